@@ -1,0 +1,57 @@
+# The modules of rankscope and the only arrows allowed between them. scripts/check_layers.py reads this table, too.
+# cmake-format: off
+set(RANKSCOPE_ALLOWED_core       "")
+set(RANKSCOPE_ALLOWED_collectors core)
+set(RANKSCOPE_ALLOWED_trainer    core collectors)
+set(RANKSCOPE_ALLOWED_analyzer   core)
+set(RANKSCOPE_ALLOWED_gui        core analyzer)
+set(RANKSCOPE_ALLOWED_cli        core collectors analyzer)
+set(RANKSCOPE_ALLOWED_tests      core collectors trainer analyzer gui cli)
+# cmake-format: on
+
+# rankscope_module(<name> USES <module>... SOURCES <file>... [PRIVATE_LIBRARIES <target>...] [PUBLIC_LIBRARIES <target>...])
+# makes the static library rankscope_<name>, linked as rankscope::<name>. Its public headers are <name>/include; nobody
+# else sees <name>/src. An arrow that the table lacks is an error here, and every public header must compile alone.
+function(rankscope_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;SOURCES;PRIVATE_LIBRARIES;PUBLIC_LIBRARIES")
+  rankscope_check_arrows(${name} ${arg_USES})
+  add_library(rankscope_${name} STATIC ${arg_SOURCES})
+  add_library(rankscope::${name} ALIAS rankscope_${name})
+  target_include_directories(rankscope_${name} PRIVATE src)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/*.h)
+  target_sources(rankscope_${name} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${headers})
+  list(TRANSFORM arg_USES PREPEND rankscope::)
+  target_link_libraries(rankscope_${name}
+    PUBLIC ${arg_USES} ${arg_PUBLIC_LIBRARIES} PRIVATE ${arg_PRIVATE_LIBRARIES} rankscope_flags)
+  set_target_properties(rankscope_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+endfunction()
+
+# rankscope_program(<target> MODULE <name> USES <module>... SOURCES <file>... [LIBRARIES <target>...])
+function(rankscope_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODULE" "USES;SOURCES;LIBRARIES")
+  rankscope_check_arrows(${arg_MODULE} ${arg_USES})
+  add_executable(${target} ${arg_SOURCES})
+  list(TRANSFORM arg_USES PREPEND rankscope::)
+  target_link_libraries(${target} PRIVATE ${arg_USES} ${arg_LIBRARIES} rankscope_flags)
+endfunction()
+
+function(rankscope_check_arrows name)
+  foreach(used IN LISTS ARGN)
+    if(NOT used STREQUAL name AND NOT used IN_LIST RANKSCOPE_ALLOWED_${name})
+      message(FATAL_ERROR "rankscope: ${name} may not use ${used}; it may use: ${RANKSCOPE_ALLOWED_${name}} "
+                          "(the table is in cmake/RankscopeModule.cmake)")
+    endif()
+  endforeach()
+endfunction()
+
+# What is built and what is left out, as the last lines of a configuration.
+set_property(GLOBAL PROPERTY RANKSCOPE_SUMMARY "")
+function(rankscope_note text)
+  set_property(GLOBAL APPEND PROPERTY RANKSCOPE_SUMMARY "${text}")
+endfunction()
+function(rankscope_summary)
+  get_property(lines GLOBAL PROPERTY RANKSCOPE_SUMMARY)
+  foreach(line IN LISTS lines)
+    message(STATUS "rankscope: ${line}")
+  endforeach()
+endfunction()

@@ -1,0 +1,41 @@
+# Options, compiler settings and output folders. What is missing on this machine is switched off and said, never a crash.
+option(RANKSCOPE_TESTS "Build the tests" ON)
+option(RANKSCOPE_BENCH "Build the benchmarks" ON)
+option(RANKSCOPE_WERROR "Treat warnings as errors" ON)
+set(RANKSCOPE_TRAINER AUTO CACHE STRING "Reference trainer (needs libtorch): AUTO, ON or OFF")
+set_property(CACHE RANKSCOPE_TRAINER PROPERTY STRINGS AUTO ON OFF)
+set(RANKSCOPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+find_program(RANKSCOPE_CCACHE ccache)
+if(RANKSCOPE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${RANKSCOPE_CCACHE})
+endif()
+
+# Flags that every target of ours is compiled with; linked by rankscope_module and its siblings.
+add_library(rankscope_flags INTERFACE)
+target_compile_options(rankscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+  -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual -Wnull-dereference)
+if(RANKSCOPE_WERROR)
+  target_compile_options(rankscope_flags INTERFACE -Werror)
+endif()
+if(RANKSCOPE_SANITIZE)
+  # Applied to everything, so that no object is left uninstrumented. UBSan findings end the program.
+  add_compile_options(-fsanitize=${RANKSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${RANKSCOPE_SANITIZE})
+  # GCC 12 reports false positives from inlined library code when it instruments.
+  target_compile_options(rankscope_flags INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized)
+endif()

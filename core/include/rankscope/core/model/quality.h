@@ -1,0 +1,66 @@
+// Everything that can be lost or altered on the way into a Run, declared once with its severity and advice.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace rankscope {
+
+enum class Severity : std::uint8_t { data_loss, error, info };
+[[nodiscard]] std::string_view name_of(Severity severity);
+
+/// Counters of a Run and of the analyses (metrics.md 18).
+enum class Counter : std::uint8_t {
+  events_dropped,
+  segments_unreadable,
+  segment_cut,
+  chunks_corrupt,
+  records_unknown,
+  names_lost,
+  spans_unclosed,
+  ranks_missing,
+  rank_unknown,
+  rank_duplicate,
+  pop_without_push,
+  negative_duration,
+  collectives_open,
+  collectives_unmatched,
+  desync,
+  clock_violations,
+  clock_low,
+  manifest_unreadable,
+  steps_partial,
+  steps_uneven,
+  warmup_excluded,
+  no_comm_args,
+  pace_overruns,
+  processes_without_events,
+  payloads_undecoded,
+};
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::payloads_undecoded) + 1;
+
+struct CounterInfo {
+  Counter counter;
+  std::string_view name;
+  Severity severity;
+  std::string_view advice;
+};
+/// The table, in the order of the enumeration.
+[[nodiscard]] const std::array<CounterInfo, counter_count>& counter_table();
+[[nodiscard]] const CounterInfo& info_of(Counter counter);
+[[nodiscard]] std::optional<Counter> counter_from(std::string_view name);
+
+/// How often each counter was hit.
+class Quality {
+ public:
+  void add(Counter counter, std::uint64_t amount = 1) { values_[static_cast<std::size_t>(counter)] += amount; }
+  [[nodiscard]] std::uint64_t of(Counter counter) const { return values_[static_cast<std::size_t>(counter)]; }
+  bool operator==(const Quality&) const = default;
+
+ private:
+  std::array<std::uint64_t, counter_count> values_{};
+};
+
+}  // namespace rankscope

@@ -1,0 +1,68 @@
+// The only way to make a Run. Mutable, single-threaded, used once.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "rankscope/core/model/run.h"
+#include "rankscope/core/result.h"
+
+namespace rankscope {
+
+/// A collective as an importer sees it; the builder finds the span's final row.
+struct NewCollective {
+  RankId rank;
+  GroupId group;
+  StringId op;
+  StringId dtype;
+  std::int64_t sequence = -1;
+  std::int64_t bytes = -1;
+  std::int64_t peer = -1;
+  CommState state = CommState::finished;
+  RunTime enqueued;
+  RunTime started;
+  RunTime finished;
+  LaneId lane;
+  LaneId enqueued_on;
+  std::uint32_t span_ticket = 0xFFFFFFFF;  ///< from add_span; 0xFFFFFFFF = never started
+};
+
+/// Collects rows in any order; build() sorts, links and freezes them. Ids of lanes, groups and spans that it hands out are
+/// tickets: they are renumbered by build().
+class RunBuilder {
+ public:
+  RunBuilder();
+  RunBuilder(const RunBuilder&) = delete;
+  RunBuilder& operator=(const RunBuilder&) = delete;
+  ~RunBuilder();
+
+  RunInfo& info() { return run_->info_; }
+  Quality& quality() { return run_->quality_; }
+  StringId intern(std::string_view text) { return run_->strings_.intern(text); }
+
+  /// Returns the row to name in add_lane and add_sample; it can be changed through process() until build().
+  std::uint32_t add_process(Process process);
+  Process& process(std::uint32_t row) { return run_->processes_[row]; }
+  /// The lane's rank is that of its process.
+  LaneId add_lane(std::uint32_t process, LaneKind kind, std::string_view name, std::int64_t number);
+  void rename_lane(LaneId ticket, std::string_view name, LaneKind kind);
+  /// end < begin is kept with length 0 and counted (negative_duration). Returns a ticket for add_attribute.
+  std::uint32_t add_span(LaneId lane, SpanKind kind, StringId name, TimeRange time, std::uint8_t flags = 0);
+  void add_attribute(std::uint32_t span_ticket, StringId key, std::int64_t value);
+  void add_attribute(std::uint32_t span_ticket, StringId key, StringId text);
+  void add_mark(LaneId lane, StringId name, RunTime time);
+  /// Groups of the same name and members are one.
+  GroupId add_group(std::string_view name, std::span<const RankId> members);
+  void add_collective(const NewCollective& collective);
+  void add_sample(std::uint32_t process, StringId counter, RunTime time, double value);
+
+  /// Fails with `unreadable` when there is no process, or no span, mark, collective or sample at all.
+  [[nodiscard]] Result<std::shared_ptr<const Run>> build() &&;
+
+ private:
+  struct Pending;
+  std::shared_ptr<Run> run_;
+  std::unique_ptr<Pending> pending_;
+};
+
+}  // namespace rankscope
