@@ -35,6 +35,12 @@ as_root() {
   fi
 }
 
+# announce TITLE: the heading of a step that prints its own output.
+announce() {
+  RS_STEP=$((RS_STEP + 1))
+  printf '[%d/%d] %s\n' "$RS_STEP" "$RS_STEPS" "$1"
+}
+
 # step TITLE LOG ADVICE COMMAND...: runs COMMAND with its output in build/logs/LOG. A terminal sees one live line,
 # anything else a line at the start and at the end and one a minute. On failure: the step, the last lines, the advice.
 # RS_PROGRESS may name a function that prints a short text, shown instead of the last line of the log.
@@ -89,3 +95,6 @@ step_watch() {
 }
 
 step_last_line() { tail -c 400 "$1" 2>/dev/null | tr '\r' '\n' | tr -d '\033' | grep -v '^[[:space:]]*$' | tail -n 1 || true; }
+
+# For RS_PROGRESS: ninja's own count, "[12/80]".
+ninja_progress() { grep -oE '^\[[0-9]+/[0-9]+\]' "$1" 2>/dev/null | tail -n 1 || true; }
