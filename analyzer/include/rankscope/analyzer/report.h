@@ -170,7 +170,8 @@ struct Straggler {
   Certainty certainty = Certainty::fact;
   FindingSeverity severity = FindingSeverity::minor;
   double slowdown = 1;
-  std::int64_t lag_ns_per_step = 0;
+  std::int64_t lag_ns_per_step = 0;   ///< transient: of the steps with a stall
+  std::int64_t gain_ns_per_step = 0;  ///< what an average step would be shorter, as far as the next slowest rank lets it
   std::string evidence;
 };
 
