@@ -59,7 +59,7 @@ enum class ProcessEnd : std::uint32_t { running = 0, exited = 1 };
 struct SegmentHeader {
   SegmentStatic fixed;
   std::uint32_t static_crc = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t packed_chunks = 0;              ///< chunks of a gathered segment; 0 = live, may still grow
   std::atomic<std::uint64_t> events_dropped;    ///< no spare chunk was ready
   std::atomic<std::uint64_t> extents_refused;   ///< the file could not grow (disk full, limit)
   std::atomic<std::uint64_t> names_truncated;

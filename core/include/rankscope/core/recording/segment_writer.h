@@ -95,6 +95,7 @@ class ThreadWriter {
   Name* slot_of(std::uint64_t hash, std::string_view text);
   void grow();
   void drop(std::uint64_t events = 1);
+  void two_names(RecordType type, std::string_view key, std::string_view value);
   void plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b, std::uint32_t words);
 
   static constexpr std::uint32_t no_name = 0xFFFFFFFF;
