@@ -222,7 +222,10 @@ struct ReportOptions {
   std::size_t top = 10;
 };
 
-/// Runs every analysis of the registry. Fails with `not_computable` only if no section at all can be computed.
-[[nodiscard]] Result<Report> analyze(const Run& run, const ReportOptions& options);
+/// Runs every analysis of the registry. There is always a report: a section that cannot be computed says why.
+[[nodiscard]] Report analyze(const Run& run, const ReportOptions& options);
+
+/// False if no section could be computed: the run is readable, but tells nothing (exit status 4).
+[[nodiscard]] bool anything_computed(const Report& report);
 
 }  // namespace rankscope::analyzer
