@@ -14,7 +14,7 @@ struct ClockOf {
   using rep = std::int64_t;
   using period = std::nano;
   using duration = std::chrono::duration<rep, period>;
-  using time_point = std::chrono::time_point<Self>;
+  using time_point = std::chrono::time_point<Self, duration>;
   static constexpr bool is_steady = true;
 };
 }  // namespace detail
@@ -33,8 +33,8 @@ constexpr std::int64_t ns_of(RunTime time) { return time.time_since_epoch().coun
 
 /// Half-open [begin, end) in run time (metrics.md C1).
 struct TimeRange {
-  RunTime begin;
-  RunTime end;
+  RunTime begin{};
+  RunTime end{};
 
   [[nodiscard]] constexpr nanoseconds length() const { return end - begin; }
   [[nodiscard]] constexpr bool empty() const { return end <= begin; }

@@ -11,19 +11,19 @@ namespace rankscope {
 
 /// A collective as an importer sees it; the builder finds the span's final row.
 struct NewCollective {
-  RankId rank;
-  GroupId group;
-  StringId op;
-  StringId dtype;
+  RankId rank{};
+  GroupId group{};
+  StringId op{};
+  StringId dtype{};
   std::int64_t sequence = -1;
   std::int64_t bytes = -1;
   std::int64_t peer = -1;
   CommState state = CommState::finished;
-  RunTime enqueued;
-  RunTime started;
-  RunTime finished;
-  LaneId lane;
-  LaneId enqueued_on;
+  RunTime enqueued{};
+  RunTime started{};
+  RunTime finished{};
+  LaneId lane{};
+  LaneId enqueued_on{};
   std::uint32_t span_ticket = 0xFFFFFFFF;  ///< from add_span; 0xFFFFFFFF = never started
 };
 
@@ -39,6 +39,7 @@ class RunBuilder {
   RunInfo& info() { return run_->info_; }
   Quality& quality() { return run_->quality_; }
   StringId intern(std::string_view text) { return run_->strings_.intern(text); }
+  [[nodiscard]] std::string_view text(StringId id) const { return run_->strings_.text(id); }
 
   /// Returns the row to name in add_lane and add_sample; it can be changed through process() until build().
   std::uint32_t add_process(Process process);

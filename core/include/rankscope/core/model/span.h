@@ -45,9 +45,9 @@ inline constexpr std::uint8_t cut_end = 2;    ///< still open when the recording
 
 /// One thing that took time on one lane; 32 bytes. Spans of a lane are sorted by begin, the longer first.
 struct Span {
-  TimeRange time;
-  StringId name;
-  LaneId lane;
+  TimeRange time{};
+  StringId name{};
+  LaneId lane{};
   SpanKind kind = SpanKind::user;
   std::uint8_t flags = 0;
   std::uint16_t depth = 0;           ///< number of spans of the lane that enclose it
@@ -60,18 +60,18 @@ static_assert(sizeof(Span) == 32);
 
 /// A number or a text that belongs to a span, e.g. "index" = 3.
 struct Attribute {
-  SpanId span;
-  StringId key;
-  StringId text;              ///< set: the value is this text
+  SpanId span{};
+  StringId key{};
+  StringId text{};              ///< set: the value is this text
   std::int64_t number = 0;    ///< else: the value
   bool operator==(const Attribute&) const = default;
 };
 
 /// A point in time on a lane.
 struct Mark {
-  RunTime time;
-  LaneId lane;
-  StringId name;
+  RunTime time{};
+  LaneId lane{};
+  StringId name{};
   bool operator==(const Mark&) const = default;
 };
 
@@ -85,10 +85,10 @@ enum class LaneKind : std::uint8_t {
 
 /// A row of the timeline: one thread or stream of one process.
 struct Lane {
-  RankId rank;                 ///< none: a process without a rank
+  RankId rank{};                 ///< none: a process without a rank
   std::uint32_t process = 0;   ///< row of Run::processes()
   LaneKind kind = LaneKind::thread;
-  StringId name;
+  StringId name{};
   std::int64_t number = 0;     ///< thread id or stream number
   std::uint32_t first_span = 0;
   std::uint32_t span_count = 0;
@@ -98,38 +98,38 @@ enum class CommState : std::uint8_t { enqueued, started, finished };
 
 /// One rank's part of a collective or send/receive. `enqueued <= started <= finished` where set.
 struct Collective {
-  RankId rank;
-  GroupId group;
-  StringId op;                  ///< "allreduce", "send", ...
-  StringId dtype;
+  RankId rank{};
+  GroupId group{};
+  StringId op{};                  ///< "allreduce", "send", ...
+  StringId dtype{};
   std::int64_t sequence = -1;   ///< n-th operation of the group, equal on all members; -1 = not recorded
   std::int64_t bytes = -1;      ///< count x element size on this rank; -1 = not recorded
   std::int64_t peer = -1;       ///< root or partner, global rank
   CommState state = CommState::finished;
-  RunTime enqueued;
-  RunTime started;
-  RunTime finished;             ///< times later than `state` are 0 and mean nothing
-  LaneId lane;                  ///< where it was executed (none: never started)
-  LaneId enqueued_on;           ///< thread that enqueued it
-  SpanId span;                  ///< started -> finished; none if it never started
+  RunTime enqueued{};
+  RunTime started{};
+  RunTime finished{};             ///< times later than `state` are 0 and mean nothing
+  LaneId lane{};                  ///< where it was executed (none: never started)
+  LaneId enqueued_on{};           ///< thread that enqueued it
+  SpanId span{};                  ///< started -> finished; none if it never started
 };
 
 /// A communicator: name and global ranks in group order.
 struct Group {
-  StringId name;
-  std::vector<RankId> members;
+  StringId name{};
+  std::vector<RankId> members{};
 };
 
 /// Values of one quantity of one process over time.
 struct CounterTrack {
-  RankId rank;
+  RankId rank{};
   std::uint32_t process = 0;
-  StringId name;                ///< ends in its unit: "rss_bytes", "cpu_percent"
+  StringId name{};                ///< ends in its unit: "rss_bytes", "cpu_percent"
   std::uint32_t first_sample = 0;
   std::uint32_t sample_count = 0;
 };
 struct CounterSample {
-  RunTime time;
+  RunTime time{};
   double value = 0;
   bool operator==(const CounterSample&) const = default;
 };
@@ -145,15 +145,15 @@ enum class Ending : std::uint8_t {
 
 /// One recorded operating-system process.
 struct Process {
-  RankId rank;                        ///< none: no launcher variable, no communicator told it
+  RankId rank{};                        ///< none: no launcher variable, no communicator told it
   std::int64_t pid = 0;
-  StringId host;
-  StringId program;                   ///< base name of the executable
+  StringId host{};
+  StringId program{};                   ///< base name of the executable
   std::int64_t local_rank = -1;
-  TimeRange recorded;                 ///< from its first to its last event
+  TimeRange recorded{};                 ///< from its first to its last event
   Ending ending = Ending::unknown;
   std::int64_t exit_status = 0;
-  std::vector<std::pair<StringId, StringId>> metadata;  ///< sorted by key text
+  std::vector<std::pair<StringId, StringId>> metadata{};  ///< sorted by key text
 };
 
 }  // namespace rankscope

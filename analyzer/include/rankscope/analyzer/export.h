@@ -1,0 +1,25 @@
+// Recordings for other tools.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "rankscope/core/model/run.h"
+#include "rankscope/core/result.h"
+
+namespace rankscope::analyzer {
+
+/// Called now and then with the share done, 0..1; returns false to cancel.
+using Progress = std::function<bool(double)>;
+
+struct ExportInfo {
+  std::string_view id;       ///< as in --to chrome
+  std::string_view summary;
+  Result<void> (*write)(const Run& run, const std::filesystem::path& out, const Progress& progress);
+};
+/// All exports, in the order of --help.
+[[nodiscard]] std::span<const ExportInfo> exports();
+
+}  // namespace rankscope::analyzer

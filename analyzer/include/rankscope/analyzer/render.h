@@ -1,0 +1,19 @@
+// A Report as text for people and as JSON for programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+
+enum class Colour : std::uint8_t { no, yes };
+
+/// At most 100 columns wide.
+[[nodiscard]] std::string render_text(const Report& report, const Run& run, const ReportOptions& options, Colour colour);
+
+/// Schema rankscope.report/1 (DESIGN.md); deterministic.
+[[nodiscard]] std::string render_json(const Report& report, const Run& run, const ReportOptions& options);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,30 @@
+// Reading recordings into a Run, and packing segments after the recording has ended.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "rankscope/core/model/run.h"
+#include "rankscope/core/result.h"
+
+namespace rankscope::recording {
+
+/// True for a folder that holds a manifest or segments.
+[[nodiscard]] bool looks_like_recording(const std::filesystem::path& path);
+
+/// Reads a .rankscope folder. Cut or damaged segments give what they still hold, and counters say what is missing.
+[[nodiscard]] Result<std::shared_ptr<const Run>> read_recording(const std::filesystem::path& path);
+
+struct GatherSummary {
+  std::uint64_t segments = 0;
+  std::uint64_t events = 0;
+  std::uint64_t events_dropped = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Copies one segment of a process that has ended to `target`: only what was written, every chunk sealed with its CRC.
+/// Written beside and renamed; `source` stays.
+[[nodiscard]] Result<GatherSummary> gather_segment(const std::filesystem::path& source, const std::filesystem::path& target);
+
+}  // namespace rankscope::recording

@@ -1,0 +1,70 @@
+#include "rankscope/core/model/quality.h"
+
+namespace rankscope {
+namespace {
+
+using enum Counter;
+using enum Severity;
+
+constexpr std::array<CounterInfo, counter_count> table{{
+    {events_dropped, "events_dropped", data_loss,
+     "The ring was full: idle time is overstated where events are missing. Record with a larger --ring-kib or fewer --collect."},
+    {segments_unreadable, "segments_unreadable", data_loss,
+     "A segment file has no valid header and was left out: its process is missing. Copy the recording again."},
+    {segment_cut, "segment_cut", data_loss,
+     "A segment file ends in the middle of a chunk: the end of that process is missing. Copy the recording again."},
+    {chunks_corrupt, "chunks_corrupt", data_loss,
+     "A chunk does not match its checksum and was left out. Copy the recording again or check the disk."},
+    {records_unknown, "records_unknown", info,
+     "Records of a newer minor version were skipped. Read the recording with a newer rankscope to see them."},
+    {names_lost, "names_lost", error,
+     "Events refer to names that are missing, or names were cut at 4000 bytes."},
+    {spans_unclosed, "spans_unclosed", info,
+     "Spans were still open when their process stopped; they are drawn up to its last event and marked as cut."},
+    {ranks_missing, "ranks_missing", data_loss,
+     "Some ranks of the job are not in the recording: waits are lower bounds. Record every rank."},
+    {rank_unknown, "rank_unknown", error,
+     "Processes with events have no rank. Give --rank-env NAME when recording, or start them with torchrun or srun."},
+    {rank_duplicate, "rank_duplicate", info,
+     "Several processes carry the same rank (loader workers, shells); the one with most events stands for it."},
+    {pop_without_push, "pop_without_push", info, "A range ended that had begun before the recording, or its begin was lost."},
+    {negative_duration, "negative_duration", error, "Events ended before they began; they are kept with length 0."},
+    {collectives_open, "collectives_open", error,
+     "Collectives never finished: the job was stopped, a rank was lost, or it hung there."},
+    {collectives_unmatched, "collectives_unmatched", error,
+     "Collectives have no partner on other ranks: a rank is missing, the window was cut, or the program called different ones."},
+    {desync, "desync", error,
+     "Ranks called different operations at the same place of one group: a probable bug in the training program."},
+    {clock_violations, "clock_violations", error,
+     "A collective ended on one rank before it began on another: the clocks disagree by more than the stated error."},
+    {clock_low, "clock_low", error, "Clocks of different hosts could not be aligned well; cross-rank claims are refused."},
+    {manifest_unreadable, "manifest_unreadable", info, "manifest.json is absent or broken; facts about the run are missing."},
+    {steps_partial, "steps_partial", info, "Steps that are cut, lossy or absent on some rank are left out of the statistics."},
+    {steps_uneven, "steps_uneven", info, "Ranks recorded different steps; only the common ones are compared."},
+    {warmup_excluded, "warmup_excluded", info, "Leading slow steps are left out of the statistics; --include-warmup counts them."},
+    {no_comm_args, "no_comm_args", info, "Communication carries no group or sequence number, so it is not matched across ranks."},
+    {pace_overruns, "pace_overruns", info,
+     "Paced blocks took longer than their nominal time because the machine was too busy: times are noisier than intended."},
+    {processes_without_events, "processes_without_events", info, "Processes were seen from outside only: host samples, no events."},
+    {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
+}};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < counter_count; ++i)
+    if (table[i].counter != static_cast<Counter>(i)) return false;
+  return true;
+}
+static_assert(in_order(), "the table must follow the enumeration");
+
+}  // namespace
+
+const std::array<CounterInfo, counter_count>& counter_table() { return table; }
+const CounterInfo& info_of(Counter counter) { return table[static_cast<std::size_t>(counter)]; }
+
+std::optional<Counter> counter_from(std::string_view name) {
+  for (const CounterInfo& info : table)
+    if (info.name == name) return info.counter;
+  return std::nullopt;
+}
+
+}  // namespace rankscope

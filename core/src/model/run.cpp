@@ -1,0 +1,55 @@
+#include "rankscope/core/model/run.h"
+
+#include <algorithm>
+
+#include "rankscope/core/result.h"
+
+namespace rankscope {
+
+const Process& Run::process_of(RankId rank) const {
+  const auto found = std::ranges::lower_bound(ranks_, rank);
+  RS_CHECK(found != ranks_.end() && *found == rank);
+  return processes_[rank_process_[static_cast<std::size_t>(found - ranks_.begin())]];
+}
+
+std::span<const Span> Run::spans_of(const Lane& lane) const {
+  return std::span<const Span>{spans_}.subspan(lane.first_span, lane.span_count);
+}
+
+std::span<const Attribute> Run::attributes_of(SpanId span) const {
+  const auto range = std::ranges::equal_range(attributes_, span, {}, &Attribute::span);
+  return {range.begin(), range.end()};
+}
+
+std::optional<std::int64_t> Run::number(SpanId span, std::string_view key) const {
+  const StringId id = strings_.find(key);
+  if (!id.is_set()) return std::nullopt;
+  for (const Attribute& attribute : attributes_of(span))
+    if (attribute.key == id && !attribute.text.is_set()) return attribute.number;
+  return std::nullopt;
+}
+
+std::span<const CounterSample> Run::samples_of(const CounterTrack& track) const {
+  return std::span<const CounterSample>{samples_}.subspan(track.first_sample, track.sample_count);
+}
+
+bool Run::has_accelerator(RankId rank) const {
+  return std::ranges::any_of(lanes_, [rank](const Lane& lane) { return lane.rank == rank && lane.kind == LaneKind::stream; });
+}
+
+std::string_view Run::metadata(std::string_view key) const {
+  for (const auto& [name, value] : info_.metadata)
+    if (name == key) return value;
+  for (const Process& process : processes_)
+    if (process.rank.is_set())
+      if (const std::string_view value = metadata(process, key); !value.empty()) return value;
+  return {};
+}
+
+std::string_view Run::metadata(const Process& process, std::string_view key) const {
+  for (const auto& [name, value] : process.metadata)
+    if (text(name) == key) return text(value);
+  return {};
+}
+
+}  // namespace rankscope

@@ -1,0 +1,279 @@
+#include "rankscope/core/model/run_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace rankscope {
+namespace {
+
+constexpr std::uint32_t none = 0xFFFFFFFF;
+
+struct PendingAttribute {
+  std::uint32_t ticket;
+  Attribute attribute;
+};
+struct PendingSample {
+  std::uint32_t process;
+  StringId counter;
+  CounterSample sample;
+};
+
+/// order[new] = old, and its inverse.
+struct Permutation {
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> place_of;
+};
+
+template <class Less>
+Permutation sorted_order(std::size_t size, Less less) {
+  Permutation result{std::vector<std::uint32_t>(size), std::vector<std::uint32_t>(size)};
+  std::iota(result.order.begin(), result.order.end(), 0U);
+  if (!std::ranges::is_sorted(result.order, less)) std::ranges::stable_sort(result.order, less);
+  for (std::uint32_t place = 0; place < size; ++place) result.place_of[result.order[place]] = place;
+  return result;
+}
+
+template <class T>
+void permute(std::vector<T>& rows, const Permutation& permutation) {
+  std::vector<T> sorted;
+  sorted.reserve(rows.size());
+  for (const std::uint32_t old : permutation.order) sorted.push_back(std::move(rows[old]));
+  rows = std::move(sorted);
+}
+
+/// Unset ids sort last because their value is the largest.
+auto lane_order(const StringTable& strings, const Lane& lane) {
+  return std::tuple{lane.process, lane.kind, strings.text(lane.name), lane.number};
+}
+
+}  // namespace
+
+struct RunBuilder::Pending {
+  std::vector<PendingAttribute> attributes;
+  std::vector<PendingSample> samples;
+  std::vector<std::uint32_t> collective_span;  // ticket per collective
+  std::map<std::pair<std::uint32_t, std::vector<RankId>>, GroupId> groups;
+
+  void sort_processes(Run& run);
+  void sort_lanes(Run& run);
+  void sort_spans(Run& run);
+  void sort_collectives(Run& run);
+  void make_counters(Run& run);
+  void close_lanes(Run& run);
+  static void choose_ranks(Run& run);
+  static void measure(Run& run);
+};
+
+RunBuilder::RunBuilder() : run_(new Run), pending_(std::make_unique<Pending>()) {}
+RunBuilder::~RunBuilder() = default;
+
+std::uint32_t RunBuilder::add_process(Process process) {
+  run_->processes_.push_back(std::move(process));
+  return static_cast<std::uint32_t>(run_->processes_.size() - 1);
+}
+
+LaneId RunBuilder::add_lane(std::uint32_t process, LaneKind kind, std::string_view name, std::int64_t number) {
+  RS_CHECK(process < run_->processes_.size());
+  run_->lanes_.push_back({.rank = {}, .process = process, .kind = kind, .name = intern(name), .number = number});
+  return LaneId{static_cast<std::uint32_t>(run_->lanes_.size() - 1)};
+}
+
+void RunBuilder::rename_lane(LaneId ticket, std::string_view name, LaneKind kind) {
+  Lane& lane = run_->lanes_[ticket.index()];
+  lane.name = intern(name);
+  lane.kind = kind;
+}
+
+std::uint32_t RunBuilder::add_span(LaneId lane, SpanKind kind, StringId name, TimeRange time, std::uint8_t flags) {
+  if (time.end < time.begin) {
+    time.end = time.begin;
+    run_->quality_.add(Counter::negative_duration);
+  }
+  run_->spans_.push_back({.time = time, .name = name, .lane = lane, .kind = kind, .flags = flags});
+  return static_cast<std::uint32_t>(run_->spans_.size() - 1);
+}
+
+void RunBuilder::add_attribute(std::uint32_t span_ticket, StringId key, std::int64_t value) {
+  pending_->attributes.push_back({span_ticket, {.span = {}, .key = key, .text = {}, .number = value}});
+}
+
+void RunBuilder::add_attribute(std::uint32_t span_ticket, StringId key, StringId text) {
+  pending_->attributes.push_back({span_ticket, {.span = {}, .key = key, .text = text, .number = 0}});
+}
+
+void RunBuilder::add_mark(LaneId lane, StringId name, RunTime time) { run_->marks_.push_back({time, lane, name}); }
+
+GroupId RunBuilder::add_group(std::string_view name, std::span<const RankId> members) {
+  const StringId id = intern(name);
+  const auto [found, added] = pending_->groups.try_emplace({id.value, {members.begin(), members.end()}},
+                                                           GroupId{static_cast<std::uint32_t>(run_->groups_.size())});
+  if (added) run_->groups_.push_back({id, {members.begin(), members.end()}});
+  return found->second;
+}
+
+void RunBuilder::add_collective(const NewCollective& from) {
+  run_->collectives_.push_back({.rank = from.rank,
+                                .group = from.group,
+                                .op = from.op,
+                                .dtype = from.dtype,
+                                .sequence = from.sequence,
+                                .bytes = from.bytes,
+                                .peer = from.peer,
+                                .state = from.state,
+                                .enqueued = from.enqueued,
+                                .started = from.started,
+                                .finished = from.finished,
+                                .lane = from.lane,
+                                .enqueued_on = from.enqueued_on,
+                                .span = {}});
+  pending_->collective_span.push_back(from.span_ticket);
+}
+
+void RunBuilder::add_sample(std::uint32_t process, StringId counter, RunTime time, double value) {
+  RS_CHECK(process < run_->processes_.size());
+  pending_->samples.push_back({process, counter, {time, value}});
+}
+
+Result<std::shared_ptr<const Run>> RunBuilder::build() && {
+  Run& run = *run_;
+  if (run.processes_.empty()) return fail(ErrorKind::unreadable, "it holds no process");
+  if (run.spans_.empty() && run.marks_.empty() && run.collectives_.empty() && pending_->samples.empty())
+    return fail(ErrorKind::unreadable, "it holds no events");
+  pending_->sort_processes(run);
+  pending_->sort_lanes(run);
+  pending_->sort_spans(run);
+  pending_->sort_collectives(run);
+  pending_->make_counters(run);
+  Pending::choose_ranks(run);
+  Pending::measure(run);
+  return std::shared_ptr<const Run>{std::move(run_)};
+}
+
+void RunBuilder::Pending::sort_processes(Run& run) {
+  const auto order = sorted_order(run.processes_.size(), [&run](std::uint32_t a, std::uint32_t b) {
+    const Process& left = run.processes_[a];
+    const Process& right = run.processes_[b];
+    return std::tuple{left.rank, left.pid} < std::tuple{right.rank, right.pid};
+  });
+  permute(run.processes_, order);
+  for (Process& process : run.processes_)
+    std::ranges::stable_sort(process.metadata, {}, [&run](const auto& entry) { return run.text(entry.first); });
+  for (Lane& lane : run.lanes_) {
+    lane.process = order.place_of[lane.process];
+    lane.rank = run.processes_[lane.process].rank;
+  }
+  for (PendingSample& sample : samples) sample.process = order.place_of[sample.process];
+  std::ranges::sort(run.info_.metadata);
+}
+
+void RunBuilder::Pending::sort_lanes(Run& run) {
+  const auto order = sorted_order(run.lanes_.size(), [&run](std::uint32_t a, std::uint32_t b) {
+    return lane_order(run.strings_, run.lanes_[a]) < lane_order(run.strings_, run.lanes_[b]);
+  });
+  permute(run.lanes_, order);
+  for (Span& span : run.spans_) span.lane = LaneId{order.place_of[span.lane.index()]};
+  for (Mark& mark : run.marks_) mark.lane = LaneId{order.place_of[mark.lane.index()]};
+  for (Collective& collective : run.collectives_) {
+    if (collective.lane.is_set()) collective.lane = LaneId{order.place_of[collective.lane.index()]};
+    if (collective.enqueued_on.is_set()) collective.enqueued_on = LaneId{order.place_of[collective.enqueued_on.index()]};
+  }
+  std::ranges::stable_sort(run.marks_, {}, [](const Mark& mark) { return std::tuple{mark.time, mark.lane}; });
+}
+
+void RunBuilder::Pending::sort_spans(Run& run) {
+  const auto order = sorted_order(run.spans_.size(), [&run](std::uint32_t a, std::uint32_t b) {
+    const Span& left = run.spans_[a];
+    const Span& right = run.spans_[b];
+    return std::tuple{left.lane, left.time.begin, right.time.end} < std::tuple{right.lane, right.time.begin, left.time.end};
+  });
+  permute(run.spans_, order);
+  for (PendingAttribute& pending : attributes) pending.attribute.span = SpanId{order.place_of[pending.ticket]};
+  std::ranges::stable_sort(attributes, {}, [](const PendingAttribute& pending) { return pending.attribute.span; });
+  for (const PendingAttribute& pending : attributes) run.attributes_.push_back(pending.attribute);
+  for (std::size_t i = 0; i < run.collectives_.size(); ++i)
+    if (collective_span[i] != none) run.collectives_[i].span = SpanId{order.place_of[collective_span[i]]};
+  close_lanes(run);
+}
+
+// Depth = spans of the lane that contain this one; a span that only overlaps its predecessor does not contain it.
+void RunBuilder::Pending::close_lanes(Run& run) {
+  std::vector<RunTime> open;
+  for (std::size_t i = 0; i < run.spans_.size(); ++i) {
+    Span& span = run.spans_[i];
+    Lane& lane = run.lanes_[span.lane.index()];
+    if (lane.span_count++ == 0) {
+      lane.first_span = static_cast<std::uint32_t>(i);
+      open.clear();
+    }
+    while (!open.empty() && (open.back() <= span.time.begin || open.back() < span.time.end)) open.pop_back();
+    span.depth = static_cast<std::uint16_t>(std::min<std::size_t>(open.size(), 0xFFFF));
+    open.push_back(span.time.end);
+  }
+}
+
+void RunBuilder::Pending::sort_collectives(Run& run) {
+  const auto order = sorted_order(run.collectives_.size(), [&run](std::uint32_t a, std::uint32_t b) {
+    const Collective& left = run.collectives_[a];
+    const Collective& right = run.collectives_[b];
+    return std::tuple{left.rank, left.group, left.sequence, left.enqueued} <
+           std::tuple{right.rank, right.group, right.sequence, right.enqueued};
+  });
+  permute(run.collectives_, order);
+  for (std::uint32_t row = 0; row < run.collectives_.size(); ++row) {
+    const Collective& collective = run.collectives_[row];
+    if (collective.span.is_set()) run.spans_[collective.span.index()].collective = row;
+    if (collective.state != CommState::finished) run.quality_.add(Counter::collectives_open);
+  }
+}
+
+void RunBuilder::Pending::make_counters(Run& run) {
+  std::ranges::stable_sort(samples, {}, [&run](const PendingSample& pending) {
+    return std::tuple{pending.process, run.text(pending.counter), pending.sample.time};
+  });
+  run.samples_.reserve(samples.size());
+  for (const PendingSample& pending : samples) {
+    const auto row = static_cast<std::uint32_t>(run.samples_.size());
+    if (run.counters_.empty() || run.counters_.back().process != pending.process ||
+        run.counters_.back().name != pending.counter)
+      run.counters_.push_back({run.processes_[pending.process].rank, pending.process, pending.counter, row, 0});
+    ++run.counters_.back().sample_count;
+    run.samples_.push_back(pending.sample);
+  }
+}
+
+void RunBuilder::Pending::choose_ranks(Run& run) {
+  std::vector<std::uint64_t> spans(run.processes_.size(), 0);
+  for (const Lane& lane : run.lanes_) spans[lane.process] += lane.span_count;
+  for (std::uint32_t row = 0; row < run.processes_.size(); ++row) {
+    const RankId rank = run.processes_[row].rank;
+    if (!rank.is_set()) continue;
+    if (run.ranks_.empty() || run.ranks_.back() != rank) {
+      run.ranks_.push_back(rank);
+      run.rank_process_.push_back(row);
+    } else {
+      std::uint32_t& chosen = run.rank_process_.back();
+      if (spans[row] > 0 && spans[chosen] > 0) run.quality_.add(Counter::rank_duplicate);
+      if (spans[row] > spans[chosen]) chosen = row;
+    }
+  }
+}
+
+void RunBuilder::Pending::measure(Run& run) {
+  std::optional<TimeRange> extent;
+  const auto include = [&extent](RunTime begin, RunTime end) {
+    if (!extent) extent = TimeRange{begin, end};
+    extent->begin = std::min(extent->begin, begin);
+    extent->end = std::max(extent->end, end);
+  };
+  for (const Span& span : run.spans_) include(span.time.begin, span.time.end);
+  for (const Mark& mark : run.marks_) include(mark.time, mark.time);
+  for (const CounterSample& sample : run.samples_) include(sample.time, sample.time);
+  for (const Collective& collective : run.collectives_) include(collective.enqueued, collective.enqueued);
+  run.extent_ = extent.value_or(TimeRange{});
+  for (Process& process : run.processes_)
+    if (process.recorded == TimeRange{}) process.recorded = run.extent_;
+}
+
+}  // namespace rankscope

@@ -1,0 +1,351 @@
+// Text form -> Run; the grammar is in text.h.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/model/run_builder.h"
+#include "rankscope/core/model/text.h"
+#include "text_words.h"
+
+namespace rankscope {
+namespace {
+
+using text::to_integer;
+using text::Word;
+using Words = std::vector<Word>;
+
+constexpr std::uint32_t no_process = 0xFFFFFFFF;
+
+class TextReader {
+ public:
+  Result<std::shared_ptr<const Run>> read(std::string_view all);
+
+ private:
+  Result<void> line(std::string_view line);
+  Result<void> directive(const Words& words);
+  Result<void> run_line(const Words& words);
+  Result<void> process_line(const Words& words);
+  Result<void> lane_line(const Words& words);
+  Result<void> group_line(const Words& words);
+  Result<void> quality_line(const Words& words);
+  Result<void> event(const Words& words);
+  Result<void> span_line(RankId rank, SpanKind kind, const Words& words);
+  Result<void> counter_line(RankId rank, const Words& words);
+  Result<void> mark_line(RankId rank, const Words& words);
+  Result<void> collective(const NewCollective& base, const Words& words, const std::string& name);
+  std::uint32_t process_of(RankId rank);
+  LaneId lane_of(std::uint32_t process, std::string_view name, LaneKind kind);
+
+  RunBuilder builder_;
+  std::map<RankId, std::uint32_t> process_rows_;  // latest process of each rank
+  std::uint32_t latest_process_ = no_process;
+  std::map<std::pair<std::uint32_t, std::string>, LaneId> lanes_;
+  std::map<std::string, GroupId, std::less<>> groups_;
+  std::map<std::pair<std::uint32_t, std::string>, std::int64_t> next_sequence_;
+};
+
+tl::unexpected<Error> wrong(std::string message) { return fail(ErrorKind::unreadable, std::move(message)); }
+
+Result<std::int64_t> integer(std::string_view word) {
+  if (const auto value = to_integer(word)) return *value;
+  return wrong(format("'{}' is no integer", word));
+}
+
+const Word* find(const Words& words, std::string_view key) {
+  const auto found = std::ranges::find(words, key, &Word::key);
+  return found == words.end() ? nullptr : &*found;
+}
+
+Result<std::int64_t> integer_or(const Words& words, std::string_view key, std::int64_t fallback) {
+  const Word* word = find(words, key);
+  return word == nullptr ? Result<std::int64_t>{fallback} : integer(word->value);
+}
+
+Result<RankId> rank_from(std::string_view word) {
+  if (word == "-") return RankId::none();
+  RS_TRY(const std::int64_t value, integer(word));
+  if (value < 0 || value >= 0xFFFFFFFF) return wrong(format("'{}' is no rank", word));
+  return RankId{static_cast<std::uint32_t>(value)};
+}
+
+Result<std::vector<RankId>> ranks_from(std::string_view list) {
+  std::vector<RankId> ranks;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    RS_TRY(const RankId rank, rank_from(list.substr(0, comma)));
+    ranks.push_back(rank);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return ranks;
+}
+
+struct DefaultLane {
+  std::string_view name;
+  LaneKind kind;
+};
+DefaultLane default_lane(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::comm: return {"comm", LaneKind::comm};
+    case SpanKind::compute:
+    case SpanKind::memory: return {"stream 0", LaneKind::stream};
+    case SpanKind::loader: return {"loader", LaneKind::thread};
+    case SpanKind::user:
+    case SpanKind::step:
+    case SpanKind::data:
+    case SpanKind::forward:
+    case SpanKind::backward:
+    case SpanKind::optimizer:
+    case SpanKind::op:
+    case SpanKind::wait:
+    case SpanKind::sync:
+    case SpanKind::checkpoint:
+    case SpanKind::runtime:
+    case SpanKind::overhead:
+    case SpanKind::api: return {"main", LaneKind::thread};
+  }
+  return {"main", LaneKind::thread};
+}
+
+Result<std::shared_ptr<const Run>> TextReader::read(std::string_view all) {
+  std::size_t number = 0;
+  while (!all.empty()) {
+    const std::size_t end = std::min(all.find('\n'), all.size());
+    ++number;
+    RS_TRY_VOID(line(all.substr(0, end)).map_error(while_doing(format("line {}", number))));
+    all.remove_prefix(std::min(end + 1, all.size()));
+  }
+  return std::move(builder_).build();
+}
+
+Result<void> TextReader::line(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos || line[first] == '#') return {};
+  RS_TRY(const Words words, text::split_line(line));
+  return words.front().value.starts_with('@') && !words.front().quoted ? directive(words) : event(words);
+}
+
+Result<void> TextReader::directive(const Words& words) {
+  const std::string& name = words.front().value;
+  if (name == "@run") return run_line(words);
+  if (name == "@rank" || name == "@process") return process_line(words);
+  if (name == "@lane") return lane_line(words);
+  if (name == "@group") return group_line(words);
+  if (name == "@quality") return quality_line(words);
+  return wrong(format("unknown directive '{}'", name));
+}
+
+Result<void> TextReader::run_line(const Words& words) {
+  RunInfo& info = builder_.info();
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const Word& word = words[i];
+    if (word.key == "source") {
+      info.source = word.value;
+    } else if (word.key == "world_size") {
+      RS_TRY(info.world_size, integer(word.value));
+    } else if (word.key == "clock") {
+      info.clock.method = word.value;
+    } else if (word.key == "clock_error") {
+      RS_TRY(const std::int64_t error, integer(word.value));
+      info.clock.error = nanoseconds{error};
+    } else if (word.key == "origin_unix") {
+      RS_TRY(info.origin_unix_ns, integer(word.value));
+    } else if (word.key.starts_with("meta.")) {
+      info.metadata.emplace_back(word.key.substr(5), word.value);
+    } else {
+      return wrong(format("@run does not know '{}'", word.key.empty() ? word.value : word.key));
+    }
+  }
+  return {};
+}
+
+Result<void> TextReader::process_line(const Words& words) {
+  if (words.size() < 2) return wrong("@rank needs a rank, or - for none");
+  Process process;
+  RS_TRY(process.rank, rank_from(words[1].value));
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    const Word& word = words[i];
+    if (word.key == "pid") {
+      RS_TRY(process.pid, integer(word.value));
+    } else if (word.key == "local_rank") {
+      RS_TRY(process.local_rank, integer(word.value));
+    } else if (word.key == "host") {
+      process.host = builder_.intern(word.value);
+    } else if (word.key == "program") {
+      process.program = builder_.intern(word.value);
+    } else if (word.key == "recorded") {
+      const std::size_t colon = std::min(word.value.find(':'), word.value.size());
+      RS_TRY(const std::int64_t begin, integer(std::string_view{word.value}.substr(0, colon)));
+      RS_TRY(const std::int64_t end, integer(std::string_view{word.value}.substr(std::min(colon + 1, word.value.size()))));
+      process.recorded = {at(begin), at(end)};
+    } else if (word.key == "ended") {
+      const std::size_t colon = std::min(word.value.find(':'), word.value.size());
+      const auto ending = ending_from(std::string_view{word.value}.substr(0, colon));
+      if (!ending) return wrong(format("'{}' is no ending", word.value));
+      process.ending = *ending;
+      if (colon < word.value.size()) {
+        RS_TRY(process.exit_status, integer(std::string_view{word.value}.substr(colon + 1)));
+      }
+    } else if (word.key.starts_with("meta.")) {
+      process.metadata.emplace_back(builder_.intern(word.key.substr(5)), builder_.intern(word.value));
+    } else {
+      return wrong(format("@rank does not know '{}'", word.key.empty() ? word.value : word.key));
+    }
+  }
+  const RankId rank = process.rank;
+  latest_process_ = builder_.add_process(std::move(process));
+  process_rows_[rank] = latest_process_;
+  return {};
+}
+
+Result<void> TextReader::lane_line(const Words& words) {
+  if (words.size() < 3) return wrong("@lane needs a rank and a name");
+  RS_TRY(const RankId rank, rank_from(words[1].value));
+  LaneKind kind = LaneKind::thread;
+  if (const Word* word = find(words, "kind")) {
+    const auto known = lane_kind_from(word->value);
+    if (!known) return wrong(format("'{}' is no kind of lane", word->value));
+    kind = *known;
+  }
+  RS_TRY(const std::int64_t number, integer_or(words, "number", 0));
+  const std::uint32_t process = process_of(rank);
+  lanes_[{process, words[2].value}] = builder_.add_lane(process, kind, words[2].value, number);
+  return {};
+}
+
+Result<void> TextReader::group_line(const Words& words) {
+  if (words.size() != 3) return wrong("@group needs a name and its ranks: @group dp 0,1,2");
+  RS_TRY(const std::vector<RankId> members, ranks_from(words[2].value));
+  groups_.insert_or_assign(words[1].value, builder_.add_group(words[1].value, members));
+  return {};
+}
+
+Result<void> TextReader::quality_line(const Words& words) {
+  if (words.size() != 3) return wrong("@quality needs a counter and its value");
+  const auto counter = counter_from(words[1].value);
+  if (!counter) return wrong(format("'{}' is no counter", words[1].value));
+  RS_TRY(const std::int64_t value, integer(words[2].value));
+  builder_.quality().add(*counter, static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
+  return {};
+}
+
+Result<void> TextReader::event(const Words& words) {
+  if (words.size() < 4) return wrong("an event needs at least RANK KIND TIME and more; see the grammar in docs");
+  RS_TRY(const RankId rank, rank_from(words[0].value));
+  const std::string& kind = words[1].value;
+  if (kind == "counter") return counter_line(rank, words);
+  if (kind == "mark") return mark_line(rank, words);
+  const auto known = span_kind_from(kind);
+  if (!known) return wrong(format("'{}' is no kind of span", kind));
+  return span_line(rank, *known, words);
+}
+
+std::uint32_t TextReader::process_of(RankId rank) {
+  if (const auto found = process_rows_.find(rank); found != process_rows_.end()) return found->second;
+  Process process;
+  process.rank = rank;
+  return process_rows_[rank] = builder_.add_process(std::move(process));
+}
+
+LaneId TextReader::lane_of(std::uint32_t process, std::string_view name, LaneKind kind) {
+  const auto [found, added] = lanes_.try_emplace({process, std::string{name}}, LaneId{});
+  if (added) found->second = builder_.add_lane(process, kind, name, 0);
+  return found->second;
+}
+
+constexpr std::array<std::string_view, 8> comm_keys{"group", "seq", "op", "bytes", "dtype", "peer", "enqueued", "on"};
+
+bool is_own_key(SpanKind kind, std::string_view key) {
+  if (key.empty() || key == "lane" || key == "cut" || key == "state") return true;
+  return kind == SpanKind::comm && std::ranges::find(comm_keys, key) != comm_keys.end();
+}
+
+Result<std::uint8_t> flags_from(const Words& words) {
+  const Word* cut = find(words, "cut");
+  if (cut == nullptr) return std::uint8_t{0};
+  if (cut->value == "begin") return span_flag::cut_begin;
+  if (cut->value == "end") return span_flag::cut_end;
+  if (cut->value == "both") return static_cast<std::uint8_t>(span_flag::cut_begin | span_flag::cut_end);
+  return wrong(format("cut is begin, end or both, not '{}'", cut->value));
+}
+
+Result<void> TextReader::span_line(RankId rank, SpanKind kind, const Words& words) {
+  if (words.size() < 5 || !words[4].key.empty()) return wrong("a span needs RANK KIND BEGIN END NAME");
+  RS_TRY(const std::int64_t begin, integer(words[2].value));
+  const bool open = words[3].value == "-" && kind == SpanKind::comm;
+  RS_TRY(const std::int64_t end, open ? Result<std::int64_t>{begin} : integer(words[3].value));
+  RS_TRY(const std::uint8_t flags, flags_from(words));
+  const std::uint32_t process = process_of(rank);
+  const DefaultLane fallback = default_lane(kind);
+  const Word* lane_word = find(words, "lane");
+  const LaneId lane = lane_of(process, lane_word != nullptr ? lane_word->value : fallback.name, fallback.kind);
+  NewCollective base{.rank = rank, .group = {}, .op = {}, .dtype = {}, .lane = lane, .enqueued_on = {}};
+  base.enqueued = base.started = at(begin);
+  base.finished = at(end);
+  if (open) {
+    const Word* state = find(words, "state");
+    base.state = state != nullptr && state->value == "started" ? CommState::started : CommState::enqueued;
+    if (find(words, "group") == nullptr) return wrong("an unfinished collective needs group=");
+    if (base.state == CommState::enqueued) base.lane = LaneId::none();
+    return collective(base, words, words[4].value);
+  }
+  base.span_ticket = builder_.add_span(lane, kind, builder_.intern(words[4].value), {at(begin), at(end)}, flags);
+  for (std::size_t i = 5; i < words.size(); ++i) {
+    const Word& word = words[i];
+    if (is_own_key(kind, word.key)) continue;
+    const StringId key = builder_.intern(word.key);
+    const auto number = word.quoted ? std::nullopt : to_integer(word.value);
+    if (number) builder_.add_attribute(base.span_ticket, key, *number);
+    else builder_.add_attribute(base.span_ticket, key, builder_.intern(word.value));
+  }
+  const bool unfinished = (flags & span_flag::cut_end) != 0 && find(words, "state") != nullptr;
+  if (unfinished) base.state = CommState::started;
+  return kind == SpanKind::comm && find(words, "group") != nullptr ? collective(base, words, words[4].value) : Result<void>{};
+}
+
+Result<void> TextReader::collective(const NewCollective& base, const Words& words, const std::string& name) {
+  NewCollective result = base;
+  const std::string& group = find(words, "group")->value;
+  const std::uint32_t process = process_of(result.rank);
+  auto found = groups_.find(group);
+  if (found == groups_.end()) return wrong(format("group '{}' needs a line '@group {} RANKS' before", group, group));
+  result.group = found->second;
+  std::int64_t& next = next_sequence_[{process, group}];
+  RS_TRY(result.sequence, integer_or(words, "seq", next));
+  next = result.sequence + 1;
+  RS_TRY(result.bytes, integer_or(words, "bytes", -1));
+  RS_TRY(result.peer, integer_or(words, "peer", -1));
+  RS_TRY(const std::int64_t enqueued, integer_or(words, "enqueued", ns_of(base.enqueued)));
+  result.enqueued = at(enqueued);
+  const Word* op = find(words, "op");
+  const Word* dtype = find(words, "dtype");
+  result.op = builder_.intern(op != nullptr ? op->value : name);
+  result.dtype = dtype != nullptr ? builder_.intern(dtype->value) : StringId::none();
+  if (const Word* on = find(words, "on")) result.enqueued_on = lane_of(process, on->value, LaneKind::thread);
+  builder_.add_collective(result);
+  return {};
+}
+
+Result<void> TextReader::counter_line(RankId rank, const Words& words) {
+  if (words.size() != 5) return wrong("a counter needs RANK counter TIME VALUE NAME");
+  RS_TRY(const std::int64_t time, integer(words[2].value));
+  const auto value = text::to_number(words[3].value);
+  if (!value) return wrong(format("'{}' is no number", words[3].value));
+  builder_.add_sample(process_of(rank), builder_.intern(words[4].value), at(time), *value);
+  return {};
+}
+
+Result<void> TextReader::mark_line(RankId rank, const Words& words) {
+  RS_TRY(const std::int64_t time, integer(words[2].value));
+  const Word* lane = find(words, "lane");
+  builder_.add_mark(lane_of(process_of(rank), lane != nullptr ? lane->value : "main", LaneKind::thread),
+                    builder_.intern(words[3].value), at(time));
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Run>> run_from_text(std::string_view text) { return TextReader{}.read(text); }
+
+}  // namespace rankscope

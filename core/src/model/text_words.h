@@ -1,0 +1,27 @@
+// Words of a text line: split at blanks, JSON strings kept whole; and the way back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankscope/core/result.h"
+
+namespace rankscope::text {
+
+/// One word; `key=value` words have a key. Quotes are already resolved.
+struct Word {
+  std::string key;    ///< empty if the word has no '='
+  std::string value;
+  bool quoted = false;
+};
+
+[[nodiscard]] Result<std::vector<Word>> split_line(std::string_view line);
+[[nodiscard]] std::optional<std::int64_t> to_integer(std::string_view word);
+[[nodiscard]] std::optional<double> to_number(std::string_view word);
+/// The text itself, or a JSON string where it would not survive as a bare word.
+[[nodiscard]] std::string quote(std::string_view text);
+
+}  // namespace rankscope::text

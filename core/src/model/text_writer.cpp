@@ -1,0 +1,115 @@
+// Run -> text form; the grammar is in text.h.
+#include <string>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/model/text.h"
+#include "text_words.h"
+
+namespace rankscope {
+namespace {
+
+using text::quote;
+
+std::string rank_word(RankId rank) { return rank.is_set() ? std::to_string(rank.value) : "-"; }
+
+/// A text value that would be read back as a number is quoted.
+std::string text_value(std::string_view value) {
+  const bool number_like = text::to_integer(value).has_value();
+  return number_like ? format("\"{}\"", value) : quote(value);
+}
+
+void write_run(const Run& run, std::ostream& out) {
+  const RunInfo& info = run.info();
+  out << format("@run source={} world_size={} clock={} clock_error={}", quote(info.source), info.world_size,
+                quote(info.clock.method), info.clock.error.count());
+  if (info.origin_unix_ns != 0) out << " origin_unix=" << info.origin_unix_ns;
+  for (const auto& [key, value] : info.metadata) out << format(" {}={}", quote("meta." + key), quote(value));
+  out << '\n';
+  for (const CounterInfo& counter : counter_table())
+    if (const std::uint64_t value = run.quality().of(counter.counter); value > 0 && counter.counter != Counter::collectives_open &&
+                                                                         counter.counter != Counter::rank_duplicate)
+      out << format("@quality {} {}\n", counter.name, value);
+  for (const Group& group : run.groups()) {
+    std::string members;
+    for (const RankId member : group.members) members += (members.empty() ? "" : ",") + rank_word(member);
+    out << format("@group {} {}\n", quote(run.text(group.name)), members);
+  }
+}
+
+void write_process(const Run& run, const Process& process, std::ostream& out) {
+  out << format("@rank {} pid={}", rank_word(process.rank), process.pid);
+  if (process.host.is_set()) out << " host=" << quote(run.text(process.host));
+  if (process.program.is_set()) out << " program=" << quote(run.text(process.program));
+  if (process.local_rank >= 0) out << " local_rank=" << process.local_rank;
+  out << format(" recorded={}:{} ended={}:{}", ns_of(process.recorded.begin), ns_of(process.recorded.end),
+                name_of(process.ending), process.exit_status);
+  for (const auto& [key, value] : process.metadata)
+    out << format(" {}={}", quote("meta." + std::string{run.text(key)}), quote(run.text(value)));
+  out << '\n';
+}
+
+std::string collective_words(const Run& run, const Collective& collective) {
+  std::string words = format(" group={} seq={} op={} enqueued={}", quote(run.text(run.groups()[collective.group.index()].name)),
+                             collective.sequence, quote(run.text(collective.op)), ns_of(collective.enqueued));
+  if (collective.bytes >= 0) words += format(" bytes={}", collective.bytes);
+  if (collective.dtype.is_set()) words += format(" dtype={}", quote(run.text(collective.dtype)));
+  if (collective.peer >= 0) words += format(" peer={}", collective.peer);
+  if (collective.enqueued_on.is_set()) words += format(" on={}", quote(run.text(run.lane(collective.enqueued_on).name)));
+  if (collective.state == CommState::started) words += " state=started";
+  return words;
+}
+
+std::string_view cut_word(std::uint8_t flags) {
+  const bool begin = (flags & span_flag::cut_begin) != 0;
+  const bool end = (flags & span_flag::cut_end) != 0;
+  if (begin && end) return " cut=both";
+  if (begin) return " cut=begin";
+  return end ? " cut=end" : "";
+}
+
+void write_span(const Run& run, const Lane& lane, const Span& span, std::ostream& out) {
+  out << format("{} {} {} {} {} lane={}{}", rank_word(lane.rank), name_of(span.kind), ns_of(span.time.begin),
+                ns_of(span.time.end), quote(run.text(span.name)), quote(run.text(lane.name)), cut_word(span.flags));
+  if (span.collective != Span::no_collective) out << collective_words(run, run.collectives()[span.collective]);
+  for (const Attribute& attribute : run.attributes_of(run.id_of(span))) {
+    out << ' ' << quote(run.text(attribute.key)) << '=';
+    if (attribute.text.is_set()) out << text_value(run.text(attribute.text));
+    else out << attribute.number;
+  }
+  out << '\n';
+}
+
+void write_unstarted(const Run& run, std::size_t process, std::ostream& out) {
+  const RankId rank = run.processes()[process].rank;
+  for (const Collective& collective : run.collectives())
+    if (collective.rank == rank && !collective.span.is_set())
+      out << format("{} comm {} - {}{}\n", rank_word(rank), ns_of(collective.enqueued), quote(run.text(collective.op)),
+                    collective_words(run, collective));
+}
+
+}  // namespace
+
+void write_text(const Run& run, std::ostream& out) {
+  write_run(run, out);
+  for (std::size_t process = 0; process < run.processes().size(); ++process) {
+    write_process(run, run.processes()[process], out);
+    for (const Lane& lane : run.lanes()) {
+      if (lane.process != process) continue;
+      out << format("@lane {} {} kind={} number={}\n", rank_word(lane.rank), quote(run.text(lane.name)), name_of(lane.kind),
+                    lane.number);
+      for (const Span& span : run.spans_of(lane)) write_span(run, lane, span, out);
+      for (const Mark& mark : run.marks())
+        if (mark.lane == run.id_of(lane))
+          out << format("{} mark {} {} lane={}\n", rank_word(lane.rank), ns_of(mark.time), quote(run.text(mark.name)),
+                        quote(run.text(lane.name)));
+    }
+    const bool last_of_rank = process + 1 == run.processes().size() || run.processes()[process + 1].rank != run.processes()[process].rank;
+    if (last_of_rank) write_unstarted(run, process, out);
+    for (const CounterTrack& track : run.counters())
+      if (track.process == process)
+        for (const CounterSample& sample : run.samples_of(track))
+          out << format("{} counter {} {} {}\n", rank_word(track.rank), ns_of(sample.time), sample.value, quote(run.text(track.name)));
+  }
+}
+
+}  // namespace rankscope

@@ -1,0 +1,74 @@
+// Packs the segment of a process that has ended: only what was written, every chunk sealed.
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "crc32c.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/recording.h"
+#include "segment_file.h"
+
+namespace rankscope::recording {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_chunk(std::ofstream& out, const Chunk& chunk) {
+  ChunkHeader header{};
+  header.magic = chunk_magic;
+  header.capacity = static_cast<std::uint32_t>(chunk.payload.size());
+  header.thread = chunk.thread;
+  header.sequence = chunk.sequence;
+  header.os_thread = chunk.os_thread;
+  const auto committed = static_cast<std::uint32_t>(chunk.payload.size());
+  header.committed.store(committed, std::memory_order_relaxed);
+  header.state.store(static_cast<std::uint32_t>(ChunkState::sealed), std::memory_order_relaxed);
+  header.payload_crc = crc32c(chunk.payload.data(), chunk.payload.size());
+  header.header_crc = crc32c(&committed, sizeof committed, crc32c(&header, offsetof(ChunkHeader, committed)));
+  out.write(reinterpret_cast<const char*>(&header), sizeof header);
+  out.write(reinterpret_cast<const char*>(chunk.payload.data()), static_cast<std::streamsize>(chunk.payload.size()));
+}
+
+std::uint64_t count_events(const Chunk& chunk) {
+  std::uint64_t events = 0;
+  RecordWalk walk{chunk.payload};
+  for (Record record{}; walk.next(record);)
+    if (record.head.type != static_cast<std::uint8_t>(RecordType::string)) ++events;
+  return events;
+}
+
+void write_header(std::ofstream& out, const SegmentFile& segment) {
+  std::array<char, segment_header_bytes> page{};
+  std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
+  const auto chunks = static_cast<std::uint32_t>(segment.chunks.size());
+  std::memcpy(page.data() + offsetof(SegmentHeader, packed_chunks), &chunks, sizeof chunks);
+  out.write(page.data(), page.size());
+}
+
+}  // namespace
+
+Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& target) {
+  RS_TRY(const SegmentFile segment, read_segment(source));
+  const fs::path temporary = target.string() + ".part";
+  std::ofstream out{temporary, std::ios::binary | std::ios::trunc};
+  GatherSummary summary{.segments = 1, .events_dropped = segment.counters.events_dropped};
+  write_header(out, segment);
+  summary.bytes = segment_header_bytes;
+  for (const Chunk& chunk : segment.chunks) {
+    write_chunk(out, chunk);
+    summary.events += count_events(chunk);
+    summary.bytes += chunk_header_bytes + chunk.payload.size();
+  }
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(temporary, target, error);
+  if (!out || error) {
+    const std::string why = error ? error.message() : std::strerror(errno);
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    return fail(ErrorKind::cannot_write, format("cannot write {}: {}; the segment is still in {}", target.string(), why, source.string()));
+  }
+  return summary;
+}
+
+}  // namespace rankscope::recording

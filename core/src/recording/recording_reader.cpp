@@ -1,0 +1,168 @@
+// A .rankscope folder -> Run.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/model/run_builder.h"
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
+#include "segment_decoder.h"
+
+namespace rankscope::recording {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr nanoseconds same_host_error{1'000};
+constexpr nanoseconds wall_clock_error{10'000'000};
+
+struct Opened {
+  SegmentFile file;
+  TickMap ticks;
+  std::string boot;
+};
+
+std::vector<fs::path> segment_paths(const fs::path& recording) {
+  std::vector<fs::path> paths;
+  for (const fs::path& folder : {recording / segment_folder, recording}) {
+    std::error_code error;
+    for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error))
+      if (entry->path().extension() == segment_suffix) paths.push_back(entry->path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+Result<void> check_folder(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return fail(ErrorKind::unreadable, format("{} does not exist", path.string()));
+  if (!fs::is_directory(path, error))
+    return fail(ErrorKind::unreadable, format("{} is a file; a recording is a folder NAME.rankscope", path.string()));
+  if (fs::is_empty(path, error)) return fail(ErrorKind::unreadable, format("{} is an empty folder", path.string()));
+  return {};
+}
+
+struct OpenSegments {
+  std::vector<Opened> segments;
+  std::vector<Error> refused;
+};
+
+OpenSegments open_segments(const std::vector<fs::path>& paths) {
+  OpenSegments result;
+  for (const fs::path& path : paths) {
+    auto file = read_segment(path);
+    if (!file) {
+      result.refused.push_back(std::move(file).error());
+      continue;
+    }
+    TickMap ticks{clock_pairs(*file), file->fixed.ticks_per_ns};
+    std::string boot{file->fixed.boot_id.data(), strnlen(file->fixed.boot_id.data(), file->fixed.boot_id.size())};
+    result.segments.push_back({std::move(*file), std::move(ticks), std::move(boot)});
+  }
+  return result;
+}
+
+RankId rank_of(const SegmentFile& file) {
+  if (file.fixed.rank >= 0) return RankId{static_cast<std::uint32_t>(file.fixed.rank)};
+  if (file.counters.late_rank > 0) return RankId{static_cast<std::uint32_t>(file.counters.late_rank - 1)};
+  return RankId::none();
+}
+
+bool has_rank(const Opened& opened) { return rank_of(opened.file).is_set(); }
+
+// One program without any launcher variable is rank 0 of 1, and said to be a guess.
+bool single_unranked(const std::vector<Opened>& segments) {
+  const auto with_events = [](const Opened& opened) { return !opened.file.chunks.empty(); };
+  return std::ranges::none_of(segments, has_rank) && std::ranges::count_if(segments, with_events) == 1;
+}
+
+std::int64_t world_size_of(const std::vector<Opened>& segments) {
+  std::int64_t world = 0;
+  for (const Opened& opened : segments)
+    world = std::max<std::int64_t>({world, opened.file.fixed.world_size, opened.file.counters.late_world_size});
+  return world;
+}
+
+/// Hosts share CLOCK_MONOTONIC only with themselves; between hosts there is no more than wall time here.
+std::vector<SegmentClock> make_clocks(std::vector<Opened>& segments, RunInfo& info) {
+  std::map<std::string, std::int64_t> unix_minus_host;
+  for (const Opened& opened : segments) unix_minus_host.try_emplace(opened.boot, opened.ticks.unix_minus_monotonic_ns());
+  const bool one_host = unix_minus_host.size() == 1;
+  info.clock = one_host ? ClockInfo{"same_host", same_host_error} : ClockInfo{"wall_clock", wall_clock_error};
+  std::int64_t origin = std::numeric_limits<std::int64_t>::max();
+  const auto wall = [&unix_minus_host](const Opened& opened) {
+    return opened.ticks.host_time(opened.file.fixed.first_pair.ticks).time_since_epoch().count() + unix_minus_host.at(opened.boot);
+  };
+  for (const Opened& opened : segments) origin = std::min(origin, wall(opened));
+  info.origin_unix_ns = origin;
+  std::vector<SegmentClock> clocks;
+  for (Opened& opened : segments)
+    clocks.push_back({std::move(opened.ticks), nanoseconds{unix_minus_host.at(opened.boot) - origin}});
+  return clocks;
+}
+
+void apply_manifest(const fs::path& path, RunBuilder& builder) {
+  const auto manifest = read_manifest(path);
+  if (!manifest) return builder.quality().add(Counter::manifest_unreadable);
+  RunInfo& info = builder.info();
+  info.world_size = std::max(info.world_size, manifest->world_size);
+  info.metadata = manifest->metadata;
+  std::string command;
+  for (const std::string& word : manifest->command) command += (command.empty() ? "" : " ") + word;
+  if (!command.empty()) info.metadata.emplace_back("command", command);
+  if (!manifest->launcher.empty()) info.metadata.emplace_back("launcher", manifest->launcher);
+  if (manifest->exit_status >= 0) info.metadata.emplace_back("exit_status", std::to_string(manifest->exit_status));
+}
+
+void count_losses(const SegmentFile& file, Quality& quality) {
+  quality.add(Counter::events_dropped, file.counters.events_dropped);
+  quality.add(Counter::names_lost, file.counters.names_truncated);
+  for (const CounterInfo& info : counter_table())
+    if (const std::uint64_t value = file.quality.of(info.counter); value > 0) quality.add(info.counter, value);
+}
+
+void count_ranks(const std::vector<Opened>& segments, RunBuilder& builder) {
+  std::set<RankId> present;
+  for (const Opened& opened : segments)
+    if (has_rank(opened)) present.insert(rank_of(opened.file));
+  const auto world = static_cast<std::uint64_t>(std::max<std::int64_t>(builder.info().world_size, 0));
+  if (world > present.size() && !present.empty()) builder.quality().add(Counter::ranks_missing, world - present.size());
+}
+
+}  // namespace
+
+bool looks_like_recording(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error) && (fs::exists(path / manifest_name, error) || !segment_paths(path).empty());
+}
+
+Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
+  RS_TRY_VOID(check_folder(path));
+  const auto paths = segment_paths(path);
+  if (paths.empty() && !looks_like_recording(path))
+    return fail(ErrorKind::unreadable, format("{} is no recording: it has no {} and no segments", path.string(), manifest_name));
+  if (paths.empty()) return fail(ErrorKind::unreadable, format("{} holds no segments: nothing was recorded, or the copy is incomplete", path.string()));
+  OpenSegments opened = open_segments(paths);
+  if (opened.segments.empty()) return tl::make_unexpected(opened.refused.front());
+  RunBuilder builder;
+  builder.quality().add(Counter::segments_unreadable, opened.refused.size());
+  builder.info().world_size = world_size_of(opened.segments);
+  const std::vector<SegmentClock> clocks = make_clocks(opened.segments, builder.info());
+  apply_manifest(path, builder);
+  const bool guess_rank = single_unranked(opened.segments);
+  for (std::size_t i = 0; i < opened.segments.size(); ++i) {
+    const SegmentFile& file = opened.segments[i].file;
+    const bool guessed = guess_rank && !file.chunks.empty();
+    const RankId rank = guessed ? RankId{0} : rank_of(file);
+    const std::uint64_t events = SegmentDecoder{builder, file, clocks[i], rank}.decode();
+    if (!has_rank(opened.segments[i]) && events > 0) builder.quality().add(Counter::rank_unknown);
+    if (events == 0) builder.quality().add(Counter::processes_without_events);
+    count_losses(file, builder.quality());
+  }
+  count_ranks(opened.segments, builder);
+  return std::move(builder).build().map_error(while_doing(path.string()));
+}
+
+}  // namespace rankscope::recording

@@ -1,0 +1,286 @@
+#include "segment_decoder.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::recording {
+namespace {
+
+// What the reference trainer broke on purpose must not reach any analysis.
+constexpr std::string_view injected_key = "injected_faults";
+
+template <std::size_t n>
+std::string_view text_of(const std::array<char, n>& field) {
+  return {field.data(), static_cast<std::size_t>(std::ranges::find(field, '\0') - field.begin())};
+}
+
+SpanKind kind_of(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
+
+std::vector<RankId> ranks_of(std::string_view list) {
+  std::vector<RankId> ranks;
+  while (!list.empty()) {
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(list.data(), list.data() + list.size(), value);
+    if (error != std::errc{}) return {};
+    ranks.push_back(RankId{value});
+    list.remove_prefix(static_cast<std::size_t>(end - list.data()));
+    if (list.starts_with(',')) list.remove_prefix(1);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+struct SegmentDecoder::Thread {
+  LaneId lane;
+  std::vector<StringId> names;  // of the current chunk
+  std::vector<OpenSpan> open;
+  std::uint64_t last_ticks = 0;
+
+  [[nodiscard]] StringId name(std::uint64_t id) const { return id < names.size() ? names[id] : StringId::none(); }
+};
+
+std::vector<ClockPair> clock_pairs(const SegmentFile& segment) {
+  std::vector<ClockPair> pairs{segment.fixed.first_pair};
+  for (const Chunk& chunk : segment.chunks) {
+    RecordWalk walk{chunk.payload};
+    for (Record record{}; walk.next(record);)
+      if (record.head.type == static_cast<std::uint8_t>(RecordType::clock_pair))
+        pairs.push_back({record.word(0), static_cast<std::int64_t>(record.word(1)), static_cast<std::int64_t>(record.word(2))});
+  }
+  return pairs;
+}
+
+SegmentDecoder::SegmentDecoder(RunBuilder& builder, const SegmentFile& segment, const SegmentClock& clock, RankId rank)
+    : builder_(builder), segment_(segment), clock_(clock), rank_(rank), last_ticks_(segment.fixed.first_pair.ticks) {}
+
+std::uint64_t SegmentDecoder::decode() {
+  add_process();
+  std::vector<std::pair<std::size_t, std::size_t>> threads;  // [first, last) chunk
+  const auto& chunks = segment_.chunks;
+  for (std::size_t first = 0, last = 0; first < chunks.size(); first = last) {
+    while (last < chunks.size() && chunks[last].thread == chunks[first].thread) ++last;
+    threads.emplace_back(first, last);
+  }
+  for (const auto& [first, last] : threads) decode_thread(first, last);
+  finish_spans();
+  finish_ranges();
+  finish_collectives();
+  Process& process = builder_.process(process_);
+  process.recorded = {clock_.run_time(segment_.fixed.first_pair.ticks), clock_.run_time(last_ticks_)};
+  return added_;
+}
+
+void SegmentDecoder::add_process() {
+  const SegmentStatic& fixed = segment_.fixed;
+  Process process;
+  process.rank = rank_;
+  process.pid = fixed.pid;
+  process.host = builder_.intern(text_of(fixed.host));
+  process.program = builder_.intern(text_of(fixed.program));
+  process.local_rank = fixed.local_rank;
+  const bool exited = segment_.counters.end == ProcessEnd::exited;
+  process.ending = exited ? Ending::exited : Ending::vanished;
+  process.exit_status = exited ? segment_.counters.exit_status : 0;
+  if (const auto source = text_of(fixed.rank_source); !source.empty())
+    process.metadata.emplace_back(builder_.intern("rank_source"), builder_.intern(source));
+  process_ = builder_.add_process(std::move(process));
+}
+
+void SegmentDecoder::saw(std::uint64_t ticks) { last_ticks_ = std::max(last_ticks_, ticks); }
+
+void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chunk) {
+  const Chunk& first = segment_.chunks[first_chunk];
+  Thread thread;
+  const bool main = first.os_thread == segment_.fixed.pid;
+  thread.lane = builder_.add_lane(process_, LaneKind::thread, main ? "main" : format("thread {}", first.os_thread), first.os_thread);
+  std::uint32_t expected = 0;
+  for (std::size_t i = first_chunk; i < last_chunk; ++i) {
+    // Behind a missing chunk nobody knows which of the open spans ended in it.
+    if (segment_.chunks[i].sequence != expected) close_all(thread, thread.last_ticks);
+    expected = segment_.chunks[i].sequence + 1;
+    decode_chunk(thread, segment_.chunks[i]);
+  }
+  for (OpenSpan& span : thread.open) unclosed_.push_back({thread.lane, std::move(span)});
+}
+
+void SegmentDecoder::decode_chunk(Thread& thread, const Chunk& chunk) {
+  thread.names.clear();
+  RecordWalk walk{chunk.payload};
+  for (Record record{}; walk.next(record);) decode_record(thread, record);
+  if (walk.broken()) builder_.quality().add(Counter::chunks_corrupt);
+}
+
+void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
+  const std::uint64_t ticks = record.word(0);
+  const StringId name = thread.name(record.head.name);
+  switch (static_cast<RecordType>(record.head.type)) {
+    case RecordType::string: return decode_string(thread, record);
+    case RecordType::push:
+      saw(thread.last_ticks = ticks);
+      if (!name.is_set()) builder_.quality().add(Counter::names_lost);
+      thread.open.push_back({record.head.code, name, ticks, {}, {}});
+      return;
+    case RecordType::pop: return pop(thread, ticks);
+    case RecordType::range_start:
+      saw(ticks);
+      ranges_[record.word(1)] = {record.head.code, name, ticks};
+      return;
+    case RecordType::range_end: return range_end(ticks, record.word(1));
+    case RecordType::mark:
+      saw(ticks);
+      ++added_;
+      return builder_.add_mark(thread.lane, name, clock_.run_time(ticks));
+    case RecordType::attribute_int: return add_attribute(thread, record, false);
+    case RecordType::attribute_text: return add_attribute(thread, record, true);
+    case RecordType::counter:
+      saw(ticks);
+      return builder_.add_sample(process_, name, clock_.run_time(ticks), std::bit_cast<double>(record.word(1)));
+    case RecordType::comm_enqueued: return enqueued(thread, record);
+    case RecordType::comm_started: return started(thread, record);
+    case RecordType::comm_finished: return finished(record);
+    case RecordType::thread_name:
+      return builder_.rename_lane(thread.lane, builder_.text(name), record.head.code == 1 ? LaneKind::comm : LaneKind::thread);
+    case RecordType::metadata: return add_metadata(name, thread.name(record.word(0)));
+    case RecordType::clock_pair: return saw(ticks);
+  }
+  builder_.quality().add(Counter::records_unknown);
+}
+
+void SegmentDecoder::decode_string(Thread& thread, const Record& record) {
+  const std::uint64_t length = record.word(0);
+  const auto bytes = record.body.subspan(std::min<std::size_t>(8, record.body.size()));
+  const bool usable = length <= bytes.size() && record.head.name <= thread.names.size();
+  if (!usable) return builder_.quality().add(Counter::names_lost);
+  const std::string_view text{reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length)};
+  if (record.head.name == thread.names.size()) thread.names.emplace_back();
+  thread.names[record.head.name] = builder_.intern(text);
+}
+
+void SegmentDecoder::add_attribute(Thread& thread, const Record& record, bool text) {
+  const StringId key = thread.name(record.head.name);
+  if (thread.open.empty() || !key.is_set()) return;
+  if (text) thread.open.back().texts.emplace_back(key, thread.name(record.word(0)));
+  else thread.open.back().numbers.emplace_back(key, static_cast<std::int64_t>(record.word(0)));
+}
+
+void SegmentDecoder::add_metadata(StringId key, StringId value) {
+  if (!key.is_set() || !value.is_set() || builder_.text(key) == injected_key) return;
+  auto& metadata = builder_.process(process_).metadata;
+  const auto known = std::ranges::find(metadata, key, &std::pair<StringId, StringId>::first);
+  if (known != metadata.end()) known->second = value;
+  else metadata.emplace_back(key, value);
+}
+
+void SegmentDecoder::pop(Thread& thread, std::uint64_t ticks) {
+  saw(thread.last_ticks = ticks);
+  if (thread.open.empty()) return builder_.quality().add(Counter::pop_without_push);
+  add_span(thread.lane, thread.open.back(), ticks, 0);
+  thread.open.pop_back();
+}
+
+void SegmentDecoder::add_span(LaneId lane, const OpenSpan& open, std::uint64_t end, std::uint8_t flags) {
+  const TimeRange time{clock_.run_time(open.ticks), clock_.run_time(end)};
+  const std::uint32_t ticket = builder_.add_span(lane, kind_of(open.kind), open.name, time, flags);
+  for (const auto& [key, value] : open.numbers) builder_.add_attribute(ticket, key, value);
+  for (const auto& [key, value] : open.texts) builder_.add_attribute(ticket, key, value);
+  ++added_;
+}
+
+void SegmentDecoder::close_all(Thread& thread, std::uint64_t ticks) {
+  builder_.quality().add(Counter::spans_unclosed, thread.open.size());
+  for (const OpenSpan& open : thread.open) add_span(thread.lane, open, std::max(ticks, open.ticks), span_flag::cut_end);
+  thread.open.clear();
+}
+
+// Open spans are drawn up to the last thing that the process is known to have done.
+void SegmentDecoder::finish_spans() {
+  builder_.quality().add(Counter::spans_unclosed, unclosed_.size());
+  for (const Unclosed& open : unclosed_)
+    add_span(open.lane, open.span, std::max(last_ticks_, open.span.ticks), span_flag::cut_end);
+}
+
+LaneId SegmentDecoder::range_lane() {
+  if (!range_lane_.is_set()) range_lane_ = builder_.add_lane(process_, LaneKind::thread, "ranges", 0);
+  return range_lane_;
+}
+
+void SegmentDecoder::range_end(std::uint64_t ticks, std::uint64_t handle) {
+  saw(ticks);
+  const auto found = ranges_.find(handle);
+  if (found == ranges_.end()) return builder_.quality().add(Counter::pop_without_push);
+  const OpenRange& open = found->second;
+  builder_.add_span(range_lane(), kind_of(open.kind), open.name, {clock_.run_time(open.ticks), clock_.run_time(ticks)});
+  ranges_.erase(found);
+  ++added_;
+}
+
+void SegmentDecoder::finish_ranges() {
+  std::vector<OpenRange> open;
+  for (const auto& [handle, range] : ranges_) open.push_back(range);
+  std::ranges::sort(open, {}, [](const OpenRange& range) { return std::pair{range.ticks, range.name}; });
+  for (const OpenRange& range : open) {
+    builder_.quality().add(Counter::spans_unclosed);
+    builder_.add_span(range_lane(), kind_of(range.kind), range.name,
+                      {clock_.run_time(range.ticks), clock_.run_time(std::max(last_ticks_, range.ticks))}, span_flag::cut_end);
+    ++added_;
+  }
+}
+
+void SegmentDecoder::enqueued(const Thread& thread, const Record& record) {
+  CommEnqueued fields{};
+  std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
+  saw(fields.ticks);
+  OpenCollective& open = collectives_[fields.uid];
+  open.is_enqueued = true;
+  open.enqueued = fields;
+  open.op = thread.name(record.head.name);
+  open.dtype = thread.name(fields.dtype);
+  open.enqueued_on = thread.lane;
+  open.group = builder_.add_group(builder_.text(thread.name(fields.group)), ranks_of(builder_.text(thread.name(fields.members))));
+}
+
+void SegmentDecoder::started(const Thread& thread, const Record& record) {
+  saw(record.word(0));
+  OpenCollective& open = collectives_[record.word(1)];
+  open.is_started = true;
+  open.started = record.word(0);
+  open.lane = thread.lane;
+}
+
+void SegmentDecoder::finished(const Record& record) {
+  saw(record.word(0));
+  OpenCollective& open = collectives_[record.word(1)];
+  open.is_finished = true;
+  open.finished = record.word(0);
+}
+
+void SegmentDecoder::finish_collectives() {
+  for (const auto& [uid, open] : collectives_) add_collective(open);
+}
+
+void SegmentDecoder::add_collective(const OpenCollective& open) {
+  // Without its description or its start nobody can say what it was: the records were lost with a chunk.
+  if (!open.is_enqueued || (open.is_finished && !open.is_started)) return builder_.quality().add(Counter::names_lost);
+  NewCollective row{.rank = rank_, .group = open.group, .op = open.op, .dtype = open.dtype, .lane = {}, .enqueued_on = open.enqueued_on};
+  row.sequence = open.enqueued.sequence;
+  row.bytes = open.enqueued.bytes;
+  row.peer = open.enqueued.peer;
+  row.enqueued = clock_.run_time(open.enqueued.ticks);
+  row.state = open.is_finished ? CommState::finished : open.is_started ? CommState::started : CommState::enqueued;
+  if (open.is_started) {
+    const std::uint64_t end = open.is_finished ? open.finished : std::max(last_ticks_, open.started);
+    row.started = clock_.run_time(open.started);
+    row.finished = open.is_finished ? clock_.run_time(end) : RunTime{};
+    row.lane = open.lane;
+    row.span_ticket = builder_.add_span(open.lane, SpanKind::comm, open.op, {row.started, clock_.run_time(end)},
+                                        open.is_finished ? std::uint8_t{0} : span_flag::cut_end);
+  }
+  builder_.add_collective(row);
+  ++added_;
+}
+
+}  // namespace rankscope::recording

@@ -1,0 +1,129 @@
+#include "segment_file.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "crc32c.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::recording {
+namespace {
+
+constexpr std::uint32_t largest_capacity = 64U << 20;
+
+template <class T>
+T read_at(std::span<const std::byte> bytes, std::size_t offset) {
+  T value{};
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+SegmentCounters read_counters(std::span<const std::byte> bytes) {
+  return {.events_dropped = read_at<std::uint64_t>(bytes, offsetof(SegmentHeader, events_dropped)),
+          .extents_refused = read_at<std::uint64_t>(bytes, offsetof(SegmentHeader, extents_refused)),
+          .names_truncated = read_at<std::uint64_t>(bytes, offsetof(SegmentHeader, names_truncated)),
+          .end = read_at<ProcessEnd>(bytes, offsetof(SegmentHeader, end)),
+          .exit_status = read_at<std::int32_t>(bytes, offsetof(SegmentHeader, exit_status)),
+          .end_ticks = read_at<std::uint64_t>(bytes, offsetof(SegmentHeader, end_ticks)),
+          .late_rank = read_at<std::int32_t>(bytes, offsetof(SegmentHeader, late_rank)),
+          .late_world_size = read_at<std::int32_t>(bytes, offsetof(SegmentHeader, late_world_size)),
+          .packed_chunks = read_at<std::uint32_t>(bytes, offsetof(SegmentHeader, packed_chunks))};
+}
+
+// A chunk header as plain values; the atomics of ChunkHeader cannot be copied.
+struct RawChunk {
+  std::uint32_t magic, capacity, thread, sequence;
+  std::int64_t os_thread;
+  std::uint32_t committed, state, payload_crc, header_crc;
+};
+static_assert(offsetof(RawChunk, committed) == offsetof(ChunkHeader, committed));
+static_assert(offsetof(RawChunk, header_crc) == offsetof(ChunkHeader, header_crc));
+
+bool plausible(const RawChunk& chunk) {
+  return chunk.magic == chunk_magic && chunk.capacity <= largest_capacity && chunk.capacity % 8 == 0 &&
+         chunk.committed <= chunk.capacity && chunk.committed % 8 == 0 &&
+         chunk.state <= static_cast<std::uint32_t>(ChunkState::sealed);
+}
+
+bool checksum_holds(const RawChunk& chunk, std::span<const std::byte> payload) {
+  if (chunk.state != static_cast<std::uint32_t>(ChunkState::sealed)) return true;
+  const std::uint32_t header =
+      crc32c(&chunk.committed, sizeof chunk.committed, crc32c(&chunk, offsetof(RawChunk, committed)));
+  return header == chunk.header_crc && payload.size() == chunk.committed && crc32c(payload.data(), payload.size()) == chunk.payload_crc;
+}
+
+// Where a header is damaged the next one is looked for; headers stand on multiples of 8.
+std::size_t next_header(std::span<const std::byte> bytes, std::size_t offset) {
+  for (offset += 8; offset + chunk_header_bytes <= bytes.size(); offset += 8)
+    if (read_at<std::uint32_t>(bytes, offset) == chunk_magic && plausible(read_at<RawChunk>(bytes, offset))) return offset;
+  return bytes.size();
+}
+
+void walk_chunks(SegmentFile& segment) {
+  const auto bytes = segment.file.bytes();
+  std::size_t offset = segment.fixed.header_bytes;
+  std::uint32_t seen = 0;
+  while (offset + chunk_header_bytes <= bytes.size()) {
+    const auto raw = read_at<RawChunk>(bytes, offset);
+    if (!plausible(raw)) {
+      const bool never_written = raw.magic == 0;
+      if (!never_written) segment.quality.add(Counter::chunks_corrupt);
+      offset = next_header(bytes, offset);
+      continue;
+    }
+    ++seen;
+    const std::size_t begin = offset + chunk_header_bytes;
+    const std::size_t there = std::min<std::size_t>(raw.committed, (bytes.size() - begin) / 8 * 8);
+    const auto payload = bytes.subspan(begin, there);
+    const bool cut = there < raw.committed;
+    if (cut) segment.quality.add(Counter::segment_cut);
+    if (!cut && !checksum_holds(raw, payload)) segment.quality.add(Counter::chunks_corrupt);
+    else if (raw.thread != free_thread && there > 0)
+      segment.chunks.push_back({raw.thread, raw.sequence, raw.os_thread, raw.state == static_cast<std::uint32_t>(ChunkState::sealed), payload});
+    offset = begin + raw.capacity;
+  }
+  const bool tail_missing = offset != bytes.size() || seen < segment.counters.packed_chunks;
+  if (tail_missing && segment.quality.of(Counter::segment_cut) == 0) segment.quality.add(Counter::segment_cut);
+  std::ranges::sort(segment.chunks, {}, [](const Chunk& chunk) { return std::tuple{chunk.thread, chunk.sequence}; });
+}
+
+Result<void> check_header(const SegmentFile& segment) {
+  const SegmentStatic& fixed = segment.fixed;
+  if (fixed.magic != segment_magic) return fail(ErrorKind::unreadable, "it is no rankscope segment");
+  if (fixed.major > format_major)
+    return fail(ErrorKind::unreadable, format("it has format version {}.{}, this rankscope reads up to {}.x; use a newer rankscope",
+                                              fixed.major, fixed.minor, format_major));
+  const auto stored = read_at<std::uint32_t>(segment.file.bytes(), offsetof(SegmentHeader, static_crc));
+  if (crc32c(segment.file.bytes().data(), sizeof(SegmentStatic)) != stored)
+    return fail(ErrorKind::unreadable, "its header is damaged (checksum)");
+  if (fixed.header_bytes < sizeof(SegmentHeader) || fixed.header_bytes > segment.file.bytes().size())
+    return fail(ErrorKind::unreadable, "its header is cut");
+  return {};
+}
+
+}  // namespace
+
+Result<SegmentFile> read_segment(const std::filesystem::path& path) {
+  const auto context = while_doing(format("segment {}", path.string()));
+  RS_TRY(MappedFile file, MappedFile::open(path));
+  SegmentFile segment{.file = std::move(file), .fixed = {}, .counters = {}, .chunks = {}, .quality = {}};
+  if (segment.file.bytes().size() < segment_header_bytes)
+    return tl::make_unexpected(context({ErrorKind::unreadable, "it is shorter than its header"}));
+  std::memcpy(static_cast<void*>(&segment.fixed), segment.file.bytes().data(), sizeof(SegmentStatic));
+  segment.counters = read_counters(segment.file.bytes());
+  RS_TRY_VOID(check_header(segment).map_error(context));
+  walk_chunks(segment);
+  return segment;
+}
+
+bool RecordWalk::next(Record& record) {
+  if (rest_.size() < sizeof(RecordHead)) return false;
+  std::memcpy(&record.head, rest_.data(), sizeof(RecordHead));
+  const std::size_t bytes = std::size_t{record.head.words} * 8;
+  if (bytes < sizeof(RecordHead) || bytes > rest_.size()) return false;
+  record.body = rest_.subspan(sizeof(RecordHead), bytes - sizeof(RecordHead));
+  rest_ = rest_.subspan(bytes);
+  return true;
+}
+
+}  // namespace rankscope::recording

@@ -1,0 +1,76 @@
+// A segment file as chunks and records: everything that is checked before a byte is believed.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mapped_file.h"
+#include "rankscope/core/model/quality.h"
+#include "rankscope/core/recording/format.h"
+#include "rankscope/core/result.h"
+
+namespace rankscope::recording {
+
+/// One intact chunk that a thread has written to.
+struct Chunk {
+  std::uint32_t thread = 0;
+  std::uint32_t sequence = 0;
+  std::int64_t os_thread = 0;
+  bool sealed = false;
+  std::span<const std::byte> payload;  ///< whole records
+};
+
+/// The counters of a segment's header as plain values.
+struct SegmentCounters {
+  std::uint64_t events_dropped = 0;
+  std::uint64_t extents_refused = 0;
+  std::uint64_t names_truncated = 0;
+  ProcessEnd end = ProcessEnd::running;
+  std::int32_t exit_status = 0;
+  std::uint64_t end_ticks = 0;
+  std::int32_t late_rank = 0;
+  std::int32_t late_world_size = 0;
+  std::uint32_t packed_chunks = 0;
+};
+
+struct SegmentFile {
+  MappedFile file;
+  SegmentStatic fixed;
+  SegmentCounters counters;
+  std::vector<Chunk> chunks;  ///< by (thread, sequence)
+  Quality quality;            ///< what was wrong with the file
+};
+
+/// Fails (`unreadable`) when the header cannot be used or is of a newer major version.
+[[nodiscard]] Result<SegmentFile> read_segment(const std::filesystem::path& path);
+
+/// A record of a chunk. Fields beyond its length read as 0.
+struct Record {
+  RecordHead head;
+  std::span<const std::byte> body;
+
+  [[nodiscard]] std::uint64_t word(std::size_t index) const {
+    std::uint64_t value = 0;
+    if (index * 8 + 8 <= body.size()) std::memcpy(&value, body.data() + index * 8, 8);
+    return value;
+  }
+};
+
+/// Walks the records of a payload; stops at the first one that cannot be one.
+class RecordWalk {
+ public:
+  explicit RecordWalk(std::span<const std::byte> payload) : rest_(payload) {}
+  /// False at the end.
+  bool next(Record& record);
+  /// True if the walk ended before the payload did.
+  [[nodiscard]] bool broken() const { return !rest_.empty(); }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+}  // namespace rankscope::recording

@@ -1,0 +1,47 @@
+#include "tick_map.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankscope/core/result.h"
+
+namespace rankscope::recording {
+namespace {
+
+constexpr std::int64_t shortest_base_ns = 10'000'000;
+
+std::int64_t scaled(std::int64_t ticks, double ns_per_tick) {
+  return static_cast<std::int64_t>(std::llround(static_cast<double>(ticks) * ns_per_tick));
+}
+
+double rate(const ClockPair& a, const ClockPair& b) {
+  return static_cast<double>(b.monotonic_ns - a.monotonic_ns) / static_cast<double>(b.ticks - a.ticks);
+}
+
+}  // namespace
+
+TickMap::TickMap(std::vector<ClockPair> pairs, double ticks_per_ns) : pairs_(std::move(pairs)) {
+  RS_CHECK(!pairs_.empty());
+  std::ranges::sort(pairs_, {}, &ClockPair::ticks);
+  // A damaged pair must not turn time back: keep only what rises on both clocks.
+  std::vector<ClockPair> rising{pairs_.front()};
+  for (const ClockPair& pair : pairs_)
+    if (pair.ticks > rising.back().ticks && pair.monotonic_ns > rising.back().monotonic_ns) rising.push_back(pair);
+  pairs_ = std::move(rising);
+  const bool long_enough = pairs_.back().monotonic_ns - pairs_.front().monotonic_ns >= shortest_base_ns;
+  const bool sane = std::isfinite(ticks_per_ns) && ticks_per_ns > 1e-6 && ticks_per_ns < 1e3;
+  if (long_enough) ns_per_tick_ = rate(pairs_.front(), pairs_.back());
+  else ns_per_tick_ = sane ? 1 / ticks_per_ns : 1;
+}
+
+HostTime TickMap::host_time(std::uint64_t ticks) const {
+  const auto after = std::ranges::upper_bound(pairs_, ticks, {}, &ClockPair::ticks);
+  const bool between = after != pairs_.begin() && after != pairs_.end();
+  const ClockPair& base = after == pairs_.begin() ? pairs_.front() : *(after - 1);
+  const double ns_per_tick = between ? rate(base, *after) : ns_per_tick_;
+  return HostTime{nanoseconds{base.monotonic_ns + scaled(static_cast<std::int64_t>(ticks - base.ticks), ns_per_tick)}};
+}
+
+std::int64_t TickMap::unix_minus_monotonic_ns() const { return pairs_.back().realtime_ns - pairs_.back().monotonic_ns; }
+
+}  // namespace rankscope::recording

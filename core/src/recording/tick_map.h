@@ -1,0 +1,27 @@
+// Ticks of one process -> CLOCK_MONOTONIC of its host, by its clock pairs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rankscope/core/recording/format.h"
+#include "rankscope/core/time.h"
+
+namespace rankscope::recording {
+
+/// Linear between neighbouring pairs, with the overall rate outside them. Never decreasing.
+class TickMap {
+ public:
+  /// `pairs` in any order, at least one. `ticks_per_ns` is used while the pairs span less than 10 ms.
+  TickMap(std::vector<ClockPair> pairs, double ticks_per_ns);
+
+  [[nodiscard]] HostTime host_time(std::uint64_t ticks) const;
+  /// CLOCK_REALTIME - CLOCK_MONOTONIC at the last pair.
+  [[nodiscard]] std::int64_t unix_minus_monotonic_ns() const;
+
+ private:
+  std::vector<ClockPair> pairs_;  // ascending, without repeats
+  double ns_per_tick_ = 1;
+};
+
+}  // namespace rankscope::recording

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Checks that includes go only along the arrows of cmake/RankscopeModule.cmake.
+
+scripts/check_layers.py [ROOT]
+
+For each source file of each module: "rankscope/<module>/..." must be a module that the table allows, a private header
+must be the module's own, Qt belongs to gui and libtorch to trainer. Prints each wrong include as FILE:LINE: why.
+"""
+import pathlib
+import re
+import sys
+
+THIRD_PARTY = [  # include, the modules that may have it, its name
+    (re.compile(r"<(Qt?[A-Z]\w*)[/>]"), {"gui"}, "Qt"),
+    (re.compile(r"[<\"](torch|ATen|c10)/"), {"trainer"}, "libtorch"),
+]
+INCLUDE = re.compile(r"^\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
+SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".c", ".cu", ".cuh", ".inc"}
+
+
+def allowed_arrows(root):
+    text = (root / "cmake/RankscopeModule.cmake").read_text()
+    rows = re.findall(r"^set\(RANKSCOPE_ALLOWED_(\w+)\s+([^)]*)\)", text, re.M)
+    return {module: {module, *used.replace('"', "").split()} for module, used in rows}
+
+
+def owner(path, modules):
+    """tests/gui/x.cpp counts as gui for third parties, any file else as the module of its first folder."""
+    return path.parts[1] if path.parts[0] == "tests" and path.parts[1] in modules else path.parts[0]
+
+
+def wrong(root, path, quote, target, arrows):
+    module = path.parts[0]
+    used = re.match(r"rankscope/(\w+)/", target)
+    if used:
+        if used[1] not in arrows:
+            return f"there is no module {used[1]}"
+        if used[1] not in arrows[module]:
+            return f"{module} may not use {used[1]}; it may use: {' '.join(sorted(arrows[module] - {module})) or 'nothing'}"
+        return None
+    for pattern, modules, name in THIRD_PARTY:
+        if pattern.match(("<" if quote == "<" else '"') + target + ">") and owner(path, arrows) not in modules:
+            return f"{name} belongs to {' '.join(sorted(modules))}"
+    if quote == '"' and (".." in target.split("/") or "src" in target.split("/")):
+        return "a private header is included by its name alone"
+    if quote == '"' and module != "tests" and not any((root / module).rglob(target)):
+        return f"{module} has no such header of its own"
+    return None
+
+
+def check(root):
+    arrows = allowed_arrows(root)
+    for path in sorted(p for module in arrows for p in (root / module).rglob("*") if p.suffix in SUFFIXES):
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            found = INCLUDE.match(line)
+            reason = found and wrong(root, path.relative_to(root), found[1], found[2], arrows)
+            if reason:
+                yield f"{path.relative_to(root)}:{number}: {found[2]}: {reason}"
+
+
+def main():
+    if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help"):
+        return print(__doc__.strip())
+    problems = list(check(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1])))
+    print("\n".join(problems) or "layers: every include follows the table")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Checks the names in this checkout: no path of somebody's machine in a file, source files in snake_case.
+
+scripts/check_names.py [ROOT]
+
+Looks at the files that git tracks or would add (all files where there is no git). Prints FILE:LINE: what was found.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+MACHINE_PATH = re.compile(r"(?<![\w./$}-])/(?:work/|farm/|home/\w+/|Users/\w+/|root/\.)\w+")
+SOURCE_NAME = re.compile(r"[a-z0-9_]+\.(?:cpp|h|cu|cuh)$")
+SOURCES = {".cpp", ".h", ".cu", ".cuh"}
+
+
+def files(root):
+    git = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(git, capture_output=True)
+    if listed.returncode == 0:
+        return [root / name for name in listed.stdout.decode().split("\0") if name]
+    return [path for path in root.rglob("*") if not {"build", ".venv", "out"} & set(path.relative_to(root).parts)]
+
+
+def check(root):
+    for path in sorted(files(root)):
+        if not path.is_file():
+            continue
+        name = path.relative_to(root)
+        if path.suffix in SOURCES and not SOURCE_NAME.match(path.name):
+            yield f"{name}: source files are named in snake_case"
+        data = path.read_bytes()
+        if b"\0" in data[:8192]:
+            continue
+        for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
+            found = MACHINE_PATH.search(line)
+            if found:
+                yield f"{name}:{number}: path of one machine: {found[0]}"
+
+
+def main():
+    if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help"):
+        return print(__doc__.strip())
+    problems = list(check(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1])))
+    print("\n".join(problems) or "names: nothing of one machine, all sources in snake_case")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+#include "rankscope/core/model/text.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace rankscope {
+namespace {
+
+std::string to_text(const Run& run) {
+  std::ostringstream out;
+  write_text(run, out);
+  return out.str();
+}
+
+TEST(TextForm, FiveWordsAreASpan) {
+  const auto run = run_from_text("0 compute 0 60 gemm\n0 comm 40 90 all_reduce\n");
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->spans().size(), 2U);
+  EXPECT_EQ((*run)->lanes().size(), 2U);
+  EXPECT_EQ((*run)->extent(), (TimeRange{at(0), at(90)}));
+  EXPECT_TRUE((*run)->has_accelerator(RankId{0}));
+}
+
+TEST(TextForm, AWholeRunSurvivesTheWayOutAndIn) {
+  const std::string text =
+      "@run source=rankscope world_size=2 clock=same_host clock_error=1000 meta.model=mlp\n"
+      "@group dp 0,1\n"
+      "@rank 0 pid=11 host=n0 program=train local_rank=0 recorded=0:500 ended=exited:0 meta.role=trainer\n"
+      "@lane 0 main kind=thread number=11\n"
+      "0 step 0 100 step index=0\n"
+      "0 forward 10 40 \"for ward\" lane=main note=\"12\"\n"
+      "0 wait 40 90 wait\n"
+      "0 comm 30 80 allreduce group=dp seq=0 bytes=4096 dtype=f32 enqueued=25 on=main lane=comm\n"
+      "0 comm 130 - allreduce group=dp seq=1 bytes=4096\n"
+      "0 counter 50 1024.5 rss_bytes\n"
+      "0 mark 60 here\n"
+      "@rank 1 pid=12 ended=vanished:0\n"
+      "1 step 0 100 step index=0 cut=end\n"
+      "@quality events_dropped 3\n";
+  const auto first = run_from_text(text);
+  ASSERT_TRUE(first) << first.error().message;
+  const std::string once = to_text(**first);
+  const auto second = run_from_text(once);
+  ASSERT_TRUE(second) << second.error().message << "\n" << once;
+  EXPECT_EQ(once, to_text(**second));
+  EXPECT_EQ((*second)->collectives().size(), 2U);
+  EXPECT_EQ((*second)->collectives()[1].state, CommState::enqueued);
+  EXPECT_EQ((*second)->quality().of(Counter::events_dropped), 3U);
+  EXPECT_EQ((*second)->quality().of(Counter::collectives_open), 1U);
+  EXPECT_EQ((*second)->number(SpanId{0}, "index"), 0);
+}
+
+TEST(TextForm, AnErrorNamesTheLine) {
+  EXPECT_EQ(run_from_text("0 compute 0 60 gemm\n0 banana 1 2 x\n").error().message, "line 2: 'banana' is no kind of span");
+  EXPECT_FALSE(run_from_text(""));
+  EXPECT_FALSE(run_from_text("0 compute 0 sixty gemm\n"));
+}
+
+TEST(TextForm, DepthCountsTheEnclosingSpans) {
+  const auto run = run_from_text("0 step 0 100 s\n0 forward 10 50 f\n0 op 20 30 a\n0 backward 50 90 b\n");
+  ASSERT_TRUE(run);
+  std::vector<int> depths;
+  for (const Span& span : (*run)->spans()) depths.push_back(span.depth);
+  EXPECT_EQ(depths, (std::vector<int>{0, 1, 2, 1}));
+}
+
+}  // namespace
+}  // namespace rankscope

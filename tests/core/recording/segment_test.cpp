@@ -1,0 +1,248 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
+#include "rankscope/core/recording/segment_writer.h"
+
+namespace rankscope::recording {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A recording folder that is removed with its test.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "rankscope-test-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+    fs::create_directory(path_ / segment_folder);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+  [[nodiscard]] fs::path segment(const std::string& name = "a") const { return path_ / segment_folder / (name + segment_suffix); }
+
+ private:
+  fs::path path_;
+};
+
+std::unique_ptr<SegmentWriter> create(const Folder& folder, std::uint32_t ring_kib = 1024) {
+  auto writer = SegmentWriter::create({.path = folder.segment(), .ring_kib = ring_kib, .rank = 2, .world_size = 4, .rank_source = "RANK"});
+  EXPECT_TRUE(writer) << writer.error().message;
+  return std::move(*writer);
+}
+
+TEST(Segment, WhatIsWrittenIsRead) {
+  const Folder folder;
+  {
+    const auto segment = create(folder);
+    const auto pen = segment->thread();
+    pen->push(SpanKind::step, "step");
+    pen->attribute("index", 7);
+    pen->attribute("note", "hello");
+    pen->push(SpanKind::forward, "forward");
+    pen->pop();
+    pen->comm_enqueued({.uid = 1, .sequence = 0, .bytes = 4096, .group = "dp", .op = "allreduce", .dtype = "f32", .members = "0,1,2,3"});
+    std::thread{[&segment] {
+      const auto comm = segment->thread();
+      comm->thread_name("comm dp");
+      comm->comm_started(1);
+      comm->comm_finished(1);
+    }}.join();
+    pen->mark("here");
+    pen->counter("rss_bytes", 42);
+    pen->metadata("model", "mlp");
+    pen->metadata("injected_faults", "slow:rank=2");
+    pen->pop();
+    segment->note_exit(3);
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->ranks().size(), 1U);
+  const Process& process = (*run)->process_of(RankId{2});
+  EXPECT_EQ(process.ending, Ending::exited);
+  EXPECT_EQ(process.exit_status, 3);
+  EXPECT_EQ((*run)->metadata(process, "model"), "mlp");
+  EXPECT_EQ((*run)->metadata(process, "injected_faults"), "");
+  EXPECT_EQ((*run)->info().world_size, 4);
+  EXPECT_EQ((*run)->quality().of(Counter::ranks_missing), 3U);
+  ASSERT_EQ((*run)->collectives().size(), 1U);
+  EXPECT_EQ((*run)->collectives()[0].bytes, 4096);
+  EXPECT_EQ((*run)->lane((*run)->collectives()[0].lane).kind, LaneKind::comm);
+  EXPECT_EQ((*run)->spans().size(), 3U);
+  EXPECT_EQ((*run)->number(SpanId{0}, "index"), 7);
+  EXPECT_EQ((*run)->text((*run)->attributes()[1].text), "hello");
+}
+
+TEST(Segment, AKilledProcessLosesNothingThatItPushed) {
+  const Folder folder;
+  constexpr int spans = 20'000;
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto segment = SegmentWriter::create({.path = folder.segment(), .rank = 0, .world_size = 1, .rank_source = ""});
+    const auto pen = (*segment)->thread();
+    for (int i = 0; i < spans; ++i) {
+      pen->push(SpanKind::op, i % 2 == 0 ? "even" : "odd");
+      pen->pop();
+    }
+    pen->push(SpanKind::step, "open");
+    kill(getpid(), SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->spans().size(), spans + 1U);
+  EXPECT_EQ((*run)->quality().of(Counter::events_dropped), 0U);
+  EXPECT_EQ((*run)->quality().of(Counter::spans_unclosed), 1U);
+  EXPECT_EQ((*run)->process_of(RankId{0}).ending, Ending::vanished);
+}
+
+TEST(Segment, AFullRingDropsAndCountsAndKeepsTheNesting) {
+  const Folder folder;
+  constexpr std::uint64_t spans = 400'000;
+  {
+    const auto segment = create(folder);
+    const auto pen = segment->thread();
+    pen->push(SpanKind::step, "outer");
+    for (std::uint64_t i = 0; i < spans; ++i) {
+      pen->push(SpanKind::op, "inner");
+      pen->pop();
+    }
+    pen->pop();
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  const std::uint64_t dropped = (*run)->quality().of(Counter::events_dropped);
+  EXPECT_GT(dropped, 0U);
+  EXPECT_EQ((*run)->spans().size() * 2 + dropped, (spans + 1) * 2);
+  EXPECT_EQ((*run)->text((*run)->spans()[0].name), "outer");
+  EXPECT_EQ((*run)->quality().of(Counter::spans_unclosed), 0U);
+}
+
+TEST(Segment, ManyNamesAndChunksStayRight) {
+  const Folder folder;
+  constexpr int names = 30'000;
+  {
+    const auto segment = create(folder);
+    const auto pen = segment->thread();
+    for (int i = 0; i < names; ++i) {
+      pen->push(SpanKind::op, "name " + std::to_string(i));
+      pen->attribute("number", i);
+      pen->attribute("text", "value " + std::to_string(i));
+      pen->pop();
+      segment->refill();
+    }
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->spans().size(), static_cast<std::size_t>(names));
+  EXPECT_EQ((*run)->quality().of(Counter::events_dropped), 0U);
+  for (const Span& span : (*run)->spans()) {
+    const auto number = (*run)->number((*run)->id_of(span), "number");
+    ASSERT_TRUE(number);
+    ASSERT_EQ((*run)->text(span.name), "name " + std::to_string(*number));
+    ASSERT_EQ((*run)->text((*run)->attributes_of((*run)->id_of(span))[1].text), "value " + std::to_string(*number));
+  }
+}
+
+void write_two_chunks(const Folder& folder) {
+  const auto segment = create(folder);
+  const auto pen = segment->thread();
+  for (int i = 0; i < 4000; ++i) {
+    pen->push(SpanKind::op, "op");
+    pen->pop();
+  }
+  segment->note_exit(0);
+}
+
+TEST(Segment, GatheringKeepsEveryEventAndSealsTheChunks) {
+  const Folder folder;
+  write_two_chunks(folder);
+  const auto summary = gather_segment(folder.segment(), folder.path() / "segments" / "b.rseg");
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->events, 8000U);
+  EXPECT_LT(summary->bytes, 200'000U);
+  fs::remove(folder.segment());
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->spans().size(), 4000U);
+  EXPECT_EQ((*run)->quality().of(Counter::segment_cut), 0U);
+}
+
+TEST(Segment, AFileCutAnywhereGivesWhatItStillHolds) {
+  const Folder folder;
+  write_two_chunks(folder);
+  const fs::path packed = folder.path() / "packed.rseg";
+  ASSERT_TRUE(gather_segment(folder.segment(), packed));
+  fs::remove(folder.segment());
+  const auto size = fs::file_size(packed);
+  for (int percent = 0; percent < 100; ++percent) {
+    fs::copy_file(packed, folder.segment(), fs::copy_options::overwrite_existing);
+    fs::resize_file(folder.segment(), size * static_cast<std::uintmax_t>(percent) / 100);
+    const fs::path hidden = folder.path() / "packed.keep";
+    fs::rename(packed, hidden);
+    const auto run = read_recording(folder.path());
+    fs::rename(hidden, packed);
+    if (!run) {
+      EXPECT_FALSE(run.error().message.empty());
+      continue;
+    }
+    EXPECT_GT((*run)->quality().of(Counter::segment_cut), 0U) << percent;
+    EXPECT_LT((*run)->spans().size(), 4000U);
+  }
+}
+
+TEST(Segment, AFlippedBitIsNoticed) {
+  const Folder folder;
+  write_two_chunks(folder);
+  const fs::path packed = folder.path() / "segments" / "b.rseg";
+  ASSERT_TRUE(gather_segment(folder.segment(), packed));
+  fs::remove(folder.segment());
+  {
+    std::fstream file{packed, std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(segment_header_bytes + chunk_header_bytes + 5000);
+    file.put('\x5A');
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->quality().of(Counter::chunks_corrupt), 1U);
+  EXPECT_LT((*run)->spans().size(), 4000U);
+}
+
+TEST(Segment, ANewerMajorVersionIsRefusedInWords) {
+  const Folder folder;
+  write_two_chunks(folder);
+  {
+    std::fstream file{folder.segment(), std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(offsetof(SegmentStatic, major));
+    file.put(static_cast<char>(format_major + 1));
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_FALSE(run);
+  EXPECT_NE(run.error().message.find("newer rankscope"), std::string::npos) << run.error().message;
+}
+
+TEST(Recording, BadPathsGetASentenceEach) {
+  const Folder folder;
+  EXPECT_NE(read_recording(folder.path() / "absent").error().message.find("does not exist"), std::string::npos);
+  fs::create_directory(folder.path() / "empty");
+  EXPECT_NE(read_recording(folder.path() / "empty").error().message.find("empty folder"), std::string::npos);
+  std::ofstream{folder.path() / "empty" / "x.txt"} << "x";
+  EXPECT_NE(read_recording(folder.path() / "empty").error().message.find("no recording"), std::string::npos);
+  EXPECT_NE(read_recording(folder.path() / "empty" / "x.txt").error().message.find("is a file"), std::string::npos);
+}
+
+TEST(Scrub, SecretsAreHidden) {
+  const std::vector<std::string> command{"python", "train.py", "--api-key", "abc", "WANDB_API_KEY=xyz", "--lr=0.1",
+                                         "--token=t", "http://me:pw@host/x", "--auth", "--verbose"};
+  EXPECT_EQ(scrub(command), (std::vector<std::string>{"python", "train.py", "--api-key", "***", "WANDB_API_KEY=***", "--lr=0.1",
+                                                      "--token=***", "http://me:***@host/x", "--auth", "--verbose"}));
+}
+
+}  // namespace
+}  // namespace rankscope::recording

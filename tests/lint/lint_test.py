@@ -1,0 +1,83 @@
+"""The checks must find what they are there for: each test makes a small bad tree and expects its one complaint."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+TABLE = """set(RANKSCOPE_ALLOWED_core       "")
+set(RANKSCOPE_ALLOWED_trainer    core)
+set(RANKSCOPE_ALLOWED_analyzer   core)
+set(RANKSCOPE_ALLOWED_gui        core analyzer)
+set(RANKSCOPE_ALLOWED_tests      core analyzer gui)
+"""
+
+
+def run(script, files):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        done = subprocess.run([sys.executable, SCRIPTS / script, folder], capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+
+def layers(name, include, **others):
+    tree = {"cmake/RankscopeModule.cmake": TABLE, name: f"// first\n#include {include}\n"}
+    return run("check_layers.py", tree | others.get("files", {}))
+
+
+class Layers(unittest.TestCase):
+    def test_an_arrow_of_the_table_is_fine(self):
+        self.assertEqual(layers("analyzer/src/a.cpp", '"rankscope/core/run.h"')[0], 0)
+
+    def test_own_headers_are_fine(self):
+        private = {"analyzer/src/b/b.h": ""}
+        self.assertEqual(layers("analyzer/src/a.cpp", '"b/b.h"', files=private)[0], 0)
+        self.assertEqual(layers("analyzer/src/a.cpp", '"rankscope/analyzer/report.h"')[0], 0)
+
+    def test_an_arrow_backwards_is_named_with_its_line(self):
+        status, out = layers("core/include/rankscope/core/a.h", '"rankscope/analyzer/report.h"')
+        self.assertEqual(status, 1)
+        self.assertIn("core/include/rankscope/core/a.h:2:", out)
+        self.assertIn("core may not use analyzer; it may use: nothing", out)
+
+    def test_an_unknown_module(self):
+        self.assertIn("no module utils", layers("core/src/a.cpp", '"rankscope/utils/a.h"')[1])
+
+    def test_private_headers_of_others(self):
+        private = {"core/src/ring.h": ""}
+        self.assertEqual(layers("analyzer/src/a.cpp", '"ring.h"', files=private)[0], 1)
+        self.assertEqual(layers("analyzer/src/a.cpp", '"../../core/src/ring.h"', files=private)[0], 1)
+        self.assertEqual(layers("analyzer/src/a.cpp", '"core/src/ring.h"', files=private)[0], 1)
+
+    def test_qt_only_in_gui(self):
+        for include in ("<QString>", "<QtCore/QString>", "<QtGlobal>"):
+            self.assertIn("Qt belongs to gui", layers("analyzer/src/a.cpp", include)[1])
+            self.assertEqual(layers("gui/models/src/a.cpp", include)[0], 0)
+            self.assertEqual(layers("tests/gui/a.cpp", include)[0], 0)
+
+    def test_torch_only_in_trainer(self):
+        self.assertIn("libtorch belongs to trainer", layers("core/src/a.cpp", "<torch/torch.h>")[1])
+        self.assertEqual(layers("trainer/src/a.cpp", "<torch/torch.h>")[0], 0)
+
+
+class Names(unittest.TestCase):
+    def test_paths_of_one_machine(self):
+        for path in ("/home/" + "ann/x", "/Users/" + "ann/x", "/wo" + "rk/x", "/root/" + ".cache/x"):
+            status, out = run("check_names.py", {"docs/a.md": f"one\nsee {path} there\n"})
+            self.assertEqual(status, 1, path)
+            self.assertIn("docs/a.md:2: path of one machine", out)
+
+    def test_ordinary_paths(self):
+        text = "build/work/x out/work /usr/lib docs/work/ https://example.org/home/x $ROOT/home/x the network/work\n"
+        self.assertEqual(run("check_names.py", {"docs/a.md": text})[0], 0)
+
+    def test_source_names(self):
+        self.assertIn("snake_case", run("check_names.py", {"core/src/RunModel.cpp": ""})[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
