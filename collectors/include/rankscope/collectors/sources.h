@@ -1,0 +1,43 @@
+// What can be recorded: one row per source, read by `record --help`, `--collect` and `doctor`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rankscope/core/result.h"
+
+namespace rankscope::collectors {
+
+enum class Source : std::uint8_t { annotate, nvtx, host, cupti, nccl, nvml };
+inline constexpr std::size_t source_count = 6;
+
+struct SourceInfo {
+  Source source;
+  std::string_view id;       ///< as in --collect
+  std::string_view summary;
+  std::string_view needs;    ///< empty: nothing
+  bool built;                ///< false: not in this build
+};
+
+/// All sources, in the order they are listed to users.
+[[nodiscard]] std::span<const SourceInfo> sources();
+
+/// Which sources to record.
+struct SourceSet {
+  std::uint32_t bits = 0;
+  [[nodiscard]] bool has(Source source) const { return (bits >> static_cast<unsigned>(source) & 1U) != 0; }
+  void add(Source source) { bits |= 1U << static_cast<unsigned>(source); }
+  bool operator==(const SourceSet&) const = default;
+};
+
+/// Every source that this build has.
+[[nodiscard]] SourceSet all_sources();
+/// Reads "nvtx,host" ("" and "all" mean all that are built). An unknown id, or one that is not built, is a usage error.
+[[nodiscard]] Result<SourceSet> sources_from(std::string_view list);
+/// The list that sources_from reads.
+[[nodiscard]] std::string name_of(SourceSet set);
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,70 @@
+// Samples what the kernel knows about one process: CPU, memory, context switches, page faults, I/O and pressure.
+// Files of /proc stay open and are read with pread; a sample allocates nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <sys/types.h>
+
+namespace rankscope::collectors {
+
+/// One value; names end in their unit where they have one. Counts are totals since the start of the process.
+struct HostSample {
+  std::string_view name;
+  double value = 0;
+};
+
+/// An open file of /proc, or none; moves only.
+class ProcFile {
+ public:
+  ProcFile() = default;
+  explicit ProcFile(const char* path);
+  ProcFile(ProcFile&& other) noexcept;
+  ProcFile& operator=(ProcFile&& other) noexcept;
+  ~ProcFile();
+
+  /// The file's text in `buffer`; empty if it cannot be read (any more).
+  [[nodiscard]] std::string_view read(std::span<char> buffer) const;
+  [[nodiscard]] bool is_open() const { return file_ >= 0; }
+
+ private:
+  int file_ = -1;
+};
+
+enum class Pressure : std::uint8_t { skip, sample };  ///< pressure is of the whole host: one process per host is enough
+
+/// Samples of one process: of the own one exactly (getrusage), of others from outside.
+class HostSampler {
+ public:
+  static constexpr pid_t own_process = 0;
+
+  HostSampler(pid_t process, Pressure pressure);
+  /// Valid until the next call; empty once the process is gone. Rates are 0 in the first sample.
+  [[nodiscard]] std::span<const HostSample> sample();
+
+ private:
+  void add(std::string_view name, double value);
+  void sample_own_usage(double seconds);
+  void sample_other_usage(double seconds);
+  void sample_memory();
+  void sample_io();
+  void sample_pressure(double seconds);
+  double cpu_percent(double cpu_seconds, double seconds);
+
+  pid_t process_;
+  ProcFile stat_;
+  ProcFile statm_;
+  ProcFile io_;
+  std::array<ProcFile, 3> pressure_;
+  std::array<double, 3> stalled_us_{};
+  double last_time_ = 0;
+  double last_cpu_ = -1;
+  std::array<HostSample, 20> samples_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,8 @@
+// CUDA loads the library through CUDA_INJECTION64_PATH when a process initialises it: from then on it is recorded.
+#include "recorder.h"
+
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  rankscope::inject::initialise();
+  rankscope::inject::open_segment();
+  return 1;
+}

@@ -1,0 +1,116 @@
+// The one thread of the recorder: readies chunks, pairs clocks, samples the host, ends the recording when its time is up.
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "../host_sampler.h"
+#include "recorder_state.h"
+
+namespace rankscope::inject {
+namespace {
+
+using recording::TickClock;
+
+constexpr std::int64_t tick_ns = 10'000'000;
+constexpr std::int64_t clock_pair_ns = 1'000'000'000;
+constexpr std::int64_t patience_ns = 200'000'000;  // a process with a rank that lives so long is recorded without events
+constexpr std::size_t stack_bytes = 256 * 1024;
+
+std::int64_t now_ns() { return static_cast<std::int64_t>(TickClock::now_monotonic()); }
+
+void sleep_until(std::int64_t time_ns) {
+  const timespec time{.tv_sec = time_ns / 1'000'000'000, .tv_nsec = time_ns % 1'000'000'000};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
+}
+
+/// Waits for the first event, or until the process has lived long enough to be of interest. Null: nothing to record.
+recording::SegmentWriter* wait_for_segment(RecorderState& state) {
+  const std::int64_t begin = now_ns();
+  for (std::int64_t now = begin;; now = now_ns()) {
+    if (auto* const segment = state.published.load()) return segment;
+    if (now - begin >= patience_ns) break;
+    sleep_until(now + tick_ns);
+  }
+  const std::lock_guard lock(state.mutex);
+  return open_segment_locked(state) ? state.segment.get() : nullptr;
+}
+
+/// Does a thing every `period`, without catching up on what was missed.
+class Every {
+ public:
+  explicit Every(std::int64_t period_ns) : period_ns_(period_ns) {}
+  bool due(std::int64_t now) {
+    if (period_ns_ <= 0 || now < next_ns_) return false;
+    next_ns_ = std::max(next_ns_ + period_ns_, now);
+    return true;
+  }
+
+ private:
+  std::int64_t period_ns_;
+  std::int64_t next_ns_ = 0;
+};
+
+collectors::Pressure pressure_of(recording::SegmentWriter& segment) {
+  return segment.header().fixed.local_rank > 0 ? collectors::Pressure::skip : collectors::Pressure::sample;
+}
+
+std::int64_t sample_period(const collectors::InjectSettings& settings) {
+  if (!settings.collect.has(collectors::Source::host) || settings.sample_hz <= 0) return 0;
+  return static_cast<std::int64_t>(1e9 / std::min(settings.sample_hz, 100.0));  // not faster than the tick
+}
+
+[[noreturn]] void keep_house(RecorderState& state, recording::SegmentWriter& segment) {
+  const auto pen = segment.thread();
+  collectors::HostSampler sampler{collectors::HostSampler::own_process, pressure_of(segment)};
+  std::array<std::uint64_t, trouble_count> troubles{};
+  Every clock_pair{clock_pair_ns};
+  Every sample{sample_period(state.settings)};
+  const std::int64_t until = state.settings.until_ns;
+  for (std::int64_t next = now_ns();; next = std::max(next + tick_ns, now_ns())) {
+    sleep_until(next);
+    segment.refill();
+    const std::int64_t now = now_ns();
+    if (clock_pair.due(now)) {
+      pen->clock_pair();
+      write_troubles(*pen, troubles);
+    }
+    if (sample.due(now) && gate.open.load(std::memory_order_relaxed)) {
+      for (const collectors::HostSample& value : sampler.sample()) pen->counter(value.name, value.value);
+    }
+    if (until != 0 && now >= until) window_control.finish();
+  }
+}
+
+void* run(void*) {
+  guarded([] {
+    RecorderState& state = recorder_state();
+    if (recording::SegmentWriter* const segment = wait_for_segment(state)) keep_house(state, *segment);
+  });
+  return nullptr;
+}
+
+}  // namespace
+
+// A plain pthread: it must have no signal of the host program delivered to it, a small stack, and it outlives all.
+void start_housekeeping_locked(RecorderState& state) {
+  if (state.housekeeping) return;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  if (pthread_create(&thread, &attributes, run, nullptr) == 0) {
+    pthread_setname_np(thread, "rankscope");
+    state.housekeeping = true;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+}  // namespace rankscope::inject

@@ -1,0 +1,29 @@
+// The recorder inside a host program: one segment per process, opened at the first event, one housekeeping thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "thread_state.h"
+
+namespace rankscope::inject {
+
+/// Reads the settings and installs the handlers; any number of calls, the first counts. The library's constructor and
+/// every injection entry point call it, since other libraries' constructors may come before ours.
+void initialise() noexcept;
+
+/// True if this process was asked to record this source.
+[[nodiscard]] bool collects(collectors::Source source) noexcept;
+
+/// Opens the segment as an event would (a process that initialises CUDA is recorded).
+void open_segment() noexcept;
+
+/// Rank and number of ranks of a communicator this process joined: the largest one tells who we are if no variable did.
+void learn_rank(std::int32_t rank, std::int32_t ranks) noexcept;
+
+/// What the library could not make sense of; written to the segment as metadata about once a second and at exit.
+enum class Trouble : std::uint8_t { payloads_undecoded, ranges_interleaved, ranges_too_deep, calls_failed };
+inline constexpr std::size_t trouble_count = 4;
+void count(Trouble trouble, std::uint64_t amount = 1) noexcept;
+
+}  // namespace rankscope::inject

@@ -1,0 +1,70 @@
+#include "segment_file.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <string>
+
+#include "../segment_names.h"
+#include "../tally.h"
+#include "environment.h"
+#include "rankscope/core/recording/manifest.h"
+
+namespace rankscope::inject {
+namespace {
+
+constexpr int most_execs = 100;  // images of one process that leave a segment each
+
+std::string cpus_allowed() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? std::to_string(CPU_COUNT(&cpus)) : std::string{};
+}
+
+/// Facts about the process that explain its speed; never the environment itself.
+void describe(recording::SegmentWriter& writer, const collectors::InjectSettings& settings,
+              const collectors::RankEnvironment& rank) {
+  const auto pen = writer.thread();
+  pen->clock_pair();
+  if (const std::string cpus = cpus_allowed(); !cpus.empty()) pen->metadata("cpus_allowed", cpus);
+  if (!rank.problem.empty()) pen->metadata("rank_problem", rank.problem);
+  if (settings.window) {
+    const collectors::StepWindow& window = *settings.window;
+    pen->metadata("window", std::to_string(window.wait) + "," + std::to_string(window.warmup) + "," +
+                                std::to_string(window.active) + "," + std::to_string(window.repeat));
+  }
+}
+
+}  // namespace
+
+OpenedSegment create_segment(const collectors::InjectSettings& settings) {
+  const collectors::RankEnvironment rank = own_rank(settings);
+  recording::SegmentOptions options{.path = {},
+                                    .ring_kib = settings.ring_kib,
+                                    .rank = rank.rank,
+                                    .world_size = rank.world_size,
+                                    .local_rank = rank.local_rank,
+                                    .local_world_size = rank.local_world_size,
+                                    .rank_source = rank.source};
+  const std::string stem = collectors::segment_stem(getpid());
+  for (int image = 0; image < most_execs; ++image) {
+    const std::string suffix = image == 0 ? std::string{} : "-" + std::to_string(image);
+    options.path = std::filesystem::path{settings.segments} / (stem + suffix + recording::segment_suffix);
+    if (access(options.path.c_str(), F_OK) == 0) continue;
+    auto created = recording::SegmentWriter::create(options);
+    if (!created) return {};
+    describe(**created, settings, rank);
+    return {.writer = std::move(*created), .told_rank = rank.rank >= 0};
+  }
+  return {};
+}
+
+void count_failed_segment(const collectors::InjectSettings& settings) {
+  collectors::add_to_tally(settings.segments);
+}
+
+}  // namespace rankscope::inject

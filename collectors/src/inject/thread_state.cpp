@@ -1,0 +1,71 @@
+#include "thread_state.h"
+
+namespace rankscope::inject {
+
+int ThreadState::push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::Told told) {
+  if (gate.counts_steps.load(std::memory_order_relaxed) && step_level_ == no_step) [[unlikely]] {
+    const bool is_step = told == WindowControl::Told::annotate ? kind == SpanKind::step : names_a_step(name);
+    if (is_step && begin_step(name, told)) step_level_ = depth_;
+  }
+  const std::uint32_t level = depth_++;
+  if (level >= max_depth) [[unlikely]] {
+    ++misfits_.too_deep;
+    return static_cast<int>(level);
+  }
+  if (gate.open.load(std::memory_order_relaxed)) [[likely]] {
+    open_[level] = bits_of(domain) | stored;
+    pen_->push(kind, name);
+  } else {
+    open_[level] = bits_of(domain);
+  }
+  return static_cast<int>(level);
+}
+
+bool ThreadState::begin_step(std::string_view name, WindowControl::Told told) {
+  if (!window_control.begin_step(told)) return false;
+  if (!gate.open.load(std::memory_order_relaxed)) pen_->mark(name);  // steps outside the window leave a mark
+  return true;
+}
+
+int ThreadState::pop(DomainKey domain) {
+  if (depth_ == 0) [[unlikely]] {
+    if (gate.open.load(std::memory_order_relaxed)) pen_->pop();  // the reader counts pops without a push
+    return -1;
+  }
+  const std::uint32_t level = depth_ - 1;
+  if (level >= max_depth) [[unlikely]] {
+    --depth_;
+    return static_cast<int>(level);
+  }
+  if ((open_[level] & ~(stored | ended)) != bits_of(domain)) [[unlikely]] return close_below(domain);
+  close_top();
+  return static_cast<int>(level);
+}
+
+void ThreadState::close_top() {
+  do {
+    --depth_;
+    if ((open_[depth_] & stored) != 0) [[likely]] pen_->pop();
+    if (depth_ == step_level_) [[unlikely]] {
+      step_level_ = no_step;
+      window_control.end_step();
+    }
+  } while (depth_ > 0 && (open_[depth_ - 1] & ended) != 0);
+}
+
+int ThreadState::close_below(DomainKey domain) {
+  for (std::uint32_t level = depth_ - 1; level-- > 0;) {
+    if ((open_[level] & ~stored) != bits_of(domain)) continue;
+    open_[level] |= ended;
+    ++misfits_.interleaved;
+    return static_cast<int>(level);
+  }
+  return -1;
+}
+
+void ThreadState::forget_parent() {
+  static_cast<void>(pen_.release());  // leaked on purpose: its destructor would write into the parent's file
+  for (std::uint32_t level = 0; level < depth_ && level < max_depth; ++level) open_[level] &= ~stored;
+}
+
+}  // namespace rankscope::inject

@@ -1,0 +1,55 @@
+#include "window.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rankscope::inject {
+
+constinit Gate gate;
+WindowControl window_control;
+
+void WindowControl::set(const std::optional<collectors::StepWindow>& window) {
+  window_ = window;
+  if (!window_) return;
+  gate.counts_steps.store(true, std::memory_order_relaxed);
+  apply(0);
+}
+
+void WindowControl::finish() {
+  finished_.store(true);
+  gate.open.store(false);
+}
+
+bool WindowControl::begin_step(Told told) {
+  int nobody = -1;
+  const int teller = static_cast<int>(told);
+  if (!teller_.compare_exchange_strong(nobody, teller) && nobody != teller) return false;
+  if (!window_ || inside_.exchange(true)) return false;
+  apply(begun_.fetch_add(1));
+  return true;
+}
+
+void WindowControl::end_step() {
+  apply(begun_.load());  // what comes before the next step belongs to it
+  inside_.store(false);
+}
+
+void WindowControl::apply(std::uint64_t step) {
+  gate.open.store(!finished_.load() && window_->records(step), std::memory_order_relaxed);
+}
+
+bool names_a_step(std::string_view name) {
+  constexpr std::array<std::string_view, 5> words{"profilerstep", "train_step", "training_step", "iteration", "step"};
+  const auto begins = [&](std::string_view word) {
+    if (name.size() < word.size()) return false;
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+    if (!std::ranges::equal(name.substr(0, word.size()), word, {}, lower)) return false;
+    const std::string_view rest = name.substr(word.size());
+    // Only a number may follow: "step 3", "step_3", "step#3", "step:3"; not "stepper", not "step_forward".
+    const std::size_t number = rest.find_first_not_of(" _#:-");
+    return number == rest.npos ? true : rest.find_first_not_of("0123456789", number) == rest.npos;
+  };
+  return std::ranges::any_of(words, begins);
+}
+
+}  // namespace rankscope::inject

@@ -1,0 +1,90 @@
+#include "inject_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::collectors {
+namespace {
+
+template <class Number>
+std::optional<Number> read_number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+template <class Number>
+void read_into(Number& value, const Lookup& lookup, const char* name) {
+  const char* const text = lookup(name);
+  if (text == nullptr) return;
+  if (const auto number = read_number<Number>(text)) value = *number;
+}
+
+std::string text_of(const StepWindow& window) {
+  return format("{},{},{},{}", window.wait, window.warmup, window.active, window.repeat);
+}
+
+}  // namespace
+
+bool StepWindow::records(std::uint64_t step) const {
+  const std::uint64_t cycle = std::uint64_t{wait} + warmup + active;
+  if (repeat > 0 && step / cycle >= repeat) return false;
+  return step % cycle >= std::uint64_t{wait} + warmup;
+}
+
+Result<StepWindow> step_window_from(std::string_view text) {
+  const auto wrong = [&] {
+    return fail(ErrorKind::usage, format("--window: '{}' is not wait,warmup,active,repeat (such as 10,2,5,1) with active "
+                                         "at least 1", text));
+  };
+  std::array<std::uint32_t, 4> numbers{};
+  std::size_t count = 0;
+  for (std::string_view rest = text;;) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    const auto number = read_number<std::uint32_t>(item);
+    if (!number || count == numbers.size()) return wrong();
+    numbers[count++] = *number;
+    if (item.size() == rest.size()) break;
+    rest.remove_prefix(item.size() + 1);
+  }
+  if (count < 3 || numbers[2] == 0) return wrong();
+  return StepWindow{.wait = numbers[0], .warmup = numbers[1], .active = numbers[2], .repeat = numbers[3]};
+}
+
+std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettings& settings) {
+  std::vector<std::pair<std::string, std::string>> variables{
+      {variable::segments, settings.segments},
+      {variable::collect, name_of(settings.collect)},
+      {variable::ring_kib, format("{}", settings.ring_kib)},
+      {variable::sample_hz, format("{}", settings.sample_hz)},
+      {variable::follow, settings.follow ? "1" : "0"},
+  };
+  if (!settings.rank_env.empty()) variables.emplace_back(variable::rank_env, settings.rank_env);
+  if (settings.window) variables.emplace_back(variable::window, text_of(*settings.window));
+  if (settings.until_ns != 0) variables.emplace_back(variable::until, format("{}", settings.until_ns));
+  return variables;
+}
+
+InjectSettings settings_from(const Lookup& lookup) {
+  InjectSettings settings;
+  if (const char* const folder = lookup(variable::segments)) settings.segments = folder;
+  const char* const list = lookup(variable::collect);
+  settings.collect = sources_from(list == nullptr ? "" : list).value_or(all_sources());
+  read_into(settings.ring_kib, lookup, variable::ring_kib);
+  read_into(settings.sample_hz, lookup, variable::sample_hz);
+  read_into(settings.until_ns, lookup, variable::until);
+  if (const char* const name = lookup(variable::rank_env)) settings.rank_env = name;
+  if (const char* const text = lookup(variable::window)) {
+    if (const auto window = step_window_from(text)) settings.window = *window;
+  }
+  const char* const follow = lookup(variable::follow);
+  settings.follow = follow == nullptr || std::string_view{follow} != "0";
+  return settings;
+}
+
+}  // namespace rankscope::collectors

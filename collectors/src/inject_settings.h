@@ -1,0 +1,62 @@
+// What the launcher tells the injection library, through environment variables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rank_environment.h"
+#include "rankscope/collectors/sources.h"
+#include "rankscope/core/result.h"
+
+namespace rankscope::collectors {
+
+namespace variable {
+inline constexpr const char* segments = "RANKSCOPE_SEGMENTS";      ///< folder for segment files; unset: nothing is recorded
+inline constexpr const char* library = "RANKSCOPE_INJECT_LIB";     ///< absolute path of librankscope_inject.so
+inline constexpr const char* collect = "RANKSCOPE_COLLECT";
+inline constexpr const char* ring_kib = "RANKSCOPE_RING_KIB";
+inline constexpr const char* sample_hz = "RANKSCOPE_SAMPLE_HZ";
+inline constexpr const char* rank_env = "RANKSCOPE_RANK_ENV";
+inline constexpr const char* window = "RANKSCOPE_WINDOW";
+inline constexpr const char* until = "RANKSCOPE_UNTIL_NS";         ///< CLOCK_MONOTONIC of this host
+inline constexpr const char* follow = "RANKSCOPE_FOLLOW";          ///< "0": only the process named by `owner`
+inline constexpr const char* owner = "RANKSCOPE_OWNER";            ///< pid
+inline constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
+inline constexpr const char* cuda_injection = "CUDA_INJECTION64_PATH";
+inline constexpr const char* preload = "LD_PRELOAD";
+}  // namespace variable
+
+/// Which steps are recorded: `wait` off, `warmup` off, `active` on, `repeat` times (0 = again and again).
+struct StepWindow {
+  std::uint32_t wait = 0;
+  std::uint32_t warmup = 0;
+  std::uint32_t active = 1;
+  std::uint32_t repeat = 0;
+  /// True if the step-th step (from 0) is recorded.
+  [[nodiscard]] bool records(std::uint64_t step) const;
+  bool operator==(const StepWindow&) const = default;
+};
+/// Reads "wait,warmup,active,repeat"; trailing numbers may be left out from `repeat` on.
+[[nodiscard]] Result<StepWindow> step_window_from(std::string_view text);
+
+struct InjectSettings {
+  std::string segments;
+  SourceSet collect;
+  std::uint32_t ring_kib = 4096;
+  double sample_hz = 10;
+  std::string rank_env;
+  std::optional<StepWindow> window;
+  std::int64_t until_ns = 0;  ///< 0 = no end
+  bool follow = true;
+  bool operator==(const InjectSettings&) const = default;
+};
+
+/// The variables that carry the settings.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettings& settings);
+/// Reads them back; what cannot be read keeps its default, since nobody is there to be told.
+[[nodiscard]] InjectSettings settings_from(const Lookup& lookup);
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,65 @@
+// The table of sources. A new collector adds its row here.
+#include <algorithm>
+
+#include "rankscope/collectors/sources.h"
+#include "rankscope/core/format.h"
+
+#ifndef RANKSCOPE_HAVE_NVTX
+#define RANKSCOPE_HAVE_NVTX 0
+#endif
+
+namespace rankscope::collectors {
+namespace {
+
+constexpr std::array<SourceInfo, source_count> table{{
+    {Source::annotate, "annotate", "spans and collectives a program tells through annotate.h", "", true},
+    {Source::nvtx, "nvtx", "NVTX ranges, marks and payloads; NCCL's own calls", "", RANKSCOPE_HAVE_NVTX != 0},
+    {Source::host, "host", "CPU, memory, context switches, page faults, I/O and pressure, sampled", "/proc", true},
+    {Source::cupti, "cupti", "kernels, copies and CUDA calls", "libcupti and an NVIDIA driver", false},
+    {Source::nccl, "nccl", "collectives inside NCCL, by its profiler plugin", "NCCL 2.23 or newer", false},
+    {Source::nvml, "nvml", "utilization, memory, power and clocks of the GPUs, sampled", "libnvidia-ml", false},
+}};
+
+std::string ids() {
+  std::string text;
+  for (const SourceInfo& info : table) text += (text.empty() ? "" : ", ") + std::string{info.id};
+  return text;
+}
+
+}  // namespace
+
+std::span<const SourceInfo> sources() { return table; }
+
+SourceSet all_sources() {
+  SourceSet set;
+  for (const SourceInfo& info : table) {
+    if (info.built) set.add(info.source);
+  }
+  return set;
+}
+
+Result<SourceSet> sources_from(std::string_view list) {
+  if (list.empty() || list == "all") return all_sources();
+  SourceSet set;
+  while (!list.empty()) {
+    const std::string_view id = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), id.size() + 1));
+    const auto* const info = std::ranges::find(table, id, &SourceInfo::id);
+    if (info == table.end()) {
+      return fail(ErrorKind::usage, format("--collect: there is no source '{}'; there are: {}", id, ids()));
+    }
+    if (!info->built) return fail(ErrorKind::usage, format("--collect: the source '{}' is not in this build", id));
+    set.add(info->source);
+  }
+  return set;
+}
+
+std::string name_of(SourceSet set) {
+  std::string text;
+  for (const SourceInfo& info : table) {
+    if (set.has(info.source)) text += (text.empty() ? "" : ",") + std::string{info.id};
+  }
+  return text;
+}
+
+}  // namespace rankscope::collectors
