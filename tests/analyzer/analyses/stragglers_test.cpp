@@ -84,7 +84,7 @@ TEST(Stragglers, CommunicationHeldBackIsKindNetwork) {
 
 TEST(Stragglers, APauseNowAndThenIsTransientAndHost) {
   for (const std::int64_t steps : {20, 40}) {
-    for (const std::int64_t first : {0, 9}) {
+    for (const std::int64_t first : {5, 9}) {
       SyntheticRun plan;
       plan.steps = steps;
       plan.fault = [first](StepPlan& step, std::uint32_t rank, std::int64_t index) {
