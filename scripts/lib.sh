@@ -76,18 +76,19 @@ step() {
 }
 
 step_watch() {
-  local pid=$1 label=$2 log=$3 began=$4 text last=0 elapsed columns
+  local pid=$1 label=$2 log=$3 began=$4 text last=0 elapsed columns between=60
+  [[ ! -t 1 ]] || last=-1 between=1
   columns=$(tput cols 2>/dev/null || echo 80)
   while kill -0 "$pid" 2>/dev/null; do
     elapsed=$((SECONDS - began))
-    if [[ -t 1 || $((elapsed - last)) -ge 60 ]]; then
+    if [[ $((elapsed - last)) -ge $between ]]; then
+      last=$elapsed
       text=$("${RS_PROGRESS:-step_last_line}" "$log")
       if [[ -t 1 ]]; then
         text="$label  $elapsed s  $text"
         printf '\r\033[K%s' "${text:0:columns-1}"
       else
         printf '    %d s  %s\n' "$elapsed" "${text:0:100}"
-        last=$elapsed
       fi
     fi
     sleep 0.2

@@ -1,0 +1,36 @@
+// The stragglers of one peer class (metrics.md 9.2 - 9.7).
+#pragma once
+
+#include "analyses/arrivals.h"
+#include "analyses/own_time_windows.h"
+#include "analyses/straggler_kind.h"
+#include "analyses/transient.h"
+
+namespace rankscope::analyzer {
+
+/// Judges the ranks of one class: persistent first, then transient; first match wins.
+class ClassVerdict {
+ public:
+  /// All arguments must outlive the verdict. The class has at least two ranks with at least one step.
+  ClassVerdict(const PeerClass& peers, const StepsSection& steps, const Arrivals& arrivals);
+
+  [[nodiscard]] std::vector<Straggler> stragglers() const;
+  [[nodiscard]] const WindowVerdicts& windows() const { return windows_; }
+
+ private:
+  [[nodiscard]] std::optional<Straggler> persistent_by_windows(std::size_t peer) const;
+  [[nodiscard]] std::optional<Straggler> persistent_by_arrivals(std::size_t peer) const;
+  [[nodiscard]] std::vector<Straggler> transient() const;
+  [[nodiscard]] Straggler transient_row(const Stalls& stalls) const;
+  [[nodiscard]] Straggler row_for(std::size_t peer, Persistence persistence) const;
+  void grade(Straggler& row, double ratio) const;
+
+  const PeerClass& peers_;
+  const StepsSection& steps_;
+  const Arrivals& arrivals_;
+  OwnTimes times_;
+  std::vector<std::int64_t> counted_;
+  WindowVerdicts windows_;
+};
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,34 @@
+// Which times of different ranks may be compared, and how exactly (metrics.md 7.5).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::analyzer {
+
+/// The claim rule of metrics.md 7.5 for the ranks of a run.
+class ClockTrust {
+ public:
+  explicit ClockTrust(const Run& run);
+
+  /// True if the times of these ranks lie on one clock: they were aligned, or they ran on one known host.
+  [[nodiscard]] bool comparable(std::span<const RankId> ranks) const;
+  /// Largest error between any two of these ranks.
+  [[nodiscard]] std::int64_t error_ns(std::span<const RankId> ranks) const;
+  /// True if a difference of `size_ns` between these ranks is a fact and not a clock error.
+  [[nodiscard]] bool is_fact(std::int64_t size_ns, std::span<const RankId> ranks) const {
+    return size_ns > 2 * error_ns(ranks);
+  }
+
+ private:
+  [[nodiscard]] bool on_one_host(std::span<const RankId> ranks) const;
+
+  bool aligned_ = false;
+  std::int64_t aligned_error_ns_ = 0;
+  std::vector<RankId> ranks_;   // ascending
+  std::vector<StringId> hosts_;  // parallel to ranks_; none = unknown
+};
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,165 @@
+#include "analyses/collectives.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "analyses/comm_ops.h"
+#include "analyses/matching.h"
+#include "analyses/unit_times.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::int64_t least_for_bandwidth_ns = 5'000;  // metrics.md 6, edge: "too short"
+
+std::vector<RankId> ranks_of(const Run& run, const Unit& unit) {
+  std::vector<RankId> ranks;
+  for (const std::uint32_t row : unit.members) ranks.push_back(run.collectives()[row].rank);
+  return ranks;
+}
+
+bool all_finished(const Run& run, const Unit& unit) {
+  return std::ranges::all_of(unit.members, [&](std::uint32_t row) {
+    return run.collectives()[row].state == CommState::finished;
+  });
+}
+
+/// True if every member of the group that the run holds has finished its part. Ranks that are absent from the whole run
+/// make waits lower bounds (C7); one that only lacks this unit stands at an edge of the recording or was lost.
+bool has_all_present(const Run& run, const Unit& unit) {
+  if (!all_finished(run, unit)) return false;
+  if (unit.complete) return true;
+  if (comm_op(run.text(unit.op)).wait == WaitRule::pair) return false;
+  const std::vector<RankId>& members = run.groups()[unit.group.index()].members;
+  const auto present = std::ranges::count_if(
+      members, [&](RankId rank) { return std::ranges::binary_search(run.ranks(), rank); });
+  return std::cmp_equal(present, unit.members.size());
+}
+
+void note_starts(const Run& run, Unit& unit) {
+  unit.first_start = run.collectives()[unit.members.front()].started;
+  unit.last_start = unit.first_start;
+  for (const std::uint32_t row : unit.members) {
+    unit.first_start = std::min(unit.first_start, run.collectives()[row].started);
+    unit.last_start = std::max(unit.last_start, run.collectives()[row].started);
+  }
+}
+
+/// Op of a row of groups[]: both sides of a pair are one operation.
+std::string op_name(const Run& run, const Unit& unit) {
+  const std::string_view op = run.text(unit.op);
+  return is_point_to_point(op) ? "sendrecv" : std::string{op};
+}
+
+/// Why the unit tells nothing about bandwidth; empty if it does (metrics.md 5 rules, 6 edges).
+std::string_view no_bandwidth(const Run& run, const ClockTrust& clocks, const Unit& unit) {
+  const CommOp& op = comm_op(run.text(unit.op));
+  if (op.factor == BusFactor::none) return "no bandwidth is defined for this operation";
+  if (unit.bytes <= 0) return "bytes not recorded";
+  if (!unit.complete) return "not all members present";
+  if (unit.sequence == 0 && !is_point_to_point(run.text(unit.op))) return "only first units, which set up connections";
+  const std::int64_t error = clocks.comparable(ranks_of(run, unit)) ? clocks.error_ns(ranks_of(run, unit)) : 0;
+  if (unit.transfer_ns < least_for_bandwidth_ns || unit.transfer_ns < 2 * error) return "too short";
+  return {};
+}
+
+/// Sums of one (group, op), from its units in any order.
+class GroupSums {
+ public:
+  GroupSums(const Run& run, const Unit& unit) : group_(&run.groups()[unit.group.index()]) {
+    row_.group = run.text(group_->name);
+    row_.op = op_name(run, unit);
+  }
+  void add(const Run& run, const ClockTrust& clocks, const Unit& unit) {
+    ++row_.count;
+    row_.bytes += std::max<std::int64_t>(unit.bytes, 0);
+    row_.wait_ns += unit.wait_ns;
+    row_.transfer_ns += unit.transfer_ns;
+    const std::string_view why = no_bandwidth(run, clocks, unit);
+    if (!why.empty()) {
+      row_.why_no_busbw = why;
+      return;
+    }
+    bus_bytes_ += bus_factor(comm_op(run.text(unit.op)), group_->members.size()) * static_cast<double>(unit.bytes);
+    bus_ns_ += unit.transfer_ns;
+  }
+  [[nodiscard]] GroupRow row(const ClockTrust& clocks) && {
+    row_.method = method_of(clocks, group_->members);
+    if (bus_ns_ > 0) {
+      row_.busbw_gbps = bus_bytes_ / static_cast<double>(bus_ns_);  // metrics.md 6.7; bytes per ns are GB/s
+      row_.why_no_busbw.clear();
+    }
+    return std::move(row_);
+  }
+
+ private:
+  const Group* group_;
+  GroupRow row_;
+  double bus_bytes_ = 0;
+  std::int64_t bus_ns_ = 0;
+};
+
+std::vector<GroupRow> sum_groups(const Run& run, const ClockTrust& clocks, std::span<const Unit> units) {
+  std::vector<std::pair<std::tuple<GroupId, std::string>, const Unit*>> order;
+  for (const Unit& unit : units) order.emplace_back(std::tuple(unit.group, op_name(run, unit)), &unit);
+  std::ranges::stable_sort(order, {}, [](const auto& entry) -> const auto& { return entry.first; });
+  std::vector<GroupRow> rows;
+  for (std::size_t begin = 0; begin < order.size();) {
+    GroupSums sums(run, *order[begin].second);
+    std::size_t end = begin;
+    for (; end < order.size() && order[end].first == order[begin].first; ++end) sums.add(run, clocks, *order[end].second);
+    rows.push_back(std::move(sums).row(clocks));
+    begin = end;
+  }
+  std::ranges::stable_sort(rows, {}, [](const GroupRow& row) { return std::tie(row.group, row.op); });
+  return rows;
+}
+
+void time_units(const Run& run, const ClockTrust& clocks, Matching& matching, CollectivesSection& section) {
+  std::uint64_t violations = 0;
+  for (Unit& unit : section.units) {
+    note_starts(run, unit);
+    if (!unit.complete) ++section.partial;
+    const auto finished = std::ranges::count_if(unit.members, [&](std::uint32_t row) {
+      return run.collectives()[row].state == CommState::finished;
+    });
+    if (finished >= 2) section.matched += finished;
+    if (has_all_present(run, unit)) violations += time_unit(run, clocks, unit, matching.parts);
+  }
+  if (violations > 0) matching.quality.add(Counter::clock_violations, violations);
+}
+
+}  // namespace
+
+bool is_shared(const Run& run, const Collective& collective) {
+  return collective.group.is_set() && run.groups()[collective.group.index()].members.size() >= 2;
+}
+
+Matching match_collectives(const Run& run, const ClockTrust& clocks) {
+  Matching matching;
+  matching.parts.resize(run.collectives().size());
+  MatchedUnits found = match_units(run);
+  if (found.rows == 0) {
+    matching.section = unavailable(run.collectives().empty()
+                                       ? "no collectives were recorded"
+                                       : "every group has one rank only: nothing was communicated");
+    return matching;
+  }
+  CollectivesSection section;
+  section.units = std::move(found.units);
+  section.desyncs = std::move(found.desyncs);
+  section.key = found.by_call_order ? "group and call order (sequence numbers are missing)" : "group and sequence";
+  time_units(run, clocks, matching, section);
+  section.unmatched = static_cast<std::int64_t>(found.rows) - section.matched;
+  std::ranges::sort(section.units, {}, [](const Unit& unit) {
+    return std::tuple(unit.first_start, unit.group, unit.sequence, unit.members.front());
+  });
+  section.groups = sum_groups(run, clocks, section.units);
+  if (section.unmatched > 0) matching.quality.add(Counter::collectives_unmatched, static_cast<std::uint64_t>(section.unmatched));
+  if (found.desynced_units > 0) matching.quality.add(Counter::desync, found.desynced_units);
+  if (found.by_call_order) matching.quality.add(Counter::no_comm_args);
+  matching.section = std::move(section);
+  return matching;
+}
+
+}  // namespace rankscope::analyzer

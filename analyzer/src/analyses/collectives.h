@@ -1,0 +1,29 @@
+// Which events of different ranks are one operation, and how much of each was waiting (metrics.md 5 and 6).
+#pragma once
+
+#include <vector>
+
+#include "analyses/clock_trust.h"
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+
+/// How the time of one member divides: first it waits, then it moves data. Not split: neither can be told.
+struct MemberPart {
+  bool split = false;
+  std::int64_t wait_ns = 0;
+};
+
+/// The matched operations of a run.
+struct Matching {
+  Section<CollectivesSection> section = unavailable("not computed");
+  std::vector<MemberPart> parts;  ///< parallel to Run::collectives()
+  Quality quality;
+};
+
+[[nodiscard]] Matching match_collectives(const Run& run, const ClockTrust& clocks);
+
+/// True if the row ran in a group of at least two ranks: what a group of one does is no communication (metrics.md 2).
+[[nodiscard]] bool is_shared(const Run& run, const Collective& collective);
+
+}  // namespace rankscope::analyzer

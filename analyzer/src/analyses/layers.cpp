@@ -1,0 +1,228 @@
+#include "analyses/layers.h"
+
+#include <algorithm>
+#include <string>
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr nanoseconds longest_kernel_gap{10'000};  // kappa of metrics.md 2.7
+
+using Ranges = std::array<std::vector<TimeRange>, layer_count>;
+
+std::vector<TimeRange>& of(Ranges& ranges, Layer layer) { return ranges[static_cast<std::size_t>(layer)]; }
+
+/// What the innermost span of a host thread makes of an instant.
+enum class HostClass : std::uint8_t { unclassified, compute, host_wait, comm, memory, data, sync, for_others };
+
+HostClass class_of(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::forward:
+    case SpanKind::backward:
+    case SpanKind::optimizer:
+    case SpanKind::op:
+    case SpanKind::compute: return HostClass::compute;
+    case SpanKind::wait: return HostClass::host_wait;
+    case SpanKind::comm: return HostClass::comm;
+    case SpanKind::memory: return HostClass::memory;
+    case SpanKind::data: return HostClass::data;
+    case SpanKind::sync: return HostClass::sync;
+    case SpanKind::user:
+    case SpanKind::step:
+    case SpanKind::loader:
+    case SpanKind::checkpoint:
+    case SpanKind::runtime:
+    case SpanKind::overhead:
+    case SpanKind::api: return HostClass::unclassified;
+  }
+  return HostClass::unclassified;
+}
+
+bool waits_for_ranks(std::string_view name) {
+  return name.find("barrier") != std::string_view::npos || name.find("store") != std::string_view::npos;
+}
+
+/// Cuts a host thread into stretches of one innermost classified span.
+class ThreadWalk {
+ public:
+  enum class Role : std::uint8_t { main, worker };
+  ThreadWalk(const Run& run, Role role, Ranges& out) : run_(run), role_(role), out_(out) {}
+
+  void over(std::span<const Span> spans) {
+    for (const Span& span : spans) {
+      HostClass what = class_of(span.kind);
+      if (what == HostClass::unclassified || span.time.empty()) continue;
+      if (what == HostClass::sync && waits_for_ranks(run_.text(span.name))) what = HostClass::for_others;
+      close_until(span.time.begin);
+      open_.push_back({span.time.end, what});
+    }
+    close_until(RunTime::max());
+  }
+
+ private:
+  struct Open {
+    RunTime end;
+    HostClass what;
+  };
+
+  void close_until(RunTime time) {
+    while (!open_.empty() && open_.back().end <= time) {
+      emit(open_.back().what, open_.back().end);
+      open_.pop_back();
+    }
+    if (!open_.empty()) emit(open_.back().what, time);
+    now_ = time;
+  }
+
+  void emit(HostClass what, RunTime until) {
+    if (until <= now_) return;
+    const TimeRange stretch{now_, until};
+    now_ = until;
+    const bool main = role_ == Role::main;
+    switch (what) {
+      case HostClass::compute: of(out_, Layer::compute).push_back(stretch); break;
+      case HostClass::host_wait: of(out_, Layer::host_wait).push_back(stretch); break;
+      case HostClass::memory: of(out_, Layer::memory).push_back(stretch); break;
+      case HostClass::data:
+        if (main) of(out_, Layer::data).push_back(stretch);
+        break;
+      case HostClass::for_others:
+        if (main) of(out_, Layer::for_others).push_back(stretch);
+        [[fallthrough]];
+      case HostClass::sync:
+        if (main) of(out_, Layer::sync).push_back(stretch);
+        break;
+      case HostClass::comm:  // add_communication knows its parts
+      case HostClass::unclassified: break;
+    }
+  }
+
+  const Run& run_;
+  Role role_;
+  Ranges& out_;
+  std::vector<Open> open_;  // innermost last
+  RunTime now_ = RunTime::min();
+};
+
+bool is_loader(const Run& run, const Lane& lane) {
+  if (run.text(lane.name).starts_with("loader")) return true;
+  return std::ranges::any_of(run.spans_of(lane), [](const Span& span) { return span.kind == SpanKind::loader; });
+}
+
+/// One comm span: waiting and moving if it was matched.
+void add_communication(const Run& run, const Matching& matching, const Span& span, Ranges& out) {
+  if (span.collective == Span::no_collective) {
+    of(out, Layer::unsplit).push_back(span.time);
+    return;
+  }
+  const Collective& collective = run.collectives()[span.collective];
+  const MemberPart& part = matching.parts[span.collective];
+  if (collective.group.is_set() && !is_shared(run, collective)) {
+    of(out, Layer::memory).push_back(span.time);  // metrics.md 2, edge: a group of one rank
+  } else if (!part.split) {
+    of(out, Layer::unsplit).push_back(span.time);
+  } else {
+    const RunTime moves = std::min(span.time.begin + nanoseconds{part.wait_ns}, span.time.end);
+    of(out, Layer::wait).push_back({span.time.begin, moves});
+    of(out, Layer::transfer).push_back({moves, span.time.end});
+  }
+}
+
+/// Stretches in which a collective was enqueued and its lane free, but the rank had not started it.
+void add_own_delays(const Run& run, const Lane& lane, Ranges& out) {
+  RunTime free_since = RunTime::min();
+  for (const Span& span : run.spans_of(lane)) {
+    if (span.kind != SpanKind::comm) continue;
+    if (span.collective != Span::no_collective) {
+      const RunTime ready = std::max(run.collectives()[span.collective].enqueued, free_since);
+      of(out, Layer::own_delay).push_back({ready, std::max(ready, span.time.begin)});
+    }
+    free_since = std::max(free_since, span.time.end);
+  }
+}
+
+void add_stream(const Run& run, const Lane& lane, Ranges& out) {
+  for (const Span& span : run.spans_of(lane)) {
+    if (span.kind == SpanKind::compute) of(out, Layer::compute).push_back(span.time);
+    if (span.kind == SpanKind::memory) of(out, Layer::memory).push_back(span.time);
+  }
+}
+
+/// metrics.md 2.7 (b): short gaps between activities. What precedes the first or follows the last is no such gap.
+std::vector<TimeRange> kernel_gaps(const Ranges& ranges) {
+  std::vector<TimeRange> all;
+  for (const Layer layer : {Layer::compute, Layer::memory, Layer::transfer, Layer::wait, Layer::unsplit}) {
+    const auto& own = ranges[static_cast<std::size_t>(layer)];
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  const IntervalSet busy = IntervalSet::from(std::move(all));
+  std::vector<TimeRange> gaps;
+  for (std::size_t i = 1; i < busy.intervals().size(); ++i) {
+    const TimeRange gap{busy.intervals()[i - 1].end, busy.intervals()[i].begin};
+    if (gap.length() <= longest_kernel_gap) gaps.push_back(gap);
+  }
+  return gaps;
+}
+
+void add_lane(const Run& run, const Lane& lane, const Matching& matching, ThreadWalk::Role role, Ranges& out) {
+  const bool accelerator = run.has_accelerator(lane.rank);
+  for (const Span& span : run.spans_of(lane)) {
+    if (span.kind == SpanKind::comm && !(accelerator && lane.kind == LaneKind::thread)) {
+      add_communication(run, matching, span, out);
+    }
+  }
+  if (accelerator) {
+    if (lane.kind == LaneKind::stream) add_stream(run, lane, out);
+    return;
+  }
+  add_own_delays(run, lane, out);
+  if (lane.kind == LaneKind::thread) ThreadWalk(run, role, out).over(run.spans_of(lane));
+}
+
+std::uint32_t process_row(const Run& run, RankId rank) {
+  return static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+}
+
+}  // namespace
+
+std::optional<LaneId> main_lane(const Run& run, RankId rank) {
+  const std::uint32_t process = process_row(run, rank);
+  const Lane* best = nullptr;
+  std::pair<std::size_t, std::size_t> most{0, 0};
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process || lane.kind != LaneKind::thread || is_loader(run, lane)) continue;
+    const auto steps = std::ranges::count(run.spans_of(lane), SpanKind::step, &Span::kind);
+    const std::pair<std::size_t, std::size_t> size{static_cast<std::size_t>(steps), lane.span_count};
+    if (best == nullptr || size > most) {
+      best = &lane;
+      most = size;
+    }
+  }
+  return best == nullptr ? std::nullopt : std::optional{run.id_of(*best)};
+}
+
+Layers layers_of(const Run& run, RankId rank, const Matching& matching) {
+  Ranges ranges;
+  const std::uint32_t process = process_row(run, rank);
+  const std::optional<LaneId> main = main_lane(run, rank);
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process || (lane.kind == LaneKind::thread && is_loader(run, lane))) continue;
+    const bool is_main = main && *main == run.id_of(lane);
+    add_lane(run, lane, matching, is_main ? ThreadWalk::Role::main : ThreadWalk::Role::worker, ranges);
+  }
+  if (run.has_accelerator(rank)) {
+    of(ranges, Layer::kernel_gap) = kernel_gaps(ranges);
+    of(ranges, Layer::accelerator).push_back({RunTime::min(), RunTime::max()});
+  }
+  Layers layers;
+  for (std::size_t i = 0; i < layer_count; ++i) layers[i] = IntervalSet::from(std::move(ranges[i]));
+  return layers;
+}
+
+bool is_classified(const Layers& layers) {
+  const auto holds = [&](Layer layer) { return !layers[static_cast<std::size_t>(layer)].empty(); };
+  return holds(Layer::compute) || holds(Layer::transfer) || holds(Layer::wait) || holds(Layer::unsplit) ||
+         holds(Layer::host_wait) || holds(Layer::memory) || holds(Layer::data) || holds(Layer::sync);
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,107 @@
+#include "analyses/rank_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyses/split.h"
+#include "analyses/statistics.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+Ratio share(std::int64_t part, std::int64_t whole, std::string_view why_not) {
+  if (whole <= 0) return {std::nullopt, std::string{why_not}};
+  return {static_cast<double>(part) / static_cast<double>(whole), {}};
+}
+
+/// The windows that count: those of the counted steps, else the whole recording of the rank.
+struct Windows {
+  std::vector<TimeRange> ranges;
+  bool per_step = false;
+};
+
+Windows windows_to_split(const Run& run, RankId rank, const Section<StepsSection>& steps) {
+  Windows windows;
+  if (steps) {
+    for (const StepWindow& window : windows_of(*steps, rank)) {
+      if (steps->counted(window.index)) windows.ranges.push_back(window.window);
+    }
+  }
+  windows.per_step = !windows.ranges.empty();
+  if (!windows.per_step) windows.ranges.push_back(run.process_of(rank).recorded);
+  return windows;
+}
+
+/// The values of one counter of a rank's process, in order of time; empty if it was not recorded.
+std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name) {
+  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+  std::vector<double> values;
+  for (const CounterTrack& track : run.counters()) {
+    if (track.process != process || run.text(track.name) != name) continue;
+    for (const CounterSample& sample : run.samples_of(track)) values.push_back(sample.value);
+  }
+  return values;
+}
+
+void add_counters(const Run& run, RankRow& row) {
+  const std::vector<double> allocated = counter_values(run, row.rank, "allocated_bytes");
+  if (allocated.empty()) {
+    row.why_no_memory = "no allocator counters were recorded (--memory)";
+  } else {
+    row.peak_allocated_bytes = std::llround(std::ranges::max(allocated));
+  }
+  std::vector<double> cpu = counter_values(run, row.rank, "cpu_percent");
+  if (cpu.empty()) return;
+  const auto middle = cpu.begin() + static_cast<std::ptrdiff_t>(cpu.size() / 2);
+  std::ranges::nth_element(cpu, middle);
+  row.cpu_percent = *middle;
+}
+
+std::string device_of(const Run& run, RankId rank) {
+  const std::string_view named = run.metadata(run.process_of(rank), "device");
+  if (!named.empty()) return std::string{named};
+  return run.has_accelerator(rank) ? "accelerator" : "cpu";
+}
+
+RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const Layers& layers) {
+  RankRow row;
+  row.rank = rank;
+  row.host = run.text(run.process_of(rank).host);
+  row.device = device_of(run, rank);
+  const Windows windows = windows_to_split(run, rank, steps);
+  std::vector<TimeSplit> splits = split_windows(layers, windows.ranges);
+  for (const TimeSplit& split : splits) row.total += split;
+  if (windows.per_step) row.per_step = std::move(splits);
+  row.overlap_ratio = share(row.total.overlapped_comm_ns, row.total.comm_ns, "no communication");
+  row.busy = share(row.total.window_ns - row.total.idle_ns, row.total.window_ns, "empty window");
+  row.compute = share(row.total.compute_ns, row.total.window_ns, "empty window");
+  add_counters(run, row);
+  return row;
+}
+
+bool wanted(std::span<const RankId> ranks, RankId rank) {
+  return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
+}
+
+constexpr const char* nothing_classified =
+    "nothing was recorded that tells compute from communication: annotate the program (kinds op, forward, backward, "
+    "optimizer, data, wait and its collectives), or record it with --pytorch or CUDA";
+
+}  // namespace
+
+Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps, const Matching& matching,
+                                          const ReportOptions& options) {
+  std::vector<RankRow> rows;
+  bool any_classified = false;
+  for (const RankId rank : run.ranks()) {
+    if (!wanted(options.ranks, rank)) continue;
+    const Layers layers = layers_of(run, rank, matching);
+    any_classified = any_classified || is_classified(layers);
+    rows.push_back(row_of(run, rank, steps, layers));
+  }
+  if (rows.empty()) return unavailable(options.ranks.empty() ? "no process has a rank" : "none of the ranks asked for was recorded");
+  if (!any_classified) return unavailable(nothing_classified);
+  return rows;
+}
+
+}  // namespace rankscope::analyzer

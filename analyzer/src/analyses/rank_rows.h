@@ -1,0 +1,12 @@
+// One row per rank: its time split over the counted steps, and what its counters say (metrics.md 2, 3.1, 14.1).
+#pragma once
+
+#include "analyses/collectives.h"
+#include "analyses/steps.h"
+
+namespace rankscope::analyzer {
+
+[[nodiscard]] Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps,
+                                                        const Matching& matching, const ReportOptions& options);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,34 @@
+// How bad is it: the table of metrics.md 20.
+#pragma once
+
+#include <algorithm>
+
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+
+/// From where on a number is minor, major, critical.
+struct SeverityLimits {
+  double minor;
+  double major;
+  double critical;
+};
+
+inline constexpr SeverityLimits gain_limits{0.02, 0.10, 0.25};
+inline constexpr SeverityLimits straggler_limits{1.05, 1.10, 1.25};
+inline constexpr SeverityLimits straggler_limits_few{1.15, 1.25, 1e300};
+inline constexpr SeverityLimits exposed_comm_limits{0.10, 0.20, 0.35};
+inline constexpr SeverityLimits idle_limits{0.10, 0.25, 0.50};
+inline constexpr SeverityLimits data_limits{0.03, 0.10, 0.25};
+
+[[nodiscard]] constexpr FindingSeverity severity_of(double value, const SeverityLimits& limits) {
+  if (value >= limits.critical) return FindingSeverity::critical;
+  if (value >= limits.major) return FindingSeverity::major;
+  return value >= limits.minor ? FindingSeverity::minor : FindingSeverity::info;
+}
+
+/// The highest row that applies, then capped.
+[[nodiscard]] constexpr FindingSeverity worse(FindingSeverity a, FindingSeverity b) { return std::max(a, b); }
+[[nodiscard]] constexpr FindingSeverity capped(FindingSeverity severity, FindingSeverity cap) { return std::min(severity, cap); }
+
+}  // namespace rankscope::analyzer

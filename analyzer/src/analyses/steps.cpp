@@ -1,0 +1,199 @@
+#include "analyses/steps.h"
+
+#include <algorithm>
+
+#include "analyses/statistics.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr double warm_up_factor = 1.5;  // metrics.md 1.6
+constexpr double warm_up_share = 0.2;
+constexpr std::size_t least_for_jitter = 5;  // metrics.md 1.7
+
+struct StepMark {
+  std::int64_t index = 0;
+  TimeRange time;
+  bool cut = false;
+};
+
+/// The step spans of the lane that has most of them, by begin; indices that do not rise are dropped.
+std::vector<StepMark> marks_of(const Run& run, RankId rank) {
+  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+  std::vector<StepMark> best;
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process || lane.kind != LaneKind::thread) continue;
+    std::vector<StepMark> marks;
+    for (const Span& span : run.spans_of(lane)) {
+      if (span.kind != SpanKind::step) continue;
+      const std::int64_t next = marks.empty() ? 0 : marks.back().index + 1;
+      const std::int64_t index = run.number(run.id_of(span), "index").value_or(next);
+      if (index >= next || marks.empty()) marks.push_back({index, span.time, span.flags != 0});
+    }
+    if (marks.size() > best.size()) best = std::move(marks);
+  }
+  return best;
+}
+
+/// Tiles the time of a rank (1.2). A jump in the indices ends a recording window: its last step ends with its own mark.
+std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
+  std::vector<StepWindow> windows;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    const bool followed = i + 1 < marks.size() && marks[i + 1].index == marks[i].index + 1;
+    const RunTime end = followed ? marks[i + 1].time.begin : marks[i].time.end;
+    const TimeRange window{marks[i].time.begin, end};
+    windows.push_back({rank, marks[i].index, window, !marks[i].cut && !window.empty()});
+  }
+  return windows;
+}
+
+/// One job step from the windows of all ranks that have it (1.4).
+Step join(std::span<const StepWindow* const> windows, bool refused) {
+  Step step;
+  step.index = windows.front()->index;
+  step.time = windows.front()->window;
+  step.complete = true;
+  for (const StepWindow* window : windows) {
+    step.complete = step.complete && window->complete;
+    step.wall_ns = std::max(step.wall_ns, window->window.length().count());
+    if (refused) continue;
+    step.time.begin = std::max(step.time.begin, window->window.begin);
+    step.time.end = std::max(step.time.end, window->window.end);
+  }
+  if (!refused) step.wall_ns = step.time.length().count();
+  return step;
+}
+
+/// Steps that every rank with marks has. The windows must be sorted by (index, rank).
+std::vector<Step> common_steps(std::span<const StepWindow* const> windows, std::size_t ranks, bool refused,
+                               Quality& quality) {
+  std::vector<Step> steps;
+  for (std::size_t begin = 0; begin < windows.size();) {
+    std::size_t end = begin;
+    while (end < windows.size() && windows[end]->index == windows[begin]->index) ++end;
+    if (end - begin == ranks) {
+      steps.push_back(join(windows.subspan(begin, end - begin), refused));
+    } else {
+      quality.add(Counter::steps_uneven);
+    }
+    begin = end;
+  }
+  return steps;
+}
+
+/// metrics.md 1.6: leading steps much longer than the median of the rest, at most 20 % of the complete ones.
+void mark_warm_up(std::vector<Step>& steps) {
+  std::vector<Step*> complete;
+  std::vector<std::int64_t> walls;
+  for (Step& step : steps) {
+    if (!step.complete) continue;
+    complete.push_back(&step);
+    walls.push_back(step.wall_ns);
+  }
+  const auto most = static_cast<std::size_t>(warm_up_share * static_cast<double>(walls.size()));
+  for (std::size_t i = 0; i < most; ++i) {
+    const std::int64_t rest = median(std::span(walls).subspan(i + 1));
+    if (static_cast<double>(walls[i]) <= warm_up_factor * static_cast<double>(rest)) break;
+    complete[i]->warm_up = true;
+  }
+}
+
+void summarize(StepsSection& section) {
+  std::vector<std::int64_t> walls;
+  for (const Step& step : section.steps) {
+    if (step.complete && !step.warm_up) walls.push_back(step.wall_ns);
+  }
+  section.median_ns = median(walls);
+  section.p90_ns = quantile(walls, 0.9);
+  if (walls.size() >= least_for_jitter && section.median_ns > 0) {
+    section.jitter = robust_sigma(walls) / static_cast<double>(section.median_ns);
+  }
+}
+
+bool wanted(std::span<const RankId> ranks, RankId rank) {
+  return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
+}
+
+bool outside(const ReportOptions& options, std::int64_t index) {
+  return options.steps && (index < options.steps->first || index > options.steps->second);
+}
+
+struct AllWindows {
+  std::vector<StepWindow> windows;       // by (rank, index)
+  std::vector<RankId> ranks_with_steps;  // ascending
+  std::size_t ranks_without = 0;
+};
+
+AllWindows collect(const Run& run, const ReportOptions& options) {
+  AllWindows all;
+  for (const RankId rank : run.ranks()) {
+    if (!wanted(options.ranks, rank)) continue;
+    const std::vector<StepWindow> own = tile(rank, marks_of(run, rank));
+    all.windows.insert(all.windows.end(), own.begin(), own.end());
+    if (own.empty()) {
+      ++all.ranks_without;
+    } else {
+      all.ranks_with_steps.push_back(rank);
+    }
+  }
+  return all;
+}
+
+constexpr const char* no_steps =
+    "no step marks: annotate each training step (kind step, attribute index) or run `rankscope train`; everything per "
+    "step is unknown and all numbers cover the whole recording";
+
+}  // namespace
+
+StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOptions& options) {
+  StepsResult result;
+  AllWindows all = collect(run, options);
+  if (all.windows.empty()) {
+    result.section = unavailable(no_steps);
+    return result;
+  }
+  StepsSection section;
+  section.source = "step spans";
+  section.clocks_refused = !clocks.comparable(all.ranks_with_steps);
+  std::vector<const StepWindow*> by_index;
+  for (const StepWindow& window : all.windows) by_index.push_back(&window);
+  std::ranges::stable_sort(by_index, {}, [](const StepWindow* window) { return window->index; });
+  section.steps = common_steps(by_index, all.ranks_with_steps.size(), section.clocks_refused, result.quality);
+  result.quality.add(Counter::steps_uneven, all.ranks_without);
+  if (!options.include_warm_up) mark_warm_up(section.steps);
+  std::erase_if(section.steps, [&](const Step& step) { return outside(options, step.index); });
+  std::erase_if(all.windows, [&](const StepWindow& window) { return outside(options, window.index); });
+  if (section.steps.empty()) {
+    result.section = unavailable(options.steps ? "no step of all ranks lies in the range asked for"
+                                               : "the ranks have no step index in common");
+    return result;
+  }
+  section.windows = std::move(all.windows);
+  for (const Step& step : section.steps) {
+    if (!step.complete) result.quality.add(Counter::steps_partial);
+    if (step.warm_up) result.quality.add(Counter::warmup_excluded);
+  }
+  summarize(section);
+  result.section = std::move(section);
+  return result;
+}
+
+bool StepsSection::counted(std::int64_t index) const {
+  const auto found = std::ranges::lower_bound(steps, index, {}, &Step::index);
+  return found != steps.end() && found->index == index && found->complete && !found->warm_up;
+}
+
+std::span<const StepWindow> windows_of(const StepsSection& steps, RankId rank) {
+  const auto own = std::ranges::equal_range(steps.windows, rank, {}, &StepWindow::rank);
+  return {own.begin(), own.end()};
+}
+
+std::vector<std::int64_t> counted_steps(const StepsSection& steps) {
+  std::vector<std::int64_t> indices;
+  for (const Step& step : steps.steps) {
+    if (step.complete && !step.warm_up) indices.push_back(step.index);
+  }
+  return indices;
+}
+
+}  // namespace rankscope::analyzer

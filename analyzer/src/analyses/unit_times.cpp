@@ -1,0 +1,144 @@
+#include "analyses/unit_times.h"
+
+#include <algorithm>
+
+#include "analyses/statistics.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+// metrics.md 6.9: ends of one unit agree within 30 us, so a difference of durations below that claims nothing.
+constexpr std::int64_t duration_claim_ns = 30'000;
+
+struct Member {
+  std::uint32_t row = 0;
+  RankId rank;
+  std::int64_t peer = -1;
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  [[nodiscard]] std::int64_t duration() const { return end - start; }
+};
+
+std::vector<Member> members_of(const Run& run, const Unit& unit) {
+  std::vector<Member> members;
+  for (const std::uint32_t row : unit.members) {
+    const Collective& collective = run.collectives()[row];
+    members.push_back({row, collective.rank, collective.peer, ns_of(collective.started), ns_of(collective.finished)});
+  }
+  return members;
+}
+
+std::vector<RankId> ranks_of(std::span<const Member> members) {
+  std::vector<RankId> ranks;
+  for (const Member& member : members) ranks.push_back(member.rank);
+  return ranks;
+}
+
+/// The rank with the largest value, if it leads the second by a difference that is a fact; exact ties without any clock
+/// error go to the lowest rank.
+template <class Projection>
+RankId leader(std::span<const Member> members, std::int64_t claim_ns, Projection value) {
+  const auto top = std::ranges::max_element(members, {}, value);
+  std::int64_t second = value(members.front() == *top ? members.back() : members.front());
+  for (const Member& member : members) {
+    if (!(member == *top)) second = std::max(second, value(member));
+  }
+  const std::int64_t lead = value(*top) - second;
+  return lead > claim_ns || claim_ns == 0 ? top->rank : RankId::none();
+}
+
+bool operator==(const Member& a, const Member& b) { return a.row == b.row; }
+
+/// Start of the rank that `member` has to wait for (6, column "who waits"); its own start if it waits for nobody.
+std::int64_t awaited_start(WaitRule rule, std::span<const Member> members, const Member& member, std::int64_t last) {
+  const auto start_of_root = [&] {
+    for (const Member& other : members) {
+      if (static_cast<std::int64_t>(other.rank.value) == member.peer) return other.start;
+    }
+    return member.start;
+  };
+  switch (rule) {
+    case WaitRule::all: return last;
+    case WaitRule::pair: return last;
+    case WaitRule::root_is_awaited: return start_of_root();
+    case WaitRule::root_waits: return static_cast<std::int64_t>(member.rank.value) == member.peer ? last : member.start;
+    case WaitRule::unknown: return member.start;
+  }
+  return member.start;
+}
+
+bool can_split(WaitRule rule, std::span<const Member> members) {
+  switch (rule) {
+    case WaitRule::all:
+    case WaitRule::pair: return true;
+    case WaitRule::root_is_awaited:
+    case WaitRule::root_waits: return std::ranges::all_of(members, [](const Member& member) { return member.peer >= 0; });
+    case WaitRule::unknown: return false;
+  }
+  return false;
+}
+
+void by_run_time(const ClockTrust& clocks, std::span<const Member> members, WaitRule rule, Unit& unit,
+                 std::vector<MemberPart>& parts) {
+  const std::int64_t first = std::ranges::min(members, {}, &Member::start).start;
+  const std::int64_t last = std::ranges::max(members, {}, &Member::start).start;
+  std::vector<std::int64_t> ends;
+  for (const Member& member : members) ends.push_back(member.end);
+  unit.spread_ns = last - first;
+  unit.transfer_ns = std::max<std::int64_t>(0, median(ends) - last);
+  const std::int64_t claim = 2 * clocks.error_ns(ranks_of(members));
+  unit.last_rank = leader(members, claim, [](const Member& member) { return member.start; });
+  unit.first_rank = leader(members, claim, [](const Member& member) { return -member.start; });
+  if (!can_split(rule, members)) return;
+  for (const Member& member : members) {
+    const std::int64_t awaited = awaited_start(rule, members, member, last);
+    const std::int64_t wait = std::clamp<std::int64_t>(awaited - member.start, 0, member.duration());
+    parts[member.row] = {true, wait};
+    unit.wait_ns += wait;
+  }
+}
+
+/// metrics.md 6.9: members of an all-wait operation end together, so the late rank has the shortest one.
+void by_duration(std::span<const Member> members, WaitRule rule, Unit& unit, std::vector<MemberPart>& parts) {
+  if (rule != WaitRule::all) return;
+  const auto duration = [](const Member& member) { return member.duration(); };
+  const std::int64_t shortest = std::ranges::min(members, {}, duration).duration();
+  const std::int64_t longest = std::ranges::max(members, {}, duration).duration();
+  unit.spread_ns = longest - shortest;
+  unit.transfer_ns = shortest;
+  unit.first_rank = leader(members, duration_claim_ns, duration);
+  unit.last_rank = leader(members, duration_claim_ns, [](const Member& member) { return -member.duration(); });
+  for (const Member& member : members) {
+    parts[member.row] = {true, member.duration() - shortest};
+    unit.wait_ns += member.duration() - shortest;
+  }
+}
+
+/// metrics.md 7.6: in an all-wait operation nobody ends before everybody started.
+std::uint64_t violations(std::span<const Member> members, WaitRule rule, std::int64_t error_ns) {
+  if (rule != WaitRule::all) return 0;
+  const std::int64_t last = std::ranges::max(members, {}, &Member::start).start;
+  const auto early = [&](const Member& member) { return member.end < last - error_ns; };
+  return static_cast<std::uint64_t>(std::ranges::count_if(members, early));
+}
+
+}  // namespace
+
+std::string_view method_of(const ClockTrust& clocks, std::span<const RankId> ranks) {
+  return clocks.comparable(ranks) ? "run time" : "duration";
+}
+
+std::uint64_t time_unit(const Run& run, const ClockTrust& clocks, Unit& unit, std::vector<MemberPart>& parts) {
+  const std::vector<Member> members = members_of(run, unit);
+  if (members.size() < 2) return 0;
+  const WaitRule rule = comm_op(run.text(unit.op)).wait;
+  const std::vector<RankId> ranks = ranks_of(members);
+  if (!clocks.comparable(ranks)) {
+    by_duration(members, rule, unit, parts);
+    return 0;
+  }
+  by_run_time(clocks, members, rule, unit, parts);
+  return violations(members, rule, clocks.error_ns(ranks));
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,104 @@
+// rankscope doctor: what can be recorded here, each line with what to do about it.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "programs.h"
+#include "rankscope/collectors/sources.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/segment_writer.h"
+#include "say.h"
+#include "verb.h"
+
+namespace rankscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Line {
+  bool good = false;
+  std::string what;
+  std::string found;
+  std::string advice;  ///< printed where not good
+};
+
+bool opens(const char* library) {
+  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
+}
+
+Line library_line() {
+  const auto path = find_program_file(inject_library_name);
+  return {path.has_value(), "recorder library", path ? path->string() : "not found",
+          "it must stand beside the program or be named by RANKSCOPE_INJECT_LIB"};
+}
+
+Line trainer_line() {
+  const auto path = find_program_file(trainer_name);
+  return {path.has_value(), "reference trainer", path ? path->string() : "not built",
+          "configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it); everything else works without"};
+}
+
+Line clock_line() {
+  const bool tsc = recording::TickClock::detect().source() == recording::ClockSource::tsc;
+  return {tsc, "event clock", tsc ? "time-stamp counter" : "CLOCK_MONOTONIC",
+          "events cost some 20 ns more each; the kernel does not trust the processor's counter"};
+}
+
+Line spool_line() {
+  const char* own = std::getenv("RANKSCOPE_SPOOL");
+  const char* temporary = std::getenv("TMPDIR");
+  const fs::path folder = own != nullptr ? own : temporary != nullptr ? temporary : "/tmp";
+  std::error_code error;
+  const auto space = fs::space(folder, error);
+  const bool writable = access(folder.c_str(), W_OK) == 0;
+  const bool roomy = !error && space.available > (std::uintmax_t{1} << 30);
+  return {writable && roomy, "spool folder",
+          format("{}, {:.1f} GB free{}", folder.string(), error ? 0.0 : static_cast<double>(space.available) / 1e9, writable ? "" : ", not writable"),
+          "set RANKSCOPE_SPOOL to a writable node-local folder with at least 1 GB"};
+}
+
+Line pressure_line() {
+  const bool there = std::ifstream{"/proc/pressure/cpu"}.good();
+  return {there, "pressure counters", there ? "/proc/pressure" : "absent", "the kernel was built or booted without psi; host samples lack pressure"};
+}
+
+Line device_line() {
+  const bool driver = opens("libcuda.so.1");
+  return {false, "NVIDIA driver", driver ? "found, but this version does not record GPUs yet" : "none",
+          "kernels and copies are not recorded; NVTX ranges, host samples and annotations are"};
+}
+
+std::string to_text(const Line& line) {
+  std::string text = format("{} {:<20} {}\n", line.good ? "ok  " : "note", line.what, line.found);
+  if (!line.good) text += format("     {:<20} -> {}\n", "", line.advice);
+  return text;
+}
+
+std::string source_lines() {
+  std::string text = "Sources of --collect:\n";
+  for (const collectors::SourceInfo& source : collectors::sources())
+    text += format("  {:<10} {}{}\n", source.id, source.summary, source.built ? "" : " (not in this build)");
+  return text;
+}
+
+}  // namespace
+
+Action declare_doctor(CLI::App&) {
+  return [] {
+    std::string text = "rankscope " RANKSCOPE_VERSION "\n";
+    const Line library = library_line();
+    for (const Line& line : {library, trainer_line(), clock_line(), spool_line(), pressure_line(), device_line()}) text += to_text(line);
+    const auto printed = print(text + source_lines());
+    if (!printed) return say(printed.error());
+    return library.good ? 0 : exit_status(ErrorKind::cannot_write);
+  };
+}
+
+}  // namespace rankscope::cli

@@ -1,0 +1,50 @@
+// rankscope export RUN --to FORMAT OUT
+#include <filesystem>
+#include <memory>
+
+#include "rankscope/analyzer/export.h"
+#include "rankscope/analyzer/open.h"
+#include "rankscope/core/format.h"
+#include "say.h"
+#include "verb.h"
+
+namespace rankscope::cli {
+namespace {
+
+struct ExportArguments {
+  std::string run;
+  std::string to;
+  std::string out;
+};
+
+Result<void> export_run(const ExportArguments& arguments) {
+  RS_TRY(const auto run, analyzer::open_run(arguments.run));
+  for (const analyzer::ExportInfo& info : analyzer::exports())
+    if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + arguments.out));
+  return fail(ErrorKind::usage, format("--to: '{}' is no format", arguments.to));
+}
+
+}  // namespace
+
+Action declare_export(CLI::App& app) {
+  const auto arguments = std::make_shared<ExportArguments>();
+  std::vector<std::string> ids;
+  std::string footer = "Formats:\n";
+  for (const analyzer::ExportInfo& info : analyzer::exports()) {
+    ids.emplace_back(info.id);
+    footer += format("  {:<12}{}\n", info.id, info.summary);
+  }
+  app.add_option("RUN", arguments->run, "a .rankscope folder")->required();
+  app.add_option("OUT", arguments->out, "file to write; replaced only when the export is complete")->required();
+  app.add_option("--to", arguments->to, "format")->required()->check(CLI::IsMember(ids));
+  app.footer(footer);
+  return [arguments] {
+    const auto done = export_run(*arguments);
+    if (!done) return say(done.error());
+    std::error_code ignored;
+    say(format("wrote {} ({:.1f} MB)", arguments->out, static_cast<double>(std::filesystem::file_size(arguments->out, ignored)) / 1e6));
+    return 0;
+  };
+}
+
+}  // namespace rankscope::cli

@@ -1,0 +1,16 @@
+// Where the files that belong to the program stand: beside it, or in ../lib and ../bin.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+namespace rankscope::cli {
+
+inline constexpr std::string_view inject_library_name = "librankscope_inject.so";
+inline constexpr std::string_view trainer_name = "rankscope-train";
+
+/// RANKSCOPE_INJECT_LIB wins for the library.
+[[nodiscard]] std::optional<std::filesystem::path> find_program_file(std::string_view name);
+
+}  // namespace rankscope::cli

@@ -1,0 +1,21 @@
+#include <array>
+
+#include "verb.h"
+
+namespace rankscope::cli {
+namespace {
+
+constexpr std::array all{
+    Verb{"record", "run a command and record every process of it that trains", declare_record},
+    Verb{"train", "run the reference trainer, recorded", declare_train},
+    Verb{"report", "say which rank, operation or link makes a step slow, and why", declare_report},
+    Verb{"export", "write a recording for another tool", declare_export},
+    Verb{"dump", "print a recording as text", declare_dump},
+    Verb{"doctor", "check what can be recorded on this machine", declare_doctor},
+};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return all; }
+
+}  // namespace rankscope::cli

@@ -1,0 +1,63 @@
+// rankscope report RUN
+#include <cstdlib>
+#include <memory>
+
+#include "rankscope/analyzer/open.h"
+#include "rankscope/analyzer/output_file.h"
+#include "rankscope/analyzer/render.h"
+#include "say.h"
+#include "selection.h"
+#include "verb.h"
+
+namespace rankscope::cli {
+namespace {
+
+struct ReportArguments {
+  std::string run;
+  std::string json;
+  std::string colour = "auto";
+  bool instances = false;
+  Selection selection;
+};
+
+analyzer::Colour colour_of(const std::string& wish) {
+  const bool plain = std::getenv("NO_COLOR") != nullptr || !stdout_is_terminal();
+  const bool coloured = wish == "always" || (wish == "auto" && !plain);
+  return coloured ? analyzer::Colour::yes : analyzer::Colour::no;
+}
+
+Result<int> report(const ReportArguments& arguments) {
+  RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
+  options.instances = arguments.instances;
+  RS_TRY(const auto run, analyzer::open_run(arguments.run));
+  const analyzer::Report result = analyzer::analyze(*run, options);
+  if (!arguments.json.empty()) {
+    const std::string json = analyzer::render_json(result, *run, options);
+    RS_TRY_VOID(arguments.json == "-" ? print(json) : analyzer::write_file(arguments.json, json));
+  }
+  if (arguments.json != "-") {
+    RS_TRY_VOID(print(analyzer::render_text(result, *run, options, colour_of(arguments.colour))));
+  }
+  if (analyzer::anything_computed(result)) return 0;
+  say(arguments.run + ": nothing could be computed from this recording; the report says why and what to do");
+  return exit_status(ErrorKind::not_computable);
+}
+
+}  // namespace
+
+Action declare_report(CLI::App& app) {
+  const auto arguments = std::make_shared<ReportArguments>();
+  app.add_option("RUN", arguments->run, "a .rankscope folder")->required();
+  app.add_option("--json", arguments->json, "write the report as JSON to this file; - for stdout instead of the text");
+  app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
+  app.add_option("--colour,--color", arguments->colour, "auto, always or never")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  add_selection(app, arguments->selection);
+  return [arguments] {
+    const auto status = report(*arguments);
+    return status ? *status : say(status.error());
+  };
+}
+
+}  // namespace rankscope::cli

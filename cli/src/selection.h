@@ -1,0 +1,24 @@
+// Options that several reading verbs share: which steps and which ranks.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/result.h"
+
+namespace rankscope::cli {
+
+/// The texts of --steps, --ranks, --include-warmup, --top as given.
+struct Selection {
+  std::string steps;
+  std::string ranks;
+  bool include_warm_up = false;
+  std::size_t top = 10;
+};
+
+void add_selection(CLI::App& app, Selection& selection);
+/// `usage` errors for texts that are no selection.
+[[nodiscard]] Result<analyzer::ReportOptions> options_from(const Selection& selection);
+
+}  // namespace rankscope::cli

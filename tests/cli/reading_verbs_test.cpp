@@ -1,0 +1,136 @@
+// Every row of DESIGN.md's table of exits that the reading verbs can reach, each with its sentence.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/run_program.h"
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using testing::ProgramResult;
+using testing::run_program;
+
+class ReadingVerbs : public ::testing::Test {
+ protected:
+  ReadingVerbs() {
+    std::string name = (fs::temp_directory_path() / "rankscope-cli-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~ReadingVerbs() override { fs::remove_all(folder_); }
+
+  static ProgramResult rankscope(std::vector<std::string> words) {
+    words.insert(words.begin(), RANKSCOPE_PROGRAM);
+    return run_program(words);
+  }
+  std::string write(const std::string& name, const std::string& text) {
+    std::ofstream{folder_ / name} << text;
+    return (folder_ / name).string();
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  fs::path folder_;
+};
+
+std::string steady_ranks(int ranks) {
+  std::string members;
+  for (int rank = 0; rank < ranks; ++rank) members += (rank > 0 ? "," : "") + std::to_string(rank);
+  std::string text = "@run source=rankscope world_size=" + std::to_string(ranks) + " clock=same_host clock_error=1000\n@group dp " + members + "\n";
+  const auto event = [&text](int rank, const std::string& kind, int begin, int end, const std::string& rest) {
+    text += std::to_string(rank) + " " + kind + " " + std::to_string(begin) + " " + std::to_string(end) + " " + rest + "\n";
+  };
+  for (int rank = 0; rank < ranks; ++rank)
+    for (int step = 0; step < 10; ++step) {
+      const int begin = step * 10'000'000;
+      event(rank, "step", begin, begin + 10'000'000, "step index=" + std::to_string(step));
+      event(rank, "forward", begin + 1'000'000, begin + 8'000'000, "forward");
+      event(rank, "wait", begin + 8'000'000, begin + 10'000'000, "wait");
+      event(rank, "comm", begin + 8'000'000, begin + 10'000'000, "allreduce group=dp bytes=1000000 dtype=f32 on=main");
+    }
+  return text;
+}
+
+TEST_F(ReadingVerbs, NoVerbIsAWrongCallAndPointsToHelp) {
+  const auto result = rankscope({});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("--help"));
+  EXPECT_EQ(rankscope({"report", "--banana", "x"}).status, 2);
+  EXPECT_EQ(rankscope({"report", path("x"), "--steps", "five"}).status, 2);
+}
+
+TEST_F(ReadingVerbs, HelpAndVersionAreNoErrors) {
+  EXPECT_EQ(rankscope({"--version"}).status, 0);
+  const auto help = rankscope({"--help"});
+  EXPECT_EQ(help.status, 0);
+  for (const char* verb : {"record", "train", "report", "export", "dump", "doctor"}) EXPECT_THAT(help.out, HasSubstr(verb));
+}
+
+TEST_F(ReadingVerbs, WhatCannotBeReadIsExit3AndNamesThePath) {
+  fs::create_directory(folder_ / "empty");
+  write("notes.md", "hello");
+  write("trace.json", "{}");
+  for (const char* name : {"absent", "empty", "notes.md", "trace.json"})
+    for (const char* verb : {"report", "dump"}) {
+      const auto result = rankscope({verb, path(name)});
+      EXPECT_EQ(result.status, 3) << verb << " " << name;
+      EXPECT_THAT(result.err, StartsWith("rankscope: "));
+      EXPECT_THAT(result.err, HasSubstr(path(name)));
+      EXPECT_EQ(result.out, "");
+    }
+  EXPECT_EQ(rankscope({"export", path("absent"), "--to", "chrome", path("out.json")}).status, 3);
+  EXPECT_FALSE(fs::exists(path("out.json")));
+}
+
+TEST_F(ReadingVerbs, AReportHasAVerdictAndItsJsonAddsUp) {
+  const std::string run = write("run.txt", steady_ranks(4));
+  const auto result = rankscope({"report", run, "--json", path("report.json")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const auto json = nlohmann::json::parse(std::ifstream{path("report.json")});
+  EXPECT_EQ(json["schema"], "rankscope.report/1");
+  EXPECT_EQ(json["stragglers"].size(), 0U);
+  ASSERT_EQ(json["ranks"].size(), 4U);
+  for (const auto& rank : json["ranks"]) {
+    const auto part = [&rank](const char* key) { return rank[key].get<std::int64_t>(); };
+    EXPECT_EQ(part("compute_ns") + part("exposed_comm_ns") + part("memory_ns") + part("idle_ns"), part("window_ns"));
+    EXPECT_EQ(part("wait_ns") + part("transfer_ns") + part("unsplit_ns"), part("comm_ns"));
+  }
+}
+
+TEST_F(ReadingVerbs, JsonOnStdoutIsNothingButJson) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  const auto result = rankscope({"report", run, "--json", "-"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(nlohmann::json::accept(result.out));
+}
+
+TEST_F(ReadingVerbs, ARunThatTellsNothingIsExit4AndStillWritesItsJson) {
+  const std::string run = write("run.txt", "@rank - pid=7 host=n\n- counter 5 1 rss_bytes\n- counter 9 1 rss_bytes\n");
+  const auto result = rankscope({"report", run, "--json", path("report.json")});
+  EXPECT_EQ(result.status, 4) << result.out;
+  EXPECT_TRUE(nlohmann::json::accept(std::ifstream{path("report.json")}));
+}
+
+TEST_F(ReadingVerbs, AnUnwritableOutputIsExit5AndLeavesWhatWasThere) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  EXPECT_EQ(rankscope({"report", run, "--json", path("no/such/folder.json")}).status, 5);
+  EXPECT_EQ(rankscope({"export", run, "--to", "chrome", path("no/such/folder.json")}).status, 5);
+  EXPECT_EQ(rankscope({"report", run, "--json", "/dev/full"}).status, 5);
+}
+
+TEST_F(ReadingVerbs, WhatDumpPrintsCanBeReadAgain) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  const auto first = rankscope({"dump", run});
+  ASSERT_EQ(first.status, 0) << first.err;
+  const auto second = rankscope({"dump", write("again.txt", first.out)});
+  EXPECT_EQ(first.out, second.out);
+}
+
+}  // namespace
+}  // namespace rankscope
