@@ -3,15 +3,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rankscope/core/result.h"
-
 namespace rankscope::recording {
 namespace {
 
 constexpr std::int64_t shortest_base_ns = 10'000'000;
 
+constexpr std::int64_t latest_ns = std::int64_t{1} << 60;  // 36 years: damaged numbers must not overflow
+
 std::int64_t scaled(std::int64_t ticks, double ns_per_tick) {
-  return static_cast<std::int64_t>(std::llround(static_cast<double>(ticks) * ns_per_tick));
+  const double ns = static_cast<double>(ticks) * ns_per_tick;
+  return std::llround(std::clamp(ns, -static_cast<double>(latest_ns), static_cast<double>(latest_ns)));
+}
+
+bool sane(const ClockPair& pair) {
+  const auto in_range = [](std::int64_t ns) { return ns >= 0 && ns < latest_ns * 2; };
+  return in_range(pair.monotonic_ns) && in_range(pair.realtime_ns);
 }
 
 double rate(const ClockPair& a, const ClockPair& b) {
@@ -21,7 +27,8 @@ double rate(const ClockPair& a, const ClockPair& b) {
 }  // namespace
 
 TickMap::TickMap(std::vector<ClockPair> pairs, double ticks_per_ns) : pairs_(std::move(pairs)) {
-  RS_CHECK(!pairs_.empty());
+  std::erase_if(pairs_, [](const ClockPair& pair) { return !sane(pair); });
+  if (pairs_.empty()) pairs_.emplace_back();
   std::ranges::sort(pairs_, {}, &ClockPair::ticks);
   // A damaged pair must not turn time back: keep only what rises on both clocks.
   std::vector<ClockPair> rising{pairs_.front()};
@@ -29,9 +36,9 @@ TickMap::TickMap(std::vector<ClockPair> pairs, double ticks_per_ns) : pairs_(std
     if (pair.ticks > rising.back().ticks && pair.monotonic_ns > rising.back().monotonic_ns) rising.push_back(pair);
   pairs_ = std::move(rising);
   const bool long_enough = pairs_.back().monotonic_ns - pairs_.front().monotonic_ns >= shortest_base_ns;
-  const bool sane = std::isfinite(ticks_per_ns) && ticks_per_ns > 1e-6 && ticks_per_ns < 1e3;
+  const bool usable = std::isfinite(ticks_per_ns) && ticks_per_ns > 1e-6 && ticks_per_ns < 1e3;
   if (long_enough) ns_per_tick_ = rate(pairs_.front(), pairs_.back());
-  else ns_per_tick_ = sane ? 1 / ticks_per_ns : 1;
+  else ns_per_tick_ = usable ? 1 / ticks_per_ns : 1;
 }
 
 HostTime TickMap::host_time(std::uint64_t ticks) const {

@@ -12,7 +12,7 @@ namespace rankscope::recording {
 /// Linear between neighbouring pairs, with the overall rate outside them. Never decreasing.
 class TickMap {
  public:
-  /// `pairs` in any order, at least one. `ticks_per_ns` is used while the pairs span less than 10 ms.
+  /// `pairs` in any order; impossible ones are ignored. `ticks_per_ns` is used while the pairs span less than 10 ms.
   TickMap(std::vector<ClockPair> pairs, double ticks_per_ns);
 
   [[nodiscard]] HostTime host_time(std::uint64_t ticks) const;

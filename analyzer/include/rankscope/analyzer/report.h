@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/core/model/run.h"
@@ -193,6 +195,17 @@ struct Finding {
   std::optional<std::int64_t> step;
 };
 
+/// What is known of a rank without any annotation: where it ran, how it ended, what the host sampler saw.
+struct RankFacts {
+  RankId rank;
+  std::string host;
+  std::string program;
+  Ending ending = Ending::unknown;
+  std::int64_t exit_status = 0;
+  std::optional<double> cpu_percent;          ///< median of the host sampler
+  std::optional<std::int64_t> peak_rss_bytes;
+};
+
 struct QualityRow {
   Counter counter;
   std::uint64_t value = 0;
@@ -204,6 +217,7 @@ struct Report {
   std::int64_t world_size = 0;
   std::int64_t duration_ns = 0;
   ClockInfo clock;
+  std::vector<RankFacts> rank_facts;      ///< by rank
   Section<StepsSection> steps = unavailable("not computed");
   Section<std::vector<RankRow>> rank_rows = unavailable("not computed");
   Section<CollectivesSection> collectives = unavailable("not computed");
@@ -227,5 +241,12 @@ struct ReportOptions {
 
 /// False if no section could be computed: the run is readable, but tells nothing (exit status 4).
 [[nodiscard]] bool anything_computed(const Report& report);
+
+/// One analysis, in the order of the report.
+struct AnalysisInfo {
+  std::string_view id;  ///< section of the report, as in --only
+  std::string_view question;
+};
+[[nodiscard]] std::span<const AnalysisInfo> analyses();
 
 }  // namespace rankscope::analyzer

@@ -1,0 +1,109 @@
+// Everything the command line of the trainer says.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankscope/core/result.h"
+#include "rankscope/trainer/fault.h"
+
+namespace rankscope::trainer {
+
+enum class ModelKind : std::uint8_t { mlp, resnet18, resnet50, resnet152, gpt };
+enum class Scale : std::uint8_t { tiny, full };
+enum class OptimizerKind : std::uint8_t { sgd, adamw };
+enum class DataType : std::uint8_t { f32, f64 };
+enum class DdpImplementation : std::uint8_t { own, c10d };
+enum class PaceMode : std::uint8_t { automatic, off, fixed };
+
+struct ModelOptions {
+  ModelKind kind = ModelKind::mlp;
+  Scale scale = Scale::tiny;
+  std::int64_t layers = 0;  ///< 0: what the scale says; so for the next three
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t sequence = 0;
+  bool unused_head = false;  ///< an extra head that odd steps leave out of the loss; for --find-unused
+};
+
+struct DataOptions {
+  std::string folder;   ///< empty: generated data
+  std::string dataset;  ///< empty: what the folder holds
+  std::int64_t samples = 4096;
+  int workers = 1;
+};
+
+struct OptimizerOptions {
+  OptimizerKind kind = OptimizerKind::sgd;
+  double learning_rate = 0;  ///< 0: 0.05 for sgd, 0.001 for adamw
+  double momentum = 0.9;
+  double weight_decay = 0;
+};
+
+struct DdpOptions {
+  DdpImplementation implementation = DdpImplementation::own;
+  double bucket_mb = 0;  ///< 0: 25, or 0.5 for tiny models so that they, too, have several buckets
+  bool find_unused = false;
+  bool broadcast_buffers = true;
+};
+
+struct LaunchOptions {
+  int ranks = 0;  ///< per node; 0: what the launcher says, else 1
+  int nodes = 1;
+  int node_rank = 0;
+  std::string master_address = "127.0.0.1";
+  int master_port = 0;  ///< 0: a free one
+  std::string log_folder;
+};
+
+struct PaceOptions {
+  PaceMode mode = PaceMode::automatic;
+  bool given = false;  ///< automatic by default paces only where ranks outnumber cores
+  double milliseconds = 0;
+};
+
+struct TrainOptions {
+  std::string mode = "ddp";
+  std::int64_t steps = 0;  ///< 0: what the epochs say, else 20
+  std::int64_t epochs = 0;
+  std::int64_t global_batch = 0;
+  std::int64_t batch_per_device = 0;
+  int accumulate = 1;
+  std::uint64_t seed = 1;
+  int threads = 1;
+  DataType dtype = DataType::f32;
+  std::int64_t log_every = 10;
+  std::chrono::seconds timeout{30};
+  ModelOptions model;
+  DataOptions data;
+  OptimizerOptions optimizer;
+  DdpOptions ddp;
+  LaunchOptions launch;
+  PaceOptions pace;
+  std::vector<Fault> faults;
+  std::string dump_gradients;
+};
+
+/// What main does next: train, or print `text` and end with 0 (--help, --version).
+struct CommandLine {
+  TrainOptions options;
+  std::optional<std::string> text;
+};
+
+/// `modes` is the list of parallel modes for --help. A wrong option is an error of kind usage.
+[[nodiscard]] Result<CommandLine> parse_command_line(int argc, const char* const* argv, const std::string& modes);
+
+/// Batch sizes after --global-batch or --batch-per-device have been divided over the devices.
+struct BatchSizes {
+  std::int64_t global = 0;
+  std::int64_t per_device = 0;  ///< of one micro-step
+};
+[[nodiscard]] Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices);
+
+[[nodiscard]] std::string name_of(ModelKind kind);
+[[nodiscard]] std::string name_of(DataType type);
+
+}  // namespace rankscope::trainer

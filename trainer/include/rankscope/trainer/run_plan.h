@@ -1,0 +1,25 @@
+// What follows from the options once the number of ranks and samples is known; the same on every rank.
+#pragma once
+
+#include <cstdint>
+
+#include "rankscope/core/result.h"
+#include "rankscope/trainer/loader.h"
+#include "rankscope/trainer/options.h"
+#include "rankscope/trainer/placement.h"
+
+namespace rankscope::trainer {
+
+struct RunPlan {
+  BatchSizes batch{};
+  BatchPlan loading{};
+  std::int64_t steps = 0;
+};
+
+/// Refuses what cannot work, with the numbers: more ranks than samples, a fault on a rank that does not exist, ...
+[[nodiscard]] Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, std::int64_t samples);
+
+/// Whether the options ask for pace on this machine; `automatic` then still has to be measured.
+[[nodiscard]] PaceMode effective_pace(const PaceOptions& options, int local_ranks, int cores);
+
+}  // namespace rankscope::trainer

@@ -1,0 +1,190 @@
+#include "engine/comm.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "rankscope/collectors/annotate.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::trainer {
+namespace {
+
+struct OpInfo {
+  const char* name;
+  bool rooted;
+};
+
+OpInfo info_of(CommOp op) {
+  switch (op) {
+    case CommOp::allreduce: return {"allreduce", false};
+    case CommOp::broadcast: return {"broadcast", true};
+    case CommOp::allgather: return {"allgather", false};
+    case CommOp::barrier: return {"barrier", false};
+  }
+  return {"", false};
+}
+
+std::string joined(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += format("{}{}", text.empty() ? "" : ",", number);
+  return text;
+}
+
+std::atomic<std::uint64_t> next_uid{1};
+
+}  // namespace
+
+const char* dtype_name(at::ScalarType type) {
+  if (type == at::kFloat) return "f32";
+  if (type == at::kDouble) return "f64";
+  if (type == at::kLong) return "i64";
+  if (type == at::kInt) return "i32";
+  if (type == at::kByte) return "u8";
+  return "other";
+}
+
+struct Handle::State {
+  std::string name;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  std::string error;
+
+  void finish(std::string failure) {
+    const std::lock_guard lock{mutex};
+    done = true;
+    error = std::move(failure);
+    changed.notify_all();
+  }
+};
+
+Result<void> Handle::wait() {
+  RS_CHECK(valid());
+  annotate::Span span{annotate::Kind::wait, state_->name};
+  std::unique_lock lock{state_->mutex};
+  state_->changed.wait(lock, [&] { return state_->done; });
+  if (!state_->error.empty()) return fail(ErrorKind::not_computable, state_->error);
+  return {};
+}
+
+class Comm::Queue {
+ public:
+  using Done = std::function<void(const std::string&)>;
+
+  Queue(Group group, std::unique_ptr<Transport> transport)
+      : group_(std::move(group)), members_(joined(group_.members)), transport_(std::move(transport)) {
+    thread_ = std::jthread{[this](const std::stop_token& stop) { work(stop); }};
+  }
+
+  [[nodiscard]] const Group& group() const { return group_; }
+  [[nodiscard]] bool has_failed() const { return has_failed_.load(); }
+
+  void push(Operation operation, Done done) {
+    const std::uint64_t uid = next_uid.fetch_add(1, std::memory_order_relaxed);
+    {
+      const std::lock_guard lock{mutex_};
+      announce(operation, uid);
+      pending_.push_back({std::move(operation), std::move(done), uid});
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  struct Pending {
+    Operation operation;
+    Done done;
+    std::uint64_t uid;
+  };
+
+  void announce(const Operation& operation, std::uint64_t uid) {
+    const OpInfo info = info_of(operation.op);
+    const bool has_data = operation.tensor.defined();
+    const rankscope_collective_v1 collective{
+        .uid = uid,
+        .sequence = sequence_++,
+        .bytes = has_data ? operation.tensor.nbytes() : 0,
+        .group = group_.name.c_str(),
+        .op = info.name,
+        .dtype = has_data ? dtype_name(operation.tensor.scalar_type()) : "",
+        .members = members_.c_str(),
+        .peer = info.rooted ? group_.members[static_cast<std::size_t>(operation.root)] : -1,
+    };
+    annotate::collective_enqueued(collective);
+  }
+
+  void work(const std::stop_token& stop) {
+    annotate::name_thread(format("comm {}", group_.name).c_str());
+    while (true) {
+      std::unique_lock lock{mutex_};
+      if (!changed_.wait(lock, stop, [&] { return !pending_.empty(); })) return;
+      Pending next = std::move(pending_.front());
+      pending_.pop_front();
+      lock.unlock();
+      run(next);
+      next.done(failure_);
+    }
+  }
+
+  // After one operation has failed the members no longer agree on what comes next: all later ones fail at once.
+  void run(Pending& next) {
+    if (!failure_.empty()) return;
+    if (next.operation.delay.count() > 0) std::this_thread::sleep_for(next.operation.delay);
+    annotate::collective_started(next.uid);
+    try {
+      transport_->run(next.operation);
+      annotate::collective_finished(next.uid);
+    } catch (const std::exception& error) {
+      failure_ = format("{} ({}) of group {} failed: {}", info_of(next.operation.op).name, next.operation.label,
+                        group_.name, error.what());
+      has_failed_.store(true);
+    }
+  }
+
+  Group group_;
+  std::string members_;
+  std::unique_ptr<Transport> transport_;
+  std::uint64_t sequence_ = 0;
+  std::string failure_;  // of the comm thread
+  std::atomic<bool> has_failed_{false};
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Pending> pending_;
+  std::jthread thread_;
+};
+
+Comm::Comm(Group group, std::unique_ptr<Transport> transport)
+    : queue_(std::make_unique<Queue>(std::move(group), std::move(transport))) {}
+Comm::~Comm() = default;
+
+const Group& Comm::group() const { return queue_->group(); }
+bool Comm::has_failed() const { return queue_->has_failed(); }
+
+void Comm::enqueue_then(Operation operation, std::function<void(const std::string&)> done) {
+  queue_->push(std::move(operation), std::move(done));
+}
+
+Handle Comm::enqueue(Operation operation) {
+  Handle handle;
+  handle.state_ = std::make_shared<Handle::State>();
+  handle.state_->name = format("wait {} {}", info_of(operation.op).name, operation.label);
+  enqueue_then(std::move(operation), [state = handle.state_](const std::string& error) { state->finish(error); });
+  return handle;
+}
+
+Handle Comm::allreduce(at::Tensor sum, std::string label) {
+  return enqueue({.op = CommOp::allreduce, .label = std::move(label), .tensor = std::move(sum)});
+}
+Handle Comm::broadcast(at::Tensor tensor, int root, std::string label) {
+  return enqueue({.op = CommOp::broadcast, .label = std::move(label), .tensor = std::move(tensor), .root = root});
+}
+Handle Comm::allgather(std::vector<at::Tensor> outputs, at::Tensor input, std::string label) {
+  return enqueue({.op = CommOp::allgather, .label = std::move(label), .tensor = std::move(input),
+                  .outputs = std::move(outputs)});
+}
+Handle Comm::barrier(std::string label) { return enqueue({.op = CommOp::barrier, .label = std::move(label)}); }
+
+}  // namespace rankscope::trainer

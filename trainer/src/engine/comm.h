@@ -1,0 +1,88 @@
+// Communication between the ranks of one group. All parallel code uses only this interface, and each operation tells
+// the recorder when it was enqueued, really started and finished.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rankscope/core/result.h"
+#include "engine/libtorch.h"
+
+namespace rankscope::trainer {
+
+enum class CommOp : std::uint8_t { allreduce, broadcast, allgather, barrier };
+
+/// One operation of a group. Its tensors stay alive until it has finished.
+struct Operation {
+  CommOp op = CommOp::barrier;
+  std::string label{};                   ///< what it is for: "bucket 0", "loss"
+  at::Tensor tensor{};                   ///< reduced or broadcast in place; input of allgather
+  std::vector<at::Tensor> outputs{};     ///< of allgather, one per rank
+  int root = 0;                          ///< of broadcast, position in the group
+  std::chrono::nanoseconds delay{0};     ///< injected between enqueued and started
+};
+
+/// Ordered global ranks of a group, under a name that is equal on all of them.
+struct Group {
+  std::string name;
+  std::vector<int> members;
+  int position = 0;  ///< of this rank in members
+
+  [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
+};
+
+/// Moves the bytes of one operation and returns when it is done; throws on failure. Called by one thread, in order.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual void run(Operation& operation) = 0;
+};
+
+/// What a caller holds of an enqueued operation.
+class Handle {
+ public:
+  /// Blocks until the operation has finished, within a span of kind wait.
+  [[nodiscard]] Result<void> wait();
+  [[nodiscard]] bool valid() const { return state_ != nullptr; }
+
+ private:
+  friend class Comm;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+class Comm {
+ public:
+  Comm(Group group, std::unique_ptr<Transport> transport);
+  ~Comm();
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+
+  [[nodiscard]] const Group& group() const;
+  /// True once an operation has failed; all later ones fail, too.
+  [[nodiscard]] bool has_failed() const;
+
+  /// Hands the operation to the group's own thread, which runs all of them in this order.
+  Handle enqueue(Operation operation);
+
+  /// The same, calling `done` (with the error message, empty if none) on the group's thread.
+  void enqueue_then(Operation operation, std::function<void(const std::string&)> done);
+
+  Handle allreduce(at::Tensor sum, std::string label);  ///< SUM: Gloo's average cannot be relied on
+  Handle broadcast(at::Tensor tensor, int root, std::string label);
+  Handle allgather(std::vector<at::Tensor> outputs, at::Tensor input, std::string label);
+  Handle barrier(std::string label);
+
+ private:
+  class Queue;
+  std::unique_ptr<Queue> queue_;
+};
+
+/// Annotation name of a tensor's element type: "f32".
+[[nodiscard]] const char* dtype_name(at::ScalarType type);
+
+}  // namespace rankscope::trainer

@@ -1,0 +1,203 @@
+#include "engine/gloo.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::trainer {
+namespace {
+
+using c10d::ProcessGroupGloo;
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+// State letter and start time of a process (fields 3 and 22 of /proc/PID/stat); the start time tells a reused pid.
+struct ProcessState {
+  char state = 'X';
+  std::string started;
+};
+
+ProcessState process_state(const std::string& pid) {
+  std::ifstream file{"/proc/" + pid + "/stat"};
+  std::string text;
+  std::getline(file, text);
+  const auto name_end = text.rfind(')');  // the name may hold blanks and brackets
+  if (name_end == std::string::npos) return {};
+  std::istringstream fields{text.substr(name_end + 1)};
+  ProcessState result;
+  fields >> result.state;
+  std::string skipped;
+  for (int field = 4; field <= 21; ++field) fields >> skipped;
+  fields >> result.started;
+  return result;
+}
+
+struct Peer {
+  int rank = 0;
+  std::string host{};
+  std::string pid{};
+  std::string started{};
+};
+
+std::string own_card() {
+  const std::string pid = std::to_string(getpid());
+  return format("{} {} {}", host_name(), pid, process_state(pid).started);
+}
+
+Peer peer_of(int rank, const std::string& card) {
+  Peer peer{.rank = rank};
+  std::istringstream{card} >> peer.host >> peer.pid >> peer.started;
+  return peer;
+}
+
+// Only processes of this host can be looked at; "" means alive.
+std::string trouble_of(const Peer& peer, const std::string& host) {
+  if (peer.host != host) return {};
+  const ProcessState now = process_state(peer.pid);
+  if (now.state == 'T') return format("rank {} is stopped", peer.rank);
+  const bool gone = now.state == 'X' || now.state == 'Z' || now.started != peer.started;
+  return gone ? format("rank {} is gone", peer.rank) : std::string{};
+}
+
+std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+std::string text_of(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
+
+class GlooTransport final : public Transport {
+ public:
+  explicit GlooTransport(c10::intrusive_ptr<ProcessGroupGloo> group) : group_(std::move(group)) {}
+
+  void run(Operation& operation) override { start(operation)->wait(); }
+
+ private:
+  c10::intrusive_ptr<c10d::Work> start(Operation& operation) {
+    std::vector<at::Tensor> tensors{operation.tensor};
+    switch (operation.op) {
+      case CommOp::allreduce: return group_->allreduce(tensors);
+      case CommOp::broadcast: {
+        c10d::BroadcastOptions options;
+        options.rootRank = operation.root;
+        return group_->broadcast(tensors, options);
+      }
+      case CommOp::allgather: {
+        std::vector<std::vector<at::Tensor>> outputs{operation.outputs};
+        return group_->allgather(outputs, tensors);
+      }
+      case CommOp::barrier: return group_->barrier();
+    }
+    return nullptr;
+  }
+
+  c10::intrusive_ptr<ProcessGroupGloo> group_;
+};
+
+// GLOO_SOCKET_IFNAME is read by PyTorch's Python layer only, so we read it here.
+std::shared_ptr<gloo::transport::Device> device_for(const Placement& place) {
+  if (const auto interface = process_environment("GLOO_SOCKET_IFNAME")) {
+    return ProcessGroupGloo::createDeviceForInterface(*interface);
+  }
+  if (place.local_world_size == place.world_size) return ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+  return ProcessGroupGloo::createDefaultDevice();
+}
+
+c10d::TCPStoreOptions store_options(const Placement& place, std::chrono::seconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(place.master_port);
+  options.isServer = place.rank == 0 && place.server == StoreServer::rank_zero;
+  options.waitWorkers = false;  // the groups wait for one another
+  options.timeout = timeout;
+  if (options.isServer && place.store_fd) options.masterListenFd = *place.store_fd;
+  return options;
+}
+
+}  // namespace
+
+struct Rendezvous::Parts {
+  Placement place;
+  std::chrono::milliseconds timeout;
+  c10::intrusive_ptr<c10d::Store> store;
+  std::vector<Peer> peers;
+
+  void exchange_cards() {
+    store->set(format("card/{}", place.rank), bytes_of(own_card()));
+    for (int rank = 0; rank < place.world_size; ++rank) {
+      if (rank != place.rank) peers.push_back(peer_of(rank, text_of(store->get(format("card/{}", rank)))));
+    }
+  }
+
+  [[nodiscard]] std::string look() const {
+    std::string found;
+    for (const auto& peer : peers) {
+      const std::string trouble = trouble_of(peer, host_name());
+      if (!trouble.empty()) found += (found.empty() ? "" : ", ") + trouble;
+    }
+    return found;
+  }
+};
+
+Rendezvous::Rendezvous(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Rendezvous::~Rendezvous() = default;
+
+Result<std::unique_ptr<Rendezvous>> Rendezvous::meet(const Placement& place, std::chrono::seconds timeout) {
+  auto parts = std::make_unique<Parts>(Parts{place, timeout, nullptr, {}});
+  try {
+    auto store = c10::make_intrusive<c10d::TCPStore>(place.master_address, store_options(place, timeout));
+    parts->store = c10::make_intrusive<c10d::PrefixStore>("rankscope/" + place.attempt, std::move(store));
+    parts->exchange_cards();
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    if (what.find("EADDRINUSE") != std::string::npos) {
+      return fail(ErrorKind::cannot_write,
+                  format("port {} is in use; give a free one with --master-port or MASTER_PORT", place.master_port));
+    }
+    return fail(ErrorKind::cannot_write, format("rank {} could not meet the other {} at {}:{}: {}", place.rank,
+                                                place.world_size - 1, place.master_address, place.master_port,
+                                                what.substr(0, what.find('\n'))));
+  }
+  return std::unique_ptr<Rendezvous>{new Rendezvous{std::move(parts)}};
+}
+
+Result<std::unique_ptr<Comm>> Rendezvous::make_group(const std::string& name, std::vector<int> members) {
+  const auto self = std::ranges::find(members, parts_->place.rank);
+  RS_CHECK(self != members.end());
+  const int position = static_cast<int>(self - members.begin());
+  try {
+    auto store = c10::make_intrusive<c10d::PrefixStore>("group/" + name, parts_->store);
+    auto options = ProcessGroupGloo::Options::create(parts_->timeout);
+    options->threads = 1;  // one thread, one order
+    options->devices.push_back(device_for(parts_->place));
+    auto group = c10::make_intrusive<ProcessGroupGloo>(store, position, static_cast<int>(members.size()), options);
+    return std::make_unique<Comm>(Group{name, std::move(members), position},
+                                  std::make_unique<GlooTransport>(std::move(group)));
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    return fail(ErrorKind::cannot_write, format("group {}: {}", name, what.substr(0, what.find('\n'))));
+  }
+}
+
+std::string Rendezvous::who_is_gone() {
+  // A peer's connections close shortly before it can be seen as dead.
+  std::string found = parts_->look();
+  for (int attempt = 0; attempt < 200 && found.empty(); ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    found = parts_->look();
+  }
+  try {
+    // Ranks that end because of the first one must not be named as lost, too.
+    const auto told = parts_->store->compareSet("gone", {}, bytes_of(found));
+    return text_of(told);
+  } catch (const std::exception&) {
+    return found;  // the store was rank 0's
+  }
+}
+
+}  // namespace rankscope::trainer

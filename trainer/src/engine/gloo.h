@@ -1,0 +1,33 @@
+// The ranks' meeting point, Gloo groups, and the answer to "who is gone?".
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rankscope/trainer/placement.h"
+#include "engine/comm.h"
+
+namespace rankscope::trainer {
+
+/// The store at which the ranks of a run meet, and what it takes to make groups of them.
+class Rendezvous {
+ public:
+  /// Connects to the store (rank 0 serves it unless an agent does). Port in use: error of kind cannot_write.
+  [[nodiscard]] static Result<std::unique_ptr<Rendezvous>> meet(const Placement& place, std::chrono::seconds timeout);
+  ~Rendezvous();
+
+  /// A new group over Gloo. All members call this in the same order.
+  [[nodiscard]] Result<std::unique_ptr<Comm>> make_group(const std::string& name, std::vector<int> members);
+
+  /// Which peers are dead or stopped, as a sentence; the first rank that tells decides for all.
+  [[nodiscard]] std::string who_is_gone();
+
+ private:
+  struct Parts;
+  explicit Rendezvous(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace rankscope::trainer

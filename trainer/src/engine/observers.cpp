@@ -1,0 +1,72 @@
+#include "engine/observers.h"
+
+#include <atomic>
+#include <bitset>
+
+#include "rankscope/collectors/annotate.h"
+#include "engine/process.h"
+
+namespace rankscope::trainer {
+namespace {
+
+// Which of the open operators were told to the recorder: its window may open or close between begin and end.
+struct OpenOperators {
+  static constexpr std::size_t deepest = 256;
+  bool observed = false;
+  std::size_t depth = 0;
+  std::bitset<deepest> told;
+};
+thread_local OpenOperators open_operators;
+
+std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& function) {
+  OpenOperators& open = open_operators;
+  if (!open.observed) return nullptr;
+  const std::size_t depth = open.depth++;
+  if (depth >= OpenOperators::deepest) return nullptr;
+  const bool tell = annotate::recording();
+  open.told[depth] = tell;
+  if (tell) {
+    const std::string_view name = function.name();
+    annotate::detail::api()->push(static_cast<std::uint8_t>(annotate::Kind::op), name.data(),
+                                  static_cast<std::uint32_t>(name.size()));
+  }
+  return nullptr;
+}
+
+void end_operator(const at::RecordFunction&, at::ObserverContext*) {
+  OpenOperators& open = open_operators;
+  if (!open.observed || open.depth == 0) return;
+  const std::size_t depth = --open.depth;
+  if (depth < OpenOperators::deepest && open.told[depth]) annotate::detail::api()->pop();
+}
+
+// One span per operator of this thread; backward runs on it, too, on CPU. The comm threads' copies are left out.
+void observe_operators() {
+  if (annotate::detail::api() == nullptr) return;  // unrecorded runs pay nothing
+  open_operators.observed = true;
+  at::addGlobalCallback(
+      at::RecordFunctionCallback(begin_operator, end_operator).scopes({at::RecordScope::FUNCTION}));
+}
+
+}  // namespace
+
+void set_up_torch(const TrainOptions& options) {
+  at::set_num_threads(options.threads);
+  observe_operators();
+}
+
+// libtorch passes no totals for CPU memory, only the size of each change.
+struct MemoryObserver::Counter final : c10::MemoryReportingInfoBase {
+  void reportMemoryUsage(void*, std::int64_t size, std::size_t, std::size_t, c10::Device) override {
+    bytes.fetch_add(size, std::memory_order_relaxed);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+  std::atomic<std::int64_t> bytes{0};
+};
+
+MemoryObserver::MemoryObserver()
+    : counter_(std::make_shared<Counter>()), guard_(c10::DebugInfoKind::PROFILER_STATE, counter_) {}
+MemoryObserver::~MemoryObserver() = default;
+std::int64_t MemoryObserver::allocated_bytes() const { return counter_->bytes.load(std::memory_order_relaxed); }
+
+}  // namespace rankscope::trainer

@@ -1,0 +1,271 @@
+// Distributed data parallel (trainer.md 3.3): gradients are copied into buckets as backward produces them; a full
+// bucket is reduced at once, strictly in index order, while backward goes on.
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "rankscope/core/format.h"
+#include "engine/sync.h"
+
+namespace rankscope::trainer {
+namespace {
+
+using torch::autograd::Node;
+using torch::autograd::variable_list;
+
+Result<void> broadcast_packed(const std::vector<at::Tensor>& tensors, Comm& comm, const std::string& label) {
+  if (tensors.empty()) return {};
+  const torch::NoGradGuard no_grad;
+  std::vector<at::Tensor> flat;
+  for (const auto& tensor : tensors) flat.push_back(tensor.flatten());
+  const at::Tensor packed = at::cat(flat);
+  RS_TRY_VOID(comm.broadcast(packed, 0, label).wait());
+  std::int64_t offset = 0;
+  for (auto tensor : tensors) {
+    tensor.copy_(packed.slice(0, offset, offset + tensor.numel()).view_as(tensor));
+    offset += tensor.numel();
+  }
+  return {};
+}
+
+std::vector<at::Tensor> floating(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> result;
+  std::ranges::copy_if(tensors, std::back_inserter(result), [](const at::Tensor& t) { return t.is_floating_point(); });
+  return result;
+}
+
+class NoSync final : public GradientSync {
+ public:
+  Result<void> before_forward(Reduction) override { return {}; }
+  Result<void> before_backward(const at::Tensor&) override { return {}; }
+  Result<void> after_backward() override { return {}; }
+  void delay_last(std::chrono::nanoseconds) override {}
+};
+
+class OwnReducer final : public GradientSync {
+ public:
+  OwnReducer(const Model& model, Comm& comm, SyncOptions options)
+      : model_(model), comm_(comm), options_(options), names_(model.named_parameters().keys()) {
+    for (const auto& parameter : model.parameters()) {
+      parameters_.push_back(parameter);
+      sizes_.push_back(parameter.nbytes());
+    }
+    make_buckets(reverse_order(parameters_.size()));
+    for (std::size_t i = 0; i < parameters_.size(); ++i) install_hook(i);
+  }
+
+  Result<void> before_forward(Reduction reduction) override {
+    reduction_ = reduction;
+    if (reduction == Reduction::now && options_.broadcast_buffers) return broadcast_buffers(model_, comm_);
+    return {};
+  }
+
+  Result<void> before_backward(const at::Tensor& loss) override {
+    if (reduction_ == Reduction::later) {
+      if (options_.find_unused) mark_used(loss);
+      return {};
+    }
+    next_ = 0;
+    order_.clear();
+    ready_.assign(parameters_.size(), false);
+    for (auto& bucket : buckets_) {
+      bucket.missing = bucket.parameters.size();
+      bucket.flat.zero_();
+    }
+    if (options_.find_unused) {
+      mark_used(loss);
+      mark_unused_as_ready(loss);
+    }
+    return {};
+  }
+
+  Result<void> after_backward() override {
+    if (reduction_ == Reduction::later) return {};
+    if (next_ < buckets_.size()) return missing_gradient();
+    RS_TRY_VOID(agree_on_used());
+    for (auto& bucket : buckets_) {
+      RS_TRY_VOID(bucket.handle.wait());
+      copy_back(bucket);
+    }
+    std::ranges::fill(used_, std::uint8_t{0});
+    if (!rebuilt_ && !options_.find_unused) return rebuild();
+    return {};
+  }
+
+  void delay_last(std::chrono::nanoseconds delay) override { delay_ = delay; }
+
+ private:
+  struct Bucket {
+    std::vector<std::size_t> parameters;
+    std::vector<at::Tensor> views;  // of flat, one per parameter
+    at::Tensor flat;
+    std::size_t missing = 0;
+    Handle handle;
+  };
+  struct Place {
+    std::size_t bucket;
+    std::size_t position;
+  };
+
+  void make_buckets(const std::vector<std::int64_t>& order) {
+    buckets_.clear();
+    places_.resize(parameters_.size());
+    ready_.assign(parameters_.size(), false);
+    used_.assign(parameters_.size(), 0);
+    for (auto& indices : assign_buckets(sizes_, order, options_.caps)) {
+      Bucket bucket;
+      std::int64_t total = 0;
+      for (const auto index : indices) total += parameters_[index].numel();
+      bucket.flat = at::zeros({total}, parameters_.front().options().requires_grad(false));
+      std::int64_t offset = 0;
+      for (std::size_t k = 0; k < indices.size(); ++k) {
+        const at::Tensor& parameter = parameters_[indices[k]];
+        bucket.views.push_back(bucket.flat.slice(0, offset, offset + parameter.numel()).view(parameter.sizes()));
+        offset += parameter.numel();
+        places_[indices[k]] = {buckets_.size(), k};
+      }
+      bucket.parameters = std::move(indices);
+      buckets_.push_back(std::move(bucket));
+    }
+  }
+
+  // A hook on the node that accumulates into .grad sees the whole gradient; one on the tensor would only see the part
+  // that is about to be added. The node is held weakly by the tensor, so we keep it.
+  void install_hook(std::size_t index) {
+    auto node = torch::autograd::impl::grad_accumulator(parameters_[index]);
+    node->add_post_hook(std::make_unique<torch::autograd::utils::LambdaPostHook>(
+        [this, index](const variable_list& outputs, const variable_list&) {
+          if (reduction_ == Reduction::now) gradient_ready(index);
+          return outputs;
+        }));
+    accumulators_.push_back(std::move(node));
+  }
+
+  void gradient_ready(std::size_t index) {
+    if (ready_[index]) return;
+    ready_[index] = true;
+    order_.push_back(static_cast<std::int64_t>(index));
+    const Place place = places_[index];
+    Bucket& bucket = buckets_[place.bucket];
+    if (const at::Tensor& gradient = parameters_[index].grad(); gradient.defined()) {
+      const torch::NoGradGuard no_grad;
+      bucket.views[place.position].copy_(gradient);
+    }
+    --bucket.missing;
+    while (next_ < buckets_.size() && buckets_[next_].missing == 0) reduce(next_++);
+  }
+
+  void reduce(std::size_t index) {
+    Bucket& bucket = buckets_[index];
+    const torch::NoGradGuard no_grad;
+    bucket.flat.div_(comm_.group().size());
+    // Only the last bucket of a step is surely waited for: a delay of an earlier one could hide behind backward.
+    const bool last = index + 1 == buckets_.size();
+    bucket.handle = comm_.enqueue({.op = CommOp::allreduce,
+                                   .label = format("bucket {}", index),
+                                   .tensor = bucket.flat,
+                                   .delay = last ? delay_ : std::chrono::nanoseconds{0}});
+  }
+
+  void copy_back(const Bucket& bucket) {
+    const torch::NoGradGuard no_grad;
+    for (std::size_t k = 0; k < bucket.parameters.size(); ++k) {
+      const auto index = bucket.parameters[k];
+      if (options_.find_unused && used_[index] == 0) continue;  // unused on all ranks: the gradient stays as it is
+      at::Tensor& gradient = parameters_[index].mutable_grad();
+      if (!gradient.defined()) gradient = at::empty_like(parameters_[index]);
+      gradient.copy_(bucket.views[k]);
+    }
+  }
+
+  // All nodes that backward will visit; parameters whose accumulator is not among them get no gradient.
+  std::unordered_set<Node*> graph_of(const at::Tensor& loss) const {
+    std::unordered_set<Node*> seen;
+    std::vector<Node*> open{loss.grad_fn().get()};
+    while (!open.empty()) {
+      Node* node = open.back();
+      open.pop_back();
+      if (node == nullptr || !seen.insert(node).second) continue;
+      for (const auto& edge : node->next_edges()) open.push_back(edge.function.get());
+    }
+    return seen;
+  }
+
+  void mark_used(const at::Tensor& loss) {
+    const auto graph = graph_of(loss);
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (graph.contains(accumulators_[i].get())) used_[i] = 1;
+    }
+  }
+
+  void mark_unused_as_ready(const at::Tensor& loss) {
+    const auto graph = graph_of(loss);
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (!graph.contains(accumulators_[i].get())) gradient_ready(i);
+    }
+  }
+
+  Result<void> agree_on_used() {
+    if (!options_.find_unused) return {};
+    at::Tensor counts = at::empty({static_cast<std::int64_t>(used_.size())}, at::kInt);
+    auto* const data = counts.data_ptr<int>();
+    std::ranges::copy(used_, data);
+    RS_TRY_VOID(comm_.allreduce(counts, "used parameters").wait());
+    for (std::size_t i = 0; i < used_.size(); ++i) used_[i] = data[i] > 0 ? 1 : 0;
+    return {};
+  }
+
+  Result<void> missing_gradient() const {
+    const auto index = static_cast<std::size_t>(std::ranges::find(ready_, false) - ready_.begin());
+    return fail(ErrorKind::usage, format("parameter {} got no gradient in this step, so its bucket was never reduced; "
+                                         "use --find-unused if that is meant",
+                                         names_[index]));
+  }
+
+  // The order that rank 0 has seen in its first backward beats the guess that it is the reverse of registration.
+  Result<void> rebuild() {
+    rebuilt_ = true;
+    const at::Tensor order = at::tensor(at::ArrayRef<std::int64_t>{order_}, at::kLong);
+    RS_TRY_VOID(comm_.broadcast(order, 0, "bucket order").wait());
+    const auto* const data = order.data_ptr<std::int64_t>();
+    make_buckets({data, data + order.numel()});
+    return {};
+  }
+
+  const Model& model_;
+  Comm& comm_;
+  SyncOptions options_;
+  std::vector<std::string> names_;
+  std::vector<at::Tensor> parameters_;
+  std::vector<std::size_t> sizes_;
+  std::vector<std::shared_ptr<Node>> accumulators_;
+  std::vector<Bucket> buckets_;
+  std::vector<Place> places_;
+  std::vector<bool> ready_;
+  std::vector<std::uint8_t> used_;  // since the last reduction, by any micro-step
+  std::vector<std::int64_t> order_;
+  std::size_t next_ = 0;
+  bool rebuilt_ = false;
+  Reduction reduction_ = Reduction::later;
+  std::chrono::nanoseconds delay_{0};
+};
+
+}  // namespace
+
+Result<void> broadcast_buffers(const Model& model, Comm& comm) {
+  return broadcast_packed(floating(model.buffers()), comm, "buffers");
+}
+
+Result<void> broadcast_state(const Model& model, Comm& comm) {
+  RS_TRY_VOID(broadcast_packed(model.parameters(), comm, "parameters"));
+  return broadcast_buffers(model, comm);
+}
+
+std::unique_ptr<GradientSync> make_no_sync() { return std::make_unique<NoSync>(); }
+
+Result<std::unique_ptr<GradientSync>> make_own_sync(const Model& model, Comm& comm, SyncOptions options) {
+  RS_TRY_VOID(broadcast_state(model, comm));
+  return std::make_unique<OwnReducer>(model, comm, options);
+}
+
+}  // namespace rankscope::trainer

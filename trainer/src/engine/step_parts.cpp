@@ -1,0 +1,123 @@
+#include "engine/step_parts.h"
+
+#include <ctime>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::trainer {
+namespace {
+
+constexpr double auxiliary_weight = 0.3;
+
+std::chrono::nanoseconds process_cpu_time() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+}  // namespace
+
+Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype) {
+  const auto labels = at::tensor(at::ArrayRef<std::int64_t>{batch.labels}, at::kLong);
+  if (shape.sequence > 0) {
+    const auto tokens = at::tensor(at::ArrayRef<std::int64_t>{batch.tokens}, at::kLong);
+    return {tokens.view({batch.size, shape.sequence}), labels};
+  }
+  const auto values = at::tensor(at::ArrayRef<float>{batch.values}, at::kFloat);
+  return {values.view({batch.size, shape.channels, shape.height, shape.width})
+              .to(dtype == DataType::f64 ? at::kDouble : at::kFloat),
+          labels};
+}
+
+Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
+                    const std::function<void(std::size_t)>& after_block) {
+  const Model::Output output = model.forward(inputs.data, with_auxiliary, after_block);
+  at::Tensor loss = at::cross_entropy_loss(output.logits, inputs.labels);
+  if (output.auxiliary.defined()) {
+    loss = loss + auxiliary_weight * at::cross_entropy_loss(output.auxiliary, inputs.labels);
+  }
+  return {loss, output.logits};
+}
+
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Model& model, const OptimizerOptions& o) {
+  switch (o.kind) {
+    case OptimizerKind::sgd:
+      return std::make_unique<torch::optim::SGD>(
+          model.parameters(),
+          torch::optim::SGDOptions(o.learning_rate).momentum(o.momentum).weight_decay(o.weight_decay));
+    case OptimizerKind::adamw:
+      return std::make_unique<torch::optim::AdamW>(
+          model.parameters(), torch::optim::AdamWOptions(o.learning_rate).weight_decay(o.weight_decay));
+  }
+  return nullptr;
+}
+
+std::chrono::nanoseconds cpu_time_of_step(Model& model, const Inputs& inputs) {
+  std::vector<at::Tensor> buffers;
+  for (const auto& buffer : model.buffers()) buffers.push_back(buffer.clone());
+  std::chrono::nanoseconds begin{0};
+  for (int pass = 0; pass < 2; ++pass) {
+    begin = process_cpu_time();
+    run_forward(model, inputs, model.has_auxiliary(), [](std::size_t) {}).loss.backward();
+    model.zero_grad(true);
+  }
+  const auto used = process_cpu_time() - begin;
+  const torch::NoGradGuard no_grad;
+  auto changed = model.buffers();
+  for (std::size_t i = 0; i < changed.size(); ++i) changed[i].copy_(buffers[i]);
+  return used;
+}
+
+BackwardPace::BackwardPace(const Model& model, Pacer& pacer) : pacer_(pacer) {
+  using torch::autograd::variable_list;
+  for (std::size_t block = 0; block < model.blocks().size(); ++block) {
+    const auto parameters = model.blocks()[block]->parameters();
+    parameters_.push_back(parameters.size());
+    for (const auto& parameter : parameters) {
+      auto node = torch::autograd::impl::grad_accumulator(parameter);
+      node->add_post_hook(std::make_unique<torch::autograd::utils::LambdaPostHook>(
+          [this, block](const variable_list& outputs, const variable_list&) {
+            accumulated(block);
+            return outputs;
+          }));
+      accumulators_.push_back(std::move(node));  // the tensor holds it weakly
+    }
+  }
+}
+
+void BackwardPace::begin() {
+  missing_ = parameters_;
+  pacer_.begin_backward();
+}
+
+void BackwardPace::accumulated(std::size_t block) {
+  if (missing_.empty()) return;  // a backward outside of training steps
+  if (--missing_[block] == 0) pacer_.backward_done(block);
+}
+
+Result<std::unique_ptr<GradientDump>> GradientDump::open(const std::string& path) {
+  auto dump = std::make_unique<GradientDump>();
+  dump->file_.open(path);
+  if (!dump->file_) return fail(ErrorKind::cannot_write, format("{}: cannot be written (--dump-gradients)", path));
+  return dump;
+}
+
+void GradientDump::gradients(std::int64_t step, const Model& model) {
+  file_ << format("step {}\n", step);
+  for (const auto& parameter : model.named_parameters()) {
+    const at::Tensor gradient = parameter.value().grad();
+    file_ << "gradient " << parameter.key();
+    if (gradient.defined()) {
+      const at::Tensor values = gradient.to(at::kDouble).contiguous();
+      const auto* const data = values.data_ptr<double>();
+      for (std::int64_t i = 0; i < values.numel(); ++i) file_ << format(" {}", data[i]);
+    } else {
+      file_ << " none";
+    }
+    file_ << '\n';
+  }
+}
+
+void GradientDump::loss(double mean) { file_ << format("loss {}\n", mean) << std::flush; }
+
+}  // namespace rankscope::trainer

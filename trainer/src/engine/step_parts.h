@@ -1,0 +1,64 @@
+// What a training step is made of, apart from the loop itself.
+#pragma once
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rankscope/core/result.h"
+#include "rankscope/trainer/datasets.h"
+#include "rankscope/trainer/options.h"
+#include "rankscope/trainer/pace.h"
+#include "engine/model.h"
+
+namespace rankscope::trainer {
+
+struct Inputs {
+  at::Tensor data;
+  at::Tensor labels;
+};
+[[nodiscard]] Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype);
+
+struct Forward {
+  at::Tensor loss;    ///< mean over the samples (or tokens)
+  at::Tensor logits;
+};
+[[nodiscard]] Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
+                                  const std::function<void(std::size_t)>& after_block);
+
+[[nodiscard]] std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Model& model, const OptimizerOptions& options);
+
+/// CPU time of this process for one forward and backward, after one to warm up. Leaves the model as it was.
+[[nodiscard]] std::chrono::nanoseconds cpu_time_of_step(Model& model, const Inputs& inputs);
+
+/// Paces backward: when the last gradient of a block has been accumulated, the block is done, and sleeps to its nominal
+/// time before anybody else hears of that gradient. Make it before the reducer: hooks run in the order of installation.
+class BackwardPace {
+ public:
+  BackwardPace(const Model& model, Pacer& pacer);
+  void begin();
+
+ private:
+  void accumulated(std::size_t block);
+
+  Pacer& pacer_;
+  std::vector<std::size_t> parameters_;  // of each block
+  std::vector<std::size_t> missing_;
+  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+};
+
+/// Losses and gradients of each step as text that reads back exactly.
+class GradientDump {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<GradientDump>> open(const std::string& path);
+  void gradients(std::int64_t step, const Model& model);
+  void loss(double mean);
+
+ private:
+  std::ofstream file_;
+};
+
+}  // namespace rankscope::trainer

@@ -1,0 +1,64 @@
+// rankscope-train: one process is either the launcher of the ranks of this machine, or one rank.
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "modes/registry.h"
+#include "rankscope/core/format.h"
+#include "rankscope/trainer/launcher.h"
+#include "rankscope/trainer/log.h"
+#include "rankscope/trainer/options.h"
+#include "rankscope/trainer/placement.h"
+#include "rankscope/trainer/run_plan.h"
+#include "engine/process.h"
+
+namespace rankscope::trainer {
+namespace {
+
+Result<int> run_rank(const TrainOptions& options, const Placement& place) {
+  if (options.launch.ranks > 0 && options.launch.ranks * options.launch.nodes != place.world_size) {
+    return fail(ErrorKind::usage, format("--ranks {} does not fit the {} ranks that {} has started",
+                                         options.launch.ranks, place.world_size, place.source));
+  }
+  RS_TRY_VOID(open_log(options.launch.log_folder, place.rank));
+  RS_TRY(const Mode mode, find_mode(options.mode, place.world_size));
+  set_up_torch(options);
+  return mode.run(options, place);
+}
+
+// What is wrong for all ranks is said once, before any is started.
+Result<int> launch(TrainOptions options, const std::vector<std::string>& arguments) {
+  options.launch.ranks = std::max(1, options.launch.ranks);
+  const int world_size = options.launch.ranks * options.launch.nodes;
+  RS_TRY_VOID(find_mode(options.mode, world_size));
+  if (options.data.folder.empty()) {
+    RS_TRY_VOID(plan_run(options, {.world_size = world_size}, options.data.samples));
+  }
+  return launch_ranks(std::filesystem::read_symlink("/proc/self/exe"), arguments, options.launch);
+}
+
+Result<int> run(int argc, const char* const* argv) {
+  RS_TRY(const CommandLine line, parse_command_line(argc, argv, list_modes()));
+  if (line.text) {
+    std::fputs(line.text->c_str(), stdout);
+    return 0;
+  }
+  RS_TRY(const auto place, placement_from(process_environment));
+  if (place) return run_rank(line.options, *place);
+  return launch(line.options, {argv + 1, argv + argc});
+}
+
+}  // namespace
+}  // namespace rankscope::trainer
+
+int main(int argc, char** argv) {
+  const auto status = rankscope::trainer::run(argc, argv);
+  if (status && *status == 0) return 0;
+  if (!status) rankscope::trainer::log_error(status.error().message);
+  std::fflush(nullptr);
+  // A failed rank may still have a thread inside a collective that nobody will complete.
+  _exit(status ? *status : rankscope::exit_status(status.error().kind));
+}

@@ -1,0 +1,13 @@
+// Entry points of the modes; rows of the registry.
+#pragma once
+
+#include "rankscope/core/result.h"
+#include "rankscope/trainer/options.h"
+#include "rankscope/trainer/placement.h"
+
+namespace rankscope::trainer {
+
+[[nodiscard]] Result<int> run_ddp(const TrainOptions& options, const Placement& place);
+[[nodiscard]] Result<int> run_single(const TrainOptions& options, const Placement& place);
+
+}  // namespace rankscope::trainer

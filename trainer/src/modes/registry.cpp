@@ -1,0 +1,38 @@
+#include "modes/registry.h"
+
+#include <algorithm>
+#include <array>
+
+#include "modes/modes.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::trainer {
+namespace {
+
+constexpr std::array modes{
+    Mode{"ddp", "every rank has the whole model and a part of each batch", ModeRanks::any, run_ddp},
+    Mode{"single", "one process, no communication; the reference for the others", ModeRanks::one, run_single},
+};
+
+}  // namespace
+
+std::span<const Mode> all_modes() { return modes; }
+
+std::string list_modes() {
+  std::string text;
+  for (const auto& mode : modes) text += format("{}{} ({})", text.empty() ? "" : ", ", mode.id, mode.summary);
+  return text;
+}
+
+Result<Mode> find_mode(const std::string& id, int world_size) {
+  const auto* mode = std::ranges::find(modes, id, &Mode::id);
+  if (mode == modes.end()) {
+    return fail(ErrorKind::usage, format("--parallel {}: no such mode yet; there are: {}", id, list_modes()));
+  }
+  if (mode->ranks == ModeRanks::one && world_size != 1) {
+    return fail(ErrorKind::usage, format("--parallel {} runs on one rank, not on {}", id, world_size));
+  }
+  return *mode;
+}
+
+}  // namespace rankscope::trainer

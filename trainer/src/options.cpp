@@ -1,0 +1,200 @@
+#include "rankscope/trainer/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::trainer {
+namespace {
+
+template <class Enum>
+using Names = std::map<std::string, Enum>;
+
+const Names<ModelKind> model_names{{"mlp", ModelKind::mlp},
+                                   {"resnet18", ModelKind::resnet18},
+                                   {"resnet50", ModelKind::resnet50},
+                                   {"resnet152", ModelKind::resnet152},
+                                   {"gpt", ModelKind::gpt}};
+const Names<Scale> scale_names{{"tiny", Scale::tiny}, {"full", Scale::full}};
+const Names<OptimizerKind> optimizer_names{{"sgd", OptimizerKind::sgd}, {"adamw", OptimizerKind::adamw}};
+const Names<DataType> dtype_names{{"f32", DataType::f32}, {"f64", DataType::f64}};
+const Names<DdpImplementation> ddp_names{{"own", DdpImplementation::own}, {"c10d", DdpImplementation::c10d}};
+
+// The text of an option that is read after CLI11 is done, so that its errors are our sentences.
+struct Raw {
+  std::string pace = "auto";
+  std::vector<std::string> faults;
+  double timeout = 30;
+};
+
+template <class Enum>
+void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names<Enum>& names, const std::string& text) {
+  std::string list;
+  for (const auto& [name, unused] : names) list += (list.empty() ? "" : "|") + name;
+  app.add_option_function<std::string>(
+         flag, [&value, &names](const std::string& name) { value = names.at(name); }, text)
+      ->check(CLI::IsMember(names))
+      ->type_name(list);
+}
+
+void add_model_options(CLI::App& app, TrainOptions& o) {
+  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp)");
+  add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
+  app.add_option("--layers", o.model.layers, "Layers of the gpt or mlp")->check(CLI::Range(1, 1000));
+  app.add_option("--hidden", o.model.hidden, "Width of the gpt or mlp")->check(CLI::Range(1, 65536));
+  app.add_option("--heads", o.model.heads, "Attention heads of the gpt")->check(CLI::Range(1, 1024));
+  app.add_option("--seq", o.model.sequence, "Tokens per sample of the gpt")->check(CLI::Range(1, 65536));
+  app.add_flag("--unused-head", o.model.unused_head, "Add a head that odd steps do not use (needs --find-unused)");
+}
+
+void add_training_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--steps", o.steps, "Steps to train (default 20)")->check(CLI::Range(1, 1000000000));
+  app.add_option("--epochs", o.epochs, "Passes over the data; --steps ends earlier")->check(CLI::Range(1, 1000000));
+  auto* global = app.add_option("--global-batch", o.global_batch, "Samples per step of all ranks together");
+  auto* device = app.add_option("--batch-per-device", o.batch_per_device, "Samples per micro-step of one device");
+  global->check(CLI::Range(1, 1 << 24))->excludes(device);
+  device->check(CLI::Range(1, 1 << 24));
+  app.add_option("--accumulate", o.accumulate, "Micro-steps per step; only the last one reduces gradients")
+      ->check(CLI::Range(1, 4096));
+  add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "Optimizer (default sgd)");
+  app.add_option("--lr", o.optimizer.learning_rate, "Learning rate")->check(CLI::PositiveNumber);
+  app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--weight-decay", o.optimizer.weight_decay, "Weight decay")->check(CLI::Range(0.0, 1.0));
+  add_choice(app, "--dtype", o.dtype, dtype_names, "Type of parameters and activations (default f32)");
+  app.add_option("--seed", o.seed, "Seed of parameters, generated data and sample order");
+  app.add_option("--log-every", o.log_every, "Steps between two lines of progress")->check(CLI::Range(1, 1000000));
+  app.add_option("--threads", o.threads, "Compute threads of each rank")->check(CLI::Range(1, 1024));
+}
+
+void add_data_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--data", o.data.folder, "Folder with CIFAR-10/100 binary or IDX (MNIST) files; else generated data");
+  app.add_option("--dataset", o.data.dataset, "cifar10, cifar100 or mnist, where the folder holds several");
+  app.add_option("--samples", o.data.samples, "Number of generated samples")->check(CLI::Range(1, 1 << 30));
+  app.add_option("--loader-workers", o.data.workers, "Loader threads of each rank")->check(CLI::Range(1, 64));
+}
+
+void add_parallel_options(CLI::App& app, TrainOptions& o, const std::string& modes) {
+  app.add_option("--parallel", o.mode, "How the work is shared: " + modes);
+  app.add_option("--ranks", o.launch.ranks, "Training processes on this machine")->check(CLI::Range(1, 4096));
+  add_choice(app, "--ddp-impl", o.ddp.implementation, ddp_names, "Gradient reducer: ours or PyTorch's (default own)");
+  app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB")->check(CLI::PositiveNumber);
+  app.add_flag("--find-unused", o.ddp.find_unused, "Accept parameters that get no gradient in a step");
+  app.add_flag("--broadcast-buffers,!--no-broadcast-buffers", o.ddp.broadcast_buffers,
+               "Take buffers (BatchNorm statistics) from rank 0 in each step (default on)");
+}
+
+void add_launch_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--nnodes", o.launch.nodes, "Machines; start the trainer once on each")->check(CLI::Range(1, 65536));
+  app.add_option("--node-rank", o.launch.node_rank, "Number of this machine, from 0")->check(CLI::Range(0, 65535));
+  app.add_option("--master-addr", o.launch.master_address, "Address of machine 0");
+  app.add_option("--master-port", o.launch.master_port, "Port on machine 0 (default: a free one)")
+      ->check(CLI::Range(1, 65535));
+  app.add_option("--log-dir", o.launch.log_folder, "Folder for one log file per rank");
+}
+
+void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
+  app.add_option("--pace", raw.pace, "Nominal compute time of a step: MS, auto or off; auto is the default with more "
+                                     "ranks than cores, so that ranks do not disturb one another");
+  app.add_option("--fault", raw.faults, "Inject a fault, repeatable: " + fault_forms())
+      ->take_all()->allow_extra_args(false);
+  app.add_option("--timeout", raw.timeout, "Seconds until a silent peer is given up")->check(CLI::Range(1.0, 86400.0));
+  app.add_option("--dump-gradients", o.dump_gradients, "Write losses and gradients of each step to FILE (rank 0)");
+}
+
+Result<PaceOptions> parse_pace(const std::string& text, bool given) {
+  if (text == "auto") return PaceOptions{PaceMode::automatic, given, 0};
+  if (text == "off") return PaceOptions{PaceMode::off, given, 0};
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value > 0 && value <= 600000)) {
+    return fail(ErrorKind::usage, format("--pace {}: give milliseconds (0 to 600000), auto or off", text));
+  }
+  return PaceOptions{PaceMode::fixed, given, value};
+}
+
+// What one option alone cannot tell.
+Result<void> check_together(const TrainOptions& o) {
+  if (o.launch.node_rank >= o.launch.nodes) {
+    return fail(ErrorKind::usage, format("--node-rank {} must be below --nnodes {}", o.launch.node_rank, o.launch.nodes));
+  }
+  if (o.launch.nodes > 1 && o.launch.master_port == 0) {
+    return fail(ErrorKind::usage, "--nnodes needs --master-addr and --master-port, the same on every machine");
+  }
+  if (o.model.kind == ModelKind::gpt && !o.data.folder.empty()) {
+    return fail(ErrorKind::usage, "--model gpt trains on generated tokens; --data holds images for the other models");
+  }
+  if (o.model.kind == ModelKind::gpt && o.model.unused_head) {
+    return fail(ErrorKind::usage, "--unused-head is for --model mlp");
+  }
+  return {};
+}
+
+Result<void> read_raw(TrainOptions& options, const Raw& raw, bool pace_given) {
+  RS_TRY(options.pace, parse_pace(raw.pace, pace_given));
+  options.timeout = std::chrono::seconds{static_cast<std::int64_t>(raw.timeout)};
+  for (const auto& text : raw.faults) {
+    RS_TRY(Fault fault, parse_fault(text));
+    options.faults.push_back(fault);
+  }
+  return check_together(options);
+}
+
+}  // namespace
+
+Result<CommandLine> parse_command_line(int argc, const char* const* argv, const std::string& modes) {
+  CommandLine line;
+  TrainOptions& options = line.options;
+  Raw raw;
+  CLI::App app{"Trains a model on several processes, so that rankscope has something known to explain.", "rankscope-train"};
+  app.set_version_flag("--version", RANKSCOPE_VERSION);
+  add_parallel_options(app, options, modes);
+  add_model_options(app, options);
+  add_training_options(app, options);
+  add_data_options(app, options);
+  add_launch_options(app, options);
+  add_raw_options(app, options, raw);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    line.text = app.help();
+  } catch (const CLI::CallForVersion&) {
+    line.text = std::string{"rankscope-train "} + RANKSCOPE_VERSION + "\n";
+  } catch (const CLI::ParseError& error) {
+    return fail(ErrorKind::usage, format("{} (--help lists the options)", error.what()));
+  }
+  if (line.text) return line;
+  RS_TRY_VOID(read_raw(options, raw, app.count("--pace") > 0));
+  if (options.steps == 0 && options.epochs == 0) options.steps = 20;
+  if (options.optimizer.learning_rate == 0) {
+    options.optimizer.learning_rate = options.optimizer.kind == OptimizerKind::sgd ? 0.05 : 0.001;
+  }
+  return line;
+}
+
+Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices) {
+  const std::int64_t parts = std::int64_t{devices} * options.accumulate;
+  if (options.global_batch == 0) {
+    const std::int64_t per_device = options.batch_per_device > 0 ? options.batch_per_device : 8;
+    return BatchSizes{per_device * parts, per_device};
+  }
+  if (options.global_batch % parts != 0) {
+    return fail(ErrorKind::usage,
+                format("--global-batch {} cannot be divided over {} devices x {} micro-steps = {} parts; take {} or {}",
+                       options.global_batch, devices, options.accumulate, parts,
+                       std::max<std::int64_t>(1, options.global_batch / parts) * parts,
+                       (options.global_batch / parts + 1) * parts));
+  }
+  return BatchSizes{options.global_batch, options.global_batch / parts};
+}
+
+std::string name_of(ModelKind kind) {
+  return std::ranges::find(model_names, kind, &Names<ModelKind>::value_type::second)->first;
+}
+std::string name_of(DataType type) {
+  return std::ranges::find(dtype_names, type, &Names<DataType>::value_type::second)->first;
+}
+
+}  // namespace rankscope::trainer

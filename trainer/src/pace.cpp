@@ -1,0 +1,68 @@
+#include "rankscope/trainer/pace.h"
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+namespace rankscope::trainer {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr double optimizer_share = 0.04;
+constexpr double forward_share = (1.0 - optimizer_share) / 3.0;
+constexpr double backward_share = 2.0 * forward_share;
+constexpr double even_share = 0.1;  // dispatch costs time, however few FLOPs a block has
+constexpr std::chrono::milliseconds shortest_automatic{100};
+constexpr double busy_share = 0.5;  // the bound is 60 %; the rest is for sleeps, loaders and the recorder
+
+nanoseconds scaled(nanoseconds time, double factor) {
+  return nanoseconds{static_cast<std::int64_t>(static_cast<double>(time.count()) * factor)};
+}
+
+}  // namespace
+
+PaceSchedule pace_schedule(nanoseconds step, std::span<const double> work, int micro_steps) {
+  const double total = std::accumulate(work.begin(), work.end(), 0.0);
+  PaceSchedule schedule{.optimizer = scaled(step, optimizer_share)};
+  for (const double part : work) {
+    const double by_work = total > 0 ? part / total : 0;
+    const double even = 1.0 / static_cast<double>(work.size());
+    const double share = ((1.0 - even_share) * by_work + even_share * even) / micro_steps;
+    schedule.forward.push_back(scaled(step, share * forward_share));
+    schedule.backward.push_back(scaled(step, share * backward_share));
+  }
+  return schedule;
+}
+
+std::chrono::milliseconds automatic_pace(nanoseconds cpu_time_of_a_step, int local_ranks, int cores) {
+  const double needed = static_cast<double>(cpu_time_of_a_step.count()) * local_ranks / (cores * busy_share);
+  return std::max(shortest_automatic, std::chrono::ceil<std::chrono::milliseconds>(scaled(nanoseconds{1}, needed)));
+}
+
+void Pacer::begin() { deadline_ = resumed_ = Clock::now(); }
+
+void Pacer::finish(nanoseconds nominal) {
+  const auto now = Clock::now();
+  if (nominal.count() > 0) {
+    deadline_ += scaled(nominal, factor_);
+    if (now > deadline_) {
+      ++overruns_;
+      longest_overrun_ = std::max(longest_overrun_, nanoseconds{now - deadline_});
+    }
+    std::this_thread::sleep_until(deadline_);
+  } else if (factor_ > 1.0) {
+    // Unpaced, the block's own time is the nominal time.
+    std::this_thread::sleep_for(scaled(now - resumed_, factor_ - 1.0));
+  }
+  resumed_ = Clock::now();
+}
+
+void Pacer::begin_forward() { begin(); }
+void Pacer::forward_done(std::size_t block) { finish(schedule_.forward[block]); }
+void Pacer::begin_backward() { begin(); }
+void Pacer::backward_done(std::size_t block) { finish(schedule_.backward[block]); }
+void Pacer::begin_optimizer() { begin(); }
+void Pacer::optimizer_done() { finish(schedule_.optimizer); }
+
+}  // namespace rankscope::trainer

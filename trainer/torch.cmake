@@ -1,0 +1,48 @@
+# Finds libtorch without find_package(Torch): that one asks for the CUDA toolkit, and its libtorch.so pulls in CUDA
+# libraries that a machine without a GPU does not need (docs/torch.md). Sets RANKSCOPE_TORCH_FOUND and, if so, makes the
+# target rankscope_torch.
+set(RANKSCOPE_TORCH_DIR "" CACHE PATH "Folder of libtorch (holds include/ and lib/); empty: .venv, then python3")
+
+function(rankscope_find_torch)
+  set(candidates ${RANKSCOPE_TORCH_DIR})
+  if(NOT RANKSCOPE_TORCH_DIR)
+    file(GLOB candidates ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
+    # find_spec only looks; importing torch would load gigabytes and fail with the lean set of wheels.
+    find_program(RANKSCOPE_PYTHON3 python3)
+    if(NOT candidates AND RANKSCOPE_PYTHON3)
+      execute_process(
+        COMMAND ${RANKSCOPE_PYTHON3} -c "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')"
+        OUTPUT_VARIABLE candidates OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    endif()
+  endif()
+  set(RANKSCOPE_TORCH_FOUND OFF PARENT_SCOPE)
+  foreach(folder IN LISTS candidates)
+    if(EXISTS ${folder}/lib/libtorch_cpu.so AND EXISTS ${folder}/lib/libc10.so
+       AND EXISTS ${folder}/include/torch/csrc/distributed/c10d/ProcessGroupGloo.hpp)
+      set(RANKSCOPE_TORCH_FOUND ON PARENT_SCOPE)
+      rankscope_torch_target(${folder})
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+function(rankscope_torch_target folder)
+  set(version "unknown version")
+  if(EXISTS ${folder}/version.py)
+    file(STRINGS ${folder}/version.py line REGEX "^__version__")
+    string(REGEX REPLACE ".*'(.*)'.*" "\\1" version "${line}")
+  endif()
+  rankscope_note("torch ${version} in ${folder}")
+  foreach(library torch_cpu c10)
+    add_library(rankscope_${library} SHARED IMPORTED GLOBAL)
+    set_target_properties(rankscope_${library} PROPERTIES IMPORTED_LOCATION ${folder}/lib/lib${library}.so)
+  endforeach()
+  add_library(rankscope_torch INTERFACE)
+  target_include_directories(rankscope_torch SYSTEM INTERFACE
+    ${folder}/include ${folder}/include/torch/csrc/api/include ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/gloo_shim)
+  # Without these two the c10d headers are silently empty.
+  target_compile_definitions(rankscope_torch INTERFACE USE_C10D_GLOO USE_DISTRIBUTED RANKSCOPE_TORCH_VERSION="${version}")
+  # libtorch_cpu needs libraries of NVIDIA wheels, which its own RPATH finds at run time; ld need not.
+  target_link_options(rankscope_torch INTERFACE -Wl,--allow-shlib-undefined)
+  target_link_libraries(rankscope_torch INTERFACE rankscope_torch_cpu rankscope_c10)
+endfunction()
