@@ -1,0 +1,26 @@
+// Which arrows to draw between the members of collectives.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::analyzer {
+
+enum class FlowPhase : std::uint8_t { none, start, step, finish };
+
+/// What a member of a collective shares with the others.
+struct Flow {
+  std::int64_t id = 0;          ///< of the operation, unique in the run, from 1
+  FlowPhase phase = FlowPhase::none;
+  RunTime last_start;           ///< of all members
+  RankId last_rank;             ///< who started then
+  std::uint32_t members = 0;    ///< that started
+};
+
+/// One entry per row of Run::collectives(). The members of an operation are those of one group, sequence number and name;
+/// its arrows lead from the first to start to the last. Members without length take no part: an arrow needs a slice.
+[[nodiscard]] std::vector<Flow> collective_flows(const Run& run);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,15 @@
+// Text as a JSON string, whatever bytes it holds.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rankscope::analyzer {
+
+/// Valid UTF-8: every byte that belongs to no well-formed character becomes U+FFFD.
+[[nodiscard]] std::string valid_utf8(std::string_view text);
+
+/// In quotes, escaped, valid UTF-8.
+[[nodiscard]] std::string json_string(std::string_view text);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,106 @@
+#include "rankscope/analyzer/output_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "support/temporary_folder.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using testing::read_file;
+using testing::TemporaryFolder;
+
+/// Lets files grow to `bytes` only, as a full disk does.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST(OutputFile, AppearsWithItsWholeContent) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "out.json", "{}\n"));
+  EXPECT_EQ(read_file(folder / "out.json"), "{}\n");
+  EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST(OutputFile, WithoutCommitNothingIsLeftOrOverwritten) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "out.json", "old"));
+  {
+    auto file = OutputFile::create(folder / "out.json");
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->write("new"));
+  }
+  EXPECT_EQ(read_file(folder / "out.json"), "old");
+  EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST(OutputFile, AFolderThatIsNotThereIsNamed) {
+  const TemporaryFolder folder;
+  const auto written = write_file(folder.path() / "absent" / "out.json", "x");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().kind, ErrorKind::cannot_write);
+  EXPECT_NE(written.error().message.find((folder.path() / "absent" / "out.json").string()), std::string::npos);
+  EXPECT_NE(written.error().message.find("its folder does not exist"), std::string::npos);
+}
+
+TEST(OutputFile, AFolderIsNoTarget) {
+  const TemporaryFolder folder;
+  const auto written = write_file(folder.path(), "x");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().kind, ErrorKind::cannot_write);
+  EXPECT_EQ(folder.file_count(), 0U);
+}
+
+TEST(OutputFile, ADiskThatFillsUpLeavesTheOldFile) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "out.json", "old"));
+  const FileSizeLimit limit{1000};
+  const auto written = write_file(folder / "out.json", std::string(5000, 'x'));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().kind, ErrorKind::cannot_write);
+  EXPECT_NE(written.error().message.find("out.json"), std::string::npos);
+  EXPECT_EQ(read_file(folder / "out.json"), "old");
+  EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST(OutputFile, AFullDeviceIsAnErrorWithAdvice) {
+  const auto written = write_file("/dev/full", "x");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().kind, ErrorKind::cannot_write);
+  EXPECT_NE(written.error().message.find("make room"), std::string::npos);
+}
+
+TEST(OutputFile, ADeviceIsWrittenAndStaysADevice) {
+  ASSERT_TRUE(write_file("/dev/null", "x"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(OutputFile, ALinkKeepsPointingToTheFileThatIsReplaced) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "real.json", "old"));
+  std::filesystem::create_symlink("real.json", folder / "link.json");
+  ASSERT_TRUE(write_file(folder / "link.json", "new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.json"));
+  EXPECT_EQ(read_file(folder / "real.json"), "new");
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
