@@ -14,8 +14,8 @@ struct RankEnvironment {
   std::int32_t world_size = -1;
   std::int32_t local_rank = -1;
   std::int32_t local_world_size = -1;
-  std::string source;   ///< variable that told the rank, e.g. "RANK"
-  std::string problem;  ///< what contradicts itself; empty = nothing
+  std::string source{};   ///< variable that told the rank, e.g. "RANK"
+  std::string problem{};  ///< what contradicts itself; empty = nothing
   bool operator==(const RankEnvironment&) const = default;
 };
 
@@ -25,8 +25,8 @@ using Lookup = std::function<const char*(const char* name)>;
 /// What is asked: the variable the user named (`--rank-env`, empty: none), and the command line of the process, since the
 /// agent of torchrun, accelerate or deepspeed stands in a Slurm or MPI task without being a rank itself.
 struct RankQuestion {
-  std::string rank_env;
-  std::string command_line;
+  std::string rank_env{};
+  std::string command_line{};
 };
 
 /// In order: --rank-env, torchrun (RANK), Slurm steps (SLURM_PROCID), Open MPI, PMI. See trainer.md 5.1 for the traps.

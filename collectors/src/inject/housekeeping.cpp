@@ -61,8 +61,13 @@ std::int64_t sample_period(const collectors::InjectSettings& settings) {
   return static_cast<std::int64_t>(1e9 / std::min(settings.sample_hz, 100.0));  // not faster than the tick
 }
 
+std::unique_ptr<recording::ThreadWriter> make_pen(RecorderState& state) {
+  const std::lock_guard lock(state.mutex);
+  return make_pen_locked(state);
+}
+
 [[noreturn]] void keep_house(RecorderState& state, recording::SegmentWriter& segment) {
-  const auto pen = segment.thread();
+  const auto pen = make_pen(state);
   collectors::HostSampler sampler{collectors::HostSampler::own_process, pressure_of(segment)};
   std::array<std::uint64_t, trouble_count> troubles{};
   Every clock_pair{clock_pair_ns};

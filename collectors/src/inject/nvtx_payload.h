@@ -50,6 +50,7 @@ struct PayloadSchema {
   std::uint64_t id = 0;
   std::uint32_t bytes = 0;      ///< a payload that is shorter is not decoded
   std::uint32_t alignment = 1;
+  std::string name;
   bool decodable = true;        ///< unions, pointers to structs and dynamic layouts are not
   std::vector<PayloadField> fields;
 };

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <new>
+#include <utility>
 
 #include "../rank_environment.h"
 #include "environment.h"
@@ -53,10 +53,11 @@ void note_exit_status(int status, void*) {
   recording::SegmentWriter* const segment = recorder_state().published.load();
   if (segment == nullptr || fork_page->generation.load() == 0) return;
   guarded([&] {
-    if (ThreadState* const state = here()) {
+    // A thread without events gets no row of its own just for this.
+    if (slot.state != nullptr && slot.generation == fork_page->generation.load()) {
       std::array<std::uint64_t, trouble_count> written{};
-      write_troubles(state->pen(), written);
-      state->pen().clock_pair();
+      write_troubles(slot.state->pen(), written);
+      slot.state->pen().clock_pair();
     }
     segment->note_exit(status);
   });
@@ -99,7 +100,7 @@ ThreadState* enter_locked(RecorderState& state) {
   slot.generation = fork_page->generation.load();
   if (!open_segment_locked(state)) return nullptr;
   if (slot.state == nullptr) slot.state = new ThreadState;
-  slot.state->give(state.segment->thread());
+  slot.state->give(make_pen_locked(state));
   pthread_setspecific(state.thread_end, slot.state);
   return slot.state;
 }
@@ -151,18 +152,25 @@ bool open_segment_locked(RecorderState& state) {
     count_failed_segment(state.settings);
     return false;
   }
-  state.told_rank = segment.told_rank;
+  state.rank = std::move(segment.rank);
+  state.described = false;
   state.segment = std::move(segment.writer);
   state.published.store(state.segment.get());
   start_housekeeping_locked(state);
   return true;
 }
 
+std::unique_ptr<recording::ThreadWriter> make_pen_locked(RecorderState& state) {
+  auto pen = state.segment->thread();
+  if (!std::exchange(state.described, true)) describe_process(*pen, state.settings, state.rank);
+  return pen;
+}
+
 void learn_rank(std::int32_t rank, std::int32_t ranks) noexcept {
   RecorderState& state = recorder_state();
   guarded([&] {
     const std::lock_guard lock(state.mutex);
-    if (!state.segment || state.told_rank || ranks <= state.largest_communicator || rank < 0 || rank >= ranks) return;
+    if (!state.segment || state.rank.rank >= 0 || ranks <= state.largest_communicator || rank < 0 || rank >= ranks) return;
     state.largest_communicator = ranks;
     state.segment->learn_rank(rank, ranks);
   });

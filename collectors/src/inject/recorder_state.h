@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "../inject_settings.h"
+#include "../rank_environment.h"
 #include "rankscope/core/recording/segment_writer.h"
 #include "recorder.h"
 
@@ -24,7 +25,8 @@ struct RecorderState {
   std::unique_ptr<recording::SegmentWriter> segment;
   std::atomic<recording::SegmentWriter*> published{nullptr};  ///< the same, for readers without the mutex
   bool housekeeping = false;
-  bool told_rank = false;   ///< variables told it: a communicator does not overrule them
+  collectors::RankEnvironment rank;  ///< if variables told it, a communicator does not overrule them
+  bool described = false;   ///< the process' facts are written, by the first pen
   std::int32_t largest_communicator = 0;
   pthread_key_t thread_end{};
   std::array<std::atomic<std::uint64_t>, trouble_count> troubles{};
@@ -33,6 +35,8 @@ RecorderState& recorder_state();
 
 /// Opens the segment if it is not; the mutex is held. False: impossible, recording is over for this process.
 bool open_segment_locked(RecorderState& state);
+/// A pen of the open segment for the calling thread; the first one writes the facts about the process.
+std::unique_ptr<recording::ThreadWriter> make_pen_locked(RecorderState& state);
 /// Starts the housekeeping thread if it does not run; the mutex is held.
 void start_housekeeping_locked(RecorderState& state);
 /// Writes the counters of trouble that changed since `written`.

@@ -25,20 +25,6 @@ std::string cpus_allowed() {
   return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? std::to_string(CPU_COUNT(&cpus)) : std::string{};
 }
 
-/// Facts about the process that explain its speed; never the environment itself.
-void describe(recording::SegmentWriter& writer, const collectors::InjectSettings& settings,
-              const collectors::RankEnvironment& rank) {
-  const auto pen = writer.thread();
-  pen->clock_pair();
-  if (const std::string cpus = cpus_allowed(); !cpus.empty()) pen->metadata("cpus_allowed", cpus);
-  if (!rank.problem.empty()) pen->metadata("rank_problem", rank.problem);
-  if (settings.window) {
-    const collectors::StepWindow& window = *settings.window;
-    pen->metadata("window", std::to_string(window.wait) + "," + std::to_string(window.warmup) + "," +
-                                std::to_string(window.active) + "," + std::to_string(window.repeat));
-  }
-}
-
 }  // namespace
 
 OpenedSegment create_segment(const collectors::InjectSettings& settings) {
@@ -57,10 +43,21 @@ OpenedSegment create_segment(const collectors::InjectSettings& settings) {
     if (access(options.path.c_str(), F_OK) == 0) continue;
     auto created = recording::SegmentWriter::create(options);
     if (!created) return {};
-    describe(**created, settings, rank);
-    return {.writer = std::move(*created), .told_rank = rank.rank >= 0};
+    return {.writer = std::move(*created), .rank = rank};
   }
   return {};
+}
+
+void describe_process(recording::ThreadWriter& pen, const collectors::InjectSettings& settings,
+                      const collectors::RankEnvironment& rank) {
+  pen.clock_pair();
+  if (const std::string cpus = cpus_allowed(); !cpus.empty()) pen.metadata("cpus_allowed", cpus);
+  if (!rank.problem.empty()) pen.metadata("rank_problem", rank.problem);
+  if (settings.window) {
+    const collectors::StepWindow& window = *settings.window;
+    pen.metadata("window", std::to_string(window.wait) + "," + std::to_string(window.warmup) + "," +
+                               std::to_string(window.active) + "," + std::to_string(window.repeat));
+  }
 }
 
 void count_failed_segment(const collectors::InjectSettings& settings) {

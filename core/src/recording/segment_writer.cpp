@@ -33,8 +33,8 @@ std::string first_word_of(const char* path) {
 }
 
 // Field 22 counts from behind the last ')': the program's name may hold blanks and brackets.
-std::uint64_t own_start_time() {
-  std::ifstream file{"/proc/self/stat"};
+std::uint64_t start_time_of(const std::string& process) {
+  std::ifstream file{"/proc/" + process + "/stat"};
   std::string line;
   std::getline(file, line);
   std::size_t at = line.rfind(')');
@@ -55,9 +55,11 @@ double measure_ticks_per_ns(const TickClock& clock) {
 void fill_static(SegmentStatic& fixed, const SegmentOptions& options, const TickClock& clock) {
   fixed = SegmentStatic{};
   fixed.clock = clock.source();
-  fixed.pid = getpid();
-  fixed.parent_pid = getppid();
-  fixed.start_ticks_of_boot = own_start_time();
+  const bool watched = options.watched_pid != 0;
+  const std::string process = watched ? std::to_string(options.watched_pid) : "self";
+  fixed.pid = watched ? options.watched_pid : getpid();
+  fixed.parent_pid = watched ? getpid() : getppid();
+  fixed.start_ticks_of_boot = start_time_of(process);
   fixed.rank = options.rank;
   fixed.world_size = options.world_size;
   fixed.local_rank = options.local_rank;
@@ -68,7 +70,7 @@ void fill_static(SegmentStatic& fixed, const SegmentOptions& options, const Tick
   gethostname(host.data(), host.size() - 1);
   copy_text(fixed.host, host.data());
   std::error_code ignored;
-  copy_text(fixed.program, std::filesystem::read_symlink("/proc/self/exe", ignored).filename().string());
+  copy_text(fixed.program, std::filesystem::read_symlink("/proc/" + process + "/exe", ignored).filename().string());
   fixed.ticks_per_ns = measure_ticks_per_ns(clock);
   fixed.first_pair = clock.pair();
 }

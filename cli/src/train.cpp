@@ -1,0 +1,78 @@
+// rankscope train …: the reference trainer under the recorder. Options that are not the recorder's are the trainer's.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "programs.h"
+#include "rankscope/core/format.h"
+#include "record_options.h"
+#include "say.h"
+#include "verb.h"
+
+namespace rankscope::cli {
+namespace {
+
+struct TrainArguments {
+  collectors::RecordOptions record;
+  bool no_record = false;
+  bool help = false;
+};
+
+int become(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execv(words[0], words.data());
+  say(format("cannot start {}: {}", command.front(), std::strerror(errno)));
+  return collectors::status_recorder_failed;
+}
+
+/// What is broken on purpose goes into the manifest under a key that no analysis reads.
+std::vector<std::pair<std::string, std::string>> faults_in(const std::vector<std::string>& words) {
+  constexpr std::string_view option = "--fault";
+  std::vector<std::pair<std::string, std::string>> faults;
+  const auto add = [&faults](std::string_view text) { faults.emplace_back(std::to_string(faults.size()), text); };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == option && i + 1 < words.size()) add(words[i + 1]);
+    if (words[i].starts_with("--fault=")) add(std::string_view{words[i]}.substr(option.size() + 1));
+  }
+  return faults;
+}
+
+int train(TrainArguments& arguments, const CLI::App& app) {
+  const auto trainer = find_program_file(trainer_name);
+  if (!trainer) {
+    say("the reference trainer is not in this build: configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it)");
+    return collectors::status_recorder_failed;
+  }
+  const std::vector<std::string> words = app.remaining();
+  arguments.record.command = {trainer->string()};
+  if (arguments.help) {
+    const auto printed = print(app.help() + "\nOptions of the trainer:\n");
+    return printed ? become({trainer->string(), "--help"}) : say(printed.error());
+  }
+  arguments.record.command.insert(arguments.record.command.end(), words.begin(), words.end());
+  if (arguments.no_record) return become(arguments.record.command);
+  arguments.record.injected = faults_in(words);
+  const bool launched = std::getenv("RANK") != nullptr || std::getenv("SLURM_STEP_ID") != nullptr;
+  if (!launched) arguments.record.launcher = "rankscope train";
+  return record(arguments.record);
+}
+
+}  // namespace
+
+Action declare_train(CLI::App& app) {
+  const auto arguments = std::make_shared<TrainArguments>();
+  app.set_help_flag();
+  app.add_flag("-h,--help", arguments->help, "print this, and the options of the trainer");
+  add_record_options(app, arguments->record);
+  app.add_flag("--no-record", arguments->no_record, "only train");
+  app.allow_extras();
+  app.footer("rankscope train --parallel ddp --ranks 4 --steps 20 --fault slow:rank=2,factor=1.5 --out run.rankscope");
+  return [arguments, &app] { return train(*arguments, app); };
+}
+
+}  // namespace rankscope::cli

@@ -1,0 +1,50 @@
+// The command: started with its environment, fed with our signals, waited for.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "rankscope/core/result.h"
+
+namespace rankscope::collectors {
+
+/// While it lives, signals that end programs are not delivered but waited for and passed on.
+class SignalRelay {
+ public:
+  SignalRelay();
+  SignalRelay(const SignalRelay&) = delete;
+  SignalRelay& operator=(const SignalRelay&) = delete;
+  ~SignalRelay();
+
+  /// Waits for a signal, at most so long; passes it to `child`. SIGCHLD ends the wait, too.
+  void wait(pid_t child, std::chrono::nanoseconds at_most) const;
+  /// The signals as they were before; for the command.
+  [[nodiscard]] const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t relayed_{};
+  sigset_t before_{};
+  struct sigaction chld_before_ {};
+};
+
+struct Started {
+  pid_t process = 0;
+  int error = 0;  ///< errno of exec; the process has ended then
+};
+
+/// Starts the command; it stays in our process group, so that a terminal reaches both.
+[[nodiscard]] Result<Started> start_command(const std::vector<std::string>& command,
+                                            const std::vector<std::pair<std::string, std::string>>& variables,
+                                            const SignalRelay& signals);
+
+/// Exit status (128+n on a signal) once the process has ended; reaps everything else that has ended, too.
+[[nodiscard]] std::optional<int> reap(pid_t process);
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,22 @@
+// The environment the command is started with.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../inject_settings.h"
+#include "rankscope/collectors/record.h"
+
+namespace rankscope::collectors {
+
+struct CommandEnvironment {
+  std::vector<std::pair<std::string, std::string>> variables;  ///< to set
+  std::vector<std::string> warnings;                           ///< other tools that keep their hook
+};
+
+/// Hooks of other tools are kept: one NVTX and one CUDA injection per process is all there can be.
+[[nodiscard]] CommandEnvironment command_environment(const Lookup& lookup, const InjectSettings& settings,
+                                                     const std::string& library, Preload preload);
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,139 @@
+#include "folders.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+
+#include "../segment_names.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
+
+namespace rankscope::collectors {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* job_file = ".job";
+
+std::string variable_or(const char* name, const char* otherwise) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
+  return text.data();
+}
+
+/// Siblings must come to the same name by themselves.
+fs::path default_out(const RecordOptions& options, const std::string& job) {
+  const std::string program = options.command.empty() ? "run" : fs::path{options.command.front()}.filename().string();
+  return program + "-" + (job.empty() ? now_text() : job) + ".rankscope";
+}
+
+std::string first_line(const fs::path& path) {
+  std::ifstream file{path};
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+Result<void> fill(const fs::path& folder, const std::string& job) {
+  std::error_code error;
+  fs::create_directory(folder / recording::segment_folder, error);
+  if (!error && !job.empty()) {
+    std::ofstream file{folder / job_file};
+    file << job << '\n';
+    file.close();
+    if (!file) error = std::make_error_code(std::errc::no_space_on_device);
+  }
+  if (!error) return {};
+  fs::remove_all(folder, error);
+  return fail(ErrorKind::cannot_write, format("cannot write {}: {}", folder.string(), error.message()));
+}
+
+Result<OutFolder> join_or_refuse(const fs::path& out, const std::string& job) {
+  if (!job.empty() && first_line(out / job_file) == job) return OutFolder{.path = out, .joined = true};
+  return fail(ErrorKind::cannot_write, format("{} exists already and is not overwritten; give another name with --out, or "
+                                              "remove it", out.string()));
+}
+
+Result<void> check_parent(const fs::path& out) {
+  const fs::path parent = out.has_parent_path() ? out.parent_path() : fs::path{"."};
+  std::error_code error;
+  if (!fs::is_directory(parent, error)) {
+    return fail(ErrorKind::cannot_write, format("cannot write {}: there is no folder {}", out.string(), parent.string()));
+  }
+  if (access(parent.c_str(), W_OK | X_OK) == 0) return {};
+  return fail(ErrorKind::cannot_write, format("cannot write {}: {}: {}", out.string(), parent.string(), std::strerror(errno)));
+}
+
+}  // namespace
+
+std::string job_identity() {
+  // Several tasks of one srun: the step is what they share. A batch script runs alone, it has no step.
+  const std::string step = variable_or("SLURM_STEP_ID", "");
+  if (!step.empty() && variable_or("SLURM_STEP_NUM_TASKS", "1") != "1") {
+    return "slurm-" + variable_or("SLURM_JOB_ID", "0") + "." + step;
+  }
+  const std::string run = variable_or("TORCHELASTIC_RUN_ID", "");
+  if (!run.empty()) return "torchrun-" + run + "-" + variable_or("MASTER_PORT", "0");
+  const std::string space = variable_or("PMIX_NAMESPACE", "");
+  if (!space.empty()) return "mpi-" + space;
+  return {};
+}
+
+Result<OutFolder> make_out_folder(const RecordOptions& options, const std::string& job) {
+  fs::path out = options.out.empty() ? default_out(options, job) : options.out;
+  if (!out.has_filename()) out = out.parent_path();  // "run.rankscope/"
+  RS_TRY_VOID(check_parent(out));
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(out, error))) return join_or_refuse(out, job);
+  // Filled under another name and moved: a sibling never sees it half made, and of two that come together one wins.
+  const fs::path beside = out.string() + "." + host_name() + "-" + std::to_string(getpid()) + ".new";
+  if (!fs::create_directory(beside, error)) {
+    return fail(ErrorKind::cannot_write, format("cannot make {}: {}", beside.string(), error.message()));
+  }
+  RS_TRY_VOID(fill(beside, job));
+  fs::rename(beside, out, error);
+  if (!error) return OutFolder{.path = out, .joined = false};
+  std::error_code ignored;
+  fs::remove_all(beside, ignored);
+  return join_or_refuse(out, job);
+}
+
+void remove_unused(const OutFolder& out) {
+  std::error_code ignored;
+  if (out.joined || fs::exists(out.path / recording::manifest_name, ignored)) return;
+  if (fs::is_empty(out.path / recording::segment_folder, ignored)) fs::remove_all(out.path, ignored);
+}
+
+Result<fs::path> make_spool_folder() {
+  const std::string base = variable_or("RANKSCOPE_SPOOL", variable_or("TMPDIR", "/tmp").c_str());
+  std::string name = base + "/rankscope-" + std::to_string(getuid()) + "-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) {
+    return fail(ErrorKind::cannot_write, format("cannot make a folder for segments in {}: {}; name a writable node-local folder "
+                                                "with RANKSCOPE_SPOOL", base, std::strerror(errno)));
+  }
+  return fs::absolute(name);
+}
+
+OutLock::OutLock(const fs::path& out) : file_(open((out / job_file).c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (file_ >= 0) flock(file_, LOCK_EX);
+}
+OutLock::~OutLock() {
+  if (file_ >= 0) close(file_);
+}
+
+}  // namespace rankscope::collectors

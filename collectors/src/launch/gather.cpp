@@ -1,0 +1,159 @@
+#include "gather.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "../segment_names.h"
+#include "folders.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/format.h"
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
+#include "talk.h"
+
+#ifndef RANKSCOPE_VERSION
+#define RANKSCOPE_VERSION "0"
+#endif
+
+namespace rankscope::collectors {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+constexpr std::chrono::seconds straggler_patience{2};
+
+std::vector<fs::path> segments_in(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == recording::segment_suffix) paths.push_back(entry->path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+bool is_running(const fs::path& segment) {
+  const std::string name = segment.stem().string();
+  const auto process = process_of_segment(name);
+  return process && name.starts_with(segment_stem(*process));  // the same process, not a later one with its pid
+}
+
+/// What the first page of a segment tells about loss and identity.
+struct HeaderFacts {
+  std::int32_t rank = -1;
+  std::uint64_t refusals = 0;
+};
+
+HeaderFacts read_header(const fs::path& path) {
+  using recording::SegmentHeader;
+  std::array<char, sizeof(SegmentHeader)> page{};
+  std::ifstream file{path, std::ios::binary};
+  file.read(page.data(), page.size());
+  if (!file) return {};
+  const auto number = [&page]<class Number>(Number value, std::size_t offset) {
+    std::memcpy(&value, page.data() + offset, sizeof value);
+    return value;
+  };
+  HeaderFacts facts;
+  facts.rank = number(std::int32_t{}, offsetof(SegmentHeader, fixed) + offsetof(recording::SegmentStatic, rank));
+  if (facts.rank < 0) facts.rank = number(std::int32_t{}, offsetof(SegmentHeader, late_rank)) - 1;
+  facts.refusals = number(std::uint64_t{}, offsetof(SegmentHeader, extents_refused));
+  return facts;
+}
+
+/// A line on a terminal, now and then a line elsewhere; nothing if it is quick.
+class Progress {
+ public:
+  Progress(Talk talk, std::size_t all) : talk_(talk), all_(all) {}
+  void done(std::size_t count) {
+    const auto now = steady_clock::now();
+    const bool terminal = isatty(STDERR_FILENO) == 1;
+    if (now < next_ || talk_ == Talk::quiet) return;
+    next_ = now + (terminal ? std::chrono::milliseconds{100} : std::chrono::milliseconds{5000});
+    shown_ = true;
+    say(talk_, format("{}gathering {} of {} segments{}", terminal ? "\r" : "", count, all_, terminal ? "" : "\n"));
+  }
+  ~Progress() {
+    if (shown_ && isatty(STDERR_FILENO) == 1) say(talk_, "\n");
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+ private:
+  Talk talk_;
+  std::size_t all_;
+  steady_clock::time_point next_ = steady_clock::now() + std::chrono::seconds{1};
+  bool shown_ = false;
+};
+
+recording::Manifest new_manifest(const RecordOptions& options) {
+  recording::Manifest manifest;
+  manifest.created_by = "rankscope " RANKSCOPE_VERSION;
+  manifest.command = recording::scrub(options.command);
+  manifest.launcher = options.launcher.empty() ? guess_launcher(options.command) : options.launcher;
+  manifest.world_size = options.world_size;
+  manifest.metadata = options.metadata;
+  manifest.injected = options.injected;
+  return manifest;
+}
+
+}  // namespace
+
+void wait_for_stragglers(const fs::path& spool) {
+  const auto end = steady_clock::now() + straggler_patience;
+  while (std::ranges::any_of(segments_in(spool), is_running) && steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
+}
+
+Result<void> gather(const fs::path& spool, const std::vector<fs::path>& outside, Talk talk, RecordSummary& summary) {
+  std::vector<fs::path> paths = segments_in(spool);
+  const std::size_t recorded_inside = paths.size();
+  paths.insert(paths.end(), outside.begin(), outside.end());
+  std::set<std::int32_t> ranks;
+  Progress progress{talk, paths.size()};
+  std::size_t running = 0;
+  std::optional<Error> failure;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto gathered = recording::gather_segment(paths[i], summary.out / recording::segment_folder / paths[i].filename());
+    progress.done(i + 1);
+    if (!gathered) {
+      failure = gathered.error();
+      continue;
+    }
+    const HeaderFacts facts = read_header(paths[i]);
+    if (facts.rank >= 0) ranks.insert(facts.rank);
+    if (i < recorded_inside && is_running(paths[i])) ++running;
+    summary.processes += 1;
+    summary.events += gathered->events;
+    summary.bytes += gathered->bytes;
+    summary.events_dropped += gathered->events_dropped;
+    summary.disk_refusals += facts.refusals;
+  }
+  summary.ranks = ranks.size();
+  if (running > 0) {
+    summary.notes.push_back(format("{} recorded processes still run after the command has ended; what they do from now on "
+                                   "is not recorded", running));
+  }
+  if (failure) return tl::make_unexpected(*failure);
+  return {};
+}
+
+Result<void> describe(const RecordOptions& options, int status, const RecordSummary& summary) {
+  const OutLock lock{summary.out};
+  auto manifest = recording::read_manifest(summary.out).value_or(new_manifest(options));
+  const std::string host = host_name();
+  if (std::ranges::find(manifest.hosts, host) == manifest.hosts.end()) manifest.hosts.push_back(host);
+  manifest.exit_status = std::max<std::int64_t>(manifest.exit_status, status);
+  return recording::write_manifest(summary.out, manifest);
+}
+
+}  // namespace rankscope::collectors

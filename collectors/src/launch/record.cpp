@@ -1,0 +1,206 @@
+// Runs a command with the recorder in it.
+#include "rankscope/collectors/record.h"
+
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "../inject_settings.h"
+#include "../tally.h"
+#include "child_process.h"
+#include "environment.h"
+#include "folders.h"
+#include "gather.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/segment_writer.h"
+#include "talk.h"
+#include "watcher.h"
+
+namespace rankscope::collectors {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int status_not_found = 127;
+constexpr int status_not_executable = 126;
+constexpr std::uint32_t most_ring_kib = 4 * 1024 * 1024;
+constexpr double fastest_hz = 100;
+
+/// Orphans of the command come to us while this lives, so that they are still seen as its processes.
+class Subreaper {
+ public:
+  Subreaper() {
+    prctl(PR_GET_CHILD_SUBREAPER, &before_);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
+  ~Subreaper() { prctl(PR_SET_CHILD_SUBREAPER, before_); }
+  Subreaper(const Subreaper&) = delete;
+  Subreaper& operator=(const Subreaper&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+Result<void> check(const RecordOptions& options) {
+  if (options.command.empty()) return fail(ErrorKind::usage, "there is no command to record; give it after --");
+  if (options.sample_hz < 0 || options.sample_hz > fastest_hz) {
+    return fail(ErrorKind::usage, format("--sample-hz: {} is not between 0 and {}", options.sample_hz, fastest_hz));
+  }
+  if (options.ring_kib < 64 || options.ring_kib > most_ring_kib) {
+    return fail(ErrorKind::usage, format("--ring-kib: {} is not between 64 and {}", options.ring_kib, most_ring_kib));
+  }
+  if (options.duration_s < 0) return fail(ErrorKind::usage, format("--duration: {} is negative", options.duration_s));
+  return {};
+}
+
+Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path& spool) {
+  InjectSettings settings;
+  settings.segments = spool.string();
+  RS_TRY(settings.collect, sources_from(options.collect));
+  settings.ring_kib = options.ring_kib;
+  settings.sample_hz = options.sample_hz;
+  settings.rank_env = options.rank_env;
+  if (!options.window.empty()) {
+    RS_TRY(const StepWindow window, step_window_from(options.window));
+    settings.window = window;
+  }
+  if (options.duration_s > 0) {
+    const auto now = static_cast<std::int64_t>(recording::TickClock::now_monotonic());
+    settings.until_ns = now + static_cast<std::int64_t>(options.duration_s * 1e9);
+  }
+  settings.follow = options.follow == Follow::descendants;
+  return settings;
+}
+
+/// Passes signals on, watches, and returns the command's status once it has ended.
+int watch_over(pid_t process, const SignalRelay& signals, Watcher& watcher, const InjectSettings& settings) {
+  using std::chrono::steady_clock;
+  const bool samples = settings.collect.has(Source::host) && settings.sample_hz > 0;
+  const auto period = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(samples ? 1 / settings.sample_hz : 1.0));
+  for (auto next = steady_clock::now() + period;;) {
+    if (const auto status = reap(process)) return *status;
+    const auto now = steady_clock::now();
+    if (now >= next) {
+      const bool over = settings.until_ns != 0 && static_cast<std::int64_t>(recording::TickClock::now_monotonic()) > settings.until_ns;
+      if (samples && !over) watcher.sample();
+      next = std::max(next + period, steady_clock::now());
+      continue;
+    }
+    signals.wait(process, next - now);
+  }
+}
+
+void remove_folder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+}
+
+RecordOutcome not_started(const RecordOptions& options, int error, const OutFolder& out, const fs::path& spool) {
+  remove_folder(spool);
+  remove_unused(out);
+  const bool absent = error == ENOENT;
+  say(options.talk, format("rankscope: cannot run {}: {}\n", options.command.front(),
+                           absent ? "there is no such command" : std::strerror(error)));
+  return {.status = absent ? status_not_found : status_not_executable};
+}
+
+/// Says what was lost on the way into OUT; the spool is kept then.
+void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcome) {
+  outcome.summary.notes.push_back(error.message);
+  outcome.summary.notes.push_back(format("the recording is incomplete; what could not be copied is kept in {}", spool.string()));
+  if (outcome.status == 0) outcome.status = status_recorder_failed;
+}
+
+void note_absence(const InjectSettings& settings, RecordSummary& summary) {
+  if (summary.processes > 0) return;
+  summary.notes.push_back(settings.collect.has(Source::host)
+                              ? "no process had a rank, used NVTX, CUDA or the annotation API, or lived for a second"
+                              : "no process had a rank, or used NVTX, CUDA or the annotation API");
+}
+
+RecordOutcome finish(const RecordOptions& options, const InjectSettings& settings, const OutFolder& out, Watcher& watcher,
+                     RecordOutcome outcome) {
+  const fs::path spool = settings.segments;
+  outcome.summary.out = out.path;
+  outcome.summary.not_recorded = read_tally(spool);
+  wait_for_stragglers(spool);
+  const auto gathered = gather(spool, watcher.finish(outcome.status), options.talk, outcome.summary);
+  const auto described = gathered ? describe(options, outcome.status, outcome.summary) : gathered;
+  if (described) {
+    remove_folder(spool);
+  } else {
+    keep_spool(described.error(), spool, outcome);
+  }
+  note_absence(settings, outcome.summary);
+  say(options.talk, summary_text(outcome.summary));
+  return outcome;
+}
+
+}  // namespace
+
+Result<fs::path> find_inject_library() {
+  std::error_code error;
+  if (const char* const named = std::getenv(variable::library); named != nullptr && *named != '\0') {
+    if (fs::is_regular_file(named, error)) return fs::absolute(named);
+    return fail(ErrorKind::unreadable, format("{} names {}, which does not exist", variable::library, named));
+  }
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& beside : {folder, folder.parent_path() / "lib", folder.parent_path() / "bin"}) {
+    if (fs::is_regular_file(beside / inject_library_name, error)) return beside / inject_library_name;
+  }
+  return fail(ErrorKind::unreadable, format("{} is neither in {} nor in ../lib; name it with {}", inject_library_name,
+                                            folder.string(), variable::library));
+}
+
+std::string guess_launcher(const std::vector<std::string>& command) {
+  std::string line;
+  for (const std::string& word : command) line += word + " ";
+  struct Known {
+    std::string_view sign;
+    std::string_view launcher;
+  };
+  constexpr std::array known{
+      Known{"torchrun", "torchrun"},   Known{"torch.distributed.run", "torchrun"}, Known{"torch.distributed.launch", "torchrun"},
+      Known{"accelerate ", "accelerate"}, Known{"deepspeed ", "deepspeed"},         Known{"rankscope-train", "rankscope train"},
+      Known{"srun ", "slurm"},         Known{"mpirun ", "mpirun"},                 Known{"mpiexec ", "mpiexec"},
+  };
+  const auto* const found = std::ranges::find_if(known, [&](const Known& one) { return line.find(one.sign) != line.npos; });
+  if (found != known.end()) return std::string{found->launcher};
+  return job_identity().starts_with("slurm") ? "slurm" : "";
+}
+
+Result<RecordOutcome> run_recorded(const RecordOptions& options) {
+  RS_TRY_VOID(check(options));
+  RS_TRY(InjectSettings settings, settings_of(options, {}));
+  RS_TRY(const fs::path library, options.library.empty() ? find_inject_library() : Result<fs::path>{fs::absolute(options.library)});
+  RS_TRY(const OutFolder out, make_out_folder(options, job_identity()));
+  auto spool = make_spool_folder();
+  if (!spool) return remove_unused(out), tl::make_unexpected(spool.error());
+  settings.segments = spool->string();
+  make_tally(*spool);
+  if (options.talk == Talk::verbose) {
+    say(options.talk, format("rankscope: segments are in {} until the end\n", spool->string()));
+  }
+  const auto environment = command_environment([](const char* name) { return std::getenv(name); }, settings, library.string(),
+                                               options.preload);
+  for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
+  const Subreaper subreaper;
+  const SignalRelay signals;
+  auto started = start_command(options.command, environment.variables, signals);
+  if (!started) return remove_folder(*spool), remove_unused(out), tl::make_unexpected(started.error());
+  if (started->error != 0) {
+    static_cast<void>(reap(started->process));
+    return not_started(options, started->error, out, *spool);
+  }
+  Watcher watcher{*spool, started->process};
+  RecordOutcome outcome{.status = watch_over(started->process, signals, watcher, settings)};
+  outcome.summary.notes = environment.warnings;
+  return finish(options, settings, out, watcher, std::move(outcome));
+}
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,47 @@
+#include "talk.h"
+
+#include <cstdio>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::collectors {
+namespace {
+
+std::string amount(std::uint64_t count, std::string_view one, std::string_view many) {
+  return format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < 1'000'000) return format("{:.0f} kB", static_cast<double>(bytes) / 1e3);
+  return format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+}  // namespace
+
+void say(Talk talk, std::string_view text) {
+  if (talk == Talk::quiet) return;
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+std::string summary_text(const RecordSummary& summary) {
+  std::string text = format("rankscope: recorded {}, {}, {}, {}, in {}\n", amount(summary.processes, "process", "processes"),
+                            amount(summary.ranks, "rank", "ranks"), amount(summary.events, "event", "events"),
+                            size_text(summary.bytes), summary.out.string());
+  if (summary.events_dropped > 0 && summary.disk_refusals == 0) {
+    text += format("rankscope: lost {}: the ring was full; record with a larger --ring-kib\n",
+                   amount(summary.events_dropped, "event", "events"));
+  }
+  if (summary.disk_refusals > 0) {
+    text += format("rankscope: lost {}: the folder for segments was full; name a larger one with RANKSCOPE_SPOOL\n",
+                   amount(summary.events_dropped, "event", "events"));
+  }
+  if (summary.not_recorded > 0) {
+    text += format("rankscope: {} could not be recorded: no segment could be made for them\n",
+                   amount(summary.not_recorded, "process", "processes"));
+  }
+  for (const std::string& note : summary.notes) text += "rankscope: " + note + "\n";
+  return text;
+}
+
+}  // namespace rankscope::collectors

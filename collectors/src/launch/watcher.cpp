@@ -1,0 +1,111 @@
+#include "watcher.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <string>
+
+#include "../segment_names.h"
+#include "rankscope/core/recording/manifest.h"
+
+namespace rankscope::collectors {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::chrono::milliseconds worth_watching{1000};
+constexpr std::size_t most_watched = 64;  // each costs an open file and a segment
+constexpr std::uint32_t small_ring_kib = 64;
+
+std::string children_of(pid_t process) {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/%d/task/%d/children", static_cast<int>(process), static_cast<int>(process));
+  std::array<char, 65536> buffer;
+  return std::string{ProcFile{path.data()}.read(buffer)};
+}
+
+void add_children(pid_t process, std::vector<pid_t>& found) {
+  const std::string text = children_of(process);
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    pid_t child = 0;
+    const auto [next, error] = std::from_chars(at, end, child);
+    if (error == std::errc{}) found.push_back(child);
+    at = std::max(next, at) + 1;
+  }
+}
+
+}  // namespace
+
+// A process forked by another than the main thread stands in that thread's list only; main threads fork in practice,
+// and orphans come to us, as we are their subreaper.
+std::vector<pid_t> descendants_of(pid_t process) {
+  std::vector<pid_t> found;
+  add_children(process, found);
+  for (std::size_t i = 0; i < found.size(); ++i) add_children(found[i], found);
+  return found;
+}
+
+Watcher::Watcher(fs::path spool, pid_t command)
+    : spool_(std::move(spool)), folder_(spool_ / "outside"), command_(command) {
+  std::error_code ignored;
+  fs::create_directory(folder_, ignored);
+}
+
+void Watcher::read_segments() {
+  std::error_code error;
+  for (fs::directory_iterator entry{spool_, error}, end; !error && entry != end; entry.increment(error)) {
+    if (const auto process = process_of_segment(entry->path().filename().string())) recorded_.insert(*process);
+  }
+}
+
+void Watcher::sample() {
+  read_segments();
+  std::vector<pid_t> processes = descendants_of(getpid());
+  const auto now = std::chrono::steady_clock::now();
+  for (const pid_t process : processes) {
+    if (recorded_.contains(process)) continue;
+    const ProcessKey key{process, start_of(process)};
+    if (key.start == 0) continue;
+    const auto [seen, is_new] = first_seen_.try_emplace(key, now);
+    if (now - seen->second >= worth_watching && !watched_.contains(key)) begin(key);
+  }
+  for (auto& [key, watched] : watched_) {
+    if (recorded_.contains(key.pid)) continue;
+    const std::span<const HostSample> values = watched.sampler.sample();
+    if (values.empty()) continue;
+    for (const HostSample& value : values) watched.pen->counter(value.name, value.value);
+    watched.pen->clock_pair();
+    ++watched.samples;
+    watched.segment->refill();
+  }
+}
+
+void Watcher::begin(const ProcessKey& key) {
+  if (watched_.size() >= most_watched) return;
+  recording::SegmentOptions options;
+  options.path = folder_ / (host_name() + "-" + std::to_string(key.pid) + "-" + std::to_string(key.start) + recording::segment_suffix);
+  options.ring_kib = small_ring_kib;
+  options.rank_source = "outside";
+  options.watched_pid = key.pid;
+  auto segment = recording::SegmentWriter::create(options);
+  if (!segment) return;
+  auto pen = (*segment)->thread();
+  const Pressure pressure = key.pid == command_ ? Pressure::sample : Pressure::skip;
+  watched_.emplace(key, Watched{HostSampler{key.pid, pressure}, std::move(*segment), std::move(pen)});
+}
+
+std::vector<fs::path> Watcher::finish(int status_of_command) {
+  read_segments();
+  std::vector<fs::path> kept;
+  for (auto& [key, watched] : watched_) {
+    if (recorded_.contains(key.pid) || watched.samples == 0) continue;
+    if (key.pid == command_) watched.segment->note_exit(status_of_command);
+    kept.push_back(watched.segment->path());
+  }
+  watched_.clear();
+  return kept;
+}
+
+}  // namespace rankscope::collectors
