@@ -62,7 +62,8 @@ struct Analysis {
 // Order matters: each one reads the sections of those above it.
 constexpr std::array registry{
     Analysis{{"steps", "Where does each step begin and end, and how long is it?"}, run_steps},
-    Analysis{{"collectives", "Which operations belong together, who came last, how much was waiting?"}, run_collectives},
+    Analysis{{"collectives", "Which operations belong together, who came last, how much was waiting?"},
+             run_collectives},
     Analysis{{"ranks", "Where did the time of each rank go?"}, run_ranks},
     Analysis{{"stragglers", "Which rank is slow, since when, and why?"}, run_stragglers},
     Analysis{{"findings", "What is wrong, how bad is it, and what does fixing it give back?"}, run_findings},
@@ -90,7 +91,8 @@ void fill_head(Work& work) {
 void fill_quality(Work& work) {
   const auto present = static_cast<std::int64_t>(work.run.ranks().size());
   const bool absent = work.run.info().world_size > present && work.run.quality().of(Counter::ranks_missing) == 0;
-  if (absent) work.quality.add(Counter::ranks_missing, static_cast<std::uint64_t>(work.run.info().world_size - present));
+  if (absent)
+    work.quality.add(Counter::ranks_missing, static_cast<std::uint64_t>(work.run.info().world_size - present));
   for (const CounterInfo& info : counter_table()) {
     const std::uint64_t value = work.run.quality().of(info.counter) + work.quality.of(info.counter);
     if (value > 0) work.report.data_quality.push_back({info.counter, value});

@@ -10,8 +10,8 @@ namespace rankscope::analyzer {
 
 /// An operation that peers started and a rank did not.
 struct MissedUnit {
-  RankId peer;       ///< who started it first
-  RunTime started;   ///< on the peer's clock
+  RankId peer;      ///< who started it first
+  RunTime started;  ///< on the peer's clock
 };
 
 /// Progress of one rank through its groups.

@@ -11,7 +11,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr double even_enough = 0.9;       // metrics.md 9.4, rotating
+constexpr double even_enough = 0.9;  // metrics.md 9.4, rotating
 constexpr std::int64_t rotating_steps = 50;
 constexpr std::size_t rotating_ranks = 4;
 constexpr double rotating_imbalance = 1.05;
@@ -37,8 +37,8 @@ Usual sum_ranks(const Report& report, Whom whom) {
   Usual usual;
   if (!report.rank_rows) return usual;
   for (const RankRow& row : *report.rank_rows) {
-    const bool slow = report.stragglers &&
-                      std::ranges::find(report.stragglers->rows, row.rank, &Straggler::rank) != report.stragglers->rows.end();
+    const bool slow = report.stragglers && std::ranges::find(report.stragglers->rows, row.rank, &Straggler::rank) !=
+                                               report.stragglers->rows.end();
     if (slow && whom == Whom::all_but_stragglers) continue;
     usual.total += row.total;
     usual.steps = static_cast<std::int64_t>(row.per_step.size());
@@ -61,9 +61,10 @@ void add_stragglers(const Report& report, std::vector<Finding>& findings) {
     finding.id = format("straggler.{}", name_of(row.kind));
     finding.severity = row.severity;
     finding.rank = row.rank;
-    finding.title = row.persistence == Persistence::persistent
-                        ? format("rank {} is slower than its peers ({:.2f} x, {})", row.rank.value, row.slowdown, name_of(row.kind))
-                        : format("rank {} stalls now and then ({})", row.rank.value, name_of(row.kind));
+    finding.title =
+        row.persistence == Persistence::persistent
+            ? format("rank {} is slower than its peers ({:.2f} x, {})", row.rank.value, row.slowdown, name_of(row.kind))
+            : format("rank {} stalls now and then ({})", row.rank.value, name_of(row.kind));
     finding.evidence = row.evidence;
     if (row.certainty == Certainty::of_two) finding.evidence += "; slower of two: which one is abnormal cannot be told";
     if (row.certainty == Certainty::of_three) finding.evidence += "; slowest of three: no proof that it is abnormal";
@@ -83,7 +84,8 @@ void add_desyncs(const Run& run, const Report& report, std::vector<Finding>& fin
     finding.title = format("the ranks of group {} disagree about operation {}",
                            run.text(run.groups()[desync.group.index()].name), desync.sequence);
     finding.evidence = desync.what;
-    finding.advice = "Make every rank call the same collectives in the same order: look for branches on rank or on data.";
+    finding.advice =
+        "Make every rank call the same collectives in the same order: look for branches on rank or on data.";
     findings.push_back(std::move(finding));
   }
 }
@@ -112,8 +114,9 @@ void add_rotating(const Run& run, const Report& report, std::vector<Finding>& fi
   finding.gain_ns_per_step = (slowest - all / ranks) / arrivals.trials;
   finding.severity = severity_of(share_of_step(report, finding.gain_ns_per_step), gain_limits);
   finding.title = "every step another rank is the slow one";
-  finding.evidence = format("the slowest rank of a step needs {} more than the mean; the last arriver changes (evenness {:.2f})",
-                            duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
+  finding.evidence =
+      format("the slowest rank of a step needs {} more than the mean; the last arriver changes (evenness {:.2f})",
+             duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
   finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
   findings.push_back(std::move(finding));
 }
@@ -129,12 +132,14 @@ void add_exposed_communication(const Report& report, std::vector<Finding>& findi
   const bool unmatched = report.collectives && report.collectives->unmatched * 20 > report.collectives->matched;
   if (unmatched) finding.severity = capped(finding.severity, FindingSeverity::minor);
   finding.id = "exposed_communication";
-  finding.title = format("{} of the time only communication runs{}", percent(share), waiting ? ", mostly waiting for other ranks" : "");
-  finding.evidence = format("per step and rank {} exposed: {} waiting, {} moving data, {} not split; {} more is hidden behind compute",
-                            duration_text(usual.per_step(total.exposed_comm_ns)), duration_text(usual.per_step(total.exposed_wait_ns)),
-                            duration_text(usual.per_step(total.exposed_transfer_ns)),
-                            duration_text(usual.per_step(total.exposed_comm_ns - total.exposed_wait_ns - total.exposed_transfer_ns)),
-                            duration_text(usual.per_step(total.overlapped_comm_ns)));
+  finding.title = format("{} of the time only communication runs{}", percent(share),
+                         waiting ? ", mostly waiting for other ranks" : "");
+  finding.evidence =
+      format("per step and rank {} exposed: {} waiting, {} moving data, {} not split; {} more is hidden behind compute",
+             duration_text(usual.per_step(total.exposed_comm_ns)), duration_text(usual.per_step(total.exposed_wait_ns)),
+             duration_text(usual.per_step(total.exposed_transfer_ns)),
+             duration_text(usual.per_step(total.exposed_comm_ns - total.exposed_wait_ns - total.exposed_transfer_ns)),
+             duration_text(usual.per_step(total.overlapped_comm_ns)));
   const bool straggler = report.stragglers && !report.stragglers->rows.empty();
   const Exposed waits = straggler ? Exposed::waiting_for_straggler : Exposed::waiting_for_changing_ranks;
   finding.advice = advice_for(waiting ? waits : Exposed::moving);
@@ -149,7 +154,8 @@ void add_idle(const Report& report, std::vector<Finding>& findings) {
   const TimeSplit& total = usual.total;
   const std::int64_t data = total.idle_ns_of(IdleCause::data);
   if (const auto severity = severity_of(usual.share(data), data_limits); severity > FindingSeverity::info) {
-    findings.push_back({"data_loading", severity, format("{} of the time the ranks wait for data", percent(usual.share(data))),
+    findings.push_back({"data_loading", severity,
+                        format("{} of the time the ranks wait for data", percent(usual.share(data))),
                         format("{} per step and rank inside data-loading spans", duration_text(usual.per_step(data))),
                         "Use more loader workers or prefetch deeper; move decoding and augmentation out of the step.",
                         usual.per_step(data), std::nullopt, std::nullopt});
@@ -160,7 +166,8 @@ void add_idle(const Report& report, std::vector<Finding>& findings) {
   std::string causes;
   for (const IdleCause cause : {IdleCause::host, IdleCause::sync, IdleCause::kernel_gap, IdleCause::other}) {
     if (total.idle_ns_of(cause) == 0) continue;
-    causes += format("{}{} {}", causes.empty() ? "" : ", ", name_of(cause), duration_text(usual.per_step(total.idle_ns_of(cause))));
+    causes += format("{}{} {}", causes.empty() ? "" : ", ", name_of(cause),
+                     duration_text(usual.per_step(total.idle_ns_of(cause))));
   }
   findings.push_back({"idle", severity, format("{} of the time nothing runs", percent(usual.share(rest))),
                       usual.steps > 0 ? "per step and rank: " + causes : "over the whole recording",

@@ -13,9 +13,12 @@ constexpr std::size_t most_listed = 16;
 
 bool ended_badly(const Process& process) {
   switch (process.ending) {
-    case Ending::vanished: return true;
-    case Ending::exited: return process.exit_status != 0;
-    case Ending::unknown: return false;
+    case Ending::vanished:
+      return true;
+    case Ending::exited:
+      return process.exit_status != 0;
+    case Ending::unknown:
+      return false;
   }
   return false;
 }
@@ -32,7 +35,8 @@ struct Suspect {
   std::int64_t steps_behind = 0;
 };
 
-std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& steps, std::span<const Frontier> frontiers) {
+std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& steps,
+                                 std::span<const Frontier> frontiers) {
   std::int64_t farthest = 0;
   for (const Frontier& frontier : frontiers) farthest = std::max(farthest, steps_done(steps, frontier.rank));
   std::vector<Suspect> suspects;
@@ -98,7 +102,8 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
   for (const Suspect& suspect : suspects) {
     if (suspect.process != lost.process) others.push_back(suspect.process->rank);
   }
-  if (!others.empty()) text += format("; after it ended with an error: rank{} {}", others.size() == 1 ? "" : "s", rank_list(others));
+  if (!others.empty())
+    text += format("; after it ended with an error: rank{} {}", others.size() == 1 ? "" : "s", rank_list(others));
   return text;
 }
 
@@ -112,7 +117,8 @@ bool stopped_together(std::span<const Suspect> suspects, std::size_t ranks) {
 
 /// A rank that only ended badly after everything was done has cost nobody anything.
 bool was_needed(const Run& run, const Suspect& suspect, std::span<const Frontier> frontiers) {
-  const bool open_work = std::ranges::any_of(frontiers, [](const Frontier& frontier) { return frontier.unfinished > 0; });
+  const bool open_work =
+      std::ranges::any_of(frontiers, [](const Frontier& frontier) { return frontier.unfinished > 0; });
   return suspect.frontier->missed > 0 || suspect.steps_behind > 0 || open_work || run.ranks().size() == 1;
 }
 
@@ -127,7 +133,8 @@ Finding lost_finding(const Section<StepsSection>& steps, const Suspect& lost, st
   finding.evidence = evidence_for(lost, suspects);
   finding.advice = format(
       "Look at the last lines of rank {}'s log and at the kernel log of its host (out of memory, hardware error); "
-      "checkpoint often enough to restart.", lost.process->rank.value);
+      "checkpoint often enough to restart.",
+      lost.process->rank.value);
   return finding;
 }
 
@@ -142,7 +149,8 @@ std::optional<Finding> absent_ranks(const Run& run) {
   finding.id = "ranks_missing";
   finding.severity = FindingSeverity::major;
   finding.title = format("{} of {} ranks were recorded", run.ranks().size(), world);
-  finding.evidence = format("absent: rank {}; waits are lower bounds, and an absent rank may be the late one", rank_list(absent));
+  finding.evidence =
+      format("absent: rank {}; waits are lower bounds, and an absent rank may be the late one", rank_list(absent));
   finding.advice = "Check that the recorder ran on every host and that its segments were gathered.";
   return finding;
 }

@@ -84,7 +84,8 @@ Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSec
     any_classified = any_classified || is_classified(layers);
     rows.push_back(row_of(run, rank, steps, layers));
   }
-  if (rows.empty()) return unavailable(options.ranks.empty() ? "no process has a rank" : "none of the ranks asked for was recorded");
+  if (rows.empty())
+    return unavailable(options.ranks.empty() ? "no process has a rank" : "none of the ranks asked for was recorded");
   if (!any_classified) return unavailable(nothing_classified);
   return rows;
 }

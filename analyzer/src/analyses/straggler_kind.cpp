@@ -15,33 +15,48 @@ constexpr double alone_peers_share = 0.01;
 
 std::int64_t part_of(const TimeSplit& split, Component component) {
   switch (component) {
-    case Component::compute: return split.compute_ns;
-    case Component::host: return split.idle_ns - split.idle_ns_of(IdleCause::data) - split.idle_for_others_ns;
-    case Component::data: return split.idle_ns_of(IdleCause::data);
-    case Component::memory: return split.memory_ns;
-    case Component::network: return split.own_comm_delay_ns;
+    case Component::compute:
+      return split.compute_ns;
+    case Component::host:
+      return split.idle_ns - split.idle_ns_of(IdleCause::data) - split.idle_for_others_ns;
+    case Component::data:
+      return split.idle_ns_of(IdleCause::data);
+    case Component::memory:
+      return split.memory_ns;
+    case Component::network:
+      return split.own_comm_delay_ns;
   }
   return 0;
 }
 
 StragglerKind kind_of(Component component) {
   switch (component) {
-    case Component::compute: return StragglerKind::compute;
-    case Component::host: return StragglerKind::host;
-    case Component::data: return StragglerKind::data;
-    case Component::memory: return StragglerKind::memory;
-    case Component::network: return StragglerKind::network;
+    case Component::compute:
+      return StragglerKind::compute;
+    case Component::host:
+      return StragglerKind::host;
+    case Component::data:
+      return StragglerKind::data;
+    case Component::memory:
+      return StragglerKind::memory;
+    case Component::network:
+      return StragglerKind::network;
   }
   return StragglerKind::mixed;
 }
 
 std::string_view verb_of(Component component) {
   switch (component) {
-    case Component::compute: return "computes";
-    case Component::host: return "leaves its lanes idle, waiting for the host,";
-    case Component::data: return "waits for data";
-    case Component::memory: return "copies";
-    case Component::network: return "holds back its communication";
+    case Component::compute:
+      return "computes";
+    case Component::host:
+      return "leaves its lanes idle, waiting for the host,";
+    case Component::data:
+      return "waits for data";
+    case Component::memory:
+      return "copies";
+    case Component::network:
+      return "holds back its communication";
   }
   return "spends";
 }

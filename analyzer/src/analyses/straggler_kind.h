@@ -19,7 +19,9 @@ struct Excess {
   StragglerKind kind = StragglerKind::mixed;
   std::size_t peer_count = 0;
 
-  [[nodiscard]] std::int64_t difference_ns(std::size_t component) const { return own_ns[component] - peers_ns[component]; }
+  [[nodiscard]] std::int64_t difference_ns(std::size_t component) const {
+    return own_ns[component] - peers_ns[component];
+  }
 };
 
 /// Compares peer number `peer` with the others over the given counted steps; `excess_ns` is x_r - c.

@@ -46,7 +46,8 @@ TEST(LostRanks, PeersWhoseRecordingEndsEarlierButWhoWaitedAreNotBlamed) {
   // All were killed; ranks 0 and 2 sat in the operation and recorded nothing after its start.
   const auto lost = findings_of(
       "@run clock=same_host\n@group dp 0,1,2\n"
-      "@rank 0 recorded=0:50 ended=vanished\n@rank 1 recorded=0:90 ended=vanished\n@rank 2 recorded=0:60 ended=vanished\n"
+      "@rank 0 recorded=0:50 ended=vanished\n@rank 1 recorded=0:90 ended=vanished\n@rank 2 recorded=0:60 "
+      "ended=vanished\n"
       "0 step 0 50 step index=7 cut=end\n0 comm 50 - allreduce group=dp state=started\n"
       "1 step 0 90 step index=7 cut=end\n"
       "2 step 0 60 step index=7 cut=end\n2 comm 60 - allreduce group=dp state=started\n",
@@ -85,7 +86,8 @@ TEST(LostRanks, ACrashAfterTheLastStepCostsNobodyAnything) {
                           "@rank 0 recorded=0:100 ended=exited:0\n@rank 1 recorded=0:100 ended=vanished\n"
                           "0 step 0 100 step index=0\n0 comm 10 20 allreduce group=dp\n"
                           "1 step 0 100 step index=0\n1 comm 10 20 allreduce group=dp\n",
-                          "rank_lost").empty());
+                          "rank_lost")
+                  .empty());
 }
 
 TEST(LostRanks, AJobThatWasStoppedAsAWholeLostNoRank) {
@@ -93,7 +95,8 @@ TEST(LostRanks, AJobThatWasStoppedAsAWholeLostNoRank) {
                           "@rank 0 recorded=0:100 ended=vanished\n@rank 1 recorded=0:90 ended=vanished\n"
                           "0 step 0 100 step index=0 cut=end\n0 comm 10 - allreduce group=dp state=started\n"
                           "1 step 0 90 step index=0 cut=end\n1 comm 10 - allreduce group=dp state=started\n",
-                          "rank_lost").empty());
+                          "rank_lost")
+                  .empty());
 }
 
 TEST(LostRanks, ACleanRunHasNone) {

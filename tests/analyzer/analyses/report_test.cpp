@@ -55,7 +55,8 @@ TEST(Report, WithoutStepsTheWholeRecordingIsSplit) {
 
 TEST(Report, WithoutCollectivesTheRestStands) {
   const Report report = analyze(*run_of("@run clock=same_host\n0 step 0 100 step index=0\n0 op 0 95 op\n"
-                                        "1 step 0 100 step index=0\n1 op 0 95 op\n"), {});
+                                        "1 step 0 100 step index=0\n1 op 0 95 op\n"),
+                                {});
   EXPECT_FALSE(report.collectives);
   EXPECT_TRUE(report.rank_rows);
   EXPECT_FALSE(report.rank_rows->at(0).overlap_ratio.value);
@@ -64,7 +65,8 @@ TEST(Report, WithoutCollectivesTheRestStands) {
 }
 
 TEST(Report, HostSamplesAloneAreStillAReport) {
-  const Report report = analyze(*run_of("@rank 0 host=n0 program=python3\n0 counter 0 50 cpu_percent\n0 counter 9 1024 rss_bytes\n"), {});
+  const Report report =
+      analyze(*run_of("@rank 0 host=n0 program=python3\n0 counter 0 50 cpu_percent\n0 counter 9 1024 rss_bytes\n"), {});
   EXPECT_FALSE(anything_computed(report));
   EXPECT_EQ(report.rank_facts.at(0).cpu_percent, 50);
   EXPECT_EQ(report.rank_facts.at(0).peak_rss_bytes, 1024);
@@ -80,7 +82,8 @@ TEST(Report, NoComputeIsNoProblem) {
 TEST(Report, RanksZeroAndTwoOfThree) {
   const Report report = analyze(*run_of("@run clock=same_host world_size=3\n@group dp 0,1,2\n"
                                         "0 step 0 100 step index=0\n0 op 0 50 op\n0 comm 50 90 allreduce group=dp\n"
-                                        "2 step 0 100 step index=0\n2 op 0 50 op\n2 comm 60 90 allreduce group=dp\n"), {});
+                                        "2 step 0 100 step index=0\n2 op 0 50 op\n2 comm 60 90 allreduce group=dp\n"),
+                                {});
   EXPECT_EQ(report.world_size, 3);
   EXPECT_EQ(report.collectives->partial, 1);
   ASSERT_FALSE(report.data_quality.empty());

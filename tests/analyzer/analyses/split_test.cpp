@@ -186,7 +186,9 @@ TEST(Split, WindowsThatTileGiveTheWhole) {
   const auto run = run_of(random_text(random, false));
   const Layers layers = layers_of(*run, RankId{0}, match_collectives(*run, ClockTrust(*run)));
   TimeSplit sum;
-  for (const TimeSplit& part : split_windows(layers, std::vector<TimeRange>{{at(0), at(7)}, {at(7), at(20'000)}, {at(20'000), at(40'000)}})) sum += part;
+  for (const TimeSplit& part :
+       split_windows(layers, std::vector<TimeRange>{{at(0), at(7)}, {at(7), at(20'000)}, {at(20'000), at(40'000)}}))
+    sum += part;
   EXPECT_EQ(sum, split_windows(layers, std::vector<TimeRange>{{at(0), at(40'000)}}).at(0));
 }
 

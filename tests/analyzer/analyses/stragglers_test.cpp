@@ -126,7 +126,8 @@ TEST(Stragglers, AQuietRunStatesWhatItWouldHaveFound) {
   const StragglersSection section = stragglers_of({});
   EXPECT_TRUE(section.cannot_tell.empty()) << section.cannot_tell;
   EXPECT_NEAR(section.smallest_detectable.value_or(0), 1.06, 0.02);
-  EXPECT_EQ(section.compared, "Compared with 3 peers of all ranks; medians of 20 steps. Few steps: severity is at most major.");
+  EXPECT_EQ(section.compared,
+            "Compared with 3 peers of all ranks; medians of 20 steps. Few steps: severity is at most major.");
 }
 
 TEST(Stragglers, FourStepsAreTooFew) {

@@ -10,8 +10,8 @@
 namespace rankscope::testing {
 namespace {
 
-constexpr std::int64_t host_gap_ns = 20'000;     // between the spans of a step
-constexpr std::int64_t pick_up_ns = 50'000;      // from enqueued to started on a free communication thread
+constexpr std::int64_t host_gap_ns = 20'000;  // between the spans of a step
+constexpr std::int64_t pick_up_ns = 50'000;   // from enqueued to started on a free communication thread
 
 class Writer {
  public:
@@ -28,8 +28,8 @@ class Writer {
     StepPlan plan;
     std::int64_t begin = 0;
     std::int64_t backward_end = 0;
-    std::int64_t first_ready = 0;   // first bucket: in the middle of backward
-    std::int64_t free_at = 0;       // the communication thread
+    std::int64_t first_ready = 0;  // first bucket: in the middle of backward
+    std::int64_t free_at = 0;      // the communication thread
   };
 
   std::string members() const {
@@ -65,8 +65,10 @@ class Writer {
       own.backward_end = compute(rank, "backward", forward + host_gap_ns, noisy(own.plan.backward));
       own.first_ready = (forward + own.backward_end) / 2;
     }
-    bucket(ranks, 2 * step, [](const Rank& own) { return own.first_ready; }, 0);
-    bucket(ranks, 2 * step + 1, [](const Rank& own) { return own.backward_end; }, 1);
+    bucket(
+        ranks, 2 * step, [](const Rank& own) { return own.first_ready; }, 0);
+    bucket(
+        ranks, 2 * step + 1, [](const Rank& own) { return own.backward_end; }, 1);
     for (std::uint32_t rank = 0; rank < plan_.ranks; ++rank) finish_step(ranks[rank], rank, step);
   }
 
