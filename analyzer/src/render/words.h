@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "units.h"
+
 namespace rankscope::analyzer {
 
 /// Valid UTF-8 that cannot steer a terminal: control characters and direction overrides become \xNN or \u{NNNN}.
@@ -21,12 +23,6 @@ namespace rankscope::analyzer {
 
 /// Lines of at most `width` columns, broken at spaces; a longer word is broken where it must.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width);
-
-/// Three significant digits with the fitting unit: "812 ns", "12.3 µs", "1.02 s".
-[[nodiscard]] std::string duration_text(std::int64_t ns);
-
-/// Decimal units, as bandwidths use them: "1.05 MB".
-[[nodiscard]] std::string bytes_text(std::int64_t bytes);
 
 /// A share of one: "27 %", "3.4 %", "< 0.1 %".
 [[nodiscard]] std::string percent_text(double share);
