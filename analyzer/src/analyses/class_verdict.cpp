@@ -5,6 +5,7 @@
 
 #include "analyses/severity.h"
 #include "analyses/statistics.h"
+#include "units.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

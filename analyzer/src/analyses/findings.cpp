@@ -6,6 +6,7 @@
 #include "analyses/arrivals.h"
 #include "analyses/severity.h"
 #include "analyses/straggler_kind.h"
+#include "units.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

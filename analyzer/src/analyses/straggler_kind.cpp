@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analyses/statistics.h"
+#include "units.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
@@ -128,15 +129,6 @@ bool is_alone_with_it(const Excess& excess, std::int64_t peers_own_ns) {
            static_cast<double>(excess.peers_ns[i]) <= alone_peers_share * whole;
   }
   return false;
-}
-
-std::string duration_text(std::int64_t ns) {
-  const auto value = static_cast<double>(ns);
-  const double size = std::abs(value);
-  if (size >= 10e9) return format("{:.1f} s", value / 1e9);
-  if (size >= 1e5) return format("{:.1f} ms", value / 1e6);
-  if (size >= 1e3) return format("{:.1f} us", value / 1e3);
-  return format("{} ns", ns);
 }
 
 }  // namespace rankscope::analyzer

@@ -34,7 +34,4 @@ struct Excess {
 /// A cause of lost time that only this rank has: the second proof of 9.3.
 [[nodiscard]] bool is_alone_with_it(const Excess& excess, std::int64_t peers_own_ns);
 
-/// "148.2 ms", "12.3 us": one decimal, in the unit that fits.
-[[nodiscard]] std::string duration_text(std::int64_t ns);
-
 }  // namespace rankscope::analyzer
