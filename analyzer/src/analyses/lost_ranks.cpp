@@ -50,12 +50,16 @@ std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& st
   return suspects;
 }
 
+/// May the ends of the recordings be put in order?
+enum class Ends : std::uint8_t { comparable, unrelated };
+
 /// The one that stopped first. Whoever missed operations that its peers started comes before all who did not: those
 /// peers were waiting for it.
-const Suspect& root_cause(std::span<const Suspect> suspects, bool comparable) {
-  const auto order = [comparable](const Suspect& suspect) {
+const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
+  const auto order = [ends](const Suspect& suspect) {
     const bool awaited = suspect.frontier->missed > 0 || suspect.steps_behind > 0;
-    const std::int64_t first = comparable ? ns_of(suspect.process->recorded.end) : -suspect.frontier->missed;
+    const std::int64_t first =
+        ends == Ends::comparable ? ns_of(suspect.process->recorded.end) : -suspect.frontier->missed;
     return std::tuple(!awaited, first, suspect.process->rank);
   };
   return *std::ranges::min_element(suspects, {}, order);
@@ -138,6 +142,21 @@ Finding lost_finding(const Section<StepsSection>& steps, const Suspect& lost, st
   return finding;
 }
 
+/// Nobody was missed by the others, so nobody is blamed; who recorded the last event first is only a hint.
+Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Suspect> suspects) {
+  const Suspect& first = root_cause(suspects, Ends::comparable);
+  Finding finding;
+  finding.id = "job_stopped";
+  finding.severity = FindingSeverity::major;
+  finding.step = step_of_loss(steps, first);
+  finding.title = "all ranks stopped without an orderly end";
+  finding.evidence =
+      format("{} of {} recordings just stop at the same point of the program; rank {} recorded its last event first",
+             suspects.size(), suspects.size(), first.process->rank.value);
+  finding.advice = "Look for a time limit, a cancelled job or a signal from the launcher in the scheduler's log.";
+  return finding;
+}
+
 std::optional<Finding> absent_ranks(const Run& run) {
   const std::int64_t world = run.info().world_size;
   if (std::cmp_less_equal(world, run.ranks().size()) || run.ranks().empty()) return std::nullopt;
@@ -161,8 +180,10 @@ std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>
   std::vector<Finding> findings;
   const std::vector<Frontier> frontiers = comm_frontiers(run);
   const std::vector<Suspect> suspects = suspects_of(run, steps, frontiers);
-  if (!suspects.empty() && !stopped_together(suspects, run.ranks().size())) {
-    const Suspect& lost = root_cause(suspects, clocks.comparable(run.ranks()));
+  if (stopped_together(suspects, run.ranks().size())) {
+    findings.push_back(stopped_finding(steps, suspects));
+  } else if (!suspects.empty()) {
+    const Suspect& lost = root_cause(suspects, clocks.comparable(run.ranks()) ? Ends::comparable : Ends::unrelated);
     if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(steps, lost, suspects));
   }
   if (auto absent = absent_ranks(run)) findings.push_back(std::move(*absent));

@@ -1,4 +1,4 @@
-// Ranks that stopped while the others still needed them (findings rank_lost and ranks_missing).
+// Ranks that stopped while the others still needed them (findings rank_lost, job_stopped and ranks_missing).
 #pragma once
 
 #include "analyses/clock_trust.h"

@@ -91,12 +91,13 @@ TEST(LostRanks, ACrashAfterTheLastStepCostsNobodyAnything) {
 }
 
 TEST(LostRanks, AJobThatWasStoppedAsAWholeLostNoRank) {
-  EXPECT_TRUE(findings_of("@run clock=same_host\n@group dp 0,1\n"
-                          "@rank 0 recorded=0:100 ended=vanished\n@rank 1 recorded=0:90 ended=vanished\n"
-                          "0 step 0 100 step index=0 cut=end\n0 comm 10 - allreduce group=dp state=started\n"
-                          "1 step 0 90 step index=0 cut=end\n1 comm 10 - allreduce group=dp state=started\n",
-                          "rank_lost")
-                  .empty());
+  constexpr std::string_view all_killed =
+      "@run clock=same_host\n@group dp 0,1\n"
+      "@rank 0 recorded=0:100 ended=vanished\n@rank 1 recorded=0:90 ended=vanished\n"
+      "0 step 0 100 step index=0 cut=end\n0 comm 10 - allreduce group=dp state=started\n"
+      "1 step 0 90 step index=0 cut=end\n1 comm 10 - allreduce group=dp state=started\n";
+  EXPECT_TRUE(findings_of(all_killed, "rank_lost").empty());
+  EXPECT_EQ(findings_of(all_killed, "job_stopped").size(), 1U);
 }
 
 TEST(LostRanks, ACleanRunHasNone) {
