@@ -41,10 +41,12 @@ def wrong(root, path, quote, target, arrows):
     for pattern, modules, name in THIRD_PARTY:
         if pattern.match(("<" if quote == "<" else '"') + target + ">") and owner(path, arrows) not in modules:
             return f"{name} belongs to {' '.join(sorted(modules))}"
-    if quote == '"' and (".." in target.split("/") or "src" in target.split("/")):
-        return "a private header is included by its name alone"
-    if quote == '"' and module != "tests" and not any((root / module).rglob(target)):
-        return f"{module} has no such header of its own"
+    if quote == '"' and module != "tests":
+        beside = (root / path.parent / target).resolve()
+        if beside.is_file() and not beside.is_relative_to((root / module).resolve()):
+            return "a private header of another module"
+        if not beside.is_file() and not (root / module / "src" / target).is_file():
+            return f"{module} has no such header of its own"
     return None
 
 

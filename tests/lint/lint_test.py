@@ -36,6 +36,7 @@ class Layers(unittest.TestCase):
     def test_own_headers_are_fine(self):
         private = {"analyzer/src/b/b.h": ""}
         self.assertEqual(layers("analyzer/src/a.cpp", '"b/b.h"', files=private)[0], 0)
+        self.assertEqual(layers("analyzer/src/c/a.cpp", '"../b/b.h"', files=private)[0], 0)
         self.assertEqual(layers("analyzer/src/a.cpp", '"rankscope/analyzer/report.h"')[0], 0)
 
     def test_an_arrow_backwards_is_named_with_its_line(self):
