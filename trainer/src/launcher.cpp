@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -104,6 +105,8 @@ std::vector<std::string> environment_of(const LaunchOptions& options, int local_
   variables.push_back(format("MASTER_ADDR={}", options.master_address));
   variables.push_back(format("MASTER_PORT={}", store != nullptr ? store->port : options.master_port));
   variables.emplace_back("RANKSCOPE_LAUNCHER=1");
+  // libtorch answers a lost peer with a page of stack frames; our one sentence is enough.
+  if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) variables.emplace_back("TORCH_CPP_LOG_LEVEL=ERROR");
   if (store != nullptr && local_rank == 0) variables.push_back(format("RANKSCOPE_STORE_FD={}", store->socket.fd()));
   return variables;
 }
@@ -192,7 +195,8 @@ int wait_for_all(std::vector<Child> children) {
     if (pid > 0 && child != children.end()) {
       child->running = false;
       if (wait_status != 0) {
-        tell(*child, wait_status);
+        // The others fail because of the first one, and say so themselves.
+        if (first_failure == 0) tell(*child, wait_status);
         if (first_failure == 0) first_failure = status_of(wait_status);
         ending.begin(time_to_notice);
       }

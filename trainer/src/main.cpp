@@ -18,7 +18,7 @@
 namespace rankscope::trainer {
 namespace {
 
-Result<int> run_rank(const TrainOptions& options, const Placement& place) {
+Result<int> run_mode(const TrainOptions& options, const Placement& place) {
   if (options.launch.ranks > 0 && options.launch.ranks * options.launch.nodes != place.world_size) {
     return fail(ErrorKind::usage, format("--ranks {} does not fit the {} ranks that {} has started",
                                          options.launch.ranks, place.world_size, place.source));
@@ -27,6 +27,14 @@ Result<int> run_rank(const TrainOptions& options, const Placement& place) {
   RS_TRY(const Mode mode, find_mode(options.mode, place.world_size));
   set_up_torch(options);
   return mode.run(options, place);
+}
+
+// What is wrong with options or data is wrong on all ranks: one says it.
+Result<int> run_rank(const TrainOptions& options, const Placement& place) {
+  auto status = run_mode(options, place);
+  const bool common = !status && (status.error().kind == ErrorKind::usage || status.error().kind == ErrorKind::unreadable);
+  if (common && place.rank != 0 && place.source == "rankscope") return exit_status(status.error().kind);
+  return status;
 }
 
 // What is wrong for all ranks is said once, before any is started.
