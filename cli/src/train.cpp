@@ -55,6 +55,8 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   }
   arguments.record.command.insert(arguments.record.command.end(), words.begin(), words.end());
   if (arguments.no_record) return become(arguments.record.command);
+  arguments.record.shown_command = {"rankscope", "train"};
+  arguments.record.shown_command.insert(arguments.record.shown_command.end(), words.begin(), words.end());
   arguments.record.injected = faults_in(words);
   const bool launched = std::getenv("RANK") != nullptr || std::getenv("SLURM_STEP_ID") != nullptr;
   if (!launched) arguments.record.launcher = "rankscope train";
