@@ -167,8 +167,8 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
                           {printable(group.op)},
                           {format("{}", group.count)},
                           {group.bytes < 0 ? std::string{none} : bytes_text(group.bytes)},
-                          {duration_text(group.wait_ns)},
-                          {duration_text(group.transfer_ns)},
+                          {readable_duration(group.wait_ns)},
+                          {readable_duration(group.transfer_ns)},
                           {group.busbw_gbps ? format("{:.3g} GB/s", *group.busbw_gbps) : std::string{none}}});
   }
   return table;
@@ -267,7 +267,7 @@ Table straggler_table(const StragglersSection& section) {
                           {std::string{name_of(row.kind)}},
                           {row.persistence == Persistence::persistent ? "all the time" : "now and then"},
                           {format("{:.2f} x", row.slowdown)},
-                          {duration_text(row.lag_ns_per_step)},
+                          {readable_duration(row.lag_ns_per_step)},
                           {std::string{name_of(row.severity)}},
                           {certainty}});
   }

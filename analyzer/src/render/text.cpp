@@ -28,8 +28,8 @@ std::string ranks_text(const Report& report) {
 std::string steps_text(const StepsSection& steps) {
   auto text = format(" · {}", counted(size_of(steps.steps), "step"));
   if (steps.median_ns > 0) {
-    text += format(" of {} (90 % within {}, jitter {})", duration_text(steps.median_ns), duration_text(steps.p90_ns),
-                   percent_text(steps.jitter));
+    text += format(" of {} (90 % within {}, jitter {})", readable_duration(steps.median_ns),
+                   readable_duration(steps.p90_ns), percent_text(steps.jitter));
   }
   return text;
 }
@@ -39,13 +39,13 @@ std::string clock_text(const ClockInfo& clock) {
   auto method = clock.method;
   std::ranges::replace(method, '_', ' ');
   return format("Clocks: {}, ± {}; differences between ranks below twice that are not claimed.", printable(method),
-                duration_text(clock.error.count()));
+                readable_duration(clock.error.count()));
 }
 
 void add_head(Page& page, const Report& report) {
   page.heading("RUN");
   page.paragraph(format("{}{} · {} recorded by {}", ranks_text(report), report.steps ? steps_text(*report.steps) : "",
-                        duration_text(report.duration_ns), printable(report.source)));
+                        readable_duration(report.duration_ns), printable(report.source)));
   if (report.steps) page.paragraph(steps_source(*report.steps), Tone::faint);
   page.paragraph(clock_text(report.clock), Tone::faint);
   std::size_t width = 0;
@@ -103,7 +103,7 @@ void add_findings(Page& page, const Report& report, const ReportOptions& options
     if (shown++ > 0) page.blank();
     auto title = printable(finding.title);
     if (finding.gain_ns_per_step > 0)
-      title += format(" · gain up to {} per step", duration_text(finding.gain_ns_per_step));
+      title += format(" · gain up to {} per step", readable_duration(finding.gain_ns_per_step));
     page.item({std::string{name_of(finding.severity)}, tone_of(finding.severity)}, title, label_width);
     if (!finding.evidence.empty()) page.item({"", Tone::plain}, printable(finding.evidence), label_width);
     if (!finding.advice.empty()) page.item({"  advice", Tone::faint}, printable(finding.advice), label_width);

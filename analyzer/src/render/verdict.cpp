@@ -37,14 +37,14 @@ std::string sentence_on(const Straggler& row) {
 
 /// By how much, and what repairing it gives back.
 std::string size_sentence(const Report& report, const Straggler& row) {
-  const auto lag = duration_text(row.lag_ns_per_step);
+  const auto lag = readable_duration(row.lag_ns_per_step);
   auto sentence = row.persistence == Persistence::transient
                       ? format("A step with such a stall takes it {} longer", lag)
                       : format("Its own work takes {:.2f} times as long, {} more in each step", row.slowdown, lag);
   if (row.gain_ns_per_step > 0) {
     sentence += format("; at the level of its peers, {} would be up to {}{} shorter",
                        row.persistence == Persistence::transient ? "an average step" : "each step",
-                       duration_text(row.gain_ns_per_step), share_of_step(report, row.gain_ns_per_step));
+                       readable_duration(row.gain_ns_per_step), share_of_step(report, row.gain_ns_per_step));
   }
   return sentence + ".";
 }

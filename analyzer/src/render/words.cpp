@@ -133,7 +133,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   return lines;
 }
 
-std::string duration_text(std::int64_t ns) {
+std::string readable_duration(std::int64_t ns) {
   constexpr std::array<Unit, 4> units{{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
   return with_unit(ns, units);
 }

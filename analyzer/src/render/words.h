@@ -23,7 +23,7 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 /// Three significant digits with the fitting unit: "812 ns", "12.3 µs", "1.02 s".
-[[nodiscard]] std::string duration_text(std::int64_t ns);
+[[nodiscard]] std::string readable_duration(std::int64_t ns);
 
 /// Decimal units, as bandwidths use them: "1.05 MB".
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);

@@ -127,12 +127,12 @@ TEST(RenderText, OfManyRanksTheSlowOnesAreShown) {
 }
 
 TEST(Words, DurationsHaveThreeDigits) {
-  EXPECT_EQ(duration_text(0), "0 ns");
-  EXPECT_EQ(duration_text(999), "999 ns");
-  EXPECT_EQ(duration_text(12'345), "12.3 µs");
-  EXPECT_EQ(duration_text(999'999), "1.00 ms");
-  EXPECT_EQ(duration_text(1'234'567'890), "1.23 s");
-  EXPECT_EQ(duration_text(-45'600'000), "-45.6 ms");
+  EXPECT_EQ(readable_duration(0), "0 ns");
+  EXPECT_EQ(readable_duration(999), "999 ns");
+  EXPECT_EQ(readable_duration(12'345), "12.3 µs");
+  EXPECT_EQ(readable_duration(999'999), "1.00 ms");
+  EXPECT_EQ(readable_duration(1'234'567'890), "1.23 s");
+  EXPECT_EQ(readable_duration(-45'600'000), "-45.6 ms");
 }
 
 TEST(Words, PartsAddUpToTheWhole) {
