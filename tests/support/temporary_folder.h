@@ -28,7 +28,8 @@ class TemporaryFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
   [[nodiscard]] std::size_t file_count() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator{path_}, std::filesystem::directory_iterator{}));
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator{path_}, std::filesystem::directory_iterator{}));
   }
 
  private:

@@ -5,14 +5,15 @@
 
 #include "analyses/severity.h"
 #include "analyses/statistics.h"
+#include "units.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-constexpr double least_ratio = 1.05;        // metrics.md 9.4
-constexpr double arrival_chance = 0.01;     // 9.4: Binomial tail below 0.01 / n
-constexpr double worth_explaining = 0.1;    // share of the lag from which on the unexplained rest is printed
+constexpr double least_ratio = 1.05;      // metrics.md 9.4
+constexpr double arrival_chance = 0.01;   // 9.4: Binomial tail below 0.01 / n
+constexpr double worth_explaining = 0.1;  // share of the lag from which on the unexplained rest is printed
 
 double median_ratio(std::vector<double> ratios) {
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
@@ -79,11 +80,10 @@ Straggler ClassVerdict::row_for(std::size_t peer, Persistence persistence) const
 /// metrics.md 20 with the caps of 9.1 and 9.3.
 void ClassVerdict::grade(Straggler& row, double ratio) const {
   const bool few_peers = peers_.size() < firm_peers;
-  const double share = steps_.median_ns > 0
-                           ? static_cast<double>(row.gain_ns_per_step) / static_cast<double>(steps_.median_ns)
-                           : 0;
-  row.severity = worse(severity_of(ratio, few_peers ? straggler_limits_few : straggler_limits),
-                       severity_of(share, gain_limits));
+  const double share =
+      steps_.median_ns > 0 ? static_cast<double>(row.gain_ns_per_step) / static_cast<double>(steps_.median_ns) : 0;
+  row.severity =
+      worse(severity_of(ratio, few_peers ? straggler_limits_few : straggler_limits), severity_of(share, gain_limits));
   if (few_peers || counted_.size() < few_steps) row.severity = capped(row.severity, FindingSeverity::major);
   if (counted_.size() < least_steps) row.severity = capped(row.severity, FindingSeverity::minor);
 }
@@ -124,7 +124,8 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
   const std::int64_t hits = arrivals_.times_last(peers_.rows[peer]->rank);
   if (peers_.size() < firm_peers || hits == 0 || arrivals_.trials == 0) return std::nullopt;
   const double share = static_cast<double>(hits) / static_cast<double>(arrivals_.trials);
-  if (share < std::max(0.5, 3 / n) || binomial_tail(hits, arrivals_.trials, 1 / n) >= arrival_chance / n) return std::nullopt;
+  if (share < std::max(0.5, 3 / n) || binomial_tail(hits, arrivals_.trials, 1 / n) >= arrival_chance / n)
+    return std::nullopt;
   const std::vector<std::size_t> steps = all_steps(times_);
   const std::vector<std::int64_t> medians = medians_over(times_, steps);
   const std::int64_t c = median(without(medians, peer));
@@ -136,10 +137,10 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
   row.gain_ns_per_step = gain_of(medians, peer);
   const Excess excess = explain_excess(peers_, peer, steps, row.lag_ns_per_step);
   row.kind = excess.kind;
-  row.evidence = format("{}; it came last in {} of {} {}; own time {} against {}, {:.2f} x{}",
-                        describe_excess(row.rank, excess), hits, arrivals_.trials,
-                        arrivals_.by_unit ? "operations (few steps)" : "steps", duration_text(medians[peer]),
-                        duration_text(c), ratio, unexplained_text(excess, row.lag_ns_per_step));
+  row.evidence =
+      format("{}; it came last in {} of {} {}; own time {} against {}, {:.2f} x{}", describe_excess(row.rank, excess),
+             hits, arrivals_.trials, arrivals_.by_unit ? "operations (few steps)" : "steps",
+             duration_text(medians[peer]), duration_text(c), ratio, unexplained_text(excess, row.lag_ns_per_step));
   grade(row, ratio);
   return row;
 }

@@ -27,7 +27,7 @@ class ClockTrust {
 
   bool aligned_ = false;
   std::int64_t aligned_error_ns_ = 0;
-  std::vector<RankId> ranks_;   // ascending
+  std::vector<RankId> ranks_;    // ascending
   std::vector<StringId> hosts_;  // parallel to ranks_; none = unknown
 };
 

@@ -19,9 +19,8 @@ std::vector<RankId> ranks_of(const Run& run, const Unit& unit) {
 }
 
 bool all_finished(const Run& run, const Unit& unit) {
-  return std::ranges::all_of(unit.members, [&](std::uint32_t row) {
-    return run.collectives()[row].state == CommState::finished;
-  });
+  return std::ranges::all_of(unit.members,
+                             [&](std::uint32_t row) { return run.collectives()[row].state == CommState::finished; });
 }
 
 /// True if every member of the group that the run holds has finished its part. Ranks that are absent from the whole run
@@ -31,8 +30,8 @@ bool has_all_present(const Run& run, const Unit& unit) {
   if (unit.complete) return true;
   if (comm_op(run.text(unit.op)).wait == WaitRule::pair) return false;
   const std::vector<RankId>& members = run.groups()[unit.group.index()].members;
-  const auto present = std::ranges::count_if(
-      members, [&](RankId rank) { return std::ranges::binary_search(run.ranks(), rank); });
+  const auto present =
+      std::ranges::count_if(members, [&](RankId rank) { return std::ranges::binary_search(run.ranks(), rank); });
   return std::cmp_equal(present, unit.members.size());
 }
 
@@ -102,12 +101,14 @@ class GroupSums {
 std::vector<GroupRow> sum_groups(const Run& run, const ClockTrust& clocks, std::span<const Unit> units) {
   std::vector<std::pair<std::tuple<GroupId, std::string>, const Unit*>> order;
   for (const Unit& unit : units) order.emplace_back(std::tuple(unit.group, op_name(run, unit)), &unit);
-  std::ranges::stable_sort(order, {}, [](const auto& entry) -> const auto& { return entry.first; });
+  std::ranges::stable_sort(
+      order, {}, [](const auto& entry) -> const auto& { return entry.first; });
   std::vector<GroupRow> rows;
   for (std::size_t begin = 0; begin < order.size();) {
     GroupSums sums(run, *order[begin].second);
     std::size_t end = begin;
-    for (; end < order.size() && order[end].first == order[begin].first; ++end) sums.add(run, clocks, *order[end].second);
+    for (; end < order.size() && order[end].first == order[begin].first; ++end)
+      sums.add(run, clocks, *order[end].second);
     rows.push_back(std::move(sums).row(clocks));
     begin = end;
   }
@@ -120,9 +121,8 @@ void time_units(const Run& run, const ClockTrust& clocks, Matching& matching, Co
   for (Unit& unit : section.units) {
     note_starts(run, unit);
     if (!unit.complete) ++section.partial;
-    const auto finished = std::ranges::count_if(unit.members, [&](std::uint32_t row) {
-      return run.collectives()[row].state == CommState::finished;
-    });
+    const auto finished = std::ranges::count_if(
+        unit.members, [&](std::uint32_t row) { return run.collectives()[row].state == CommState::finished; });
     if (finished >= 2) section.matched += finished;
     if (has_all_present(run, unit)) violations += time_unit(run, clocks, unit, matching.parts);
   }
@@ -140,9 +140,9 @@ Matching match_collectives(const Run& run, const ClockTrust& clocks) {
   matching.parts.resize(run.collectives().size());
   MatchedUnits found = match_units(run);
   if (found.rows == 0) {
-    matching.section = unavailable(run.collectives().empty()
-                                       ? "no collectives were recorded"
-                                       : "every group has one rank only: nothing was communicated");
+    matching.section =
+        unavailable(run.collectives().empty() ? "no collectives were recorded"
+                                              : "every group has one rank only: nothing was communicated");
     return matching;
   }
   CollectivesSection section;
@@ -155,7 +155,8 @@ Matching match_collectives(const Run& run, const ClockTrust& clocks) {
     return std::tuple(unit.first_start, unit.group, unit.sequence, unit.members.front());
   });
   section.groups = sum_groups(run, clocks, section.units);
-  if (section.unmatched > 0) matching.quality.add(Counter::collectives_unmatched, static_cast<std::uint64_t>(section.unmatched));
+  if (section.unmatched > 0)
+    matching.quality.add(Counter::collectives_unmatched, static_cast<std::uint64_t>(section.unmatched));
   if (found.desynced_units > 0) matching.quality.add(Counter::desync, found.desynced_units);
   if (found.by_call_order) matching.quality.add(Counter::no_comm_args);
   matching.section = std::move(section);

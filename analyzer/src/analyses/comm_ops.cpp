@@ -51,8 +51,10 @@ bool is_point_to_point(std::string_view name) { return comm_op(name).wait == Wai
 std::int64_t payload_bytes(const CommOp& op, std::int64_t member_bytes, std::size_t group_size) {
   if (member_bytes < 0) return -1;
   switch (op.payload) {
-    case PayloadRule::as_given: return member_bytes;
-    case PayloadRule::times_group: return member_bytes * static_cast<std::int64_t>(group_size);
+    case PayloadRule::as_given:
+      return member_bytes;
+    case PayloadRule::times_group:
+      return member_bytes * static_cast<std::int64_t>(group_size);
   }
   return -1;
 }
@@ -60,10 +62,14 @@ std::int64_t payload_bytes(const CommOp& op, std::int64_t member_bytes, std::siz
 double bus_factor(const CommOp& op, std::size_t group_size) {
   const auto g = static_cast<double>(group_size);
   switch (op.factor) {
-    case BusFactor::none: return 0;
-    case BusFactor::one: return 1;
-    case BusFactor::share_of_others: return (g - 1) / g;
-    case BusFactor::twice_share_of_others: return 2 * (g - 1) / g;
+    case BusFactor::none:
+      return 0;
+    case BusFactor::one:
+      return 1;
+    case BusFactor::share_of_others:
+      return (g - 1) / g;
+    case BusFactor::twice_share_of_others:
+      return 2 * (g - 1) / g;
   }
   return 0;
 }

@@ -8,11 +8,11 @@ namespace rankscope::analyzer {
 
 /// Who waits for whom in an operation.
 enum class WaitRule : std::uint8_t {
-  all,            ///< nobody may end before everybody started
+  all,              ///< nobody may end before everybody started
   root_is_awaited,  ///< the others wait for the root only
-  root_waits,     ///< the root waits for the last
-  pair,           ///< sender and receiver wait for each other
-  unknown,        ///< cannot be split
+  root_waits,       ///< the root waits for the last
+  pair,             ///< sender and receiver wait for each other
+  unknown,          ///< cannot be split
 };
 
 /// Bus factor f as a function of the group's size.

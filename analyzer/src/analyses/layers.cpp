@@ -21,19 +21,26 @@ HostClass class_of(SpanKind kind) {
     case SpanKind::backward:
     case SpanKind::optimizer:
     case SpanKind::op:
-    case SpanKind::compute: return HostClass::compute;
-    case SpanKind::wait: return HostClass::host_wait;
-    case SpanKind::comm: return HostClass::comm;
-    case SpanKind::memory: return HostClass::memory;
-    case SpanKind::data: return HostClass::data;
-    case SpanKind::sync: return HostClass::sync;
+    case SpanKind::compute:
+      return HostClass::compute;
+    case SpanKind::wait:
+      return HostClass::host_wait;
+    case SpanKind::comm:
+      return HostClass::comm;
+    case SpanKind::memory:
+      return HostClass::memory;
+    case SpanKind::data:
+      return HostClass::data;
+    case SpanKind::sync:
+      return HostClass::sync;
     case SpanKind::user:
     case SpanKind::step:
     case SpanKind::loader:
     case SpanKind::checkpoint:
     case SpanKind::runtime:
     case SpanKind::overhead:
-    case SpanKind::api: return HostClass::unclassified;
+    case SpanKind::api:
+      return HostClass::unclassified;
   }
   return HostClass::unclassified;
 }
@@ -80,9 +87,15 @@ class ThreadWalk {
     now_ = until;
     const bool main = role_ == Role::main;
     switch (what) {
-      case HostClass::compute: of(out_, Layer::compute).push_back(stretch); break;
-      case HostClass::host_wait: of(out_, Layer::host_wait).push_back(stretch); break;
-      case HostClass::memory: of(out_, Layer::memory).push_back(stretch); break;
+      case HostClass::compute:
+        of(out_, Layer::compute).push_back(stretch);
+        break;
+      case HostClass::host_wait:
+        of(out_, Layer::host_wait).push_back(stretch);
+        break;
+      case HostClass::memory:
+        of(out_, Layer::memory).push_back(stretch);
+        break;
       case HostClass::data:
         if (main) of(out_, Layer::data).push_back(stretch);
         break;
@@ -93,7 +106,8 @@ class ThreadWalk {
         if (main) of(out_, Layer::sync).push_back(stretch);
         break;
       case HostClass::comm:  // add_communication knows its parts
-      case HostClass::unclassified: break;
+      case HostClass::unclassified:
+        break;
     }
   }
 

@@ -11,17 +11,17 @@ namespace rankscope::analyzer {
 /// The sets from which a time split is made. Communication is the union of transfer, wait, unsplit and host_wait.
 enum class Layer : std::uint8_t {
   compute,
-  transfer,    ///< parts of collectives (6.1)
+  transfer,  ///< parts of collectives (6.1)
   wait,
-  unsplit,     ///< communication that was not matched
-  host_wait,   ///< the host is blocked until a collective has finished
+  unsplit,    ///< communication that was not matched
+  host_wait,  ///< the host is blocked until a collective has finished
   memory,
-  data,        ///< the main thread waits for its loader
+  data,  ///< the main thread waits for its loader
   sync,
-  for_others,  ///< part of sync: a barrier or store wait
-  own_delay,   ///< this rank has enqueued a collective, its lane is free, and it has not started yet
-  kernel_gap,  ///< accelerator: gaps of at most 10 us between activities
-  accelerator, ///< everything, on a rank with an accelerator: its idle time has other causes
+  for_others,   ///< part of sync: a barrier or store wait
+  own_delay,    ///< this rank has enqueued a collective, its lane is free, and it has not started yet
+  kernel_gap,   ///< accelerator: gaps of at most 10 us between activities
+  accelerator,  ///< everything, on a rank with an accelerator: its idle time has other causes
 };
 inline constexpr std::size_t layer_count = 12;
 static_assert(layer_count <= Sweep::max_sets);

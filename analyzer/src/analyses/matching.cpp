@@ -56,7 +56,8 @@ void key_pairs(const Run& run, Rows rows, std::vector<Keyed>& out) {
                    sends, row});
   }
   const auto added = std::span(out).subspan(first);
-  std::ranges::stable_sort(added, {}, [](const Keyed& keyed) { return std::tuple(keyed.source, keyed.destination, keyed.sends); });
+  std::ranges::stable_sort(added, {},
+                           [](const Keyed& keyed) { return std::tuple(keyed.source, keyed.destination, keyed.sends); });
   for (std::size_t i = 1; i < added.size(); ++i) {
     const bool same = added[i].source == added[i - 1].source && added[i].destination == added[i - 1].destination &&
                       added[i].sends == added[i - 1].sends;

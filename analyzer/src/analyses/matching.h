@@ -9,11 +9,11 @@ namespace rankscope::analyzer {
 
 /// Units with their members, and the members that agree with nobody.
 struct MatchedUnits {
-  std::vector<Unit> units;           ///< in no particular order
-  std::vector<Desync> desyncs;       ///< the first of each group
+  std::vector<Unit> units;      ///< in no particular order
+  std::vector<Desync> desyncs;  ///< the first of each group
   std::uint64_t desynced_units = 0;
-  std::uint64_t rows = 0;            ///< members of groups with at least two ranks
-  bool by_call_order = false;        ///< sequence numbers were missing in some group
+  std::uint64_t rows = 0;      ///< members of groups with at least two ranks
+  bool by_call_order = false;  ///< sequence numbers were missing in some group
 };
 
 [[nodiscard]] MatchedUnits match_units(const Run& run);

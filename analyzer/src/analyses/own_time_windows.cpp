@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t many_steps = 250;  // metrics.md 9.1: from here on windows of 50 steps
 constexpr std::size_t long_window = 50;
-constexpr double least_ratio = 1.05;     // 9.2
-constexpr double least_sigma = 0.01;     // 9.2: s is at least 1 % of c
+constexpr double least_ratio = 1.05;  // 9.2
+constexpr double least_sigma = 0.01;  // 9.2: s is at least 1 % of c
 constexpr double least_detectable = 0.06;
 constexpr double few_peers_ratio = 1.15;  // 9.3
 constexpr double few_peers_sigmas = 3;    // with two or three ranks only a rank's own steadiness shows the noise
@@ -85,7 +85,8 @@ std::vector<StepBlock> step_blocks(std::size_t steps) {
   if (steps < least_steps) return {};
   std::vector<StepBlock> blocks;
   if (steps >= many_steps) {
-    for (std::size_t first = 0; first + long_window <= steps; first += long_window) blocks.push_back({first, long_window});
+    for (std::size_t first = 0; first + long_window <= steps; first += long_window)
+      blocks.push_back({first, long_window});
     return blocks;
   }
   // Five equal windows, spread over the run: what floor(S/5) leaves over lies between them.

@@ -11,10 +11,10 @@ struct StepBlock {
   std::size_t count = 0;
 };
 
-inline constexpr std::size_t few_steps = 25;         ///< below: severity at most major (9.1)
-inline constexpr std::size_t least_steps = 5;        ///< below: no windows
-inline constexpr std::size_t firm_peers = 4;         ///< below: 9.3
-inline constexpr std::size_t flags_needed = 3;       ///< of five consecutive windows
+inline constexpr std::size_t few_steps = 25;    ///< below: severity at most major (9.1)
+inline constexpr std::size_t least_steps = 5;   ///< below: no windows
+inline constexpr std::size_t firm_peers = 4;    ///< below: 9.3
+inline constexpr std::size_t flags_needed = 3;  ///< of five consecutive windows
 inline constexpr std::size_t consecutive_windows = 5;
 
 /// The windows of 9.1; empty for fewer than 5 steps.

@@ -10,8 +10,8 @@ namespace {
 constexpr double equal_work = 1.02;  // metrics.md 0: compute key counts agree within 2 %
 
 bool is_work(SpanKind kind) {
-  return kind == SpanKind::op || kind == SpanKind::compute || kind == SpanKind::forward ||
-         kind == SpanKind::backward || kind == SpanKind::optimizer;
+  return kind == SpanKind::op || kind == SpanKind::compute || kind == SpanKind::forward || kind == SpanKind::backward ||
+         kind == SpanKind::optimizer;
 }
 
 /// How many compute spans begin inside the counted windows of a rank.
@@ -83,7 +83,8 @@ std::vector<PeerClass> peer_classes(const Run& run, const StepsSection& steps, s
     if (!row.per_step.empty()) rows.push_back(&row);
   }
   if (rows.empty()) return {};
-  const bool stated = std::ranges::any_of(rows, [&](const RankRow* row) { return !stated_place(run, row->rank).empty(); });
+  const bool stated =
+      std::ranges::any_of(rows, [&](const RankRow* row) { return !stated_place(run, row->rank).empty(); });
   std::vector<PeerClass> classes = stated ? by_stated_place(run, rows) : by_work(run, steps, rows);
   const bool lonely = std::ranges::any_of(classes, [](const PeerClass& peers) { return peers.size() < 2; });
   if (classes.size() == 1) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/run_facts.h"
 #include "analyses/split.h"
-#include "analyses/statistics.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -32,17 +32,6 @@ Windows windows_to_split(const Run& run, RankId rank, const Section<StepsSection
   return windows;
 }
 
-/// The values of one counter of a rank's process, in order of time; empty if it was not recorded.
-std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name) {
-  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
-  std::vector<double> values;
-  for (const CounterTrack& track : run.counters()) {
-    if (track.process != process || run.text(track.name) != name) continue;
-    for (const CounterSample& sample : run.samples_of(track)) values.push_back(sample.value);
-  }
-  return values;
-}
-
 void add_counters(const Run& run, RankRow& row) {
   const std::vector<double> allocated = counter_values(run, row.rank, "allocated_bytes");
   if (allocated.empty()) {
@@ -50,11 +39,7 @@ void add_counters(const Run& run, RankRow& row) {
   } else {
     row.peak_allocated_bytes = std::llround(std::ranges::max(allocated));
   }
-  std::vector<double> cpu = counter_values(run, row.rank, "cpu_percent");
-  if (cpu.empty()) return;
-  const auto middle = cpu.begin() + static_cast<std::ptrdiff_t>(cpu.size() / 2);
-  std::ranges::nth_element(cpu, middle);
-  row.cpu_percent = *middle;
+  row.cpu_percent = middle_of(counter_values(run, row.rank, "cpu_percent"));
 }
 
 std::string device_of(const Run& run, RankId rank) {
@@ -99,7 +84,8 @@ Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSec
     any_classified = any_classified || is_classified(layers);
     rows.push_back(row_of(run, rank, steps, layers));
   }
-  if (rows.empty()) return unavailable(options.ranks.empty() ? "no process has a rank" : "none of the ranks asked for was recorded");
+  if (rows.empty())
+    return unavailable(options.ranks.empty() ? "no process has a rank" : "none of the ranks asked for was recorded");
   if (!any_classified) return unavailable(nothing_classified);
   return rows;
 }

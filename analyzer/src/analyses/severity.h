@@ -29,6 +29,8 @@ inline constexpr SeverityLimits data_limits{0.03, 0.10, 0.25};
 
 /// The highest row that applies, then capped.
 [[nodiscard]] constexpr FindingSeverity worse(FindingSeverity a, FindingSeverity b) { return std::max(a, b); }
-[[nodiscard]] constexpr FindingSeverity capped(FindingSeverity severity, FindingSeverity cap) { return std::min(severity, cap); }
+[[nodiscard]] constexpr FindingSeverity capped(FindingSeverity severity, FindingSeverity cap) {
+  return std::min(severity, cap);
+}
 
 }  // namespace rankscope::analyzer

@@ -87,17 +87,20 @@ TimeSplit& TimeSplit::operator+=(const TimeSplit& other) {
   return *this;
 }
 
-std::int64_t TimeSplit::own_ns() const {
-  return window_ns - exposed_comm_ns - idle_for_others_ns + own_comm_delay_ns;
-}
+std::int64_t TimeSplit::own_ns() const { return window_ns - exposed_comm_ns - idle_for_others_ns + own_comm_delay_ns; }
 
 std::string_view name_of(IdleCause cause) {
   switch (cause) {
-    case IdleCause::host: return "host";
-    case IdleCause::sync: return "sync";
-    case IdleCause::data: return "data";
-    case IdleCause::kernel_gap: return "kernel_gap";
-    case IdleCause::other: return "other";
+    case IdleCause::host:
+      return "host";
+    case IdleCause::sync:
+      return "sync";
+    case IdleCause::data:
+      return "data";
+    case IdleCause::kernel_gap:
+      return "kernel_gap";
+    case IdleCause::other:
+      return "other";
   }
   return "?";
 }

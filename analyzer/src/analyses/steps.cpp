@@ -47,8 +47,11 @@ std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
   return windows;
 }
 
+/// May the clocks of the ranks be compared?
+enum class Clocks : std::uint8_t { common, refused };
+
 /// One job step from the windows of all ranks that have it (1.4).
-Step join(std::span<const StepWindow* const> windows, bool refused) {
+Step join(std::span<const StepWindow* const> windows, Clocks clocks) {
   Step step;
   step.index = windows.front()->index;
   step.time = windows.front()->window;
@@ -56,23 +59,23 @@ Step join(std::span<const StepWindow* const> windows, bool refused) {
   for (const StepWindow* window : windows) {
     step.complete = step.complete && window->complete;
     step.wall_ns = std::max(step.wall_ns, window->window.length().count());
-    if (refused) continue;
+    if (clocks == Clocks::refused) continue;
     step.time.begin = std::max(step.time.begin, window->window.begin);
     step.time.end = std::max(step.time.end, window->window.end);
   }
-  if (!refused) step.wall_ns = step.time.length().count();
+  if (clocks == Clocks::common) step.wall_ns = step.time.length().count();
   return step;
 }
 
 /// Steps that every rank with marks has. The windows must be sorted by (index, rank).
-std::vector<Step> common_steps(std::span<const StepWindow* const> windows, std::size_t ranks, bool refused,
+std::vector<Step> common_steps(std::span<const StepWindow* const> windows, std::size_t ranks, Clocks clocks,
                                Quality& quality) {
   std::vector<Step> steps;
   for (std::size_t begin = 0; begin < windows.size();) {
     std::size_t end = begin;
     while (end < windows.size() && windows[end]->index == windows[begin]->index) ++end;
     if (end - begin == ranks) {
-      steps.push_back(join(windows.subspan(begin, end - begin), refused));
+      steps.push_back(join(windows.subspan(begin, end - begin), clocks));
     } else {
       quality.add(Counter::steps_uneven);
     }
@@ -158,7 +161,8 @@ StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOpt
   std::vector<const StepWindow*> by_index;
   for (const StepWindow& window : all.windows) by_index.push_back(&window);
   std::ranges::stable_sort(by_index, {}, [](const StepWindow* window) { return window->index; });
-  section.steps = common_steps(by_index, all.ranks_with_steps.size(), section.clocks_refused, result.quality);
+  section.steps = common_steps(by_index, all.ranks_with_steps.size(),
+                               section.clocks_refused ? Clocks::refused : Clocks::common, result.quality);
   result.quality.add(Counter::steps_uneven, all.ranks_without);
   if (!options.include_warm_up) mark_warm_up(section.steps);
   std::erase_if(section.steps, [&](const Step& step) { return outside(options, step.index); });

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analyses/statistics.h"
+#include "units.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
@@ -15,33 +16,48 @@ constexpr double alone_peers_share = 0.01;
 
 std::int64_t part_of(const TimeSplit& split, Component component) {
   switch (component) {
-    case Component::compute: return split.compute_ns;
-    case Component::host: return split.idle_ns - split.idle_ns_of(IdleCause::data) - split.idle_for_others_ns;
-    case Component::data: return split.idle_ns_of(IdleCause::data);
-    case Component::memory: return split.memory_ns;
-    case Component::network: return split.own_comm_delay_ns;
+    case Component::compute:
+      return split.compute_ns;
+    case Component::host:
+      return split.idle_ns - split.idle_ns_of(IdleCause::data) - split.idle_for_others_ns;
+    case Component::data:
+      return split.idle_ns_of(IdleCause::data);
+    case Component::memory:
+      return split.memory_ns;
+    case Component::network:
+      return split.own_comm_delay_ns;
   }
   return 0;
 }
 
 StragglerKind kind_of(Component component) {
   switch (component) {
-    case Component::compute: return StragglerKind::compute;
-    case Component::host: return StragglerKind::host;
-    case Component::data: return StragglerKind::data;
-    case Component::memory: return StragglerKind::memory;
-    case Component::network: return StragglerKind::network;
+    case Component::compute:
+      return StragglerKind::compute;
+    case Component::host:
+      return StragglerKind::host;
+    case Component::data:
+      return StragglerKind::data;
+    case Component::memory:
+      return StragglerKind::memory;
+    case Component::network:
+      return StragglerKind::network;
   }
   return StragglerKind::mixed;
 }
 
 std::string_view verb_of(Component component) {
   switch (component) {
-    case Component::compute: return "computes";
-    case Component::host: return "leaves its lanes idle, waiting for the host,";
-    case Component::data: return "waits for data";
-    case Component::memory: return "copies";
-    case Component::network: return "holds back its communication";
+    case Component::compute:
+      return "computes";
+    case Component::host:
+      return "leaves its lanes idle, waiting for the host,";
+    case Component::data:
+      return "waits for data";
+    case Component::memory:
+      return "copies";
+    case Component::network:
+      return "holds back its communication";
   }
   return "spends";
 }
@@ -113,15 +129,6 @@ bool is_alone_with_it(const Excess& excess, std::int64_t peers_own_ns) {
            static_cast<double>(excess.peers_ns[i]) <= alone_peers_share * whole;
   }
   return false;
-}
-
-std::string duration_text(std::int64_t ns) {
-  const auto value = static_cast<double>(ns);
-  const double size = std::abs(value);
-  if (size >= 10e9) return format("{:.1f} s", value / 1e9);
-  if (size >= 1e5) return format("{:.1f} ms", value / 1e6);
-  if (size >= 1e3) return format("{:.1f} us", value / 1e3);
-  return format("{} ns", ns);
 }
 
 }  // namespace rankscope::analyzer

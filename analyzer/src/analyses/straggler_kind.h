@@ -19,7 +19,9 @@ struct Excess {
   StragglerKind kind = StragglerKind::mixed;
   std::size_t peer_count = 0;
 
-  [[nodiscard]] std::int64_t difference_ns(std::size_t component) const { return own_ns[component] - peers_ns[component]; }
+  [[nodiscard]] std::int64_t difference_ns(std::size_t component) const {
+    return own_ns[component] - peers_ns[component];
+  }
 };
 
 /// Compares peer number `peer` with the others over the given counted steps; `excess_ns` is x_r - c.
@@ -31,8 +33,5 @@ struct Excess {
 
 /// A cause of lost time that only this rank has: the second proof of 9.3.
 [[nodiscard]] bool is_alone_with_it(const Excess& excess, std::int64_t peers_own_ns);
-
-/// "148.2 ms", "12.3 us": one decimal, in the unit that fits.
-[[nodiscard]] std::string duration_text(std::int64_t ns);
 
 }  // namespace rankscope::analyzer

@@ -34,7 +34,8 @@ void judge(const PeerClass& peers, const StepsSection& steps, const Arrivals& ar
   if (!section.compared.empty()) section.compared += ' ';
   section.compared += comparison_text(peers, counted);
   if (counted >= least_steps) {
-    section.smallest_detectable = std::max(section.smallest_detectable.value_or(1), verdict.windows().smallest_detectable);
+    section.smallest_detectable =
+        std::max(section.smallest_detectable.value_or(1), verdict.windows().smallest_detectable);
   }
 }
 

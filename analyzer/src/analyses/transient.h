@@ -8,8 +8,8 @@ namespace rankscope::analyzer {
 /// The stalls of one rank.
 struct Stalls {
   std::size_t peer = 0;
-  std::vector<std::size_t> steps;   ///< positions among the counted steps
-  std::int64_t excess_ns = 0;       ///< together, beyond the rank's own median
+  std::vector<std::size_t> steps;     ///< positions among the counted steps
+  std::int64_t excess_ns = 0;         ///< together, beyond the rank's own median
   std::optional<std::size_t> period;  ///< in counted steps
 };
 

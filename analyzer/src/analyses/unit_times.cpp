@@ -58,11 +58,16 @@ std::int64_t awaited_start(WaitRule rule, std::span<const Member> members, const
     return member.start;
   };
   switch (rule) {
-    case WaitRule::all: return last;
-    case WaitRule::pair: return last;
-    case WaitRule::root_is_awaited: return start_of_root();
-    case WaitRule::root_waits: return static_cast<std::int64_t>(member.rank.value) == member.peer ? last : member.start;
-    case WaitRule::unknown: return member.start;
+    case WaitRule::all:
+      return last;
+    case WaitRule::pair:
+      return last;
+    case WaitRule::root_is_awaited:
+      return start_of_root();
+    case WaitRule::root_waits:
+      return static_cast<std::int64_t>(member.rank.value) == member.peer ? last : member.start;
+    case WaitRule::unknown:
+      return member.start;
   }
   return member.start;
 }
@@ -70,10 +75,13 @@ std::int64_t awaited_start(WaitRule rule, std::span<const Member> members, const
 bool can_split(WaitRule rule, std::span<const Member> members) {
   switch (rule) {
     case WaitRule::all:
-    case WaitRule::pair: return true;
+    case WaitRule::pair:
+      return true;
     case WaitRule::root_is_awaited:
-    case WaitRule::root_waits: return std::ranges::all_of(members, [](const Member& member) { return member.peer >= 0; });
-    case WaitRule::unknown: return false;
+    case WaitRule::root_waits:
+      return std::ranges::all_of(members, [](const Member& member) { return member.peer >= 0; });
+    case WaitRule::unknown:
+      return false;
   }
   return false;
 }

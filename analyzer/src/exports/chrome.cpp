@@ -26,9 +26,8 @@ bool all_wait(std::string_view op) {
 }
 
 /// Names of the arguments that describe a collective; attributes of the same name are left out beside them.
-constexpr std::array<std::string_view, 12> collective_keys{"group",      "seq",     "op",        "bytes",
-                                                           "dtype",      "peer",    "enqueued_ns", "members",
-                                                           "wait_ns",    "last_rank", "state",   "cut"};
+constexpr std::array<std::string_view, 12> collective_keys{
+    "group", "seq", "op", "bytes", "dtype", "peer", "enqueued_ns", "members", "wait_ns", "last_rank", "state", "cut"};
 
 class ChromeTrace {
  public:
@@ -65,7 +64,8 @@ class ChromeTrace {
     first_ = false;
   }
 
-  void metadata(std::string_view what, std::int64_t pid, std::int64_t tid, std::string_view key, std::string_view json) {
+  void metadata(std::string_view what, std::int64_t pid, std::int64_t tid, std::string_view key,
+                std::string_view json) {
     separate();
     out_.text("{\"ph\":\"M\",\"name\":\"").text(what).text("\",\"pid\":").integer(pid).text(",\"tid\":").integer(tid);
     out_.text(",\"args\":{\"").text(key).text("\":").text(json).text("}}");
@@ -87,7 +87,8 @@ class ChromeTrace {
       slice(spans[i], ids_.pid(lane.process), tids[rows[i]]);
       if (++written_ % spans_between_progress != 0) continue;
       if (out_.failed()) return true;
-      if (progress_ && !progress_(static_cast<double>(written_) / static_cast<double>(run_.spans().size()))) return false;
+      if (progress_ && !progress_(static_cast<double>(written_) / static_cast<double>(run_.spans().size())))
+        return false;
     }
     return true;
   }
@@ -100,7 +101,8 @@ class ChromeTrace {
     for (std::uint32_t row = 0; row < count; ++row) {
       const auto tid = ids_.next_tid(lane.process);
       const auto pid = ids_.pid(lane.process);
-      metadata("thread_name", pid, tid, "name", json_string(row == 0 ? std::string{name} : format("{} ({})", name, row + 1)));
+      metadata("thread_name", pid, tid, "name",
+               json_string(row == 0 ? std::string{name} : format("{} ({})", name, row + 1)));
       metadata("thread_sort_index", pid, tid, "sort_index", format("{}", sort_index_++));
       tids.push_back(tid);
     }
@@ -114,7 +116,11 @@ class ChromeTrace {
 
   void slice(const Span& span, std::int64_t pid, std::int64_t tid) {
     separate();
-    out_.text("{\"ph\":\"X\",\"name\":").text(quoted(span.name)).text(",\"cat\":\"").text(name_of(span.kind)).text("\"");
+    out_.text("{\"ph\":\"X\",\"name\":")
+        .text(quoted(span.name))
+        .text(",\"cat\":\"")
+        .text(name_of(span.kind))
+        .text("\"");
     place(pid, tid, span.time.begin);
     out_.text(",\"dur\":").micros(span.time.length().count());
     open_arguments();
@@ -210,8 +216,8 @@ class ChromeTrace {
 
   void never_started(const Collective& member) {
     if (member.state != CommState::enqueued || !member.enqueued_on.is_set()) return;
-    instant(member.enqueued_on, json_string(format("{} (enqueued, never started)", run_.text(member.op))), member.enqueued,
-            "comm");
+    instant(member.enqueued_on, json_string(format("{} (enqueued, never started)", run_.text(member.op))),
+            member.enqueued, "comm");
   }
 
   /// "rss_bytes" becomes counter "rss" with value "bytes": readers show both, the second as the unit.
@@ -219,8 +225,9 @@ class ChromeTrace {
     const auto name = run_.text(track.name);
     const auto split = name.rfind('_');
     const bool has_unit = split != std::string_view::npos && split > 0 && split + 1 < name.size();
-    const auto head = format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"ts\":", json_string(has_unit ? name.substr(0, split) : name),
-                             ids_.pid(track.process));
+    const auto head =
+        format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"ts\":", json_string(has_unit ? name.substr(0, split) : name),
+               ids_.pid(track.process));
     const auto value = format(",\"args\":{{{}:", json_string(has_unit ? name.substr(split + 1) : "value"));
     for (const auto& sample : run_.samples_of(track)) {
       if (!std::isfinite(sample.value)) continue;  // JSON has no such number
@@ -245,10 +252,10 @@ class ChromeTrace {
   const Progress& progress_;
   ChromeIds ids_;
   std::vector<Flow> flows_;
-  std::int64_t zero_ns_ = 0;              // run time of ts 0
-  std::vector<std::string> quoted_;       // every string of the run, by StringId
+  std::int64_t zero_ns_ = 0;         // run time of ts 0
+  std::vector<std::string> quoted_;  // every string of the run, by StringId
   std::vector<StringId> reserved_;
-  std::vector<std::int64_t> lane_tids_;   // first row of each lane
+  std::vector<std::int64_t> lane_tids_;  // first row of each lane
   std::size_t next_attribute_ = 0;
   std::size_t written_ = 0;
   std::int64_t sort_index_ = 0;

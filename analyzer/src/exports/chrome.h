@@ -7,8 +7,8 @@
 
 namespace rankscope::analyzer {
 
-/// Times count from the start of the run, so that microseconds with three decimals stay exact in readers that use doubles;
-/// the wall-clock origin is the integer baseTimeNanoseconds, where it was recorded. Deterministic.
+/// Times count from the start of the run, so that microseconds with three decimals stay exact in readers that use
+/// doubles; the wall-clock origin is the integer baseTimeNanoseconds, where it was recorded. Deterministic.
 [[nodiscard]] Result<void> write_chrome(const Run& run, const std::filesystem::path& out, const Progress& progress);
 
 }  // namespace rankscope::analyzer

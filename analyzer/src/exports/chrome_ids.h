@@ -9,8 +9,8 @@
 
 namespace rankscope::analyzer {
 
-/// pid = rank + 1 for the process that stands for a rank; the others follow after the highest rank. Rows of process p count
-/// from 1000 p, which keeps thread numbers distinct over the whole trace and easy to read.
+/// pid = rank + 1 for the process that stands for a rank; the others follow after the highest rank. Rows of process p
+/// count from 1000 p, which keeps thread numbers distinct over the whole trace and easy to read.
 class ChromeIds {
  public:
   explicit ChromeIds(const Run& run);

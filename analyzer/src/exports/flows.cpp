@@ -40,9 +40,8 @@ std::vector<Flow> collective_flows(const Run& run) {
     if (can_be_drawn(run, all[row])) members.push_back(row);
   }
   const auto operation = [&](std::uint32_t row) { return std::tuple{all[row].group, all[row].sequence, all[row].op}; };
-  std::ranges::sort(members, {}, [&](std::uint32_t row) {
-    return std::tuple_cat(operation(row), start_order(run, all[row]));
-  });
+  std::ranges::sort(members, {},
+                    [&](std::uint32_t row) { return std::tuple_cat(operation(row), start_order(run, all[row])); });
 
   std::vector<Flow> flows(all.size());
   std::int64_t id = 0;

@@ -9,8 +9,8 @@
 
 namespace rankscope::analyzer {
 
-/// The row of each span of a lane (sorted by begin, the longer first), counted from 0: the first in which it lies inside or
-/// beside everything else. A lane that nests has one row.
+/// The row of each span of a lane (sorted by begin, the longer first), counted from 0: the first in which it lies
+/// inside or beside everything else. A lane that nests has one row.
 [[nodiscard]] std::vector<std::uint32_t> nesting_rows(std::span<const Span> spans);
 
 }  // namespace rankscope::analyzer

@@ -20,8 +20,8 @@ tl::unexpected<Error> cannot_write(std::string_view path, int code) {
   const char* const advice = code == ENOSPC || code == EDQUOT ? "; make room or choose another folder"
                              : code == ENOENT                 ? "; its folder does not exist"
                                                               : "";
-  return fail(ErrorKind::cannot_write,
-              format("cannot write {}: {}{}; nothing was written", path, std::generic_category().message(code), advice));
+  return fail(ErrorKind::cannot_write, format("cannot write {}: {}{}; nothing was written", path,
+                                              std::generic_category().message(code), advice));
 }
 
 enum class TargetKind : std::uint8_t { file, device, folder };
@@ -57,7 +57,8 @@ Result<OutputFile> OutputFile::create(const fs::path& target) {
     }
     // A name that starts with a dot and is not longer than the target's by much: the limit is 255 bytes.
     const fs::path whole{file.target_};
-    file.temporary_ = (whole.parent_path() / format(".{}.{}~", whole.filename().string().substr(0, 200), ::getpid())).string();
+    file.temporary_ =
+        (whole.parent_path() / format(".{}.{}~", whole.filename().string().substr(0, 200), ::getpid())).string();
     file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
   }
   if (file.descriptor_ < 0) {

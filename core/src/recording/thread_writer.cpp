@@ -48,7 +48,6 @@ std::uint8_t* put(std::uint8_t* at, std::uint64_t word) {
 }
 
 std::uint8_t* put_head(std::uint8_t* at, RecordType type, std::uint8_t code, std::uint32_t words, std::uint32_t name) {
-  if (at == nullptr) __builtin_unreachable();  // callers have reserved the room; tells -Wnull-dereference at -O2
   const RecordHead head{static_cast<std::uint8_t>(type), code, static_cast<std::uint16_t>(words), name};
   std::memcpy(at, &head, sizeof head);
   return at + sizeof head;

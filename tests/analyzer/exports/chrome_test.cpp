@@ -152,7 +152,8 @@ TEST(Chrome, MembersOfACollectiveAreJoinedInOrderOfTheirStart) {
       "@group dp 0,1,2\n"
       "0 comm 20 50 allreduce group=dp seq=0\n"
       "1 comm 10 50 allreduce group=dp seq=0\n"
-      "2 comm 30 50 allreduce group=dp seq=0\n", "stf");
+      "2 comm 30 50 allreduce group=dp seq=0\n",
+      "stf");
   std::map<std::string, std::int64_t> pids;
   for (const auto& arrow : arrows) {
     pids[arrow.at("ph")] = arrow.at("pid").get<std::int64_t>();
@@ -166,7 +167,8 @@ TEST(Chrome, ACollectiveTellsWhatItWasAndHowLongItWaited) {
   const auto slices = events(
       "@group dp 0,1\n"
       "0 comm 20 50 allreduce group=dp seq=7 bytes=4096 dtype=f32 enqueued=15\n"
-      "1 comm 30 50 allreduce group=dp seq=7 bytes=4096 dtype=f32\n", "X");
+      "1 comm 30 50 allreduce group=dp seq=7 bytes=4096 dtype=f32\n",
+      "X");
   ASSERT_EQ(slices.size(), 2U);
   const auto& arguments = slices[0].at("args");
   EXPECT_EQ(arguments.at("group"), "dp");
@@ -212,9 +214,7 @@ TEST(Chrome, LargeIntegersAreTextSmallOnesNumbers) {
   EXPECT_EQ(arguments.at("note"), "hello");
 }
 
-TEST(Chrome, ACutSpanSaysSo) {
-  EXPECT_EQ(events("0 op 0 50 a cut=end\n", "X").at(0).at("args").at("cut"), "end");
-}
+TEST(Chrome, ACutSpanSaysSo) { EXPECT_EQ(events("0 op 0 50 a cut=end\n", "X").at(0).at("args").at("cut"), "end"); }
 
 TEST(Chrome, NamesWithAnyBytesStayValid) {
   RunBuilder builder;

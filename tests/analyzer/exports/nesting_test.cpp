@@ -14,11 +14,15 @@ std::vector<std::uint32_t> rows_of(std::initializer_list<std::pair<std::int64_t,
   return nesting_rows(spans);
 }
 
-TEST(NestingRows, ASpanInsideAnotherSharesItsRow) { EXPECT_THAT(rows_of({{0, 100}, {0, 40}, {50, 100}}), ElementsAre(0, 0, 0)); }
+TEST(NestingRows, ASpanInsideAnotherSharesItsRow) {
+  EXPECT_THAT(rows_of({{0, 100}, {0, 40}, {50, 100}}), ElementsAre(0, 0, 0));
+}
 
 TEST(NestingRows, NeighboursShareARow) { EXPECT_THAT(rows_of({{0, 10}, {10, 20}}), ElementsAre(0, 0)); }
 
-TEST(NestingRows, APartialOverlapOpensARow) { EXPECT_THAT(rows_of({{0, 10}, {5, 15}, {12, 20}}), ElementsAre(0, 1, 0)); }
+TEST(NestingRows, APartialOverlapOpensARow) {
+  EXPECT_THAT(rows_of({{0, 10}, {5, 15}, {12, 20}}), ElementsAre(0, 1, 0));
+}
 
 TEST(NestingRows, EachFurtherOverlapOpensAnother) {
   EXPECT_THAT(rows_of({{0, 10}, {1, 11}, {2, 12}, {3, 4}}), ElementsAre(0, 1, 2, 0));

@@ -28,9 +28,9 @@ class OutputFile {
   OutputFile() = default;
   void discard();
 
-  std::string shown_;       // the target as the user wrote it
-  std::string target_;      // where it goes, links followed
-  std::string temporary_;   // empty: the target is written directly
+  std::string shown_;      // the target as the user wrote it
+  std::string target_;     // where it goes, links followed
+  std::string temporary_;  // empty: the target is written directly
   int descriptor_ = -1;
 };
 

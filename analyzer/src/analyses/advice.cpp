@@ -1,0 +1,55 @@
+#include "analyses/advice.h"
+
+namespace rankscope::analyzer {
+
+std::string advice_for(StragglerKind kind, Persistence persistence) {
+  switch (kind) {
+    case StragglerKind::compute:
+      return "Compare clocks, power and temperature of its device and other load on its host; if its operations are "
+             "larger, "
+             "even out the work.";
+    case StragglerKind::host:
+      return persistence == Persistence::transient ? "Look for pauses of the host process in these steps: garbage "
+                                                     "collection (collect on all ranks at the same "
+                                                     "step), checkpoints, logging, other jobs."
+                                                   : "Look at what its host thread does between operations: CPU "
+                                                     "binding, other jobs on the host, logging, "
+                                                     "blocking calls.";
+    case StragglerKind::data:
+      return "Look at its loader: storage path, number of workers, CPU share of its host; prefetch deeper.";
+    case StragglerKind::network:
+      return "Look at its network interface and communication thread: link speed and errors, CPU binding, proxy "
+             "settings.";
+    case StragglerKind::memory:
+      return "Look at its copies and allocations: pinned memory, allocator retries, memory of other processes.";
+    case StragglerKind::mixed:
+      return "Several parts of its step are slower: look for other load on its host first.";
+  }
+  return {};
+}
+
+std::string advice_for(Exposed exposed) {
+  switch (exposed) {
+    case Exposed::moving:
+      return "Overlap it with compute: smaller or earlier buckets, asynchronous handles; or move fewer bytes (lower "
+             "precision, gradient accumulation).";
+    case Exposed::waiting_for_straggler:
+      return "Fix the slow rank first: most of this is waiting for it.";
+    case Exposed::waiting_for_changing_ranks:
+      return "Find out who arrives last (the groups below) and even out the work before the collectives.";
+  }
+  return {};
+}
+
+std::string advice_for_idle(const TimeSplit& split) {
+  const std::int64_t sync = split.idle_ns_of(IdleCause::sync);
+  if (2 * sync > split.idle_ns) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
+  if (split.idle_ns_of(IdleCause::other) + split.idle_ns_of(IdleCause::kernel_gap) >
+      split.idle_ns_of(IdleCause::host)) {
+    return "Record launch calls to see what the host did; CUDA graphs or larger batches close gaps between kernels.";
+  }
+  return "Look at what the host does between operations in the timeline; larger batches or fewer small operations "
+         "help.";
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,201 @@
+#include "analyses/findings.h"
+
+#include <algorithm>
+
+#include "analyses/advice.h"
+#include "analyses/arrivals.h"
+#include "analyses/severity.h"
+#include "analyses/straggler_kind.h"
+#include "units.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr double even_enough = 0.9;  // metrics.md 9.4, rotating
+constexpr std::int64_t rotating_steps = 50;
+constexpr std::size_t rotating_ranks = 4;
+constexpr double rotating_imbalance = 1.05;
+
+/// Sums over the ranks that have no straggler row: what a slow rank costs is said once.
+struct Usual {
+  TimeSplit total;
+  std::int64_t steps = 0;  ///< of one rank; 0 = the whole recording was split
+  std::int64_t ranks = 0;
+
+  [[nodiscard]] double share(std::int64_t part) const {
+    return total.window_ns > 0 ? static_cast<double>(part) / static_cast<double>(total.window_ns) : 0;
+  }
+  /// Mean over ranks and steps.
+  [[nodiscard]] std::int64_t per_step(std::int64_t part) const {
+    return steps > 0 && ranks > 0 ? part / (steps * ranks) : 0;
+  }
+};
+
+enum class Whom : std::uint8_t { everybody, all_but_stragglers };
+
+Usual sum_ranks(const Report& report, Whom whom) {
+  Usual usual;
+  if (!report.rank_rows) return usual;
+  for (const RankRow& row : *report.rank_rows) {
+    const bool slow = report.stragglers && std::ranges::find(report.stragglers->rows, row.rank, &Straggler::rank) !=
+                                               report.stragglers->rows.end();
+    if (slow && whom == Whom::all_but_stragglers) continue;
+    usual.total += row.total;
+    usual.steps = static_cast<std::int64_t>(row.per_step.size());
+    ++usual.ranks;
+  }
+  return usual;
+}
+
+double share_of_step(const Report& report, std::int64_t ns) {
+  if (!report.steps || report.steps->median_ns <= 0) return 0;
+  return static_cast<double>(ns) / static_cast<double>(report.steps->median_ns);
+}
+
+std::string percent(double share) { return format("{:.0f} %", share * 100); }
+
+void add_stragglers(const Report& report, std::vector<Finding>& findings) {
+  if (!report.stragglers) return;
+  for (const Straggler& row : report.stragglers->rows) {
+    Finding finding;
+    finding.id = format("straggler.{}", name_of(row.kind));
+    finding.severity = row.severity;
+    finding.rank = row.rank;
+    finding.title =
+        row.persistence == Persistence::persistent
+            ? format("rank {} is slower than its peers ({:.2f} x, {})", row.rank.value, row.slowdown, name_of(row.kind))
+            : format("rank {} stalls now and then ({})", row.rank.value, name_of(row.kind));
+    finding.evidence = row.evidence;
+    if (row.certainty == Certainty::of_two) finding.evidence += "; slower of two: which one is abnormal cannot be told";
+    if (row.certainty == Certainty::of_three) finding.evidence += "; slowest of three: no proof that it is abnormal";
+    finding.advice = advice_for(row.kind, row.persistence);
+    finding.gain_ns_per_step = row.gain_ns_per_step;
+    findings.push_back(std::move(finding));
+  }
+}
+
+void add_desyncs(const Run& run, const Report& report, std::vector<Finding>& findings) {
+  if (!report.collectives) return;
+  for (const Desync& desync : report.collectives->desyncs) {
+    Finding finding;
+    finding.id = "desync";
+    const bool hung = run.quality().of(Counter::collectives_open) > 0;
+    finding.severity = hung ? FindingSeverity::critical : FindingSeverity::major;
+    finding.title = format("the ranks of group {} disagree about operation {}",
+                           run.text(run.groups()[desync.group.index()].name), desync.sequence);
+    finding.evidence = desync.what;
+    finding.advice =
+        "Make every rank call the same collectives in the same order: look for branches on rank or on data.";
+    findings.push_back(std::move(finding));
+  }
+}
+
+/// metrics.md 9.4; without a replay the imbalance is the mean of the slowest over the mean of all, step by step.
+void add_rotating(const Run& run, const Report& report, std::vector<Finding>& findings) {
+  if (!report.steps || !report.rank_rows || !report.collectives || !report.stragglers) return;
+  if (!report.stragglers->rows.empty() || report.ranks.size() < rotating_ranks) return;
+  const Arrivals arrivals = last_arrivals(run, *report.steps, *report.collectives);
+  if (arrivals.by_unit || arrivals.trials < rotating_steps || evenness(arrivals, report.ranks) <= even_enough) return;
+  std::int64_t slowest = 0;
+  std::int64_t all = 0;
+  for (std::size_t step = 0; step < static_cast<std::size_t>(arrivals.trials); ++step) {
+    std::int64_t most = 0;
+    for (const RankRow& row : *report.rank_rows) {
+      if (step >= row.per_step.size()) continue;
+      most = std::max(most, row.per_step[step].own_ns());
+      all += row.per_step[step].own_ns();
+    }
+    slowest += most;
+  }
+  const auto ranks = static_cast<std::int64_t>(report.rank_rows->size());
+  if (all <= 0 || static_cast<double>(slowest * ranks) / static_cast<double>(all) < rotating_imbalance) return;
+  Finding finding;
+  finding.id = "imbalance.rotating";
+  finding.gain_ns_per_step = (slowest - all / ranks) / arrivals.trials;
+  finding.severity = severity_of(share_of_step(report, finding.gain_ns_per_step), gain_limits);
+  finding.title = "every step another rank is the slow one";
+  finding.evidence =
+      format("the slowest rank of a step needs {} more than the mean; the last arriver changes (evenness {:.2f})",
+             duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
+  finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
+  findings.push_back(std::move(finding));
+}
+
+void add_exposed_communication(const Report& report, std::vector<Finding>& findings) {
+  const Usual usual = sum_ranks(report, Whom::everybody);
+  const TimeSplit& total = usual.total;
+  const double share = usual.share(total.exposed_comm_ns);
+  Finding finding;
+  finding.severity = severity_of(share, exposed_comm_limits);
+  if (finding.severity == FindingSeverity::info) return;
+  const bool waiting = 2 * total.exposed_wait_ns > total.exposed_comm_ns;
+  const bool unmatched = report.collectives && report.collectives->unmatched * 20 > report.collectives->matched;
+  if (unmatched) finding.severity = capped(finding.severity, FindingSeverity::minor);
+  finding.id = "exposed_communication";
+  finding.title = format("{} of the time only communication runs{}", percent(share),
+                         waiting ? ", mostly waiting for other ranks" : "");
+  finding.evidence =
+      format("per step and rank {} exposed: {} waiting, {} moving data, {} not split; {} more is hidden behind compute",
+             duration_text(usual.per_step(total.exposed_comm_ns)), duration_text(usual.per_step(total.exposed_wait_ns)),
+             duration_text(usual.per_step(total.exposed_transfer_ns)),
+             duration_text(usual.per_step(total.exposed_comm_ns - total.exposed_wait_ns - total.exposed_transfer_ns)),
+             duration_text(usual.per_step(total.overlapped_comm_ns)));
+  const bool straggler = report.stragglers && !report.stragglers->rows.empty();
+  const Exposed waits = straggler ? Exposed::waiting_for_straggler : Exposed::waiting_for_changing_ranks;
+  finding.advice = advice_for(waiting ? waits : Exposed::moving);
+  // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.
+  const std::int64_t uncovered_compute = total.compute_ns - total.overlapped_comm_ns;
+  finding.gain_ns_per_step = usual.per_step(std::min(total.exposed_transfer_ns, uncovered_compute));
+  findings.push_back(std::move(finding));
+}
+
+void add_idle(const Report& report, std::vector<Finding>& findings) {
+  const Usual usual = sum_ranks(report, Whom::all_but_stragglers);
+  const TimeSplit& total = usual.total;
+  const std::int64_t data = total.idle_ns_of(IdleCause::data);
+  if (const auto severity = severity_of(usual.share(data), data_limits); severity > FindingSeverity::info) {
+    findings.push_back({"data_loading", severity,
+                        format("{} of the time the ranks wait for data", percent(usual.share(data))),
+                        format("{} per step and rank inside data-loading spans", duration_text(usual.per_step(data))),
+                        "Use more loader workers or prefetch deeper; move decoding and augmentation out of the step.",
+                        usual.per_step(data), std::nullopt, std::nullopt});
+  }
+  const std::int64_t rest = total.idle_ns - data;
+  const FindingSeverity severity = severity_of(usual.share(rest), idle_limits);
+  if (severity == FindingSeverity::info) return;
+  std::string causes;
+  for (const IdleCause cause : {IdleCause::host, IdleCause::sync, IdleCause::kernel_gap, IdleCause::other}) {
+    if (total.idle_ns_of(cause) == 0) continue;
+    causes += format("{}{} {}", causes.empty() ? "" : ", ", name_of(cause),
+                     duration_text(usual.per_step(total.idle_ns_of(cause))));
+  }
+  findings.push_back({"idle", severity, format("{} of the time nothing runs", percent(usual.share(rest))),
+                      usual.steps > 0 ? "per step and rank: " + causes : "over the whole recording",
+                      advice_for_idle(total), usual.per_step(rest), std::nullopt, std::nullopt});
+}
+
+}  // namespace
+
+Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report, std::vector<Finding> lost) {
+  std::vector<Finding> findings = std::move(lost);
+  add_stragglers(report, findings);
+  add_desyncs(run, report, findings);
+  add_rotating(run, report, findings);
+  // Shares of a whole recording hold start-up and shut-down: only steps are judged.
+  if (report.steps && report.rank_rows) {
+    add_exposed_communication(report, findings);
+    add_idle(report, findings);
+  }
+  if (findings.empty() && !report.rank_rows && !report.collectives) {
+    return unavailable("there is nothing to judge: " + report.rank_rows.error().why);
+  }
+  std::erase_if(findings, [](const Finding& finding) { return finding.severity == FindingSeverity::info; });
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
+    if (a.severity != b.severity) return a.severity > b.severity;
+    return a.gain_ns_per_step > b.gain_ns_per_step;
+  });
+  return findings;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,13 @@
+// What is wrong, how bad it is, what to do, and what that gives back (metrics.md 20).
+#pragma once
+
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+
+/// The table of findings from the finished sections; `lost` are those of find_lost_ranks. Worst first; nothing below
+/// minor. Unavailable only if there was nothing to judge.
+[[nodiscard]] Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report,
+                                                           std::vector<Finding> lost);
+
+}  // namespace rankscope::analyzer

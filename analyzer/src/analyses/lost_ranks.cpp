@@ -1,0 +1,193 @@
+#include "analyses/lost_ranks.h"
+
+#include <algorithm>
+
+#include "analyses/comm_frontier.h"
+#include "analyses/steps.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::size_t most_listed = 16;
+
+bool ended_badly(const Process& process) {
+  switch (process.ending) {
+    case Ending::vanished:
+      return true;
+    case Ending::exited:
+      return process.exit_status != 0;
+    case Ending::unknown:
+      return false;
+  }
+  return false;
+}
+
+/// How many steps the rank finished; steps that the recording lacks count as none.
+std::int64_t steps_done(const Section<StepsSection>& steps, RankId rank) {
+  if (!steps) return 0;
+  return std::ranges::count(windows_of(*steps, rank), true, &StepWindow::complete);
+}
+
+struct Suspect {
+  const Process* process = nullptr;
+  const Frontier* frontier = nullptr;
+  std::int64_t steps_behind = 0;
+};
+
+std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& steps,
+                                 std::span<const Frontier> frontiers) {
+  std::int64_t farthest = 0;
+  for (const Frontier& frontier : frontiers) farthest = std::max(farthest, steps_done(steps, frontier.rank));
+  std::vector<Suspect> suspects;
+  for (const Frontier& frontier : frontiers) {
+    const Process& process = run.process_of(frontier.rank);
+    const std::int64_t behind = farthest - steps_done(steps, frontier.rank);
+    // A clean exit counts too if the others went on to operations that needed this rank.
+    const bool left_early = process.ending == Ending::exited && behind > 0 && frontier.missed > 0;
+    if (ended_badly(process) || left_early) suspects.push_back({&process, &frontier, behind});
+  }
+  return suspects;
+}
+
+/// May the ends of the recordings be put in order?
+enum class Ends : std::uint8_t { comparable, unrelated };
+
+/// The one that stopped first. Whoever missed operations that its peers started comes before all who did not: those
+/// peers were waiting for it.
+const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
+  const auto order = [ends](const Suspect& suspect) {
+    const bool awaited = suspect.frontier->missed > 0 || suspect.steps_behind > 0;
+    const std::int64_t first =
+        ends == Ends::comparable ? ns_of(suspect.process->recorded.end) : -suspect.frontier->missed;
+    return std::tuple(!awaited, first, suspect.process->rank);
+  };
+  return *std::ranges::min_element(suspects, {}, order);
+}
+
+/// The step the peers were in when they needed the rank; else the one after its own last complete step.
+std::optional<std::int64_t> step_of_loss(const Section<StepsSection>& steps, const Suspect& lost) {
+  if (!steps) return std::nullopt;
+  if (lost.frontier->first) {
+    const MissedUnit& missed = *lost.frontier->first;
+    const std::span<const StepWindow> windows = windows_of(*steps, missed.peer);
+    const auto after = std::ranges::upper_bound(windows, missed.started, {},
+                                                [](const StepWindow& window) { return window.window.begin; });
+    if (after != windows.begin()) return (after - 1)->index;
+  }
+  const std::span<const StepWindow> own = windows_of(*steps, lost.process->rank);
+  if (own.empty()) return std::nullopt;
+  return own.back().complete ? own.back().index + 1 : own.back().index;
+}
+
+std::string how_it_ended(const Process& process) {
+  if (process.ending == Ending::vanished) return "its recording just stops (killed, crashed or _exit)";
+  return format("it exited with status {}", process.exit_status);
+}
+
+std::string rank_list(std::span<const RankId> ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranks.size(), most_listed); ++i) {
+    text += format("{}{}", i == 0 ? "" : ", ", ranks[i].value);
+  }
+  return ranks.size() > most_listed ? text + ", ..." : text;
+}
+
+std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects) {
+  std::string text = how_it_ended(*lost.process);
+  if (lost.frontier->first) {
+    text += format("; rank {} started an operation that rank {} never joined ({} missed)",
+                   lost.frontier->first->peer.value, lost.process->rank.value, lost.frontier->missed);
+  } else if (lost.frontier->unfinished > 0) {
+    text += format("; {} of its operations were never finished", lost.frontier->unfinished);
+  }
+  if (lost.steps_behind > 0) text += format("; it finished {} steps fewer than its peers", lost.steps_behind);
+  std::vector<RankId> others;
+  for (const Suspect& suspect : suspects) {
+    if (suspect.process != lost.process) others.push_back(suspect.process->rank);
+  }
+  if (!others.empty())
+    text += format("; after it ended with an error: rank{} {}", others.size() == 1 ? "" : "s", rank_list(others));
+  return text;
+}
+
+/// All vanished at the same point: the job was stopped as a whole, by a time limit for example.
+bool stopped_together(std::span<const Suspect> suspects, std::size_t ranks) {
+  if (ranks < 2 || suspects.size() < ranks) return false;
+  return std::ranges::all_of(suspects, [](const Suspect& suspect) {
+    return suspect.process->ending == Ending::vanished && suspect.frontier->missed == 0 && suspect.steps_behind == 0;
+  });
+}
+
+/// A rank that only ended badly after everything was done has cost nobody anything.
+bool was_needed(const Run& run, const Suspect& suspect, std::span<const Frontier> frontiers) {
+  const bool open_work =
+      std::ranges::any_of(frontiers, [](const Frontier& frontier) { return frontier.unfinished > 0; });
+  return suspect.frontier->missed > 0 || suspect.steps_behind > 0 || open_work || run.ranks().size() == 1;
+}
+
+Finding lost_finding(const Section<StepsSection>& steps, const Suspect& lost, std::span<const Suspect> suspects) {
+  Finding finding;
+  finding.id = "rank_lost";
+  finding.severity = FindingSeverity::critical;
+  finding.rank = lost.process->rank;
+  finding.step = step_of_loss(steps, lost);
+  finding.title = finding.step ? format("rank {} was lost in step {}", lost.process->rank.value, *finding.step)
+                               : format("rank {} was lost", lost.process->rank.value);
+  finding.evidence = evidence_for(lost, suspects);
+  finding.advice = format(
+      "Look at the last lines of rank {}'s log and at the kernel log of its host (out of memory, hardware error); "
+      "checkpoint often enough to restart.",
+      lost.process->rank.value);
+  return finding;
+}
+
+/// Nobody was missed by the others, so nobody is blamed; who recorded the last event first is only a hint.
+Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Suspect> suspects) {
+  const Suspect& first = root_cause(suspects, Ends::comparable);
+  Finding finding;
+  finding.id = "job_stopped";
+  finding.severity = FindingSeverity::major;
+  finding.step = step_of_loss(steps, first);
+  finding.title = "all ranks stopped without an orderly end";
+  finding.evidence =
+      format("{} of {} recordings just stop at the same point of the program; rank {} recorded its last event first",
+             suspects.size(), suspects.size(), first.process->rank.value);
+  finding.advice = "Look for a time limit, a cancelled job or a signal from the launcher in the scheduler's log.";
+  return finding;
+}
+
+std::optional<Finding> absent_ranks(const Run& run) {
+  const std::int64_t world = run.info().world_size;
+  if (std::cmp_less_equal(world, run.ranks().size()) || run.ranks().empty()) return std::nullopt;
+  std::vector<RankId> absent;
+  for (std::uint32_t rank = 0; std::cmp_less(rank, world) && absent.size() <= most_listed; ++rank) {
+    if (!std::ranges::binary_search(run.ranks(), RankId{rank})) absent.push_back(RankId{rank});
+  }
+  Finding finding;
+  finding.id = "ranks_missing";
+  finding.severity = FindingSeverity::major;
+  finding.title = format("{} of {} ranks were recorded", run.ranks().size(), world);
+  finding.evidence =
+      format("absent: rank {}; waits are lower bounds, and an absent rank may be the late one", rank_list(absent));
+  finding.advice = "Check that the recorder ran on every host and that its segments were gathered.";
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps, const ClockTrust& clocks) {
+  std::vector<Finding> findings;
+  const std::vector<Frontier> frontiers = comm_frontiers(run);
+  const std::vector<Suspect> suspects = suspects_of(run, steps, frontiers);
+  if (stopped_together(suspects, run.ranks().size())) {
+    findings.push_back(stopped_finding(steps, suspects));
+  } else if (!suspects.empty()) {
+    const Suspect& lost = root_cause(suspects, clocks.comparable(run.ranks()) ? Ends::comparable : Ends::unrelated);
+    if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(steps, lost, suspects));
+  }
+  if (auto absent = absent_ranks(run)) findings.push_back(std::move(*absent));
+  return findings;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,67 @@
+#include "analyses/run_facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace rankscope::analyzer {
+namespace {
+
+/// What was injected must not be known to whoever looks for it.
+bool is_hidden(std::string_view key) { return key == "injected_faults"; }
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> facts_of(const Run& run) {
+  std::map<std::string, std::pair<std::string, std::size_t>> common;  // value of the first rank, and how many agree
+  for (const RankId rank : run.ranks()) {
+    for (const auto& [key, value] : run.process_of(rank).metadata) {
+      auto& [text, agreeing] = common.try_emplace(std::string{run.text(key)}, run.text(value), 0).first->second;
+      if (text == run.text(value)) ++agreeing;
+    }
+  }
+  std::map<std::string, std::string> facts;
+  for (const auto& [key, entry] : common) {
+    if (entry.second == run.ranks().size()) facts[key] = entry.first;
+  }
+  for (const auto& [key, value] : run.info().metadata) facts[key] = value;
+  std::erase_if(facts, [](const auto& fact) { return is_hidden(fact.first); });
+  return {facts.begin(), facts.end()};
+}
+
+std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name) {
+  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+  std::vector<double> values;
+  for (const CounterTrack& track : run.counters()) {
+    if (track.process != process || run.text(track.name) != name) continue;
+    for (const CounterSample& sample : run.samples_of(track)) values.push_back(sample.value);
+  }
+  return values;
+}
+
+std::optional<double> middle_of(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+std::vector<RankFacts> rank_facts_of(const Run& run) {
+  std::vector<RankFacts> all;
+  for (const RankId rank : run.ranks()) {
+    const Process& process = run.process_of(rank);
+    RankFacts facts;
+    facts.rank = rank;
+    facts.host = run.text(process.host);
+    facts.program = run.text(process.program);
+    facts.ending = process.ending;
+    facts.exit_status = process.exit_status;
+    facts.cpu_percent = middle_of(counter_values(run, rank, "cpu_percent"));
+    const std::vector<double> rss = counter_values(run, rank, "rss_bytes");
+    if (!rss.empty()) facts.peak_rss_bytes = std::llround(std::ranges::max(rss));
+    all.push_back(std::move(facts));
+  }
+  return all;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,17 @@
+// What the recording states about itself: metadata for the head of the report, and plain facts of each rank.
+#pragma once
+
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+
+/// Metadata of the run and what all ranks state alike, by key. What was injected as a fault is never among them.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> facts_of(const Run& run);
+[[nodiscard]] std::vector<RankFacts> rank_facts_of(const Run& run);
+
+/// Values of one counter of a rank's process, in order of time; empty if it was not recorded.
+[[nodiscard]] std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name);
+/// The middle of unsorted values; nothing for none.
+[[nodiscard]] std::optional<double> middle_of(std::vector<double> values);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,257 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "rankscope/analyzer/render.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json unavailable_json(std::string_view why) { return {{"unavailable", why}}; }
+
+Json later_section(std::string_view name) {
+  return unavailable_json(std::string{"this version of rankscope does not compute "}.append(name).append(" yet"));
+}
+
+/// Enough digits for every ratio here, few enough that the text does not depend on the last bit.
+Json rounded(double value, int decimals) {
+  if (!std::isfinite(value)) return nullptr;
+  const double unit = std::pow(10.0, decimals);
+  return std::round(value * unit) / unit;
+}
+
+/// Collects the reasons of nulls beside the values.
+class Why {
+ public:
+  Json value_or_null(const std::string& name, const Ratio& ratio) {
+    if (ratio.value) return rounded(*ratio.value, 6);
+    return null(name, ratio.why);
+  }
+  Json null(const std::string& name, std::string_view why) {
+    reasons_[name] = why.empty() ? "not recorded" : why;
+    return nullptr;
+  }
+  void attach(Json& object) && {
+    if (!reasons_.empty()) object["why"] = std::move(reasons_);
+  }
+
+ private:
+  Json reasons_ = Json::object();
+};
+
+template <class T, class ToJson>
+Json section_json(const Section<T>& section, ToJson to_json) {
+  return section ? to_json(*section) : unavailable_json(section.error().why);
+}
+
+template <class T, class ToJson>
+Json list_json(const std::vector<T>& rows, ToJson to_json) {
+  Json list = Json::array();
+  for (const auto& row : rows) list.push_back(to_json(row));
+  return list;
+}
+
+Json run_json(const Report& report) {
+  Why why;
+  Json run;
+  run["source"] = report.source;
+  run["ranks"] = report.ranks.size();
+  run["world_size"] = report.world_size > 0 ? Json(report.world_size) : why.null("world_size", "");
+  run["steps"] = report.steps ? Json(report.steps->steps.size()) : why.null("steps", report.steps.error().why);
+  run["duration_ns"] = report.duration_ns;
+  run["clock"]["method"] = report.clock.method;
+  run["clock"]["error_ns"] = report.clock.method == "none" ? why.null("clock.error_ns", "no common clock of the ranks")
+                                                           : Json(report.clock.error.count());
+  std::move(why).attach(run);
+  if (!report.facts.empty()) {
+    auto& facts = run["facts"] = Json::object();
+    for (const auto& [key, value] : report.facts) facts[key] = value;
+  }
+  return run;
+}
+
+Json step_json(const Step& step) {
+  return {{"index", step.index},
+          {"begin_ns", ns_of(step.time.begin)},
+          {"end_ns", ns_of(step.time.end)},
+          {"complete", step.complete},
+          {"warm_up", step.warm_up}};
+}
+
+Json utilization_json(const RankRow& row, Why& why) {
+  Json out;
+  out["busy"] = why.value_or_null("utilization.busy", row.busy);
+  out["compute"] = why.value_or_null("utilization.compute", row.compute);
+  out["sm_active"] = why.null("utilization.sm_active", "not sampled");
+  out["nvml_busy"] = why.null("utilization.nvml_busy", "not sampled");
+  out["cpu_percent"] =
+      row.cpu_percent ? rounded(*row.cpu_percent, 1) : why.null("utilization.cpu_percent", "no host samples");
+  return out;
+}
+
+Json idle_causes_json(const TimeSplit& split) {
+  Json out;
+  for (std::size_t i = 0; i < idle_cause_count; ++i) out[name_of(static_cast<IdleCause>(i))] = split.idle_causes_ns[i];
+  return out;
+}
+
+Json rank_json(const RankRow& row) {
+  const auto& split = row.total;
+  Why why;
+  Json out;
+  out["rank"] = row.rank.value;
+  out["host"] = row.host;
+  out["device"] = row.device;
+  out["window_ns"] = split.window_ns;
+  out["compute_ns"] = split.compute_ns;
+  out["exposed_comm_ns"] = split.exposed_comm_ns;
+  out["memory_ns"] = split.memory_ns;
+  out["idle_ns"] = split.idle_ns;
+  out["overlapped_comm_ns"] = split.overlapped_comm_ns;
+  out["comm_ns"] = split.comm_ns;
+  out["overlap_ratio"] = why.value_or_null("overlap_ratio", row.overlap_ratio);
+  out["wait_ns"] = split.wait_ns;
+  out["transfer_ns"] = split.transfer_ns;
+  out["unsplit_ns"] = split.unsplit_ns;
+  out["utilization"] = utilization_json(row, why);
+  out["devices"] = Json::array();
+  out["idle_causes"] = idle_causes_json(split);
+  const auto bytes = [&](const std::string& name, const std::optional<std::int64_t>& value) {
+    return value ? Json(*value) : why.null("memory." + name, row.why_no_memory);
+  };
+  out["memory"]["peak_allocated_bytes"] = bytes("peak_allocated_bytes", row.peak_allocated_bytes);
+  out["memory"]["peak_reserved_bytes"] = why.null("memory.peak_reserved_bytes", "not recorded");
+  std::move(why).attach(out);
+  return out;
+}
+
+Json facts_json(const RankFacts& facts) {
+  Why why;
+  Json out;
+  out["rank"] = facts.rank.value;
+  out["host"] = facts.host;
+  out["program"] = facts.program;
+  out["ending"] = name_of(facts.ending);
+  out["exit_status"] = facts.ending == Ending::exited ? Json(facts.exit_status) : why.null("exit_status", "not known");
+  out["cpu_percent"] = facts.cpu_percent ? rounded(*facts.cpu_percent, 1) : why.null("cpu_percent", "no host samples");
+  out["peak_rss_bytes"] =
+      facts.peak_rss_bytes ? Json(*facts.peak_rss_bytes) : why.null("peak_rss_bytes", "no host samples");
+  std::move(why).attach(out);
+  return out;
+}
+
+Json group_json(const GroupRow& row) {
+  Why why;
+  Json out;
+  out["group"] = row.group;
+  out["op"] = row.op;
+  out["count"] = row.count;
+  out["bytes"] = row.bytes >= 0 ? Json(row.bytes) : why.null("bytes", "");
+  out["wait_ns"] = row.wait_ns;
+  out["transfer_ns"] = row.transfer_ns;
+  out["busbw_gbps"] = row.busbw_gbps ? rounded(*row.busbw_gbps, 4) : why.null("busbw_gbps", row.why_no_busbw);
+  if (!row.method.empty()) out["method"] = row.method;
+  std::move(why).attach(out);
+  return out;
+}
+
+Json instance_json(const Unit& unit, const Run& run) {
+  Why why;
+  Json out;
+  const auto rank = [&](const char* name, RankId id) {
+    return id.is_set() ? Json(id.value) : why.null(name, "below the clock error");
+  };
+  const auto number = [&](const char* name, std::int64_t value) {
+    return value >= 0 ? Json(value) : why.null(name, "");
+  };
+  out["group"] = run.text(run.groups()[unit.group.index()].name);
+  out["op"] = run.text(unit.op);
+  out["seq"] = number("seq", unit.sequence);
+  out["bytes"] = number("bytes", unit.bytes);
+  out["last_rank"] = rank("last_rank", unit.last_rank);
+  out["first_rank"] = rank("first_rank", unit.first_rank);
+  out["spread_ns"] = unit.spread_ns;
+  out["transfer_ns"] = unit.transfer_ns;
+  out["members"] = unit.members.size();
+  out["complete"] = unit.complete;
+  std::move(why).attach(out);
+  return out;
+}
+
+Json collectives_json(const CollectivesSection& section, const Run& run, const ReportOptions& options) {
+  Json out;
+  out["matched"] = section.matched;
+  out["unmatched"] = section.unmatched;
+  out["key"] = section.key;
+  out["groups"] = list_json(section.groups, group_json);
+  if (!options.instances) return out;
+  auto& instances = out["instances"] = Json::array();
+  for (const auto& unit : section.units) {
+    if (unit.members.size() >= 2) instances.push_back(instance_json(unit, run));
+  }
+  return out;
+}
+
+Json straggler_json(const Straggler& row) {
+  return {{"rank", row.rank.value},
+          {"kind", name_of(row.kind)},
+          {"persistence", name_of(row.persistence)},
+          {"certainty", name_of(row.certainty)},
+          {"severity", name_of(row.severity)},
+          {"slowdown", rounded(row.slowdown, 4)},
+          {"lag_ns_per_step", row.lag_ns_per_step},
+          {"gain_ns_per_step", row.gain_ns_per_step},
+          {"evidence", row.evidence}};
+}
+
+/// What the list of stragglers rests on; `[]` means more or less depending on it.
+Json straggler_basis_json(const StragglersSection& section) {
+  Why why;
+  Json out;
+  out["compared"] = section.compared;
+  out["smallest_detectable"] = section.smallest_detectable ? rounded(*section.smallest_detectable, 4)
+                                                           : why.null("smallest_detectable", "too few ranks or steps");
+  out["cannot_tell"] = section.cannot_tell.empty() ? Json(nullptr) : Json(section.cannot_tell);
+  std::move(why).attach(out);
+  return out;
+}
+
+Json finding_json(const Finding& row) {
+  Json out{{"id", row.id},         {"severity", name_of(row.severity)},
+           {"title", row.title},   {"evidence", row.evidence},
+           {"advice", row.advice}, {"gain_ns_per_step", row.gain_ns_per_step}};
+  if (row.rank) out["rank"] = row.rank->value;
+  if (row.step) out["step"] = *row.step;
+  return out;
+}
+
+Json quality_json(const QualityRow& row) {
+  const auto& info = info_of(row.counter);
+  return {{"counter", info.name}, {"value", row.value}, {"severity", name_of(info.severity)}, {"advice", info.advice}};
+}
+
+}  // namespace
+
+std::string render_json(const Report& report, const Run& run, const ReportOptions& options) {
+  Json out;
+  out["schema"] = "rankscope.report/1";
+  out["run"] = run_json(report);
+  out["steps"] = section_json(report.steps, [](const auto& steps) { return list_json(steps.steps, step_json); });
+  out["ranks"] = section_json(report.rank_rows, [](const auto& rows) { return list_json(rows, rank_json); });
+  out["rank_facts"] = list_json(report.rank_facts, facts_json);
+  out["collectives"] =
+      section_json(report.collectives, [&](const auto& section) { return collectives_json(section, run, options); });
+  out["efficiency"] = later_section("the efficiency tree");
+  out["stragglers"] =
+      section_json(report.stragglers, [](const auto& section) { return list_json(section.rows, straggler_json); });
+  out["straggler_basis"] = section_json(report.stragglers, straggler_basis_json);
+  out["critical_path"] = later_section("the critical path");
+  out["pipeline"] = later_section("pipeline schedules");
+  out["what_if"] = later_section("what-if replays");
+  out["findings"] = section_json(report.findings, [](const auto& rows) { return list_json(rows, finding_json); });
+  out["data_quality"] = list_json(report.data_quality, quality_json);
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rankscope::analyzer

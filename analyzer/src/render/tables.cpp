@@ -1,0 +1,277 @@
+#include "render/tables.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "rankscope/core/format.h"
+#include "render/verdict.h"
+#include "render/words.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::int64_t bar_width = 24;
+constexpr std::string_view none = "–";
+
+using Rows = std::vector<const RankRow*>;
+
+std::array<std::int64_t, 4> parts_of(const TimeSplit& split) {
+  return {split.compute_ns, split.exposed_comm_ns, split.memory_ns, split.idle_ns};
+}
+
+/// Steps over which a rank's total was summed; 1 where there are none and the total is the whole recording.
+std::int64_t steps_in(const RankRow& row) {
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(row.per_step.size()));
+}
+
+/// Hundredths of a millisecond per step, rounded.
+std::int64_t centi_ms(std::int64_t total_ns, std::int64_t steps) {
+  return (total_ns + steps * 5'000) / (steps * 10'000);
+}
+
+std::string ms_text(std::int64_t total_ns, std::int64_t steps) { return decimal(centi_ms(total_ns, steps), 2); }
+
+std::string bar(const TimeSplit& split) {
+  constexpr std::array<std::string_view, 4> blocks{"█", "▓", "▒", "░"};
+  const auto lengths = apportioned(parts_of(split), bar_width);
+  std::string text;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::int64_t n = 0; n < lengths[i]; ++n) text += blocks[i];
+  }
+  return text;
+}
+
+/// All ranks, or of many the slow ones and those whose own time is farthest from the median, in their order.
+Rows rows_to_show(const Report& report, const ReportOptions& options) {
+  Rows rows;
+  for (const auto& row : *report.rank_rows) rows.push_back(&row);
+  const auto limit = std::max<std::size_t>(16, options.top);
+  if (rows.size() <= limit) return rows;
+  auto sorted = rows;
+  std::ranges::sort(sorted, {}, [](const RankRow* row) { return row->total.own_ns(); });
+  const auto median = sorted[sorted.size() / 2]->total.own_ns();
+  const auto is_straggler = [&](const RankRow* row) {
+    return report.stragglers &&
+           std::ranges::find(report.stragglers->rows, row->rank, &Straggler::rank) != report.stragglers->rows.end();
+  };
+  std::ranges::stable_sort(rows, {}, [&](const RankRow* row) {
+    return std::pair{!is_straggler(row), -std::llabs(row->total.own_ns() - median)};
+  });
+  rows.resize(limit);
+  std::ranges::sort(rows, {}, &RankRow::rank);
+  return rows;
+}
+
+Table share_table(const Rows& rows) {
+  Table table{
+      {{"rank"}, {"device", Align::left, 16}, {"ms"}, {"compute"}, {"comm"}, {"copies"}, {"idle"}, {"", Align::left}},
+      {}};
+  for (const auto* row : rows) {
+    const auto shares = apportioned(parts_of(row->total), 1000);
+    const auto share = [&](std::size_t i) { return decimal(shares[i], 1) + " %"; };
+    table.rows.push_back({{format("{}", row->rank.value)},
+                          {printable(row->device)},
+                          {ms_text(row->total.window_ns, steps_in(*row))},
+                          {share(0), Tone::compute},
+                          {share(1), Tone::comm},
+                          {share(2), Tone::memory},
+                          {share(3)},
+                          {bar(row->total)}});
+  }
+  return table;
+}
+
+std::string ending_text(const RankFacts& facts) {
+  switch (facts.ending) {
+    case Ending::unknown:
+      return std::string{none};
+    case Ending::exited:
+      return facts.exit_status == 0 ? "normally" : format("with status {}", facts.exit_status);
+    case Ending::vanished:
+      return "killed or crashed";
+  }
+  return {};
+}
+
+bool ended_badly(const RankFacts& facts) {
+  return facts.ending == Ending::vanished || (facts.ending == Ending::exited && facts.exit_status != 0);
+}
+
+Table facts_table(const std::vector<RankFacts>& ranks, std::size_t limit) {
+  Table table{{{"rank"},
+               {"host", Align::left, 24},
+               {"program", Align::left, 24},
+               {"ended", Align::left},
+               {"CPU"},
+               {"peak memory"}},
+              {}};
+  for (const auto& facts : ranks) {
+    if (table.rows.size() == limit) break;
+    table.rows.push_back({{format("{}", facts.rank.value)},
+                          {printable(facts.host)},
+                          {printable(facts.program)},
+                          {ending_text(facts), ended_badly(facts) ? Tone::bad : Tone::plain},
+                          {facts.cpu_percent ? format("{:.0f} %", *facts.cpu_percent) : std::string{none}},
+                          {facts.peak_rss_bytes ? bytes_text(*facts.peak_rss_bytes) : std::string{none}}});
+  }
+  return table;
+}
+
+Table detail_table(const Rows& rows) {
+  Table table{{{"rank"},
+               {"compute"},
+               {"all comm"},
+               {"hidden"},
+               {"waiting"},
+               {"moving"},
+               {"unknown"},
+               {"idle"},
+               {"host"},
+               {"sync"},
+               {"data"},
+               {"gaps"},
+               {"other"}},
+              {}};
+  for (const auto* row : rows) {
+    const auto& split = row->total;
+    const auto steps = steps_in(*row);
+    const auto comm = centi_ms(split.comm_ns, steps);
+    const auto idle = centi_ms(split.idle_ns, steps);
+    const auto uses = apportioned(std::array{split.wait_ns, split.transfer_ns, split.unsplit_ns}, comm);
+    const auto causes = apportioned(split.idle_causes_ns, idle);
+    std::vector<Cell> cells{{format("{}", row->rank.value)},
+                            {ms_text(split.compute_ns, steps)},
+                            {decimal(comm, 2)},
+                            {ms_text(split.overlapped_comm_ns, steps)}};
+    for (const auto use : uses) cells.push_back({decimal(use, 2)});
+    cells.push_back({decimal(idle, 2)});
+    for (const auto cause : causes) cells.push_back({decimal(cause, 2)});
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
+  Table table{{{"group", Align::left, 16},
+               {"operation", Align::left, 16},
+               {"count"},
+               {"bytes"},
+               {"waiting"},
+               {"moving data"},
+               {"bus bandwidth"}},
+              {}};
+  for (const auto& group : groups) {
+    if (table.rows.size() == limit) break;
+    table.rows.push_back({{printable(group.group)},
+                          {printable(group.op)},
+                          {format("{}", group.count)},
+                          {group.bytes < 0 ? std::string{none} : bytes_text(group.bytes)},
+                          {duration_text(group.wait_ns)},
+                          {duration_text(group.transfer_ns)},
+                          {group.busbw_gbps ? format("{:.3g} GB/s", *group.busbw_gbps) : std::string{none}}});
+  }
+  return table;
+}
+
+/// Why some bandwidths are missing, each reason once.
+std::string bandwidth_note(const std::vector<GroupRow>& groups) {
+  std::vector<std::string> reasons;
+  for (const auto& group : groups) {
+    if (group.busbw_gbps || group.why_no_busbw.empty()) continue;
+    auto reason = printable(group.why_no_busbw);
+    if (std::ranges::find(reasons, reason) == reasons.end()) reasons.push_back(std::move(reason));
+  }
+  std::string note;
+  for (const auto& reason : reasons) note += (note.empty() ? "No bandwidth where: " : "; ") + reason;
+  return note.empty() ? note : note + ".";
+}
+
+std::string matching_note(const CollectivesSection& section) {
+  const auto all = section.matched + section.unmatched;
+  return format("Matched by {}: {} of {} members found their partners.", printable(section.key), section.matched, all);
+}
+
+}  // namespace
+
+std::string steps_source(const StepsSection& steps) {
+  const auto complete = std::ranges::count_if(steps.steps, &Step::complete);
+  const auto warm_up = std::ranges::count_if(steps.steps, &Step::warm_up);
+  return format("Steps from {}; {} complete, {} partial, {} warm-up left out.", printable(steps.source), complete,
+                static_cast<std::int64_t>(steps.steps.size()) - complete, warm_up);
+}
+
+void add_rank_facts(Page& page, const Report& report, const ReportOptions& options) {
+  if (report.rank_facts.empty()) return;
+  const auto limit = std::max<std::size_t>(16, options.top);
+  page.heading("RANKS", "CPU = median of the samples, 100 % is one core");
+  page.table(facts_table(report.rank_facts, limit));
+  if (report.rank_facts.size() > limit) {
+    page.paragraph(format("{} more; --top {} shows all.", report.rank_facts.size() - limit, report.rank_facts.size()));
+  }
+}
+
+void add_rank_tables(Page& page, const Report& report, const ReportOptions& options) {
+  if (!report.rank_rows || report.rank_rows->empty()) return;
+  const auto rows = rows_to_show(report, options);
+  const auto steps = rows.front()->per_step.size();
+  const auto span =
+      steps > 0 ? format("mean of {}", counted(static_cast<std::int64_t>(steps), "step")) : "whole recording";
+  page.heading("WHERE THE TIME WENT", span + "; comm = communication that no computation hides");
+  page.table(share_table(rows));
+  page.paragraph("█ compute  ▓ comm  ▒ copies  ░ idle", Tone::faint);
+  page.blank();
+  page.paragraph(format("Milliseconds{}: all comm = waiting + moving + unknown, partly hidden behind compute; "
+                        "idle = host + sync + data + gaps + other.",
+                        steps > 0 ? " per step" : ""),
+                 Tone::faint);
+  page.table(detail_table(rows));
+  if (rows.size() < report.rank_rows->size()) {
+    page.paragraph(format("{} of {} ranks, those farthest from the others; --top {} shows all.", rows.size(),
+                          report.rank_rows->size(), report.rank_rows->size()));
+  }
+}
+
+void add_collectives(Page& page, const Report& report, const ReportOptions& options) {
+  if (!report.collectives) return;
+  const auto& section = *report.collectives;
+  page.heading("COLLECTIVES", "waiting = for the last rank, summed over the ranks; moving data = until the median end");
+  if (section.groups.empty()) {
+    page.paragraph("None was recorded.");
+    return;
+  }
+  const auto limit = std::max<std::size_t>(16, options.top);
+  page.table(collective_table(section.groups, limit));
+  if (section.groups.size() > limit) {
+    page.paragraph(format("{} more; --top {} shows all.", section.groups.size() - limit, section.groups.size()));
+  }
+  page.paragraph(matching_note(section) + " Waiting counts the lateness of the last rank, whatever made it late.",
+                 Tone::faint);
+  if (const auto note = bandwidth_note(section.groups); !note.empty()) page.paragraph(note, Tone::faint);
+}
+
+Table straggler_table(const StragglersSection& section) {
+  Table table{{{"rank"},
+               {"kind", Align::left},
+               {"when", Align::left},
+               {"slowdown"},
+               {"behind per step"},
+               {"severity", Align::left},
+               {"certainty", Align::left}},
+              {}};
+  for (const auto& row : section.rows) {
+    const auto certainty = row.certainty == Certainty::fact     ? "fact"
+                           : row.certainty == Certainty::of_two ? "slower of two"
+                                                                : "slowest of three";
+    table.rows.push_back({{format("{}", row.rank.value), Tone::heading},
+                          {std::string{name_of(row.kind)}},
+                          {row.persistence == Persistence::persistent ? "all the time" : "now and then"},
+                          {format("{:.2f} x", row.slowdown)},
+                          {duration_text(row.lag_ns_per_step)},
+                          {std::string{name_of(row.severity)}},
+                          {certainty}});
+  }
+  return table;
+}
+
+}  // namespace rankscope::analyzer

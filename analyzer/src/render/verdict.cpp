@@ -1,0 +1,175 @@
+#include "render/verdict.h"
+
+#include <algorithm>
+
+#include "rankscope/core/format.h"
+#include "render/words.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::string_view how_to_mark_steps =
+    "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation API "
+    "(rankscope/collectors/annotate.h, Kind::step), and record again.";
+constexpr std::string_view how_to_record_ranks =
+    "Record all ranks of one run into one folder: put `rankscope record --` in front of torchrun, srun or mpirun.";
+constexpr std::string_view how_to_record_collectives =
+    "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the annotation API.";
+
+std::string share_of_step(const Report& report, std::int64_t ns) {
+  if (!report.steps || report.steps->median_ns <= 0) return {};
+  return format(" ({})", percent_text(static_cast<double>(ns) / static_cast<double>(report.steps->median_ns)));
+}
+
+std::string sentence_on(const Straggler& row) {
+  const auto rank = row.rank.value;
+  const auto when = row.persistence == Persistence::transient ? " now and then" : "";
+  switch (row.certainty) {
+    case Certainty::fact:
+      return format("Rank {} is slow{}: it {}.", rank, when, behaviour_of(row.kind));
+    case Certainty::of_two:
+      return format("Rank {} is the slower of two{}: it {}.", rank, when, behaviour_of(row.kind));
+    case Certainty::of_three:
+      return format("Rank {} is the slowest of three{}: it {}.", rank, when, behaviour_of(row.kind));
+  }
+  return {};
+}
+
+/// By how much, and what repairing it gives back.
+std::string size_sentence(const Report& report, const Straggler& row) {
+  const auto lag = duration_text(row.lag_ns_per_step);
+  auto sentence = row.persistence == Persistence::transient
+                      ? format("A step with such a stall takes it {} longer", lag)
+                      : format("Its own work takes {:.2f} times as long, {} more in each step", row.slowdown, lag);
+  if (row.gain_ns_per_step > 0) {
+    sentence += format("; at the level of its peers, {} would be up to {}{} shorter",
+                       row.persistence == Persistence::transient ? "an average step" : "each step",
+                       duration_text(row.gain_ns_per_step), share_of_step(report, row.gain_ns_per_step));
+  }
+  return sentence + ".";
+}
+
+Tone tone_of(FindingSeverity severity) { return severity >= FindingSeverity::major ? Tone::bad : Tone::warning; }
+
+Verdict on_stragglers(const Report& report) {
+  const auto& rows = report.stragglers->rows;
+  Verdict verdict{tone_of(rows.front().severity), sentence_on(rows.front()), {size_sentence(report, rows.front())}};
+  for (std::size_t i = 1; i < std::min<std::size_t>(rows.size(), 3); ++i) verdict.more.push_back(sentence_on(rows[i]));
+  if (rows.size() > 3) verdict.more.push_back(format("{} more ranks are listed below.", rows.size() - 3));
+  return verdict;
+}
+
+std::string sentence_on(const Finding& finding) {
+  const auto title = printable(finding.title);
+  return title.empty() || title.ends_with('.') ? title : title + ".";
+}
+
+/// Findings that the stragglers do not tell already, worst first as the report has them.
+std::vector<const Finding*> other_findings(const Report& report) {
+  std::vector<const Finding*> others;
+  if (!report.findings) return others;
+  for (const auto& finding : *report.findings) {
+    if (finding.severity >= FindingSeverity::minor && !finding.id.starts_with("straggler")) others.push_back(&finding);
+  }
+  return others;
+}
+
+bool lost_data(const Report& report) {
+  return std::ranges::any_of(report.data_quality, [](const QualityRow& row) {
+    return row.value > 0 && info_of(row.counter).severity == Severity::data_loss;
+  });
+}
+
+std::string cannot_tell(const Report& report) {
+  std::string reasons;
+  const auto add = [&](std::string_view what, const std::string& why) {
+    reasons += format("{}{} ({})", reasons.empty() ? "" : "; ", what, printable(why));
+  };
+  if (!report.steps) add("the steps are unknown", report.steps.error().why);
+  if (!report.stragglers) add("ranks cannot be compared", report.stragglers.error().why);
+  if (report.stragglers && !report.stragglers->cannot_tell.empty()) {
+    add("slow ranks could be hidden", report.stragglers->cannot_tell);
+  }
+  if (!report.rank_rows) add("the use of time is unknown", report.rank_rows.error().why);
+  if (!report.collectives && report.ranks.size() > 1) add("collectives are unknown", report.collectives.error().why);
+  if (!report.findings) add("findings are missing", report.findings.error().why);
+  return reasons.empty() ? reasons : format("Cannot tell: {}.", reasons);
+}
+
+Verdict no_problem(const Report& report) {
+  Verdict verdict{
+      Tone::good,
+      format("No problem found in {} of {}.", counted(static_cast<std::int64_t>(report.steps->steps.size()), "step"),
+             counted(static_cast<std::int64_t>(report.ranks.size()), "rank")),
+      {}};
+  if (report.stragglers->smallest_detectable) {
+    verdict.more.push_back(format("A rank that is slower by {} or more would have been found.",
+                                  percent_text(*report.stragglers->smallest_detectable - 1)));
+  }
+  return verdict;
+}
+
+}  // namespace
+
+std::string_view behaviour_of(StragglerKind kind) {
+  switch (kind) {
+    case StragglerKind::compute:
+      return "computes slower than its peers";
+    case StragglerKind::host:
+      return "stands still on the host more than its peers";
+    case StragglerKind::data:
+      return "waits for its training data longer than its peers";
+    case StragglerKind::network:
+      return "is late in its communication";
+    case StragglerKind::memory:
+      return "spends more time in memory copies than its peers";
+    case StragglerKind::mixed:
+      return "is slower than its peers in several ways at once";
+  }
+  return {};
+}
+
+Verdict verdict_of(const Report& report) {
+  const auto others = other_findings(report);
+  const auto doubt = cannot_tell(report);
+  Verdict verdict;
+  if (!others.empty() && others.front()->severity == FindingSeverity::critical) {
+    verdict = {Tone::bad, sentence_on(*others.front()), {}};
+    if (report.stragglers && !report.stragglers->rows.empty())
+      verdict.more.push_back(sentence_on(report.stragglers->rows.front()));
+  } else if (report.stragglers && !report.stragglers->rows.empty()) {
+    verdict = on_stragglers(report);
+  } else if (!others.empty()) {
+    verdict = {tone_of(others.front()->severity), sentence_on(*others.front()), {}};
+  } else if (!doubt.empty()) {
+    return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get what is missing."}};
+  } else {
+    verdict = no_problem(report);
+  }
+  if (!doubt.empty()) verdict.more.push_back(doubt);
+  if (lost_data(report)) verdict.more.emplace_back("Parts of the recording are missing; see DATA QUALITY.");
+  return verdict;
+}
+
+std::vector<MissingSection> missing_sections(const Report& report) {
+  std::vector<MissingSection> missing;
+  const auto add = [&](std::string_view name, const auto& section, std::string_view remedy) {
+    if (!section) missing.push_back({std::string{name}, printable(section.error().why), remedy});
+  };
+  add("steps", report.steps, how_to_mark_steps);
+  add("time of each rank", report.rank_rows, how_to_mark_steps);
+  add("collectives", report.collectives, how_to_record_collectives);
+  add("slow ranks", report.stragglers,
+      report.ranks.size() < 2 ? how_to_record_ranks
+      : report.steps          ? ""
+                              : how_to_mark_steps);
+  add("findings", report.findings, "");
+  for (auto row = missing.begin(); row != missing.end(); ++row) {  // each remedy once
+    const auto earlier =
+        std::find_if(missing.begin(), row, [&](const auto& other) { return other.remedy == row->remedy; });
+    if (earlier != row) row->remedy = {};
+  }
+  return missing;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,31 @@
+// The first lines of a report: who is slow, why, by how much, and what repairing it would give back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rankscope/analyzer/report.h"
+#include "render/page.h"
+
+namespace rankscope::analyzer {
+
+/// One or two plain sentences. "No problem found" is said only if every section that it needs was available.
+struct Verdict {
+  Tone tone = Tone::plain;
+  std::string headline;
+  std::vector<std::string> more;
+};
+[[nodiscard]] Verdict verdict_of(const Report& report);
+
+/// What a kind of straggler does, after "rank 3": "computes slower than its peers".
+[[nodiscard]] std::string_view behaviour_of(StragglerKind kind);
+
+/// A section that could not be computed: its name, the reason, and how a next recording gets it (may be empty).
+struct MissingSection {
+  std::string name;
+  std::string why;
+  std::string_view remedy;
+};
+[[nodiscard]] std::vector<MissingSection> missing_sections(const Report& report);
+
+}  // namespace rankscope::analyzer

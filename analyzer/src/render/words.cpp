@@ -1,0 +1,157 @@
+#include "render/words.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "exports/json_text.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+/// The first character of valid UTF-8 and the bytes it takes.
+struct Character {
+  char32_t code;
+  std::size_t bytes;
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(text[i])); };
+  if (byte(0) < 0x80) return {byte(0), 1};
+  const std::size_t bytes = byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
+  char32_t code = byte(0) & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) code = (code << 6) | (byte(i) & 0x3F);
+  return {code, bytes};
+}
+
+bool steers_terminal(char32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x200B && code <= 0x200F) ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+}
+
+struct CodeRange {
+  char32_t first;
+  char32_t last;
+};
+
+/// Unicode's East Asian wide characters, in the coarse blocks that matter for names.
+bool is_wide(char32_t code) {
+  constexpr std::array<CodeRange, 8> wide{{{0x1100, 0x115F},
+                                           {0x2E80, 0xA4CF},
+                                           {0xAC00, 0xD7A3},
+                                           {0xF900, 0xFAFF},
+                                           {0xFE30, 0xFE6F},
+                                           {0xFF00, 0xFF60},
+                                           {0x1F300, 0x1FAFF},
+                                           {0x20000, 0x3FFFD}}};
+  return std::ranges::any_of(wide, [&](CodeRange range) { return code >= range.first && code <= range.last; });
+}
+
+std::size_t columns_of(char32_t code) {
+  if (code >= 0x0300 && code <= 0x036F) return 0;  // combining marks
+  return is_wide(code) ? 2 : 1;
+}
+
+/// Bytes of the longest front of `text` that takes at most `width` columns.
+std::size_t bytes_in_width(std::string_view text, std::size_t width) {
+  std::size_t bytes = 0;
+  std::size_t used = 0;
+  while (bytes < text.size()) {
+    const auto character = first_character(text.substr(bytes));
+    if (used + columns_of(character.code) > width) break;
+    used += columns_of(character.code);
+    bytes += character.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  const std::string valid = valid_utf8(text);
+  std::string out;
+  for (std::string_view rest = valid; !rest.empty();) {
+    const auto character = first_character(rest);
+    if (!steers_terminal(character.code)) {
+      out += rest.substr(0, character.bytes);
+    } else if (character.code < 0x100) {
+      out += format("\\x{:02x}", static_cast<unsigned>(character.code));
+    } else {
+      out += format("\\u{{{:x}}}", static_cast<unsigned>(character.code));
+    }
+    rest.remove_prefix(character.bytes);
+  }
+  return out;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const auto character = first_character(text);
+    width += columns_of(character.code);
+    text.remove_prefix(character.bytes);
+  }
+  return width;
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+  if (display_width(text) <= width) return std::string{text};
+  return std::string{text.substr(0, bytes_in_width(text, width - 1))} + "…";
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  while (display_width(text) > width) {
+    auto end = bytes_in_width(text, width);
+    if (text[end] != ' ') {
+      const auto space = text.rfind(' ', end);
+      if (space != std::string_view::npos && space > 0) end = space;
+    }
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  }
+  if (!text.empty() || lines.empty()) lines.emplace_back(text);
+  return lines;
+}
+
+std::string percent_text(double share) {
+  const double percent = share * 100;
+  if (percent > 0 && percent < 0.1) return "< 0.1 %";
+  return format("{:.{}f} %", percent, std::abs(percent) < 9.95 ? 1 : 0);
+}
+
+std::string counted(std::int64_t count, std::string_view one) {
+  return format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::vector<std::int64_t> apportioned(std::span<const std::int64_t> parts, std::int64_t whole) {
+  std::vector<std::int64_t> result(parts.size(), 0);
+  const auto sum = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+  if (sum <= 0) return result;
+  // 128 bits: a day in ns times a whole of thousands does not fit into 64.
+  __extension__ using Wide = __int128;
+  std::vector<std::pair<std::int64_t, std::size_t>> remainders;
+  std::int64_t given = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Wide product = Wide{parts[i]} * whole;
+    result[i] = static_cast<std::int64_t>(product / sum);
+    given += result[i];
+    remainders.emplace_back(-static_cast<std::int64_t>(product % sum), i);
+  }
+  std::ranges::sort(remainders);
+  for (std::size_t i = 0; given < whole && i < remainders.size(); ++i, ++given) ++result[remainders[i].second];
+  return result;
+}
+
+std::string decimal(std::int64_t value, int decimals) {
+  std::int64_t unit = 1;
+  for (int i = 0; i < decimals; ++i) unit *= 10;
+  const auto magnitude = value < 0 ? -value : value;
+  const auto whole = format("{}{}", value < 0 ? "-" : "", magnitude / unit);
+  return decimals == 0 ? whole : format("{}.{:0{}}", whole, magnitude % unit, decimals);
+}
+
+}  // namespace rankscope::analyzer

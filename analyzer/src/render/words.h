@@ -1,0 +1,40 @@
+// Numbers and names as people read them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "units.h"
+
+namespace rankscope::analyzer {
+
+/// Valid UTF-8 that cannot steer a terminal: control characters and direction overrides become \xNN or \u{NNNN}.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// Columns that a printable text takes on a terminal.
+[[nodiscard]] std::size_t display_width(std::string_view text);
+
+/// At most `width` columns; what is cut off shows as "…".
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
+
+/// Lines of at most `width` columns, broken at spaces; a longer word is broken where it must.
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+/// A share of one: "27 %", "3.4 %", "< 0.1 %".
+[[nodiscard]] std::string percent_text(double share);
+
+/// "1 step", "2 steps".
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view one);
+
+/// `parts` in whole units that add up to `whole` (largest remainder, ties to the first; metrics.md C2). All 0 if the
+/// parts are.
+[[nodiscard]] std::vector<std::int64_t> apportioned(std::span<const std::int64_t> parts, std::int64_t whole);
+
+/// A fixed number of decimals from an integer: 1234 with 2 is "12.34".
+[[nodiscard]] std::string decimal(std::int64_t value, int decimals);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,118 @@
+// The registry of the analyses: what they answer, in which order they run, and what they fill in.
+#include "rankscope/analyzer/report.h"
+
+#include <algorithm>
+
+#include "analyses/clock_trust.h"
+#include "analyses/collectives.h"
+#include "analyses/findings.h"
+#include "analyses/lost_ranks.h"
+#include "analyses/rank_rows.h"
+#include "analyses/run_facts.h"
+#include "analyses/steps.h"
+#include "analyses/stragglers.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+/// What the analyses hand on to those behind them.
+struct Work {
+  const Run& run;
+  const ReportOptions& options;
+  ClockTrust clocks;
+  Matching matching;
+  Quality quality;  ///< of the analyses; the run has its own
+  Report report;
+};
+
+void add(Quality& sum, const Quality& more) {
+  for (const CounterInfo& info : counter_table()) sum.add(info.counter, more.of(info.counter));
+}
+
+void run_steps(Work& work) {
+  StepsResult result = find_steps(work.run, work.clocks, work.options);
+  work.report.steps = std::move(result.section);
+  add(work.quality, result.quality);
+}
+
+void run_collectives(Work& work) {
+  work.matching = match_collectives(work.run, work.clocks);
+  work.report.collectives = work.matching.section;
+  add(work.quality, work.matching.quality);
+}
+
+void run_ranks(Work& work) {
+  work.report.rank_rows = split_ranks(work.run, work.report.steps, work.matching, work.options);
+}
+
+void run_stragglers(Work& work) {
+  work.report.stragglers = find_stragglers(work.run, work.report.steps, work.report.rank_rows, work.report.collectives);
+}
+
+void run_findings(Work& work) {
+  work.report.findings =
+      judge_findings(work.run, work.report, find_lost_ranks(work.run, work.report.steps, work.clocks));
+}
+
+struct Analysis {
+  AnalysisInfo info;
+  void (*run)(Work& work);
+};
+
+// Order matters: each one reads the sections of those above it.
+constexpr std::array registry{
+    Analysis{{"steps", "Where does each step begin and end, and how long is it?"}, run_steps},
+    Analysis{{"collectives", "Which operations belong together, who came last, how much was waiting?"},
+             run_collectives},
+    Analysis{{"ranks", "Where did the time of each rank go?"}, run_ranks},
+    Analysis{{"stragglers", "Which rank is slow, since when, and why?"}, run_stragglers},
+    Analysis{{"findings", "What is wrong, how bad is it, and what does fixing it give back?"}, run_findings},
+};
+
+constexpr auto infos = [] {
+  std::array<AnalysisInfo, registry.size()> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = registry[i].info;
+  return all;
+}();
+
+void fill_head(Work& work) {
+  Report& report = work.report;
+  const RunInfo& info = work.run.info();
+  report.source = info.source;
+  report.ranks.assign(work.run.ranks().begin(), work.run.ranks().end());
+  report.world_size = std::max(info.world_size, static_cast<std::int64_t>(report.ranks.size()));
+  report.duration_ns = work.run.extent().length().count();
+  report.clock = info.clock;
+  report.facts = facts_of(work.run);
+  report.rank_facts = rank_facts_of(work.run);
+}
+
+/// Every counter above 0. What a reader counted already (absent ranks, for example) is not counted twice.
+void fill_quality(Work& work) {
+  const auto present = static_cast<std::int64_t>(work.run.ranks().size());
+  const bool absent = work.run.info().world_size > present && work.run.quality().of(Counter::ranks_missing) == 0;
+  if (absent)
+    work.quality.add(Counter::ranks_missing, static_cast<std::uint64_t>(work.run.info().world_size - present));
+  for (const CounterInfo& info : counter_table()) {
+    const std::uint64_t value = work.run.quality().of(info.counter) + work.quality.of(info.counter);
+    if (value > 0) work.report.data_quality.push_back({info.counter, value});
+  }
+}
+
+}  // namespace
+
+std::span<const AnalysisInfo> analyses() { return infos; }
+
+Report analyze(const Run& run, const ReportOptions& options) {
+  Work work{run, options, ClockTrust(run), {}, {}, {}};
+  fill_head(work);
+  for (const Analysis& analysis : registry) analysis.run(work);
+  fill_quality(work);
+  return std::move(work.report);
+}
+
+bool anything_computed(const Report& report) {
+  return report.steps || report.rank_rows || report.collectives || report.stragglers || report.findings;
+}
+
+}  // namespace rankscope::analyzer

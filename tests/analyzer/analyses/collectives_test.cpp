@@ -1,0 +1,176 @@
+#include "analyses/collectives.h"
+
+#include <gtest/gtest.h>
+
+#include "analyses/comm_ops.h"
+#include "analyzer/analyses/synthetic_run.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using testing::run_of;
+
+struct Matched {
+  std::shared_ptr<const Run> run;
+  Matching matching;
+  [[nodiscard]] const CollectivesSection& section() const { return *matching.section; }
+};
+
+Matched match(std::string_view text) {
+  Matched matched{run_of(text), {}};
+  matched.matching = match_collectives(*matched.run, ClockTrust(*matched.run));
+  EXPECT_TRUE(matched.matching.section);
+  return matched;
+}
+
+constexpr std::string_view three_ranks =
+    "@run clock=same_host\n"
+    "@group dp 0,1,2\n"
+    "0 comm 0 100000 allreduce group=dp seq=5 bytes=3000\n"
+    "1 comm 40000 101000 allreduce group=dp seq=5 bytes=3000\n"
+    "2 comm 90000 102000 allreduce group=dp seq=5 bytes=3000\n";
+
+TEST(Collectives, MembersAreMatchedByGroupAndSequence) {
+  const Matched matched = match(three_ranks);
+  ASSERT_EQ(matched.section().units.size(), 1U);
+  const Unit& unit = matched.section().units[0];
+  EXPECT_TRUE(unit.complete);
+  EXPECT_EQ(unit.first_rank, RankId{0});
+  EXPECT_EQ(unit.last_rank, RankId{2});
+  EXPECT_EQ(unit.spread_ns, 90'000);
+  EXPECT_EQ(unit.transfer_ns, 11'000) << "median end minus last start";
+  EXPECT_EQ(unit.wait_ns, 90'000 + 50'000);
+  EXPECT_EQ(matched.section().matched, 3);
+  EXPECT_EQ(matched.section().unmatched, 0);
+}
+
+TEST(Collectives, BusBandwidthCountsTransferOnly) {
+  const Matched matched = match(three_ranks);
+  ASSERT_EQ(matched.section().groups.size(), 1U);
+  EXPECT_NEAR(matched.section().groups[0].busbw_gbps.value_or(0), 2.0 * 2 / 3 * 3000 / 11'000, 1e-9);
+}
+
+TEST(Collectives, TheFactorsAreThoseOfNcclTests) {
+  EXPECT_DOUBLE_EQ(bus_factor(comm_op("all_reduce"), 4), 1.5);
+  EXPECT_DOUBLE_EQ(bus_factor(comm_op("reduce_scatter"), 4), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor(comm_op("AllGather"), 4), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor(comm_op("broadcast"), 4), 1);
+  EXPECT_DOUBLE_EQ(bus_factor(comm_op("barrier"), 4), 0);
+  EXPECT_EQ(payload_bytes(comm_op("allgather"), 100, 4), 400);
+  EXPECT_EQ(payload_bytes(comm_op("allreduce"), 100, 4), 100);
+}
+
+TEST(Collectives, AShortTransferTellsNoBandwidth) {
+  const Matched matched = match(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "0 comm 0 10 allreduce group=dp seq=1 bytes=4\n1 comm 0 10 allreduce group=dp seq=1 bytes=4\n");
+  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "too short");
+}
+
+TEST(Collectives, ADifferenceBelowTheClockErrorNamesNobody) {
+  const Matched matched = match(
+      "@run clock=unit_ends clock_error=1000\n@group dp 0,1\n"
+      "0 comm 0 90000 allreduce group=dp\n1 comm 1500 90000 allreduce group=dp\n");
+  EXPECT_FALSE(matched.section().units[0].last_rank.is_set());
+  EXPECT_FALSE(matched.section().units[0].first_rank.is_set());
+}
+
+TEST(Collectives, WithoutACommonClockTheShortestMemberWasLast) {
+  const Matched matched = match(
+      "@rank 0 host=a\n@rank 1 host=b\n@group dp 0,1\n"
+      "0 comm 0 100000 allreduce group=dp\n1 comm 9000000 9020000 allreduce group=dp\n");
+  const Unit& unit = matched.section().units[0];
+  EXPECT_EQ(unit.last_rank, RankId{1});
+  EXPECT_EQ(unit.first_rank, RankId{0});
+  EXPECT_EQ(unit.transfer_ns, 20'000);
+  EXPECT_EQ(unit.wait_ns, 80'000);
+  EXPECT_EQ(matched.section().groups[0].method, "duration");
+}
+
+TEST(Collectives, WithoutACommonClockThirtyMicrosecondsClaimNothing) {
+  const Matched matched = match(
+      "@rank 0 host=a\n@rank 1 host=b\n@group dp 0,1\n"
+      "0 comm 0 45000 allreduce group=dp\n1 comm 9000000 9020000 allreduce group=dp\n");
+  EXPECT_FALSE(matched.section().units[0].last_rank.is_set());
+}
+
+TEST(Collectives, ABroadcastWaitsForItsRootOnly) {
+  const Matched matched = match(
+      "@run clock=same_host\n@group dp 0,1,2\n"
+      "0 comm 30000 60000 broadcast group=dp peer=0\n"
+      "1 comm 0 60000 broadcast group=dp peer=0\n"
+      "2 comm 50000 60000 broadcast group=dp peer=0\n");
+  EXPECT_EQ(matched.matching.parts[0].wait_ns, 0);
+  EXPECT_EQ(matched.matching.parts[1].wait_ns, 30'000);
+  EXPECT_EQ(matched.matching.parts[2].wait_ns, 0);
+}
+
+TEST(Collectives, OfAReduceOnlyTheRootWaits) {
+  const Matched matched = match(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "0 comm 0 60000 reduce group=dp peer=0\n1 comm 20000 60000 reduce group=dp peer=0\n");
+  EXPECT_EQ(matched.matching.parts[0].wait_ns, 20'000);
+  EXPECT_EQ(matched.matching.parts[1].wait_ns, 0);
+}
+
+TEST(Collectives, TheKthSendMeetsTheKthReceive) {
+  const Matched matched = match(
+      "@run clock=same_host\n@group pp 0,1\n"
+      "0 comm 0 10 send group=pp peer=1 bytes=8\n"
+      "0 comm 20 40 send group=pp peer=1 bytes=16\n"
+      "0 comm 50 60 recv group=pp peer=1 bytes=4\n"
+      "1 comm 5 10 recv group=pp peer=0 bytes=8\n"
+      "1 comm 15 40 recv group=pp peer=0 bytes=16\n"
+      "1 comm 45 60 send group=pp peer=0 bytes=4\n");
+  ASSERT_EQ(matched.section().units.size(), 3U);
+  EXPECT_EQ(matched.section().matched, 6);
+  EXPECT_EQ(matched.section().units[1].wait_ns, 5) << "the receiver was there first";
+  EXPECT_EQ(matched.section().groups[0].op, "sendrecv");
+}
+
+TEST(Collectives, MembersThatDisagreeAreADesync) {
+  const Matched matched = match(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "0 comm 0 10 allreduce group=dp bytes=8\n1 comm 0 10 allreduce group=dp bytes=8\n"
+      "0 comm 20 30 allreduce group=dp bytes=8\n1 comm 20 30 broadcast group=dp bytes=8\n");
+  EXPECT_EQ(matched.section().desyncs.at(0).sequence, 1);
+  EXPECT_EQ(matched.section().desyncs.at(0).what, "rank 0: allreduce of 8 bytes ; rank 1: broadcast of 8 bytes ");
+  EXPECT_EQ(matched.section().matched, 2);
+  EXPECT_EQ(matched.section().unmatched, 2);
+  EXPECT_EQ(matched.matching.quality.of(Counter::desync), 1U);
+}
+
+TEST(Collectives, OpenMembersAreUnmatched) {
+  const Matched matched = match(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "0 comm 0 10 allreduce group=dp\n1 comm 0 10 allreduce group=dp\n"
+      "0 comm 20 - allreduce group=dp state=started\n");
+  EXPECT_EQ(matched.section().matched, 2);
+  EXPECT_EQ(matched.section().unmatched, 1);
+  EXPECT_EQ(matched.section().partial, 1);
+}
+
+TEST(Collectives, RanksThatWereNotRecordedMakeWaitsLowerBounds) {
+  const Matched matched = match(
+      "@run clock=same_host world_size=3\n@group dp 0,1,2\n"
+      "0 comm 0 50 allreduce group=dp\n2 comm 20 50 allreduce group=dp\n");
+  EXPECT_FALSE(matched.section().units[0].complete);
+  EXPECT_EQ(matched.section().units[0].wait_ns, 20);
+  EXPECT_EQ(matched.section().partial, 1);
+}
+
+TEST(Collectives, AGroupOfOneIsNoCommunication) {
+  const auto run = run_of("@group self 0\n0 comm 0 10 allreduce group=self\n");
+  EXPECT_FALSE(match_collectives(*run, ClockTrust(*run)).section);
+}
+
+TEST(Collectives, AnEndBeforeTheLastStartIsAClockViolation) {
+  const Matched matched = match(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "0 comm 0 10 allreduce group=dp\n1 comm 20 30 allreduce group=dp\n");
+  EXPECT_EQ(matched.matching.quality.of(Counter::clock_violations), 1U);
+  EXPECT_EQ(matched.matching.parts[0].wait_ns, 10) << "never more than the duration";
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

@@ -1,0 +1,115 @@
+#include "analyses/lost_ranks.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/analyses/synthetic_run.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using testing::run_of;
+
+std::vector<Finding> findings_of(std::string_view text, std::string_view id) {
+  const Report report = analyze(*run_of(text), {});
+  std::vector<Finding> found;
+  if (!report.findings) return found;
+  for (const Finding& finding : *report.findings) {
+    if (finding.id == id) found.push_back(finding);
+  }
+  return found;
+}
+
+// Rank 1 is gone in step 1 before its operation; the others fail a moment later because their connections close.
+constexpr std::string_view one_killed =
+    "@run clock=same_host world_size=3\n"
+    "@group dp 0,1,2\n"
+    "@rank 0 recorded=0:260 ended=exited:1\n"
+    "@rank 1 recorded=0:120 ended=vanished:0\n"
+    "@rank 2 recorded=0:255 ended=exited:1\n"
+    "0 step 0 100 step index=0\n0 comm 50 90 allreduce group=dp\n"
+    "1 step 0 100 step index=0\n1 comm 60 90 allreduce group=dp\n"
+    "2 step 0 100 step index=0\n2 comm 55 90 allreduce group=dp\n"
+    "0 step 100 250 step index=1\n0 comm 150 - allreduce group=dp state=started\n"
+    "1 step 100 120 step index=1 cut=end\n"
+    "2 step 100 250 step index=1\n2 comm 160 - allreduce group=dp state=started\n";
+
+TEST(LostRanks, TheOneThatVanishedFirstIsNamedWithItsStep) {
+  const auto lost = findings_of(one_killed, "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rank, RankId{1});
+  EXPECT_EQ(lost[0].step, 1);
+  EXPECT_EQ(lost[0].severity, FindingSeverity::critical);
+  EXPECT_NE(lost[0].evidence.find("ranks 0, 2"), std::string::npos) << lost[0].evidence;
+}
+
+TEST(LostRanks, PeersWhoseRecordingEndsEarlierButWhoWaitedAreNotBlamed) {
+  // All were killed; ranks 0 and 2 sat in the operation and recorded nothing after its start.
+  const auto lost = findings_of(
+      "@run clock=same_host\n@group dp 0,1,2\n"
+      "@rank 0 recorded=0:50 ended=vanished\n@rank 1 recorded=0:90 ended=vanished\n@rank 2 recorded=0:60 "
+      "ended=vanished\n"
+      "0 step 0 50 step index=7 cut=end\n0 comm 50 - allreduce group=dp state=started\n"
+      "1 step 0 90 step index=7 cut=end\n"
+      "2 step 0 60 step index=7 cut=end\n2 comm 60 - allreduce group=dp state=started\n",
+      "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rank, RankId{1});
+  EXPECT_EQ(lost[0].step, 7);
+}
+
+TEST(LostRanks, ARankThatDiesInsideAnOperationIsTheFirstToEnd) {
+  const auto lost = findings_of(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "@rank 0 recorded=0:90 ended=exited:1\n@rank 1 recorded=0:60 ended=vanished\n"
+      "0 step 0 90 step index=3\n0 comm 50 - allreduce group=dp state=started\n"
+      "1 step 0 60 step index=3 cut=end\n1 comm 60 - allreduce group=dp state=started\n",
+      "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rank, RankId{1});
+  EXPECT_EQ(lost[0].step, 3);
+}
+
+TEST(LostRanks, AnExitStatusNamesHowItEnded) {
+  const auto lost = findings_of(
+      "@run clock=same_host\n"
+      "@rank 0 recorded=0:300 ended=exited:0\n@rank 1 recorded=0:120 ended=exited:3\n"
+      "0 step 0 100 step index=0\n0 step 100 200 step index=1\n0 step 200 300 step index=2\n"
+      "1 step 0 100 step index=0\n1 step 100 120 step index=1 cut=end\n",
+      "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].step, 1);
+  EXPECT_NE(lost[0].evidence.find("status 3"), std::string::npos);
+}
+
+TEST(LostRanks, ACrashAfterTheLastStepCostsNobodyAnything) {
+  EXPECT_TRUE(findings_of("@run clock=same_host\n@group dp 0,1\n"
+                          "@rank 0 recorded=0:100 ended=exited:0\n@rank 1 recorded=0:100 ended=vanished\n"
+                          "0 step 0 100 step index=0\n0 comm 10 20 allreduce group=dp\n"
+                          "1 step 0 100 step index=0\n1 comm 10 20 allreduce group=dp\n",
+                          "rank_lost")
+                  .empty());
+}
+
+TEST(LostRanks, AJobThatWasStoppedAsAWholeLostNoRank) {
+  constexpr std::string_view all_killed =
+      "@run clock=same_host\n@group dp 0,1\n"
+      "@rank 0 recorded=0:100 ended=vanished\n@rank 1 recorded=0:90 ended=vanished\n"
+      "0 step 0 100 step index=0 cut=end\n0 comm 10 - allreduce group=dp state=started\n"
+      "1 step 0 90 step index=0 cut=end\n1 comm 10 - allreduce group=dp state=started\n";
+  EXPECT_TRUE(findings_of(all_killed, "rank_lost").empty());
+  EXPECT_EQ(findings_of(all_killed, "job_stopped").size(), 1U);
+}
+
+TEST(LostRanks, ACleanRunHasNone) {
+  EXPECT_TRUE(findings_of(testing::text_of({}), "rank_lost").empty());
+  EXPECT_TRUE(findings_of(testing::text_of({}), "ranks_missing").empty());
+}
+
+TEST(LostRanks, RanksThatWereNeverRecordedAreNamed) {
+  const auto absent = findings_of("@run world_size=4\n0 op 0 10 op\n2 op 0 10 op\n", "ranks_missing");
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_NE(absent[0].evidence.find("rank 1, 3"), std::string::npos) << absent[0].evidence;
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include "analyzer/analyses/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using testing::make;
+using testing::StepPlan;
+using testing::SyntheticRun;
+
+StragglersSection stragglers_of(const SyntheticRun& plan) {
+  const Report report = analyze(*make(plan), {});
+  EXPECT_TRUE(report.stragglers) << report.stragglers.error().why;
+  return report.stragglers.value_or(StragglersSection{});
+}
+
+/// The only row of a section, which must be this one.
+Straggler only(const StragglersSection& section, RankId rank, StragglerKind kind, Persistence persistence) {
+  EXPECT_EQ(section.rows.size(), 1U);
+  if (section.rows.empty()) return {};
+  EXPECT_EQ(section.rows[0].rank, rank) << section.rows[0].evidence;
+  EXPECT_EQ(section.rows[0].kind, kind) << section.rows[0].evidence;
+  EXPECT_EQ(section.rows[0].persistence, persistence) << section.rows[0].evidence;
+  return section.rows[0];
+}
+
+SyntheticRun slow_rank(double factor) {
+  SyntheticRun plan;
+  plan.fault = [factor](StepPlan& step, std::uint32_t rank, std::int64_t) {
+    if (rank != 2) return;
+    step.forward *= factor;
+    step.backward *= factor;
+    step.optimizer *= factor;
+  };
+  return plan;
+}
+
+TEST(Stragglers, CleanRunsHaveNone) {
+  for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      SyntheticRun plan;
+      plan.ranks = ranks;
+      plan.noise = 0.02;
+      plan.seed = seed;
+      const StragglersSection section = stragglers_of(plan);
+      EXPECT_TRUE(section.rows.empty()) << ranks << " ranks, seed " << seed << ": " << section.rows[0].evidence;
+    }
+  }
+}
+
+TEST(Stragglers, ASlowRankIsNamedWithItsSlowdown) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SyntheticRun plan = slow_rank(1.5);
+    plan.seed = seed;
+    const Straggler row = only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
+    // 1 + (f - 1) C / x with 95 ms of compute in 100 ms of own time.
+    EXPECT_NEAR(row.slowdown, 1 + 0.5 * 95 / 100.1, 0.05);
+    EXPECT_EQ(row.certainty, Certainty::fact);
+    EXPECT_EQ(row.severity, FindingSeverity::major) << "few steps";
+    EXPECT_NE(row.evidence.find("rank 2 computes 142."), std::string::npos) << row.evidence;
+  }
+}
+
+TEST(Stragglers, ManyStepsAllowTheHighestSeverity) {
+  SyntheticRun plan = slow_rank(1.5);
+  plan.steps = 30;
+  EXPECT_EQ(stragglers_of(plan).rows.at(0).severity, FindingSeverity::critical);
+}
+
+TEST(Stragglers, ASlowLoaderIsKindData) {
+  SyntheticRun plan;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.data += rank == 1 ? 30 : 0; };
+  only(stragglers_of(plan), RankId{1}, StragglerKind::data, Persistence::persistent);
+}
+
+TEST(Stragglers, CommunicationHeldBackIsKindNetwork) {
+  SyntheticRun plan;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.comm_delay = rank == 0 ? 20 : 0; };
+  const Straggler row = only(stragglers_of(plan), RankId{0}, StragglerKind::network, Persistence::persistent);
+  EXPECT_NEAR(row.slowdown, 1.2, 0.05);
+}
+
+TEST(Stragglers, APauseNowAndThenIsTransientAndHost) {
+  for (const std::int64_t steps : {20, 40}) {
+    for (const std::int64_t first : {5, 9}) {
+      SyntheticRun plan;
+      plan.steps = steps;
+      plan.fault = [first](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+        step.stall = rank == 3 && index % 10 == first ? 200 : 0;
+      };
+      const Straggler row = only(stragglers_of(plan), RankId{3}, StragglerKind::host, Persistence::transient);
+      EXPECT_NE(row.evidence.find("every 10 steps"), std::string::npos) << row.evidence;
+    }
+  }
+}
+
+TEST(Stragglers, OfTwoRanksOneIsSlowerButNotProvenAbnormal) {
+  SyntheticRun plan = slow_rank(1.5);
+  plan.ranks = 3;
+  EXPECT_EQ(stragglers_of(plan).rows.at(0).certainty, Certainty::of_three);
+  plan.ranks = 2;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.forward *= rank == 1 ? 2 : 1; };
+  const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.certainty, Certainty::of_two);
+  EXPECT_EQ(row.severity, FindingSeverity::major);
+}
+
+TEST(Stragglers, OfTwoRanksATenthIsNotReported) {
+  SyntheticRun plan;
+  plan.ranks = 2;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.forward *= rank == 1 ? 1.3 : 1; };
+  EXPECT_TRUE(stragglers_of(plan).rows.empty());
+}
+
+TEST(Stragglers, NoiseThatHidesThemIsSaid) {
+  SyntheticRun plan;
+  plan.noise = 0.4;
+  plan.steps = 10;
+  const StragglersSection section = stragglers_of(plan);
+  EXPECT_NE(section.cannot_tell.find("cannot tell below"), std::string::npos) << section.cannot_tell;
+}
+
+TEST(Stragglers, AQuietRunStatesWhatItWouldHaveFound) {
+  const StragglersSection section = stragglers_of({});
+  EXPECT_TRUE(section.cannot_tell.empty()) << section.cannot_tell;
+  EXPECT_NEAR(section.smallest_detectable.value_or(0), 1.06, 0.02);
+  EXPECT_EQ(section.compared,
+            "Compared with 3 peers of all ranks; medians of 20 steps. Few steps: severity is at most major.");
+}
+
+TEST(Stragglers, FourStepsAreTooFew) {
+  SyntheticRun plan;
+  plan.steps = 4;
+  EXPECT_NE(stragglers_of(plan).cannot_tell.find("only 4 complete steps"), std::string::npos);
+}
+
+TEST(Stragglers, InFourStepsARankThatIsAlwaysLastIsMinor) {
+  SyntheticRun plan = slow_rank(1.5);
+  plan.steps = 4;
+  const Straggler row = only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.severity, FindingSeverity::minor);
+}
+
+TEST(Stragglers, OneRankHasNobodyToCompareWith) {
+  SyntheticRun plan;
+  plan.ranks = 1;
+  EXPECT_FALSE(analyze(*make(plan), {}).stragglers);
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
