@@ -51,6 +51,7 @@ void observe_operators() {
 }  // namespace
 
 void set_up_torch(const TrainOptions& options) {
+  annotate::name_thread("main");
   at::set_num_threads(options.threads);
   observe_operators();
 }

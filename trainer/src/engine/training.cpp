@@ -232,7 +232,7 @@ void Training::describe(double pace) const {
   const std::string faults = all_fault_texts(options_.faults);
   note("role", "trainer");
   note("parallel", options_.mode);
-  note("ddp_impl", options_.ddp.implementation == DdpImplementation::own ? "own" : "c10d");
+  if (comm_ != nullptr) note("ddp_impl", options_.ddp.implementation == DdpImplementation::own ? "own" : "c10d");
   note("model", name_of(options_.model.kind));
   note("parameters", std::to_string(model_->parameter_count()));
   note("global_batch", std::to_string(plan_.batch.global));
@@ -263,7 +263,6 @@ void Training::describe_end(Clock::duration time) const {
 }
 
 Result<void> Training::run() {
-  annotate::name_thread("main");
   std::optional<MemoryObserver> memory;
   if (annotate::detail::api() != nullptr) memory.emplace();
   RS_TRY_VOID(prepare());
