@@ -8,8 +8,9 @@ namespace {
 using std::chrono::milliseconds;
 
 TEST(Fault, EveryKindReadsBackFromItsOwnText) {
-  for (const char* text : {"slow:rank=2,factor=1.5", "data:rank=1,ms=30,every=1", "pause:rank=3,ms=200,every=10",
-                           "comm:rank=0,ms=20.5", "exit:rank=1,step=5", "kill:rank=1,step=0", "slow:rank=0,factor=2,step=7"}) {
+  for (const char* text :
+       {"slow:rank=2,factor=1.5", "data:rank=1,ms=30,every=1", "pause:rank=3,ms=200,every=10", "comm:rank=0,ms=20.5",
+        "exit:rank=1,step=5", "kill:rank=1,step=0", "slow:rank=0,factor=2,step=7"}) {
     const auto fault = parse_fault(text);
     if (std::string_view{text}.starts_with("data")) {
       EXPECT_FALSE(fault) << "every is no key of data";
@@ -47,7 +48,8 @@ TEST(Fault, WrongTextIsRefusedWithTheFormThatIsMeant) {
     ASSERT_FALSE(fault) << c.text;
     EXPECT_EQ(fault.error().kind, ErrorKind::usage);
     EXPECT_NE(fault.error().message.find(c.says), std::string::npos) << fault.error().message;
-    EXPECT_NE(fault.error().message.find(":rank=R"), std::string::npos) << "the form is shown: " << fault.error().message;
+    EXPECT_NE(fault.error().message.find(":rank=R"), std::string::npos)
+        << "the form is shown: " << fault.error().message;
   }
 }
 

@@ -16,16 +16,29 @@ Result<std::optional<Placement>> place(const Variables& variables) {
   });
 }
 
-const Variables slurm_task{{"SLURM_JOB_ID", "77"}, {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"},
-                           {"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "1"}, {"SLURM_NODEID", "1"},
-                           {"SLURM_STEP_NODELIST", "n[1-2]"}, {"SLURM_STEP_TASKS_PER_NODE", "2(x2)"}};
+const Variables slurm_task{{"SLURM_JOB_ID", "77"},
+                           {"SLURM_STEP_ID", "0"},
+                           {"SLURM_STEP_NUM_TASKS", "4"},
+                           {"SLURM_PROCID", "3"},
+                           {"SLURM_LOCALID", "1"},
+                           {"SLURM_NODEID", "1"},
+                           {"SLURM_STEP_NODELIST", "n[1-2]"},
+                           {"SLURM_STEP_TASKS_PER_NODE", "2(x2)"}};
 
 TEST(Placement, NothingSetMeansThatWeLaunch) { EXPECT_EQ(place({}).value(), std::nullopt); }
 
 TEST(Placement, TorchrunSaysAll) {
-  const auto found = place({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "4"},
-                            {"GROUP_RANK", "1"}, {"MASTER_ADDR", "head"}, {"MASTER_PORT", "29501"},
-                            {"TORCHELASTIC_RUN_ID", "job"}, {"TORCHELASTIC_RESTART_COUNT", "2"}}).value().value();
+  const auto found = place({{"RANK", "5"},
+                            {"WORLD_SIZE", "8"},
+                            {"LOCAL_RANK", "1"},
+                            {"LOCAL_WORLD_SIZE", "4"},
+                            {"GROUP_RANK", "1"},
+                            {"MASTER_ADDR", "head"},
+                            {"MASTER_PORT", "29501"},
+                            {"TORCHELASTIC_RUN_ID", "job"},
+                            {"TORCHELASTIC_RESTART_COUNT", "2"}})
+                         .value()
+                         .value();
   EXPECT_EQ(found.rank, 5);
   EXPECT_EQ(found.local_rank, 1);
   EXPECT_EQ(found.node, 1);
@@ -35,7 +48,8 @@ TEST(Placement, TorchrunSaysAll) {
 }
 
 TEST(Placement, OnlyExactlyTrueMakesEveryRankAClientOfTheAgent) {
-  Variables variables{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "1"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
+  Variables variables{
+      {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "1"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
   EXPECT_EQ(place(variables).value()->server, StoreServer::agent);
   variables["TORCHELASTIC_USE_AGENT_STORE"] = "true";
   EXPECT_EQ(place(variables).value()->server, StoreServer::rank_zero);
@@ -52,7 +66,9 @@ TEST(Placement, ASlurmTaskTakesItsLocalRankFromSlurmAndThePortFromTheJob) {
 }
 
 TEST(Placement, TheBatchScriptItselfIsNoRank) {
-  EXPECT_EQ(place({{"SLURM_JOB_ID", "77"}, {"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}, {"SLURM_NTASKS", "4"}}).value(), std::nullopt);
+  EXPECT_EQ(
+      place({{"SLURM_JOB_ID", "77"}, {"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}, {"SLURM_NTASKS", "4"}}).value(),
+      std::nullopt);
 }
 
 TEST(Placement, WorldSizeAloneIsAcceptedInsideASlurmStepOfThatSize) {
@@ -64,9 +80,16 @@ TEST(Placement, WorldSizeAloneIsAcceptedInsideASlurmStepOfThatSize) {
 }
 
 TEST(Placement, MpiLaunchersAreKnown) {
-  EXPECT_EQ(place({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
-                   {"MASTER_PORT", "29500"}}).value()->rank, 1);
-  EXPECT_EQ(place({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "0"}, {"MASTER_PORT", "29500"}}).value()->source, "PMI");
+  EXPECT_EQ(place({{"OMPI_COMM_WORLD_RANK", "1"},
+                   {"OMPI_COMM_WORLD_SIZE", "2"},
+                   {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                   {"MASTER_PORT", "29500"}})
+                .value()
+                ->rank,
+            1);
+  EXPECT_EQ(
+      place({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "0"}, {"MASTER_PORT", "29500"}}).value()->source,
+      "PMI");
 }
 
 TEST(Placement, WhatCannotBeIsRefusedInWords) {
@@ -101,7 +124,8 @@ TEST(Nodelist, ExpandsAsSlurmDoes) {
 }
 
 TEST(Nodelist, RefusesWhatSlurmNeverWrites) {
-  for (const char* list : {"n[3-1]", "n[]", "n[1-3]x", "n[1", "", "a,,b", "n[1-99999999999]", "n[a-b]", "n[1-1000000],m[1-2000000]"}) {
+  for (const char* list :
+       {"n[3-1]", "n[]", "n[1-3]x", "n[1", "", "a,,b", "n[1-99999999999]", "n[a-b]", "n[1-1000000],m[1-2000000]"}) {
     EXPECT_FALSE(expand_nodelist(list)) << list;
   }
 }

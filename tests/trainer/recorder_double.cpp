@@ -18,7 +18,8 @@ std::FILE* output() {
   static std::FILE* const file = [] {
     const char* folder = std::getenv("RANKSCOPE_DOUBLE_FOLDER");
     const char* rank = std::getenv("RANK");
-    const std::string path = std::string{folder != nullptr ? folder : "."} + "/rank-" + (rank != nullptr ? rank : "none") + ".txt";
+    const std::string path =
+        std::string{folder != nullptr ? folder : "."} + "/rank-" + (rank != nullptr ? rank : "none") + ".txt";
     return std::fopen(path.c_str(), "we");
   }();
   return file;
@@ -34,21 +35,24 @@ void line(const std::string& text) {
   std::fflush(output());
 }
 
-constexpr const char* kinds[] = {"user", "step", "data", "forward", "backward", "optimizer", "op", "wait", "sync", "loader", "checkpoint"};
+constexpr const char* kinds[] = {"user", "step", "data", "forward", "backward",  "optimizer",
+                                 "op",   "wait", "sync", "loader",  "checkpoint"};
 
 void push(std::uint8_t kind, const char* name, std::uint32_t length) {
   line(std::string{"push\t"} + kinds[kind] + "\t" + std::string{name, length});
 }
 void pop() { line("pop"); }
 void mark(const char* name, std::uint32_t length) { line("mark\t" + std::string{name, length}); }
-void attribute_int(const char* key, std::int64_t value) { line(std::string{"attribute\t"} + key + "\t" + std::to_string(value)); }
+void attribute_int(const char* key, std::int64_t value) {
+  line(std::string{"attribute\t"} + key + "\t" + std::to_string(value));
+}
 void attribute_text(const char* key, const char* value, std::uint32_t length) {
   line(std::string{"attribute\t"} + key + "\t" + std::string{value, length});
 }
 void counter(const char* name, double value) { line(std::string{"counter\t"} + name + "\t" + std::to_string(value)); }
 void collective_enqueued(const rankscope_collective_v1* c) {
-  line("enqueued\t" + std::to_string(c->uid) + "\t" + c->group + "\t" + std::to_string(c->sequence) + "\t" + c->op + "\t" +
-       std::to_string(c->bytes) + "\t" + c->dtype + "\t" + c->members);
+  line("enqueued\t" + std::to_string(c->uid) + "\t" + c->group + "\t" + std::to_string(c->sequence) + "\t" + c->op +
+       "\t" + std::to_string(c->bytes) + "\t" + c->dtype + "\t" + c->members);
 }
 void collective_started(std::uint64_t uid) { line("started\t" + std::to_string(uid)); }
 void collective_finished(std::uint64_t uid) { line("finished\t" + std::to_string(uid)); }

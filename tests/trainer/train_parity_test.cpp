@@ -35,9 +35,10 @@ TEST_P(TrainParity, HasTheGradientsAndLossesOfOneProcess) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ddp, TrainParity,
-                         ::testing::Values("--ranks 2", "--ranks 4", "--ranks 2 --ddp-impl c10d", "--ranks 4 --ddp-impl c10d",
-                                           "--ranks 2 --accumulate 4", "--ranks 2 --accumulate 2 --ddp-impl c10d",
-                                           "--ranks 2 --find-unused", "--ranks 2 --loader-workers 3"));
+                         ::testing::Values("--ranks 2", "--ranks 4", "--ranks 2 --ddp-impl c10d",
+                                           "--ranks 4 --ddp-impl c10d", "--ranks 2 --accumulate 4",
+                                           "--ranks 2 --accumulate 2 --ddp-impl c10d", "--ranks 2 --find-unused",
+                                           "--ranks 2 --loader-workers 3"));
 
 TEST(TrainParity, PaceChangesNoNumber) {
   EXPECT_LE(largest_difference(gradients_of("--ranks 2 --pace 20"), reference()), tolerance);

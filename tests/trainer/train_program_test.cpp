@@ -26,9 +26,31 @@ TEST(Train, NeedsNoOptionAndOnlyRankZeroPrints) {
 
 TEST(Train, EveryModelTrainsTwoSteps) {
   for (const char* model : {"resnet18", "resnet50", "resnet152", "gpt"}) {
-    const ProgramResult result = train(std::string{"--ranks 2 --steps 2 --pace off --batch-per-device 2 --model "} + model);
+    const ProgramResult result =
+        train(std::string{"--ranks 2 --steps 2 --pace off --batch-per-device 2 --model "} + model);
     EXPECT_EQ(result.status, 0) << model << ": " << result.err;
   }
+}
+
+// Known counts of the CIFAR form: torchvision's with a 3x3 stem instead of 7x7 (7,680 weights fewer) and fewer classes.
+TEST(Train, ResNetsHaveTheirKnownNumberOfParameters) {
+  const ProgramResult deep = train("--parallel single --model resnet152 --scale full --batch-per-device 1 --steps 1");
+  EXPECT_TRUE(has(deep.out, "resnet152 with 58341028 parameters")) << deep.out << deep.err;
+  const ProgramResult small = train("--parallel single --model resnet18 --scale full --batch-per-device 1 --steps 1");
+  EXPECT_TRUE(has(small.out, "resnet18 with 11173962 parameters")) << small.out << small.err;
+}
+
+// As torchrun does it: every rank is told its place, and rank 0 serves the store.
+TEST(Train, IsTheRankThatALauncherSaysItIs) {
+  const std::string port = std::to_string(20000 + getpid() % 10000);
+  const std::string common = "WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port + " " +
+                             RANKSCOPE_TRAIN + " --steps 2 --pace off";
+  const ProgramResult result = run_program({"/bin/sh", "-c",
+                                            "RANK=1 LOCAL_RANK=1 " + common + " & RANK=0 LOCAL_RANK=0 " + common +
+                                                "; status=$?; wait $! && exit $status"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "ddp on 2 ranks")) << result.out;
+  EXPECT_EQ(std::ranges::count(result.out, '\n'), 4) << "rank 1 prints nothing: " << result.out;
 }
 
 TEST(Train, SaysWhatIsWrongAndEndsWithTheStatusOfThat) {
@@ -121,7 +143,8 @@ TEST(TrainAnnotations, CollectivesAgreeOnAllRanksAndRunInOrder) {
     described.push_back(collectives);
   }
   EXPECT_EQ(described[0], described[1]);
-  const auto reductions = std::ranges::count_if(described[0], [](const auto& d) { return d.starts_with("dp allreduce"); });
+  const auto reductions =
+      std::ranges::count_if(described[0], [](const auto& d) { return d.starts_with("dp allreduce"); });
   EXPECT_GE(reductions, 8) << "several buckets in each step";
 }
 
@@ -141,11 +164,13 @@ TEST(TrainAnnotations, AStepHasDataForwardBackwardWaitAndOptimizer) {
       threads.insert(call.thread);
       if (call.words[0] == "metadata") keys.insert(call.words[1]);
       if (call.thread == "main") depth += call.words[0] == "push" ? 1 : call.words[0] == "pop" ? -1 : 0;
-      EXPECT_TRUE(call.words[0] != "push" || call.words[1] != "op" || call.thread == "main") << "operators of comm threads";
+      EXPECT_TRUE(call.words[0] != "push" || call.words[1] != "op" || call.thread == "main")
+          << "operators of comm threads";
     }
     EXPECT_EQ(depth, 0);
     EXPECT_TRUE(threads.contains("main") && threads.contains("comm dp") && threads.contains("loader 0"));
-    for (const char* key : {"role", "parallel", "model", "parameters", "global_batch", "batch_per_device", "dtype", "data", "pace_ms", "torch_version"}) {
+    for (const char* key : {"role", "parallel", "model", "parameters", "global_batch", "batch_per_device", "dtype",
+                            "data", "pace_ms", "torch_version"}) {
       EXPECT_TRUE(keys.contains(key)) << key;
     }
   }

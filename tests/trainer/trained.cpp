@@ -89,9 +89,9 @@ std::vector<Call> read_calls(const std::string& path) {
 Recorded train_recorded(const std::string& options, int ranks) {
   const ScratchFolder folder;
   Recorded recorded;
-  recorded.result = train(options + " --ranks " + std::to_string(ranks),
-                          {std::string{"RANKSCOPE_INJECT_LIB="} + RANKSCOPE_RECORDER_DOUBLE,
-                           "RANKSCOPE_DOUBLE_FOLDER=" + folder.path()});
+  recorded.result = train(
+      options + " --ranks " + std::to_string(ranks),
+      {std::string{"RANKSCOPE_INJECT_LIB="} + RANKSCOPE_RECORDER_DOUBLE, "RANKSCOPE_DOUBLE_FOLDER=" + folder.path()});
   for (int rank = 0; rank < ranks; ++rank) {
     recorded.ranks.push_back(read_calls(folder.path("rank-" + std::to_string(rank) + ".txt")));
   }
@@ -112,7 +112,8 @@ std::vector<double> milliseconds_per_step(const std::vector<Call>& calls, const 
       if (call.words[1] == "step") steps.push_back(0);
     }
     if (call.words[0] != "pop" || open.empty()) continue;
-    if (open.back().kind == kind && !steps.empty()) steps.back() += static_cast<double>(call.ns - open.back().begin) / 1e6;
+    if (open.back().kind == kind && !steps.empty())
+      steps.back() += static_cast<double>(call.ns - open.back().begin) / 1e6;
     open.pop_back();
   }
   return steps;

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <bitset>
 
-#include "rankscope/collectors/annotate.h"
 #include "engine/process.h"
+#include "rankscope/collectors/annotate.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -44,8 +44,7 @@ void end_operator(const at::RecordFunction&, at::ObserverContext*) {
 void observe_operators() {
   if (annotate::detail::api() == nullptr) return;  // unrecorded runs pay nothing
   open_operators.observed = true;
-  at::addGlobalCallback(
-      at::RecordFunctionCallback(begin_operator, end_operator).scopes({at::RecordScope::FUNCTION}));
+  at::addGlobalCallback(at::RecordFunctionCallback(begin_operator, end_operator).scopes({at::RecordScope::FUNCTION}));
 }
 
 }  // namespace
