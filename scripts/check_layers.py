@@ -41,10 +41,13 @@ def wrong(root, path, quote, target, arrows):
     for pattern, modules, name in THIRD_PARTY:
         if pattern.match(("<" if quote == "<" else '"') + target + ">") and owner(path, arrows) not in modules:
             return f"{name} belongs to {' '.join(sorted(modules))}"
-    if quote == '"' and (".." in target.split("/") or "src" in target.split("/")):
-        return "a private header is included by its name alone"
-    if quote == '"' and module != "tests" and not any((root / module).rglob(target)):
-        return f"{module} has no such header of its own"
+    if quote == '"' and module != "tests":
+        beside = (root / path.parent / target).resolve()
+        if beside.is_file() and not beside.is_relative_to((root / module).resolve()):
+            return "a private header of another module"
+        above = [root / folder for folder in list(path.parents)[:-1]] + [root / module / "src"]
+        if not any((folder / target).is_file() for folder in above):
+            return f"{module} has no such header of its own"
     return None
 
 
@@ -58,13 +61,13 @@ def check(root):
                 yield f"{path.relative_to(root)}:{number}: {found[2]}: {reason}"
 
 
-def main():
-    if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help"):
+def main(argv):
+    if argv[:1] in (["-h"], ["--help"]):
         return print(__doc__.strip())
-    problems = list(check(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1])))
+    problems = list(check(pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]))
     print("\n".join(problems) or "layers: every include follows the table")
     return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

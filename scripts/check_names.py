@@ -39,13 +39,13 @@ def check(root):
                 yield f"{name}:{number}: path of one machine: {found[0]}"
 
 
-def main():
-    if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help"):
+def main(argv):
+    if argv[:1] in (["-h"], ["--help"]):
         return print(__doc__.strip())
-    problems = list(check(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1])))
+    problems = list(check(pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]))
     print("\n".join(problems) or "names: nothing of one machine, all sources in snake_case")
     return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

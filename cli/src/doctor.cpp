@@ -90,7 +90,7 @@ std::string source_lines() {
 
 }  // namespace
 
-Action declare_doctor(CLI::App&) {
+Action declare_doctor(CLI::App&, const Words&) {
   return [] {
     std::string text = "rankscope " RANKSCOPE_VERSION "\n";
     const Line library = library_line();

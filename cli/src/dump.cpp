@@ -9,7 +9,7 @@
 
 namespace rankscope::cli {
 
-Action declare_dump(CLI::App& app) {
+Action declare_dump(CLI::App& app, const Words&) {
   const auto path = std::make_shared<std::string>();
   app.add_option("RUN", *path, "a .rankscope folder")->required();
   return [path] {

@@ -26,7 +26,7 @@ Result<void> export_run(const ExportArguments& arguments) {
 
 }  // namespace
 
-Action declare_export(CLI::App& app) {
+Action declare_export(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ExportArguments>();
   std::vector<std::string> ids;
   std::string footer = "Formats:\n";

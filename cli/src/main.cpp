@@ -1,4 +1,5 @@
 // rankscope: parses the command line and runs one verb.
+#include <algorithm>
 #include <csignal>
 #include <string>
 
@@ -7,23 +8,32 @@
 
 int main(int argc, char** argv) {
   using namespace rankscope::cli;
-  std::signal(SIGPIPE, SIG_IGN);  // `rankscope dump RUN | head` ends with a write error, not with a signal
   CLI::App app{"rankscope: which rank, operation, link or schedule makes a training step slow, and why", "rankscope"};
   app.set_version_flag("--version", "rankscope " RANKSCOPE_VERSION);
   app.require_subcommand(1);
   app.footer("RUN is a .rankscope folder. Results go to stdout, progress and errors to stderr.\n"
              "Exit status: 0 done, 2 wrong options, 3 nothing readable, 4 cannot tell, 5 cannot write.");
+  char** const dashes = std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
+  const Words behind_dashes(dashes == argv + argc ? dashes : dashes + 1, argv + argc);
+  const Verb* chosen = nullptr;
   Action action;
   for (const Verb& verb : verbs()) {
     CLI::App* sub = app.add_subcommand(std::string{verb.name}, std::string{verb.summary});
-    sub->callback([&action, run = verb.declare(*sub)] { action = run; });
+    sub->callback([&, run = verb.declare(*sub, behind_dashes)] {
+      action = run;
+      chosen = &verb;
+    });
   }
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& asked) {
     return app.exit(asked);  // --help, --version
   } catch (const CLI::ParseError& error) {
     return say_usage_error(error.what(), argc > 1 ? argv[1] : "");
   }
+  if (!behind_dashes.empty() && !chosen->takes_words)
+    return say_usage_error("this verb takes nothing behind --", chosen->name);
+  // `rankscope dump RUN | head` ends quietly. A recorded command keeps the usual signal, which it would inherit.
+  if (!chosen->takes_words) std::signal(SIGPIPE, SIG_IGN);
   return action();
 }

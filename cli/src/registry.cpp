@@ -6,8 +6,8 @@ namespace rankscope::cli {
 namespace {
 
 constexpr std::array all{
-    Verb{"record", "run a command and record every process of it that trains", declare_record},
-    Verb{"train", "run the reference trainer, recorded", declare_train},
+    Verb{"record", "run a command and record every process of it that trains", declare_record, true},
+    Verb{"train", "run the reference trainer, recorded", declare_train, true},
     Verb{"report", "say which rank, operation or link makes a step slow, and why", declare_report},
     Verb{"export", "write a recording for another tool", declare_export},
     Verb{"dump", "print a recording as text", declare_dump},

@@ -45,7 +45,7 @@ Result<int> report(const ReportArguments& arguments) {
 
 }  // namespace
 
-Action declare_report(CLI::App& app) {
+Action declare_report(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ReportArguments>();
   app.add_option("RUN", arguments->run, "a .rankscope folder")->required();
   app.add_option("--json", arguments->json, "write the report as JSON to this file; - for stdout instead of the text");

@@ -42,13 +42,12 @@ std::vector<std::pair<std::string, std::string>> faults_in(const std::vector<std
   return faults;
 }
 
-int train(TrainArguments& arguments, const CLI::App& app) {
+int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   const auto trainer = find_program_file(trainer_name);
   if (!trainer) {
     say("the reference trainer is not in this build: configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it)");
     return collectors::status_recorder_failed;
   }
-  const std::vector<std::string> words = app.remaining();
   arguments.record.command = {trainer->string()};
   if (arguments.help) {
     const auto printed = print(app.help() + "\nOptions of the trainer:\n");
@@ -56,6 +55,8 @@ int train(TrainArguments& arguments, const CLI::App& app) {
   }
   arguments.record.command.insert(arguments.record.command.end(), words.begin(), words.end());
   if (arguments.no_record) return become(arguments.record.command);
+  arguments.record.shown_command = {"rankscope", "train"};
+  arguments.record.shown_command.insert(arguments.record.shown_command.end(), words.begin(), words.end());
   arguments.record.injected = faults_in(words);
   const bool launched = std::getenv("RANK") != nullptr || std::getenv("SLURM_STEP_ID") != nullptr;
   if (!launched) arguments.record.launcher = "rankscope train";
@@ -64,7 +65,7 @@ int train(TrainArguments& arguments, const CLI::App& app) {
 
 }  // namespace
 
-Action declare_train(CLI::App& app) {
+Action declare_train(CLI::App& app, const Words& behind_dashes) {
   const auto arguments = std::make_shared<TrainArguments>();
   app.set_help_flag();
   app.add_flag("-h,--help", arguments->help, "print this, and the options of the trainer");
@@ -72,7 +73,11 @@ Action declare_train(CLI::App& app) {
   app.add_flag("--no-record", arguments->no_record, "only train");
   app.allow_extras();
   app.footer("rankscope train --parallel ddp --ranks 4 --steps 20 --fault slow:rank=2,factor=1.5 --out run.rankscope");
-  return [arguments, &app] { return train(*arguments, app); };
+  return [arguments, &app, &behind_dashes] {
+    Words words = app.remaining();
+    words.insert(words.end(), behind_dashes.begin(), behind_dashes.end());
+    return train(*arguments, words, app);
+  };
 }
 
 }  // namespace rankscope::cli

@@ -43,12 +43,12 @@ struct StepWindow {
 [[nodiscard]] Result<StepWindow> step_window_from(std::string_view text);
 
 struct InjectSettings {
-  std::string segments;
-  SourceSet collect;
+  std::string segments{};
+  SourceSet collect{};
   std::uint32_t ring_kib = 4096;
   double sample_hz = 10;
-  std::string rank_env;
-  std::optional<StepWindow> window;
+  std::string rank_env{};
+  std::optional<StepWindow> window{};
   std::int64_t until_ns = 0;  ///< 0 = no end
   bool follow = true;
   bool operator==(const InjectSettings&) const = default;

@@ -1,11 +1,16 @@
 """The checks must find what they are there for: each test makes a small bad tree and expects its one complaint."""
+import contextlib
+import io
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
 
-SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import check_layers  # noqa: E402
+import check_names  # noqa: E402
+
 TABLE = """set(RANKSCOPE_ALLOWED_core       "")
 set(RANKSCOPE_ALLOWED_trainer    core)
 set(RANKSCOPE_ALLOWED_analyzer   core)
@@ -15,18 +20,21 @@ set(RANKSCOPE_ALLOWED_tests      core analyzer gui)
 
 
 def run(script, files):
+    """Exit status and output of a check on a tree of these files."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             path = pathlib.Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        done = subprocess.run([sys.executable, SCRIPTS / script, folder], capture_output=True, text=True)
-        return done.returncode, done.stdout
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            status = script.main([folder])
+        return status, out.getvalue()
 
 
 def layers(name, include, **others):
     tree = {"cmake/RankscopeModule.cmake": TABLE, name: f"// first\n#include {include}\n"}
-    return run("check_layers.py", tree | others.get("files", {}))
+    return run(check_layers, tree | others.get("files", {}))
 
 
 class Layers(unittest.TestCase):
@@ -36,6 +44,7 @@ class Layers(unittest.TestCase):
     def test_own_headers_are_fine(self):
         private = {"analyzer/src/b/b.h": ""}
         self.assertEqual(layers("analyzer/src/a.cpp", '"b/b.h"', files=private)[0], 0)
+        self.assertEqual(layers("analyzer/src/c/a.cpp", '"../b/b.h"', files=private)[0], 0)
         self.assertEqual(layers("analyzer/src/a.cpp", '"rankscope/analyzer/report.h"')[0], 0)
 
     def test_an_arrow_backwards_is_named_with_its_line(self):
@@ -67,16 +76,16 @@ class Layers(unittest.TestCase):
 class Names(unittest.TestCase):
     def test_paths_of_one_machine(self):
         for path in ("/home/" + "ann/x", "/Users/" + "ann/x", "/wo" + "rk/x", "/root/" + ".cache/x"):
-            status, out = run("check_names.py", {"docs/a.md": f"one\nsee {path} there\n"})
+            status, out = run(check_names, {"docs/a.md": f"one\nsee {path} there\n"})
             self.assertEqual(status, 1, path)
             self.assertIn("docs/a.md:2: path of one machine", out)
 
     def test_ordinary_paths(self):
         text = "build/work/x out/work /usr/lib docs/work/ https://example.org/home/x $ROOT/home/x the network/work\n"
-        self.assertEqual(run("check_names.py", {"docs/a.md": text})[0], 0)
+        self.assertEqual(run(check_names, {"docs/a.md": text})[0], 0)
 
     def test_source_names(self):
-        self.assertIn("snake_case", run("check_names.py", {"core/src/RunModel.cpp": ""})[1])
+        self.assertIn("snake_case", run(check_names, {"core/src/RunModel.cpp": ""})[1])
 
 
 if __name__ == "__main__":

@@ -60,10 +60,13 @@ Result<ImageSet> read_cifar(const fs::path& folder, CifarKind kind, const std::v
 }
 
 Result<ImageSet> read_cifar10(const fs::path& folder) {
-  return read_cifar(folder, CifarKind::cifar10,
-                    {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"});
+  return read_cifar(
+      folder, CifarKind::cifar10,
+      {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"});
 }
-Result<ImageSet> read_cifar100(const fs::path& folder) { return read_cifar(folder, CifarKind::cifar100, {"train.bin"}); }
+Result<ImageSet> read_cifar100(const fs::path& folder) {
+  return read_cifar(folder, CifarKind::cifar100, {"train.bin"});
+}
 
 Result<ImageSet> read_mnist(const fs::path& folder) {
   const auto images_path = existing(folder, "train-images-idx3-ubyte");
@@ -99,7 +102,8 @@ class Images final : public SampleSource {
   std::string name() const override { return name_; }
   void append(std::int64_t index, Batch& batch) const override {
     const auto values = set_.shape.values();
-    const auto pixels = std::span{set_.pixels}.subspan(static_cast<std::size_t>(index * values), static_cast<std::size_t>(values));
+    const auto pixels =
+        std::span{set_.pixels}.subspan(static_cast<std::size_t>(index * values), static_cast<std::size_t>(values));
     for (const std::uint8_t pixel : pixels) batch.values.push_back(static_cast<float>(pixel) / 127.5f - 1.0f);
     batch.labels.push_back(set_.labels[static_cast<std::size_t>(index)]);
     ++batch.size;

@@ -38,7 +38,7 @@ class SyntheticImages final : public SampleSource {
     const std::uint64_t label = noise % static_cast<std::uint64_t>(shape_.classes);
     const std::uint64_t pattern = mix(~seed_, label);
     for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(shape_.values()); ++i) {
-      batch.values.push_back(unit(mix(pattern, i)) - 0.5f + 2.0f * (unit(mix(noise, i)) - 0.5f));
+      batch.values.push_back(2.0f * (unit(mix(pattern, i)) - 0.5f) + (unit(mix(noise, i)) - 0.5f));
     }
     batch.labels.push_back(static_cast<std::int64_t>(label));
     ++batch.size;
@@ -107,7 +107,8 @@ Result<IdxArray> parse_idx(std::span<const std::byte> bytes, const std::string& 
   const auto bad = [&](const std::string& why) { return fail(ErrorKind::unreadable, format("{}: {}", name, why)); };
   if (bytes.size() < 4) return bad("too short for an IDX file");
   if (byte_at(bytes, 0) != 0 || byte_at(bytes, 1) != 0) return bad("no IDX file (it must begin with two zero bytes)");
-  if (byte_at(bytes, 2) != 0x08) return bad(format("IDX type {:#04x} is not supported, only bytes (0x08)", byte_at(bytes, 2)));
+  if (byte_at(bytes, 2) != 0x08)
+    return bad(format("IDX type {:#04x} is not supported, only bytes (0x08)", byte_at(bytes, 2)));
   const std::size_t dim_count = byte_at(bytes, 3);
   const std::size_t header = 4 + 4 * dim_count;
   if (dim_count == 0 || bytes.size() < header) return bad("the IDX header is cut");

@@ -87,7 +87,8 @@ Result<Fault> parse_keys(const Kind& kind, std::string_view text) {
   for (const auto part : split(text, ',')) {
     const auto equal = part.find('=');
     const auto key = part.substr(0, equal);
-    if (equal == std::string_view::npos) return fail(ErrorKind::usage, format("'{}' is not of the form key=value", part));
+    if (equal == std::string_view::npos)
+      return fail(ErrorKind::usage, format("'{}' is not of the form key=value", part));
     if (!lists(kind.required, key) && !lists(kind.optional, key)) {
       return fail(ErrorKind::usage, format("'{}' is no key of {}", key, kind.id));
     }

@@ -81,15 +81,15 @@ constexpr std::array forwarded{SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
 
 // No SA_RESTART: waitpid returns, and the signal is passed on at once.
 void catch_signals() {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = remember_signal;
   for (const int signal : forwarded) sigaction(signal, &action, nullptr);
 }
 
 std::vector<std::string> environment_of(const LaunchOptions& options, int local_rank, const Store* store) {
   constexpr std::array<std::string_view, 10> replaced{
-      "RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "LOCAL_WORLD_SIZE=", "GROUP_RANK=", "MASTER_ADDR=", "MASTER_PORT=",
-      "RANKSCOPE_STORE_FD=", "RANKSCOPE_LAUNCHER=", "TORCHELASTIC_USE_AGENT_STORE="};
+      "RANK=",        "WORLD_SIZE=",  "LOCAL_RANK=",         "LOCAL_WORLD_SIZE=",   "GROUP_RANK=",
+      "MASTER_ADDR=", "MASTER_PORT=", "RANKSCOPE_STORE_FD=", "RANKSCOPE_LAUNCHER=", "TORCHELASTIC_USE_AGENT_STORE="};
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view variable = *entry;
@@ -126,7 +126,8 @@ Result<Child> start(const std::string& program, std::vector<std::string> argumen
   const std::vector<char*> environment_list = pointers(environment);
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid < 0) return fail(ErrorKind::cannot_write, format("cannot start rank {}: {}", local_rank, std::strerror(errno)));
+  if (pid < 0)
+    return fail(ErrorKind::cannot_write, format("cannot start rank {}: {}", local_rank, std::strerror(errno)));
   if (pid == 0) {
     // Whatever ends the launcher, ends the ranks.
     prctl(PR_SET_PDEATHSIG, SIGTERM);

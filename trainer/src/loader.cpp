@@ -56,7 +56,8 @@ void Loader::work(const std::stop_token& stop, std::size_t worker) {
       annotate::Span span{annotate::Kind::loader, "load batch"};
       const auto& indices = order.of(n / plan_.batches_per_epoch());
       const std::int64_t begin = n % plan_.batches_per_epoch() * plan_.batch;
-      for (std::int64_t i = 0; i < plan_.batch; ++i) source_.append(indices[static_cast<std::size_t>(begin + i)], batch);
+      for (std::int64_t i = 0; i < plan_.batch; ++i)
+        source_.append(indices[static_cast<std::size_t>(begin + i)], batch);
     }
     std::unique_lock lock{queue.mutex};
     if (!queue.changed.wait(lock, stop, [&] { return queue.batches.size() < capacity; })) return;

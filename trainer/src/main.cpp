@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/process.h"
 #include "modes/registry.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/launcher.h"
@@ -13,7 +14,6 @@
 #include "rankscope/trainer/options.h"
 #include "rankscope/trainer/placement.h"
 #include "rankscope/trainer/run_plan.h"
-#include "engine/process.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -32,7 +32,8 @@ Result<int> run_mode(const TrainOptions& options, const Placement& place) {
 // What is wrong with options or data is wrong on all ranks: one says it.
 Result<int> run_rank(const TrainOptions& options, const Placement& place) {
   auto status = run_mode(options, place);
-  const bool common = !status && (status.error().kind == ErrorKind::usage || status.error().kind == ErrorKind::unreadable);
+  const bool common =
+      !status && (status.error().kind == ErrorKind::usage || status.error().kind == ErrorKind::unreadable);
   if (common && place.rank != 0 && place.source == "rankscope") return exit_status(status.error().kind);
   return status;
 }

@@ -31,7 +31,8 @@ struct Raw {
 };
 
 template <class Enum>
-void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names<Enum>& names, const std::string& text) {
+void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names<Enum>& names,
+                const std::string& text) {
   std::string list;
   for (const auto& [name, unused] : names) list += (list.empty() ? "" : "|") + name;
   app.add_option_function<std::string>(
@@ -96,10 +97,12 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
 }
 
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
-  app.add_option("--pace", raw.pace, "Nominal compute time of a step: MS, auto or off; auto is the default with more "
-                                     "ranks than cores, so that ranks do not disturb one another");
+  app.add_option("--pace", raw.pace,
+                 "Nominal compute time of a step: MS, auto or off; auto is the default with more "
+                 "ranks than cores, so that ranks do not disturb one another");
   app.add_option("--fault", raw.faults, "Inject a fault, repeatable: " + fault_forms())
-      ->take_all()->allow_extra_args(false);
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--timeout", raw.timeout, "Seconds until a silent peer is given up")->check(CLI::Range(1.0, 86400.0));
   app.add_option("--dump-gradients", o.dump_gradients, "Write losses and gradients of each step to FILE (rank 0)");
 }
@@ -118,7 +121,8 @@ Result<PaceOptions> parse_pace(const std::string& text, bool given) {
 // What one option alone cannot tell.
 Result<void> check_together(const TrainOptions& o) {
   if (o.launch.node_rank >= o.launch.nodes) {
-    return fail(ErrorKind::usage, format("--node-rank {} must be below --nnodes {}", o.launch.node_rank, o.launch.nodes));
+    return fail(ErrorKind::usage,
+                format("--node-rank {} must be below --nnodes {}", o.launch.node_rank, o.launch.nodes));
   }
   if (o.launch.nodes > 1 && o.launch.master_port == 0) {
     return fail(ErrorKind::usage, "--nnodes needs --master-addr and --master-port, the same on every machine");
@@ -148,7 +152,8 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   CommandLine line;
   TrainOptions& options = line.options;
   Raw raw;
-  CLI::App app{"Trains a model on several processes, so that rankscope has something known to explain.", "rankscope-train"};
+  CLI::App app{"Trains a model on several processes, so that rankscope has something known to explain.",
+               "rankscope-train"};
   app.set_version_flag("--version", RANKSCOPE_VERSION);
   add_parallel_options(app, options, modes);
   add_model_options(app, options);

@@ -15,7 +15,8 @@ Result<std::optional<int>> integer(const Environment& environment, std::string_v
   int value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc{} || end != text->data() + text->size() || value < 0) {
-    return fail(ErrorKind::usage, format("the environment variable {} is '{}', which is no number from 0", name, *text));
+    return fail(ErrorKind::usage,
+                format("the environment variable {} is '{}', which is no number from 0", name, *text));
   }
   return std::optional{value};
 }
@@ -45,8 +46,9 @@ Result<Placement> placement_of(const Environment& environment, const Source& sou
   RS_TRY(const auto local_world, integer(environment, source.local_world_size));
   RS_TRY(const auto node, integer(environment, source.node));
   if (!rank || !world) {
-    return fail(ErrorKind::usage, format("the environment has {} but not {}; set both or neither",
-                                         rank ? source.rank : source.world_size, rank ? source.world_size : source.rank));
+    return fail(ErrorKind::usage,
+                format("the environment has {} but not {}; set both or neither", rank ? source.rank : source.world_size,
+                       rank ? source.world_size : source.rank));
   }
   if (*rank >= *world) {
     return fail(ErrorKind::usage, format("{}={} must be below {}={}", source.rank, *rank, source.world_size, *world));

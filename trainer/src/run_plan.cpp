@@ -14,8 +14,8 @@ Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, st
     }
   }
   if (samples < place.world_size) {
-    return fail(ErrorKind::usage, format("{} ranks cannot share {} samples; use fewer ranks or more data",
-                                         place.world_size, samples));
+    return fail(ErrorKind::usage,
+                format("{} ranks cannot share {} samples; use fewer ranks or more data", place.world_size, samples));
   }
   RunPlan plan;
   RS_TRY(plan.batch, batch_sizes(options, place.world_size));
@@ -27,7 +27,7 @@ Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, st
                                          plan.batch.global, samples));
   }
   const std::int64_t all_epochs = options.epochs * steps_per_epoch;
-  plan.steps = options.epochs == 0 ? options.steps
+  plan.steps = options.epochs == 0  ? options.steps
                : options.steps == 0 ? all_epochs
                                     : std::min(options.steps, all_epochs);
   return plan;

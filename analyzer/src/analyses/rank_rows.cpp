@@ -68,9 +68,7 @@ bool wanted(std::span<const RankId> ranks, RankId rank) {
   return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
 }
 
-constexpr const char* nothing_classified =
-    "nothing was recorded that tells compute from communication: annotate the program (kinds op, forward, backward, "
-    "optimizer, data, wait and its collectives), or record it with --pytorch or CUDA";
+constexpr const char* nothing_classified = "nothing was recorded that tells compute from communication";
 
 }  // namespace
 

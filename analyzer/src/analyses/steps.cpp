@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyses/statistics.h"
+#include "analyses/step_marks.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -10,30 +11,6 @@ namespace {
 constexpr double warm_up_factor = 1.5;  // metrics.md 1.6
 constexpr double warm_up_share = 0.2;
 constexpr std::size_t least_for_jitter = 5;  // metrics.md 1.7
-
-struct StepMark {
-  std::int64_t index = 0;
-  TimeRange time;
-  bool cut = false;
-};
-
-/// The step spans of the lane that has most of them, by begin; indices that do not rise are dropped.
-std::vector<StepMark> marks_of(const Run& run, RankId rank) {
-  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
-  std::vector<StepMark> best;
-  for (const Lane& lane : run.lanes()) {
-    if (lane.process != process || lane.kind != LaneKind::thread) continue;
-    std::vector<StepMark> marks;
-    for (const Span& span : run.spans_of(lane)) {
-      if (span.kind != SpanKind::step) continue;
-      const std::int64_t next = marks.empty() ? 0 : marks.back().index + 1;
-      const std::int64_t index = run.number(run.id_of(span), "index").value_or(next);
-      if (index >= next || marks.empty()) marks.push_back({index, span.time, span.flags != 0});
-    }
-    if (marks.size() > best.size()) best = std::move(marks);
-  }
-  return best;
-}
 
 /// Tiles the time of a rank (1.2). A jump in the indices ends a recording window: its last step ends with its own mark.
 std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
@@ -127,11 +104,11 @@ struct AllWindows {
   std::size_t ranks_without = 0;
 };
 
-AllWindows collect(const Run& run, const ReportOptions& options) {
+AllWindows collect(const Run& run, MarkSource source, const ReportOptions& options) {
   AllWindows all;
   for (const RankId rank : run.ranks()) {
     if (!wanted(options.ranks, rank)) continue;
-    const std::vector<StepWindow> own = tile(rank, marks_of(run, rank));
+    const std::vector<StepWindow> own = tile(rank, step_marks(run, rank, source));
     all.windows.insert(all.windows.end(), own.begin(), own.end());
     if (own.empty()) {
       ++all.ranks_without;
@@ -142,21 +119,24 @@ AllWindows collect(const Run& run, const ReportOptions& options) {
   return all;
 }
 
-constexpr const char* no_steps =
-    "no step marks: annotate each training step (kind step, attribute index) or run `rankscope train`; everything per "
-    "step is unknown and all numbers cover the whole recording";
+constexpr const char* no_steps = "no step marks were recorded";
 
 }  // namespace
 
 StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOptions& options) {
   StepsResult result;
-  AllWindows all = collect(run, options);
+  MarkSource source = MarkSource::step_spans;
+  AllWindows all = collect(run, source, options);
+  if (all.windows.empty()) {
+    source = MarkSource::named_ranges;
+    all = collect(run, source, options);
+  }
   if (all.windows.empty()) {
     result.section = unavailable(no_steps);
     return result;
   }
   StepsSection section;
-  section.source = "step spans";
+  section.source = name_of(source);
   section.clocks_refused = !clocks.comparable(all.ranks_with_steps);
   std::vector<const StepWindow*> by_index;
   for (const StepWindow& window : all.windows) by_index.push_back(&window);

@@ -45,7 +45,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
                                            const Section<std::vector<RankRow>>& rows,
                                            const Section<CollectivesSection>& collectives) {
   if (run.ranks().size() < 2) return unavailable("one rank: there is nobody to compare it with");
-  if (!steps) return unavailable("no steps: " + steps.error().why);
+  if (!steps) return unavailable("it needs steps");
   if (!rows) return unavailable(rows.error().why);
   const std::vector<PeerClass> classes = peer_classes(run, *steps, *rows);
   const bool comparable = std::ranges::any_of(classes, [](const PeerClass& peers) { return peers.size() >= 2; });

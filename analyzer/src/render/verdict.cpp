@@ -11,6 +11,9 @@ namespace {
 constexpr std::string_view how_to_mark_steps =
     "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation API "
     "(rankscope/collectors/annotate.h, Kind::step), and record again.";
+constexpr std::string_view how_to_tell_time =
+    "Annotate forward, backward, optimizer and waits with the annotation API (rankscope/collectors/annotate.h); "
+    "PyTorch operators and CUDA kernels are recorded by later versions.";
 constexpr std::string_view how_to_record_ranks =
     "Record all ranks of one run into one folder: put `rankscope record --` in front of torchrun, srun or mpirun.";
 constexpr std::string_view how_to_record_collectives =
@@ -86,13 +89,13 @@ std::string cannot_tell(const Report& report) {
     reasons += format("{}{} ({})", reasons.empty() ? "" : "; ", what, printable(why));
   };
   if (!report.steps) add("the steps are unknown", report.steps.error().why);
-  if (!report.stragglers) add("ranks cannot be compared", report.stragglers.error().why);
+  if (report.steps && !report.stragglers) add("ranks cannot be compared", report.stragglers.error().why);
   if (report.stragglers && !report.stragglers->cannot_tell.empty()) {
     add("slow ranks could be hidden", report.stragglers->cannot_tell);
   }
   if (!report.rank_rows) add("the use of time is unknown", report.rank_rows.error().why);
   if (!report.collectives && report.ranks.size() > 1) add("collectives are unknown", report.collectives.error().why);
-  if (!report.findings) add("findings are missing", report.findings.error().why);
+  if (report.rank_rows && !report.findings) add("findings are missing", report.findings.error().why);
   return reasons.empty() ? reasons : format("Cannot tell: {}.", reasons);
 }
 
@@ -157,7 +160,7 @@ std::vector<MissingSection> missing_sections(const Report& report) {
     if (!section) missing.push_back({std::string{name}, printable(section.error().why), remedy});
   };
   add("steps", report.steps, how_to_mark_steps);
-  add("time of each rank", report.rank_rows, how_to_mark_steps);
+  add("time of each rank", report.rank_rows, how_to_tell_time);
   add("collectives", report.collectives, how_to_record_collectives);
   add("slow ranks", report.stragglers,
       report.ranks.size() < 2 ? how_to_record_ranks

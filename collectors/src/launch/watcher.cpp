@@ -87,7 +87,7 @@ void Watcher::begin(const ProcessKey& key) {
   recording::SegmentOptions options;
   options.path = folder_ / (host_name() + "-" + std::to_string(key.pid) + "-" + std::to_string(key.start) + recording::segment_suffix);
   options.ring_kib = small_ring_kib;
-  options.rank_source = "outside";
+  options.rank_source = recording::watched_source;
   options.watched_pid = key.pid;
   auto segment = recording::SegmentWriter::create(options);
   if (!segment) return;

@@ -72,10 +72,16 @@ RankId rank_of(const SegmentFile& file) {
 
 bool has_rank(const Opened& opened) { return rank_of(opened.file).is_set(); }
 
-// One program without any launcher variable is rank 0 of 1, and said to be a guess.
+bool is_watched(const Opened& opened) {
+  const auto& source = opened.file.fixed.rank_source;
+  return std::string_view{source.data(), strnlen(source.data(), source.size())} == watched_source;
+}
+
+bool has_events(const Opened& opened) { return !opened.file.chunks.empty() && !is_watched(opened); }
+
+// One program without any launcher variable is rank 0 of 1, and said to be a guess. Shells around it are only watched.
 bool single_unranked(const std::vector<Opened>& segments) {
-  const auto with_events = [](const Opened& opened) { return !opened.file.chunks.empty(); };
-  return std::ranges::none_of(segments, has_rank) && std::ranges::count_if(segments, with_events) == 1;
+  return std::ranges::none_of(segments, has_rank) && std::ranges::count_if(segments, has_events) == 1;
 }
 
 std::int64_t world_size_of(const std::vector<Opened>& segments) {
@@ -154,9 +160,13 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   const bool guess_rank = single_unranked(opened.segments);
   for (std::size_t i = 0; i < opened.segments.size(); ++i) {
     const SegmentFile& file = opened.segments[i].file;
-    const bool guessed = guess_rank && !file.chunks.empty();
+    const bool guessed = guess_rank && has_events(opened.segments[i]);
     const RankId rank = guessed ? RankId{0} : rank_of(file);
     const std::uint64_t events = SegmentDecoder{builder, file, clocks[i], rank}.decode();
+    if (is_watched(opened.segments[i])) {
+      count_losses(file, builder.quality());
+      continue;
+    }
     if (!has_rank(opened.segments[i]) && events > 0) builder.quality().add(Counter::rank_unknown);
     if (events == 0) builder.quality().add(Counter::processes_without_events);
     count_losses(file, builder.quality());

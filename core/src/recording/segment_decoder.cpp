@@ -69,6 +69,7 @@ std::uint64_t SegmentDecoder::decode() {
   finish_spans();
   finish_ranges();
   finish_collectives();
+  for (const auto& [counter, total] : totals_) builder_.quality().add(counter, total);
   Process& process = builder_.process(process_);
   process.recorded = {clock_.run_time(segment_.fixed.first_pair.ticks), clock_.run_time(last_ticks_)};
   return added_;
@@ -83,7 +84,9 @@ void SegmentDecoder::add_process() {
   process.program = builder_.intern(text_of(fixed.program));
   process.local_rank = fixed.local_rank;
   const bool exited = segment_.counters.end == ProcessEnd::exited;
-  process.ending = exited ? Ending::exited : Ending::vanished;
+  // A process that is watched from outside does not tell how it ended.
+  const Ending untold = text_of(fixed.rank_source) == watched_source ? Ending::unknown : Ending::vanished;
+  process.ending = exited ? Ending::exited : untold;
   process.exit_status = exited ? segment_.counters.exit_status : 0;
   if (const auto source = text_of(fixed.rank_source); !source.empty())
     process.metadata.emplace_back(builder_.intern("rank_source"), builder_.intern(source));
@@ -169,10 +172,19 @@ void SegmentDecoder::add_attribute(Thread& thread, const Record& record, bool te
 
 void SegmentDecoder::add_metadata(StringId key, StringId value) {
   if (!key.is_set() || !value.is_set() || builder_.text(key) == injected_key) return;
+  if (const auto counter = counter_from(builder_.text(key))) return note_total(*counter, builder_.text(value));
   auto& metadata = builder_.process(process_).metadata;
   const auto known = std::ranges::find(metadata, key, &std::pair<StringId, StringId>::first);
   if (known != metadata.end()) known->second = value;
   else metadata.emplace_back(key, value);
+}
+
+// A process counts what it could not store itself; it tells totals, so that the largest is the last.
+void SegmentDecoder::note_total(Counter counter, std::string_view total) {
+  std::uint64_t value = 0;
+  std::from_chars(total.data(), total.data() + total.size(), value);
+  auto& known = totals_[counter];
+  known = std::max(known, value);
 }
 
 void SegmentDecoder::pop(Thread& thread, std::uint64_t ticks) {

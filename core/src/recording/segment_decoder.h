@@ -68,6 +68,7 @@ class SegmentDecoder {
   void decode_string(Thread& thread, const Record& record);
   void add_attribute(Thread& thread, const Record& record, bool text);
   void add_metadata(StringId key, StringId value);
+  void note_total(Counter counter, std::string_view total);
   void pop(Thread& thread, std::uint64_t ticks);
   void add_span(LaneId lane, const OpenSpan& open, std::uint64_t end, std::uint8_t flags);
   void close_all(Thread& thread, std::uint64_t ticks);
@@ -82,6 +83,7 @@ class SegmentDecoder {
   void saw(std::uint64_t ticks);
   LaneId range_lane();
 
+  std::map<Counter, std::uint64_t> totals_;  // of metadata that is named like a counter
   RunBuilder& builder_;
   const SegmentFile& segment_;
   const SegmentClock& clock_;

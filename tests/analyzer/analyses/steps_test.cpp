@@ -111,5 +111,16 @@ TEST(Steps, WithoutMarksItIsSaidHowToGetThem) {
   EXPECT_NE(result.section.error().why.find("no step marks"), std::string::npos);
 }
 
+TEST(Steps, RangesNamedLikeAStepStandInForStepSpans) {
+  const StepsResult result = steps_of(
+      "0 user 0 10 \"step 3\"\n0 user 10 20 Step_4\n0 user 12 14 stepper\n0 user 14 16 step_forward\n"
+      "1 user 1 11 ProfilerStep#3\n1 user 11 21 \"iteration 4\"\n");
+  ASSERT_TRUE(result.section) << result.section.error().why;
+  EXPECT_EQ(result.section->source, "ranges named like a step");
+  ASSERT_EQ(result.section->steps.size(), 2U);
+  EXPECT_EQ(result.section->steps[0].index, 3);
+  EXPECT_EQ(result.section->steps[1].index, 4);
+}
+
 }  // namespace
 }  // namespace rankscope::analyzer

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "rankscope/collectors/annotate.h"
 #include "engine/sync.h"
+#include "rankscope/collectors/annotate.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -97,8 +97,8 @@ class C10dSync final : public GradientSync {
     group->setBackend(c10::DeviceType::CPU, c10d::ProcessGroup::BackendType::CUSTOM, backend_);
     std::vector<at::Tensor> parameters = model.parameters();
     const std::vector<bool> sparse(parameters.size(), false);
-    auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(
-        parameters, {options.caps.first_bytes, options.caps.bytes}, sparse));
+    auto buckets = std::get<0>(
+        c10d::compute_bucket_assignment_by_size(parameters, {options.caps.first_bytes, options.caps.bytes}, sparse));
     std::ranges::reverse(buckets);
     const auto cap = static_cast<std::int64_t>(options.caps.bytes);
     const auto first_cap = static_cast<std::int64_t>(options.caps.first_bytes);

@@ -20,10 +20,14 @@ struct OpInfo {
 
 OpInfo info_of(CommOp op) {
   switch (op) {
-    case CommOp::allreduce: return {"allreduce", false};
-    case CommOp::broadcast: return {"broadcast", true};
-    case CommOp::allgather: return {"allgather", false};
-    case CommOp::barrier: return {"barrier", false};
+    case CommOp::allreduce:
+      return {"allreduce", false};
+    case CommOp::broadcast:
+      return {"broadcast", true};
+    case CommOp::allgather:
+      return {"allgather", false};
+    case CommOp::barrier:
+      return {"barrier", false};
   }
   return {"", false};
 }
@@ -182,8 +186,8 @@ Handle Comm::broadcast(at::Tensor tensor, int root, std::string label) {
   return enqueue({.op = CommOp::broadcast, .label = std::move(label), .tensor = std::move(tensor), .root = root});
 }
 Handle Comm::allgather(std::vector<at::Tensor> outputs, at::Tensor input, std::string label) {
-  return enqueue({.op = CommOp::allgather, .label = std::move(label), .tensor = std::move(input),
-                  .outputs = std::move(outputs)});
+  return enqueue(
+      {.op = CommOp::allgather, .label = std::move(label), .tensor = std::move(input), .outputs = std::move(outputs)});
 }
 Handle Comm::barrier(std::string label) { return enqueue({.op = CommOp::barrier, .label = std::move(label)}); }
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/core/result.h"
 #include "engine/libtorch.h"
+#include "rankscope/core/result.h"
 
 namespace rankscope::trainer {
 
@@ -19,11 +19,11 @@ enum class CommOp : std::uint8_t { allreduce, broadcast, allgather, barrier };
 /// One operation of a group. Its tensors stay alive until it has finished.
 struct Operation {
   CommOp op = CommOp::barrier;
-  std::string label{};                   ///< what it is for: "bucket 0", "loss"
-  at::Tensor tensor{};                   ///< reduced or broadcast in place; input of allgather
-  std::vector<at::Tensor> outputs{};     ///< of allgather, one per rank
-  int root = 0;                          ///< of broadcast, position in the group
-  std::chrono::nanoseconds delay{0};     ///< injected between enqueued and started
+  std::string label{};                ///< what it is for: "bucket 0", "loss"
+  at::Tensor tensor{};                ///< reduced or broadcast in place; input of allgather
+  std::vector<at::Tensor> outputs{};  ///< of allgather, one per rank
+  int root = 0;                       ///< of broadcast, position in the group
+  std::chrono::nanoseconds delay{0};  ///< injected between enqueued and started
 };
 
 /// Ordered global ranks of a group, under a name that is equal on all of them.

@@ -82,7 +82,8 @@ class GlooTransport final : public Transport {
   c10::intrusive_ptr<c10d::Work> start(Operation& operation) {
     std::vector<at::Tensor> tensors{operation.tensor};
     switch (operation.op) {
-      case CommOp::allreduce: return group_->allreduce(tensors);
+      case CommOp::allreduce:
+        return group_->allreduce(tensors);
       case CommOp::broadcast: {
         c10d::BroadcastOptions options;
         options.rootRank = operation.root;
@@ -92,7 +93,8 @@ class GlooTransport final : public Transport {
         std::vector<std::vector<at::Tensor>> outputs{operation.outputs};
         return group_->allgather(outputs, tensors);
       }
-      case CommOp::barrier: return group_->barrier();
+      case CommOp::barrier:
+        return group_->barrier();
     }
     return nullptr;
   }
@@ -159,9 +161,9 @@ Result<std::unique_ptr<Rendezvous>> Rendezvous::meet(const Placement& place, std
       return fail(ErrorKind::cannot_write,
                   format("port {} is in use; give a free one with --master-port or MASTER_PORT", place.master_port));
     }
-    return fail(ErrorKind::cannot_write, format("rank {} could not meet the other {} at {}:{}: {}", place.rank,
-                                                place.world_size - 1, place.master_address, place.master_port,
-                                                what.substr(0, what.find('\n'))));
+    return fail(ErrorKind::cannot_write,
+                format("rank {} could not meet the other {} at {}:{}: {}", place.rank, place.world_size - 1,
+                       place.master_address, place.master_port, what.substr(0, what.find('\n'))));
   }
   return std::unique_ptr<Rendezvous>{new Rendezvous{std::move(parts)}};
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/trainer/placement.h"
 #include "engine/comm.h"
+#include "rankscope/trainer/placement.h"
 
 namespace rankscope::trainer {
 

@@ -46,7 +46,9 @@ std::shared_ptr<Model> build_mlp(const ModelOptions& options, const SampleShape&
 struct Extent {
   std::int64_t height;
   std::int64_t width;
-  [[nodiscard]] Extent after(std::int64_t stride) const { return {(height - 1) / stride + 1, (width - 1) / stride + 1}; }
+  [[nodiscard]] Extent after(std::int64_t stride) const {
+    return {(height - 1) / stride + 1, (width - 1) / stride + 1};
+  }
 };
 
 struct ConvShape {
@@ -61,7 +63,8 @@ class ConvNorm final : public Block {
  public:
   ConvNorm(ConvShape s, Extent output)
       : conv_(register_module(
-            "conv", nn::Conv2d(nn::Conv2dOptions(s.in, s.out, s.kernel).stride(s.stride).padding(s.kernel / 2).bias(false)))),
+            "conv",
+            nn::Conv2d(nn::Conv2dOptions(s.in, s.out, s.kernel).stride(s.stride).padding(s.kernel / 2).bias(false)))),
         norm_(register_module("norm", nn::BatchNorm2d(s.out))) {
     work = 2.0 * static_cast<double>(s.in * s.out * s.kernel * s.kernel * output.height * output.width);
     nn::init::kaiming_normal_(conv_->weight, 0, torch::kFanOut, torch::kReLU);
@@ -199,7 +202,8 @@ class TransformerBlock final : public Block {
         norm2_(register_module("norm2", nn::LayerNorm(nn::LayerNormOptions({s.hidden})))),
         up_(register_module("up", nn::Linear(s.hidden, 4 * s.hidden))),
         down_(register_module("down", nn::Linear(4 * s.hidden, s.hidden))) {
-    const auto per_token = 12.0 * flops_of_linear(s.hidden, s.hidden) + 4.0 * static_cast<double>(s.sequence * s.hidden);
+    const auto per_token =
+        12.0 * flops_of_linear(s.hidden, s.hidden) + 4.0 * static_cast<double>(s.sequence * s.hidden);
     work = static_cast<double>(s.sequence) * per_token;
   }
   at::Tensor forward(const at::Tensor& input) override {
@@ -212,7 +216,8 @@ class TransformerBlock final : public Block {
     const auto batch = input.size(0);
     const auto sequence = input.size(1);
     const auto hidden = input.size(2);
-    const auto parts = qkv_->forward(input).view({batch, sequence, 3, heads_, hidden / heads_}).permute({2, 0, 3, 1, 4}).unbind(0);
+    const auto parts =
+        qkv_->forward(input).view({batch, sequence, 3, heads_, hidden / heads_}).permute({2, 0, 3, 1, 4}).unbind(0);
     const at::Tensor mixed = at::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, 0.0, true);
     return mixed.transpose(1, 2).reshape({batch, sequence, hidden});
   }
@@ -258,11 +263,16 @@ Result<std::shared_ptr<Model>> build_gpt(const ModelOptions& options, const Samp
 
 Result<std::shared_ptr<Model>> build_kind(const ModelOptions& options, const SampleShape& shape) {
   switch (options.kind) {
-    case ModelKind::mlp: return build_mlp(options, shape);
-    case ModelKind::resnet18: return build_resnet(options, shape, {{2, 2, 2, 2}, false});
-    case ModelKind::resnet50: return build_resnet(options, shape, {{3, 4, 6, 3}, true});
-    case ModelKind::resnet152: return build_resnet(options, shape, {{3, 8, 36, 3}, true});
-    case ModelKind::gpt: return build_gpt(options, shape);
+    case ModelKind::mlp:
+      return build_mlp(options, shape);
+    case ModelKind::resnet18:
+      return build_resnet(options, shape, {{2, 2, 2, 2}, false});
+    case ModelKind::resnet50:
+      return build_resnet(options, shape, {{3, 4, 6, 3}, true});
+    case ModelKind::resnet152:
+      return build_resnet(options, shape, {{3, 8, 36, 3}, true});
+    case ModelKind::gpt:
+      return build_gpt(options, shape);
   }
   RS_CHECK(!"a model kind without a builder");
   return std::shared_ptr<Model>{};
@@ -294,11 +304,15 @@ Model::Output Model::forward(const at::Tensor& input, bool with_auxiliary,
 
 SampleShape fitting_shape(const ModelOptions& options) {
   switch (options.kind) {
-    case ModelKind::mlp: return {.channels = 1, .height = 28, .width = 28, .classes = 10};
+    case ModelKind::mlp:
+      return {.channels = 1, .height = 28, .width = 28, .classes = 10};
     case ModelKind::resnet18:
-    case ModelKind::resnet50: return {.channels = 3, .height = 32, .width = 32, .classes = 10};
-    case ModelKind::resnet152: return {.channels = 3, .height = 32, .width = 32, .classes = 100};
-    case ModelKind::gpt: return {.sequence = gpt_size(options).sequence, .classes = 256};
+    case ModelKind::resnet50:
+      return {.channels = 3, .height = 32, .width = 32, .classes = 10};
+    case ModelKind::resnet152:
+      return {.channels = 3, .height = 32, .width = 32, .classes = 100};
+    case ModelKind::gpt:
+      return {.sequence = gpt_size(options).sequence, .classes = 256};
   }
   return {};
 }

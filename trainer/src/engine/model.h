@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/libtorch.h"
 #include "rankscope/core/result.h"
 #include "rankscope/trainer/datasets.h"
 #include "rankscope/trainer/options.h"
-#include "engine/libtorch.h"
 
 namespace rankscope::trainer {
 

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <bitset>
 
-#include "rankscope/collectors/annotate.h"
 #include "engine/process.h"
+#include "rankscope/collectors/annotate.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -44,13 +44,13 @@ void end_operator(const at::RecordFunction&, at::ObserverContext*) {
 void observe_operators() {
   if (annotate::detail::api() == nullptr) return;  // unrecorded runs pay nothing
   open_operators.observed = true;
-  at::addGlobalCallback(
-      at::RecordFunctionCallback(begin_operator, end_operator).scopes({at::RecordScope::FUNCTION}));
+  at::addGlobalCallback(at::RecordFunctionCallback(begin_operator, end_operator).scopes({at::RecordScope::FUNCTION}));
 }
 
 }  // namespace
 
 void set_up_torch(const TrainOptions& options) {
+  annotate::name_thread("main");
   at::set_num_threads(options.threads);
   observe_operators();
 }

@@ -4,8 +4,8 @@
 #include <map>
 #include <unordered_set>
 
-#include "rankscope/core/format.h"
 #include "engine/sync.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
 namespace {

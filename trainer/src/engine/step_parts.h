@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/model.h"
 #include "rankscope/core/result.h"
 #include "rankscope/trainer/datasets.h"
 #include "rankscope/trainer/options.h"
 #include "rankscope/trainer/pace.h"
-#include "engine/model.h"
 
 namespace rankscope::trainer {
 
@@ -23,13 +23,14 @@ struct Inputs {
 [[nodiscard]] Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype);
 
 struct Forward {
-  at::Tensor loss;    ///< mean over the samples (or tokens)
+  at::Tensor loss;  ///< mean over the samples (or tokens)
   at::Tensor logits;
 };
 [[nodiscard]] Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
                                   const std::function<void(std::size_t)>& after_block);
 
-[[nodiscard]] std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Model& model, const OptimizerOptions& options);
+[[nodiscard]] std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Model& model,
+                                                                      const OptimizerOptions& options);
 
 /// CPU time of this process for one forward and backward, after one to warm up. Leaves the model as it was.
 [[nodiscard]] std::chrono::nanoseconds cpu_time_of_step(Model& model, const Inputs& inputs);

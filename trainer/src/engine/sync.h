@@ -4,10 +4,10 @@
 #include <chrono>
 #include <memory>
 
-#include "rankscope/core/result.h"
-#include "rankscope/trainer/buckets.h"
 #include "engine/comm.h"
 #include "engine/model.h"
+#include "rankscope/core/result.h"
+#include "rankscope/trainer/buckets.h"
 
 namespace rankscope::trainer {
 

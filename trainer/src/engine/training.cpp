@@ -8,13 +8,13 @@
 #include <optional>
 #include <thread>
 
+#include "engine/observers.h"
+#include "engine/step_parts.h"
+#include "engine/sync.h"
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/log.h"
 #include "rankscope/trainer/run_plan.h"
-#include "engine/observers.h"
-#include "engine/step_parts.h"
-#include "engine/sync.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -41,8 +41,10 @@ Result<std::unique_ptr<GradientSync>> make_sync(const TrainOptions& options, con
   if (comm == nullptr) return make_no_sync();
   const SyncOptions sync{bucket_caps(options), options.ddp.find_unused, options.ddp.broadcast_buffers};
   switch (options.ddp.implementation) {
-    case DdpImplementation::own: return make_own_sync(model, *comm, sync);
-    case DdpImplementation::c10d: return make_c10d_sync(model, *comm, sync);
+    case DdpImplementation::own:
+      return make_own_sync(model, *comm, sync);
+    case DdpImplementation::c10d:
+      return make_c10d_sync(model, *comm, sync);
   }
   return nullptr;
 }
@@ -105,8 +107,11 @@ Result<double> Training::pace_milliseconds() {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   double mine = 0;
   switch (effective_pace(options_.pace, place_.local_world_size, cores)) {
-    case PaceMode::off: break;
-    case PaceMode::fixed: mine = options_.pace.milliseconds; break;
+    case PaceMode::off:
+      break;
+    case PaceMode::fixed:
+      mine = options_.pace.milliseconds;
+      break;
     case PaceMode::automatic: {
       Batch batch;
       for (std::int64_t i = 0; i < plan_.batch.per_device; ++i) source_->append(i, batch);
@@ -149,7 +154,8 @@ at::Tensor Training::forward(const Inputs& inputs, std::int64_t index) {
   annotate::Span span{Kind::forward, "forward"};
   pacer_->begin_forward();
   const bool with_auxiliary = index % 2 == 0;
-  Forward result = run_forward(*model_, inputs, with_auxiliary, [this](std::size_t block) { pacer_->forward_done(block); });
+  Forward result =
+      run_forward(*model_, inputs, with_auxiliary, [this](std::size_t block) { pacer_->forward_done(block); });
   const torch::NoGradGuard no_grad;
   const auto count = static_cast<double>(inputs.labels.numel());
   totals_.loss += result.loss.item<double>() * count;
@@ -232,7 +238,7 @@ void Training::describe(double pace) const {
   const std::string faults = all_fault_texts(options_.faults);
   note("role", "trainer");
   note("parallel", options_.mode);
-  note("ddp_impl", options_.ddp.implementation == DdpImplementation::own ? "own" : "c10d");
+  if (comm_ != nullptr) note("ddp_impl", options_.ddp.implementation == DdpImplementation::own ? "own" : "c10d");
   note("model", name_of(options_.model.kind));
   note("parameters", std::to_string(model_->parameter_count()));
   note("global_batch", std::to_string(plan_.batch.global));
@@ -257,13 +263,13 @@ void Training::describe_end(Clock::duration time) const {
   note("pace_overruns", std::to_string(pacer_->overruns()));
   note("pace_longest_overrun_ns", std::to_string(pacer_->longest_overrun().count()));
   log_progress(format("done: {} steps in {:.2f} s{}", plan_.steps, std::chrono::duration<double>(time).count(),
-                      pacer_->overruns() > 0 ? format("; {} blocks took longer than their nominal time, by {:.1f} ms at most",
-                                                      pacer_->overruns(), static_cast<double>(pacer_->longest_overrun().count()) / 1e6)
-                                             : ""));
+                      pacer_->overruns() > 0
+                          ? format("; {} blocks took longer than their nominal time, by {:.1f} ms at most",
+                                   pacer_->overruns(), static_cast<double>(pacer_->longest_overrun().count()) / 1e6)
+                          : ""));
 }
 
 Result<void> Training::run() {
-  annotate::name_thread("main");
   std::optional<MemoryObserver> memory;
   if (annotate::detail::api() != nullptr) memory.emplace();
   RS_TRY_VOID(prepare());

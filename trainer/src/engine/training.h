@@ -1,10 +1,10 @@
 // The training loop that all modes share.
 #pragma once
 
+#include "engine/comm.h"
 #include "rankscope/core/result.h"
 #include "rankscope/trainer/options.h"
 #include "rankscope/trainer/placement.h"
-#include "engine/comm.h"
 
 namespace rankscope::trainer {
 

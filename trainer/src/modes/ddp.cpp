@@ -1,10 +1,10 @@
 #include <numeric>
 
+#include "engine/gloo.h"
+#include "engine/training.h"
 #include "modes/modes.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/log.h"
-#include "engine/gloo.h"
-#include "engine/training.h"
 
 namespace rankscope::trainer {
 namespace {

@@ -1,5 +1,5 @@
-#include "modes/modes.h"
 #include "engine/training.h"
+#include "modes/modes.h"
 
 namespace rankscope::trainer {
 

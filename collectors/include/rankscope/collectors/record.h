@@ -17,6 +17,7 @@ enum class Talk : std::uint8_t { quiet, normal, verbose };       ///< on stderr
 
 struct RecordOptions {
   std::vector<std::string> command{};
+  std::vector<std::string> shown_command{};  ///< for the manifest, as the user knows it; empty: command
   std::filesystem::path out{};      ///< empty: PROGRAM-YYYYMMDD-HHMMSS.rankscope in the current folder
   std::string collect{};            ///< as sources_from reads; empty: all
   double sample_hz = 10;            ///< 0 = no host samples

@@ -15,7 +15,8 @@ struct BucketCaps {
 
 /// Indices into `sizes` (bytes of each parameter), grouped; `order` is the expected order of readiness.
 [[nodiscard]] std::vector<std::vector<std::size_t>> assign_buckets(std::span<const std::size_t> sizes,
-                                                                   std::span<const std::int64_t> order, BucketCaps caps);
+                                                                   std::span<const std::int64_t> order,
+                                                                   BucketCaps caps);
 
 /// Reverse order of registration: what backward is expected to do before it has been observed.
 [[nodiscard]] std::vector<std::int64_t> reverse_order(std::size_t count);

@@ -18,7 +18,8 @@ struct PaceSchedule {
 };
 
 /// Shares `step` over the blocks, nine tenths by their work (FLOPs) and the rest evenly: 1/3 of 96 % forward, 2/3
-/// backward, 4 % optimizer. With accumulation each of the `micro_steps` takes its part of forward and backward. `step` of 0 means unpaced.
+/// backward, 4 % optimizer. With accumulation each of the `micro_steps` takes its part of forward and backward. `step`
+/// of 0 means unpaced.
 [[nodiscard]] PaceSchedule pace_schedule(std::chrono::nanoseconds step, std::span<const double> work, int micro_steps);
 
 /// Milliseconds so that all ranks of a host together keep its cores busy for at most half of the time, and at least

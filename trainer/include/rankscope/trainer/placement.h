@@ -25,7 +25,7 @@ struct Placement {
   std::string master_address = "127.0.0.1";
   int master_port = 0;
   StoreServer server = StoreServer::rank_zero;
-  std::string attempt{};  ///< prefix of all keys, equal on all ranks of one attempt
+  std::string attempt{};          ///< prefix of all keys, equal on all ranks of one attempt
   std::optional<int> store_fd{};  ///< listening socket inherited from our launcher
   bool operator==(const Placement&) const = default;
 };

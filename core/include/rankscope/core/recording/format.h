@@ -132,4 +132,7 @@ static_assert(sizeof(CommEnqueued) == 48);
 
 inline constexpr std::size_t longest_string = 4000;
 
+/// SegmentStatic::rank_source of a process that was only watched from outside: samples, no events, no ending of its own.
+inline constexpr const char* watched_source = "outside";
+
 }  // namespace rankscope::recording

@@ -25,7 +25,7 @@ struct SegmentOptions {
   std::int32_t local_rank = -1;
   std::int32_t local_world_size = -1;
   std::string rank_source;
-  std::int64_t watched_pid = 0;   ///< the recorded process is another one, watched from outside; 0 = the calling one
+  std::int64_t watched_pid = 0;   ///< the process is another one, watched from outside; rank_source is watched_source then
 };
 
 class SegmentWriter;

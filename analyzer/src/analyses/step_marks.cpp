@@ -1,0 +1,71 @@
+#include "analyses/step_marks.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::array<std::string_view, 5> step_words{"profilerstep", "train_step", "training_step", "iteration", "step"};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+/// What follows a word for a step, if the name is one: "" or digits, after blanks and _#:- signs.
+std::optional<std::string_view> number_behind_word(std::string_view name) {
+  for (const std::string_view word : step_words) {
+    if (name.size() < word.size() || !std::ranges::equal(name.substr(0, word.size()), word, {}, lower)) continue;
+    const std::string_view rest = name.substr(word.size());
+    const std::string_view number = rest.substr(std::min(rest.find_first_not_of(" _#:-"), rest.size()));
+    // "stepper", "step_forward" and "step2x" are something else.
+    if (number.find_first_not_of("0123456789") == std::string_view::npos) return number;
+  }
+  return std::nullopt;
+}
+
+/// The index that a span gives its step; `next` where it is a step without a number; nothing where it is no step.
+std::optional<std::int64_t> index_of(const Run& run, const Span& span, MarkSource source, std::int64_t next) {
+  switch (source) {
+    case MarkSource::step_spans:
+      if (span.kind != SpanKind::step) return std::nullopt;
+      return run.number(run.id_of(span), "index").value_or(next);
+    case MarkSource::named_ranges: {
+      if (span.kind != SpanKind::user) return std::nullopt;
+      const auto number = number_behind_word(run.text(span.name));
+      if (!number) return std::nullopt;
+      std::int64_t index = next;
+      std::from_chars(number->data(), number->data() + number->size(), index);  // too large a number: counted instead
+      return index;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name_of(MarkSource source) {
+  switch (source) {
+    case MarkSource::step_spans: return "step spans";
+    case MarkSource::named_ranges: return "ranges named like a step";
+  }
+  return "";
+}
+
+std::vector<StepMark> step_marks(const Run& run, RankId rank, MarkSource source) {
+  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+  std::vector<StepMark> best;
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process || lane.kind != LaneKind::thread) continue;
+    std::vector<StepMark> marks;
+    for (const Span& span : run.spans_of(lane)) {
+      const std::int64_t next = marks.empty() ? 0 : marks.back().index + 1;
+      const auto index = index_of(run, span, source, next);
+      if (index && (*index >= next || marks.empty())) marks.push_back({*index, span.time, span.flags != 0});
+    }
+    if (marks.size() > best.size()) best = std::move(marks);
+  }
+  return best;
+}
+
+}  // namespace rankscope::analyzer

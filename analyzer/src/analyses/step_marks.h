@@ -1,0 +1,28 @@
+// Where the steps of a rank begin: metrics.md 1.1.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::analyzer {
+
+/// Best first; all ranks of a run use the same.
+enum class MarkSource : std::uint8_t {
+  step_spans,    ///< spans of kind step, numbered by their attribute "index"
+  named_ranges,  ///< user ranges (NVTX) named like a step: "step 3", "Iteration_3", "ProfilerStep#3", "step"
+};
+[[nodiscard]] std::string_view name_of(MarkSource source);
+
+struct StepMark {
+  std::int64_t index = 0;
+  TimeRange time;
+  bool cut = false;
+};
+
+/// The marks of the lane that has most of them, by begin; indices that do not rise are dropped.
+[[nodiscard]] std::vector<StepMark> step_marks(const Run& run, RankId rank, MarkSource source);
+
+}  // namespace rankscope::analyzer

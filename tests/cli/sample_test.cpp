@@ -1,0 +1,50 @@
+// The checked-in recording opens where the trainer was never built.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "support/run_program.h"
+
+namespace rankscope {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::run_program;
+
+const std::string sample = RANKSCOPE_SAMPLES "/demo.rankscope";
+
+TEST(Sample, TheReportNamesTheSlowRank) {
+  const auto result = run_program({RANKSCOPE_PROGRAM, "report", sample, "--json", "-"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  ASSERT_EQ(json["stragglers"].size(), 1U);
+  EXPECT_EQ(json["stragglers"][0]["rank"], 2);
+  EXPECT_EQ(json["stragglers"][0]["kind"], "compute");
+  EXPECT_EQ(json["stragglers"][0]["persistence"], "persistent");
+  EXPECT_EQ(json["collectives"]["unmatched"], 0);
+  for (const auto& rank : json["ranks"]) {
+    const auto part = [&rank](const char* key) { return rank[key].get<std::int64_t>(); };
+    EXPECT_EQ(part("compute_ns") + part("exposed_comm_ns") + part("memory_ns") + part("idle_ns"), part("window_ns"));
+  }
+}
+
+TEST(Sample, TheTextBeginsWithTheVerdict) {
+  const auto result = run_program({RANKSCOPE_PROGRAM, "report", sample});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, HasSubstr("Rank 2 is slow: it computes slower than its peers."));
+}
+
+TEST(Sample, DumpAndExportAcceptIt) {
+  const auto dump = run_program({RANKSCOPE_PROGRAM, "dump", sample});
+  EXPECT_EQ(dump.status, 0);
+  EXPECT_THAT(dump.out, HasSubstr("allreduce"));
+  EXPECT_THAT(dump.out, Not(HasSubstr("injected")));
+  const std::string out = (std::filesystem::temp_directory_path() / "rankscope-sample.json").string();
+  EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "export", sample, "--to", "chrome", out}).status, 0);
+  std::filesystem::remove(out);
+}
+
+}  // namespace
+}  // namespace rankscope

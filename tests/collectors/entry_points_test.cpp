@@ -1,0 +1,44 @@
+// The library lives inside programs of others: it must not get in their way.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstdio>
+#include <sstream>
+
+#include "recorded.h"
+
+namespace rankscope::collectors {
+namespace {
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> buffer;
+  while (const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), size);
+  pclose(pipe);
+  return text;
+}
+
+TEST(EntryPoints, AreAllThatTheLibraryExports) {
+  std::istringstream lines{output_of("nm -D --defined-only " RANKSCOPE_TEST_LIBRARY)};
+  std::vector<std::string> names;
+  for (std::string address, type, name; lines >> address >> type >> name;) names.push_back(name);
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("InitializeInjection", "InitializeInjectionNvtx", "InitializeInjectionNvtx2",
+                                                     "InitializeInjectionNvtxExtension", "rankscope_api"));
+}
+
+TEST(EntryPoints, TheLibraryBringsItsOwnCppLibraryAndNeedsNoCuda) {
+  std::istringstream lines{output_of("readelf -d " RANKSCOPE_TEST_LIBRARY)};
+  std::vector<std::string> needed;
+  bool stays = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("(NEEDED)") != line.npos) needed.push_back(line.substr(line.find('[')));
+    stays = stays || line.find("NODELETE") != line.npos;
+  }
+  EXPECT_THAT(needed, ::testing::Each(::testing::AnyOf("[libc.so.6]", "[libm.so.6]", "[ld-linux-x86-64.so.2]",
+                                                       "[ld-linux-aarch64.so.1]", ::testing::HasSubstr("san.so"))));
+  EXPECT_TRUE(stays);
+}
+
+}  // namespace
+}  // namespace rankscope::collectors

@@ -1,0 +1,228 @@
+// The launcher behind `rankscope record`.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+
+#include "rankscope/core/recording/manifest.h"
+#include "recorded.h"
+
+namespace rankscope::collectors {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> shell(const std::string& line) { return {"/bin/sh", "-c", line}; }
+
+RecordOptions options_for(const fs::path& out, std::vector<std::string> command) {
+  RecordOptions options{.command = std::move(command), .out = out};
+  options.library = RANKSCOPE_TEST_LIBRARY;
+  options.talk = Talk::quiet;
+  return options;
+}
+
+TEST(Launcher, ReturnsTheStatusOfTheCommand) {
+  const Folder folder;
+  EXPECT_EQ(record(folder, shell("exit 0")).status, 0);
+  EXPECT_EQ(record(folder, {.command = shell("exit 42"), .out = folder / "b.rankscope"}).status, 42);
+  EXPECT_EQ(record(folder, {.command = shell("kill -TERM $$"), .out = folder / "c.rankscope"}).status, 143);
+}
+
+TEST(Launcher, ACommandThatDoesNotExistIs127AndLeavesNothing) {
+  const Folder folder;
+  EXPECT_EQ(record(folder, {"no-such-command-here"}).status, 127);
+  EXPECT_EQ(folder.file_count(), 0U);
+}
+
+TEST(Launcher, AFileThatIsNoProgramIs126) {
+  const Folder folder;
+  std::ofstream{folder / "text"} << "no program";
+  EXPECT_EQ(record(folder, {(folder / "text").string()}).status, 126);
+}
+
+TEST(Launcher, AnExistingRecordingIsNotTouchedAndTheCommandNotStarted) {
+  const Folder folder;
+  const fs::path out = folder / "run.rankscope";
+  fs::create_directory(out);
+  std::ofstream{out / "precious"} << "data";
+  const auto outcome = run_recorded(options_for(out, shell("touch " + (folder / "started").string())));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, ErrorKind::cannot_write);
+  EXPECT_THAT(outcome.error().message, HasSubstr("exists already and is not overwritten; give another name with --out"));
+  EXPECT_FALSE(fs::exists(folder / "started"));
+  EXPECT_TRUE(fs::exists(out / "precious"));
+}
+
+TEST(Launcher, AMissingParentIsSaidBeforeTheCommandIsStarted) {
+  const Folder folder;
+  const auto outcome = run_recorded(options_for(folder / "none" / "run.rankscope", shell("touch " + (folder / "started").string())));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, ErrorKind::cannot_write);
+  EXPECT_THAT(outcome.error().message, HasSubstr("there is no folder"));
+  EXPECT_FALSE(fs::exists(folder / "started"));
+}
+
+TEST(Launcher, WrongOptionsAreUsageErrors) {
+  const Folder folder;
+  const fs::path out = folder / "run.rankscope";
+  const auto kind_of = [&](const std::function<void(RecordOptions&)>& change) {
+    RecordOptions options = options_for(out, shell("true"));
+    change(options);
+    const auto outcome = run_recorded(options);
+    return outcome ? std::string{"done"} : std::to_string(exit_status(outcome.error().kind));
+  };
+  EXPECT_EQ(kind_of([](RecordOptions& options) { options.command.clear(); }), "2");
+  EXPECT_EQ(kind_of([](RecordOptions& options) { options.collect = "kernels"; }), "2");
+  EXPECT_EQ(kind_of([](RecordOptions& options) { options.window = "1,2"; }), "2");
+  EXPECT_EQ(kind_of([](RecordOptions& options) { options.sample_hz = 1000; }), "2");
+  EXPECT_EQ(kind_of([](RecordOptions& options) { options.ring_kib = 1; }), "2");
+  EXPECT_EQ(kind_of([](RecordOptions& options) { options.duration_s = -1; }), "2");
+  EXPECT_FALSE(fs::exists(out));
+}
+
+TEST(Launcher, TheManifestTellsTheCommandWithoutSecrets) {
+  const Folder folder;
+  const Variable secret{"MY_PASSWORD", "hunter2"};
+  RecordOptions options{.command = {program("annotate_actor"), "everything", "--token", "abc123"}};
+  options.metadata = {{"note", "test"}};
+  const Recorded recorded = record(folder, options);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto manifest = recording::read_manifest(recorded.summary.out);
+  ASSERT_TRUE(manifest);
+  EXPECT_EQ(manifest->exit_status, 0);
+  EXPECT_EQ(manifest->hosts.size(), 1U);
+  EXPECT_THAT(manifest->command, ElementsAre(program("annotate_actor"), "everything", "--token", "***"));
+  for (const auto& entry : fs::recursive_directory_iterator{recorded.summary.out}) {
+    if (!entry.is_regular_file()) continue;
+    const std::string bytes = rankscope::testing::read_file(entry.path());
+    EXPECT_EQ(bytes.find("hunter2"), bytes.npos) << entry.path();
+    EXPECT_EQ(bytes.find("abc123"), bytes.npos) << entry.path();
+  }
+}
+
+TEST(Launcher, LeavesNothingButTheRecording) {
+  const Folder folder;
+  ASSERT_TRUE(record(folder, {program("annotate_actor")}).run);
+  EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST(Launcher, AProcessWithARankIsRecordedWithoutEvents) {
+  const Folder folder;
+  const Variable rank{"RANK", "3"};
+  const Variable world{"WORLD_SIZE", "4"};
+  const Recorded recorded = record(folder, {.command = {"/bin/sleep", "0.5"}, .sample_hz = 50});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  ASSERT_EQ(recorded.run->ranks().size(), 1U);
+  EXPECT_EQ(recorded.run->ranks()[0], RankId{3});
+  EXPECT_EQ(recorded.run->info().world_size, 4);
+  EXPECT_FALSE(recorded.run->samples().empty());
+  EXPECT_EQ(recorded.summary.ranks, 1U);
+}
+
+TEST(Launcher, AShortProcessWithoutRankAndEventsLeavesNothing) {
+  const Folder folder;
+  const Recorded recorded = record(folder, {"/bin/true"});
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_EQ(recorded.summary.processes, 0U);
+  EXPECT_THAT(recorded.summary.notes, ElementsAre(HasSubstr("no process had a rank")));
+}
+
+TEST(Launcher, AStaticProgramIsSampledFromOutside) {
+  const Folder folder;
+  const Recorded recorded = record(folder, {.command = {program("static_actor"), "1.5"}, .sample_hz = 50});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  ASSERT_EQ(recorded.run->processes().size(), 1U);
+  const Process& process = recorded.run->processes()[0];
+  EXPECT_EQ(recorded.run->text(process.program), "static_actor");
+  EXPECT_EQ(process.ending, Ending::exited);
+  double most = 0;
+  for (const CounterSample& sample : recorded.run->samples()) most = std::max(most, sample.value);
+  EXPECT_GT(most, 0);
+}
+
+TEST(Launcher, APythonProgramWithoutNvtxLeavesHostSamples) {
+  if (!fs::exists("/usr/bin/python3")) GTEST_SKIP() << "no /usr/bin/python3";
+  const Folder folder;
+  const Recorded recorded = record(folder, {.command = {"/usr/bin/python3", "-c", "import time; time.sleep(1.4)"}, .sample_hz = 50});
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_FALSE(recorded.run->samples().empty());
+}
+
+TEST(Launcher, SettingsThatALauncherScrubsComeBackWithThePreload) {
+  const Folder folder;
+  const Recorded recorded = record(folder, {"/usr/bin/env", "-u", "NVTX_INJECTION64_PATH", program("annotate_actor")});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(spans_named(*recorded.run, "step"), 2U);
+}
+
+TEST(Launcher, SiblingsOfOneJobShareARecording) {
+  const Folder folder;
+  const Variable job{"SLURM_JOB_ID", "17"};
+  const Variable step{"SLURM_STEP_ID", "0"};
+  const Variable tasks{"SLURM_STEP_NUM_TASKS", "2"};
+  for (const char* task : {"0", "1"}) {
+    const Variable rank{"SLURM_PROCID", task};
+    const Recorded recorded = record(folder, {program("annotate_actor")});
+    ASSERT_TRUE(recorded.run) << recorded.why;
+  }
+  const auto run = recording::read_recording(folder / "run.rankscope");
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)->ranks().size(), 2U);
+  const Variable other{"SLURM_STEP_ID", "1"};
+  EXPECT_FALSE(run_recorded(options_for(folder / "run.rankscope", {"/bin/true"}))) << "another step is another job";
+}
+
+TEST(Launcher, GuessesTheLauncher) {
+  EXPECT_EQ(guess_launcher({"torchrun", "--nproc-per-node=2", "train.py"}), "torchrun");
+  EXPECT_EQ(guess_launcher({"python3", "-m", "torch.distributed.run", "train.py"}), "torchrun");
+  EXPECT_EQ(guess_launcher({"srun", "-n", "4", "python3", "train.py"}), "slurm");
+  EXPECT_EQ(guess_launcher({"/usr/bin/mpirun", "-n", "4", "./train"}), "mpirun");
+  EXPECT_EQ(guess_launcher({"python3", "train.py"}), "");
+}
+
+/// record_driver around nvtx_actor's wait_signal; `signal` is sent to the driver alone once the actor is ready.
+int status_after(int signal, const Folder& folder) {
+  std::array<int, 2> out{};
+  EXPECT_EQ(pipe(out.data()), 0);
+  const std::string driver = program("record_driver");
+  const std::string actor = program("nvtx_actor");
+  const std::string recording = (folder / "run.rankscope").string();
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(out[1], STDOUT_FILENO);
+    close(out[0]);
+    execl(driver.c_str(), "record_driver", RANKSCOPE_TEST_LIBRARY, recording.c_str(), actor.c_str(), "wait_signal", nullptr);
+    _exit(99);
+  }
+  close(out[1]);
+  char letter = 0;
+  while (read(out[0], &letter, 1) == 1 && letter != '\n') {
+  }
+  kill(child, signal);
+  int state = 0;
+  waitpid(child, &state, 0);
+  close(out[0]);
+  return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
+class EverySignal : public ::testing::TestWithParam<int> {};
+
+TEST_P(EverySignal, IsPassedOnAndTheRecordingIsGathered) {
+  if (!fs::exists(program("nvtx_actor"))) GTEST_SKIP() << "built without NVTX headers";
+  const Folder folder;
+  EXPECT_EQ(status_after(GetParam(), folder), 40 + GetParam());
+  const auto run = recording::read_recording(folder / "run.rankscope");
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(spans_named(**run, "waiting"), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, EverySignal, ::testing::Values(SIGINT, SIGTERM, SIGHUP, SIGUSR1));
+
+}  // namespace
+}  // namespace rankscope::collectors

@@ -1,0 +1,52 @@
+// Plays one scene with the annotation API.
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "rankscope/collectors/annotate.h"
+
+namespace {
+
+namespace annotate = rankscope::annotate;
+
+int everything() {
+  if (!annotate::recording()) return 1;
+  annotate::metadata("parallel", "ddp");
+  annotate::name_thread("main");
+  for (int i = 0; i < 2; ++i) {
+    annotate::Span step{annotate::Kind::step, "step"};
+    step.with("index", i);
+    annotate::Span forward{annotate::Kind::forward, "forward"};
+    forward.with("layer", std::string_view{"conv1"});
+    annotate::counter("allocated_bytes", 1024.0 * i);
+    const rankscope_collective_v1 collective{static_cast<std::uint64_t>(i) + 1, static_cast<std::uint64_t>(i), 4096, "dp",
+                                             "allreduce", "f32", "0,1", -1};
+    annotate::collective_enqueued(collective);
+    std::thread{[&] {
+      annotate::name_thread("comm");
+      annotate::collective_started(collective.uid);
+      annotate::collective_finished(collective.uid);
+    }}.join();
+  }
+  annotate::mark("done");
+  return 0;
+}
+
+int steps(int count) {
+  for (int i = 0; i < count; ++i) {
+    annotate::Span step{annotate::Kind::step, "step"};
+    step.with("index", i);
+    annotate::Span work{annotate::Kind::forward, "work"};
+    work.with("of", i);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count > 1 && std::strcmp(words[1], "steps") == 0) return steps(std::stoi(words[2]));
+  if (count > 1 && std::strcmp(words[1], "silent") == 0) return annotate::recording() ? 1 : 0;
+  return everything();
+}

@@ -1,0 +1,114 @@
+// Runs a small program under the recorder and reads its recording back.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rankscope/collectors/record.h"
+#include "rankscope/core/model/run.h"
+#include "rankscope/core/recording/recording.h"
+#include "support/temporary_folder.h"
+
+namespace rankscope::collectors::testing {
+
+namespace fs = std::filesystem;
+
+inline std::string program(const std::string& name) { return std::string{RANKSCOPE_TEST_PROGRAMS} + "/" + name; }
+
+using Folder = rankscope::testing::TemporaryFolder;
+
+/// An environment variable for the length of a test; an empty value unsets it.
+class Variable {
+ public:
+  Variable(std::string name, const std::string& value) : name_(std::move(name)) {
+    if (const char* before = std::getenv(name_.c_str())) before_ = before, was_set_ = true;
+    if (value.empty()) unsetenv(name_.c_str());
+    else setenv(name_.c_str(), value.c_str(), 1);
+  }
+  ~Variable() {
+    if (was_set_) setenv(name_.c_str(), before_.c_str(), 1);
+    else unsetenv(name_.c_str());
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  std::string name_;
+  std::string before_;
+  bool was_set_ = false;
+};
+
+struct Recorded {
+  int status = -1;
+  RecordSummary summary;
+  std::shared_ptr<const Run> run;  ///< null if nothing was recorded
+  std::string why;                 ///< then
+};
+
+inline Recorded record(const Folder& folder, RecordOptions options) {
+  if (options.out.empty()) options.out = folder / "run.rankscope";
+  if (options.library.empty()) options.library = RANKSCOPE_TEST_LIBRARY;
+  options.talk = Talk::quiet;
+  Variable spool{"RANKSCOPE_SPOOL", folder.path().string()};
+  const auto outcome = run_recorded(options);
+  Recorded recorded;
+  if (!outcome) {
+    recorded.why = outcome.error().message;
+    return recorded;
+  }
+  recorded.status = outcome->status;
+  recorded.summary = outcome->summary;
+  auto run = recording::read_recording(options.out);
+  if (run) recorded.run = *run;
+  else recorded.why = run.error().message;
+  return recorded;
+}
+
+inline Recorded record(const Folder& folder, std::vector<std::string> command) {
+  return record(folder, RecordOptions{.command = std::move(command)});
+}
+
+/// Names of the spans in the order they began, of all lanes one behind the other.
+inline std::vector<std::string> names_of(const Run& run) {
+  std::vector<std::string> names;
+  for (const Span& span : run.spans()) names.emplace_back(run.text(span.name));
+  return names;
+}
+
+inline std::uint64_t spans_named(const Run& run, std::string_view name) {
+  std::uint64_t count = 0;
+  for (const Span& span : run.spans()) count += run.text(span.name) == name ? 1U : 0U;
+  return count;
+}
+
+/// The first span of that name, or null.
+inline const Span* span_named(const Run& run, std::string_view name) {
+  for (const Span& span : run.spans()) {
+    if (run.text(span.name) == name) return &span;
+  }
+  return nullptr;
+}
+
+/// A span's attributes as "key=value", sorted by key as the run sorts them.
+inline std::vector<std::string> attributes_of(const Run& run, const Span& span) {
+  std::vector<std::string> texts;
+  for (const Attribute& attribute : run.attributes_of(run.id_of(span))) {
+    const std::string value = attribute.text.is_set() ? std::string{run.text(attribute.text)} : std::to_string(attribute.number);
+    texts.push_back(std::string{run.text(attribute.key)} + "=" + value);
+  }
+  return texts;
+}
+
+inline std::vector<std::string> marks_of(const Run& run) {
+  std::vector<std::string> names;
+  for (const Mark& mark : run.marks()) names.emplace_back(run.text(mark.name));
+  return names;
+}
+
+}  // namespace rankscope::collectors::testing

@@ -1,0 +1,61 @@
+// DDP must compute what one process computes on the same global batch (trainer.md 4). fp64, no BatchNorm, no dropout.
+#include <gtest/gtest.h>
+
+#include "trainer/trained.h"
+
+namespace rankscope::testing {
+namespace {
+
+constexpr double tolerance = 1e-12;
+const std::string small = "--dtype f64 --steps 5 --global-batch 16 --layers 2 --hidden 12 --bucket-mb 0.02 ";
+
+std::vector<StepGradients> gradients_of(const std::string& options) {
+  const ScratchFolder folder;
+  const std::string pace = options.find("--pace") == std::string::npos ? " --pace off" : "";
+  const ProgramResult result = train(small + options + pace + " --dump-gradients " + folder.path("gradients"));
+  EXPECT_EQ(result.status, 0) << result.err;
+  return read_gradients(folder.path("gradients"));
+}
+
+const std::vector<StepGradients>& reference() {
+  static const auto steps = gradients_of("--parallel single");
+  return steps;
+}
+
+TEST(TrainParity, TheReferenceLearnsSomething) {
+  ASSERT_EQ(reference().size(), 5u);
+  EXPECT_EQ(reference().front().gradients.size(), 6u);
+  EXPECT_NE(reference().front().loss, reference().back().loss);
+}
+
+class TrainParity : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TrainParity, HasTheGradientsAndLossesOfOneProcess) {
+  EXPECT_LE(largest_difference(gradients_of(GetParam()), reference()), tolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ddp, TrainParity,
+                         ::testing::Values("--ranks 2", "--ranks 4", "--ranks 2 --ddp-impl c10d",
+                                           "--ranks 4 --ddp-impl c10d", "--ranks 2 --accumulate 4",
+                                           "--ranks 2 --accumulate 2 --ddp-impl c10d", "--ranks 2 --find-unused",
+                                           "--ranks 2 --loader-workers 3"));
+
+TEST(TrainParity, PaceChangesNoNumber) {
+  EXPECT_LE(largest_difference(gradients_of("--ranks 2 --pace 20"), reference()), tolerance);
+}
+
+TEST(TrainUnused, ParametersThatAStepLeavesOutAreTheSameAsInOneProcess) {
+  const auto alone = gradients_of("--parallel single --unused-head");
+  EXPECT_TRUE(alone[1].gradients.at("auxiliary.linear.weight").empty());
+  EXPECT_LE(largest_difference(gradients_of("--ranks 2 --unused-head --find-unused"), alone), tolerance);
+}
+
+TEST(TrainUnused, WithoutFindUnusedTheParameterIsNamed) {
+  const ProgramResult result = train(small + "--ranks 2 --unused-head");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("auxiliary.linear"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("--find-unused"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace rankscope::testing
