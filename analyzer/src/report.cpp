@@ -93,6 +93,8 @@ void fill_quality(Work& work) {
   const bool absent = work.run.info().world_size > present && work.run.quality().of(Counter::ranks_missing) == 0;
   if (absent)
     work.quality.add(Counter::ranks_missing, static_cast<std::uint64_t>(work.run.info().world_size - present));
+  if (work.run.quality().of(Counter::pace_overruns) == 0)
+    work.quality.add(Counter::pace_overruns, pace_overruns_of(work.run));
   for (const CounterInfo& info : counter_table()) {
     const std::uint64_t value = work.run.quality().of(info.counter) + work.quality.of(info.counter);
     if (value > 0) work.report.data_quality.push_back({info.counter, value});

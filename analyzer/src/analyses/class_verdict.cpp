@@ -5,8 +5,8 @@
 
 #include "analyses/severity.h"
 #include "analyses/statistics.h"
-#include "units.h"
 #include "rankscope/core/format.h"
+#include "units.h"
 
 namespace rankscope::analyzer {
 namespace {

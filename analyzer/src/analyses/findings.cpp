@@ -6,8 +6,8 @@
 #include "analyses/arrivals.h"
 #include "analyses/severity.h"
 #include "analyses/straggler_kind.h"
-#include "units.h"
 #include "rankscope/core/format.h"
+#include "units.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -126,8 +126,11 @@ void add_exposed_communication(const Report& report, std::vector<Finding>& findi
   const Usual usual = sum_ranks(report, Whom::everybody);
   const TimeSplit& total = usual.total;
   const double share = usual.share(total.exposed_comm_ns);
+  // What the others wait for a slow rank is that rank's finding; here it would be said twice.
+  const bool straggler = report.stragglers && !report.stragglers->rows.empty();
   Finding finding;
-  finding.severity = severity_of(share, exposed_comm_limits);
+  finding.severity =
+      severity_of(usual.share(total.exposed_comm_ns - (straggler ? total.exposed_wait_ns : 0)), exposed_comm_limits);
   if (finding.severity == FindingSeverity::info) return;
   const bool waiting = 2 * total.exposed_wait_ns > total.exposed_comm_ns;
   const bool unmatched = report.collectives && report.collectives->unmatched * 20 > report.collectives->matched;
@@ -141,7 +144,6 @@ void add_exposed_communication(const Report& report, std::vector<Finding>& findi
              duration_text(usual.per_step(total.exposed_transfer_ns)),
              duration_text(usual.per_step(total.exposed_comm_ns - total.exposed_wait_ns - total.exposed_transfer_ns)),
              duration_text(usual.per_step(total.overlapped_comm_ns)));
-  const bool straggler = report.stragglers && !report.stragglers->rows.empty();
   const Exposed waits = straggler ? Exposed::waiting_for_straggler : Exposed::waiting_for_changing_ranks;
   finding.advice = advice_for(waiting ? waits : Exposed::moving);
   // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.

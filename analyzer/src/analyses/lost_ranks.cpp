@@ -101,7 +101,9 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
   } else if (lost.frontier->unfinished > 0) {
     text += format("; {} of its operations were never finished", lost.frontier->unfinished);
   }
-  if (lost.steps_behind > 0) text += format("; it finished {} steps fewer than its peers", lost.steps_behind);
+  if (lost.steps_behind > 0)
+    text +=
+        format("; it finished {} step{} fewer than its peers", lost.steps_behind, lost.steps_behind == 1 ? "" : "s");
   std::vector<RankId> others;
   for (const Suspect& suspect : suspects) {
     if (suspect.process != lost.process) others.push_back(suspect.process->rank);

@@ -1,6 +1,7 @@
 #include "analyses/run_facts.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -9,6 +10,22 @@ namespace {
 
 /// What was injected must not be known to whoever looks for it.
 bool is_hidden(std::string_view key) { return key == "injected_faults"; }
+
+/// The command line without its faults: "train --ranks 4 --fault slow:rank=2 --steps 20" -> "train --ranks 4 --steps
+/// 20".
+std::string without_faults(std::string_view command) {
+  static constexpr std::string_view option = "--fault";
+  std::string kept;
+  bool skip_value = false;
+  while (!command.empty()) {
+    const std::string_view word = command.substr(0, command.find(' '));
+    command.remove_prefix(std::min(word.size() + 1, command.size()));
+    const bool skip = skip_value || word.starts_with(option);
+    skip_value = word == option;
+    if (!skip) kept += (kept.empty() ? "" : " ") + std::string{word};
+  }
+  return kept;
+}
 
 }  // namespace
 
@@ -26,7 +43,20 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Run& run) {
   }
   for (const auto& [key, value] : run.info().metadata) facts[key] = value;
   std::erase_if(facts, [](const auto& fact) { return is_hidden(fact.first); });
+  if (const auto command = facts.find("command"); command != facts.end())
+    command->second = without_faults(command->second);
   return {facts.begin(), facts.end()};
+}
+
+std::uint64_t pace_overruns_of(const Run& run) {
+  std::uint64_t sum = 0;
+  for (const RankId rank : run.ranks()) {
+    const std::string_view text = run.metadata(run.process_of(rank), "pace_overruns");
+    std::uint64_t own = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), own);
+    if (error == std::errc{} && end != text.data()) sum += own;
+  }
+  return sum;
 }
 
 std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name) {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "analyses/statistics.h"
-#include "units.h"
 #include "rankscope/core/format.h"
+#include "units.h"
 
 namespace rankscope::analyzer {
 namespace {

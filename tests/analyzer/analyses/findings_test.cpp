@@ -60,10 +60,8 @@ TEST(Findings, AHostThatStandsStillOnAllRanksIsIdle) {
 TEST(Findings, TheLoaderOfOneRankIsSaidOnce) {
   const auto findings =
       findings_of(healthy([](StepPlan& step, std::uint32_t rank, std::int64_t) { step.data += rank == 1 ? 30 : 0; }));
-  ASSERT_EQ(findings.size(), 2U);
+  ASSERT_EQ(findings.size(), 1U) << "that the others wait for it is no finding of its own";
   EXPECT_EQ(findings[0].id, "straggler.data");
-  EXPECT_EQ(findings[1].id, "exposed_communication");
-  EXPECT_NE(findings[1].advice.find("slow rank"), std::string::npos) << "the others wait for it";
 }
 
 TEST(Findings, AnotherSlowRankInEveryStepIsRotatingImbalance) {

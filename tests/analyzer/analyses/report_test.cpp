@@ -36,11 +36,21 @@ TEST(Report, WindowsOfEveryRankAddUpAndEverythingIsMatched) {
 
 TEST(Report, WhatWasInjectedIsNeverShown) {
   const auto run = run_of(
-      "@run meta.model=mlp meta.injected_faults=slow:rank=2\n"
+      "@run meta.model=mlp meta.injected_faults=slow:rank=2 meta.command=\"train --fault slow:rank=2 --steps 9\"\n"
       "@rank 0 meta.pace_ms=40 meta.injected_faults=slow:rank=2\n"
       "0 op 0 10 op\n");
   const Report report = analyze(*run, {});
-  EXPECT_EQ(report.facts, (std::vector<std::pair<std::string, std::string>>{{"model", "mlp"}, {"pace_ms", "40"}}));
+  EXPECT_EQ(report.facts, (std::vector<std::pair<std::string, std::string>>{
+                              {"command", "train --steps 9"}, {"model", "mlp"}, {"pace_ms", "40"}}));
+}
+
+TEST(Report, OverrunsOfThePaceAreAQualityRow) {
+  const Report report = analyze(*run_of("@rank 0 meta.pace_overruns=3\n0 op 0 10 op\n"
+                                        "@rank 1 meta.pace_overruns=4\n1 op 0 10 op\n"),
+                                {});
+  ASSERT_EQ(report.data_quality.size(), 1U);
+  EXPECT_EQ(report.data_quality[0].counter, Counter::pace_overruns);
+  EXPECT_EQ(report.data_quality[0].value, 7U);
 }
 
 TEST(Report, WithoutStepsTheWholeRecordingIsSplit) {
