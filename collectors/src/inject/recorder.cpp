@@ -99,6 +99,8 @@ ThreadState* enter_locked(RecorderState& state) {
   const std::lock_guard lock(state.mutex);
   slot.generation = fork_page->generation.load();
   if (!open_segment_locked(state)) return nullptr;
+  // Many threads may begin between two rounds of the housekeeping, and each takes a chunk.
+  if (state.described) state.segment->refill();
   if (slot.state == nullptr) slot.state = new ThreadState;
   slot.state->give(make_pen_locked(state));
   pthread_setspecific(state.thread_end, slot.state);
