@@ -67,9 +67,6 @@ void note_exit_status(int status, void*) {
 /// later still makes a new pen and arms the key again.
 void release_thread(void* state) {
   auto* const ended = static_cast<ThreadState*>(state);
-  const ThreadState::Misfits& misfits = ended->misfits();
-  if (misfits.interleaved != 0) count(Trouble::ranges_interleaved, misfits.interleaved);
-  if (misfits.too_deep != 0) count(Trouble::ranges_too_deep, misfits.too_deep);
   if (slot.state == ended) slot = {nullptr, never_entered, false};
   guarded([&] { delete ended; });
 }
