@@ -36,7 +36,8 @@ TEST(Nvtx, StartedRangesMayEndOnAnotherThread) {
   const Recorded recorded = play(folder, {"start_end"});
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_THAT(names_of(*recorded.run), UnorderedElementsAre("first", "second"));
+  EXPECT_THAT(names_of(*recorded.run), UnorderedElementsAre("first", "second", "third"));
+  EXPECT_EQ(recorded.run->quality().of(Counter::pop_without_push), 0U);
 }
 
 TEST(Nvtx, MarksAreMarks) {

@@ -96,8 +96,9 @@ void metadata(const char* key, const char* value) {
   });
 }
 
+/// To ask is no event: it opens no segment.
 int is_recording() {
-  return guarded([] { return here() != nullptr && gate.open.load(std::memory_order_relaxed) ? 1 : 0; });
+  return collects(collectors::Source::annotate) && gate.open.load(std::memory_order_relaxed) ? 1 : 0;
 }
 
 constexpr rankscope_api_v1 table{

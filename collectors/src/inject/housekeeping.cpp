@@ -66,6 +66,12 @@ std::unique_ptr<recording::ThreadWriter> make_pen(RecorderState& state) {
   return make_pen_locked(state);
 }
 
+/// Under the mutex, so that beginning threads can do it, too, and that no fork copies a half-made extent.
+void refill(RecorderState& state, recording::SegmentWriter& segment) {
+  const std::lock_guard lock(state.mutex);
+  segment.refill();
+}
+
 [[noreturn]] void keep_house(RecorderState& state, recording::SegmentWriter& segment) {
   const auto pen = make_pen(state);
   collectors::HostSampler sampler{collectors::HostSampler::own_process, pressure_of(segment)};
@@ -75,7 +81,7 @@ std::unique_ptr<recording::ThreadWriter> make_pen(RecorderState& state) {
   const std::int64_t until = state.settings.until_ns;
   for (std::int64_t next = now_ns();; next = std::max(next + tick_ns, now_ns())) {
     sleep_until(next);
-    segment.refill();
+    refill(state, segment);
     const std::int64_t now = now_ns();
     if (clock_pair.due(now)) {
       pen->clock_pair();

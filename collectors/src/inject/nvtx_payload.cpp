@@ -44,10 +44,11 @@ std::string_view hexadecimal(std::uint64_t value, Text& text) {
   return {text.data(), static_cast<std::size_t>(end - text.data())};
 }
 
-void write_named(recording::ThreadWriter& pen, const PayloadField& field, std::uint64_t value) {
-  const auto& names = field.names->names;
-  const auto found = std::ranges::find(names, value, &std::pair<std::uint64_t, std::string>::first);
-  if (found != names.end()) return pen.attribute(field.key, std::string_view{found->second});
+void write_named(recording::ThreadWriter& pen, const Domain& domain, const PayloadField& field, std::uint64_t value) {
+  const PayloadEnum* const known = domain.enums.find(field.enumeration);
+  if (known == nullptr) return pen.attribute(field.key, static_cast<std::int64_t>(value));
+  const auto found = std::ranges::find(known->names, value, &std::pair<std::uint64_t, std::string>::first);
+  if (found != known->names.end()) return pen.attribute(field.key, std::string_view{found->second});
   pen.attribute(field.key, static_cast<std::int64_t>(value));
 }
 
@@ -63,12 +64,12 @@ void write_registered(recording::ThreadWriter& pen, const PayloadField& field, c
   if (string != nullptr) pen.attribute(field.key, std::string_view{string->text});
 }
 
-void write_field(recording::ThreadWriter& pen, const PayloadField& field, const std::byte* at) {
+void write_field(recording::ThreadWriter& pen, const Domain& domain, const PayloadField& field, const std::byte* at) {
   Text text;
   switch (field.type) {
     case FieldType::signed_number: return pen.attribute(field.key, signed_at(at, field.bytes));
     case FieldType::unsigned_number: return pen.attribute(field.key, static_cast<std::int64_t>(number_at(at, field.bytes)));
-    case FieldType::enumeration: return write_named(pen, field, number_at(at, field.bytes));
+    case FieldType::enumeration: return write_named(pen, domain, field, number_at(at, field.bytes));
     case FieldType::identity: return pen.attribute(field.key, hexadecimal(number_at(at, field.bytes), text));
     case FieldType::string: return write_string(pen, field, at);
     case FieldType::registered: return write_registered(pen, field, at);
@@ -95,7 +96,7 @@ void learn_from(const PayloadSchema& schema, const std::byte* data) {
 }
 
 /// Types without a registered schema: a payload that is one number or text.
-bool write_predefined(recording::ThreadWriter& pen, const nvtxPayloadData_t& payload) {
+bool write_predefined(recording::ThreadWriter& pen, const Domain& domain, const nvtxPayloadData_t& payload) {
   const auto* const data = static_cast<const std::byte*>(payload.payload);
   PayloadField field{.key = "payload", .bytes = static_cast<std::uint32_t>(std::min<std::size_t>(payload.size, 4000))};
   switch (payload.schemaId) {
@@ -127,17 +128,17 @@ bool write_predefined(recording::ThreadWriter& pen, const nvtxPayloadData_t& pay
     default: return false;
   }
   if (field.type != FieldType::characters && field.bytes != 4 && field.bytes != 8) return false;
-  write_field(pen, field, data);
+  write_field(pen, domain, field, data);
   return true;
 }
 
 bool write_payload(recording::ThreadWriter& pen, const Domain& domain, const nvtxPayloadData_t& payload) {
   if (payload.payload == nullptr) return false;
   const PayloadSchema* const schema = domain.schemas.find(payload.schemaId);
-  if (schema == nullptr) return write_predefined(pen, payload);
+  if (schema == nullptr) return write_predefined(pen, domain, payload);
   if (!schema->decodable || payload.size < schema->bytes) return false;
   const auto* const data = static_cast<const std::byte*>(payload.payload);
-  for (const PayloadField& field : schema->fields) write_field(pen, field, data + field.offset);
+  for (const PayloadField& field : schema->fields) write_field(pen, domain, field, data + field.offset);
   if (domain.is_nccl) learn_from(*schema, data);
   return true;
 }

@@ -42,7 +42,7 @@ struct PayloadField {
   FieldType type = FieldType::signed_number;
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;      ///< of one element
-  const PayloadEnum* names = nullptr;
+  std::uint64_t enumeration = 0;  ///< id; programs may register it after the schema
 };
 
 struct PayloadSchema {

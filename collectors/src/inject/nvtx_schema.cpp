@@ -150,15 +150,20 @@ class Compiler {
 
   void add_single(const nvtxPayloadSchemaEntry_t& entry, const std::string& key, std::size_t index) {
     if (const PayloadEnum* const names = domain_.enums.find(entry.type)) {  // before schemas: NCCL 2.25 gave one id to both
-      const auto bytes = static_cast<std::uint32_t>(names->bytes);
-      return place(entry, {.key = key, .type = FieldType::enumeration, .bytes = bytes, .names = names}, bytes, index);
+      return place_enum(entry, key, static_cast<std::uint32_t>(names->bytes), index);
     }
     if (const PayloadSchema* const nested = domain_.schemas.find(entry.type)) return add_nested(entry, *nested, key, index);
+    // NCCL registers its enumerations with the first communicator, after its first schemas: the size of a C enum is taken.
+    if (entry.type >= NVTX_PAYLOAD_SCHEMA_ID_STATIC_START) return place_enum(entry, key, sizeof(int), index);
     const auto kind = kind_of(entry.type);
     if (!kind) return give_up();
     // A communicator is known by its hash; NCCL logs print it in hexadecimal.
     const bool is_identity = domain_.is_nccl && (key == "communicator" || key == "parent");
     place(entry, {.key = key, .type = is_identity ? FieldType::identity : kind->type, .bytes = kind->bytes}, kind->bytes, index);
+  }
+
+  void place_enum(const nvtxPayloadSchemaEntry_t& entry, const std::string& key, std::uint32_t bytes, std::size_t index) {
+    place(entry, {.key = key, .type = FieldType::enumeration, .bytes = bytes, .enumeration = entry.type}, bytes, index);
   }
 
   void add_nested(const nvtxPayloadSchemaEntry_t& entry, const PayloadSchema& nested, const std::string& key,

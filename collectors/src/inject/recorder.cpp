@@ -67,9 +67,6 @@ void note_exit_status(int status, void*) {
 /// later still makes a new pen and arms the key again.
 void release_thread(void* state) {
   auto* const ended = static_cast<ThreadState*>(state);
-  const ThreadState::Misfits& misfits = ended->misfits();
-  if (misfits.interleaved != 0) count(Trouble::ranges_interleaved, misfits.interleaved);
-  if (misfits.too_deep != 0) count(Trouble::ranges_too_deep, misfits.too_deep);
   if (slot.state == ended) slot = {nullptr, never_entered, false};
   guarded([&] { delete ended; });
 }
@@ -99,6 +96,8 @@ ThreadState* enter_locked(RecorderState& state) {
   const std::lock_guard lock(state.mutex);
   slot.generation = fork_page->generation.load();
   if (!open_segment_locked(state)) return nullptr;
+  // Many threads may begin between two rounds of the housekeeping, and each takes a chunk.
+  if (state.described) state.segment->refill();
   if (slot.state == nullptr) slot.state = new ThreadState;
   slot.state->give(make_pen_locked(state));
   pthread_setspecific(state.thread_end, slot.state);

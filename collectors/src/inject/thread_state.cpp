@@ -1,5 +1,7 @@
 #include "thread_state.h"
 
+#include "recorder.h"
+
 namespace rankscope::inject {
 
 int ThreadState::push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::Told told) {
@@ -9,7 +11,7 @@ int ThreadState::push(DomainKey domain, SpanKind kind, std::string_view name, Wi
   }
   const std::uint32_t level = depth_++;
   if (level >= max_depth) [[unlikely]] {
-    ++misfits_.too_deep;
+    count(Trouble::ranges_too_deep);
     return static_cast<int>(level);
   }
   if (gate.open.load(std::memory_order_relaxed)) [[likely]] {
@@ -57,7 +59,7 @@ int ThreadState::close_below(DomainKey domain) {
   for (std::uint32_t level = depth_ - 1; level-- > 0;) {
     if ((open_[level] & ~stored) != bits_of(domain)) continue;
     open_[level] |= ended;
-    ++misfits_.interleaved;
+    count(Trouble::ranges_interleaved);
     return static_cast<int>(level);
   }
   return -1;

@@ -35,12 +35,6 @@ class ThreadState {
   void give(std::unique_ptr<recording::ThreadWriter> pen) { pen_ = std::move(pen); }
   /// In the child of a fork: the pen belongs to the parent's file. What is open there is not stored here.
   void forget_parent();
-  /// Events that could not be placed as they were told.
-  struct Misfits {
-    std::uint64_t interleaved = 0;
-    std::uint64_t too_deep = 0;
-  };
-  [[nodiscard]] const Misfits& misfits() const { return misfits_; }
 
  private:
   static constexpr std::uint32_t max_depth = 256;
@@ -56,7 +50,6 @@ class ThreadState {
   std::uint32_t depth_ = 0;
   std::uint32_t step_level_ = no_step;  // level of the open step that moves the window
   static constexpr std::uint32_t no_step = 0xFFFFFFFF;
-  Misfits misfits_;
   std::array<std::uintptr_t, max_depth> open_{};
 };
 

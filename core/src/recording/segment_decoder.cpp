@@ -32,6 +32,23 @@ std::vector<RankId> ranks_of(std::string_view list) {
   return ranks;
 }
 
+// Not so for the recorder's own thread, which samples and pairs clocks: it gets no row in the timeline.
+bool fills_a_row(const Chunk& chunk) {
+  RecordWalk walk{chunk.payload};
+  for (Record record{}; walk.next(record);) {
+    switch (static_cast<RecordType>(record.head.type)) {
+      case RecordType::string:
+      case RecordType::counter:
+      case RecordType::metadata:
+      case RecordType::clock_pair:
+      case RecordType::range_start:  // rows of their own
+      case RecordType::range_end: break;
+      default: return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 struct SegmentDecoder::Thread {
@@ -99,7 +116,9 @@ void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chu
   const Chunk& first = segment_.chunks[first_chunk];
   Thread thread;
   const bool main = first.os_thread == segment_.fixed.pid;
-  thread.lane = builder_.add_lane(process_, LaneKind::thread, main ? "main" : format("thread {}", first.os_thread), first.os_thread);
+  const std::span<const Chunk> chunks{&first, last_chunk - first_chunk};
+  if (std::ranges::any_of(chunks, fills_a_row))
+    thread.lane = builder_.add_lane(process_, LaneKind::thread, main ? "main" : format("thread {}", first.os_thread), first.os_thread);
   std::uint32_t expected = 0;
   for (std::size_t i = first_chunk; i < last_chunk; ++i) {
     // Behind a missing chunk nobody knows which of the open spans ended in it.
@@ -129,9 +148,7 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
       return;
     case RecordType::pop: return pop(thread, ticks);
     case RecordType::range_start:
-      saw(ticks);
-      ranges_[record.word(1)] = {record.head.code, name, ticks};
-      return;
+      return range_start({record.head.code, name, ticks}, record.word(1));
     case RecordType::range_end: return range_end(ticks, record.word(1));
     case RecordType::mark:
       saw(ticks);
@@ -220,17 +237,36 @@ LaneId SegmentDecoder::range_lane() {
   return range_lane_;
 }
 
+void SegmentDecoder::range_start(const OpenRange& range, std::uint64_t handle) {
+  saw(range.ticks);
+  const auto end = range_ends_.find(handle);
+  if (end == range_ends_.end()) {
+    ranges_[handle] = range;
+    return;
+  }
+  add_range(range, end->second);
+  range_ends_.erase(end);
+}
+
+// Threads are read one after the other: a range that ends on another thread may end before it starts here.
 void SegmentDecoder::range_end(std::uint64_t ticks, std::uint64_t handle) {
   saw(ticks);
   const auto found = ranges_.find(handle);
-  if (found == ranges_.end()) return builder_.quality().add(Counter::pop_without_push);
-  const OpenRange& open = found->second;
-  builder_.add_span(range_lane(), kind_of(open.kind), open.name, {clock_.run_time(open.ticks), clock_.run_time(ticks)});
+  if (found == ranges_.end()) {
+    range_ends_[handle] = ticks;
+    return;
+  }
+  add_range(found->second, ticks);
   ranges_.erase(found);
+}
+
+void SegmentDecoder::add_range(const OpenRange& range, std::uint64_t end) {
+  builder_.add_span(range_lane(), kind_of(range.kind), range.name, {clock_.run_time(range.ticks), clock_.run_time(end)});
   ++added_;
 }
 
 void SegmentDecoder::finish_ranges() {
+  builder_.quality().add(Counter::pop_without_push, range_ends_.size());
   std::vector<OpenRange> open;
   for (const auto& [handle, range] : ranges_) open.push_back(range);
   std::ranges::sort(open, {}, [](const OpenRange& range) { return std::pair{range.ticks, range.name}; });

@@ -72,7 +72,9 @@ class SegmentDecoder {
   void pop(Thread& thread, std::uint64_t ticks);
   void add_span(LaneId lane, const OpenSpan& open, std::uint64_t end, std::uint8_t flags);
   void close_all(Thread& thread, std::uint64_t ticks);
+  void range_start(const OpenRange& range, std::uint64_t handle);
   void range_end(std::uint64_t ticks, std::uint64_t handle);
+  void add_range(const OpenRange& range, std::uint64_t end);
   void enqueued(const Thread& thread, const Record& record);
   void started(const Thread& thread, const Record& record);
   void finished(const Record& record);
@@ -93,6 +95,7 @@ class SegmentDecoder {
   std::uint64_t last_ticks_ = 0;
   LaneId range_lane_;
   std::unordered_map<std::uint64_t, OpenRange> ranges_;
+  std::unordered_map<std::uint64_t, std::uint64_t> range_ends_;  // ticks of ends that came before their start
   std::map<std::uint64_t, OpenCollective> collectives_;  // by uid
   std::vector<Unclosed> unclosed_;
 };

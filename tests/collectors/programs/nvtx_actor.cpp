@@ -40,6 +40,9 @@ int start_end(int, char**) {
   const nvtxRangeId_t second = nvtxRangeStartW(L"second");
   std::thread{[&] { nvtxRangeEnd(first); }}.join();  // ends on another thread
   nvtxRangeEnd(second);
+  nvtxRangeId_t third = 0;
+  std::thread{[&] { third = nvtxRangeStartA("third"); }}.join();  // starts on another thread
+  nvtxRangeEnd(third);
   return first != 0 && second != 0 && first != second ? 0 : 1;
 }
 
