@@ -63,8 +63,10 @@ Verdict on_stragglers(const Report& report) {
 }
 
 std::string sentence_on(const Finding& finding) {
-  const auto title = printable(finding.title);
-  return title.empty() || title.ends_with('.') ? title : title + ".";
+  auto title = printable(finding.title);
+  if (title.empty()) return title;
+  if (title.front() >= 'a' && title.front() <= 'z') title.front() = static_cast<char>(title.front() - 'a' + 'A');
+  return title.ends_with('.') ? title : title + ".";
 }
 
 /// Findings that the stragglers do not tell already, worst first as the report has them.
