@@ -28,6 +28,10 @@ void push_pop(benchmark::State& state) {
   while (state.KeepRunningBatch(batch)) call(batch);  // an iteration is a pair
 }
 
+void register_case(const char* name, void (*function)(benchmark::State&)) {
+  benchmark::RegisterBenchmark(name, function)->Iterations(pairs)->Repetitions(51)->Setup(rest)->ReportAggregatesOnly(true);
+}
+
 std::uint64_t dropped_in(const fs::path& folder) {
   std::uint64_t dropped = 0;
   for (const auto& entry : fs::directory_iterator{folder}) {
@@ -47,10 +51,8 @@ int main(int count, char** words) {
   setenv("RANKSCOPE_SEGMENTS", folder.c_str(), 1);
   setenv("RANKSCOPE_RING_KIB", "16384", 1);
   nvtx_pairs_recorded(1);
-  for (const auto& [name, call] : {std::pair{"nvtx_push_pop/plain", push_pop<nvtx_pairs_plain>},
-                                   std::pair{"nvtx_push_pop/recorded", push_pop<nvtx_pairs_recorded>}}) {
-    benchmark::RegisterBenchmark(name, call)->Iterations(pairs)->Repetitions(51)->Setup(rest)->ReportAggregatesOnly(true);
-  }
+  register_case("nvtx_push_pop/plain", push_pop<nvtx_pairs_plain>);
+  register_case("nvtx_push_pop/recorded", push_pop<nvtx_pairs_recorded>);
   benchmark::Initialize(&count, words);
   benchmark::RunSpecifiedBenchmarks();
   const std::uint64_t dropped = dropped_in(folder);
