@@ -29,13 +29,18 @@ void push_pop(benchmark::State& state) {
 }
 
 void register_case(const char* name, void (*function)(benchmark::State&)) {
-  benchmark::RegisterBenchmark(name, function)->Iterations(pairs)->Repetitions(51)->Setup(rest)->ReportAggregatesOnly(true);
+  benchmark::RegisterBenchmark(name, function)
+      ->Iterations(pairs)
+      ->Repetitions(51)
+      ->Setup(rest)
+      ->ReportAggregatesOnly(true);
 }
 
 std::uint64_t dropped_in(const fs::path& folder) {
   std::uint64_t dropped = 0;
   for (const auto& entry : fs::directory_iterator{folder}) {
-    if (const auto gathered = rankscope::recording::gather_segment(entry.path(), folder / "gathered")) dropped += gathered->events_dropped;
+    if (const auto gathered = rankscope::recording::gather_segment(entry.path(), folder / "gathered"))
+      dropped += gathered->events_dropped;
   }
   return dropped;
 }
@@ -57,6 +62,7 @@ int main(int count, char** words) {
   benchmark::RunSpecifiedBenchmarks();
   const std::uint64_t dropped = dropped_in(folder);
   fs::remove_all(folder);
-  if (dropped > 0) std::fprintf(stderr, "%lu events were dropped: the figures are too good\n", static_cast<unsigned long>(dropped));
+  if (dropped > 0)
+    std::fprintf(stderr, "%lu events were dropped: the figures are too good\n", static_cast<unsigned long>(dropped));
   return dropped > 0 ? 1 : 0;
 }
