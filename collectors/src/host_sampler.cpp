@@ -18,7 +18,9 @@ double monotonic_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-double seconds_of(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6; }
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
 
 double number_at(std::string_view text) {
   std::uint64_t value = 0;
@@ -56,7 +58,7 @@ constexpr std::array pressure_files{"/proc/pressure/cpu", "/proc/pressure/memory
 constexpr std::array<std::string_view, 3> pressure_names{"pressure_cpu_percent", "pressure_memory_percent",
                                                          "pressure_io_percent"};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> io_fields{{
-    {"rchar: ", "read_bytes"},            // what read() returned, page cache included
+    {"rchar: ", "read_bytes"},  // what read() returned, page cache included
     {"wchar: ", "written_bytes"},
     {"read_bytes: ", "disk_read_bytes"},  // what storage was asked for
     {"write_bytes: ", "disk_written_bytes"},
@@ -81,7 +83,10 @@ std::string_view ProcFile::read(std::span<char> buffer) const {
 }
 
 HostSampler::HostSampler(pid_t process, Pressure pressure)
-    : process_(process), stat_(open_of(process, "stat")), statm_(open_of(process, "statm")), io_(open_of(process, "io")) {
+    : process_(process),
+      stat_(open_of(process, "stat")),
+      statm_(open_of(process, "statm")),
+      io_(open_of(process, "io")) {
   if (pressure == Pressure::skip) return;
   for (std::size_t i = 0; i < pressure_.size(); ++i) pressure_[i] = ProcFile{pressure_files[i]};
 }
@@ -128,7 +133,7 @@ void HostSampler::sample_other_usage(double seconds) {
   std::string_view text = stat_.read(buffer);
   const std::size_t name_end = text.rfind(')');  // the name may hold spaces and brackets
   if (name_end == text.npos || name_end + 2 >= text.size()) return;
-  text.remove_prefix(name_end + 2);              // now word 0 is field 3, the state
+  text.remove_prefix(name_end + 2);  // now word 0 is field 3, the state
   if (text.front() == 'Z' || text.front() == 'X') return;
   static const double ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   add("cpu_percent", cpu_percent((number_at(word(text, 11)) + number_at(word(text, 12))) / ticks, seconds));

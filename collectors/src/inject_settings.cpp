@@ -39,8 +39,10 @@ bool StepWindow::records(std::uint64_t step) const {
 
 Result<StepWindow> step_window_from(std::string_view text) {
   const auto wrong = [&] {
-    return fail(ErrorKind::usage, format("--window: '{}' is not wait,warmup,active,repeat (such as 10,2,5,1) with active "
-                                         "at least 1", text));
+    return fail(ErrorKind::usage,
+                format("--window: '{}' is not wait,warmup,active,repeat (such as 10,2,5,1) with active "
+                       "at least 1",
+                       text));
   };
   std::array<std::uint32_t, 4> numbers{};
   std::size_t count = 0;

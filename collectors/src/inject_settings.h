@@ -14,16 +14,16 @@
 namespace rankscope::collectors {
 
 namespace variable {
-inline constexpr const char* segments = "RANKSCOPE_SEGMENTS";      ///< folder for segment files; unset: nothing is recorded
-inline constexpr const char* library = "RANKSCOPE_INJECT_LIB";     ///< absolute path of librankscope_inject.so
+inline constexpr const char* segments = "RANKSCOPE_SEGMENTS";  ///< folder for segment files; unset: nothing is recorded
+inline constexpr const char* library = "RANKSCOPE_INJECT_LIB";  ///< absolute path of librankscope_inject.so
 inline constexpr const char* collect = "RANKSCOPE_COLLECT";
 inline constexpr const char* ring_kib = "RANKSCOPE_RING_KIB";
 inline constexpr const char* sample_hz = "RANKSCOPE_SAMPLE_HZ";
 inline constexpr const char* rank_env = "RANKSCOPE_RANK_ENV";
 inline constexpr const char* window = "RANKSCOPE_WINDOW";
-inline constexpr const char* until = "RANKSCOPE_UNTIL_NS";         ///< CLOCK_MONOTONIC of this host
-inline constexpr const char* follow = "RANKSCOPE_FOLLOW";          ///< "0": only the process named by `owner`
-inline constexpr const char* owner = "RANKSCOPE_OWNER";            ///< pid
+inline constexpr const char* until = "RANKSCOPE_UNTIL_NS";  ///< CLOCK_MONOTONIC of this host
+inline constexpr const char* follow = "RANKSCOPE_FOLLOW";   ///< "0": only the process named by `owner`
+inline constexpr const char* owner = "RANKSCOPE_OWNER";     ///< pid
 inline constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
 inline constexpr const char* cuda_injection = "CUDA_INJECTION64_PATH";
 inline constexpr const char* preload = "LD_PRELOAD";

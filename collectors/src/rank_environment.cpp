@@ -116,9 +116,11 @@ RankEnvironment find_rank(const Lookup& lookup, const RankQuestion& question) {
 }
 
 bool is_launch_agent(std::string_view command_line) {
-  constexpr std::array<std::string_view, 6> agents{"torchrun",          "torch.distributed.run", "torch.distributed.launch",
-                                                   "torch/distributed/run.py", "accelerate launch", "deepspeed "};
-  return std::ranges::any_of(agents, [&](std::string_view agent) { return command_line.find(agent) != command_line.npos; });
+  constexpr std::array<std::string_view, 6> agents{
+      "torchrun",  "torch.distributed.run", "torch.distributed.launch", "torch/distributed/run.py", "accelerate launch",
+      "deepspeed "};
+  return std::ranges::any_of(agents,
+                             [&](std::string_view agent) { return command_line.find(agent) != command_line.npos; });
 }
 
 std::int32_t tasks_on_node(std::string_view tasks_per_node, std::int32_t node) {

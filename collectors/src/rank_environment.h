@@ -22,8 +22,8 @@ struct RankEnvironment {
 /// Value of an environment variable, or null.
 using Lookup = std::function<const char*(const char* name)>;
 
-/// What is asked: the variable the user named (`--rank-env`, empty: none), and the command line of the process, since the
-/// agent of torchrun, accelerate or deepspeed stands in a Slurm or MPI task without being a rank itself.
+/// What is asked: the variable the user named (`--rank-env`, empty: none), and the command line of the process, since
+/// the agent of torchrun, accelerate or deepspeed stands in a Slurm or MPI task without being a rank itself.
 struct RankQuestion {
   std::string rank_env{};
   std::string command_line{};

@@ -42,7 +42,7 @@ std::optional<pid_t> process_of_segment(std::string_view file_name) {
   pid_t process = 0;
   const auto [end, error] = std::from_chars(file_name.data(), file_name.data() + file_name.size(), process);
   return error == std::errc{} && end != file_name.data() + file_name.size() && *end == '-' ? std::optional{process}
-                                                                                            : std::nullopt;
+                                                                                           : std::nullopt;
 }
 
 }  // namespace rankscope::collectors

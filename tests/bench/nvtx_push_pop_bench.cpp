@@ -28,10 +28,19 @@ void push_pop(benchmark::State& state) {
   while (state.KeepRunningBatch(batch)) call(batch);  // an iteration is a pair
 }
 
+void register_case(const char* name, void (*function)(benchmark::State&)) {
+  benchmark::RegisterBenchmark(name, function)
+      ->Iterations(pairs)
+      ->Repetitions(51)
+      ->Setup(rest)
+      ->ReportAggregatesOnly(true);
+}
+
 std::uint64_t dropped_in(const fs::path& folder) {
   std::uint64_t dropped = 0;
   for (const auto& entry : fs::directory_iterator{folder}) {
-    if (const auto gathered = rankscope::recording::gather_segment(entry.path(), folder / "gathered")) dropped += gathered->events_dropped;
+    if (const auto gathered = rankscope::recording::gather_segment(entry.path(), folder / "gathered"))
+      dropped += gathered->events_dropped;
   }
   return dropped;
 }
@@ -47,14 +56,13 @@ int main(int count, char** words) {
   setenv("RANKSCOPE_SEGMENTS", folder.c_str(), 1);
   setenv("RANKSCOPE_RING_KIB", "16384", 1);
   nvtx_pairs_recorded(1);
-  for (const auto& [name, call] : {std::pair{"nvtx_push_pop/plain", push_pop<nvtx_pairs_plain>},
-                                   std::pair{"nvtx_push_pop/recorded", push_pop<nvtx_pairs_recorded>}}) {
-    benchmark::RegisterBenchmark(name, call)->Iterations(pairs)->Repetitions(51)->Setup(rest)->ReportAggregatesOnly(true);
-  }
+  register_case("nvtx_push_pop/plain", push_pop<nvtx_pairs_plain>);
+  register_case("nvtx_push_pop/recorded", push_pop<nvtx_pairs_recorded>);
   benchmark::Initialize(&count, words);
   benchmark::RunSpecifiedBenchmarks();
   const std::uint64_t dropped = dropped_in(folder);
   fs::remove_all(folder);
-  if (dropped > 0) std::fprintf(stderr, "%lu events were dropped: the figures are too good\n", static_cast<unsigned long>(dropped));
+  if (dropped > 0)
+    std::fprintf(stderr, "%lu events were dropped: the figures are too good\n", static_cast<unsigned long>(dropped));
   return dropped > 0 ? 1 : 0;
 }

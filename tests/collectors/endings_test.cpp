@@ -75,8 +75,8 @@ TEST(Endings, ExecLeavesASegmentOfEachProgram) {
 
 TEST(Endings, NoFollowLeavesChildrenAlone) {
   const Folder folder;
-  const Recorded recorded = record(
-      folder, {.command = {program("nvtx_actor"), "spawn", "10"}, .follow = Follow::command_only});
+  const Recorded recorded =
+      record(folder, {.command = {program("nvtx_actor"), "spawn", "10"}, .follow = Follow::command_only});
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(names_of(*recorded.run), ::testing::ElementsAre("in the parent"));

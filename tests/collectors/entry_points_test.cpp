@@ -23,8 +23,9 @@ TEST(EntryPoints, AreAllThatTheLibraryExports) {
   std::istringstream lines{output_of("nm -D --defined-only " RANKSCOPE_TEST_LIBRARY)};
   std::vector<std::string> names;
   for (std::string address, type, name; lines >> address >> type >> name;) names.push_back(name);
-  EXPECT_THAT(names, ::testing::UnorderedElementsAre("InitializeInjection", "InitializeInjectionNvtx", "InitializeInjectionNvtx2",
-                                                     "InitializeInjectionNvtxExtension", "rankscope_api"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("InitializeInjection", "InitializeInjectionNvtx",
+                                                     "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
+                                                     "rankscope_api"));
 }
 
 TEST(EntryPoints, TheLibraryBringsItsOwnCppLibraryAndNeedsNoCuda) {

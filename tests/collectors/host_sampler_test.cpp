@@ -29,8 +29,8 @@ TEST(HostSampler, TellsTheOwnProcess) {
   EXPECT_EQ(first.at("cpu_percent"), 0);
   EXPECT_GT(first.at("rss_bytes"), 1e6);
   EXPECT_GT(first.at("page_faults_minor"), 100);
-  for (const char* name : {"context_switches_voluntary", "context_switches_involuntary", "page_faults_major", "read_bytes",
-                           "written_bytes", "disk_read_bytes", "disk_written_bytes"}) {
+  for (const char* name : {"context_switches_voluntary", "context_switches_involuntary", "page_faults_major",
+                           "read_bytes", "written_bytes", "disk_read_bytes", "disk_written_bytes"}) {
     EXPECT_TRUE(first.contains(name)) << name;
   }
   use_cpu(0.05);

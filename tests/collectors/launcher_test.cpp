@@ -53,14 +53,16 @@ TEST(Launcher, AnExistingRecordingIsNotTouchedAndTheCommandNotStarted) {
   const auto outcome = run_recorded(options_for(out, shell("touch " + (folder / "started").string())));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, ErrorKind::cannot_write);
-  EXPECT_THAT(outcome.error().message, HasSubstr("exists already and is not overwritten; give another name with --out"));
+  EXPECT_THAT(outcome.error().message,
+              HasSubstr("exists already and is not overwritten; give another name with --out"));
   EXPECT_FALSE(fs::exists(folder / "started"));
   EXPECT_TRUE(fs::exists(out / "precious"));
 }
 
 TEST(Launcher, AMissingParentIsSaidBeforeTheCommandIsStarted) {
   const Folder folder;
-  const auto outcome = run_recorded(options_for(folder / "none" / "run.rankscope", shell("touch " + (folder / "started").string())));
+  const auto outcome =
+      run_recorded(options_for(folder / "none" / "run.rankscope", shell("touch " + (folder / "started").string())));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, ErrorKind::cannot_write);
   EXPECT_THAT(outcome.error().message, HasSubstr("there is no folder"));
@@ -148,7 +150,8 @@ TEST(Launcher, AStaticProgramIsSampledFromOutside) {
 TEST(Launcher, APythonProgramWithoutNvtxLeavesHostSamples) {
   if (!fs::exists("/usr/bin/python3")) GTEST_SKIP() << "no /usr/bin/python3";
   const Folder folder;
-  const Recorded recorded = record(folder, {.command = {"/usr/bin/python3", "-c", "import time; time.sleep(1.4)"}, .sample_hz = 50});
+  const Recorded recorded =
+      record(folder, {.command = {"/usr/bin/python3", "-c", "import time; time.sleep(1.4)"}, .sample_hz = 50});
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_FALSE(recorded.run->samples().empty());
@@ -197,7 +200,8 @@ int status_after(int signal, const Folder& folder) {
   if (child == 0) {
     dup2(out[1], STDOUT_FILENO);
     close(out[0]);
-    execl(driver.c_str(), "record_driver", RANKSCOPE_TEST_LIBRARY, recording.c_str(), actor.c_str(), "wait_signal", nullptr);
+    execl(driver.c_str(), "record_driver", RANKSCOPE_TEST_LIBRARY, recording.c_str(), actor.c_str(), "wait_signal",
+          nullptr);
     _exit(99);
   }
   close(out[1]);

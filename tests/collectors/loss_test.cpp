@@ -49,7 +49,8 @@ TEST(Loss, AFileThatMayNotGrowIsCountedAndTheProgramLives) {
 TEST(Loss, AFullDiskIsCountedAndTheProgramLives) {
   const Folder folder;
   const Folder disk;
-  if (mount("rankscope-test", disk.path().c_str(), "tmpfs", 0, "size=3m") != 0) GTEST_SKIP() << "mounting a small tmpfs needs root";
+  if (mount("rankscope-test", disk.path().c_str(), "tmpfs", 0, "size=3m") != 0)
+    GTEST_SKIP() << "mounting a small tmpfs needs root";
   Recorded recorded;
   {
     RecordOptions options{.command = {program("nvtx_actor"), "pushes", "1000000"}};

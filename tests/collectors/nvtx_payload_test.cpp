@@ -30,6 +30,15 @@ TEST(NvtxPayload, FieldsOfASchemaAreAttributes) {
   EXPECT_EQ(run.quality().of(Counter::payloads_undecoded), 0U);
 }
 
+TEST(NvtxPayload, AnEnumerationMayBeRegisteredAfterItsSchema) {
+  const Folder folder;
+  const Recorded recorded = play(folder, {"late_enum"});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_THAT(attributes_of(run, *span_named(run, "before")), UnorderedElementsAre("domain=app", "mode=1"));
+  EXPECT_THAT(attributes_of(run, *span_named(run, "after")), UnorderedElementsAre("domain=app", "mode=slow"));
+}
+
 TEST(NvtxPayload, WhatCannotBeDecodedIsCounted) {
   const Folder folder;
   const Recorded recorded = play(folder, {"undecodable"});
@@ -47,7 +56,8 @@ TEST(NvtxPayload, ACommunicatorTellsTheRankIfNoVariableDoes) {
   const Span* init = span_named(run, "ncclCommInitRank");
   ASSERT_NE(init, nullptr);
   EXPECT_EQ(init->kind, SpanKind::api);
-  EXPECT_THAT(attributes_of(run, *init), UnorderedElementsAre("communicator=0xabcdef0123456789", "nranks=8", "rank=3", "device=1"));
+  EXPECT_THAT(attributes_of(run, *init),
+              UnorderedElementsAre("communicator=0xabcdef0123456789", "nranks=8", "rank=3", "device=1"));
   EXPECT_EQ(run.processes()[0].rank, RankId{3});
   EXPECT_EQ(run.info().world_size, 8);
 }

@@ -19,7 +19,9 @@ Recorded play(const Folder& folder, const std::vector<std::string>& words) {
   return record(folder, command);
 }
 
-std::string metadata(const Run& run, std::string_view key) { return std::string{run.metadata(run.processes()[0], key)}; }
+std::string metadata(const Run& run, std::string_view key) {
+  return std::string{run.metadata(run.processes()[0], key)};
+}
 
 TEST(Nvtx, RangesNestAndTellTheirLevel) {
   const Folder folder;
@@ -63,7 +65,8 @@ TEST(Nvtx, DomainsRegisteredStringsAndTheirCategories) {
   EXPECT_EQ(recorded.status, 0) << "no handle is 0";
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
-  EXPECT_THAT(attributes_of(run, *span_named(run, "registered")), UnorderedElementsAre("domain=mine", "category=parse"));
+  EXPECT_THAT(attributes_of(run, *span_named(run, "registered")),
+              UnorderedElementsAre("domain=mine", "category=parse"));
   EXPECT_EQ(spans_named(run, "in wide"), 2U);
   EXPECT_THAT(marks_of(run), ElementsAre("in wide"));
 }
@@ -112,7 +115,8 @@ TEST(Nvtx, AProgramWithoutTheRecorderIsUnchanged) {
 
 TEST(Nvtx, TheHookAloneIsEnoughWithoutPreload) {
   const Folder folder;
-  const Recorded recorded = record(folder, {.command = {program("nvtx_actor"), "pushes", "10"}, .preload = Preload::no});
+  const Recorded recorded =
+      record(folder, {.command = {program("nvtx_actor"), "pushes", "10"}, .preload = Preload::no});
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(recorded.run->spans().size(), 10U);
 }

@@ -18,15 +18,22 @@ RankEnvironment rank_in(const Variables& variables, const RankQuestion& question
       question);
 }
 
-RankEnvironment rank(std::int32_t rank, std::int32_t world, std::int32_t local, std::int32_t local_world, std::string source) {
-  return {.rank = rank, .world_size = world, .local_rank = local, .local_world_size = local_world, .source = std::move(source)};
+RankEnvironment rank(std::int32_t rank, std::int32_t world, std::int32_t local, std::int32_t local_world,
+                     std::string source) {
+  return {.rank = rank,
+          .world_size = world,
+          .local_rank = local,
+          .local_world_size = local_world,
+          .source = std::move(source)};
 }
 
-const Variables slurm_task{{"SLURM_STEP_ID", "0"},  {"SLURM_STEP_NUM_TASKS", "6"}, {"SLURM_PROCID", "5"},
-                           {"SLURM_LOCALID", "1"}, {"SLURM_NODEID", "2"},         {"SLURM_STEP_TASKS_PER_NODE", "2(x3)"}};
+const Variables slurm_task{{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "6"},
+                           {"SLURM_PROCID", "5"},  {"SLURM_LOCALID", "1"},
+                           {"SLURM_NODEID", "2"},  {"SLURM_STEP_TASKS_PER_NODE", "2(x3)"}};
 
 TEST(RankEnvironment, OfTorchrun) {
-  EXPECT_EQ(rank_in({{"RANK", "3"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}}), rank(3, 8, 1, 2, "RANK"));
+  EXPECT_EQ(rank_in({{"RANK", "3"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}}),
+            rank(3, 8, 1, 2, "RANK"));
 }
 
 TEST(RankEnvironment, OfASlurmStep) { EXPECT_EQ(rank_in(slurm_task), rank(5, 6, 1, 2, "SLURM_PROCID")); }
@@ -36,7 +43,8 @@ TEST(RankEnvironment, ASlurmBatchScriptIsNoRank) {
 }
 
 TEST(RankEnvironment, SlurmsOwnStepsAreNoRanks) {
-  EXPECT_EQ(rank_in({{"SLURM_STEP_ID", "4294967290"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "0"}}), RankEnvironment{});
+  EXPECT_EQ(rank_in({{"SLURM_STEP_ID", "4294967290"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "0"}}),
+            RankEnvironment{});
 }
 
 TEST(RankEnvironment, TorchrunInsideASlurmTaskTellsTheRankNotSlurm) {
@@ -47,7 +55,8 @@ TEST(RankEnvironment, TorchrunInsideASlurmTaskTellsTheRankNotSlurm) {
 }
 
 TEST(RankEnvironment, TheAgentOfTorchrunInASlurmTaskIsNoRank) {
-  EXPECT_EQ(rank_in(slurm_task, {.command_line = "/usr/bin/python3 /usr/bin/torchrun --nproc-per-node=4 train.py"}), RankEnvironment{});
+  EXPECT_EQ(rank_in(slurm_task, {.command_line = "/usr/bin/python3 /usr/bin/torchrun --nproc-per-node=4 train.py"}),
+            RankEnvironment{});
   EXPECT_EQ(rank_in(slurm_task, {.command_line = "python3 -m torch.distributed.run train.py"}), RankEnvironment{});
 }
 
@@ -61,7 +70,9 @@ TEST(RankEnvironment, AForeignWorldSizeInASlurmStepIsNotBelieved) {
 }
 
 TEST(RankEnvironment, OfOpenMpiAndPmi) {
-  EXPECT_EQ(rank_in({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+  EXPECT_EQ(rank_in({{"OMPI_COMM_WORLD_RANK", "1"},
+                     {"OMPI_COMM_WORLD_SIZE", "4"},
+                     {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
                      {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}}),
             rank(1, 4, 1, 2, "OMPI_COMM_WORLD_RANK"));
   EXPECT_EQ(rank_in({{"PMI_RANK", "2"}, {"PMI_SIZE", "4"}, {"MPI_LOCALRANKID", "0"}}), rank(2, 4, 0, -1, "PMI_RANK"));
@@ -74,7 +85,8 @@ TEST(RankEnvironment, ARankWithoutWorldIsARankAndSaysSo) {
 }
 
 TEST(RankEnvironment, ARankBeyondTheWorldIsNone) {
-  EXPECT_EQ(rank_in({{"RANK", "4"}, {"WORLD_SIZE", "4"}}), RankEnvironment{.problem = "RANK is not below the number of ranks"});
+  EXPECT_EQ(rank_in({{"RANK", "4"}, {"WORLD_SIZE", "4"}}),
+            RankEnvironment{.problem = "RANK is not below the number of ranks"});
 }
 
 TEST(RankEnvironment, NoNumberIsNoRank) {

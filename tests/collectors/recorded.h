@@ -28,12 +28,16 @@ class Variable {
  public:
   Variable(std::string name, const std::string& value) : name_(std::move(name)) {
     if (const char* before = std::getenv(name_.c_str())) before_ = before, was_set_ = true;
-    if (value.empty()) unsetenv(name_.c_str());
-    else setenv(name_.c_str(), value.c_str(), 1);
+    if (value.empty())
+      unsetenv(name_.c_str());
+    else
+      setenv(name_.c_str(), value.c_str(), 1);
   }
   ~Variable() {
-    if (was_set_) setenv(name_.c_str(), before_.c_str(), 1);
-    else unsetenv(name_.c_str());
+    if (was_set_)
+      setenv(name_.c_str(), before_.c_str(), 1);
+    else
+      unsetenv(name_.c_str());
   }
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
@@ -43,6 +47,13 @@ class Variable {
   std::string before_;
   bool was_set_ = false;
 };
+
+/// In a sanitized build the recorder brings the sanitizer into programs without it, and leaks on purpose.
+inline void prepare_sanitizer() {
+#if defined(__SANITIZE_ADDRESS__)
+  setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
+#endif
+}
 
 struct Recorded {
   int status = -1;
@@ -55,6 +66,7 @@ inline Recorded record(const Folder& folder, RecordOptions options) {
   if (options.out.empty()) options.out = folder / "run.rankscope";
   if (options.library.empty()) options.library = RANKSCOPE_TEST_LIBRARY;
   options.talk = Talk::quiet;
+  prepare_sanitizer();
   Variable spool{"RANKSCOPE_SPOOL", folder.path().string()};
   const auto outcome = run_recorded(options);
   Recorded recorded;
@@ -65,8 +77,10 @@ inline Recorded record(const Folder& folder, RecordOptions options) {
   recorded.status = outcome->status;
   recorded.summary = outcome->summary;
   auto run = recording::read_recording(options.out);
-  if (run) recorded.run = *run;
-  else recorded.why = run.error().message;
+  if (run)
+    recorded.run = *run;
+  else
+    recorded.why = run.error().message;
   return recorded;
 }
 
@@ -99,7 +113,8 @@ inline const Span* span_named(const Run& run, std::string_view name) {
 inline std::vector<std::string> attributes_of(const Run& run, const Span& span) {
   std::vector<std::string> texts;
   for (const Attribute& attribute : run.attributes_of(run.id_of(span))) {
-    const std::string value = attribute.text.is_set() ? std::string{run.text(attribute.text)} : std::to_string(attribute.number);
+    const std::string value =
+        attribute.text.is_set() ? std::string{run.text(attribute.text)} : std::to_string(attribute.number);
     texts.push_back(std::string{run.text(attribute.key)} + "=" + value);
   }
   return texts;

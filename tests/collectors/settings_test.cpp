@@ -18,8 +18,13 @@ Lookup in(const Variables& variables) {
 }
 
 TEST(Settings, SurviveTheEnvironment) {
-  InjectSettings settings{.segments = "/spool", .ring_kib = 128, .sample_hz = 2.5, .rank_env = "MY_RANK",
-                          .window = StepWindow{1, 2, 3, 4}, .until_ns = 123456789012345, .follow = false};
+  InjectSettings settings{.segments = "/spool",
+                          .ring_kib = 128,
+                          .sample_hz = 2.5,
+                          .rank_env = "MY_RANK",
+                          .window = StepWindow{1, 2, 3, 4},
+                          .until_ns = 123456789012345,
+                          .follow = false};
   settings.collect.add(Source::host);
   Variables variables;
   for (auto& [name, value] : to_variables(settings)) variables[name] = value;
@@ -27,7 +32,9 @@ TEST(Settings, SurviveTheEnvironment) {
 }
 
 TEST(Settings, WhatCannotBeReadKeepsItsDefault) {
-  const Variables variables{{"RANKSCOPE_SEGMENTS", "/s"}, {"RANKSCOPE_RING_KIB", "much"}, {"RANKSCOPE_WINDOW", "1,2"},
+  const Variables variables{{"RANKSCOPE_SEGMENTS", "/s"},
+                            {"RANKSCOPE_RING_KIB", "much"},
+                            {"RANKSCOPE_WINDOW", "1,2"},
                             {"RANKSCOPE_COLLECT", "nonsense"}};
   const InjectSettings settings = settings_from(in(variables));
   EXPECT_EQ(settings.ring_kib, 4096U);
@@ -66,9 +73,11 @@ TEST(Sources, AreReadFromAList) {
 }
 
 TEST(Sources, UnknownAndMissingOnesAreUsageErrorsThatSayWhatThereIs) {
-  EXPECT_THAT(sources_from("hots").error().message.c_str(),
-              ::testing::StrEq("--collect: there is no source 'hots'; there are: annotate, nvtx, host, cupti, nccl, nvml"));
-  EXPECT_STREQ(sources_from("host,cupti").error().message.c_str(), "--collect: the source 'cupti' is not in this build");
+  EXPECT_THAT(
+      sources_from("hots").error().message.c_str(),
+      ::testing::StrEq("--collect: there is no source 'hots'; there are: annotate, nvtx, host, cupti, nccl, nvml"));
+  EXPECT_STREQ(sources_from("host,cupti").error().message.c_str(),
+               "--collect: the source 'cupti' is not in this build");
 }
 
 TEST(Sources, EveryRowOfTheTableStandsAtItsNumber) {
@@ -84,7 +93,8 @@ std::string value_in(const CommandEnvironment& environment, const std::string& n
 }
 
 TEST(CommandEnvironment, NamesTheLibraryInEveryHook) {
-  const auto environment = command_environment(in({}), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
+  const auto environment =
+      command_environment(in({}), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
   EXPECT_EQ(value_in(environment, "NVTX_INJECTION64_PATH"), "/l/librankscope_inject.so");
   EXPECT_EQ(value_in(environment, "CUDA_INJECTION64_PATH"), "/l/librankscope_inject.so");
   EXPECT_EQ(value_in(environment, "LD_PRELOAD"), "/l/librankscope_inject.so");
@@ -92,18 +102,22 @@ TEST(CommandEnvironment, NamesTheLibraryInEveryHook) {
 }
 
 TEST(CommandEnvironment, KeepsOthersAndSaysWhatIsLost) {
-  const Variables theirs{{"NVTX_INJECTION64_PATH", "/opt/nsys/libToolsInjection64.so"}, {"CUDA_INJECTION64_PATH", "/opt/other.so"},
+  const Variables theirs{{"NVTX_INJECTION64_PATH", "/opt/nsys/libToolsInjection64.so"},
+                         {"CUDA_INJECTION64_PATH", "/opt/other.so"},
                          {"LD_PRELOAD", "/usr/lib/libjemalloc.so:/old/librankscope_inject.so"}};
-  const auto environment = command_environment(in(theirs), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
+  const auto environment =
+      command_environment(in(theirs), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
   EXPECT_EQ(value_in(environment, "NVTX_INJECTION64_PATH"), "(none)");
   EXPECT_EQ(value_in(environment, "CUDA_INJECTION64_PATH"), "(none)");
   EXPECT_EQ(value_in(environment, "LD_PRELOAD"), "/usr/lib/libjemalloc.so:/l/librankscope_inject.so");
   ASSERT_EQ(environment.warnings.size(), 2U);
-  EXPECT_THAT(environment.warnings[0], ::testing::HasSubstr("/opt/nsys/libToolsInjection64.so, which is kept: NVTX ranges"));
+  EXPECT_THAT(environment.warnings[0],
+              ::testing::HasSubstr("/opt/nsys/libToolsInjection64.so, which is kept: NVTX ranges"));
 }
 
 TEST(CommandEnvironment, NoPreloadLeavesLdPreloadAlone) {
-  const auto environment = command_environment(in({}), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::no);
+  const auto environment =
+      command_environment(in({}), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::no);
   EXPECT_EQ(value_in(environment, "LD_PRELOAD"), "(none)");
 }
 

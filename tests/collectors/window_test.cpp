@@ -29,7 +29,8 @@ TEST(RecordingWindow, OfAnnotatedSteps) {
 
 TEST(RecordingWindow, RangesOverItsEdgesStayBalanced) {
   const Folder folder;
-  const Recorded recorded = record(folder, {.command = {program("nvtx_actor"), "open_over_window"}, .window = "1,0,1,1"});
+  const Recorded recorded =
+      record(folder, {.command = {program("nvtx_actor"), "open_over_window"}, .window = "1,0,1,1"});
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
   EXPECT_THAT(names_of(run), ElementsAre("between", "step 1", "work")) << "'around' began outside";

@@ -6,7 +6,8 @@
 
 namespace rankscope::inject {
 
-/// False in a child under --no-follow: only the first process that loads the library is recorded. Clears our variables there.
+/// False in a child under --no-follow: only the first process that loads the library is recorded. Clears our variables
+/// there.
 bool owns_recording(const collectors::InjectSettings& settings);
 
 /// Names the NVTX and CUDA injection where a launcher scrubbed them but kept LD_PRELOAD; others' settings are kept.

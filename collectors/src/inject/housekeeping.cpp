@@ -1,4 +1,5 @@
-// The one thread of the recorder: readies chunks, pairs clocks, samples the host, ends the recording when its time is up.
+// The one thread of the recorder: readies chunks, pairs clocks, samples the host, ends the recording when its time is
+// up.
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -15,7 +16,8 @@ using recording::TickClock;
 
 constexpr std::int64_t tick_ns = 10'000'000;
 constexpr std::int64_t clock_pair_ns = 1'000'000'000;
-constexpr std::int64_t patience_ns = 200'000'000;  // a process with a rank that lives so long is recorded without events
+constexpr std::int64_t patience_ns =
+    200'000'000;  // a process with a rank that lives so long is recorded without events
 constexpr std::size_t stack_bytes = 256 * 1024;
 
 std::int64_t now_ns() { return static_cast<std::int64_t>(TickClock::now_monotonic()); }

@@ -164,7 +164,8 @@ int domain_push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event
 }
 int domain_pop(nvtxDomainHandle_t domain) { return pop(domain_of(domain)); }
 nvtxResourceHandle_t domain_resource_create(nvtxDomainHandle_t domain, nvtxResourceAttributes_t* resource) {
-  if (resource->identifierType == NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE && resource->messageType == NVTX_MESSAGE_TYPE_ASCII) {
+  if (resource->identifierType == NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE &&
+      resource->messageType == NVTX_MESSAGE_TYPE_ASCII) {
     name_thread(resource->identifier.ullValue, text(resource->message.ascii));
   }
   return reinterpret_cast<nvtxResourceHandle_t>(&domain_of(domain));  // never looked into
@@ -176,7 +177,9 @@ void domain_category_w(nvtxDomainHandle_t domain, std::uint32_t id, const wchar_
   with_narrow(name, [&](std::string_view value) { name_category(domain_of(domain), id, value); });
 }
 nvtxStringHandle_t domain_string_a(nvtxDomainHandle_t, const char* value) { return register_string(text(value)); }
-nvtxStringHandle_t domain_string_w(nvtxDomainHandle_t, const wchar_t* value) { return with_narrow(value, register_string); }
+nvtxStringHandle_t domain_string_w(nvtxDomainHandle_t, const wchar_t* value) {
+  return with_narrow(value, register_string);
+}
 nvtxDomainHandle_t domain_create_a(const char* name) { return create_domain(text(name)); }
 nvtxDomainHandle_t domain_create_w(const wchar_t* name) { return with_narrow(name, create_domain); }
 

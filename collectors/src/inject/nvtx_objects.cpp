@@ -4,10 +4,7 @@
 
 namespace rankscope::inject {
 
-Domain& domain_of(const void* handle) {
-  static Domain& default_domain = *new Domain;  // leaked: events may come after all destructors
-  return handle == nullptr ? default_domain : *static_cast<Domain*>(const_cast<void*>(handle));
-}
+constinit Immortal<Domain> default_domain;
 
 Domain* new_domain(std::string_view name) {
   auto* const domain = new Domain;

@@ -56,8 +56,19 @@ struct RegisteredString {
   std::string text;
 };
 
+/// A static object that is never destroyed: events may come after all destructors.
+template <class Type>
+union Immortal {
+  Type value;
+  constexpr Immortal() : value{} {}
+  ~Immortal() {}
+};
+extern Immortal<Domain> default_domain;
+
 /// The domain behind a handle; null is the default domain.
-Domain& domain_of(const void* handle);
+inline Domain& domain_of(void* handle) {
+  return handle == nullptr ? default_domain.value : *static_cast<Domain*>(handle);
+}
 Domain* new_domain(std::string_view name);
 
 /// UTF-8 of a NUL-terminated wide string, in `buffer`; cut at its end.

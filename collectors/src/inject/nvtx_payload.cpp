@@ -67,12 +67,18 @@ void write_registered(recording::ThreadWriter& pen, const PayloadField& field, c
 void write_field(recording::ThreadWriter& pen, const Domain& domain, const PayloadField& field, const std::byte* at) {
   Text text;
   switch (field.type) {
-    case FieldType::signed_number: return pen.attribute(field.key, signed_at(at, field.bytes));
-    case FieldType::unsigned_number: return pen.attribute(field.key, static_cast<std::int64_t>(number_at(at, field.bytes)));
-    case FieldType::enumeration: return write_named(pen, domain, field, number_at(at, field.bytes));
-    case FieldType::identity: return pen.attribute(field.key, hexadecimal(number_at(at, field.bytes), text));
-    case FieldType::string: return write_string(pen, field, at);
-    case FieldType::registered: return write_registered(pen, field, at);
+    case FieldType::signed_number:
+      return pen.attribute(field.key, signed_at(at, field.bytes));
+    case FieldType::unsigned_number:
+      return pen.attribute(field.key, static_cast<std::int64_t>(number_at(at, field.bytes)));
+    case FieldType::enumeration:
+      return write_named(pen, domain, field, number_at(at, field.bytes));
+    case FieldType::identity:
+      return pen.attribute(field.key, hexadecimal(number_at(at, field.bytes), text));
+    case FieldType::string:
+      return write_string(pen, field, at);
+    case FieldType::registered:
+      return write_registered(pen, field, at);
     case FieldType::real: {
       const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), real_at(at, field.bytes));
       return pen.attribute(field.key, std::string_view{text.data(), static_cast<std::size_t>(end - text.data())});
@@ -125,7 +131,8 @@ bool write_predefined(recording::ThreadWriter& pen, const Domain& domain, const 
     case NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE:
       field.type = FieldType::real;
       break;
-    default: return false;
+    default:
+      return false;
   }
   if (field.type != FieldType::characters && field.bytes != 4 && field.bytes != 8) return false;
   write_field(pen, domain, field, data);

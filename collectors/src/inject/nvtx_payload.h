@@ -1,5 +1,5 @@
-// NVTX payload extension: schemas are compiled to field lists when they are registered, payloads are decoded at the call,
-// since their memory lives only so long.
+// NVTX payload extension: schemas are compiled to field lists when they are registered, payloads are decoded at the
+// call, since their memory lives only so long.
 #pragma once
 
 #define NVTX_NO_IMPL
@@ -30,10 +30,10 @@ enum class FieldType : std::uint8_t {
   unsigned_number,
   real,
   enumeration,
-  identity,       ///< a number that is shown in hexadecimal: a communicator's hash
-  characters,     ///< char array inside the payload
-  string,         ///< pointer to a NUL-terminated text
-  registered,     ///< handle of a registered string
+  identity,    ///< a number that is shown in hexadecimal: a communicator's hash
+  characters,  ///< char array inside the payload
+  string,      ///< pointer to a NUL-terminated text
+  registered,  ///< handle of a registered string
 };
 
 /// One value of a payload: where it is and what it is called.
@@ -41,17 +41,17 @@ struct PayloadField {
   std::string key;
   FieldType type = FieldType::signed_number;
   std::uint32_t offset = 0;
-  std::uint32_t bytes = 0;      ///< of one element
+  std::uint32_t bytes = 0;        ///< of one element
   std::uint64_t enumeration = 0;  ///< id; programs may register it after the schema
 };
 
 struct PayloadSchema {
   PayloadSchema* next = nullptr;
   std::uint64_t id = 0;
-  std::uint32_t bytes = 0;      ///< a payload that is shorter is not decoded
+  std::uint32_t bytes = 0;  ///< a payload that is shorter is not decoded
   std::uint32_t alignment = 1;
   std::string name;
-  bool decodable = true;        ///< unions, pointers to structs and dynamic layouts are not
+  bool decodable = true;  ///< unions, pointers to structs and dynamic layouts are not
   std::vector<PayloadField> fields;
 };
 

@@ -47,56 +47,80 @@ struct Kind {
   std::uint32_t bytes;
 };
 constexpr Kind signed_of(std::size_t bytes) { return {FieldType::signed_number, static_cast<std::uint32_t>(bytes)}; }
-constexpr Kind unsigned_of(std::size_t bytes) { return {FieldType::unsigned_number, static_cast<std::uint32_t>(bytes)}; }
+constexpr Kind unsigned_of(std::size_t bytes) {
+  return {FieldType::unsigned_number, static_cast<std::uint32_t>(bytes)};
+}
 
 std::optional<Kind> kind_of(std::uint64_t type) {
   switch (type) {
     case NVTX_PAYLOAD_ENTRY_TYPE_CHAR:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT8: return signed_of(1);
+    case NVTX_PAYLOAD_ENTRY_TYPE_INT8:
+      return signed_of(1);
     case NVTX_PAYLOAD_ENTRY_TYPE_UCHAR:
     case NVTX_PAYLOAD_ENTRY_TYPE_UINT8:
     case NVTX_PAYLOAD_ENTRY_TYPE_CHAR8:
-    case NVTX_PAYLOAD_ENTRY_TYPE_BYTE: return unsigned_of(1);
-    case NVTX_PAYLOAD_ENTRY_TYPE_SHORT: return signed_of(sizeof(short));
-    case NVTX_PAYLOAD_ENTRY_TYPE_USHORT: return unsigned_of(sizeof(short));
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT: return signed_of(sizeof(int));
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT: return unsigned_of(sizeof(int));
-    case NVTX_PAYLOAD_ENTRY_TYPE_LONG: return signed_of(sizeof(long));
-    case NVTX_PAYLOAD_ENTRY_TYPE_ULONG: return unsigned_of(sizeof(long));
+    case NVTX_PAYLOAD_ENTRY_TYPE_BYTE:
+      return unsigned_of(1);
+    case NVTX_PAYLOAD_ENTRY_TYPE_SHORT:
+      return signed_of(sizeof(short));
+    case NVTX_PAYLOAD_ENTRY_TYPE_USHORT:
+      return unsigned_of(sizeof(short));
+    case NVTX_PAYLOAD_ENTRY_TYPE_INT:
+      return signed_of(sizeof(int));
+    case NVTX_PAYLOAD_ENTRY_TYPE_UINT:
+      return unsigned_of(sizeof(int));
+    case NVTX_PAYLOAD_ENTRY_TYPE_LONG:
+      return signed_of(sizeof(long));
+    case NVTX_PAYLOAD_ENTRY_TYPE_ULONG:
+      return unsigned_of(sizeof(long));
     case NVTX_PAYLOAD_ENTRY_TYPE_LONGLONG:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT64: return signed_of(8);
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT16: return signed_of(2);
+    case NVTX_PAYLOAD_ENTRY_TYPE_INT64:
+      return signed_of(8);
+    case NVTX_PAYLOAD_ENTRY_TYPE_INT16:
+      return signed_of(2);
     case NVTX_PAYLOAD_ENTRY_TYPE_UINT16:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CHAR16: return unsigned_of(2);
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT32: return signed_of(4);
+    case NVTX_PAYLOAD_ENTRY_TYPE_CHAR16:
+      return unsigned_of(2);
+    case NVTX_PAYLOAD_ENTRY_TYPE_INT32:
+      return signed_of(4);
     case NVTX_PAYLOAD_ENTRY_TYPE_UINT32:
     case NVTX_PAYLOAD_ENTRY_TYPE_CHAR32:
     case NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY:
     case NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB:
     case NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT32: return unsigned_of(4);
+    case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT32:
+      return unsigned_of(4);
     case NVTX_PAYLOAD_ENTRY_TYPE_ULONGLONG:
     case NVTX_PAYLOAD_ENTRY_TYPE_UINT64:
     case NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID:
     case NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT64:
-    case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT64: return unsigned_of(8);
-    case NVTX_PAYLOAD_ENTRY_TYPE_SIZE: return unsigned_of(sizeof(std::size_t));
-    case NVTX_PAYLOAD_ENTRY_TYPE_ADDRESS: return Kind{FieldType::identity, sizeof(void*)};
-    case NVTX_PAYLOAD_ENTRY_TYPE_WCHAR: return unsigned_of(sizeof(wchar_t));
+    case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT64:
+      return unsigned_of(8);
+    case NVTX_PAYLOAD_ENTRY_TYPE_SIZE:
+      return unsigned_of(sizeof(std::size_t));
+    case NVTX_PAYLOAD_ENTRY_TYPE_ADDRESS:
+      return Kind{FieldType::identity, sizeof(void*)};
+    case NVTX_PAYLOAD_ENTRY_TYPE_WCHAR:
+      return unsigned_of(sizeof(wchar_t));
     case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32: return Kind{FieldType::real, 4};
+    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32:
+      return Kind{FieldType::real, 4};
     case NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64: return Kind{FieldType::real, 8};
+    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64:
+      return Kind{FieldType::real, 8};
     case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8: return Kind{FieldType::string, sizeof(char*)};
-    case NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE: return Kind{FieldType::registered, sizeof(void*)};
-    default: return std::nullopt;
+    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8:
+      return Kind{FieldType::string, sizeof(char*)};
+    case NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE:
+      return Kind{FieldType::registered, sizeof(void*)};
+    default:
+      return std::nullopt;
   }
 }
 
 constexpr std::uint64_t array_flags = 7ULL << 4;
-constexpr std::uint64_t indirection_flags =
-    NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE;
+constexpr std::uint64_t indirection_flags = NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE |
+                                            NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE;
 
 bool is_text(std::uint64_t type) {
   return type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING || type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
@@ -106,21 +130,26 @@ bool is_text(std::uint64_t type) {
 class Compiler {
  public:
   Compiler(const Domain& domain, const nvtxPayloadSchemaAttr_t& from, PayloadSchema& to)
-      : domain_(domain), pack_((from.fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) != 0 ? from.packAlign : 0), to_(to) {}
+      : domain_(domain),
+        pack_((from.fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) != 0 ? from.packAlign : 0),
+        to_(to) {}
 
   void add(const nvtxPayloadSchemaEntry_t& entry, std::size_t index) {
     if (!to_.decodable) return;
     const std::string key = key_of(domain_, entry, index);
     const std::uint64_t array = entry.flags & array_flags;
     const std::uint64_t length = entry.arrayOrUnionDetail;
-    if (is_text(entry.type) && (entry.flags & indirection_flags) == 0 && array <= NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE &&
-        length > 0) {
-      return place(entry, {.key = key, .type = FieldType::characters, .bytes = static_cast<std::uint32_t>(length)}, 1, index);
+    if (is_text(entry.type) && (entry.flags & indirection_flags) == 0 &&
+        array <= NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE && length > 0) {
+      return place(entry, {.key = key, .type = FieldType::characters, .bytes = static_cast<std::uint32_t>(length)}, 1,
+                   index);
     }
     if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_CHAR && array == NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE) {
-      return place(entry, {.key = key, .type = FieldType::characters, .bytes = static_cast<std::uint32_t>(length)}, 1, index);
+      return place(entry, {.key = key, .type = FieldType::characters, .bytes = static_cast<std::uint32_t>(length)}, 1,
+                   index);
     }
-    const bool pointed_text = is_text(entry.type) && (entry.flags & indirection_flags & ~std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_POINTER}) == 0;
+    const bool pointed_text =
+        is_text(entry.type) && (entry.flags & indirection_flags & ~std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_POINTER}) == 0;
     if (array == NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE) return add_array(entry, key, index);
     if (!pointed_text && (array != 0 || (entry.flags & indirection_flags) != 0)) return give_up();
     add_single(entry, key, index);
@@ -149,20 +178,25 @@ class Compiler {
   }
 
   void add_single(const nvtxPayloadSchemaEntry_t& entry, const std::string& key, std::size_t index) {
-    if (const PayloadEnum* const names = domain_.enums.find(entry.type)) {  // before schemas: NCCL 2.25 gave one id to both
+    if (const PayloadEnum* const names =
+            domain_.enums.find(entry.type)) {  // before schemas: NCCL 2.25 gave one id to both
       return place_enum(entry, key, static_cast<std::uint32_t>(names->bytes), index);
     }
-    if (const PayloadSchema* const nested = domain_.schemas.find(entry.type)) return add_nested(entry, *nested, key, index);
-    // NCCL registers its enumerations with the first communicator, after its first schemas: the size of a C enum is taken.
+    if (const PayloadSchema* const nested = domain_.schemas.find(entry.type))
+      return add_nested(entry, *nested, key, index);
+    // NCCL registers its enumerations with the first communicator, after its first schemas: the size of a C enum is
+    // taken.
     if (entry.type >= NVTX_PAYLOAD_SCHEMA_ID_STATIC_START) return place_enum(entry, key, sizeof(int), index);
     const auto kind = kind_of(entry.type);
     if (!kind) return give_up();
     // A communicator is known by its hash; NCCL logs print it in hexadecimal.
     const bool is_identity = domain_.is_nccl && (key == "communicator" || key == "parent");
-    place(entry, {.key = key, .type = is_identity ? FieldType::identity : kind->type, .bytes = kind->bytes}, kind->bytes, index);
+    place(entry, {.key = key, .type = is_identity ? FieldType::identity : kind->type, .bytes = kind->bytes},
+          kind->bytes, index);
   }
 
-  void place_enum(const nvtxPayloadSchemaEntry_t& entry, const std::string& key, std::uint32_t bytes, std::size_t index) {
+  void place_enum(const nvtxPayloadSchemaEntry_t& entry, const std::string& key, std::uint32_t bytes,
+                  std::size_t index) {
     place(entry, {.key = key, .type = FieldType::enumeration, .bytes = bytes, .enumeration = entry.type}, bytes, index);
   }
 
@@ -184,7 +218,9 @@ class Compiler {
     if (!kind || (entry.flags & indirection_flags) != 0 || entry.arrayOrUnionDetail > longest) return give_up();
     const std::uint32_t base = offset_of(entry, kind->bytes, index);
     for (std::uint32_t i = 0; i < entry.arrayOrUnionDetail; ++i) {
-      to_.fields.push_back({.key = key + "[" + std::to_string(i) + "]", .type = kind->type, .offset = base + i * kind->bytes,
+      to_.fields.push_back({.key = key + "[" + std::to_string(i) + "]",
+                            .type = kind->type,
+                            .offset = base + i * kind->bytes,
                             .bytes = kind->bytes});
     }
     end_ = base + static_cast<std::uint32_t>(entry.arrayOrUnionDetail) * kind->bytes;

@@ -169,7 +169,8 @@ void learn_rank(std::int32_t rank, std::int32_t ranks) noexcept {
   RecorderState& state = recorder_state();
   guarded([&] {
     const std::lock_guard lock(state.mutex);
-    if (!state.segment || state.rank.rank >= 0 || ranks <= state.largest_communicator || rank < 0 || rank >= ranks) return;
+    if (!state.segment || state.rank.rank >= 0 || ranks <= state.largest_communicator || rank < 0 || rank >= ranks)
+      return;
     state.largest_communicator = ranks;
     state.segment->learn_rank(rank, ranks);
   });

@@ -60,8 +60,6 @@ void describe_process(recording::ThreadWriter& pen, const collectors::InjectSett
   }
 }
 
-void count_failed_segment(const collectors::InjectSettings& settings) {
-  collectors::add_to_tally(settings.segments);
-}
+void count_failed_segment(const collectors::InjectSettings& settings) { collectors::add_to_tally(settings.segments); }
 
 }  // namespace rankscope::inject

@@ -39,7 +39,8 @@ int ThreadState::pop(DomainKey domain) {
     --depth_;
     return static_cast<int>(level);
   }
-  if ((open_[level] & ~(stored | ended)) != bits_of(domain)) [[unlikely]] return close_below(domain);
+  if ((open_[level] & ~(stored | ended)) != bits_of(domain)) [[unlikely]]
+    return close_below(domain);
   close_top();
   return static_cast<int>(level);
 }
@@ -47,7 +48,8 @@ int ThreadState::pop(DomainKey domain) {
 void ThreadState::close_top() {
   do {
     --depth_;
-    if ((open_[depth_] & stored) != 0) [[likely]] pen_->pop();
+    if ((open_[depth_] & stored) != 0) [[likely]]
+      pen_->pop();
     if (depth_ == step_level_) [[unlikely]] {
       step_level_ = no_step;
       window_control.end_step();

@@ -74,7 +74,8 @@ ThreadState* enter() noexcept;
 
 /// State of the calling thread, or null where nothing is recorded.
 inline ThreadState* here() {
-  if (slot.generation == fork_page->generation.load(std::memory_order_relaxed)) [[likely]] return slot.state;
+  if (slot.generation == fork_page->generation.load(std::memory_order_relaxed)) [[likely]]
+    return slot.state;
   return enter();
 }
 

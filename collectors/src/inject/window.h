@@ -23,7 +23,8 @@ class WindowControl {
   void set(const std::optional<collectors::StepWindow>& window);
   /// Stops for good (--duration).
   void finish();
-  /// A step span begins; `told` says who names it. True if this span is counted as a step and must be reported to end_step.
+  /// A step span begins; `told` says who names it. True if this span is counted as a step and must be reported to
+  /// end_step.
   enum class Told : std::uint8_t { annotate, nvtx };
   bool begin_step(Told told);
   void end_step();
@@ -33,9 +34,9 @@ class WindowControl {
 
   std::optional<collectors::StepWindow> window_;
   std::atomic<std::uint64_t> begun_{0};
-  std::atomic<bool> inside_{false};     // a step inside a step is not counted
+  std::atomic<bool> inside_{false};  // a step inside a step is not counted
   std::atomic<bool> finished_{false};
-  std::atomic<int> teller_{-1};         // the first that names a step is believed; the other one repeats it
+  std::atomic<int> teller_{-1};  // the first that names a step is believed; the other one repeats it
 };
 extern WindowControl window_control;
 

@@ -81,23 +81,27 @@ void SignalRelay::wait(pid_t child, std::chrono::nanoseconds at_most) const {
 }
 
 Result<Started> start_command(const std::vector<std::string>& command,
-                              const std::vector<std::pair<std::string, std::string>>& variables, const SignalRelay& signals) {
+                              const std::vector<std::pair<std::string, std::string>>& variables,
+                              const SignalRelay& signals) {
   std::vector<std::string> words = command;
   std::vector<std::string> environment = merged_environment(variables);
   const std::vector<char*> arguments = pointers_to(words);
   const std::vector<char*> entries = pointers_to(environment);
   std::array<int, 2> report{};
-  if (pipe2(report.data(), O_CLOEXEC) != 0) return fail(ErrorKind::cannot_write, format("pipe: {}", std::strerror(errno)));
+  if (pipe2(report.data(), O_CLOEXEC) != 0)
+    return fail(ErrorKind::cannot_write, format("pipe: {}", std::strerror(errno)));
   const pid_t process = fork();
   if (process == 0) become(arguments.data(), entries.data(), signals.before(), report[1]);
   const int fork_error = errno;
   close(report[1]);
   Started started{.process = process};
-  if (process > 0 && read(report[0], &started.error, sizeof started.error) != static_cast<ssize_t>(sizeof started.error)) {
+  if (process > 0 &&
+      read(report[0], &started.error, sizeof started.error) != static_cast<ssize_t>(sizeof started.error)) {
     started.error = 0;  // closed by exec: it runs
   }
   close(report[0]);
-  if (process < 0) return fail(ErrorKind::cannot_write, format("cannot start {}: {}", command.front(), std::strerror(fork_error)));
+  if (process < 0)
+    return fail(ErrorKind::cannot_write, format("cannot start {}: {}", command.front(), std::strerror(fork_error)));
   return started;
 }
 

@@ -65,18 +65,22 @@ Result<void> fill(const fs::path& folder, const std::string& job) {
 
 Result<OutFolder> join_or_refuse(const fs::path& out, const std::string& job) {
   if (!job.empty() && first_line(out / job_file) == job) return OutFolder{.path = out, .joined = true};
-  return fail(ErrorKind::cannot_write, format("{} exists already and is not overwritten; give another name with --out, or "
-                                              "remove it", out.string()));
+  return fail(ErrorKind::cannot_write,
+              format("{} exists already and is not overwritten; give another name with --out, or "
+                     "remove it",
+                     out.string()));
 }
 
 Result<void> check_parent(const fs::path& out) {
   const fs::path parent = out.has_parent_path() ? out.parent_path() : fs::path{"."};
   std::error_code error;
   if (!fs::is_directory(parent, error)) {
-    return fail(ErrorKind::cannot_write, format("cannot write {}: there is no folder {}", out.string(), parent.string()));
+    return fail(ErrorKind::cannot_write,
+                format("cannot write {}: there is no folder {}", out.string(), parent.string()));
   }
   if (access(parent.c_str(), W_OK | X_OK) == 0) return {};
-  return fail(ErrorKind::cannot_write, format("cannot write {}: {}: {}", out.string(), parent.string(), std::strerror(errno)));
+  return fail(ErrorKind::cannot_write,
+              format("cannot write {}: {}: {}", out.string(), parent.string(), std::strerror(errno)));
 }
 
 }  // namespace
@@ -123,8 +127,10 @@ Result<fs::path> make_spool_folder() {
   const std::string base = variable_or("RANKSCOPE_SPOOL", variable_or("TMPDIR", "/tmp").c_str());
   std::string name = base + "/rankscope-" + std::to_string(getuid()) + "-XXXXXX";
   if (mkdtemp(name.data()) == nullptr) {
-    return fail(ErrorKind::cannot_write, format("cannot make a folder for segments in {}: {}; name a writable node-local folder "
-                                                "with RANKSCOPE_SPOOL", base, std::strerror(errno)));
+    return fail(ErrorKind::cannot_write,
+                format("cannot make a folder for segments in {}: {}; name a writable node-local folder "
+                       "with RANKSCOPE_SPOOL",
+                       base, std::strerror(errno)));
   }
   return fs::absolute(name);
 }

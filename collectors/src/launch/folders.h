@@ -8,8 +8,8 @@
 
 namespace rankscope::collectors {
 
-/// What the `record` processes of one job have in common (one Slurm step, one torchrun, one mpirun); empty: no such job.
-/// They share one OUT.
+/// What the `record` processes of one job have in common (one Slurm step, one torchrun, one mpirun); empty: no such
+/// job. They share one OUT.
 [[nodiscard]] std::string job_identity();
 
 struct OutFolder {

@@ -123,7 +123,8 @@ Result<void> gather(const fs::path& spool, const std::vector<fs::path>& outside,
   std::size_t running = 0;
   std::optional<Error> failure;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    const auto gathered = recording::gather_segment(paths[i], summary.out / recording::segment_folder / paths[i].filename());
+    const auto gathered =
+        recording::gather_segment(paths[i], summary.out / recording::segment_folder / paths[i].filename());
     progress.done(i + 1);
     if (!gathered) {
       failure = gathered.error();
@@ -142,8 +143,10 @@ Result<void> gather(const fs::path& spool, const std::vector<fs::path>& outside,
   }
   summary.ranks = ranks.size();
   if (running > 0) {
-    summary.notes.push_back(format("{} recorded processes still run after the command has ended; what they do from now on "
-                                   "is not recorded", running));
+    summary.notes.push_back(
+        format("{} recorded processes still run after the command has ended; what they do from now on "
+               "is not recorded",
+               running));
   }
   if (failure) return tl::make_unexpected(*failure);
   return {};

@@ -86,7 +86,8 @@ int watch_over(pid_t process, const SignalRelay& signals, Watcher& watcher, cons
     if (const auto status = reap(process)) return *status;
     const auto now = steady_clock::now();
     if (now >= next) {
-      const bool over = settings.until_ns != 0 && static_cast<std::int64_t>(recording::TickClock::now_monotonic()) > settings.until_ns;
+      const bool over = settings.until_ns != 0 &&
+                        static_cast<std::int64_t>(recording::TickClock::now_monotonic()) > settings.until_ns;
       if (samples && !over) watcher.sample();
       next = std::max(next + period, steady_clock::now());
       continue;
@@ -112,7 +113,8 @@ RecordOutcome not_started(const RecordOptions& options, int error, const OutFold
 /// Says what was lost on the way into OUT; the spool is kept then.
 void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcome) {
   outcome.summary.notes.push_back(error.message);
-  outcome.summary.notes.push_back(format("the recording is incomplete; what could not be copied is kept in {}", spool.string()));
+  outcome.summary.notes.push_back(
+      format("the recording is incomplete; what could not be copied is kept in {}", spool.string()));
   if (outcome.status == 0) outcome.status = status_recorder_failed;
 }
 
@@ -123,8 +125,8 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
                               : "no process had a rank, or used NVTX, CUDA or the annotation API");
 }
 
-RecordOutcome finish(const RecordOptions& options, const InjectSettings& settings, const OutFolder& out, Watcher& watcher,
-                     RecordOutcome outcome) {
+RecordOutcome finish(const RecordOptions& options, const InjectSettings& settings, const OutFolder& out,
+                     Watcher& watcher, RecordOutcome outcome) {
   const fs::path spool = settings.segments;
   outcome.summary.out = out.path;
   outcome.summary.not_recorded = read_tally(spool);
@@ -165,11 +167,18 @@ std::string guess_launcher(const std::vector<std::string>& command) {
     std::string_view launcher;
   };
   constexpr std::array known{
-      Known{"torchrun", "torchrun"},   Known{"torch.distributed.run", "torchrun"}, Known{"torch.distributed.launch", "torchrun"},
-      Known{"accelerate ", "accelerate"}, Known{"deepspeed ", "deepspeed"},         Known{"rankscope-train", "rankscope train"},
-      Known{"srun ", "slurm"},         Known{"mpirun ", "mpirun"},                 Known{"mpiexec ", "mpiexec"},
+      Known{"torchrun", "torchrun"},
+      Known{"torch.distributed.run", "torchrun"},
+      Known{"torch.distributed.launch", "torchrun"},
+      Known{"accelerate ", "accelerate"},
+      Known{"deepspeed ", "deepspeed"},
+      Known{"rankscope-train", "rankscope train"},
+      Known{"srun ", "slurm"},
+      Known{"mpirun ", "mpirun"},
+      Known{"mpiexec ", "mpiexec"},
   };
-  const auto* const found = std::ranges::find_if(known, [&](const Known& one) { return line.find(one.sign) != line.npos; });
+  const auto* const found =
+      std::ranges::find_if(known, [&](const Known& one) { return line.find(one.sign) != line.npos; });
   if (found != known.end()) return std::string{found->launcher};
   return job_identity().starts_with("slurm") ? "slurm" : "";
 }
@@ -177,7 +186,8 @@ std::string guess_launcher(const std::vector<std::string>& command) {
 Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RS_TRY_VOID(check(options));
   RS_TRY(InjectSettings settings, settings_of(options, {}));
-  RS_TRY(const fs::path library, options.library.empty() ? find_inject_library() : Result<fs::path>{fs::absolute(options.library)});
+  RS_TRY(const fs::path library,
+         options.library.empty() ? find_inject_library() : Result<fs::path>{fs::absolute(options.library)});
   RS_TRY(const OutFolder out, make_out_folder(options, job_identity()));
   auto spool = make_spool_folder();
   if (!spool) return remove_unused(out), tl::make_unexpected(spool.error());
@@ -186,8 +196,8 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   if (options.talk == Talk::verbose) {
     say(options.talk, format("rankscope: segments are in {} until the end\n", spool->string()));
   }
-  const auto environment = command_environment([](const char* name) { return std::getenv(name); }, settings, library.string(),
-                                               options.preload);
+  const auto environment = command_environment([](const char* name) { return std::getenv(name); }, settings,
+                                               library.string(), options.preload);
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
   const SignalRelay signals;

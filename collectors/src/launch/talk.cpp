@@ -25,9 +25,9 @@ void say(Talk talk, std::string_view text) {
 }
 
 std::string summary_text(const RecordSummary& summary) {
-  std::string text = format("rankscope: recorded {}, {}, {}, {}, in {}\n", amount(summary.processes, "process", "processes"),
-                            amount(summary.ranks, "rank", "ranks"), amount(summary.events, "event", "events"),
-                            size_text(summary.bytes), summary.out.string());
+  std::string text = format("rankscope: recorded {}, {}, {}, {}, in {}\n",
+                            amount(summary.processes, "process", "processes"), amount(summary.ranks, "rank", "ranks"),
+                            amount(summary.events, "event", "events"), size_text(summary.bytes), summary.out.string());
   if (summary.events_dropped > 0 && summary.disk_refusals == 0) {
     text += format("rankscope: lost {}: the ring was full; record with a larger --ring-kib\n",
                    amount(summary.events_dropped, "event", "events"));

@@ -19,7 +19,8 @@ constexpr std::uint32_t small_ring_kib = 64;
 
 std::string children_of(pid_t process) {
   std::array<char, 64> path{};
-  std::snprintf(path.data(), path.size(), "/proc/%d/task/%d/children", static_cast<int>(process), static_cast<int>(process));
+  std::snprintf(path.data(), path.size(), "/proc/%d/task/%d/children", static_cast<int>(process),
+                static_cast<int>(process));
   std::array<char, 65536> buffer;
   return std::string{ProcFile{path.data()}.read(buffer)};
 }
@@ -85,7 +86,8 @@ void Watcher::sample() {
 void Watcher::begin(const ProcessKey& key) {
   if (watched_.size() >= most_watched) return;
   recording::SegmentOptions options;
-  options.path = folder_ / (host_name() + "-" + std::to_string(key.pid) + "-" + std::to_string(key.start) + recording::segment_suffix);
+  options.path = folder_ / (host_name() + "-" + std::to_string(key.pid) + "-" + std::to_string(key.start) +
+                            recording::segment_suffix);
   options.ring_kib = small_ring_kib;
   options.rank_source = recording::watched_source;
   options.watched_pid = key.pid;

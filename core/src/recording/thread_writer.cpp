@@ -42,6 +42,24 @@ std::uint64_t hash_of(std::string_view text) {
   return hash | 1;  // 0 marks a free slot
 }
 
+std::uint64_t word_at(const char* data) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, data, 8);
+  return word;
+}
+
+// memcmp without the call: names are short, and most are the same as last time.
+bool same(const char* a, const char* b, std::size_t size) {
+  if (size < 8) {
+    for (std::size_t i = 0; i < size; ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+  for (std::size_t i = 0; i + 8 < size; i += 8)
+    if (word_at(a + i) != word_at(b + i)) return false;
+  return word_at(a + size - 8) == word_at(b + size - 8);
+}
+
 std::uint8_t* put(std::uint8_t* at, std::uint64_t word) {
   std::memcpy(at, &word, 8);
   return at + 8;
@@ -100,7 +118,7 @@ ThreadWriter::Name* ThreadWriter::slot_of(std::uint64_t hash, std::string_view t
   for (;; at = (at + 1) & name_mask_) {
     Name& name = names_[at];
     if (name.hash == 0) return &name;
-    if (name.hash == hash && name.length == text.size() && std::memcmp(name.text.get(), text.data(), text.size()) == 0) return &name;
+    if (name.hash == hash && name.length == text.size() && same(name.text.get(), text.data(), text.size())) return &name;
   }
 }
 
@@ -167,8 +185,32 @@ void ThreadWriter::plain(RecordType type, std::uint8_t code, std::string_view na
   commit(bytes);
 }
 
+// The common case: the name is defined in this chunk, and there is room. Else no_name, and nothing has changed.
+inline std::uint32_t ThreadWriter::known_id(std::string_view text) const {
+  const std::uint64_t hash = hash_of(text);
+  const Name& name = names_[static_cast<std::uint32_t>(hash >> 20) & name_mask_];
+  const bool known = name.hash == hash && name.chunk + 1 == sequence_ && name.length == text.size() &&
+                     same(name.text.get(), text.data(), text.size());
+  return known ? name.id : no_name;
+}
+
 void ThreadWriter::push(SpanKind kind, std::string_view name) {
   const std::uint64_t ticks = clock_.now();
+  const std::uint32_t reserved = pop_bytes * (depth_ + 1);
+  if (dropped_depth_ == 0 && depth_ < deepest && used_ + 16 + reserved <= capacity_) [[likely]] {
+    if (const std::uint32_t id = known_id(name); id != no_name) [[likely]] {
+      auto* const at = reinterpret_cast<std::uint8_t*>(chunk_ + 1) + used_;
+      put(put_head(at, RecordType::push, static_cast<std::uint8_t>(kind), 2, id), ticks);
+      commit(16);
+      ++depth_;
+      return;
+    }
+  }
+  push_slowly(kind, name, ticks);
+}
+
+// A new name, a new chunk, or no room.
+void ThreadWriter::push_slowly(SpanKind kind, std::string_view name, std::uint64_t ticks) {
   const std::uint32_t reserved = pop_bytes * (depth_ + 1);
   const bool fits = dropped_depth_ == 0 && depth_ < deepest && reserve(16, reserved) != nullptr;
   const std::uint32_t id = fits ? intern(name, 16 + reserved) : no_name;

@@ -20,8 +20,8 @@ int everything() {
     annotate::Span forward{annotate::Kind::forward, "forward"};
     forward.with("layer", std::string_view{"conv1"});
     annotate::counter("allocated_bytes", 1024.0 * i);
-    const rankscope_collective_v1 collective{static_cast<std::uint64_t>(i) + 1, static_cast<std::uint64_t>(i), 4096, "dp",
-                                             "allreduce", "f32", "0,1", -1};
+    const rankscope_collective_v1 collective{
+        static_cast<std::uint64_t>(i) + 1, static_cast<std::uint64_t>(i), 4096, "dp", "allreduce", "f32", "0,1", -1};
     annotate::collective_enqueued(collective);
     std::thread{[&] {
       annotate::name_thread("comm");

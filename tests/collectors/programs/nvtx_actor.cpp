@@ -194,13 +194,20 @@ int late(int, char**) {
 
 int main(int count, char** words) {
   std::map<std::string, Scene> scenes{
-      {"levels", levels},         {"without_recorder", without_recorder},
-      {"start_end", start_end},   {"marks", marks},
-      {"attributes", attributes}, {"domains", domains},
-      {"interleaved", interleaved}, {"three_copies", three_copies},
-      {"named_thread", named_thread}, {"pushes", pushes},
-      {"steps", steps},           {"threads", threads},
-      {"late", late},             {"open_over_window", open_over_window},
+      {"levels", levels},
+      {"without_recorder", without_recorder},
+      {"start_end", start_end},
+      {"marks", marks},
+      {"attributes", attributes},
+      {"domains", domains},
+      {"interleaved", interleaved},
+      {"three_copies", three_copies},
+      {"named_thread", named_thread},
+      {"pushes", pushes},
+      {"steps", steps},
+      {"threads", threads},
+      {"late", late},
+      {"open_over_window", open_over_window},
   };
   add_payload_scenes(scenes);
   add_ending_scenes(scenes);

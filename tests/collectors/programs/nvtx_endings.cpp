@@ -46,7 +46,8 @@ int fork_scene(int, char** words) {
   pairs("parent", count);
   nvtxRangePushA("around the fork");
   const bool bare = std::strcmp(words[0], "clone") == 0;
-  const auto child = static_cast<pid_t>(bare ? syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr) : fork());
+  const auto child =
+      static_cast<pid_t>(bare ? syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr) : fork());
   if (child == 0) {
     pairs("child", count);
     nvtxRangePop();  // began in the parent

@@ -29,12 +29,14 @@ struct Payload {
   std::uint8_t last;
 };
 
-#define FIELD(kind, field) {0, kind, #field, nullptr, 0, offsetof(Payload, field), nullptr, nullptr}
+#define FIELD(kind, field) \
+  { 0, kind, #field, nullptr, 0, offsetof(Payload, field), nullptr, nullptr }
 
 std::uint64_t register_schemas(nvtxDomainHandle_t domain) {
   const nvtxPayloadEnum_t modes[] = {{"slow", 1, 0}, {"fast", 2, 0}};
   nvtxPayloadEnumAttr_t mode{};
-  mode.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
+  mode.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |
+                   NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
   mode.entries = modes;
   mode.numEntries = 2;
   mode.sizeOfEnum = sizeof(Mode);
@@ -51,10 +53,14 @@ std::uint64_t register_schemas(nvtxDomainHandle_t domain) {
   inner.numEntries = 2;
   const std::uint64_t inner_id = nvtxPayloadSchemaRegister(domain, &inner);
   nvtxPayloadSchemaEntry_t fields[] = {
-      FIELD(NVTX_PAYLOAD_ENTRY_TYPE_INT32, number), FIELD(NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, real),
-      FIELD(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, text), FIELD(NVTX_PAYLOAD_ENTRY_TYPE_CHAR, name),
-      FIELD(mode_id, mode),                         FIELD(NVTX_PAYLOAD_ENTRY_TYPE_INT16, pair),
-      FIELD(inner_id, inner),                       FIELD(NVTX_PAYLOAD_ENTRY_TYPE_UINT8, last),
+      FIELD(NVTX_PAYLOAD_ENTRY_TYPE_INT32, number),
+      FIELD(NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, real),
+      FIELD(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, text),
+      FIELD(NVTX_PAYLOAD_ENTRY_TYPE_CHAR, name),
+      FIELD(mode_id, mode),
+      FIELD(NVTX_PAYLOAD_ENTRY_TYPE_INT16, pair),
+      FIELD(inner_id, inner),
+      FIELD(NVTX_PAYLOAD_ENTRY_TYPE_UINT8, last),
   };
   fields[3].flags = fields[5].flags = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE;
   fields[3].arrayOrUnionDetail = 8;
@@ -82,8 +88,14 @@ nvtxEventAttributes_t event_with(const char* name, const nvtxPayloadData_t* data
 int payloads(int, char**) {
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("app");
   const std::uint64_t id = register_schemas(domain);
-  const Payload payload{.number = -3, .real = 0.5F, .text = "pointed", .name = "inplace", .mode = Mode::fast,
-                        .pair = {4, -5}, .inner = {6, -7}, .last = 200};
+  const Payload payload{.number = -3,
+                        .real = 0.5F,
+                        .text = "pointed",
+                        .name = "inplace",
+                        .mode = Mode::fast,
+                        .pair = {4, -5},
+                        .inner = {6, -7},
+                        .last = 200};
   const nvtxPayloadData_t data{id, sizeof payload, &payload};
   const nvtxEventAttributes_t event = event_with("with payload", &data);
   nvtxDomainRangePushEx(domain, &event);
@@ -91,6 +103,38 @@ int payloads(int, char**) {
   nvtxRangePushPayload(domain, &data, 1);
   nvtxDomainRangePop(domain);
   return nvtxDomainIsEnabled(domain) == 1 && id >= NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START ? 0 : 1;
+}
+
+/// As NCCL does: the schema names an enumeration that is registered later.
+int late_enum(int, char**) {
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("app");
+  constexpr std::uint64_t enum_id = NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 9;
+  const nvtxPayloadSchemaEntry_t field{0, enum_id, "mode", nullptr, 0, 0, nullptr, nullptr};
+  nvtxPayloadSchemaAttr_t schema{};
+  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES;
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.entries = &field;
+  schema.numEntries = 1;
+  const std::uint64_t id = nvtxPayloadSchemaRegister(domain, &schema);
+  const Mode mode = Mode::slow;
+  const nvtxPayloadData_t data{id, sizeof mode, &mode};
+  const nvtxEventAttributes_t before = event_with("before", &data);
+  nvtxDomainRangePushEx(domain, &before);
+  nvtxDomainRangePop(domain);
+  const nvtxPayloadEnum_t names[] = {{"slow", 1, 0}};
+  nvtxPayloadEnumAttr_t known{};
+  known.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |
+                    NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID;
+  known.entries = names;
+  known.numEntries = 1;
+  known.sizeOfEnum = sizeof(Mode);
+  known.schemaId = enum_id;
+  nvtxPayloadEnumRegister(domain, &known);
+  const nvtxEventAttributes_t after = event_with("after", &data);
+  nvtxDomainRangePushEx(domain, &after);
+  nvtxDomainRangePop(domain);
+  return 0;
 }
 
 int undecodable(int, char**) {
@@ -160,6 +204,7 @@ int nccl(int, char** words) {
 
 void add_payload_scenes(std::map<std::string, Scene>& scenes) {
   scenes["payloads"] = payloads;
+  scenes["late_enum"] = late_enum;
   scenes["undecodable"] = undecodable;
   scenes["communicator"] = communicator;
   scenes["nccl"] = nccl;

@@ -18,19 +18,19 @@ enum class Talk : std::uint8_t { quiet, normal, verbose };       ///< on stderr
 struct RecordOptions {
   std::vector<std::string> command{};
   std::vector<std::string> shown_command{};  ///< for the manifest, as the user knows it; empty: command
-  std::filesystem::path out{};      ///< empty: PROGRAM-YYYYMMDD-HHMMSS.rankscope in the current folder
-  std::string collect{};            ///< as sources_from reads; empty: all
-  double sample_hz = 10;            ///< 0 = no host samples
+  std::filesystem::path out{};               ///< empty: PROGRAM-YYYYMMDD-HHMMSS.rankscope in the current folder
+  std::string collect{};                     ///< as sources_from reads; empty: all
+  double sample_hz = 10;                     ///< 0 = no host samples
   std::uint32_t ring_kib = 4096;
-  std::string rank_env{};           ///< variable that tells the rank
-  std::string window{};             ///< "wait,warmup,active,repeat"; empty: every step
-  double duration_s = 0;            ///< 0 = to the end
+  std::string rank_env{};  ///< variable that tells the rank
+  std::string window{};    ///< "wait,warmup,active,repeat"; empty: every step
+  double duration_s = 0;   ///< 0 = to the end
   Follow follow = Follow::descendants;
   Preload preload = Preload::yes;
   Talk talk = Talk::normal;
-  std::filesystem::path library{};  ///< empty: found beside the program
-  std::string launcher{};           ///< for the manifest; empty: guessed from the command
-  std::int64_t world_size = 0;      ///< for the manifest; 0: what the segments tell
+  std::filesystem::path library{};                              ///< empty: found beside the program
+  std::string launcher{};                                       ///< for the manifest; empty: guessed from the command
+  std::int64_t world_size = 0;                                  ///< for the manifest; 0: what the segments tell
   std::vector<std::pair<std::string, std::string>> metadata{};  ///< for the manifest
   std::vector<std::pair<std::string, std::string>> injected{};  ///< faults of the reference trainer
 };
@@ -39,7 +39,7 @@ struct RecordOptions {
 struct RecordSummary {
   std::filesystem::path out{};
   std::uint64_t processes = 0;
-  std::uint64_t ranks = 0;            ///< that a variable or a communicator told
+  std::uint64_t ranks = 0;  ///< that a variable or a communicator told
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::uint64_t events_dropped = 0;
@@ -51,12 +51,13 @@ struct RecordSummary {
 };
 
 struct RecordOutcome {
-  int status = 0;                     ///< of the command (128+n on a signal); 125 if it succeeded but the recording failed
+  int status = 0;  ///< of the command (128+n on a signal); 125 if it succeeded but the recording failed
   RecordSummary summary{};
 };
 
-/// Errors mean that the command was not started, except `usage`-free 127 and 126 (not found, not executable), which are
-/// outcomes. Signals that end a program are passed on to the command. Leaves the summary on stderr unless quiet.
+/// An error means that the command was not started; a command that cannot be executed is an outcome (127 not found, 126
+/// otherwise). Signals that end programs are passed on to the command, children that have ended are reaped. The summary
+/// goes to stderr unless quiet.
 [[nodiscard]] Result<RecordOutcome> run_recorded(const RecordOptions& options);
 
 inline constexpr int status_recorder_failed = 125;

@@ -16,10 +16,10 @@ inline constexpr std::size_t source_count = 6;
 
 struct SourceInfo {
   Source source;
-  std::string_view id;       ///< as in --collect
+  std::string_view id;  ///< as in --collect
   std::string_view summary;
-  std::string_view needs;    ///< empty: nothing
-  bool built;                ///< false: not in this build
+  std::string_view needs;  ///< empty: nothing
+  bool built;              ///< false: not in this build
 };
 
 /// All sources, in the order they are listed to users.

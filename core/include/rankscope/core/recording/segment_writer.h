@@ -92,6 +92,8 @@ class ThreadWriter {
     chunk_->committed.store(used_, std::memory_order_release);
   }
   bool next_chunk();
+  void push_slowly(SpanKind kind, std::string_view name, std::uint64_t ticks);
+  [[nodiscard]] std::uint32_t known_id(std::string_view text) const;
   std::uint32_t intern(std::string_view text, std::uint32_t keep_free);
   Name* slot_of(std::uint64_t hash, std::string_view text);
   void grow();
