@@ -24,6 +24,8 @@ int main(int argc, char** argv) {
       chosen = &verb;
     });
   }
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr)
+    return say_usage_error("there is no verb '" + std::string{argv[1]} + "' in this version", "");
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& asked) {

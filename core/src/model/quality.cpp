@@ -47,6 +47,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Paced blocks took longer than their nominal time because the machine was too busy: times are noisier than intended."},
     {processes_without_events, "processes_without_events", info, "Processes were seen from outside only: host samples, no events."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
+    {disk_full, "disk_full", data_loss,
+     "Events were lost because the folder for segments was full. Name a larger one with RANKSCOPE_SPOOL."},
 }};
 
 constexpr bool in_order() {

@@ -65,7 +65,9 @@ void collect_metadata(const Chunk& chunk, Metadata& metadata) {
 void write_header(std::ofstream& out, const SegmentFile& segment) {
   std::array<char, segment_header_bytes> page{};
   std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
-  const auto chunks = static_cast<std::uint32_t>(segment.chunks.size());
+  // What was damaged or cut stays missed: a reader finds fewer chunks than there should be.
+  const std::uint64_t lost = segment.quality.of(Counter::chunks_corrupt) + segment.quality.of(Counter::segment_cut);
+  const auto chunks = static_cast<std::uint32_t>(segment.chunks.size() + lost);
   std::memcpy(page.data() + offsetof(SegmentHeader, packed_chunks), &chunks, sizeof chunks);
   out.write(page.data(), page.size());
 }

@@ -76,8 +76,6 @@ Result<Manifest> read_manifest(const fs::path& recording) {
   Manifest manifest;
   manifest.major = static_cast<int>(value_or<std::int64_t>(json, "major", 1));
   manifest.minor = static_cast<int>(value_or<std::int64_t>(json, "minor", 0));
-  if (manifest.major > 1)
-    return fail(ErrorKind::unreadable, format("{} has version {}.{}; use a newer rankscope", path.string(), manifest.major, manifest.minor));
   manifest.created_by = value_or<std::string>(json, "created_by", "");
   manifest.command = strings_from(json, "command");
   manifest.launcher = value_or<std::string>(json, "launcher", "");

@@ -44,6 +44,14 @@ Result<void> check_folder(const fs::path& path) {
   return {};
 }
 
+/// A manifest of a newer major version is refused; an absent or broken one only lacks facts.
+Result<void> check_version(const fs::path& path) {
+  const auto manifest = read_manifest(path);
+  if (!manifest || manifest->major <= format_major) return {};
+  return fail(ErrorKind::unreadable, format("{} was recorded in format {}.{}, this rankscope reads up to {}.x; use a newer rankscope",
+                                            path.string(), manifest->major, manifest->minor, format_major));
+}
+
 struct OpenSegments {
   std::vector<Opened> segments;
   std::vector<Error> refused;
@@ -123,7 +131,9 @@ void apply_manifest(const fs::path& path, RunBuilder& builder) {
 }
 
 void count_losses(const SegmentFile& file, Quality& quality) {
-  quality.add(Counter::events_dropped, file.counters.events_dropped);
+  // The same loss has two causes with different remedies.
+  const bool disk_full = file.counters.extents_refused > 0;
+  quality.add(disk_full ? Counter::disk_full : Counter::events_dropped, file.counters.events_dropped);
   quality.add(Counter::names_lost, file.counters.names_truncated);
   for (const CounterInfo& info : counter_table())
     if (const std::uint64_t value = file.quality.of(info.counter); value > 0) quality.add(info.counter, value);
@@ -146,10 +156,11 @@ bool looks_like_recording(const fs::path& path) {
 
 Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   RS_TRY_VOID(check_folder(path));
+  RS_TRY_VOID(check_version(path));
   const auto paths = segment_paths(path);
   if (paths.empty() && !looks_like_recording(path))
     return fail(ErrorKind::unreadable, format("{} is no recording: it has no {} and no segments", path.string(), manifest_name));
-  if (paths.empty()) return fail(ErrorKind::unreadable, format("{} holds no segments: nothing was recorded, or the copy is incomplete", path.string()));
+  if (paths.empty()) return fail(ErrorKind::unreadable, format("{} holds no segments: no process in it could be recorded, or the copy is incomplete", path.string()));
   OpenSegments opened = open_segments(paths);
   if (opened.segments.empty()) return tl::make_unexpected(opened.refused.front());
   RunBuilder builder;

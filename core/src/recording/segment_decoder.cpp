@@ -309,8 +309,9 @@ void SegmentDecoder::finish_collectives() {
 }
 
 void SegmentDecoder::add_collective(const OpenCollective& open) {
-  // Without its description or its start nobody can say what it was: the records were lost with a chunk.
-  if (!open.is_enqueued || (open.is_finished && !open.is_started)) return builder_.quality().add(Counter::names_lost);
+  // Without its description or its start nobody can say what it was:
+  // enqueued before the recording window opened, or the records were lost with a chunk (counted there).
+  if (!open.is_enqueued || (open.is_finished && !open.is_started)) return builder_.quality().add(Counter::pop_without_push);
   NewCollective row{.rank = rank_, .group = open.group, .op = open.op, .dtype = open.dtype, .lane = {}, .enqueued_on = open.enqueued_on};
   row.sequence = open.enqueued.sequence;
   row.bytes = open.enqueued.bytes;

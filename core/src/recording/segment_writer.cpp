@@ -103,11 +103,15 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::create(const SegmentOption
   segment->file_ = open(options.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (segment->file_ < 0)
     return fail(ErrorKind::cannot_write, format("cannot create {}: {}", options.path.string(), std::strerror(errno)));
+  // Whatever goes wrong below, no half-made segment stays behind.
+  const auto give_up = [&options](const std::string& what, int error) {
+    unlink(options.path.c_str());
+    return fail(ErrorKind::cannot_write, format("cannot {} {}: {}", what, options.path.string(), std::strerror(error)));
+  };
   if (const int error = posix_fallocate(segment->file_, 0, segment_header_bytes); error != 0)
-    return fail(ErrorKind::cannot_write, format("cannot allocate {}: {}", options.path.string(), std::strerror(error)));
+    return give_up("allocate", error);
   void* page = mmap(nullptr, segment_header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->file_, 0);
-  if (page == MAP_FAILED)
-    return fail(ErrorKind::cannot_write, format("cannot map {}: {}", options.path.string(), std::strerror(errno)));
+  if (page == MAP_FAILED) return give_up("map", errno);
   segment->clock_ = TickClock::detect();
   segment->header_ = new (page) SegmentHeader;
   fill_static(segment->header_->fixed, options, segment->clock_);
@@ -115,7 +119,10 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::create(const SegmentOption
   segment->file_bytes_ = segment_header_bytes;
   segment->wanted_spares_ = std::max(chunks_per_extent, options.ring_kib * 1024 / chunk_bytes);
   segment->spares_ = std::vector<std::atomic<ChunkHeader*>>(segment->wanted_spares_ + chunks_per_extent);
-  RS_TRY_VOID(segment->add_extent());
+  if (auto room = segment->add_extent(); !room) {
+    unlink(options.path.c_str());
+    return tl::make_unexpected(std::move(room).error());
+  }
   return segment;
 }
 
