@@ -48,11 +48,11 @@ void add_head(Page& page, const Report& report) {
                         duration_text(report.duration_ns), printable(report.source)));
   if (report.steps) page.paragraph(steps_source(*report.steps), Tone::faint);
   page.paragraph(clock_text(report.clock), Tone::faint);
-  std::size_t width = 0;
-  for (const auto& fact : report.facts) width = std::max(width, display_width(printable(fact.first)));
+  std::string facts;
   for (const auto& [name, value] : report.facts) {
-    page.item({printable(name), Tone::faint}, printable(value), std::min<std::size_t>(width, 20));
+    facts += format("{}{} {}", facts.empty() ? "" : " · ", printable(name), printable(value));
   }
+  if (!facts.empty()) page.paragraph(facts);
 }
 
 void add_stragglers(Page& page, const Report& report) {
@@ -144,11 +144,11 @@ std::string render_text(const Report& report, const Run&, const ReportOptions& o
   Page page{colour};
   add_verdict(page, report);
   add_head(page, report);
+  add_stragglers(page, report);
+  add_findings(page, report, options);
   add_rank_facts(page, report, options);
   add_rank_tables(page, report, options);
   add_collectives(page, report, options);
-  add_stragglers(page, report);
-  add_findings(page, report, options);
   add_quality(page, report);
   add_missing(page, report);
   return std::move(page).take();

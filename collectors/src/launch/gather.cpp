@@ -138,6 +138,8 @@ Result<void> gather(const fs::path& spool, const std::vector<fs::path>& outside,
     summary.bytes += gathered->bytes;
     summary.events_dropped += gathered->events_dropped;
     summary.disk_refusals += facts.refusals;
+    summary.world_size = std::max(summary.world_size, gathered->world_size);
+    if (summary.metadata.empty() || facts.rank == 0) summary.metadata = gathered->metadata;
   }
   summary.ranks = ranks.size();
   if (running > 0) {
@@ -155,6 +157,8 @@ Result<void> describe(const RecordOptions& options, int status, const RecordSumm
   auto manifest = recording::read_manifest(summary.out).value_or(new_manifest(options));
   const std::string host = host_name();
   if (std::ranges::find(manifest.hosts, host) == manifest.hosts.end()) manifest.hosts.push_back(host);
+  manifest.world_size = std::max(manifest.world_size, summary.world_size);
+  if (manifest.metadata.empty()) manifest.metadata = summary.metadata;
   manifest.exit_status = std::max<std::int64_t>(manifest.exit_status, status);
   return recording::write_manifest(summary.out, manifest);
 }

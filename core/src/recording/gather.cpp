@@ -1,10 +1,12 @@
 // Packs the segment of a process that has ended: only what was written, every chunk sealed.
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
 #include "crc32c.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "segment_file.h"
 
@@ -37,6 +39,29 @@ std::uint64_t count_events(const Chunk& chunk) {
   return events;
 }
 
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+// Later values of a key replace earlier ones, as in the reader.
+void collect_metadata(const Chunk& chunk, Metadata& metadata) {
+  std::vector<std::string_view> names;
+  RecordWalk walk{chunk.payload};
+  for (Record record{}; walk.next(record);) {
+    if (record.head.type == static_cast<std::uint8_t>(RecordType::string)) {
+      const auto bytes = record.body.subspan(std::min<std::size_t>(8, record.body.size()));
+      const auto length = std::min<std::size_t>(record.word(0), bytes.size());
+      names.resize(std::max<std::size_t>(names.size(), std::size_t{std::min(record.head.name, 0xFFFFU)} + 1));
+      if (record.head.name < names.size()) names[record.head.name] = {reinterpret_cast<const char*>(bytes.data()), length};
+    }
+    if (record.head.type != static_cast<std::uint8_t>(RecordType::metadata)) continue;
+    if (record.head.name >= names.size() || record.word(0) >= names.size()) continue;
+    const std::string key{names[record.head.name]};
+    if (key == injected_faults_key) continue;
+    const auto known = std::ranges::find(metadata, key, &Metadata::value_type::first);
+    if (known == metadata.end()) metadata.emplace_back(key, names[record.word(0)]);
+    else known->second = names[record.word(0)];
+  }
+}
+
 void write_header(std::ofstream& out, const SegmentFile& segment) {
   std::array<char, segment_header_bytes> page{};
   std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
@@ -54,9 +79,11 @@ Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& tar
   GatherSummary summary{.segments = 1, .events_dropped = segment.counters.events_dropped};
   write_header(out, segment);
   summary.bytes = segment_header_bytes;
+  summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
   for (const Chunk& chunk : segment.chunks) {
     write_chunk(out, chunk);
     summary.events += count_events(chunk);
+    collect_metadata(chunk, summary.metadata);
     summary.bytes += chunk_header_bytes + chunk.payload.size();
   }
   out.close();

@@ -85,7 +85,7 @@ Result<Manifest> read_manifest(const fs::path& recording) {
   manifest.exit_status = value_or<std::int64_t>(json, "exit_status", -1);
   manifest.hosts = strings_from(json, "hosts");
   manifest.metadata = from_object(json, "metadata");
-  manifest.injected = from_object(json, "injected_faults");
+  manifest.injected = from_object(json, injected_faults_key);
   return manifest;
 }
 
@@ -101,7 +101,7 @@ Result<void> write_manifest(const fs::path& recording, const Manifest& manifest)
   json["exit_status"] = manifest.exit_status;
   json["hosts"] = manifest.hosts;
   json["metadata"] = to_object(manifest.metadata);
-  if (!manifest.injected.empty()) json["injected_faults"] = to_object(manifest.injected);
+  if (!manifest.injected.empty()) json[injected_faults_key] = to_object(manifest.injected);
   const fs::path path = recording / manifest_name;
   const fs::path temporary = recording / (std::string{manifest_name} + ".part");
   std::ofstream file{temporary, std::ios::trunc};

@@ -5,12 +5,10 @@
 #include <charconv>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
 
 namespace rankscope::recording {
 namespace {
-
-// What the reference trainer broke on purpose must not reach any analysis.
-constexpr std::string_view injected_key = "injected_faults";
 
 template <std::size_t n>
 std::string_view text_of(const std::array<char, n>& field) {
@@ -188,7 +186,7 @@ void SegmentDecoder::add_attribute(Thread& thread, const Record& record, bool te
 }
 
 void SegmentDecoder::add_metadata(StringId key, StringId value) {
-  if (!key.is_set() || !value.is_set() || builder_.text(key) == injected_key) return;
+  if (!key.is_set() || !value.is_set() || builder_.text(key) == injected_faults_key) return;
   if (const auto counter = counter_from(builder_.text(key))) return note_total(*counter, builder_.text(value));
   auto& metadata = builder_.process(process_).metadata;
   const auto known = std::ranges::find(metadata, key, &std::pair<StringId, StringId>::first);

@@ -28,6 +28,9 @@ inline constexpr const char* manifest_name = "manifest.json";
 inline constexpr const char* segment_folder = "segments";
 inline constexpr const char* segment_suffix = ".rseg";
 
+/// Metadata key, of a process or of the manifest, that says what was broken on purpose. Readers leave it out.
+inline constexpr const char* injected_faults_key = "injected_faults";
+
 [[nodiscard]] Result<Manifest> read_manifest(const std::filesystem::path& recording);
 /// Written beside and renamed.
 [[nodiscard]] Result<void> write_manifest(const std::filesystem::path& recording, const Manifest& manifest);

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/result.h"
@@ -21,6 +24,8 @@ struct GatherSummary {
   std::uint64_t events = 0;
   std::uint64_t events_dropped = 0;
   std::uint64_t bytes = 0;
+  std::int64_t world_size = 0;  ///< 0 = the process did not know
+  std::vector<std::pair<std::string, std::string>> metadata{};  ///< what the process said of itself; never injected faults
 };
 
 /// Copies one segment of a process that has ended to `target`: only what was written, every chunk sealed with its CRC.
