@@ -43,7 +43,8 @@ Action declare_export(CLI::App& app, const Words&) {
     if (!done) return say(done.error());
     std::error_code no_file;  // a pipe or a device has no size
     const auto bytes = std::filesystem::file_size(arguments->out, no_file);
-    say(no_file ? format("wrote {}", arguments->out) : format("wrote {} ({:.1f} MB)", arguments->out, static_cast<double>(bytes) / 1e6));
+    say(no_file ? format("wrote {}", arguments->out)
+                : format("wrote {} ({:.1f} MB)", arguments->out, static_cast<double>(bytes) / 1e6));
     return 0;
   };
 }

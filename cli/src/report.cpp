@@ -31,8 +31,8 @@ analyzer::Colour colour_of(const std::string& wish) {
 Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options) {
   for (const RankId rank : options.ranks)
     if (std::ranges::find(run.ranks(), rank) == run.ranks().end())
-      return fail(ErrorKind::usage, format("--ranks: there is no rank {} in this recording; its ranks are {} to {}", rank.value,
-                                           run.ranks().empty() ? 0 : run.ranks().front().value,
+      return fail(ErrorKind::usage, format("--ranks: there is no rank {} in this recording; its ranks are {} to {}",
+                                           rank.value, run.ranks().empty() ? 0 : run.ranks().front().value,
                                            run.ranks().empty() ? 0 : run.ranks().back().value));
   return {};
 }

@@ -47,8 +47,10 @@ std::vector<std::pair<std::string, std::string>> faults_in(const std::vector<std
 Words without_faults(const Words& words) {
   Words rest;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--fault") ++i;  // and its value
-    else if (!words[i].starts_with("--fault=")) rest.push_back(words[i]);
+    if (words[i] == "--fault")
+      ++i;  // and its value
+    else if (!words[i].starts_with("--fault="))
+      rest.push_back(words[i]);
   }
   return rest;
 }
@@ -68,7 +70,8 @@ int record_training(collectors::RecordOptions& options) {
 int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   const auto trainer = find_program_file(trainer_name);
   if (!trainer) {
-    say("the reference trainer is not in this build: configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it)");
+    say("the reference trainer is not in this build: configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup "
+        "fetches it)");
     return collectors::status_recorder_failed;
   }
   arguments.record.command = {trainer->string()};

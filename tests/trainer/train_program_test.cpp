@@ -45,9 +45,9 @@ TEST(Train, IsTheRankThatALauncherSaysItIs) {
   const std::string port = std::to_string(20000 + getpid() % 10000);
   const std::string common = "WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port + " " +
                              RANKSCOPE_TRAIN + " --steps 2 --pace off";
-  const ProgramResult result = run_program({"/bin/sh", "-c",
-                                            "RANK=1 LOCAL_RANK=1 " + common + " & RANK=0 LOCAL_RANK=0 " + common +
-                                                "; status=$?; wait $! && exit $status"});
+  const ProgramResult result = run_program(
+      {"/bin/sh", "-c",
+       "RANK=1 LOCAL_RANK=1 " + common + " & RANK=0 LOCAL_RANK=0 " + common + "; status=$?; wait $! && exit $status"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_TRUE(has(result.out, "ddp on 2 ranks")) << result.out;
   EXPECT_EQ(std::ranges::count(result.out, '\n'), 4) << "rank 1 prints nothing: " << result.out;

@@ -108,7 +108,8 @@ Result<OutFolder> make_out_folder(const RecordOptions& options, const std::strin
   // Filled under another name and moved: a sibling never sees it half made, and of two that come together one wins.
   const fs::path beside = out.string() + "." + host_name() + "-" + std::to_string(getpid()) + ".new";
   if (!fs::create_directory(beside, error)) {
-    return fail(ErrorKind::cannot_write, format("cannot make {}: {}", beside.string(), error ? error.message() : "it exists already"));
+    return fail(ErrorKind::cannot_write,
+                format("cannot make {}: {}", beside.string(), error ? error.message() : "it exists already"));
   }
   RS_TRY_VOID(fill(beside, job));
   fs::rename(beside, out, error);

@@ -156,7 +156,7 @@ Result<fs::path> find_inject_library() {
     if (fs::is_regular_file(beside / inject_library_name, error)) return beside / inject_library_name;
   }
   return fail(ErrorKind::cannot_write, format("{} is neither in {} nor in ../lib; name it with {}", inject_library_name,
-                                            folder.string(), variable::library));
+                                              folder.string(), variable::library));
 }
 
 std::string guess_launcher(const std::vector<std::string>& command) {

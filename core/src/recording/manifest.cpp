@@ -47,8 +47,8 @@ T value_or(const Json& parent, const char* key, T fallback) {
 }
 
 bool names_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 10> words{"token", "secret", "password", "passwd", "apikey",
-                                                   "api_key", "api-key", "credential", "auth", "private"};
+  constexpr std::array<std::string_view, 10> words{"token",   "secret",  "password",   "passwd", "apikey",
+                                                   "api_key", "api-key", "credential", "auth",   "private"};
   std::string lower{name};
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (lower.ends_with("_key") || lower.ends_with("-key")) return true;

@@ -43,11 +43,11 @@ struct RecordSummary {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::uint64_t events_dropped = 0;
-  std::uint64_t disk_refusals = 0;    ///< times a segment could not grow
-  std::uint64_t not_recorded = 0;     ///< processes that could not open a segment
-  std::int64_t world_size = 0;        ///< what the segments tell; 0 = unknown
+  std::uint64_t disk_refusals = 0;                              ///< times a segment could not grow
+  std::uint64_t not_recorded = 0;                               ///< processes that could not open a segment
+  std::int64_t world_size = 0;                                  ///< what the segments tell; 0 = unknown
   std::vector<std::pair<std::string, std::string>> metadata{};  ///< of the first process that said anything of itself
-  std::vector<std::string> notes{};   ///< one sentence each: what is missing, and what to do
+  std::vector<std::string> notes{};                             ///< one sentence each: what is missing, and what to do
 };
 
 struct RecordOutcome {
