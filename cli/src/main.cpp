@@ -26,7 +26,10 @@ int main(int argc, char** argv) {
       chosen = &verb;
     });
   }
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr)
+  const auto is_verb = [](std::string_view word) {
+    return std::ranges::find(verbs(), word, &Verb::name) != verbs().end();
+  };
+  if (argc > 1 && argv[1][0] != '-' && !is_verb(argv[1]))
     return say_usage_error("there is no verb '" + std::string{argv[1]} + "' in this version", "");
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
