@@ -124,6 +124,7 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::create(const SegmentOption
     unlink(options.path.c_str());
     return tl::make_unexpected(std::move(room).error());
   }
+  segment->refill();  // the whole ring from the start: a program may begin with a burst
   return segment;
 }
 
