@@ -41,8 +41,9 @@ Result<std::shared_ptr<const Run>> open_run(const fs::path& path) {
     if (name.ends_with(".txt")) return read_text_file(path);  // what `rankscope dump` prints
     for (const Foreign& format_ : foreign)
       if (name.ends_with(format_.suffix))
-        return fail(ErrorKind::unreadable, format("{} looks like {}, which this version cannot read yet; give a .rankscope folder",
-                                                  path.string(), format_.what));
+        return fail(ErrorKind::unreadable,
+                    format("{} looks like {}, which this version cannot read yet; give a .rankscope folder",
+                           path.string(), format_.what));
     return fail(ErrorKind::unreadable, format("{} is a file; give a .rankscope folder", path.string()));
   }
   return recording::read_recording(path);

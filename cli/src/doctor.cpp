@@ -41,8 +41,9 @@ Line library_line() {
 
 Line trainer_line() {
   const auto path = find_program_file(trainer_name);
-  return {path.has_value(), "reference trainer", path ? path->string() : "not built",
-          "configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it); everything else works without"};
+  return {
+      path.has_value(), "reference trainer", path ? path->string() : "not built",
+      "configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it); everything else works without"};
 }
 
 Line clock_line() {
@@ -60,13 +61,15 @@ Line spool_line() {
   const bool writable = access(folder.c_str(), W_OK) == 0;
   const bool roomy = !error && space.available > (std::uintmax_t{1} << 30);
   return {writable && roomy, "spool folder",
-          format("{}, {:.1f} GB free{}", folder.string(), error ? 0.0 : static_cast<double>(space.available) / 1e9, writable ? "" : ", not writable"),
+          format("{}, {:.1f} GB free{}", folder.string(), error ? 0.0 : static_cast<double>(space.available) / 1e9,
+                 writable ? "" : ", not writable"),
           "set RANKSCOPE_SPOOL to a writable node-local folder with at least 1 GB"};
 }
 
 Line pressure_line() {
   const bool there = std::ifstream{"/proc/pressure/cpu"}.good();
-  return {there, "pressure counters", there ? "/proc/pressure" : "absent", "the kernel was built or booted without psi; host samples lack pressure"};
+  return {there, "pressure counters", there ? "/proc/pressure" : "absent",
+          "the kernel was built or booted without psi; host samples lack pressure"};
 }
 
 Line device_line() {
@@ -94,7 +97,8 @@ Action declare_doctor(CLI::App&, const Words&) {
   return [] {
     std::string text = "rankscope " RANKSCOPE_VERSION "\n";
     const Line library = library_line();
-    for (const Line& line : {library, trainer_line(), clock_line(), spool_line(), pressure_line(), device_line()}) text += to_text(line);
+    for (const Line& line : {library, trainer_line(), clock_line(), spool_line(), pressure_line(), device_line()})
+      text += to_text(line);
     const auto printed = print(text + source_lines());
     if (!printed) return say(printed.error());
     return library.good ? 0 : exit_status(ErrorKind::cannot_write);

@@ -41,8 +41,10 @@ Action declare_export(CLI::App& app, const Words&) {
   return [arguments] {
     const auto done = export_run(*arguments);
     if (!done) return say(done.error());
-    std::error_code ignored;
-    say(format("wrote {} ({:.1f} MB)", arguments->out, static_cast<double>(std::filesystem::file_size(arguments->out, ignored)) / 1e6));
+    std::error_code no_file;  // a pipe or a device has no size
+    const auto bytes = std::filesystem::file_size(arguments->out, no_file);
+    say(no_file ? format("wrote {}", arguments->out)
+                : format("wrote {} ({:.1f} MB)", arguments->out, static_cast<double>(bytes) / 1e6));
     return 0;
   };
 }

@@ -11,9 +11,11 @@ int main(int argc, char** argv) {
   CLI::App app{"rankscope: which rank, operation, link or schedule makes a training step slow, and why", "rankscope"};
   app.set_version_flag("--version", "rankscope " RANKSCOPE_VERSION);
   app.require_subcommand(1);
-  app.footer("RUN is a .rankscope folder. Results go to stdout, progress and errors to stderr.\n"
-             "Exit status: 0 done, 2 wrong options, 3 nothing readable, 4 cannot tell, 5 cannot write.");
-  char** const dashes = std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
+  app.footer(
+      "RUN is a .rankscope folder. Results go to stdout, progress and errors to stderr.\n"
+      "Exit status: 0 done, 2 wrong options, 3 nothing readable, 4 cannot tell, 5 cannot write.");
+  char** const dashes =
+      std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
   const Words behind_dashes(dashes == argv + argc ? dashes : dashes + 1, argv + argc);
   const Verb* chosen = nullptr;
   Action action;
@@ -24,6 +26,11 @@ int main(int argc, char** argv) {
       chosen = &verb;
     });
   }
+  const auto is_verb = [](std::string_view word) {
+    return std::ranges::find(verbs(), word, &Verb::name) != verbs().end();
+  };
+  if (argc > 1 && argv[1][0] != '-' && !is_verb(argv[1]))
+    return say_usage_error("there is no verb '" + std::string{argv[1]} + "' in this version", "");
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& asked) {

@@ -15,18 +15,23 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
     if (source.built) ids += (ids.empty() ? "" : ",") + std::string{source.id};
   app.add_option("--out", options.out, "folder to record into (default: PROGRAM-DATE-TIME.rankscope)");
   app.add_option("--collect", options.collect, "sources to record, of " + ids + " (default: all)");
-  app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")->capture_default_str()->check(CLI::Range(0.0, 1000.0));
-  app.add_option("--ring-kib", options.ring_kib, "buffer of each process; events that find it full are dropped and counted")
-      ->capture_default_str()
-      ->check(CLI::Range(1024, 1 << 20));
+  app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")->capture_default_str();
+  app.add_option("--ring-kib", options.ring_kib,
+                 "buffer of each process; events that find it full are dropped and counted")
+      ->capture_default_str();
   app.add_option("--rank-env", options.rank_env, "environment variable that holds the rank");
   app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
-  app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")->check(CLI::Range(0.0, 1e9));
-  app.add_flag_callback("--no-follow", [&options] { options.follow = collectors::Follow::command_only; }, "do not record child processes");
-  app.add_flag_callback("--no-preload", [&options] { options.preload = collectors::Preload::no; },
-                        "do not set LD_PRELOAD; programs are then entered through NVTX or CUDA only");
-  app.add_flag_callback("--quiet", [&options] { options.talk = collectors::Talk::quiet; }, "say nothing but errors");
-  app.add_flag_callback("--verbose", [&options] { options.talk = collectors::Talk::verbose; }, "say where the events are kept meanwhile");
+  app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never");
+  app.add_flag_callback(
+      "--no-follow", [&options] { options.follow = collectors::Follow::command_only; },
+      "do not record child processes");
+  app.add_flag_callback(
+      "--no-preload", [&options] { options.preload = collectors::Preload::no; },
+      "do not set LD_PRELOAD; programs are then entered through NVTX or CUDA only");
+  app.add_flag_callback(
+      "--quiet", [&options] { options.talk = collectors::Talk::quiet; }, "say nothing but errors");
+  app.add_flag_callback(
+      "--verbose", [&options] { options.talk = collectors::Talk::verbose; }, "say where the events are kept meanwhile");
 }
 
 int record(const RecordOptions& options) {

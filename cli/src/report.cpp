@@ -1,10 +1,12 @@
 // rankscope report RUN
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/analyzer/render.h"
+#include "rankscope/core/format.h"
 #include "say.h"
 #include "selection.h"
 #include "verb.h"
@@ -26,10 +28,20 @@ analyzer::Colour colour_of(const std::string& wish) {
   return coloured ? analyzer::Colour::yes : analyzer::Colour::no;
 }
 
+Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options) {
+  for (const RankId rank : options.ranks)
+    if (std::ranges::find(run.ranks(), rank) == run.ranks().end())
+      return fail(ErrorKind::usage, format("--ranks: there is no rank {} in this recording; its ranks are {} to {}",
+                                           rank.value, run.ranks().empty() ? 0 : run.ranks().front().value,
+                                           run.ranks().empty() ? 0 : run.ranks().back().value));
+  return {};
+}
+
 Result<int> report(const ReportArguments& arguments) {
   RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
   options.instances = arguments.instances;
   RS_TRY(const auto run, analyzer::open_run(arguments.run));
+  RS_TRY_VOID(check_ranks(*run, options));
   const analyzer::Report result = analyzer::analyze(*run, options);
   if (!arguments.json.empty()) {
     const std::string json = analyzer::render_json(result, *run, options);

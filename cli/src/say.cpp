@@ -25,7 +25,8 @@ struct ProgressState {
 
 void draw_bar(const ProgressState& state, double done) {
   const int filled = static_cast<int>(done * bar_width);
-  std::fprintf(stderr, "\r%s [%s%s] %3d %%", state.what.c_str(), std::string(static_cast<std::size_t>(filled), '#').c_str(),
+  std::fprintf(stderr, "\r%s [%s%s] %3d %%", state.what.c_str(),
+               std::string(static_cast<std::size_t>(filled), '#').c_str(),
                std::string(static_cast<std::size_t>(bar_width - filled), ' ').c_str(), static_cast<int>(done * 100));
   if (done >= 1) std::fputc('\n', stderr);
 }
@@ -56,7 +57,9 @@ int say_usage_error(std::string_view message, std::string_view verb) {
   return exit_status(ErrorKind::usage);
 }
 
-void say(std::string_view message) { std::fprintf(stderr, "rankscope: %.*s\n", static_cast<int>(message.size()), message.data()); }
+void say(std::string_view message) {
+  std::fprintf(stderr, "rankscope: %.*s\n", static_cast<int>(message.size()), message.data());
+}
 
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }

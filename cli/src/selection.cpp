@@ -11,7 +11,8 @@ Result<std::int64_t> number(std::string_view text, std::string_view option) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 0)
-    return fail(ErrorKind::usage, format("{}: '{}' is no number; write A:B for steps, 0,2,4-7 for ranks", option, text));
+    return fail(ErrorKind::usage,
+                format("{}: '{}' is no number; write A:B for steps, 0,2,4-7 for ranks", option, text));
   return value;
 }
 
@@ -34,7 +35,8 @@ Result<std::vector<RankId>> rank_list(std::string_view text) {
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     const std::size_t dash = word.find('-');
     RS_TRY(const std::int64_t first, number(word.substr(0, dash), "--ranks"));
-    RS_TRY(const std::int64_t last, dash == std::string_view::npos ? Result<std::int64_t>{first} : number(word.substr(dash + 1), "--ranks"));
+    RS_TRY(const std::int64_t last,
+           dash == std::string_view::npos ? Result<std::int64_t>{first} : number(word.substr(dash + 1), "--ranks"));
     if (last < first || last >= most) return fail(ErrorKind::usage, format("--ranks: '{}' is no range of ranks", word));
     for (std::int64_t rank = first; rank <= last; ++rank) ranks.push_back(RankId{static_cast<std::uint32_t>(rank)});
   }
@@ -47,7 +49,9 @@ void add_selection(CLI::App& app, Selection& selection) {
   app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B)");
   app.add_option("--ranks", selection.ranks, "only these ranks, e.g. 0,2,4-7");
   app.add_flag("--include-warmup", selection.include_warm_up, "count leading slow steps, too");
-  app.add_option("--top", selection.top, "length of the lists in the text")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_option("--top", selection.top, "length of the lists in the text")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
 }
 
 Result<analyzer::ReportOptions> options_from(const Selection& selection) {

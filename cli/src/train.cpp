@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "programs.h"
@@ -42,10 +43,35 @@ std::vector<std::pair<std::string, std::string>> faults_in(const std::vector<std
   return faults;
 }
 
+/// The command as the manifest shows it to analyses.
+Words without_faults(const Words& words) {
+  Words rest;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--fault")
+      ++i;  // and its value
+    else if (!words[i].starts_with("--fault="))
+      rest.push_back(words[i]);
+  }
+  return rest;
+}
+
+/// Options that the trainer refused leave no recording behind: there was no rank yet.
+int record_training(collectors::RecordOptions& options) {
+  const auto outcome = collectors::run_recorded(options);
+  if (!outcome) return say(outcome.error());
+  if (outcome->status == exit_status(ErrorKind::usage) && outcome->summary.ranks == 0) {
+    std::error_code ignored;
+    std::filesystem::remove_all(outcome->summary.out, ignored);
+    say(format("nothing was trained, so {} was removed", outcome->summary.out.string()));
+  }
+  return outcome->status;
+}
+
 int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   const auto trainer = find_program_file(trainer_name);
   if (!trainer) {
-    say("the reference trainer is not in this build: configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it)");
+    say("the reference trainer is not in this build: configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup "
+        "fetches it)");
     return collectors::status_recorder_failed;
   }
   arguments.record.command = {trainer->string()};
@@ -56,11 +82,12 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   arguments.record.command.insert(arguments.record.command.end(), words.begin(), words.end());
   if (arguments.no_record) return become(arguments.record.command);
   arguments.record.shown_command = {"rankscope", "train"};
-  arguments.record.shown_command.insert(arguments.record.shown_command.end(), words.begin(), words.end());
+  const Words shown = without_faults(words);
+  arguments.record.shown_command.insert(arguments.record.shown_command.end(), shown.begin(), shown.end());
   arguments.record.injected = faults_in(words);
   const bool launched = std::getenv("RANK") != nullptr || std::getenv("SLURM_STEP_ID") != nullptr;
   if (!launched) arguments.record.launcher = "rankscope train";
-  return record(arguments.record);
+  return record_training(arguments.record);
 }
 
 }  // namespace

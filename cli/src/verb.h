@@ -19,8 +19,8 @@ using Words = std::vector<std::string>;
 struct Verb {
   std::string_view name;
   std::string_view summary;
-  /// Declares the options on `app` and returns the action, which may refer to values it owns. `behind_dashes` is complete
-  /// from the start and outlives the action.
+  /// Declares the options on `app` and returns the action, which may refer to values it owns. `behind_dashes` is
+  /// complete from the start and outlives the action.
   Action (*declare)(CLI::App& app, const Words& behind_dashes);
   bool takes_words = false;  ///< false: words behind "--" are an error
 };

@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using testing::ProgramResult;
 using testing::run_program;
+using ::testing::StartsWith;
 
 class ReadingVerbs : public ::testing::Test {
  protected:
@@ -42,9 +42,11 @@ class ReadingVerbs : public ::testing::Test {
 std::string steady_ranks(int ranks) {
   std::string members;
   for (int rank = 0; rank < ranks; ++rank) members += (rank > 0 ? "," : "") + std::to_string(rank);
-  std::string text = "@run source=rankscope world_size=" + std::to_string(ranks) + " clock=same_host clock_error=1000\n@group dp " + members + "\n";
+  std::string text = "@run source=rankscope world_size=" + std::to_string(ranks) +
+                     " clock=same_host clock_error=1000\n@group dp " + members + "\n";
   const auto event = [&text](int rank, const std::string& kind, int begin, int end, const std::string& rest) {
-    text += std::to_string(rank) + " " + kind + " " + std::to_string(begin) + " " + std::to_string(end) + " " + rest + "\n";
+    text +=
+        std::to_string(rank) + " " + kind + " " + std::to_string(begin) + " " + std::to_string(end) + " " + rest + "\n";
   };
   for (int rank = 0; rank < ranks; ++rank)
     for (int step = 0; step < 10; ++step) {
@@ -69,7 +71,8 @@ TEST_F(ReadingVerbs, HelpAndVersionAreNoErrors) {
   EXPECT_EQ(rankscope({"--version"}).status, 0);
   const auto help = rankscope({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* verb : {"record", "train", "report", "export", "dump", "doctor"}) EXPECT_THAT(help.out, HasSubstr(verb));
+  for (const char* verb : {"record", "train", "report", "export", "dump", "doctor"})
+    EXPECT_THAT(help.out, HasSubstr(verb));
 }
 
 TEST_F(ReadingVerbs, WhatCannotBeReadIsExit3AndNamesThePath) {

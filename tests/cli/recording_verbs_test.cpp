@@ -55,7 +55,8 @@ TEST_F(RecordingVerbs, AnExistingRecordingIsNotOverwritten) {
 }
 
 TEST_F(RecordingVerbs, AnUnwritableFolderIsSaidBeforeTheCommandRuns) {
-  const auto result = run_program({RANKSCOPE_PROGRAM, "record", "--out", "/proc/no/run.rankscope", "--", "echo", "ran"});
+  const auto result =
+      run_program({RANKSCOPE_PROGRAM, "record", "--out", "/proc/no/run.rankscope", "--", "echo", "ran"});
   EXPECT_EQ(result.status, 5);
   EXPECT_EQ(result.out, "");
 }

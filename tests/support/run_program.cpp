@@ -44,7 +44,8 @@ ProgramResult run_program(const std::vector<std::string>& words, const std::vect
   if (child == 0) become(words, environment, out, err);
   int status = 0;
   waitpid(child, &status, 0);
-  ProgramResult result{WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), read_all(out), read_all(err)};
+  ProgramResult result{WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), read_all(out),
+                       read_all(err)};
   std::filesystem::remove(out);
   std::filesystem::remove(err);
   return result;

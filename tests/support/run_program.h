@@ -13,6 +13,7 @@ struct ProgramResult {
 };
 
 /// The words are passed as they are, without a shell. `environment` entries NAME=VALUE are added to ours.
-[[nodiscard]] ProgramResult run_program(const std::vector<std::string>& words, const std::vector<std::string>& environment = {});
+[[nodiscard]] ProgramResult run_program(const std::vector<std::string>& words,
+                                        const std::vector<std::string>& environment = {});
 
 }  // namespace rankscope::testing

@@ -13,7 +13,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -27,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Peers find a lost rank themselves in seconds and say so; only then are they stopped, at last by force.
-constexpr std::chrono::seconds time_to_notice{40};
+constexpr std::chrono::seconds time_to_notice{15};
 constexpr std::chrono::seconds time_to_stop{5};
 
 class Socket {
@@ -105,8 +104,6 @@ std::vector<std::string> environment_of(const LaunchOptions& options, int local_
   variables.push_back(format("MASTER_ADDR={}", options.master_address));
   variables.push_back(format("MASTER_PORT={}", store != nullptr ? store->port : options.master_port));
   variables.emplace_back("RANKSCOPE_LAUNCHER=1");
-  // libtorch answers a lost peer with a page of stack frames; our one sentence is enough.
-  if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) variables.emplace_back("TORCH_CPP_LOG_LEVEL=ERROR");
   if (store != nullptr && local_rank == 0) variables.push_back(format("RANKSCOPE_STORE_FD={}", store->socket.fd()));
   return variables;
 }

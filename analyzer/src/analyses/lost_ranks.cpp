@@ -43,8 +43,10 @@ std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& st
   for (const Frontier& frontier : frontiers) {
     const Process& process = run.process_of(frontier.rank);
     const std::int64_t behind = farthest - steps_done(steps, frontier.rank);
-    // A clean exit counts too if the others went on to operations that needed this rank.
-    const bool left_early = process.ending == Ending::exited && behind > 0 && frontier.missed > 0;
+    // A clean exit counts too if the others went on to operations that needed this rank, unless its file is damaged:
+    // then the operations are missing from the recording, not from the run.
+    const bool damaged = run.quality().of(Counter::chunks_corrupt) + run.quality().of(Counter::segment_cut) > 0;
+    const bool left_early = process.ending == Ending::exited && behind > 0 && frontier.missed > 0 && !damaged;
     if (ended_badly(process) || left_early) suspects.push_back({&process, &frontier, behind});
   }
   return suspects;
@@ -181,14 +183,17 @@ std::optional<Finding> absent_ranks(const Run& run) {
 std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps, const ClockTrust& clocks) {
   std::vector<Finding> findings;
   const std::vector<Frontier> frontiers = comm_frontiers(run);
-  const std::vector<Suspect> suspects = suspects_of(run, steps, frontiers);
+  std::vector<Suspect> suspects = suspects_of(run, steps, frontiers);
+  auto absent = absent_ranks(run);
+  // Before the first step a rank that left no recording is as likely the cause as one that did.
+  if (absent && !steps) suspects.clear();
   if (stopped_together(suspects, run.ranks().size())) {
     findings.push_back(stopped_finding(steps, suspects));
   } else if (!suspects.empty()) {
     const Suspect& lost = root_cause(suspects, clocks.comparable(run.ranks()) ? Ends::comparable : Ends::unrelated);
     if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(steps, lost, suspects));
   }
-  if (auto absent = absent_ranks(run)) findings.push_back(std::move(*absent));
+  if (absent) findings.push_back(std::move(*absent));
   return findings;
 }
 

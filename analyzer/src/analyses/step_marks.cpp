@@ -8,7 +8,8 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::array<std::string_view, 5> step_words{"profilerstep", "train_step", "training_step", "iteration", "step"};
+constexpr std::array<std::string_view, 5> step_words{"profilerstep", "train_step", "training_step", "iteration",
+                                                     "step"};
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
@@ -46,8 +47,10 @@ std::optional<std::int64_t> index_of(const Run& run, const Span& span, MarkSourc
 
 std::string_view name_of(MarkSource source) {
   switch (source) {
-    case MarkSource::step_spans: return "step spans";
-    case MarkSource::named_ranges: return "ranges named like a step";
+    case MarkSource::step_spans:
+      return "step spans";
+    case MarkSource::named_ranges:
+      return "ranges named like a step";
   }
   return "";
 }

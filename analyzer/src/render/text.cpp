@@ -28,8 +28,8 @@ std::string ranks_text(const Report& report) {
 std::string steps_text(const StepsSection& steps) {
   auto text = format(" · {}", counted(size_of(steps.steps), "step"));
   if (steps.median_ns > 0) {
-    text += format(" of {} (90 % within {}, jitter {})", duration_text(steps.median_ns),
-                   duration_text(steps.p90_ns), percent_text(steps.jitter));
+    text += format(" of {} (90 % within {}, jitter {})", duration_text(steps.median_ns), duration_text(steps.p90_ns),
+                   percent_text(steps.jitter));
   }
   return text;
 }

@@ -76,11 +76,16 @@ void collective_enqueued(const rankscope_collective_v1* collective) {
   });
 }
 
+// What was enqueued inside the recording window is followed to its end, also outside.
 void collective_started(std::uint64_t uid) {
-  record([&](recording::ThreadWriter& pen) { pen.comm_started(uid); });
+  guarded([&] {
+    if (ThreadState* const thread = here()) thread->pen().comm_started(uid);
+  });
 }
 void collective_finished(std::uint64_t uid) {
-  record([&](recording::ThreadWriter& pen) { pen.comm_finished(uid); });
+  guarded([&] {
+    if (ThreadState* const thread = here()) thread->pen().comm_finished(uid);
+  });
 }
 
 // Names and facts are kept outside the window, too: they hold for all of the recording.

@@ -45,7 +45,7 @@ class Every {
   explicit Every(std::int64_t period_ns) : period_ns_(period_ns) {}
   bool due(std::int64_t now) {
     if (period_ns_ <= 0 || now < next_ns_) return false;
-    next_ns_ = std::max(next_ns_ + period_ns_, now);
+    next_ns_ = now - next_ns_ < period_ns_ ? next_ns_ + period_ns_ : now + period_ns_;
     return true;
   }
 

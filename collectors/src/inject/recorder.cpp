@@ -98,8 +98,9 @@ ThreadState* enter_locked(RecorderState& state) {
   if (!open_segment_locked(state)) return nullptr;
   // Many threads may begin between two rounds of the housekeeping, and each takes a chunk.
   if (state.described) state.segment->refill();
+  auto pen = make_pen_locked(state);
   if (slot.state == nullptr) slot.state = new ThreadState;
-  slot.state->give(make_pen_locked(state));
+  slot.state->give(std::move(pen));
   pthread_setspecific(state.thread_end, slot.state);
   return slot.state;
 }
@@ -135,6 +136,8 @@ ThreadState* enter() noexcept {
   } else {
     slot.generation = fork_page->generation.load();
   }
+  // After a fork the old state has no pen; without a new one nothing may reach it.
+  if (found == nullptr) slot.state = nullptr;
   pthread_setcancelstate(cancel_state, nullptr);
   slot.entering = false;
   return found;

@@ -18,9 +18,9 @@ namespace rankscope::inject {
 /// Lives as long as the process: made once, never destroyed, since events may come after all destructors have run.
 struct RecorderState {
   collectors::InjectSettings settings;
-  bool active = false;    ///< settings ask for a recording, and nothing has made it impossible
-  bool has_rank = false;  ///< variables named a rank when the process began
-  std::mutex mutex;       ///< guards everything below; never taken on the hot path
+  std::atomic<bool> active{false};  ///< settings ask for a recording, and nothing has made it impossible
+  bool has_rank = false;            ///< variables named a rank when the process began
+  std::mutex mutex;                 ///< guards everything below; never taken on the hot path
   std::uint64_t generation = 1;
   std::unique_ptr<recording::SegmentWriter> segment;
   std::atomic<recording::SegmentWriter*> published{nullptr};  ///< the same, for readers without the mutex

@@ -59,7 +59,8 @@ Result<void> fill(const fs::path& folder, const std::string& job) {
     if (!file) error = std::make_error_code(std::errc::no_space_on_device);
   }
   if (!error) return {};
-  fs::remove_all(folder, error);
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
   return fail(ErrorKind::cannot_write, format("cannot write {}: {}", folder.string(), error.message()));
 }
 
@@ -107,7 +108,8 @@ Result<OutFolder> make_out_folder(const RecordOptions& options, const std::strin
   // Filled under another name and moved: a sibling never sees it half made, and of two that come together one wins.
   const fs::path beside = out.string() + "." + host_name() + "-" + std::to_string(getpid()) + ".new";
   if (!fs::create_directory(beside, error)) {
-    return fail(ErrorKind::cannot_write, format("cannot make {}: {}", beside.string(), error.message()));
+    return fail(ErrorKind::cannot_write,
+                format("cannot make {}: {}", beside.string(), error ? error.message() : "it exists already"));
   }
   RS_TRY_VOID(fill(beside, job));
   fs::rename(beside, out, error);

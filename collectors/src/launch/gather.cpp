@@ -126,6 +126,10 @@ Result<void> gather(const fs::path& spool, const std::vector<fs::path>& outside,
     const auto gathered =
         recording::gather_segment(paths[i], summary.out / recording::segment_folder / paths[i].filename());
     progress.done(i + 1);
+    if (!gathered && gathered.error().kind == ErrorKind::unreadable) {
+      summary.notes.push_back(gathered.error().message + "; this process is missing");  // it died while it was made
+      continue;
+    }
     if (!gathered) {
       failure = gathered.error();
       continue;

@@ -132,11 +132,11 @@ RecordOutcome finish(const RecordOptions& options, const InjectSettings& setting
   outcome.summary.not_recorded = read_tally(spool);
   wait_for_stragglers(spool);
   const auto gathered = gather(spool, watcher.finish(outcome.status), options.talk, outcome.summary);
-  const auto described = gathered ? describe(options, outcome.status, outcome.summary) : gathered;
-  if (described) {
+  const auto described = describe(options, outcome.status, outcome.summary);
+  if (gathered && described) {
     remove_folder(spool);
   } else {
-    keep_spool(described.error(), spool, outcome);
+    keep_spool(gathered ? described.error() : gathered.error(), spool, outcome);
   }
   note_absence(settings, outcome.summary);
   say(options.talk, summary_text(outcome.summary));
@@ -149,14 +149,14 @@ Result<fs::path> find_inject_library() {
   std::error_code error;
   if (const char* const named = std::getenv(variable::library); named != nullptr && *named != '\0') {
     if (fs::is_regular_file(named, error)) return fs::absolute(named);
-    return fail(ErrorKind::unreadable, format("{} names {}, which does not exist", variable::library, named));
+    return fail(ErrorKind::cannot_write, format("{} names {}, which does not exist", variable::library, named));
   }
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const fs::path& beside : {folder, folder.parent_path() / "lib", folder.parent_path() / "bin"}) {
     if (fs::is_regular_file(beside / inject_library_name, error)) return beside / inject_library_name;
   }
-  return fail(ErrorKind::unreadable, format("{} is neither in {} nor in ../lib; name it with {}", inject_library_name,
-                                            folder.string(), variable::library));
+  return fail(ErrorKind::cannot_write, format("{} is neither in {} nor in ../lib; name it with {}", inject_library_name,
+                                              folder.string(), variable::library));
 }
 
 std::string guess_launcher(const std::vector<std::string>& command) {

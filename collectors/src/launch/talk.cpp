@@ -32,7 +32,7 @@ std::string summary_text(const RecordSummary& summary) {
     text += format("rankscope: lost {}: the ring was full; record with a larger --ring-kib\n",
                    amount(summary.events_dropped, "event", "events"));
   }
-  if (summary.disk_refusals > 0) {
+  if (summary.events_dropped > 0 && summary.disk_refusals > 0) {
     text += format("rankscope: lost {}: the folder for segments was full; name a larger one with RANKSCOPE_SPOOL\n",
                    amount(summary.events_dropped, "event", "events"));
   }

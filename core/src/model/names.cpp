@@ -8,8 +8,8 @@ namespace rankscope {
 namespace {
 
 constexpr std::array<std::string_view, span_kind_count> span_kind_names{
-    "user", "step", "data", "forward", "backward", "optimizer", "op", "wait", "sync", "loader",
-    "checkpoint", "comm", "compute", "memory", "runtime", "overhead", "api"};
+    "user",   "step",       "data", "forward", "backward", "optimizer", "op",       "wait", "sync",
+    "loader", "checkpoint", "comm", "compute", "memory",   "runtime",   "overhead", "api"};
 constexpr std::array<std::string_view, 3> lane_kind_names{"thread", "comm", "stream"};
 constexpr std::array<std::string_view, 3> ending_names{"unknown", "exited", "vanished"};
 constexpr std::array<std::string_view, 3> severity_names{"data_loss", "error", "info"};

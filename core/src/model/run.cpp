@@ -34,7 +34,8 @@ std::span<const CounterSample> Run::samples_of(const CounterTrack& track) const 
 }
 
 bool Run::has_accelerator(RankId rank) const {
-  return std::ranges::any_of(lanes_, [rank](const Lane& lane) { return lane.rank == rank && lane.kind == LaneKind::stream; });
+  return std::ranges::any_of(lanes_,
+                             [rank](const Lane& lane) { return lane.rank == rank && lane.kind == LaneKind::stream; });
 }
 
 std::string_view Run::metadata(std::string_view key) const {

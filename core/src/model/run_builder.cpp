@@ -177,7 +177,8 @@ void RunBuilder::Pending::sort_lanes(Run& run) {
   for (Mark& mark : run.marks_) mark.lane = LaneId{order.place_of[mark.lane.index()]};
   for (Collective& collective : run.collectives_) {
     if (collective.lane.is_set()) collective.lane = LaneId{order.place_of[collective.lane.index()]};
-    if (collective.enqueued_on.is_set()) collective.enqueued_on = LaneId{order.place_of[collective.enqueued_on.index()]};
+    if (collective.enqueued_on.is_set())
+      collective.enqueued_on = LaneId{order.place_of[collective.enqueued_on.index()]};
   }
   std::ranges::stable_sort(run.marks_, {}, [](const Mark& mark) { return std::tuple{mark.time, mark.lane}; });
 }
@@ -186,7 +187,8 @@ void RunBuilder::Pending::sort_spans(Run& run) {
   const auto order = sorted_order(run.spans_.size(), [&run](std::uint32_t a, std::uint32_t b) {
     const Span& left = run.spans_[a];
     const Span& right = run.spans_[b];
-    return std::tuple{left.lane, left.time.begin, right.time.end} < std::tuple{right.lane, right.time.begin, left.time.end};
+    return std::tuple{left.lane, left.time.begin, right.time.end} <
+           std::tuple{right.lane, right.time.begin, left.time.end};
   });
   permute(run.spans_, order);
   for (PendingAttribute& pending : attributes) pending.attribute.span = SpanId{order.place_of[pending.ticket]};

@@ -87,10 +87,13 @@ struct DefaultLane {
 };
 DefaultLane default_lane(SpanKind kind) {
   switch (kind) {
-    case SpanKind::comm: return {"comm", LaneKind::comm};
+    case SpanKind::comm:
+      return {"comm", LaneKind::comm};
     case SpanKind::compute:
-    case SpanKind::memory: return {"stream 0", LaneKind::stream};
-    case SpanKind::loader: return {"loader", LaneKind::thread};
+    case SpanKind::memory:
+      return {"stream 0", LaneKind::stream};
+    case SpanKind::loader:
+      return {"loader", LaneKind::thread};
     case SpanKind::user:
     case SpanKind::step:
     case SpanKind::data:
@@ -103,7 +106,8 @@ DefaultLane default_lane(SpanKind kind) {
     case SpanKind::checkpoint:
     case SpanKind::runtime:
     case SpanKind::overhead:
-    case SpanKind::api: return {"main", LaneKind::thread};
+    case SpanKind::api:
+      return {"main", LaneKind::thread};
   }
   return {"main", LaneKind::thread};
 }
@@ -177,7 +181,8 @@ Result<void> TextReader::process_line(const Words& words) {
     } else if (word.key == "recorded") {
       const std::size_t colon = std::min(word.value.find(':'), word.value.size());
       RS_TRY(const std::int64_t begin, integer(std::string_view{word.value}.substr(0, colon)));
-      RS_TRY(const std::int64_t end, integer(std::string_view{word.value}.substr(std::min(colon + 1, word.value.size()))));
+      RS_TRY(const std::int64_t end,
+             integer(std::string_view{word.value}.substr(std::min(colon + 1, word.value.size()))));
       process.recorded = {at(begin), at(end)};
     } else if (word.key == "ended") {
       const std::size_t colon = std::min(word.value.find(':'), word.value.size());
@@ -296,12 +301,15 @@ Result<void> TextReader::span_line(RankId rank, SpanKind kind, const Words& word
     if (is_own_key(kind, word.key)) continue;
     const StringId key = builder_.intern(word.key);
     const auto number = word.quoted ? std::nullopt : to_integer(word.value);
-    if (number) builder_.add_attribute(base.span_ticket, key, *number);
-    else builder_.add_attribute(base.span_ticket, key, builder_.intern(word.value));
+    if (number)
+      builder_.add_attribute(base.span_ticket, key, *number);
+    else
+      builder_.add_attribute(base.span_ticket, key, builder_.intern(word.value));
   }
   const bool unfinished = (flags & span_flag::cut_end) != 0 && find(words, "state") != nullptr;
   if (unfinished) base.state = CommState::started;
-  return kind == SpanKind::comm && find(words, "group") != nullptr ? collective(base, words, words[4].value) : Result<void>{};
+  return kind == SpanKind::comm && find(words, "group") != nullptr ? collective(base, words, words[4].value)
+                                                                   : Result<void>{};
 }
 
 Result<void> TextReader::collective(const NewCollective& base, const Words& words, const std::string& name) {

@@ -63,7 +63,8 @@ std::optional<double> to_number(std::string_view word) {
 
 std::string quote(std::string_view text) {
   const auto plain = [](char c) {
-    return static_cast<unsigned char>(c) > ' ' && c != '"' && c != '=' && c != '\\' && static_cast<unsigned char>(c) < 0x7F;
+    return static_cast<unsigned char>(c) > ' ' && c != '"' && c != '=' && c != '\\' &&
+           static_cast<unsigned char>(c) < 0x7F;
   };
   if (!text.empty() && text != "-" && text.front() != '#' && std::ranges::all_of(text, plain)) return std::string{text};
   return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);

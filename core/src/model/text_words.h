@@ -13,7 +13,7 @@ namespace rankscope::text {
 
 /// One word; `key=value` words have a key. Quotes are already resolved.
 struct Word {
-  std::string key;    ///< empty if the word has no '='
+  std::string key;  ///< empty if the word has no '='
   std::string value;
   bool quoted = false;
 };

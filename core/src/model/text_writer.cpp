@@ -26,8 +26,8 @@ void write_run(const Run& run, std::ostream& out) {
   for (const auto& [key, value] : info.metadata) out << format(" {}={}", quote("meta." + key), quote(value));
   out << '\n';
   for (const CounterInfo& counter : counter_table())
-    if (const std::uint64_t value = run.quality().of(counter.counter); value > 0 && counter.counter != Counter::collectives_open &&
-                                                                         counter.counter != Counter::rank_duplicate)
+    if (const std::uint64_t value = run.quality().of(counter.counter);
+        value > 0 && counter.counter != Counter::collectives_open && counter.counter != Counter::rank_duplicate)
       out << format("@quality {} {}\n", counter.name, value);
   for (const Group& group : run.groups()) {
     std::string members;
@@ -49,12 +49,14 @@ void write_process(const Run& run, const Process& process, std::ostream& out) {
 }
 
 std::string collective_words(const Run& run, const Collective& collective) {
-  std::string words = format(" group={} seq={} op={} enqueued={}", quote(run.text(run.groups()[collective.group.index()].name)),
-                             collective.sequence, quote(run.text(collective.op)), ns_of(collective.enqueued));
+  std::string words =
+      format(" group={} seq={} op={} enqueued={}", quote(run.text(run.groups()[collective.group.index()].name)),
+             collective.sequence, quote(run.text(collective.op)), ns_of(collective.enqueued));
   if (collective.bytes >= 0) words += format(" bytes={}", collective.bytes);
   if (collective.dtype.is_set()) words += format(" dtype={}", quote(run.text(collective.dtype)));
   if (collective.peer >= 0) words += format(" peer={}", collective.peer);
-  if (collective.enqueued_on.is_set()) words += format(" on={}", quote(run.text(run.lane(collective.enqueued_on).name)));
+  if (collective.enqueued_on.is_set())
+    words += format(" on={}", quote(run.text(run.lane(collective.enqueued_on).name)));
   if (collective.state == CommState::started) words += " state=started";
   return words;
 }
@@ -73,8 +75,10 @@ void write_span(const Run& run, const Lane& lane, const Span& span, std::ostream
   if (span.collective != Span::no_collective) out << collective_words(run, run.collectives()[span.collective]);
   for (const Attribute& attribute : run.attributes_of(run.id_of(span))) {
     out << ' ' << quote(run.text(attribute.key)) << '=';
-    if (attribute.text.is_set()) out << text_value(run.text(attribute.text));
-    else out << attribute.number;
+    if (attribute.text.is_set())
+      out << text_value(run.text(attribute.text));
+    else
+      out << attribute.number;
   }
   out << '\n';
 }
@@ -95,20 +99,22 @@ void write_text(const Run& run, std::ostream& out) {
     write_process(run, run.processes()[process], out);
     for (const Lane& lane : run.lanes()) {
       if (lane.process != process) continue;
-      out << format("@lane {} {} kind={} number={}\n", rank_word(lane.rank), quote(run.text(lane.name)), name_of(lane.kind),
-                    lane.number);
+      out << format("@lane {} {} kind={} number={}\n", rank_word(lane.rank), quote(run.text(lane.name)),
+                    name_of(lane.kind), lane.number);
       for (const Span& span : run.spans_of(lane)) write_span(run, lane, span, out);
       for (const Mark& mark : run.marks())
         if (mark.lane == run.id_of(lane))
           out << format("{} mark {} {} lane={}\n", rank_word(lane.rank), ns_of(mark.time), quote(run.text(mark.name)),
                         quote(run.text(lane.name)));
     }
-    const bool last_of_rank = process + 1 == run.processes().size() || run.processes()[process + 1].rank != run.processes()[process].rank;
+    const bool last_of_rank =
+        process + 1 == run.processes().size() || run.processes()[process + 1].rank != run.processes()[process].rank;
     if (last_of_rank) write_unstarted(run, process, out);
     for (const CounterTrack& track : run.counters())
       if (track.process == process)
         for (const CounterSample& sample : run.samples_of(track))
-          out << format("{} counter {} {} {}\n", rank_word(track.rank), ns_of(sample.time), sample.value, quote(run.text(track.name)));
+          out << format("{} counter {} {} {}\n", rank_word(track.rank), ns_of(sample.time), sample.value,
+                        quote(run.text(track.name)));
   }
 }
 

@@ -27,7 +27,8 @@ std::uint32_t portable(const std::uint8_t* data, std::size_t bytes, std::uint32_
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) std::uint32_t hardware(const std::uint8_t* data, std::size_t bytes, std::uint32_t crc) {
+__attribute__((target("sse4.2"))) std::uint32_t hardware(const std::uint8_t* data, std::size_t bytes,
+                                                         std::uint32_t crc) {
   std::uint64_t wide = crc;
   for (; bytes >= 8; bytes -= 8, data += 8) {
     std::uint64_t word = 0;

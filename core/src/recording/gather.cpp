@@ -50,22 +50,27 @@ void collect_metadata(const Chunk& chunk, Metadata& metadata) {
       const auto bytes = record.body.subspan(std::min<std::size_t>(8, record.body.size()));
       const auto length = std::min<std::size_t>(record.word(0), bytes.size());
       names.resize(std::max<std::size_t>(names.size(), std::size_t{std::min(record.head.name, 0xFFFFU)} + 1));
-      if (record.head.name < names.size()) names[record.head.name] = {reinterpret_cast<const char*>(bytes.data()), length};
+      if (record.head.name < names.size())
+        names[record.head.name] = {reinterpret_cast<const char*>(bytes.data()), length};
     }
     if (record.head.type != static_cast<std::uint8_t>(RecordType::metadata)) continue;
     if (record.head.name >= names.size() || record.word(0) >= names.size()) continue;
     const std::string key{names[record.head.name]};
     if (key == injected_faults_key) continue;
     const auto known = std::ranges::find(metadata, key, &Metadata::value_type::first);
-    if (known == metadata.end()) metadata.emplace_back(key, names[record.word(0)]);
-    else known->second = names[record.word(0)];
+    if (known == metadata.end())
+      metadata.emplace_back(key, names[record.word(0)]);
+    else
+      known->second = names[record.word(0)];
   }
 }
 
 void write_header(std::ofstream& out, const SegmentFile& segment) {
   std::array<char, segment_header_bytes> page{};
   std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
-  const auto chunks = static_cast<std::uint32_t>(segment.chunks.size());
+  // What was damaged or cut stays missed: a reader finds fewer chunks than there should be.
+  const std::uint64_t lost = segment.quality.of(Counter::chunks_corrupt) + segment.quality.of(Counter::segment_cut);
+  const auto chunks = static_cast<std::uint32_t>(segment.chunks.size() + lost);
   std::memcpy(page.data() + offsetof(SegmentHeader, packed_chunks), &chunks, sizeof chunks);
   out.write(page.data(), page.size());
 }
@@ -93,7 +98,8 @@ Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& tar
     const std::string why = error ? error.message() : std::strerror(errno);
     std::error_code ignored;
     fs::remove(temporary, ignored);
-    return fail(ErrorKind::cannot_write, format("cannot write {}: {}; the segment is still in {}", target.string(), why, source.string()));
+    return fail(ErrorKind::cannot_write,
+                format("cannot write {}: {}; the segment is still in {}", target.string(), why, source.string()));
   }
   return summary;
 }

@@ -47,8 +47,8 @@ T value_or(const Json& parent, const char* key, T fallback) {
 }
 
 bool names_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 10> words{"token", "secret", "password", "passwd", "apikey",
-                                                   "api_key", "api-key", "credential", "auth", "private"};
+  constexpr std::array<std::string_view, 10> words{"token",   "secret",  "password",   "passwd", "apikey",
+                                                   "api_key", "api-key", "credential", "auth",   "private"};
   std::string lower{name};
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (lower.ends_with("_key") || lower.ends_with("-key")) return true;
@@ -76,8 +76,6 @@ Result<Manifest> read_manifest(const fs::path& recording) {
   Manifest manifest;
   manifest.major = static_cast<int>(value_or<std::int64_t>(json, "major", 1));
   manifest.minor = static_cast<int>(value_or<std::int64_t>(json, "minor", 0));
-  if (manifest.major > 1)
-    return fail(ErrorKind::unreadable, format("{} has version {}.{}; use a newer rankscope", path.string(), manifest.major, manifest.minor));
   manifest.created_by = value_or<std::string>(json, "created_by", "");
   manifest.command = strings_from(json, "command");
   manifest.launcher = value_or<std::string>(json, "launcher", "");

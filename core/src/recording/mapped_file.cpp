@@ -25,7 +25,8 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   }
   close(file);
   if (!regular) return fail(ErrorKind::unreadable, format("{} is no regular file", path.string()));
-  if (facts.st_size > 0 && result.bytes_.empty()) return fail(ErrorKind::unreadable, format("cannot map {}", path.string()));
+  if (facts.st_size > 0 && result.bytes_.empty())
+    return fail(ErrorKind::unreadable, format("cannot map {}", path.string()));
   return result;
 }
 

@@ -44,6 +44,15 @@ Result<void> check_folder(const fs::path& path) {
   return {};
 }
 
+/// A manifest of a newer major version is refused; an absent or broken one only lacks facts.
+Result<void> check_version(const fs::path& path) {
+  const auto manifest = read_manifest(path);
+  if (!manifest || manifest->major <= format_major) return {};
+  return fail(ErrorKind::unreadable,
+              format("{} was recorded in format {}.{}, this rankscope reads up to {}.x; use a newer rankscope",
+                     path.string(), manifest->major, manifest->minor, format_major));
+}
+
 struct OpenSegments {
   std::vector<Opened> segments;
   std::vector<Error> refused;
@@ -94,12 +103,14 @@ std::int64_t world_size_of(const std::vector<Opened>& segments) {
 /// Hosts share CLOCK_MONOTONIC only with themselves; between hosts there is no more than wall time here.
 std::vector<SegmentClock> make_clocks(std::vector<Opened>& segments, RunInfo& info) {
   std::map<std::string, std::int64_t> unix_minus_host;
-  for (const Opened& opened : segments) unix_minus_host.try_emplace(opened.boot, opened.ticks.unix_minus_monotonic_ns());
+  for (const Opened& opened : segments)
+    unix_minus_host.try_emplace(opened.boot, opened.ticks.unix_minus_monotonic_ns());
   const bool one_host = unix_minus_host.size() == 1;
   info.clock = one_host ? ClockInfo{"same_host", same_host_error} : ClockInfo{"wall_clock", wall_clock_error};
   std::int64_t origin = std::numeric_limits<std::int64_t>::max();
   const auto wall = [&unix_minus_host](const Opened& opened) {
-    return opened.ticks.host_time(opened.file.fixed.first_pair.ticks).time_since_epoch().count() + unix_minus_host.at(opened.boot);
+    return opened.ticks.host_time(opened.file.fixed.first_pair.ticks).time_since_epoch().count() +
+           unix_minus_host.at(opened.boot);
   };
   for (const Opened& opened : segments) origin = std::min(origin, wall(opened));
   info.origin_unix_ns = origin;
@@ -123,7 +134,9 @@ void apply_manifest(const fs::path& path, RunBuilder& builder) {
 }
 
 void count_losses(const SegmentFile& file, Quality& quality) {
-  quality.add(Counter::events_dropped, file.counters.events_dropped);
+  // The same loss has two causes with different remedies.
+  const bool disk_full = file.counters.extents_refused > 0;
+  quality.add(disk_full ? Counter::disk_full : Counter::events_dropped, file.counters.events_dropped);
   quality.add(Counter::names_lost, file.counters.names_truncated);
   for (const CounterInfo& info : counter_table())
     if (const std::uint64_t value = file.quality.of(info.counter); value > 0) quality.add(info.counter, value);
@@ -146,10 +159,15 @@ bool looks_like_recording(const fs::path& path) {
 
 Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   RS_TRY_VOID(check_folder(path));
+  RS_TRY_VOID(check_version(path));
   const auto paths = segment_paths(path);
   if (paths.empty() && !looks_like_recording(path))
-    return fail(ErrorKind::unreadable, format("{} is no recording: it has no {} and no segments", path.string(), manifest_name));
-  if (paths.empty()) return fail(ErrorKind::unreadable, format("{} holds no segments: nothing was recorded, or the copy is incomplete", path.string()));
+    return fail(ErrorKind::unreadable,
+                format("{} is no recording: it has no {} and no segments", path.string(), manifest_name));
+  if (paths.empty())
+    return fail(
+        ErrorKind::unreadable,
+        format("{} holds no segments: no process in it could be recorded, or the copy is incomplete", path.string()));
   OpenSegments opened = open_segments(paths);
   if (opened.segments.empty()) return tl::make_unexpected(opened.refused.front());
   RunBuilder builder;

@@ -40,8 +40,10 @@ bool fills_a_row(const Chunk& chunk) {
       case RecordType::metadata:
       case RecordType::clock_pair:
       case RecordType::range_start:  // rows of their own
-      case RecordType::range_end: break;
-      default: return true;
+      case RecordType::range_end:
+        break;
+      default:
+        return true;
     }
   }
   return false;
@@ -64,7 +66,8 @@ std::vector<ClockPair> clock_pairs(const SegmentFile& segment) {
     RecordWalk walk{chunk.payload};
     for (Record record{}; walk.next(record);)
       if (record.head.type == static_cast<std::uint8_t>(RecordType::clock_pair))
-        pairs.push_back({record.word(0), static_cast<std::int64_t>(record.word(1)), static_cast<std::int64_t>(record.word(2))});
+        pairs.push_back(
+            {record.word(0), static_cast<std::int64_t>(record.word(1)), static_cast<std::int64_t>(record.word(2))});
   }
   return pairs;
 }
@@ -116,7 +119,8 @@ void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chu
   const bool main = first.os_thread == segment_.fixed.pid;
   const std::span<const Chunk> chunks{&first, last_chunk - first_chunk};
   if (std::ranges::any_of(chunks, fills_a_row))
-    thread.lane = builder_.add_lane(process_, LaneKind::thread, main ? "main" : format("thread {}", first.os_thread), first.os_thread);
+    thread.lane = builder_.add_lane(process_, LaneKind::thread, main ? "main" : format("thread {}", first.os_thread),
+                                    first.os_thread);
   std::uint32_t expected = 0;
   for (std::size_t i = first_chunk; i < last_chunk; ++i) {
     // Behind a missing chunk nobody knows which of the open spans ended in it.
@@ -138,32 +142,43 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
   const std::uint64_t ticks = record.word(0);
   const StringId name = thread.name(record.head.name);
   switch (static_cast<RecordType>(record.head.type)) {
-    case RecordType::string: return decode_string(thread, record);
+    case RecordType::string:
+      return decode_string(thread, record);
     case RecordType::push:
       saw(thread.last_ticks = ticks);
       if (!name.is_set()) builder_.quality().add(Counter::names_lost);
       thread.open.push_back({record.head.code, name, ticks, {}, {}});
       return;
-    case RecordType::pop: return pop(thread, ticks);
+    case RecordType::pop:
+      return pop(thread, ticks);
     case RecordType::range_start:
       return range_start({record.head.code, name, ticks}, record.word(1));
-    case RecordType::range_end: return range_end(ticks, record.word(1));
+    case RecordType::range_end:
+      return range_end(ticks, record.word(1));
     case RecordType::mark:
       saw(ticks);
       ++added_;
       return builder_.add_mark(thread.lane, name, clock_.run_time(ticks));
-    case RecordType::attribute_int: return add_attribute(thread, record, false);
-    case RecordType::attribute_text: return add_attribute(thread, record, true);
+    case RecordType::attribute_int:
+      return add_attribute(thread, record, false);
+    case RecordType::attribute_text:
+      return add_attribute(thread, record, true);
     case RecordType::counter:
       saw(ticks);
       return builder_.add_sample(process_, name, clock_.run_time(ticks), std::bit_cast<double>(record.word(1)));
-    case RecordType::comm_enqueued: return enqueued(thread, record);
-    case RecordType::comm_started: return started(thread, record);
-    case RecordType::comm_finished: return finished(record);
+    case RecordType::comm_enqueued:
+      return enqueued(thread, record);
+    case RecordType::comm_started:
+      return started(thread, record);
+    case RecordType::comm_finished:
+      return finished(record);
     case RecordType::thread_name:
-      return builder_.rename_lane(thread.lane, builder_.text(name), record.head.code == 1 ? LaneKind::comm : LaneKind::thread);
-    case RecordType::metadata: return add_metadata(name, thread.name(record.word(0)));
-    case RecordType::clock_pair: return saw(ticks);
+      return builder_.rename_lane(thread.lane, builder_.text(name),
+                                  record.head.code == 1 ? LaneKind::comm : LaneKind::thread);
+    case RecordType::metadata:
+      return add_metadata(name, thread.name(record.word(0)));
+    case RecordType::clock_pair:
+      return saw(ticks);
   }
   builder_.quality().add(Counter::records_unknown);
 }
@@ -181,8 +196,10 @@ void SegmentDecoder::decode_string(Thread& thread, const Record& record) {
 void SegmentDecoder::add_attribute(Thread& thread, const Record& record, bool text) {
   const StringId key = thread.name(record.head.name);
   if (thread.open.empty() || !key.is_set()) return;
-  if (text) thread.open.back().texts.emplace_back(key, thread.name(record.word(0)));
-  else thread.open.back().numbers.emplace_back(key, static_cast<std::int64_t>(record.word(0)));
+  if (text)
+    thread.open.back().texts.emplace_back(key, thread.name(record.word(0)));
+  else
+    thread.open.back().numbers.emplace_back(key, static_cast<std::int64_t>(record.word(0)));
 }
 
 void SegmentDecoder::add_metadata(StringId key, StringId value) {
@@ -190,8 +207,10 @@ void SegmentDecoder::add_metadata(StringId key, StringId value) {
   if (const auto counter = counter_from(builder_.text(key))) return note_total(*counter, builder_.text(value));
   auto& metadata = builder_.process(process_).metadata;
   const auto known = std::ranges::find(metadata, key, &std::pair<StringId, StringId>::first);
-  if (known != metadata.end()) known->second = value;
-  else metadata.emplace_back(key, value);
+  if (known != metadata.end())
+    known->second = value;
+  else
+    metadata.emplace_back(key, value);
 }
 
 // A process counts what it could not store itself; it tells totals, so that the largest is the last.
@@ -259,7 +278,8 @@ void SegmentDecoder::range_end(std::uint64_t ticks, std::uint64_t handle) {
 }
 
 void SegmentDecoder::add_range(const OpenRange& range, std::uint64_t end) {
-  builder_.add_span(range_lane(), kind_of(range.kind), range.name, {clock_.run_time(range.ticks), clock_.run_time(end)});
+  builder_.add_span(range_lane(), kind_of(range.kind), range.name,
+                    {clock_.run_time(range.ticks), clock_.run_time(end)});
   ++added_;
 }
 
@@ -271,7 +291,8 @@ void SegmentDecoder::finish_ranges() {
   for (const OpenRange& range : open) {
     builder_.quality().add(Counter::spans_unclosed);
     builder_.add_span(range_lane(), kind_of(range.kind), range.name,
-                      {clock_.run_time(range.ticks), clock_.run_time(std::max(last_ticks_, range.ticks))}, span_flag::cut_end);
+                      {clock_.run_time(range.ticks), clock_.run_time(std::max(last_ticks_, range.ticks))},
+                      span_flag::cut_end);
     ++added_;
   }
 }
@@ -286,7 +307,8 @@ void SegmentDecoder::enqueued(const Thread& thread, const Record& record) {
   open.op = thread.name(record.head.name);
   open.dtype = thread.name(fields.dtype);
   open.enqueued_on = thread.lane;
-  open.group = builder_.add_group(builder_.text(thread.name(fields.group)), ranks_of(builder_.text(thread.name(fields.members))));
+  open.group = builder_.add_group(builder_.text(thread.name(fields.group)),
+                                  ranks_of(builder_.text(thread.name(fields.members))));
 }
 
 void SegmentDecoder::started(const Thread& thread, const Record& record) {
@@ -309,9 +331,16 @@ void SegmentDecoder::finish_collectives() {
 }
 
 void SegmentDecoder::add_collective(const OpenCollective& open) {
-  // Without its description or its start nobody can say what it was: the records were lost with a chunk.
-  if (!open.is_enqueued || (open.is_finished && !open.is_started)) return builder_.quality().add(Counter::names_lost);
-  NewCollective row{.rank = rank_, .group = open.group, .op = open.op, .dtype = open.dtype, .lane = {}, .enqueued_on = open.enqueued_on};
+  // Without its description or its start nobody can say what it was:
+  // enqueued before the recording window opened, or the records were lost with a chunk (counted there).
+  if (!open.is_enqueued || (open.is_finished && !open.is_started))
+    return builder_.quality().add(Counter::pop_without_push);
+  NewCollective row{.rank = rank_,
+                    .group = open.group,
+                    .op = open.op,
+                    .dtype = open.dtype,
+                    .lane = {},
+                    .enqueued_on = open.enqueued_on};
   row.sequence = open.enqueued.sequence;
   row.bytes = open.enqueued.bytes;
   row.peer = open.enqueued.peer;

@@ -96,7 +96,7 @@ class SegmentDecoder {
   LaneId range_lane_;
   std::unordered_map<std::uint64_t, OpenRange> ranges_;
   std::unordered_map<std::uint64_t, std::uint64_t> range_ends_;  // ticks of ends that came before their start
-  std::map<std::uint64_t, OpenCollective> collectives_;  // by uid
+  std::map<std::uint64_t, OpenCollective> collectives_;          // by uid
   std::vector<Unclosed> unclosed_;
 };
 

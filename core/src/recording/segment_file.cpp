@@ -49,13 +49,15 @@ bool checksum_holds(const RawChunk& chunk, std::span<const std::byte> payload) {
   if (chunk.state != static_cast<std::uint32_t>(ChunkState::sealed)) return true;
   const std::uint32_t header =
       crc32c(&chunk.committed, sizeof chunk.committed, crc32c(&chunk, offsetof(RawChunk, committed)));
-  return header == chunk.header_crc && payload.size() == chunk.committed && crc32c(payload.data(), payload.size()) == chunk.payload_crc;
+  return header == chunk.header_crc && payload.size() == chunk.committed &&
+         crc32c(payload.data(), payload.size()) == chunk.payload_crc;
 }
 
 // Where a header is damaged the next one is looked for; headers stand on multiples of 8.
 std::size_t next_header(std::span<const std::byte> bytes, std::size_t offset) {
   for (offset += 8; offset + chunk_header_bytes <= bytes.size(); offset += 8)
-    if (read_at<std::uint32_t>(bytes, offset) == chunk_magic && plausible(read_at<RawChunk>(bytes, offset))) return offset;
+    if (read_at<std::uint32_t>(bytes, offset) == chunk_magic && plausible(read_at<RawChunk>(bytes, offset)))
+      return offset;
   return bytes.size();
 }
 
@@ -77,9 +79,11 @@ void walk_chunks(SegmentFile& segment) {
     const auto payload = bytes.subspan(begin, there);
     const bool cut = there < raw.committed;
     if (cut) segment.quality.add(Counter::segment_cut);
-    if (!cut && !checksum_holds(raw, payload)) segment.quality.add(Counter::chunks_corrupt);
+    if (!cut && !checksum_holds(raw, payload))
+      segment.quality.add(Counter::chunks_corrupt);
     else if (raw.thread != free_thread && there > 0)
-      segment.chunks.push_back({raw.thread, raw.sequence, raw.os_thread, raw.state == static_cast<std::uint32_t>(ChunkState::sealed), payload});
+      segment.chunks.push_back({raw.thread, raw.sequence, raw.os_thread,
+                                raw.state == static_cast<std::uint32_t>(ChunkState::sealed), payload});
     offset = begin + raw.capacity;
   }
   const bool tail_missing = offset != bytes.size() || seen < segment.counters.packed_chunks;
@@ -91,8 +95,9 @@ Result<void> check_header(const SegmentFile& segment) {
   const SegmentStatic& fixed = segment.fixed;
   if (fixed.magic != segment_magic) return fail(ErrorKind::unreadable, "it is no rankscope segment");
   if (fixed.major > format_major)
-    return fail(ErrorKind::unreadable, format("it has format version {}.{}, this rankscope reads up to {}.x; use a newer rankscope",
-                                              fixed.major, fixed.minor, format_major));
+    return fail(ErrorKind::unreadable,
+                format("it has format version {}.{}, this rankscope reads up to {}.x; use a newer rankscope",
+                       fixed.major, fixed.minor, format_major));
   const auto stored = read_at<std::uint32_t>(segment.file.bytes(), offsetof(SegmentHeader, static_crc));
   if (crc32c(segment.file.bytes().data(), sizeof(SegmentStatic)) != stored)
     return fail(ErrorKind::unreadable, "its header is damaged (checksum)");

@@ -49,7 +49,8 @@ double measure_ticks_per_ns(const TickClock& clock) {
   while (static_cast<std::int64_t>(TickClock::now_monotonic()) < first.monotonic_ns + 300'000) {
   }
   const ClockPair second = clock.pair();
-  return static_cast<double>(second.ticks - first.ticks) / static_cast<double>(second.monotonic_ns - first.monotonic_ns);
+  return static_cast<double>(second.ticks - first.ticks) /
+         static_cast<double>(second.monotonic_ns - first.monotonic_ns);
 }
 
 void fill_static(SegmentStatic& fixed, const SegmentOptions& options, const TickClock& clock) {
@@ -75,8 +76,8 @@ void fill_static(SegmentStatic& fixed, const SegmentOptions& options, const Tick
   fixed.first_pair = clock.pair();
 }
 
-// Takes the faults of first writing here, not in the program's threads: MAP_POPULATE maps shared pages for reading only,
-// and each first write would cost some microseconds.
+// Takes the faults of first writing here, not in the program's threads: MAP_POPULATE maps shared pages for reading
+// only, and each first write would cost some microseconds.
 void make_writable(void* extent) {
 #ifdef MADV_POPULATE_WRITE
   if (madvise(extent, extent_bytes, MADV_POPULATE_WRITE) == 0) return;
@@ -103,11 +104,15 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::create(const SegmentOption
   segment->file_ = open(options.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (segment->file_ < 0)
     return fail(ErrorKind::cannot_write, format("cannot create {}: {}", options.path.string(), std::strerror(errno)));
+  // Whatever goes wrong below, no half-made segment stays behind.
+  const auto give_up = [&options](const std::string& what, int error) {
+    unlink(options.path.c_str());
+    return fail(ErrorKind::cannot_write, format("cannot {} {}: {}", what, options.path.string(), std::strerror(error)));
+  };
   if (const int error = posix_fallocate(segment->file_, 0, segment_header_bytes); error != 0)
-    return fail(ErrorKind::cannot_write, format("cannot allocate {}: {}", options.path.string(), std::strerror(error)));
+    return give_up("allocate", error);
   void* page = mmap(nullptr, segment_header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->file_, 0);
-  if (page == MAP_FAILED)
-    return fail(ErrorKind::cannot_write, format("cannot map {}: {}", options.path.string(), std::strerror(errno)));
+  if (page == MAP_FAILED) return give_up("map", errno);
   segment->clock_ = TickClock::detect();
   segment->header_ = new (page) SegmentHeader;
   fill_static(segment->header_->fixed, options, segment->clock_);
@@ -115,7 +120,10 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::create(const SegmentOption
   segment->file_bytes_ = segment_header_bytes;
   segment->wanted_spares_ = std::max(chunks_per_extent, options.ring_kib * 1024 / chunk_bytes);
   segment->spares_ = std::vector<std::atomic<ChunkHeader*>>(segment->wanted_spares_ + chunks_per_extent);
-  RS_TRY_VOID(segment->add_extent());
+  if (auto room = segment->add_extent(); !room) {
+    unlink(options.path.c_str());
+    return tl::make_unexpected(std::move(room).error());
+  }
   return segment;
 }
 
@@ -127,11 +135,13 @@ SegmentWriter::~SegmentWriter() {
 
 // The blocks are allocated before they are mapped: a full disk is an error here, never a SIGBUS in the program.
 Result<void> SegmentWriter::add_extent() {
-  if (const int error = posix_fallocate(file_, static_cast<off_t>(file_bytes_), static_cast<off_t>(extent_bytes)); error != 0) {
+  if (const int error = posix_fallocate(file_, static_cast<off_t>(file_bytes_), static_cast<off_t>(extent_bytes));
+      error != 0) {
     header_->extents_refused.fetch_add(1, std::memory_order_relaxed);
     return fail(ErrorKind::cannot_write, format("{} cannot grow: {}", path_.string(), std::strerror(error)));
   }
-  void* memory = mmap(nullptr, extent_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(file_bytes_));
+  void* memory =
+      mmap(nullptr, extent_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(file_bytes_));
   if (memory == MAP_FAILED) {
     header_->extents_refused.fetch_add(1, std::memory_order_relaxed);
     return fail(ErrorKind::cannot_write, format("cannot map {}: {}", path_.string(), std::strerror(errno)));
@@ -157,7 +167,8 @@ ChunkHeader* SegmentWriter::take_spare() {
   while (head < spare_tail_.load(std::memory_order_acquire)) {
     // A slot is reused only after head has moved past it, so a stale read loses the exchange below.
     ChunkHeader* chunk = spares_[head % spares_.size()].load(std::memory_order_relaxed);
-    if (spare_head_.compare_exchange_weak(head, head + 1, std::memory_order_acq_rel, std::memory_order_relaxed)) return chunk;
+    if (spare_head_.compare_exchange_weak(head, head + 1, std::memory_order_acq_rel, std::memory_order_relaxed))
+      return chunk;
   }
   return nullptr;
 }

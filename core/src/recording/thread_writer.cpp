@@ -118,7 +118,8 @@ ThreadWriter::Name* ThreadWriter::slot_of(std::uint64_t hash, std::string_view t
   for (;; at = (at + 1) & name_mask_) {
     Name& name = names_[at];
     if (name.hash == 0) return &name;
-    if (name.hash == hash && name.length == text.size() && same(name.text.get(), text.data(), text.size())) return &name;
+    if (name.hash == hash && name.length == text.size() && same(name.text.get(), text.data(), text.size()))
+      return &name;
   }
 }
 
@@ -276,7 +277,9 @@ void ThreadWriter::attribute(std::string_view key, std::string_view value) {
   two_names(RecordType::attribute_text, key, value);
 }
 
-void ThreadWriter::metadata(std::string_view key, std::string_view value) { two_names(RecordType::metadata, key, value); }
+void ThreadWriter::metadata(std::string_view key, std::string_view value) {
+  two_names(RecordType::metadata, key, value);
+}
 
 void ThreadWriter::range_end(std::uint64_t handle) {
   const std::uint64_t ticks = clock_.now();

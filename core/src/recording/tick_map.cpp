@@ -37,8 +37,10 @@ TickMap::TickMap(std::vector<ClockPair> pairs, double ticks_per_ns) : pairs_(std
   pairs_ = std::move(rising);
   const bool long_enough = pairs_.back().monotonic_ns - pairs_.front().monotonic_ns >= shortest_base_ns;
   const bool usable = std::isfinite(ticks_per_ns) && ticks_per_ns > 1e-6 && ticks_per_ns < 1e3;
-  if (long_enough) ns_per_tick_ = rate(pairs_.front(), pairs_.back());
-  else ns_per_tick_ = usable ? 1 / ticks_per_ns : 1;
+  if (long_enough)
+    ns_per_tick_ = rate(pairs_.front(), pairs_.back());
+  else
+    ns_per_tick_ = usable ? 1 / ticks_per_ns : 1;
 }
 
 HostTime TickMap::host_time(std::uint64_t ticks) const {

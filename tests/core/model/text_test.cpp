@@ -52,7 +52,8 @@ TEST(TextForm, AWholeRunSurvivesTheWayOutAndIn) {
 }
 
 TEST(TextForm, AnErrorNamesTheLine) {
-  EXPECT_EQ(run_from_text("0 compute 0 60 gemm\n0 banana 1 2 x\n").error().message, "line 2: 'banana' is no kind of span");
+  EXPECT_EQ(run_from_text("0 compute 0 60 gemm\n0 banana 1 2 x\n").error().message,
+            "line 2: 'banana' is no kind of span");
   EXPECT_FALSE(run_from_text(""));
   EXPECT_FALSE(run_from_text("0 compute 0 sixty gemm\n"));
 }

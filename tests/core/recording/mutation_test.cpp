@@ -1,4 +1,5 @@
-// Damaged segments: whatever bytes a disk or a copy gives back, reading ends with a Run or a sentence. Sanitizers watch.
+// Damaged segments: whatever bytes a disk or a copy gives back, reading ends with a Run or a sentence. Sanitizers
+// watch.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -24,8 +25,13 @@ std::string live_segment(const fs::path& path) {
       pen->push(SpanKind::step, "step");
       pen->attribute("index", i);
       pen->attribute("note", "text");
-      pen->comm_enqueued({.uid = static_cast<std::uint64_t>(i), .sequence = i, .bytes = 8, .group = "dp", .op = "allreduce",
-                          .dtype = "f32", .members = "0"});
+      pen->comm_enqueued({.uid = static_cast<std::uint64_t>(i),
+                          .sequence = i,
+                          .bytes = 8,
+                          .group = "dp",
+                          .op = "allreduce",
+                          .dtype = "f32",
+                          .members = "0"});
       pen->comm_started(static_cast<std::uint64_t>(i));
       pen->comm_finished(static_cast<std::uint64_t>(i));
       pen->range_start(SpanKind::user, "range", static_cast<std::uint64_t>(i));
@@ -49,7 +55,9 @@ TEST(DamagedSegment, NeverCrashesAndNeverLies) {
   const fs::path path = folder / "a.rseg";
   const std::string good = live_segment(path);
   std::mt19937 random{20261121};  // fixed: a failure can be repeated
-  const auto below = [&random](std::size_t limit) { return std::uniform_int_distribution<std::size_t>{0, limit - 1}(random); };
+  const auto below = [&random](std::size_t limit) {
+    return std::uniform_int_distribution<std::size_t>{0, limit - 1}(random);
+  };
   int readable = 0;
   for (int round = 0; round < 600; ++round) {
     std::string bad = good;

@@ -25,14 +25,17 @@ class Folder {
   }
   ~Folder() { fs::remove_all(path_); }
   [[nodiscard]] const fs::path& path() const { return path_; }
-  [[nodiscard]] fs::path segment(const std::string& name = "a") const { return path_ / segment_folder / (name + segment_suffix); }
+  [[nodiscard]] fs::path segment(const std::string& name = "a") const {
+    return path_ / segment_folder / (name + segment_suffix);
+  }
 
  private:
   fs::path path_;
 };
 
 std::unique_ptr<SegmentWriter> create(const Folder& folder, std::uint32_t ring_kib = 1024) {
-  auto writer = SegmentWriter::create({.path = folder.segment(), .ring_kib = ring_kib, .rank = 2, .world_size = 4, .rank_source = "RANK"});
+  auto writer = SegmentWriter::create(
+      {.path = folder.segment(), .ring_kib = ring_kib, .rank = 2, .world_size = 4, .rank_source = "RANK"});
   EXPECT_TRUE(writer) << writer.error().message;
   return std::move(*writer);
 }
@@ -47,7 +50,13 @@ TEST(Segment, WhatIsWrittenIsRead) {
     pen->attribute("note", "hello");
     pen->push(SpanKind::forward, "forward");
     pen->pop();
-    pen->comm_enqueued({.uid = 1, .sequence = 0, .bytes = 4096, .group = "dp", .op = "allreduce", .dtype = "f32", .members = "0,1,2,3"});
+    pen->comm_enqueued({.uid = 1,
+                        .sequence = 0,
+                        .bytes = 4096,
+                        .group = "dp",
+                        .op = "allreduce",
+                        .dtype = "f32",
+                        .members = "0,1,2,3"});
     std::thread{[&segment] {
       const auto comm = segment->thread();
       comm->thread_name("comm dp");
@@ -84,7 +93,8 @@ TEST(Segment, AKilledProcessLosesNothingThatItPushed) {
   constexpr int spans = 20'000;
   const pid_t child = fork();
   if (child == 0) {
-    const auto segment = SegmentWriter::create({.path = folder.segment(), .rank = 0, .world_size = 1, .rank_source = ""});
+    const auto segment =
+        SegmentWriter::create({.path = folder.segment(), .rank = 0, .world_size = 1, .rank_source = ""});
     const auto pen = (*segment)->thread();
     for (int i = 0; i < spans; ++i) {
       pen->push(SpanKind::op, i % 2 == 0 ? "even" : "odd");
@@ -238,10 +248,11 @@ TEST(Recording, BadPathsGetASentenceEach) {
 }
 
 TEST(Scrub, SecretsAreHidden) {
-  const std::vector<std::string> command{"python", "train.py", "--api-key", "abc", "WANDB_API_KEY=xyz", "--lr=0.1",
-                                         "--token=t", "http://me:pw@host/x", "--auth", "--verbose"};
-  EXPECT_EQ(scrub(command), (std::vector<std::string>{"python", "train.py", "--api-key", "***", "WANDB_API_KEY=***", "--lr=0.1",
-                                                      "--token=***", "http://me:***@host/x", "--auth", "--verbose"}));
+  const std::vector<std::string> command{"python",   "train.py",  "--api-key",           "abc",    "WANDB_API_KEY=xyz",
+                                         "--lr=0.1", "--token=t", "http://me:pw@host/x", "--auth", "--verbose"};
+  EXPECT_EQ(scrub(command),
+            (std::vector<std::string>{"python", "train.py", "--api-key", "***", "WANDB_API_KEY=***", "--lr=0.1",
+                                      "--token=***", "http://me:***@host/x", "--auth", "--verbose"}));
 }
 
 }  // namespace

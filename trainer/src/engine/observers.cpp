@@ -1,5 +1,7 @@
 #include "engine/observers.h"
 
+#include <stdlib.h>
+
 #include <atomic>
 #include <bitset>
 
@@ -51,6 +53,10 @@ void observe_operators() {
 
 void set_up_torch(const TrainOptions& options) {
   annotate::name_thread("main");
+  // libtorch answers a lost peer with a page of stack frames; our one sentence is enough. C++ programs must ask for
+  // this variable to be read.
+  setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
+  c10::initLogging();
   at::set_num_threads(options.threads);
   observe_operators();
 }

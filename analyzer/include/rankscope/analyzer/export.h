@@ -15,7 +15,7 @@ namespace rankscope::analyzer {
 using Progress = std::function<bool(double)>;
 
 struct ExportInfo {
-  std::string_view id;       ///< as in --to chrome
+  std::string_view id;  ///< as in --to chrome
   std::string_view summary;
   Result<void> (*write)(const Run& run, const std::filesystem::path& out, const Progress& progress);
 };

@@ -11,7 +11,8 @@ namespace rankscope::analyzer {
 enum class Colour : std::uint8_t { no, yes };
 
 /// At most 100 columns wide.
-[[nodiscard]] std::string render_text(const Report& report, const Run& run, const ReportOptions& options, Colour colour);
+[[nodiscard]] std::string render_text(const Report& report, const Run& run, const ReportOptions& options,
+                                      Colour colour);
 
 /// Schema rankscope.report/1 (DESIGN.md); deterministic.
 [[nodiscard]] std::string render_json(const Report& report, const Run& run, const ReportOptions& options);

@@ -22,7 +22,9 @@ struct Unavailable {
 };
 template <class T>
 using Section = tl::expected<T, Unavailable>;
-inline tl::unexpected<Unavailable> unavailable(std::string why) { return tl::make_unexpected(Unavailable{std::move(why)}); }
+inline tl::unexpected<Unavailable> unavailable(std::string why) {
+  return tl::make_unexpected(Unavailable{std::move(why)});
+}
 
 /// A ratio, or why there is none.
 struct Ratio {
@@ -30,7 +32,8 @@ struct Ratio {
   std::string why;  ///< set when value is not
 };
 
-// --- steps (metrics.md 1) ---------------------------------------------------------------------------------------------
+// --- steps (metrics.md 1)
+// ---------------------------------------------------------------------------------------------
 
 /// One step of one rank: metrics.md 1.2. The windows of a rank tile its recording from the first to the last mark.
 struct StepWindow {
@@ -43,10 +46,10 @@ struct StepWindow {
 /// One step of the job: metrics.md 1.4.
 struct Step {
   std::int64_t index = 0;
-  TimeRange time;         ///< clocks refused: in the lowest rank's clock
+  TimeRange time;            ///< clocks refused: in the lowest rank's clock
   std::int64_t wall_ns = 0;  ///< length of `time`; clocks refused: longest window of any rank (1.4)
-  bool complete = false;  ///< on all present ranks
-  bool warm_up = false;   ///< left out of statistics (1.6)
+  bool complete = false;     ///< on all present ranks
+  bool warm_up = false;      ///< left out of statistics (1.6)
 };
 
 struct StepsSection {
@@ -55,19 +58,20 @@ struct StepsSection {
   std::vector<StepWindow> windows;  ///< by (rank, index)
   std::int64_t median_ns = 0;       ///< of the counted steps: complete and no warm-up
   std::int64_t p90_ns = 0;
-  double jitter = 0;                ///< robust sigma / median (1.7)
-  bool clocks_refused = false;      ///< wall is the longest window, not a difference of run times
+  double jitter = 0;            ///< robust sigma / median (1.7)
+  bool clocks_refused = false;  ///< wall is the longest window, not a difference of run times
   [[nodiscard]] bool counted(std::int64_t index) const;
 };
 
-// --- time split of one rank (metrics.md 2) ----------------------------------------------------------------------------
+// --- time split of one rank (metrics.md 2)
+// ----------------------------------------------------------------------------
 
 enum class IdleCause : std::uint8_t { host, sync, data, kernel_gap, other };
 inline constexpr std::size_t idle_cause_count = 5;
 [[nodiscard]] std::string_view name_of(IdleCause cause);
 
-/// Where the time of a window went. compute + exposed_comm + memory + idle = window; overlapped + exposed = comm = wait +
-/// transfer + unsplit; the idle causes add up to idle. All exact, in ns.
+/// Where the time of a window went. compute + exposed_comm + memory + idle = window; overlapped + exposed = comm = wait
+/// + transfer + unsplit; the idle causes add up to idle. All exact, in ns.
 struct TimeSplit {
   std::int64_t window_ns = 0;
   std::int64_t compute_ns = 0;
@@ -79,7 +83,7 @@ struct TimeSplit {
   std::int64_t wait_ns = 0;
   std::int64_t transfer_ns = 0;
   std::int64_t unsplit_ns = 0;
-  std::int64_t exposed_wait_ns = 0;      ///< parts of exposed_comm; what remains of it is unsplit
+  std::int64_t exposed_wait_ns = 0;  ///< parts of exposed_comm; what remains of it is unsplit
   std::int64_t exposed_transfer_ns = 0;
   std::int64_t own_comm_delay_ns = 0;  ///< part of exposed_comm before the start of a collective that this rank delayed
   std::int64_t idle_for_others_ns = 0;  ///< part of idle in a barrier or store wait, that is for other ranks
@@ -87,7 +91,9 @@ struct TimeSplit {
 
   TimeSplit& operator+=(const TimeSplit& other);
   bool operator==(const TimeSplit&) const = default;
-  [[nodiscard]] std::int64_t idle_ns_of(IdleCause cause) const { return idle_causes_ns[static_cast<std::size_t>(cause)]; }
+  [[nodiscard]] std::int64_t idle_ns_of(IdleCause cause) const {
+    return idle_causes_ns[static_cast<std::size_t>(cause)];
+  }
   /// Own time (metrics.md 9.1): window minus what was spent waiting for other ranks.
   [[nodiscard]] std::int64_t own_ns() const;
 };
@@ -106,7 +112,8 @@ struct RankRow {
   std::optional<double> cpu_percent;  ///< median of the host sampler
 };
 
-// --- collectives (metrics.md 5, 6) ------------------------------------------------------------------------------------
+// --- collectives (metrics.md 5, 6)
+// ------------------------------------------------------------------------------------
 
 /// One operation matched over its members.
 struct Unit {
@@ -122,7 +129,7 @@ struct Unit {
   RunTime first_start;
   RunTime last_start;
   std::int64_t spread_ns = 0;
-  std::int64_t transfer_ns = 0;        ///< max(0, median end - last start)
+  std::int64_t transfer_ns = 0;  ///< max(0, median end - last start)
 };
 
 struct GroupRow {
@@ -130,22 +137,22 @@ struct GroupRow {
   std::string op;
   std::int64_t count = 0;
   std::int64_t bytes = 0;
-  std::int64_t wait_ns = 0;      ///< rank ns
+  std::int64_t wait_ns = 0;  ///< rank ns
   std::int64_t transfer_ns = 0;
   std::optional<double> busbw_gbps;
   std::string why_no_busbw;
-  std::string method;            ///< "run time", or "duration" where the clocks are refused (6.9)
+  std::string method;  ///< "run time", or "duration" where the clocks are refused (6.9)
 };
 
 /// Members of one operation that disagree about what it is (metrics.md 5).
 struct Desync {
   GroupId group;
   std::int64_t sequence = -1;
-  std::string what;              ///< "rank 0: allreduce 1024 f32; rank 1: broadcast 4 f32"
+  std::string what;  ///< "rank 0: allreduce 1024 f32; rank 1: broadcast 4 f32"
 };
 
 struct CollectivesSection {
-  std::int64_t matched = 0;      ///< members in units with >= 2 members
+  std::int64_t matched = 0;  ///< members in units with >= 2 members
   std::int64_t unmatched = 0;
   std::string key;               ///< "group and sequence", ...
   std::vector<Unit> units;       ///< by earliest start
@@ -154,7 +161,8 @@ struct CollectivesSection {
   std::vector<Desync> desyncs;   ///< the first of each group
 };
 
-// --- stragglers and findings (metrics.md 9, 20) -----------------------------------------------------------------------
+// --- stragglers and findings (metrics.md 9, 20)
+// -----------------------------------------------------------------------
 
 enum class StragglerKind : std::uint8_t { compute, host, data, network, memory, mixed };
 enum class Persistence : std::uint8_t { persistent, transient };
@@ -172,20 +180,21 @@ struct Straggler {
   Certainty certainty = Certainty::fact;
   FindingSeverity severity = FindingSeverity::minor;
   double slowdown = 1;
-  std::int64_t lag_ns_per_step = 0;   ///< transient: of the steps with a stall
-  std::int64_t gain_ns_per_step = 0;  ///< what an average step would be shorter, as far as the next slowest rank lets it
+  std::int64_t lag_ns_per_step = 0;  ///< transient: of the steps with a stall
+  std::int64_t gain_ns_per_step =
+      0;  ///< what an average step would be shorter, as far as the next slowest rank lets it
   std::string evidence;
 };
 
 struct StragglersSection {
-  std::vector<Straggler> rows;            ///< severity minor and above, worst first
-  std::string compared;                   ///< "Compared with 3 peers; medians of 20 steps."
-  std::string cannot_tell;                ///< set where noise or too few steps hide slowdowns: "cannot tell below 31 % ..."
+  std::vector<Straggler> rows;  ///< severity minor and above, worst first
+  std::string compared;         ///< "Compared with 3 peers; medians of 20 steps."
+  std::string cannot_tell;      ///< set where noise or too few steps hide slowdowns: "cannot tell below 31 % ..."
   std::optional<double> smallest_detectable;  ///< slowdown that would still have been found (9.2)
 };
 
 struct Finding {
-  std::string id;                         ///< stable, e.g. "straggler.compute", "rank_lost"
+  std::string id;  ///< stable, e.g. "straggler.compute", "rank_lost"
   FindingSeverity severity = FindingSeverity::info;
   std::string title;
   std::string evidence;
@@ -202,7 +211,7 @@ struct RankFacts {
   std::string program;
   Ending ending = Ending::unknown;
   std::int64_t exit_status = 0;
-  std::optional<double> cpu_percent;          ///< median of the host sampler
+  std::optional<double> cpu_percent;  ///< median of the host sampler
   std::optional<std::int64_t> peak_rss_bytes;
 };
 
@@ -217,13 +226,13 @@ struct Report {
   std::int64_t world_size = 0;
   std::int64_t duration_ns = 0;
   ClockInfo clock;
-  std::vector<RankFacts> rank_facts;      ///< by rank
+  std::vector<RankFacts> rank_facts;  ///< by rank
   Section<StepsSection> steps = unavailable("not computed");
   Section<std::vector<RankRow>> rank_rows = unavailable("not computed");
   Section<CollectivesSection> collectives = unavailable("not computed");
   Section<StragglersSection> stragglers = unavailable("not computed");
   Section<std::vector<Finding>> findings = unavailable("not computed");
-  std::vector<QualityRow> data_quality;   ///< every counter > 0, of the run and of the analyses
+  std::vector<QualityRow> data_quality;                    ///< every counter > 0, of the run and of the analyses
   std::vector<std::pair<std::string, std::string>> facts;  ///< printed in the head: model, pace, parallel, data, ...
 };
 
@@ -232,7 +241,7 @@ struct ReportOptions {
   std::optional<std::pair<std::int64_t, std::int64_t>> steps;  ///< first:last, both included
   std::vector<RankId> ranks;                                   ///< empty = all
   bool include_warm_up = false;
-  bool instances = false;                                      ///< JSON: list every matched unit
+  bool instances = false;  ///< JSON: list every matched unit
   std::size_t top = 10;
 };
 

@@ -2,8 +2,8 @@
 //
 // Header-only and free of link dependencies. The recorder (librankscope_inject.so) is found at run time; in a program
 // that is not being recorded every call is one predictable branch. Strings are copied during the call. All calls are
-// safe from any thread; push and pop nest per thread. Nothing here blocks, allocates (after a name's first use) or fails:
-// events that cannot be stored are counted by the recorder.
+// safe from any thread; push and pop nest per thread. Nothing here blocks, allocates (after a name's first use) or
+// fails: events that cannot be stored are counted by the recorder.
 #pragma once
 
 #include <dlfcn.h>
@@ -15,14 +15,14 @@
 extern "C" {
 /// One collective or point-to-point operation, described once when it is enqueued.
 struct rankscope_collective_v1 {
-  std::uint64_t uid;            ///< unique in this process; joins enqueued, started and finished
-  std::uint64_t sequence;       ///< n-th operation of this group, counted from 0, equal on all members
-  std::uint64_t bytes;          ///< payload of one rank: count x element size (metrics.md 6, "count x t")
-  const char* group;            ///< communicator name, equal on all members ("dp", "pp.2", ...), NUL-terminated
-  const char* op;               ///< "allreduce" "allgather" "reduce_scatter" "broadcast" "alltoall" "send" "recv" "barrier" ...
-  const char* dtype;            ///< "f32" "f64" "bf16" "u8" ...
-  const char* members;          ///< global ranks in group order, "0,1,2,3"
-  std::int32_t peer;            ///< root of a rooted operation, global rank of the partner of send/recv, else -1
+  std::uint64_t uid;       ///< unique in this process; joins enqueued, started and finished
+  std::uint64_t sequence;  ///< n-th operation of this group, counted from 0, equal on all members
+  std::uint64_t bytes;     ///< payload of one rank: count x element size (metrics.md 6, "count x t")
+  const char* group;       ///< communicator name, equal on all members ("dp", "pp.2", ...), NUL-terminated
+  const char* op;       ///< "allreduce" "allgather" "reduce_scatter" "broadcast" "alltoall" "send" "recv" "barrier" ...
+  const char* dtype;    ///< "f32" "f64" "bf16" "u8" ...
+  const char* members;  ///< global ranks in group order, "0,1,2,3"
+  std::int32_t peer;    ///< root of a rooted operation, global rank of the partner of send/recv, else -1
 };
 
 /// Function table of the recorder. Later versions only append.
@@ -32,15 +32,15 @@ struct rankscope_api_v1 {
   void (*push)(std::uint8_t kind, const char* name, std::uint32_t length);
   void (*pop)();
   void (*mark)(const char* name, std::uint32_t length);
-  void (*attribute_int)(const char* key, std::int64_t value);             ///< of the innermost open span of this thread
+  void (*attribute_int)(const char* key, std::int64_t value);  ///< of the innermost open span of this thread
   void (*attribute_text)(const char* key, const char* value, std::uint32_t length);
-  void (*counter)(const char* name, double value);                        ///< name with unit, e.g. "allocated_bytes"
-  void (*collective_enqueued)(const rankscope_collective_v1* collective); ///< on the thread that enqueues
-  void (*collective_started)(std::uint64_t uid);                          ///< on the thread that executes
-  void (*collective_finished)(std::uint64_t uid);                         ///< on the thread that executes
+  void (*counter)(const char* name, double value);                         ///< name with unit, e.g. "allocated_bytes"
+  void (*collective_enqueued)(const rankscope_collective_v1* collective);  ///< on the thread that enqueues
+  void (*collective_started)(std::uint64_t uid);                           ///< on the thread that executes
+  void (*collective_finished)(std::uint64_t uid);                          ///< on the thread that executes
   void (*name_thread)(const char* name);
-  void (*metadata)(const char* key, const char* value);                   ///< of the process, e.g. "parallel" = "ddp"
-  int (*is_recording)();                                                  ///< 0 outside the recording window
+  void (*metadata)(const char* key, const char* value);  ///< of the process, e.g. "parallel" = "ddp"
+  int (*is_recording)();                                 ///< 0 outside the recording window
 };
 }
 
@@ -67,7 +67,8 @@ inline const rankscope_api_v1* find_api() {
   auto entry = reinterpret_cast<Entry>(dlsym(RTLD_DEFAULT, "rankscope_api"));
   if (entry == nullptr) {
     if (const char* path = std::getenv("RANKSCOPE_INJECT_LIB")) {
-      if (void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL)) entry = reinterpret_cast<Entry>(dlsym(library, "rankscope_api"));
+      if (void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL))
+        entry = reinterpret_cast<Entry>(dlsym(library, "rankscope_api"));
     }
   }
   const rankscope_api_v1* api = entry != nullptr ? entry() : nullptr;
@@ -87,7 +88,8 @@ inline bool recording() { return detail::api() != nullptr && detail::api()->is_r
 class Span {
  public:
   Span(Kind kind, std::string_view name) {
-    if (const auto* api = detail::api()) api->push(static_cast<std::uint8_t>(kind), name.data(), static_cast<std::uint32_t>(name.size()));
+    if (const auto* api = detail::api())
+      api->push(static_cast<std::uint8_t>(kind), name.data(), static_cast<std::uint32_t>(name.size()));
   }
   ~Span() {
     if (const auto* api = detail::api()) api->pop();
@@ -100,7 +102,8 @@ class Span {
     return *this;
   }
   Span& with(const char* key, std::string_view value) {
-    if (const auto* api = detail::api()) api->attribute_text(key, value.data(), static_cast<std::uint32_t>(value.size()));
+    if (const auto* api = detail::api())
+      api->attribute_text(key, value.data(), static_cast<std::uint32_t>(value.size()));
     return *this;
   }
 };

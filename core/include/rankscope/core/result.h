@@ -13,10 +13,10 @@ namespace rankscope {
 
 /// Why something could not be done, sorted by what the caller (and the exit status) must do about it.
 enum class ErrorKind : std::uint8_t {
-  usage,         ///< wrong options: exit 2
-  unreadable,    ///< absent, empty, no recording, newer version: exit 3
-  not_computable,///< readable, but it does not hold what is asked for: exit 4
-  cannot_write,  ///< unwritable output, disk full, port in use: exit 5
+  usage,           ///< wrong options: exit 2
+  unreadable,      ///< absent, empty, no recording, newer version: exit 3
+  not_computable,  ///< readable, but it does not hold what is asked for: exit 4
+  cannot_write,    ///< unwritable output, disk full, port in use: exit 5
 };
 
 /// One sentence for the user: which file, where, what to do.
@@ -44,10 +44,14 @@ inline auto while_doing(std::string context) {
 /// Exit status of the command line for an error (DESIGN.md, table of exits).
 constexpr int exit_status(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::usage: return 2;
-    case ErrorKind::unreadable: return 3;
-    case ErrorKind::not_computable: return 4;
-    case ErrorKind::cannot_write: return 5;
+    case ErrorKind::usage:
+      return 2;
+    case ErrorKind::unreadable:
+      return 3;
+    case ErrorKind::not_computable:
+      return 4;
+    case ErrorKind::cannot_write:
+      return 5;
   }
   return 125;
 }
@@ -66,13 +70,13 @@ namespace detail {
 
 /// RS_TRY(const auto x, may_fail()); binds the value or returns the error of the enclosing function.
 #define RS_TRY(declaration, expression) RS_TRY_IMPL(RS_CONCAT(rs_result_, __LINE__), declaration, expression)
-#define RS_TRY_IMPL(name, declaration, expression)                            \
-  auto name = (expression);                                                   \
-  if (!name) return tl::make_unexpected(std::move(name).error());             \
+#define RS_TRY_IMPL(name, declaration, expression)                \
+  auto name = (expression);                                       \
+  if (!name) return tl::make_unexpected(std::move(name).error()); \
   declaration = std::move(*name)
 
 /// The same for Result<void>.
-#define RS_TRY_VOID(expression)                                               \
+#define RS_TRY_VOID(expression) \
   if (auto rs_void = (expression); !rs_void) return tl::make_unexpected(std::move(rs_void).error())
 
 /// A promise of the code itself; never for input. Ends the program.

@@ -38,8 +38,9 @@ enum class Counter : std::uint8_t {
   pace_overruns,
   processes_without_events,
   payloads_undecoded,
+  disk_full,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::payloads_undecoded) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::disk_full) + 1;
 
 struct CounterInfo {
   Counter counter;

@@ -24,9 +24,9 @@ struct ClockInfo {
 
 /// Facts about the whole run.
 struct RunInfo {
-  std::string source = "rankscope";     ///< "rankscope", "kineto", "nsys"
-  std::int64_t world_size = 0;          ///< 0 = not recorded
-  std::int64_t origin_unix_ns = 0;      ///< wall-clock time of run time 0; 0 = not recorded
+  std::string source = "rankscope";  ///< "rankscope", "kineto", "nsys"
+  std::int64_t world_size = 0;       ///< 0 = not recorded
+  std::int64_t origin_unix_ns = 0;   ///< wall-clock time of run time 0; 0 = not recorded
   ClockInfo clock;
   std::vector<std::pair<std::string, std::string>> metadata;  ///< sorted by key; never what was injected as a fault
 };
@@ -61,8 +61,12 @@ class Run {
   /// A number attribute of a span, or nothing.
   [[nodiscard]] std::optional<std::int64_t> number(SpanId span, std::string_view key) const;
   [[nodiscard]] std::span<const CounterSample> samples_of(const CounterTrack& track) const;
-  [[nodiscard]] SpanId id_of(const Span& span) const { return SpanId{static_cast<std::uint32_t>(&span - spans_.data())}; }
-  [[nodiscard]] LaneId id_of(const Lane& lane) const { return LaneId{static_cast<std::uint32_t>(&lane - lanes_.data())}; }
+  [[nodiscard]] SpanId id_of(const Span& span) const {
+    return SpanId{static_cast<std::uint32_t>(&span - spans_.data())};
+  }
+  [[nodiscard]] LaneId id_of(const Lane& lane) const {
+    return LaneId{static_cast<std::uint32_t>(&lane - lanes_.data())};
+  }
   /// True if the rank has a stream lane; a CPU rank has none (metrics.md 0).
   [[nodiscard]] bool has_accelerator(RankId rank) const;
   /// First to last moment of anything in the run.

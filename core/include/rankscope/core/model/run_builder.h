@@ -27,8 +27,8 @@ struct NewCollective {
   std::uint32_t span_ticket = 0xFFFFFFFF;  ///< from add_span; 0xFFFFFFFF = never started
 };
 
-/// Collects rows in any order; build() sorts, links and freezes them. Ids of lanes, groups and spans that it hands out are
-/// tickets: they are renumbered by build().
+/// Collects rows in any order; build() sorts, links and freezes them. Ids of lanes, groups and spans that it hands out
+/// are tickets: they are renumbered by build().
 class RunBuilder {
  public:
   RunBuilder();

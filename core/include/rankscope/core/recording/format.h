@@ -17,8 +17,8 @@ inline constexpr std::uint16_t format_minor = 0;  ///< a reader accepts any mino
 inline constexpr std::uint32_t segment_header_bytes = 4096;
 inline constexpr std::uint32_t chunk_magic = 0x4B435352;  // "RSCK"
 inline constexpr std::uint32_t chunk_header_bytes = 64;
-inline constexpr std::uint32_t chunk_bytes = 64 * 1024;  ///< of a live segment, header included
-inline constexpr std::uint32_t free_thread = 0xFFFFFFFF; ///< ChunkHeader::thread of a chunk nobody has taken
+inline constexpr std::uint32_t chunk_bytes = 64 * 1024;   ///< of a live segment, header included
+inline constexpr std::uint32_t free_thread = 0xFFFFFFFF;  ///< ChunkHeader::thread of a chunk nobody has taken
 
 enum class ClockSource : std::uint32_t { monotonic_ns = 0, tsc = 1 };
 
@@ -39,16 +39,17 @@ struct SegmentStatic {
   std::uint32_t reserved = 0;
   std::int64_t pid = 0;
   std::int64_t parent_pid = 0;
-  std::uint64_t start_ticks_of_boot = 0;  ///< field 22 of /proc/PID/stat; with pid and boot id it names a process for ever
-  std::int32_t rank = -1;                 ///< -1 = not known when the segment was opened
+  std::uint64_t start_ticks_of_boot =
+      0;                   ///< field 22 of /proc/PID/stat; with pid and boot id it names a process for ever
+  std::int32_t rank = -1;  ///< -1 = not known when the segment was opened
   std::int32_t world_size = -1;
   std::int32_t local_rank = -1;
   std::int32_t local_world_size = -1;
   std::array<char, 40> boot_id{};
   std::array<char, 64> host{};
   std::array<char, 64> program{};
-  std::array<char, 32> rank_source{};     ///< variable that told the rank, e.g. "RANK"
-  double ticks_per_ns = 1;                ///< measured briefly at start; used only where a single ClockPair is left
+  std::array<char, 32> rank_source{};  ///< variable that told the rank, e.g. "RANK"
+  double ticks_per_ns = 1;             ///< measured briefly at start; used only where a single ClockPair is left
   ClockPair first_pair;
 };
 static_assert(std::is_trivially_copyable_v<SegmentStatic>);
@@ -59,16 +60,16 @@ enum class ProcessEnd : std::uint32_t { running = 0, exited = 1 };
 struct SegmentHeader {
   SegmentStatic fixed;
   std::uint32_t static_crc = 0;
-  std::uint32_t packed_chunks = 0;              ///< chunks of a gathered segment; 0 = live, may still grow
-  std::atomic<std::uint64_t> events_dropped;    ///< no spare chunk was ready
-  std::atomic<std::uint64_t> extents_refused;   ///< the file could not grow (disk full, limit)
+  std::uint32_t packed_chunks = 0;             ///< chunks of a gathered segment; 0 = live, may still grow
+  std::atomic<std::uint64_t> events_dropped;   ///< no spare chunk was ready
+  std::atomic<std::uint64_t> extents_refused;  ///< the file could not grow (disk full, limit)
   std::atomic<std::uint64_t> names_truncated;
-  std::atomic<std::uint64_t> forks;             ///< children that were forked while recording
-  std::atomic<std::uint32_t> end;               ///< ProcessEnd
+  std::atomic<std::uint64_t> forks;  ///< children that were forked while recording
+  std::atomic<std::uint32_t> end;    ///< ProcessEnd
   std::atomic<std::int32_t> exit_status;
   std::atomic<std::uint64_t> end_ticks;
   std::atomic<std::uint32_t> threads;
-  std::atomic<std::int32_t> late_rank;          ///< rank + 1 learned from a communicator, 0 = none
+  std::atomic<std::int32_t> late_rank;  ///< rank + 1 learned from a communicator, 0 = none
   std::atomic<std::int32_t> late_world_size;
 };
 static_assert(sizeof(SegmentHeader) <= segment_header_bytes);
@@ -78,14 +79,14 @@ enum class ChunkState : std::uint32_t { open = 0, full = 1, sealed = 2 };
 /// First 64 bytes of a chunk; `capacity` payload bytes follow. The chunks of a file stand one behind the other.
 struct ChunkHeader {
   std::uint32_t magic;
-  std::uint32_t capacity;                 ///< payload bytes up to the next chunk header; a multiple of 8
-  std::uint32_t thread;                   ///< n-th thread of the process that recorded, or free_thread
-  std::uint32_t sequence;                 ///< n-th chunk of that thread
-  std::int64_t os_thread;                 ///< gettid()
-  std::atomic<std::uint32_t> committed;   ///< payload bytes that hold whole records; release-stored after each record
-  std::atomic<std::uint32_t> state;       ///< ChunkState
-  std::uint32_t payload_crc;              ///< CRC-32C of the committed payload, valid when sealed
-  std::uint32_t header_crc;               ///< CRC-32C of the first 24 bytes and `committed`, valid when sealed
+  std::uint32_t capacity;                ///< payload bytes up to the next chunk header; a multiple of 8
+  std::uint32_t thread;                  ///< n-th thread of the process that recorded, or free_thread
+  std::uint32_t sequence;                ///< n-th chunk of that thread
+  std::int64_t os_thread;                ///< gettid()
+  std::atomic<std::uint32_t> committed;  ///< payload bytes that hold whole records; release-stored after each record
+  std::atomic<std::uint32_t> state;      ///< ChunkState
+  std::uint32_t payload_crc;             ///< CRC-32C of the committed payload, valid when sealed
+  std::uint32_t header_crc;              ///< CRC-32C of the first 24 bytes and `committed`, valid when sealed
   std::array<std::uint8_t, 24> reserved;
 };
 static_assert(sizeof(ChunkHeader) == chunk_header_bytes);
@@ -110,7 +111,7 @@ enum class RecordType : std::uint8_t {
 
 /// First 8 bytes of every record.
 struct RecordHead {
-  std::uint8_t type;    ///< RecordType; unknown ones are skipped and counted
+  std::uint8_t type;  ///< RecordType; unknown ones are skipped and counted
   std::uint8_t code;
   std::uint16_t words;  ///< length of the whole record in 8-byte words
   std::uint32_t name;   ///< string id, valid inside this chunk only
@@ -123,7 +124,7 @@ struct CommEnqueued {
   std::uint64_t uid;
   std::int64_t sequence;
   std::int64_t bytes;
-  std::uint32_t group;    ///< string ids
+  std::uint32_t group;  ///< string ids
   std::uint32_t dtype;
   std::uint32_t members;
   std::int32_t peer;
@@ -132,7 +133,8 @@ static_assert(sizeof(CommEnqueued) == 48);
 
 inline constexpr std::size_t longest_string = 4000;
 
-/// SegmentStatic::rank_source of a process that was only watched from outside: samples, no events, no ending of its own.
+/// SegmentStatic::rank_source of a process that was only watched from outside: samples, no events, no ending of its
+/// own.
 inline constexpr const char* watched_source = "outside";
 
 }  // namespace rankscope::recording

@@ -1,4 +1,5 @@
-// manifest.json of a recording: facts about the whole run. Never the environment; command lines are scrubbed of secrets.
+// manifest.json of a recording: facts about the whole run. Never the environment; command lines are scrubbed of
+// secrets.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,15 @@ namespace rankscope::recording {
 struct Manifest {
   int major = 1;
   int minor = 0;
-  std::string created_by;                 ///< "rankscope 0.1.0"
-  std::vector<std::string> command;       ///< scrubbed
-  std::string launcher;                   ///< "torchrun", "slurm", "rankscope train", ... or empty
-  std::int64_t world_size = 0;            ///< 0 = unknown
-  std::int64_t exit_status = -1;          ///< of the recorded command; -1 = unknown
+  std::string created_by;            ///< "rankscope 0.1.0"
+  std::vector<std::string> command;  ///< scrubbed
+  std::string launcher;              ///< "torchrun", "slurm", "rankscope train", ... or empty
+  std::int64_t world_size = 0;       ///< 0 = unknown
+  std::int64_t exit_status = -1;     ///< of the recorded command; -1 = unknown
   std::vector<std::string> hosts;
   std::vector<std::pair<std::string, std::string>> metadata;  ///< facts for the report's head
-  std::vector<std::pair<std::string, std::string>> injected;  ///< faults of the reference trainer; no analysis reads them
+  std::vector<std::pair<std::string, std::string>>
+      injected;  ///< faults of the reference trainer; no analysis reads them
 };
 
 inline constexpr const char* manifest_name = "manifest.json";

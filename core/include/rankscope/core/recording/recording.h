@@ -25,11 +25,13 @@ struct GatherSummary {
   std::uint64_t events_dropped = 0;
   std::uint64_t bytes = 0;
   std::int64_t world_size = 0;  ///< 0 = the process did not know
-  std::vector<std::pair<std::string, std::string>> metadata{};  ///< what the process said of itself; never injected faults
+  std::vector<std::pair<std::string, std::string>>
+      metadata{};  ///< what the process said of itself; never injected faults
 };
 
 /// Copies one segment of a process that has ended to `target`: only what was written, every chunk sealed with its CRC.
 /// Written beside and renamed; `source` stays.
-[[nodiscard]] Result<GatherSummary> gather_segment(const std::filesystem::path& source, const std::filesystem::path& target);
+[[nodiscard]] Result<GatherSummary> gather_segment(const std::filesystem::path& source,
+                                                   const std::filesystem::path& target);
 
 }  // namespace rankscope::recording

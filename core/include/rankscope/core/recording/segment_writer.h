@@ -1,5 +1,6 @@
-// Writes one segment file: events go from the program's threads straight into a shared file mapping, so that what has been
-// pushed survives any death of the process. The hot path takes no lock, makes no system call and allocates nothing.
+// Writes one segment file: events go from the program's threads straight into a shared file mapping, so that what has
+// been pushed survives any death of the process. The hot path takes no lock, makes no system call and allocates
+// nothing.
 #pragma once
 
 #include <atomic>
@@ -25,7 +26,8 @@ struct SegmentOptions {
   std::int32_t local_rank = -1;
   std::int32_t local_world_size = -1;
   std::string rank_source;
-  std::int64_t watched_pid = 0;   ///< the process is another one, watched from outside; rank_source is watched_source then
+  std::int64_t watched_pid =
+      0;  ///< the process is another one, watched from outside; rank_source is watched_source then
 };
 
 class SegmentWriter;
@@ -99,7 +101,8 @@ class ThreadWriter {
   void grow();
   void drop(std::uint64_t events = 1);
   void two_names(RecordType type, std::string_view key, std::string_view value);
-  void plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b, std::uint32_t words);
+  void plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b,
+             std::uint32_t words);
 
   static constexpr std::uint32_t no_name = 0xFFFFFFFF;
   SegmentWriter& segment_;
@@ -109,7 +112,7 @@ class ThreadWriter {
   std::uint32_t capacity_ = 0;
   std::uint32_t ordinal_;
   std::uint32_t sequence_ = 0;
-  std::uint32_t next_name_ = 0;      // ids are per chunk, so that each chunk can be read alone
+  std::uint32_t next_name_ = 0;  // ids are per chunk, so that each chunk can be read alone
   std::uint32_t depth_ = 0;
   std::uint32_t dropped_depth_ = 0;  // pushes that were dropped: their pops are dropped, too
   std::unique_ptr<Name[]> names_;
@@ -150,7 +153,7 @@ class SegmentWriter {
   SegmentHeader* header_ = nullptr;
   std::uint64_t file_bytes_ = 0;
   std::vector<void*> extents_;
-  std::vector<ChunkHeader*> unsealed_;      // only refill() touches it
+  std::vector<ChunkHeader*> unsealed_;  // only refill() touches it
   std::vector<std::atomic<ChunkHeader*>> spares_;
   std::atomic<std::uint64_t> spare_head_{0};  // next to take
   std::atomic<std::uint64_t> spare_tail_{0};  // next to fill
