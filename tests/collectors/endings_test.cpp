@@ -60,6 +60,17 @@ TEST_P(EveryFork, TheChildWritesItsOwnSegment) {
   EXPECT_EQ(run.quality().of(Counter::pop_without_push), 0U);
 }
 
+TEST_P(EveryFork, AChildThatMayNotBeRecordedLivesOn) {
+  const Folder folder;
+  const Recorded recorded = record(
+      folder,
+      {.command = {program("nvtx_actor"), "fork", GetParam(), std::to_string(pairs)}, .follow = Follow::command_only});
+  EXPECT_EQ(recorded.status, 0) << "the program checks how its child ended";
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(spans_named(*recorded.run, "parent"), 2 * pairs);
+  EXPECT_EQ(spans_named(*recorded.run, "child"), 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Forks, EveryFork, ::testing::Values("fork", "clone"));
 
 TEST(Endings, ExecLeavesASegmentOfEachProgram) {
