@@ -51,7 +51,7 @@ class Variable {
 /// In a sanitized build the recorder brings the sanitizer into programs without it, and leaks on purpose.
 inline void prepare_sanitizer() {
 #if defined(__SANITIZE_ADDRESS__)
-  setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
+  setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0:handle_segv=0", 1);  // a crash is a scene
 #endif
 }
 
