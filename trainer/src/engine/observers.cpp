@@ -64,15 +64,20 @@ void set_up_torch(const TrainOptions& options) {
 // libtorch passes no totals for CPU memory, only the size of each change.
 struct MemoryObserver::Counter final : c10::MemoryReportingInfoBase {
   void reportMemoryUsage(void*, std::int64_t size, std::size_t, std::size_t, c10::Device) override {
-    bytes.fetch_add(size, std::memory_order_relaxed);
+    const std::int64_t now = bytes.fetch_add(size, std::memory_order_relaxed) + size;
+    std::int64_t highest = peak.load(std::memory_order_relaxed);
+    while (now > highest && !peak.compare_exchange_weak(highest, now, std::memory_order_relaxed)) {
+    }
   }
   bool memoryProfilingEnabled() const override { return true; }
   std::atomic<std::int64_t> bytes{0};
+  std::atomic<std::int64_t> peak{0};
 };
 
 MemoryObserver::MemoryObserver()
     : counter_(std::make_shared<Counter>()), guard_(c10::DebugInfoKind::PROFILER_STATE, counter_) {}
 MemoryObserver::~MemoryObserver() = default;
 std::int64_t MemoryObserver::allocated_bytes() const { return counter_->bytes.load(std::memory_order_relaxed); }
+std::int64_t MemoryObserver::peak_bytes() const { return counter_->peak.load(std::memory_order_relaxed); }
 
 }  // namespace rankscope::trainer

@@ -14,6 +14,7 @@ class MemoryObserver {
   MemoryObserver();
   ~MemoryObserver();
   [[nodiscard]] std::int64_t allocated_bytes() const;
+  [[nodiscard]] std::int64_t peak_bytes() const;  ///< largest value so far
 
  private:
   struct Counter;

@@ -67,7 +67,7 @@ class Training {
         optimizer_(make_optimizer(*model_, job.options.optimizer)),
         loader_(*source_, plan_.loading, job.options.data.workers) {}
 
-  Result<void> run();
+  Result<void> run(const MemoryObserver* memory);
 
  private:
   Result<void> prepare();
@@ -269,15 +269,15 @@ void Training::describe_end(Clock::duration time) const {
                           : ""));
 }
 
-Result<void> Training::run() {
-  std::optional<MemoryObserver> memory;
-  if (annotate::detail::api() != nullptr) memory.emplace();
+Result<void> Training::run(const MemoryObserver* memory) {
   RS_TRY_VOID(prepare());
   if (comm_ != nullptr) RS_TRY_VOID(comm_->barrier("start").wait());
   const auto begin = reported_ = Clock::now();
   for (std::int64_t index = 0; index < plan_.steps; ++index) {
     RS_TRY_VOID(step(index));
-    if (memory) annotate::counter("allocated_bytes", static_cast<double>(memory->allocated_bytes()));
+    if (memory == nullptr) continue;
+    annotate::counter("allocated_bytes", static_cast<double>(memory->allocated_bytes()));
+    annotate::counter("peak_allocated_bytes", static_cast<double>(memory->peak_bytes()));
   }
   describe_end(Clock::now() - begin);
   // Rank 0 serves the store and stays until nobody needs it.
@@ -288,10 +288,12 @@ Result<void> Training::run() {
 }  // namespace
 
 Result<void> train(const TrainingJob& job) {
+  std::optional<MemoryObserver> memory;  // before the model, whose parameters count, too
+  if (annotate::detail::api() != nullptr) memory.emplace();
   RS_TRY(auto source, open_samples(job.options));
   RS_TRY(const RunPlan plan, plan_run(job.options, job.place, source->samples()));
   RS_TRY(auto model, build_model(job.options.model, source->shape(), job.options.dtype, job.options.seed));
-  return Training{job, std::move(source), plan, std::move(model)}.run();
+  return Training{job, std::move(source), plan, std::move(model)}.run(memory ? &*memory : nullptr);
 }
 
 }  // namespace rankscope::trainer
