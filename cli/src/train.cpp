@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "programs.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
 #include "record_options.h"
 #include "say.h"
 #include "verb.h"
@@ -55,14 +57,23 @@ Words without_faults(const Words& words) {
   return rest;
 }
 
+std::size_t segments_in(const std::filesystem::path& recording) {
+  std::error_code absent;
+  std::filesystem::directory_iterator entries{recording / recording::segment_folder, absent};
+  return absent ? 0 : static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
 /// Options that the trainer refused leave no recording behind: there was no rank yet.
 int record_training(collectors::RecordOptions& options) {
   const auto outcome = collectors::run_recorded(options);
   if (!outcome) return say(outcome.error());
-  if (outcome->status == exit_status(ErrorKind::usage) && outcome->summary.ranks == 0) {
-    std::error_code ignored;
-    std::filesystem::remove_all(outcome->summary.out, ignored);
-    say(format("nothing was trained, so {} was removed", outcome->summary.out.string()));
+  const auto& summary = outcome->summary;
+  const bool refused = outcome->status == exit_status(ErrorKind::usage) && summary.ranks == 0;
+  if (refused && segments_in(summary.out) == summary.processes) {  // another recorder of the job may share the folder
+    std::error_code failed;
+    std::filesystem::remove_all(summary.out, failed);
+    say(failed ? format("cannot remove {}: {}", summary.out.string(), failed.message())
+               : format("nothing was trained, so {} was removed", summary.out.string()));
   }
   return outcome->status;
 }
