@@ -113,8 +113,9 @@ inline const Span* span_named(const Run& run, std::string_view name) {
 inline std::vector<std::string> attributes_of(const Run& run, const Span& span) {
   std::vector<std::string> texts;
   for (const Attribute& attribute : run.attributes_of(run.id_of(span))) {
-    const std::string value =
-        attribute.text.is_set() ? std::string{run.text(attribute.text)} : std::to_string(attribute.number);
+    const std::string value = attribute.value.kind == AttributeKind::number
+                                  ? std::to_string(attribute.value.number)
+                                  : std::string{run.text(attribute.value.text)};
     texts.push_back(std::string{run.text(attribute.key)} + "=" + value);
   }
   return texts;

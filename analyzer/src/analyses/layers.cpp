@@ -40,6 +40,8 @@ HostClass class_of(SpanKind kind) {
     case SpanKind::runtime:
     case SpanKind::overhead:
     case SpanKind::api:
+    case SpanKind::python:
+    case SpanKind::graph:
       return HostClass::unclassified;
   }
   return HostClass::unclassified;
@@ -157,7 +159,8 @@ void add_own_delays(const Run& run, const Lane& lane, Ranges& out) {
 
 void add_stream(const Run& run, const Lane& lane, Ranges& out) {
   for (const Span& span : run.spans_of(lane)) {
-    if (span.kind == SpanKind::compute) of(out, Layer::compute).push_back(span.time);
+    // What a graph replay did is not known; it kept the device busy, so it counts as compute.
+    if (span.kind == SpanKind::compute || span.kind == SpanKind::graph) of(out, Layer::compute).push_back(span.time);
     if (span.kind == SpanKind::memory) of(out, Layer::memory).push_back(span.time);
   }
 }

@@ -47,7 +47,7 @@ class ChromeTrace {
     for (const auto& lane : run_.lanes()) {
       if (!this->lane(lane)) return false;
     }
-    for (const auto& mark : run_.marks()) instant(mark.lane, quoted(mark.name), mark.time, "mark");
+    for (const auto& mark : run_.marks()) this->mark(mark);
     for (const auto& collective : run_.collectives()) never_started(collective);
     for (const auto& track : run_.counters()) counter(track);
     footer();
@@ -127,7 +127,7 @@ class ChromeTrace {
     if (span.flags != 0) cut(span.flags);
     const bool in_collective = span.collective != Span::no_collective;
     if (in_collective) describe(run_.collectives()[span.collective], flows_[span.collective]);
-    attributes(run_.id_of(span), in_collective);
+    attributes(run_.attributes_of(run_.id_of(span)), in_collective);
     close_arguments();
     out_.text("}");
     if (in_collective) arrow(flows_[span.collective], span, pid, tid);
@@ -192,32 +192,46 @@ class ChromeTrace {
     argument("\"wait_ns\"", std::clamp<std::int64_t>(late, 0, (member.finished - member.started).count()));
   }
 
-  /// Spans are written in their order in the run, as attributes are, so that one cursor finds them all.
-  void attributes(SpanId span, bool in_collective) {
-    const auto all = run_.attributes();
-    while (next_attribute_ < all.size() && all[next_attribute_].span < span) ++next_attribute_;
-    for (; next_attribute_ < all.size() && all[next_attribute_].span == span; ++next_attribute_) {
-      const auto& attribute = all[next_attribute_];
+  void attributes(const AttributeRange& all, bool in_collective) {
+    for (const Attribute& attribute : all) {
       if (in_collective && std::ranges::find(reserved_, attribute.key) != reserved_.end()) continue;
-      if (attribute.text.is_set()) {
-        argument(quoted(attribute.key)).text(quoted(attribute.text));
-      } else {
-        argument(quoted(attribute.key), attribute.number);
+      switch (attribute.value.kind) {
+        case AttributeKind::number:
+          argument(quoted(attribute.key), attribute.value.number);
+          break;
+        case AttributeKind::text:
+          argument(quoted(attribute.key)).text(quoted(attribute.value.text));
+          break;
+        case AttributeKind::json:
+          argument(quoted(attribute.key)).text(run_.text(attribute.value.text));
+          break;
       }
     }
   }
 
-  void instant(LaneId lane, std::string_view quoted_name, RunTime time, std::string_view category) {
+  /// An instant event whose arguments may follow.
+  void open_instant(LaneId lane, std::string_view quoted_name, RunTime time, std::string_view category) {
     separate();
     out_.text("{\"ph\":\"i\",\"s\":\"t\",\"name\":").text(quoted_name).text(",\"cat\":\"").text(category).text("\"");
     place(ids_.pid(run_.lane(lane).process), lane_tids_[lane.index()], time);
+    open_arguments();
+  }
+  void close_instant() {
+    close_arguments();
     out_.text("}");
+  }
+
+  void mark(const Mark& mark) {
+    open_instant(mark.lane, quoted(mark.name), mark.time, "mark");
+    attributes(run_.attributes_of(mark), false);
+    close_instant();
   }
 
   void never_started(const Collective& member) {
     if (member.state != CommState::enqueued || !member.enqueued_on.is_set()) return;
-    instant(member.enqueued_on, json_string(format("{} (enqueued, never started)", run_.text(member.op))),
-            member.enqueued, "comm");
+    open_instant(member.enqueued_on, json_string(format("{} (enqueued, never started)", run_.text(member.op))),
+                 member.enqueued, "comm");
+    close_instant();
   }
 
   /// "rss_bytes" becomes counter "rss" with value "bytes": readers show both, the second as the unit.
@@ -256,7 +270,6 @@ class ChromeTrace {
   std::vector<std::string> quoted_;  // every string of the run, by StringId
   std::vector<StringId> reserved_;
   std::vector<std::int64_t> lane_tids_;  // first row of each lane
-  std::size_t next_attribute_ = 0;
   std::size_t written_ = 0;
   std::int64_t sort_index_ = 0;
   bool first_ = true;

@@ -58,6 +58,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
     {disk_full, "disk_full", data_loss,
      "Events were lost because the folder for segments was full. Name a larger one with RANKSCOPE_SPOOL."},
+    {attributes_dropped, "attributes_dropped", data_loss,
+     "Details of events need more than 4 GiB; later ones were left out. Open fewer ranks or steps at a time."},
 }};
 
 constexpr bool in_order() {

@@ -16,17 +16,29 @@ std::span<const Span> Run::spans_of(const Lane& lane) const {
   return std::span<const Span>{spans_}.subspan(lane.first_span, lane.span_count);
 }
 
-std::span<const Attribute> Run::attributes_of(SpanId span) const {
-  const auto range = std::ranges::equal_range(attributes_, span, {}, &Attribute::span);
-  return {range.begin(), range.end()};
+AttributeRange Run::attributes_of(SpanId span) const {
+  if (span.index() >= span_attributes_.size()) return {};
+  return attributes_.at(span_attributes_[span.index()]);
+}
+
+AttributeRange Run::attributes_of(const Mark& mark) const {
+  const auto row = static_cast<std::size_t>(&mark - marks_.data());
+  if (row >= mark_attributes_.size()) return {};
+  return attributes_.at(mark_attributes_[row]);
 }
 
 std::optional<std::int64_t> Run::number(SpanId span, std::string_view key) const {
   const StringId id = strings_.find(key);
   if (!id.is_set()) return std::nullopt;
-  for (const Attribute& attribute : attributes_of(span))
-    if (attribute.key == id && !attribute.text.is_set()) return attribute.number;
-  return std::nullopt;
+  const auto value = attributes_of(span).find(id);
+  return value && value->kind == AttributeKind::number ? std::optional{value->number} : std::nullopt;
+}
+
+std::span<const Link> Run::links_to(LinkKind kind, SpanId to) const {
+  const auto found = std::ranges::equal_range(links_, std::pair{kind, to}, {}, [](const Link& link) {
+    return std::pair{link.kind, link.to};
+  });
+  return {found.begin(), found.end()};
 }
 
 std::span<const CounterSample> Run::samples_of(const CounterTrack& track) const {

@@ -1,7 +1,6 @@
-#include "rankscope/core/model/run_builder.h"
+#include "run_builder_pending.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -9,22 +8,6 @@ namespace rankscope {
 namespace {
 
 constexpr std::uint32_t none = 0xFFFFFFFF;
-
-struct PendingAttribute {
-  std::uint32_t ticket;
-  Attribute attribute;
-};
-struct PendingSample {
-  std::uint32_t process;
-  StringId counter;
-  CounterSample sample;
-};
-
-/// order[new] = old, and its inverse.
-struct Permutation {
-  std::vector<std::uint32_t> order;
-  std::vector<std::uint32_t> place_of;
-};
 
 template <class Less>
 Permutation sorted_order(std::size_t size, Less less) {
@@ -43,28 +26,19 @@ void permute(std::vector<T>& rows, const Permutation& permutation) {
   rows = std::move(sorted);
 }
 
+/// The table of places may be shorter than the rows it belongs to.
+void permute_places(std::vector<AttributeStore::Place>& places, const Permutation& permutation) {
+  if (places.empty()) return;
+  places.resize(permutation.order.size(), AttributeStore::nowhere);
+  permute(places, permutation);
+}
+
 /// Unset ids sort last because their value is the largest.
 auto lane_order(const StringTable& strings, const Lane& lane) {
   return std::tuple{lane.process, lane.kind, strings.text(lane.name), lane.number};
 }
 
 }  // namespace
-
-struct RunBuilder::Pending {
-  std::vector<PendingAttribute> attributes;
-  std::vector<PendingSample> samples;
-  std::vector<std::uint32_t> collective_span;  // ticket per collective
-  std::map<std::pair<std::uint32_t, std::vector<RankId>>, GroupId> groups;
-
-  void sort_processes(Run& run);
-  void sort_lanes(Run& run);
-  void sort_spans(Run& run);
-  void sort_collectives(Run& run);
-  void make_counters(Run& run);
-  void close_lanes(Run& run);
-  static void choose_ranks(Run& run);
-  static void measure(Run& run);
-};
 
 RunBuilder::RunBuilder() : run_(new Run), pending_(std::make_unique<Pending>()) {}
 RunBuilder::~RunBuilder() = default;
@@ -74,9 +48,11 @@ std::uint32_t RunBuilder::add_process(Process process) {
   return static_cast<std::uint32_t>(run_->processes_.size() - 1);
 }
 
-LaneId RunBuilder::add_lane(std::uint32_t process, LaneKind kind, std::string_view name, std::int64_t number) {
+LaneId RunBuilder::add_lane(std::uint32_t process, LaneKind kind, std::string_view name, std::int64_t number,
+                            std::int32_t device) {
   RS_CHECK(process < run_->processes_.size());
-  run_->lanes_.push_back({.rank = {}, .process = process, .kind = kind, .name = intern(name), .number = number});
+  run_->lanes_.push_back(
+      {.rank = {}, .process = process, .kind = kind, .name = intern(name), .number = number, .device = device});
   return LaneId{static_cast<std::uint32_t>(run_->lanes_.size() - 1)};
 }
 
@@ -95,15 +71,28 @@ std::uint32_t RunBuilder::add_span(LaneId lane, SpanKind kind, StringId name, Ti
   return static_cast<std::uint32_t>(run_->spans_.size() - 1);
 }
 
-void RunBuilder::add_attribute(std::uint32_t span_ticket, StringId key, std::int64_t value) {
-  pending_->attributes.push_back({span_ticket, {.span = {}, .key = key, .text = {}, .number = value}});
+void RunBuilder::add_attribute(std::uint32_t span_ticket, StringId key, AttributeValue value) {
+  pending_->describe(*run_, {run_->span_attributes_, span_ticket, run_->spans_.size()}, {key, value});
 }
 
-void RunBuilder::add_attribute(std::uint32_t span_ticket, StringId key, StringId text) {
-  pending_->attributes.push_back({span_ticket, {.span = {}, .key = key, .text = text, .number = 0}});
+std::uint32_t RunBuilder::add_mark(LaneId lane, StringId name, RunTime time) {
+  run_->marks_.push_back({time, lane, name});
+  return static_cast<std::uint32_t>(run_->marks_.size() - 1);
 }
 
-void RunBuilder::add_mark(LaneId lane, StringId name, RunTime time) { run_->marks_.push_back({time, lane, name}); }
+void RunBuilder::add_mark_attribute(std::uint32_t mark_ticket, StringId key, AttributeValue value) {
+  pending_->describe(*run_, {run_->mark_attributes_, mark_ticket, run_->marks_.size()}, {key, value});
+}
+
+void RunBuilder::add_link(LinkKind kind, std::uint32_t from_ticket, std::uint32_t to_ticket) {
+  RS_CHECK(from_ticket < run_->spans_.size() && to_ticket < run_->spans_.size());
+  run_->links_.push_back({kind, SpanId{from_ticket}, SpanId{to_ticket}});
+}
+
+void RunBuilder::add_device(Device device) {
+  RS_CHECK(device.process < run_->processes_.size());
+  run_->devices_.push_back(std::move(device));
+}
 
 GroupId RunBuilder::add_group(std::string_view name, std::span<const RankId> members) {
   const StringId id = intern(name);
@@ -151,6 +140,16 @@ Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   return std::shared_ptr<const Run>{std::move(run_)};
 }
 
+void RunBuilder::Pending::describe(Run& run, const Owner& owner, Attribute attribute) {
+  RS_CHECK(owner.row + 1 == owner.count);
+  owner.places.resize(owner.count, AttributeStore::nowhere);
+  AttributeStore::Place& place = owner.places[owner.row];
+  RS_CHECK(place == AttributeStore::nowhere || place == open_set);
+  const std::size_t before = run.attributes_.byte_count();
+  place = open_set = run.attributes_.add(place, attribute.key, attribute.value);
+  if (run.attributes_.byte_count() == before) run.quality_.add(Counter::attributes_dropped);
+}
+
 void RunBuilder::Pending::sort_processes(Run& run) {
   const auto order = sorted_order(run.processes_.size(), [&run](std::uint32_t a, std::uint32_t b) {
     const Process& left = run.processes_[a];
@@ -165,6 +164,7 @@ void RunBuilder::Pending::sort_processes(Run& run) {
     lane.rank = run.processes_[lane.process].rank;
   }
   for (PendingSample& sample : samples) sample.process = order.place_of[sample.process];
+  sort_devices(run, order);
   std::ranges::sort(run.info_.metadata);
 }
 
@@ -180,7 +180,35 @@ void RunBuilder::Pending::sort_lanes(Run& run) {
     if (collective.enqueued_on.is_set())
       collective.enqueued_on = LaneId{order.place_of[collective.enqueued_on.index()]};
   }
-  std::ranges::stable_sort(run.marks_, {}, [](const Mark& mark) { return std::tuple{mark.time, mark.lane}; });
+  sort_marks(run);
+}
+
+void RunBuilder::Pending::sort_devices(Run& run, const Permutation& processes) {
+  for (Device& device : run.devices_) {
+    device.process = processes.place_of[device.process];
+    std::ranges::stable_sort(device.metadata, {}, [&run](const auto& entry) { return run.text(entry.first); });
+  }
+  std::ranges::stable_sort(run.devices_, {}, [](const Device& device) {
+    return std::tuple{device.process, device.ordinal};
+  });
+}
+
+void RunBuilder::Pending::sort_marks(Run& run) {
+  const auto order = sorted_order(run.marks_.size(), [&run](std::uint32_t a, std::uint32_t b) {
+    const Mark& left = run.marks_[a];
+    const Mark& right = run.marks_[b];
+    return std::tuple{left.time, left.lane} < std::tuple{right.time, right.lane};
+  });
+  permute(run.marks_, order);
+  permute_places(run.mark_attributes_, order);
+}
+
+void RunBuilder::Pending::sort_links(Run& run, const Permutation& spans) {
+  for (Link& link : run.links_) {
+    link.from = SpanId{spans.place_of[link.from.index()]};
+    link.to = SpanId{spans.place_of[link.to.index()]};
+  }
+  std::ranges::sort(run.links_, {}, [](const Link& link) { return std::tuple{link.kind, link.to, link.from}; });
 }
 
 void RunBuilder::Pending::sort_spans(Run& run) {
@@ -191,9 +219,9 @@ void RunBuilder::Pending::sort_spans(Run& run) {
            std::tuple{right.lane, right.time.begin, left.time.end};
   });
   permute(run.spans_, order);
-  for (PendingAttribute& pending : attributes) pending.attribute.span = SpanId{order.place_of[pending.ticket]};
-  std::ranges::stable_sort(attributes, {}, [](const PendingAttribute& pending) { return pending.attribute.span; });
-  for (const PendingAttribute& pending : attributes) run.attributes_.push_back(pending.attribute);
+  permute_places(run.span_attributes_, order);
+  run.attributes_.shrink();
+  sort_links(run, order);
   for (std::size_t i = 0; i < run.collectives_.size(); ++i)
     if (collective_span[i] != none) run.collectives_[i].span = SpanId{order.place_of[collective_span[i]]};
   close_lanes(run);

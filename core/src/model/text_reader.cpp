@@ -34,11 +34,15 @@ class TextReader {
   Result<void> span_line(RankId rank, SpanKind kind, const Words& words);
   Result<void> counter_line(RankId rank, const Words& words);
   Result<void> mark_line(RankId rank, const Words& words);
+  Result<void> device_line(const Words& words);
+  Result<void> link_line(const Words& words);
+  AttributeValue value_of(const Word& word);
   Result<void> collective(const NewCollective& base, const Words& words, const std::string& name);
   std::uint32_t process_of(RankId rank);
   LaneId lane_of(std::uint32_t process, std::string_view name, LaneKind kind);
 
   RunBuilder builder_;
+  std::int64_t spans_ = 0;
   std::map<RankId, std::uint32_t> process_rows_;  // latest process of each rank
   std::uint32_t latest_process_ = no_process;
   std::map<std::pair<std::uint32_t, std::string>, LaneId> lanes_;
@@ -91,6 +95,7 @@ DefaultLane default_lane(SpanKind kind) {
       return {"comm", LaneKind::comm};
     case SpanKind::compute:
     case SpanKind::memory:
+    case SpanKind::graph:
       return {"stream 0", LaneKind::stream};
     case SpanKind::loader:
       return {"loader", LaneKind::thread};
@@ -107,6 +112,7 @@ DefaultLane default_lane(SpanKind kind) {
     case SpanKind::runtime:
     case SpanKind::overhead:
     case SpanKind::api:
+    case SpanKind::python:
       return {"main", LaneKind::thread};
   }
   return {"main", LaneKind::thread};
@@ -135,6 +141,8 @@ Result<void> TextReader::directive(const Words& words) {
   if (name == "@run") return run_line(words);
   if (name == "@rank" || name == "@process") return process_line(words);
   if (name == "@lane") return lane_line(words);
+  if (name == "@device") return device_line(words);
+  if (name == "@link") return link_line(words);
   if (name == "@group") return group_line(words);
   if (name == "@quality") return quality_line(words);
   return wrong(format("unknown directive '{}'", name));
@@ -214,9 +222,49 @@ Result<void> TextReader::lane_line(const Words& words) {
     kind = *known;
   }
   RS_TRY(const std::int64_t number, integer_or(words, "number", 0));
+  RS_TRY(const std::int64_t device, integer_or(words, "device", -1));
   const std::uint32_t process = process_of(rank);
-  lanes_[{process, words[2].value}] = builder_.add_lane(process, kind, words[2].value, number);
+  lanes_[{process, words[2].value}] =
+      builder_.add_lane(process, kind, words[2].value, number, static_cast<std::int32_t>(device));
   return {};
+}
+
+Result<void> TextReader::device_line(const Words& words) {
+  if (words.size() < 3) return wrong("@device needs a rank and an ordinal");
+  RS_TRY(const RankId rank, rank_from(words[1].value));
+  RS_TRY(const std::int64_t ordinal, integer(words[2].value));
+  Device device{.process = process_of(rank), .ordinal = static_cast<std::int32_t>(ordinal)};
+  for (std::size_t i = 3; i < words.size(); ++i) {
+    const Word& word = words[i];
+    if (word.key == "name") {
+      device.name = builder_.intern(word.value);
+    } else if (word.key == "uuid") {
+      device.uuid = builder_.intern(word.value);
+    } else if (word.key.starts_with("meta.")) {
+      device.metadata.emplace_back(builder_.intern(word.key.substr(5)), builder_.intern(word.value));
+    } else {
+      return wrong(format("@device does not know '{}'", word.key.empty() ? word.value : word.key));
+    }
+  }
+  builder_.add_device(std::move(device));
+  return {};
+}
+
+Result<void> TextReader::link_line(const Words& words) {
+  if (words.size() != 4) return wrong("@link needs KIND FROM TO");
+  const auto kind = link_kind_from(words[1].value);
+  if (!kind) return wrong(format("'{}' is no kind of link", words[1].value));
+  RS_TRY(const std::int64_t from, integer(words[2].value));
+  RS_TRY(const std::int64_t to, integer(words[3].value));
+  if (std::min(from, to) < 0 || std::max(from, to) >= spans_) return wrong("@link names a span that is not above it");
+  builder_.add_link(*kind, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to));
+  return {};
+}
+
+AttributeValue TextReader::value_of(const Word& word) {
+  if (word.json) return JsonText{builder_.intern(word.value)};
+  const auto number = word.quoted ? std::nullopt : to_integer(word.value);
+  return number ? AttributeValue{*number} : AttributeValue{builder_.intern(word.value)};
 }
 
 Result<void> TextReader::group_line(const Words& words) {
@@ -296,15 +344,11 @@ Result<void> TextReader::span_line(RankId rank, SpanKind kind, const Words& word
     return collective(base, words, words[4].value);
   }
   base.span_ticket = builder_.add_span(lane, kind, builder_.intern(words[4].value), {at(begin), at(end)}, flags);
+  ++spans_;
   for (std::size_t i = 5; i < words.size(); ++i) {
     const Word& word = words[i];
     if (is_own_key(kind, word.key)) continue;
-    const StringId key = builder_.intern(word.key);
-    const auto number = word.quoted ? std::nullopt : to_integer(word.value);
-    if (number)
-      builder_.add_attribute(base.span_ticket, key, *number);
-    else
-      builder_.add_attribute(base.span_ticket, key, builder_.intern(word.value));
+    builder_.add_attribute(base.span_ticket, builder_.intern(word.key), value_of(word));
   }
   const bool unfinished = (flags & span_flag::cut_end) != 0 && find(words, "state") != nullptr;
   if (unfinished) base.state = CommState::started;
@@ -347,8 +391,12 @@ Result<void> TextReader::counter_line(RankId rank, const Words& words) {
 Result<void> TextReader::mark_line(RankId rank, const Words& words) {
   RS_TRY(const std::int64_t time, integer(words[2].value));
   const Word* lane = find(words, "lane");
-  builder_.add_mark(lane_of(process_of(rank), lane != nullptr ? lane->value : "main", LaneKind::thread),
-                    builder_.intern(words[3].value), at(time));
+  const std::uint32_t mark =
+      builder_.add_mark(lane_of(process_of(rank), lane != nullptr ? lane->value : "main", LaneKind::thread),
+                        builder_.intern(words[3].value), at(time));
+  for (std::size_t i = 4; i < words.size(); ++i)
+    if (!words[i].key.empty() && words[i].key != "lane")
+      builder_.add_mark_attribute(mark, builder_.intern(words[i].key), value_of(words[i]));
   return {};
 }
 

@@ -41,6 +41,8 @@ Result<std::vector<Word>> split_line(std::string_view line) {
     if (at < line.size() && line[at] == '=') {
       ++at;
       word.key = std::move(word.value);
+      word.json = line.substr(at).starts_with("@\"");
+      at += word.json ? 1 : 0;
       RS_TRY(word.value, read_value(line, at, false, word.quoted));
     }
     words.push_back(std::move(word));
@@ -67,6 +69,10 @@ std::string quote(std::string_view text) {
            static_cast<unsigned char>(c) < 0x7F;
   };
   if (!text.empty() && text != "-" && text.front() != '#' && std::ranges::all_of(text, plain)) return std::string{text};
+  return quote_always(text);
+}
+
+std::string quote_always(std::string_view text) {
   return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 

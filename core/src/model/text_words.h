@@ -16,6 +16,7 @@ struct Word {
   std::string key;  ///< empty if the word has no '='
   std::string value;
   bool quoted = false;
+  bool json = false;  ///< the value was written as @"...": JSON in its own words
 };
 
 [[nodiscard]] Result<std::vector<Word>> split_line(std::string_view line);
@@ -23,5 +24,7 @@ struct Word {
 [[nodiscard]] std::optional<double> to_number(std::string_view word);
 /// The text itself, or a JSON string where it would not survive as a bare word.
 [[nodiscard]] std::string quote(std::string_view text);
+/// A JSON string in any case.
+[[nodiscard]] std::string quote_always(std::string_view text);
 
 }  // namespace rankscope::text

@@ -14,8 +14,25 @@ std::string rank_word(RankId rank) { return rank.is_set() ? std::to_string(rank.
 
 /// A text value that would be read back as a number is quoted.
 std::string text_value(std::string_view value) {
-  const bool number_like = text::to_integer(value).has_value();
-  return number_like ? format("\"{}\"", value) : quote(value);
+  const bool misread = text::to_integer(value).has_value() || value.starts_with("@");
+  return misread ? text::quote_always(value) : quote(value);
+}
+
+void write_attributes(const Run& run, const AttributeRange& attributes, std::ostream& out) {
+  for (const Attribute& attribute : attributes) {
+    out << ' ' << quote(run.text(attribute.key)) << '=';
+    switch (attribute.value.kind) {
+      case AttributeKind::number:
+        out << attribute.value.number;
+        break;
+      case AttributeKind::text:
+        out << text_value(run.text(attribute.value.text));
+        break;
+      case AttributeKind::json:
+        out << '@' << text::quote_always(run.text(attribute.value.text));
+        break;
+    }
+  }
 }
 
 void write_run(const Run& run, std::ostream& out) {
@@ -48,6 +65,29 @@ void write_process(const Run& run, const Process& process, std::ostream& out) {
   out << '\n';
 }
 
+void write_device(const Run& run, const Device& device, std::ostream& out) {
+  out << format("@device {} {}", rank_word(run.processes()[device.process].rank), device.ordinal);
+  if (device.name.is_set()) out << " name=" << quote(run.text(device.name));
+  if (device.uuid.is_set()) out << " uuid=" << quote(run.text(device.uuid));
+  for (const auto& [key, value] : device.metadata)
+    out << format(" {}={}", quote("meta." + std::string{run.text(key)}), quote(run.text(value)));
+  out << '\n';
+}
+
+void write_lane(const Run& run, const Lane& lane, std::ostream& out) {
+  out << format("@lane {} {} kind={} number={}", rank_word(lane.rank), quote(run.text(lane.name)), name_of(lane.kind),
+                lane.number);
+  if (lane.device >= 0) out << " device=" << lane.device;
+  out << '\n';
+}
+
+void write_mark(const Run& run, const Lane& lane, const Mark& mark, std::ostream& out) {
+  out << format("{} mark {} {} lane={}", rank_word(lane.rank), ns_of(mark.time), quote(run.text(mark.name)),
+                quote(run.text(lane.name)));
+  write_attributes(run, run.attributes_of(mark), out);
+  out << '\n';
+}
+
 std::string collective_words(const Run& run, const Collective& collective) {
   std::string words =
       format(" group={} seq={} op={} enqueued={}", quote(run.text(run.groups()[collective.group.index()].name)),
@@ -73,13 +113,7 @@ void write_span(const Run& run, const Lane& lane, const Span& span, std::ostream
   out << format("{} {} {} {} {} lane={}{}", rank_word(lane.rank), name_of(span.kind), ns_of(span.time.begin),
                 ns_of(span.time.end), quote(run.text(span.name)), quote(run.text(lane.name)), cut_word(span.flags));
   if (span.collective != Span::no_collective) out << collective_words(run, run.collectives()[span.collective]);
-  for (const Attribute& attribute : run.attributes_of(run.id_of(span))) {
-    out << ' ' << quote(run.text(attribute.key)) << '=';
-    if (attribute.text.is_set())
-      out << text_value(run.text(attribute.text));
-    else
-      out << attribute.number;
-  }
+  write_attributes(run, run.attributes_of(run.id_of(span)), out);
   out << '\n';
 }
 
@@ -97,15 +131,14 @@ void write_text(const Run& run, std::ostream& out) {
   write_run(run, out);
   for (std::size_t process = 0; process < run.processes().size(); ++process) {
     write_process(run, run.processes()[process], out);
+    for (const Device& device : run.devices())
+      if (device.process == process) write_device(run, device, out);
     for (const Lane& lane : run.lanes()) {
       if (lane.process != process) continue;
-      out << format("@lane {} {} kind={} number={}\n", rank_word(lane.rank), quote(run.text(lane.name)),
-                    name_of(lane.kind), lane.number);
+      write_lane(run, lane, out);
       for (const Span& span : run.spans_of(lane)) write_span(run, lane, span, out);
       for (const Mark& mark : run.marks())
-        if (mark.lane == run.id_of(lane))
-          out << format("{} mark {} {} lane={}\n", rank_word(lane.rank), ns_of(mark.time), quote(run.text(mark.name)),
-                        quote(run.text(lane.name)));
+        if (mark.lane == run.id_of(lane)) write_mark(run, lane, mark, out);
     }
     const bool last_of_rank =
         process + 1 == run.processes().size() || run.processes()[process + 1].rank != run.processes()[process].rank;
@@ -116,6 +149,8 @@ void write_text(const Run& run, std::ostream& out) {
           out << format("{} counter {} {} {}\n", rank_word(track.rank), ns_of(sample.time), sample.value,
                         quote(run.text(track.name)));
   }
+  for (const Link& link : run.links())
+    out << format("@link {} {} {}\n", name_of(link.kind), link.from.value, link.to.value);
 }
 
 }  // namespace rankscope

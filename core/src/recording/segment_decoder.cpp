@@ -158,7 +158,8 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
     case RecordType::mark:
       saw(ticks);
       ++added_;
-      return builder_.add_mark(thread.lane, name, clock_.run_time(ticks));
+      builder_.add_mark(thread.lane, name, clock_.run_time(ticks));
+      return;
     case RecordType::attribute_int:
       return add_attribute(thread, record, false);
     case RecordType::attribute_text:

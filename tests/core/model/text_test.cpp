@@ -1,7 +1,9 @@
 #include "rankscope/core/model/text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <sstream>
 
 namespace rankscope {
@@ -34,7 +36,11 @@ TEST(TextForm, AWholeRunSurvivesTheWayOutAndIn) {
       "0 comm 30 80 allreduce group=dp seq=0 bytes=4096 dtype=f32 enqueued=25 on=main lane=comm\n"
       "0 comm 130 - allreduce group=dp seq=1 bytes=4096\n"
       "0 counter 50 1024.5 rss_bytes\n"
-      "0 mark 60 here\n"
+      "@device 0 1 name=\"H200 NVL\" uuid=GPU-1 meta.numSms=132\n"
+      "@lane 0 \"stream 7\" kind=stream number=7 device=1\n"
+      "0 compute 60 70 gemm lane=\"stream 7\" grid=@\"[4, 2, 1]\" at=\"@\\\"x\" correlation=-9223372036854775808\n"
+      "@link launch 1 4\n"
+      "0 mark 60 here bytes=-5 what=free\n"
       "@rank 1 pid=12 ended=vanished:0\n"
       "1 step 0 100 step index=0 cut=end\n"
       "@quality events_dropped 3\n";
@@ -49,6 +55,14 @@ TEST(TextForm, AWholeRunSurvivesTheWayOutAndIn) {
   EXPECT_EQ((*second)->quality().of(Counter::events_dropped), 3U);
   EXPECT_EQ((*second)->quality().of(Counter::collectives_open), 1U);
   EXPECT_EQ((*second)->number(SpanId{0}, "index"), 0);
+  ASSERT_EQ((*second)->links().size(), 1U);
+  const SpanId gemm = (*second)->links()[0].to;
+  EXPECT_EQ((*second)->text((*second)->span(gemm).name), "gemm");
+  EXPECT_EQ((*second)->number(gemm, "correlation"), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ((*second)->attributes_of(gemm).begin()->value.kind, AttributeKind::json);
+  EXPECT_EQ((*second)->links_to(LinkKind::launch, gemm).size(), 1U);
+  EXPECT_EQ((*second)->devices().size(), 1U);
+  EXPECT_THAT(once, testing::HasSubstr("mark 60 here lane=main bytes=-5 what=free"));
 }
 
 TEST(TextForm, AnErrorNamesTheLine) {

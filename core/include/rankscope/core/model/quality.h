@@ -39,8 +39,9 @@ enum class Counter : std::uint8_t {
   processes_without_events,
   payloads_undecoded,
   disk_full,
+  attributes_dropped,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::disk_full) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::attributes_dropped) + 1;
 
 struct CounterInfo {
   Counter counter;

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "rankscope/core/model/attributes.h"
+#include "rankscope/core/model/collective.h"
+#include "rankscope/core/model/process.h"
 #include "rankscope/core/model/quality.h"
 #include "rankscope/core/model/span.h"
 #include "rankscope/core/string_table.h"
@@ -32,7 +35,8 @@ struct RunInfo {
 };
 
 /// Immutable. Sorted: processes by (rank, pid), lanes by (process, kind, number, name), spans by (lane, begin, -end),
-/// attributes by span, collectives by (rank, group, sequence, enqueued), counter samples by (track, time).
+/// marks by (time, lane), devices by (process, ordinal), links by (kind, to, from), collectives by (rank, group,
+/// sequence, enqueued), counter samples by (track, time).
 class Run {
  public:
   [[nodiscard]] const RunInfo& info() const { return info_; }
@@ -43,8 +47,9 @@ class Run {
   [[nodiscard]] std::span<const Process> processes() const { return processes_; }
   [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
   [[nodiscard]] std::span<const Span> spans() const { return spans_; }
-  [[nodiscard]] std::span<const Attribute> attributes() const { return attributes_; }
   [[nodiscard]] std::span<const Mark> marks() const { return marks_; }
+  [[nodiscard]] std::span<const Device> devices() const { return devices_; }
+  [[nodiscard]] std::span<const Link> links() const { return links_; }
   [[nodiscard]] std::span<const Group> groups() const { return groups_; }
   [[nodiscard]] std::span<const Collective> collectives() const { return collectives_; }
   [[nodiscard]] std::span<const CounterTrack> counters() const { return counters_; }
@@ -57,9 +62,12 @@ class Run {
   [[nodiscard]] const Lane& lane(LaneId id) const { return lanes_[id.index()]; }
   [[nodiscard]] const Span& span(SpanId id) const { return spans_[id.index()]; }
   [[nodiscard]] std::span<const Span> spans_of(const Lane& lane) const;
-  [[nodiscard]] std::span<const Attribute> attributes_of(SpanId span) const;
+  [[nodiscard]] AttributeRange attributes_of(SpanId span) const;
+  [[nodiscard]] AttributeRange attributes_of(const Mark& mark) const;
   /// A number attribute of a span, or nothing.
   [[nodiscard]] std::optional<std::int64_t> number(SpanId span, std::string_view key) const;
+  /// Links of one kind that lead to a span.
+  [[nodiscard]] std::span<const Link> links_to(LinkKind kind, SpanId to) const;
   [[nodiscard]] std::span<const CounterSample> samples_of(const CounterTrack& track) const;
   [[nodiscard]] SpanId id_of(const Span& span) const {
     return SpanId{static_cast<std::uint32_t>(&span - spans_.data())};
@@ -87,8 +95,12 @@ class Run {
   std::vector<std::uint32_t> rank_process_;  // parallel to ranks_
   std::vector<Lane> lanes_;
   std::vector<Span> spans_;
-  std::vector<Attribute> attributes_;
   std::vector<Mark> marks_;
+  AttributeStore attributes_;
+  std::vector<AttributeStore::Place> span_attributes_;  // parallel to spans_, or shorter: the rest has none
+  std::vector<AttributeStore::Place> mark_attributes_;  // parallel to marks_, or shorter
+  std::vector<Device> devices_;
+  std::vector<Link> links_;
   std::vector<Group> groups_;
   std::vector<Collective> collectives_;
   std::vector<CounterTrack> counters_;

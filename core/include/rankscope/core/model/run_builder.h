@@ -27,6 +27,9 @@ struct NewCollective {
   std::uint32_t span_ticket = 0xFFFFFFFF;  ///< from add_span; 0xFFFFFFFF = never started
 };
 
+/// Whether the processes of a part are more processes, or those that are here already, row by row.
+enum class PartProcesses : std::uint8_t { new_rows, same_rows };
+
 /// Collects rows in any order; build() sorts, links and freezes them. Ids of lanes, groups and spans that it hands out
 /// are tickets: they are renumbered by build().
 class RunBuilder {
@@ -45,23 +48,34 @@ class RunBuilder {
   std::uint32_t add_process(Process process);
   Process& process(std::uint32_t row) { return run_->processes_[row]; }
   /// The lane's rank is that of its process.
-  LaneId add_lane(std::uint32_t process, LaneKind kind, std::string_view name, std::int64_t number);
+  LaneId add_lane(std::uint32_t process, LaneKind kind, std::string_view name, std::int64_t number,
+                  std::int32_t device = -1);
   void rename_lane(LaneId ticket, std::string_view name, LaneKind kind);
   /// end < begin is kept with length 0 and counted (negative_duration). Returns a ticket for add_attribute.
   std::uint32_t add_span(LaneId lane, SpanKind kind, StringId name, TimeRange time, std::uint8_t flags = 0);
-  void add_attribute(std::uint32_t span_ticket, StringId key, std::int64_t value);
-  void add_attribute(std::uint32_t span_ticket, StringId key, StringId text);
-  void add_mark(LaneId lane, StringId name, RunTime time);
+  /// The span must be the one added last.
+  void add_attribute(std::uint32_t span_ticket, StringId key, AttributeValue value);
+  /// Returns a ticket for add_mark_attribute.
+  std::uint32_t add_mark(LaneId lane, StringId name, RunTime time);
+  /// The mark must be the one added last.
+  void add_mark_attribute(std::uint32_t mark_ticket, StringId key, AttributeValue value);
+  void add_link(LinkKind kind, std::uint32_t from_ticket, std::uint32_t to_ticket);
+  void add_device(Device device);
   /// Groups of the same name and members are one.
   GroupId add_group(std::string_view name, std::span<const RankId> members);
   void add_collective(const NewCollective& collective);
   void add_sample(std::uint32_t process, StringId counter, RunTime time, double value);
+
+  /// Moves all rows of a part that another thread collected to the end of those here; its RunInfo is dropped. Lanes
+  /// that agree in process, kind, name, number and device become one. Tickets of the part are no longer valid.
+  void absorb(RunBuilder&& part, PartProcesses processes);
 
   /// Fails with `unreadable` when there is no process, or no span, mark, collective or sample at all.
   [[nodiscard]] Result<std::shared_ptr<const Run>> build() &&;
 
  private:
   struct Pending;
+  class Absorption;
   std::shared_ptr<Run> run_;
   std::unique_ptr<Pending> pending_;
 };

@@ -4,17 +4,21 @@
 //   @run source=rankscope world_size=2 clock=same_host clock_error=1000 [origin_unix=NS] [meta.KEY=VALUE ...]
 //   @rank 0 [pid=1 host=n0 program=train local_rank=0 recorded=0:100 ended=exited:0 meta.KEY=VALUE ...]   a process
 //   @process - pid=7 ...                        the same for a process without rank
-//   @lane 0 main kind=thread number=12          a lane of the rank's latest process
+//   @lane 0 main kind=thread number=12          a lane of the rank's latest process; streams add device=0
+//   @device 0 0 [name=GPU uuid=U meta.KEY=VALUE ...]   RANK ORDINAL: an accelerator of the rank's latest process
+//   @link launch 12 57                          KIND FROM TO: spans by their order in this text, from 0
 //   @group dp 0,1
 //   @quality events_dropped 3
-//   0 compute 0 60 gemm [lane=NAME] [cut=begin|end|both] [KEY=VALUE ...]     RANK KIND BEGIN END NAME, in ns of run
-//   time 0 comm 40 90 allreduce group=dp [seq=0 op=allreduce bytes=1024 dtype=f32 peer=1 enqueued=38 on=LANE] 0 comm 38
-//   - allreduce group=dp              enqueued at 38, never started; `40 - … state=started`: never finished 0 counter
-//   50 1024 rss_bytes                 RANK counter TIME VALUE NAME 0 mark 50 checkpoint [lane=NAME]
+//   0 compute 0 60 gemm [lane=NAME] [cut=begin|end|both] [KEY=VALUE ...]   RANK KIND BEGIN END NAME, in ns of run time
+//   0 comm 40 90 allreduce group=dp [seq=0 op=allreduce bytes=1024 dtype=f32 peer=1 enqueued=38 on=LANE]
+//   0 comm 38 - allreduce group=dp              enqueued at 38, never started; `40 - ... state=started`: never finished
+//   0 counter 50 1024 rss_bytes                 RANK counter TIME VALUE NAME
+//   0 mark 50 checkpoint [lane=NAME] [KEY=VALUE ...]
 //
 // Everything but the five leading words of a span has a default: an unknown rank is a process of its own, the lane
 // follows from the kind ("main", "comm", "stream 0", "loader"), seq counts per rank and group. Names with spaces or
-// special characters are written as JSON strings. Values of KEY that are integers are numbers, all else is text.
+// special characters are written as JSON strings. Values of KEY that are integers are numbers,
+// all else is text; KEY=@"[1,2]" is JSON in its own words.
 #pragma once
 
 #include <memory>

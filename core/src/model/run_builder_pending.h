@@ -1,0 +1,52 @@
+// What RunBuilder keeps until build(): rows that have no place in a Run yet, and the steps of freezing it.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "rankscope/core/model/run_builder.h"
+
+namespace rankscope {
+
+struct PendingSample {
+  std::uint32_t process;
+  StringId counter;
+  CounterSample sample;
+};
+
+/// order[new] = old, and its inverse.
+struct Permutation {
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> place_of;
+};
+
+/// Whose attributes are added: the table of places, the owner's row, and how many owners there are.
+struct Owner {
+  std::vector<AttributeStore::Place>& places;
+  std::uint32_t row;
+  std::size_t count;
+};
+
+struct RunBuilder::Pending {
+  std::vector<PendingSample> samples;
+  std::vector<std::uint32_t> collective_span;  // ticket per collective
+  std::map<std::pair<std::uint32_t, std::vector<RankId>>, GroupId> groups;
+
+  AttributeStore::Place open_set = AttributeStore::nowhere;  // the only set that can still grow
+
+  void describe(Run& run, const Owner& owner, Attribute attribute);
+  void sort_processes(Run& run);
+  static void sort_devices(Run& run, const Permutation& processes);
+  static void sort_marks(Run& run);
+  static void sort_links(Run& run, const Permutation& spans);
+  void sort_lanes(Run& run);
+  void sort_spans(Run& run);
+  void sort_collectives(Run& run);
+  void make_counters(Run& run);
+  void close_lanes(Run& run);
+  static void choose_ranks(Run& run);
+  static void measure(Run& run);
+};
+
+}  // namespace rankscope
