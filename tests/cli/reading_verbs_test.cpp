@@ -127,6 +127,17 @@ TEST_F(ReadingVerbs, AnUnwritableOutputIsExit5AndLeavesWhatWasThere) {
   EXPECT_EQ(rankscope({"report", run, "--json", "/dev/full"}).status, 5);
 }
 
+TEST_F(ReadingVerbs, AnExportIsPerfettosByDefaultAndCanBeAPart) {
+  const std::string run = write("run.txt", steady_ranks(4));
+  ASSERT_EQ(rankscope({"export", run, path("all.pftrace")}).status, 0);
+  ASSERT_EQ(rankscope({"export", run, path("part.pftrace"), "--ranks", "1,2", "--steps", "2:3"}).status, 0);
+  EXPECT_LT(fs::file_size(path("part.pftrace")), fs::file_size(path("all.pftrace")));
+  const auto none = rankscope({"export", run, path("none.pftrace"), "--ranks", "9"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("there is no rank 9"));
+  EXPECT_FALSE(fs::exists(path("none.pftrace")));
+}
+
 TEST_F(ReadingVerbs, WhatDumpPrintsCanBeReadAgain) {
   const std::string run = write("run.txt", steady_ranks(2));
   const auto first = rankscope({"dump", run});
