@@ -1,13 +1,15 @@
 #include <array>
 
 #include "exports/chrome.h"
+#include "exports/perfetto.h"
 #include "rankscope/analyzer/export.h"
 
 namespace rankscope::analyzer {
 
 std::span<const ExportInfo> exports() {
   static constexpr std::array all{
-      ExportInfo{"chrome", "Chrome trace JSON; opens in ui.perfetto.dev and chrome://tracing", write_chrome},
+      ExportInfo{"perfetto", "Perfetto trace (recommended); opens in ui.perfetto.dev, exact and small", write_perfetto},
+      ExportInfo{"chrome", "Chrome trace JSON; also opens in chrome://tracing and speedscope", write_chrome},
   };
   return all;
 }
