@@ -2,6 +2,7 @@
 
 #include "exports/chrome.h"
 #include "exports/perfetto.h"
+#include "exports/tensorboard.h"
 #include "rankscope/analyzer/export.h"
 
 namespace rankscope::analyzer {
@@ -10,6 +11,8 @@ std::span<const ExportInfo> exports() {
   static constexpr std::array all{
       ExportInfo{"perfetto", "Perfetto trace (recommended); opens in ui.perfetto.dev, exact and small", write_perfetto},
       ExportInfo{"chrome", "Chrome trace JSON; also opens in chrome://tracing and speedscope", write_chrome},
+      ExportInfo{"tensorboard", "folder with a trace per rank for TensorBoard's PyTorch profiler plugin",
+                 write_tensorboard},
   };
   return all;
 }
