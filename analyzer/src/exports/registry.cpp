@@ -2,6 +2,7 @@
 
 #include "exports/chrome.h"
 #include "exports/perfetto.h"
+#include "exports/sqlite.h"
 #include "exports/tensorboard.h"
 #include "rankscope/analyzer/export.h"
 
@@ -13,6 +14,7 @@ std::span<const ExportInfo> exports() {
       ExportInfo{"chrome", "Chrome trace JSON; also opens in chrome://tracing and speedscope", write_chrome},
       ExportInfo{"tensorboard", "folder with a trace per rank for TensorBoard's PyTorch profiler plugin",
                  write_tensorboard},
+      ExportInfo{"sqlite", "SQLite database with every table of the run, for questions of your own", write_sqlite},
   };
   return all;
 }
