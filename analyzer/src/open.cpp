@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "rankscope/analyzer/pack.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/recording/recording.h"
@@ -39,6 +40,7 @@ Result<std::shared_ptr<const Run>> open_run(const fs::path& path) {
   const std::string name = path.filename().string();
   if (fs::is_regular_file(path, error)) {
     if (name.ends_with(".txt")) return read_text_file(path);  // what `rankscope dump` prints
+    if (looks_like_pack(path)) return read_pack(path);
     for (const Foreign& format_ : foreign)
       if (name.ends_with(format_.suffix))
         return fail(ErrorKind::unreadable,

@@ -17,6 +17,7 @@
 #include "rankscope/core/recording/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/secrets.h"
 #include "talk.h"
 
 #ifndef RANKSCOPE_VERSION
@@ -97,7 +98,7 @@ class Progress {
 recording::Manifest new_manifest(const RecordOptions& options) {
   recording::Manifest manifest;
   manifest.created_by = "rankscope " RANKSCOPE_VERSION;
-  manifest.command = recording::scrub(options.shown_command.empty() ? options.command : options.shown_command);
+  manifest.command = scrub(options.shown_command.empty() ? options.command : options.shown_command);
   manifest.launcher = options.launcher.empty() ? guess_launcher(options.command) : options.launcher;
   manifest.world_size = options.world_size;
   manifest.metadata = options.metadata;

@@ -14,7 +14,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view schema = "rankscope.recording";
-constexpr std::string_view hidden = "***";
 
 Json to_object(const std::vector<std::pair<std::string, std::string>>& entries) {
   Json object = Json::object();
@@ -44,24 +43,6 @@ T value_or(const Json& parent, const char* key, T fallback) {
   const Json& value = parent[key];
   const bool fits = std::is_integral_v<T> ? value.is_number_integer() : value.is_string();
   return fits ? value.get<T>() : fallback;
-}
-
-bool names_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 10> words{"token",   "secret",  "password",   "passwd", "apikey",
-                                                   "api_key", "api-key", "credential", "auth",   "private"};
-  std::string lower{name};
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (lower.ends_with("_key") || lower.ends_with("-key")) return true;
-  return std::ranges::any_of(words, [&lower](std::string_view word) { return lower.find(word) != std::string::npos; });
-}
-
-// user:password@host
-std::string hide_url_password(std::string word) {
-  const std::size_t scheme = word.find("://");
-  const std::size_t at = scheme == std::string::npos ? std::string::npos : word.find('@', scheme);
-  const std::size_t colon = at == std::string::npos ? std::string::npos : word.find(':', scheme + 3);
-  if (colon < at) word.replace(colon + 1, at - colon - 1, hidden);
-  return word;
 }
 
 }  // namespace
@@ -109,24 +90,6 @@ Result<void> write_manifest(const fs::path& recording, const Manifest& manifest)
   if (file) fs::rename(temporary, path, error);
   if (!file || error) return fail(ErrorKind::cannot_write, format("cannot write {}", path.string()));
   return {};
-}
-
-std::vector<std::string> scrub(const std::vector<std::string>& command) {
-  std::vector<std::string> result;
-  bool hide_next = false;
-  for (const std::string& word : command) {
-    const std::size_t equals = word.find('=');
-    const bool option = word.starts_with("-");
-    if (hide_next && !option) {
-      result.emplace_back(hidden);
-    } else if (equals != std::string::npos && names_secret(std::string_view{word}.substr(0, equals))) {
-      result.push_back(word.substr(0, equals + 1).append(hidden));
-    } else {
-      result.push_back(hide_url_password(word));
-    }
-    hide_next = option && equals == std::string::npos && names_secret(word);
-  }
-  return result;
 }
 
 }  // namespace rankscope::recording

@@ -24,17 +24,6 @@ struct Opened {
   std::string boot;
 };
 
-std::vector<fs::path> segment_paths(const fs::path& recording) {
-  std::vector<fs::path> paths;
-  for (const fs::path& folder : {recording / segment_folder, recording}) {
-    std::error_code error;
-    for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error))
-      if (entry->path().extension() == segment_suffix) paths.push_back(entry->path());
-  }
-  std::ranges::sort(paths);
-  return paths;
-}
-
 Result<void> check_folder(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return fail(ErrorKind::unreadable, format("{} does not exist", path.string()));
@@ -152,15 +141,26 @@ void count_ranks(const std::vector<Opened>& segments, RunBuilder& builder) {
 
 }  // namespace
 
+std::vector<fs::path> segments_of(const fs::path& recording) {
+  std::vector<fs::path> paths;
+  for (const fs::path& folder : {recording / segment_folder, recording}) {
+    std::error_code error;
+    for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error))
+      if (entry->path().extension() == segment_suffix) paths.push_back(entry->path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
 bool looks_like_recording(const fs::path& path) {
   std::error_code error;
-  return fs::is_directory(path, error) && (fs::exists(path / manifest_name, error) || !segment_paths(path).empty());
+  return fs::is_directory(path, error) && (fs::exists(path / manifest_name, error) || !segments_of(path).empty());
 }
 
 Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   RS_TRY_VOID(check_folder(path));
   RS_TRY_VOID(check_version(path));
-  const auto paths = segment_paths(path);
+  const auto paths = segments_of(path);
   if (paths.empty() && !looks_like_recording(path))
     return fail(ErrorKind::unreadable,
                 format("{} is no recording: it has no {} and no segments", path.string(), manifest_name));

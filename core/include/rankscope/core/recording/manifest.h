@@ -37,7 +37,4 @@ inline constexpr const char* injected_faults_key = "injected_faults";
 /// Written beside and renamed.
 [[nodiscard]] Result<void> write_manifest(const std::filesystem::path& recording, const Manifest& manifest);
 
-/// Replaces values that look like secrets (--token X, KEY=..., passwords in URLs) by "***".
-[[nodiscard]] std::vector<std::string> scrub(const std::vector<std::string>& command);
-
 }  // namespace rankscope::recording

@@ -25,13 +25,20 @@ struct GatherSummary {
   std::uint64_t events_dropped = 0;
   std::uint64_t bytes = 0;
   std::int64_t world_size = 0;  ///< 0 = the process did not know
+  std::uint64_t secrets_hidden = 0;
   std::vector<std::pair<std::string, std::string>>
       metadata{};  ///< what the process said of itself; never injected faults
 };
 
-/// Copies one segment of a process that has ended to `target`: only what was written, every chunk sealed with its CRC.
-/// Written beside and renamed; `source` stays.
+enum class Secrets : std::uint8_t { keep, hide };
+
+/// Copies one segment of a process that has ended to `target`: only what was written, every chunk sealed with its CRC,
+/// on request with the credentials in its texts overwritten. Written beside and renamed; `source` stays.
 [[nodiscard]] Result<GatherSummary> gather_segment(const std::filesystem::path& source,
-                                                   const std::filesystem::path& target);
+                                                   const std::filesystem::path& target,
+                                                   Secrets secrets = Secrets::keep);
+
+/// The segment files of a recording, sorted.
+[[nodiscard]] std::vector<std::filesystem::path> segments_of(const std::filesystem::path& recording);
 
 }  // namespace rankscope::recording
