@@ -24,8 +24,11 @@ class ThreadState {
   int push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::Told told);
   /// Returns the level of the range that ended, or -1 without one.
   int pop(DomainKey domain);
-  void mark(std::string_view name) {
-    if (gate.open.load(std::memory_order_relaxed)) pen_->mark(name);
+  /// False outside the window: nothing is stored, and nothing may describe it.
+  bool mark(std::string_view name) {
+    if (!gate.open.load(std::memory_order_relaxed)) return false;
+    pen_->mark(name);
+    return true;
   }
   /// True if an attribute would land on the innermost range of that domain.
   [[nodiscard]] bool takes_attributes(DomainKey domain) const {

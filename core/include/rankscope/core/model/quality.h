@@ -40,8 +40,12 @@ enum class Counter : std::uint8_t {
   payloads_undecoded,
   disk_full,
   attributes_dropped,
+  not_gathered,
+  processes_not_recorded,
+  processes_not_watched,
+  chunks_missing,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::attributes_dropped) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::chunks_missing) + 1;
 
 struct CounterInfo {
   Counter counter;
