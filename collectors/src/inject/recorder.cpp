@@ -123,6 +123,11 @@ bool collects(collectors::Source source) noexcept {
   return recorder_state().active && recorder_state().settings.collect.has(source);
 }
 
+collectors::DetailSet asked_details() noexcept {
+  initialise();
+  return recorder_state().settings.details;
+}
+
 ThreadState* enter() noexcept {
   if (slot.entering) return nullptr;  // an event from inside our own slow path, or from a signal handler above it
   slot.entering = true;

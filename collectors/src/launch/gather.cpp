@@ -55,6 +55,19 @@ struct HeaderFacts {
 
 HeaderFacts read_header(const fs::path& path) {
   using recording::SegmentHeader;
+DetailSet details_recorded(const std::vector<std::pair<std::string, std::string>>& metadata) {
+  const auto found = std::ranges::find(metadata, details_recorded_key, &std::pair<std::string, std::string>::first);
+  return found == metadata.end() ? DetailSet{} : details_from(found->second);
+}
+
+/// The first process tells for all; what is known already stays.
+void add_metadata(const RecordSummary& summary, recording::Manifest& manifest) {
+  for (const auto& entry : summary.metadata) {
+    const auto known = std::ranges::find(manifest.metadata, entry.first, &std::pair<std::string, std::string>::first);
+    if (known == manifest.metadata.end()) manifest.metadata.push_back(entry);
+  }
+}
+
   std::array<char, sizeof(SegmentHeader)> page{};
   std::ifstream file{path, std::ios::binary};
   file.read(page.data(), page.size());
@@ -89,6 +102,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
  private:
+  const std::string asked = name_of(options.details);
+  manifest.metadata.emplace_back(details_asked_key, asked.empty() ? "none" : asked);
   Talk talk_;
   std::size_t all_;
   steady_clock::time_point next_ = steady_clock::now() + std::chrono::seconds{1};
@@ -127,6 +142,7 @@ Result<void> gather(const fs::path& spool, const std::vector<fs::path>& outside,
     const auto gathered =
         recording::gather_segment(paths[i], summary.out / recording::segment_folder / paths[i].filename());
     progress.done(i + 1);
+    summary.details.bits |= details_recorded(gathered->metadata).bits;
     if (!gathered && gathered.error().kind == ErrorKind::unreadable) {
       summary.notes.push_back(gathered.error().message + "; this process is missing");  // it died while it was made
       continue;
@@ -163,7 +179,7 @@ Result<void> describe(const RecordOptions& options, int status, const RecordSumm
   const std::string host = host_name();
   if (std::ranges::find(manifest.hosts, host) == manifest.hosts.end()) manifest.hosts.push_back(host);
   manifest.world_size = std::max(manifest.world_size, summary.world_size);
-  if (manifest.metadata.empty()) manifest.metadata = summary.metadata;
+  add_metadata(summary, manifest);
   manifest.exit_status = std::max<std::int64_t>(manifest.exit_status, status);
   return recording::write_manifest(summary.out, manifest);
 }

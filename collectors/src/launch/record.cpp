@@ -74,6 +74,7 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
   }
   settings.follow = options.follow == Follow::descendants;
   return settings;
+  settings.details = options.details;
 }
 
 /// Passes signals on, watches, and returns the command's status once it has ended.
@@ -134,6 +135,17 @@ RecordOutcome finish(const RecordOptions& options, const InjectSettings& setting
   const auto gathered = gather(spool, watcher.finish(outcome.status), options.talk, outcome.summary);
   const auto described = describe(options, outcome.status, outcome.summary);
   if (gathered && described) {
+/// What was asked for is never left out silently.
+void note_details(DetailSet asked, RecordSummary& summary) {
+  for (const DetailInfo& info : details()) {
+    if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
+    summary.notes.push_back(
+        format("--{}: no source in the recorded program acted on it, so no {} were recorded (the reference trainer "
+               "does; PyTorch programs cannot yet)",
+               info.id, info.what));
+  }
+}
+
     remove_folder(spool);
   } else {
     keep_spool(gathered ? described.error() : gathered.error(), spool, outcome);
@@ -151,6 +163,7 @@ Result<fs::path> find_inject_library() {
     if (fs::is_regular_file(named, error)) return fs::absolute(named);
     return fail(ErrorKind::cannot_write, format("{} names {}, which does not exist", variable::library, named));
   }
+  note_details(settings.details, outcome.summary);
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const fs::path& beside : {folder, folder.parent_path() / "lib", folder.parent_path() / "bin"}) {
     if (fs::is_regular_file(beside / inject_library_name, error)) return beside / inject_library_name;
