@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -17,10 +18,6 @@ namespace rankscope::recording {
 struct SegmentClock {
   TickMap ticks;
   nanoseconds run_minus_host{0};
-
-  [[nodiscard]] RunTime run_time(std::uint64_t value) const {
-    return RunTime{ticks.host_time(value).time_since_epoch() + run_minus_host};
-  }
 };
 
 /// All clock pairs of a segment.
@@ -35,12 +32,12 @@ class SegmentDecoder {
 
  private:
   struct Thread;
+  /// Attributes belong to the innermost open span, so those of all open spans lie on one stack.
   struct OpenSpan {
     std::uint8_t kind = 0;
     StringId name;
     std::uint64_t ticks = 0;
-    std::vector<std::pair<StringId, std::int64_t>> numbers;
-    std::vector<std::pair<StringId, StringId>> texts;
+    std::size_t first_attribute = 0;
   };
   struct OpenRange {
     std::uint8_t kind = 0;
@@ -59,6 +56,7 @@ class SegmentDecoder {
   struct Unclosed {
     LaneId lane;
     OpenSpan span;
+    std::vector<Attribute> attributes;
   };
 
   void add_process();
@@ -70,7 +68,9 @@ class SegmentDecoder {
   void add_metadata(StringId key, StringId value);
   void note_total(Counter counter, std::string_view total);
   void pop(Thread& thread, std::uint64_t ticks);
-  void add_span(LaneId lane, const OpenSpan& open, std::uint64_t end, std::uint8_t flags);
+  void add_span(LaneId lane, const OpenSpan& open, std::span<const Attribute> attributes, std::uint64_t end,
+                std::uint8_t flags);
+  RunTime run_time(std::uint64_t ticks);
   void close_all(Thread& thread, std::uint64_t ticks);
   void range_start(const OpenRange& range, std::uint64_t handle);
   void range_end(std::uint64_t ticks, std::uint64_t handle);
@@ -93,6 +93,7 @@ class SegmentDecoder {
   std::uint32_t process_ = 0;
   std::uint64_t added_ = 0;
   std::uint64_t last_ticks_ = 0;
+  TickMap::Piece piece_;  // of the last time that was asked for; the next one mostly lies in it, too
   LaneId range_lane_;
   std::unordered_map<std::uint64_t, OpenRange> ranges_;
   std::unordered_map<std::uint64_t, std::uint64_t> range_ends_;  // ticks of ends that came before their start
