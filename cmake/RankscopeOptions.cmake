@@ -5,6 +5,7 @@ option(RANKSCOPE_WERROR "Treat warnings as errors" ON)
 set(RANKSCOPE_TRAINER AUTO CACHE STRING "Reference trainer (needs libtorch): AUTO, ON or OFF")
 set_property(CACHE RANKSCOPE_TRAINER PROPERTY STRINGS AUTO ON OFF)
 set(RANKSCOPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+option(RANKSCOPE_FUZZ "Build the fuzz targets as libFuzzer programs (clang only; scripts/fuzz)" OFF)
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
@@ -32,6 +33,12 @@ target_compile_options(rankscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wshad
 # Not -Wnull-dereference: at -O2 GCC 12 reports it inside the standard library's own headers.
 if(RANKSCOPE_WERROR)
   target_compile_options(rankscope_flags INTERFACE -Werror)
+endif()
+if(RANKSCOPE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "rankscope: RANKSCOPE_FUZZ needs clang, not ${CMAKE_CXX_COMPILER_ID}: use scripts/fuzz")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 if(RANKSCOPE_SANITIZE)
   # Applied to everything, so that no object is left uninstrumented. UBSan findings end the program.

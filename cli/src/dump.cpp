@@ -11,7 +11,7 @@ namespace rankscope::cli {
 
 Action declare_dump(CLI::App& app, const Words&) {
   const auto path = std::make_shared<std::string>();
-  app.add_option("RUN", *path, "a .rankscope folder")->required();
+  app.add_option("RUN", *path, "a .rankscope folder, or the text that dump prints (.txt)")->required();
   return [path] {
     const auto run = analyzer::open_run(*path);
     if (!run) return say(run.error());
