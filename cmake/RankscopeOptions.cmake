@@ -45,5 +45,5 @@ if(RANKSCOPE_SANITIZE)
   add_compile_options(-fsanitize=${RANKSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RANKSCOPE_SANITIZE})
   # GCC 12 reports false positives from inlined library code when it instruments.
-  target_compile_options(rankscope_flags INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(rankscope_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()

@@ -196,7 +196,8 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   CLI::App app{"Trains a model on several processes, so that rankscope has something known to explain.",
                "rankscope-train"};
   app.set_version_flag("--version", RANKSCOPE_VERSION);
-  const auto* only_options = app.add_flag("--help-options", "For `rankscope train --help`")->group("");
+  bool only_options = false;
+  app.add_flag("--help-options", only_options, "For `rankscope train --help`")->group("");
   add_parallel_options(app, options, modes);
   add_model_options(app, options);
   add_training_options(app, options);
@@ -212,7 +213,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   } catch (const CLI::ParseError& error) {
     return fail(ErrorKind::usage, format("{} (--help lists the options)", error.what()));
   }
-  if (only_options->count() > 0) line.text = options_text(app);
+  if (only_options) line.text = options_text(app);
   if (line.text) return line;
   RS_TRY_VOID(read_raw(options, raw, app.count("--pace") > 0));
   if (options.steps == 0 && options.epochs == 0) options.steps = 20;
