@@ -159,6 +159,16 @@ TEST_F(ReadingVerbs, ARunThatTellsNothingIsExit4AndStillWritesItsJson) {
   EXPECT_TRUE(nlohmann::json::accept(std::ifstream{path("report.json")}));
 }
 
+TEST_F(ReadingVerbs, ACommandEndedByASignalBeforeItsFirstStepIsToldToRunLonger) {
+  const std::string rest = " clock=same_host clock_error=1000\n@rank 0 pid=7 host=n\n0 counter 5 1 rss_bytes\n";
+  const auto advice = [&](const std::string& facts) {
+    return rankscope({"report", write("run.txt", "@run source=rankscope world_size=1" + facts + rest)}).out;
+  };
+  EXPECT_THAT(advice(" meta.exit_status=130 meta.role=trainer"), HasSubstr("before its first step was complete"));
+  EXPECT_THAT(advice(" meta.exit_status=130"), HasSubstr("perhaps before its first step"));
+  EXPECT_THAT(advice(" meta.exit_status=1"), HasSubstr("Mark each step with an NVTX range"));
+}
+
 TEST_F(ReadingVerbs, AnUnwritableOutputIsExit5AndLeavesWhatWasThere) {
   const std::string run = write("run.txt", steady_ranks(2));
   EXPECT_EQ(rankscope({"report", run, "--json", path("no/such/folder.json")}).status, 5);
