@@ -40,8 +40,23 @@ enum class Counter : std::uint8_t {
   payloads_undecoded,
   disk_full,
   attributes_dropped,
+  truncated_input,
+  events_malformed,
+  events_repaired,
+  events_incomplete,
+  events_unsupported,
+  categories_unknown,
+  times_unusable,
+  time_rounded_us,
+  base_time_differs,
+  time_origin_unknown,
+  kernels_without_launch,
+  kernel_before_launch,
+  correlation_reused,
+  blocks_dropped,
+  secrets_dropped,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::attributes_dropped) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::secrets_dropped) + 1;
 
 struct CounterInfo {
   Counter counter;
