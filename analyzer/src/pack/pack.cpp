@@ -31,6 +31,10 @@ class Packer {
   Result<void> manifest(const fs::path& scratch) {
     auto manifest = recording::read_manifest(source_);
     if (!manifest) return {};  // the recording can be read without; its reader counts that it is missing
+    // Where its segments were meant to come from means nothing elsewhere; that they are missing does.
+    recording::add_loss(*manifest, Counter::not_gathered,
+                        recording::spool_marks_of(source_).size() + (manifest->spooled ? 1U : 0U));
+    manifest->spooled.reset();
     if (secrets_ == Secrets::hide) scrub_manifest(*manifest);
     RS_TRY_VOID(recording::write_manifest(scratch, *manifest));
     return member(scratch / recording::manifest_name, recording::manifest_name);

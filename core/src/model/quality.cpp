@@ -60,6 +60,19 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Events were lost because the folder for segments was full. Name a larger one with RANKSCOPE_SPOOL."},
     {attributes_dropped, "attributes_dropped", data_loss,
      "Details of events need more than 4 GiB; later ones were left out. Open fewer ranks or steps at a time."},
+    {not_gathered, "not_gathered", error,
+     "A recorder still runs, or was killed before it gathered its segments from its node-local folder, which nothing "
+     "keeps. `rankscope doctor` on that host names the folder; `rankscope record --recover FOLDER` gathers it."},
+    {processes_not_recorded, "processes_not_recorded", data_loss,
+     "No segment could be made for some processes: they are missing. Name a writable folder with room with "
+     "RANKSCOPE_SPOOL."},
+    {processes_not_watched, "processes_not_watched", info,
+     "Processes without events of their own were not sampled either: more than 64 at a time, or no segment could be "
+     "made for them."},
+    {chunks_missing, "chunks_missing", data_loss,
+     "Chunks are missing in the middle of a thread: what it did in between is lost, and what was open there is cut. "
+     "Copy "
+     "the recording again or check the disk."},
     {truncated_input, "truncated_input", data_loss,
      "A trace file ends early (the profiled program died, or the copy is incomplete): what followed is missing."},
     {events_malformed, "events_malformed", data_loss,

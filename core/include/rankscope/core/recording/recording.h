@@ -13,6 +13,16 @@
 
 namespace rankscope::recording {
 
+/// The segments of a recording, or of a spool that nobody gathered; sorted.
+[[nodiscard]] std::vector<std::filesystem::path> segments_of(const std::filesystem::path& recording);
+
+/// What a recorder left in a recording as long as its segments are elsewhere.
+struct SpoolMark {
+  std::string recorder;         ///< HOST-PID
+  std::filesystem::path spool;  ///< on that host
+};
+[[nodiscard]] std::vector<SpoolMark> spool_marks_of(const std::filesystem::path& recording);
+
 /// True for a folder that holds a manifest or segments.
 [[nodiscard]] bool looks_like_recording(const std::filesystem::path& path);
 
@@ -37,8 +47,5 @@ enum class Secrets : std::uint8_t { keep, hide };
 [[nodiscard]] Result<GatherSummary> gather_segment(const std::filesystem::path& source,
                                                    const std::filesystem::path& target,
                                                    Secrets secrets = Secrets::keep);
-
-/// The segment files of a recording, sorted.
-[[nodiscard]] std::vector<std::filesystem::path> segments_of(const std::filesystem::path& recording);
 
 }  // namespace rankscope::recording
