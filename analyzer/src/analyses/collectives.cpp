@@ -139,6 +139,14 @@ void time_units(const Run& run, const ClockTrust& clocks, Matching& matching, Co
   if (violations > 0) matching.quality.add(Counter::clock_violations, violations);
 }
 
+/// Why there is nothing to match.
+std::string why_none(const Run& run) {
+  if (run.collectives().empty()) return "no collectives were recorded";
+  const bool known = std::ranges::any_of(run.collectives(), [](const Collective& row) { return row.group.is_set(); });
+  return known ? "every group has one rank only: nothing was communicated"
+               : "the collectives do not say who took part (traces before 2024), so they cannot be matched";
+}
+
 }  // namespace
 
 bool is_shared(const Run& run, const Collective& collective) {
@@ -172,9 +180,7 @@ Matching match_collectives(const Run& run, const ClockTrust& clocks) {
   matching.parts.resize(run.collectives().size());
   MatchedUnits found = match_units(run);
   if (found.rows == 0) {
-    matching.section =
-        unavailable(run.collectives().empty() ? "no collectives were recorded"
-                                              : "every group has one rank only: nothing was communicated");
+    matching.section = unavailable(why_none(run));
     return matching;
   }
   CollectivesSection section;

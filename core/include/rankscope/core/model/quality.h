@@ -45,8 +45,23 @@ enum class Counter : std::uint8_t {
   processes_not_recorded,
   processes_not_watched,
   chunks_missing,
+  truncated_input,
+  events_malformed,
+  events_repaired,
+  events_incomplete,
+  events_unsupported,
+  categories_unknown,
+  times_unusable,
+  time_rounded_us,
+  base_time_differs,
+  time_origin_unknown,
+  kernels_without_launch,
+  kernel_before_launch,
+  correlation_reused,
+  blocks_dropped,
+  secrets_dropped,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::chunks_missing) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::secrets_dropped) + 1;
 
 struct CounterInfo {
   Counter counter;
