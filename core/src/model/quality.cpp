@@ -60,6 +60,21 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Events were lost because the folder for segments was full. Name a larger one with RANKSCOPE_SPOOL."},
     {attributes_dropped, "attributes_dropped", data_loss,
      "Details of events need more than 4 GiB; later ones were left out. Open fewer ranks or steps at a time."},
+    {events_incomplete, "events_incomplete", data_loss,
+     "Events without a name, category, thread or time were left out."},
+    {kernels_without_launch, "kernels_without_launch", info,
+     "Device activities have no launch call in the trace, as at the edges of the recorded window or with graphs."},
+    {secrets_dropped, "secrets_dropped", info,
+     "Blocks of a trace file that look like an environment or a secret were not kept. Do not pass on that file."},
+    {graphs_opaque, "graphs_opaque", info,
+     "Replays of CUDA graphs were recorded as wholes: their kernels are unknown and count as compute. Record with nsys "
+     "profile --cuda-graph-trace=node."},
+    {payloads_not_exported, "payloads_not_exported", error,
+     "The export lacks what NCCL said about its calls, so bytes and communicators are unknown. Export the report "
+     "again: "
+     "nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
+    {source_warnings, "source_warnings", info,
+     "The tool that recorded this warned of problems; rankscope dump shows its words as metadata nsys.message."},
 }};
 
 constexpr bool in_order() {

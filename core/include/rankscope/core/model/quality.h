@@ -40,8 +40,14 @@ enum class Counter : std::uint8_t {
   payloads_undecoded,
   disk_full,
   attributes_dropped,
+  events_incomplete,
+  kernels_without_launch,
+  secrets_dropped,
+  graphs_opaque,
+  payloads_not_exported,
+  source_warnings,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::attributes_dropped) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::source_warnings) + 1;
 
 struct CounterInfo {
   Counter counter;
