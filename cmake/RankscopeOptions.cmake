@@ -4,8 +4,6 @@ option(RANKSCOPE_BENCH "Build the benchmarks" ON)
 option(RANKSCOPE_WERROR "Treat warnings as errors" ON)
 set(RANKSCOPE_TRAINER AUTO CACHE STRING "Reference trainer (needs libtorch): AUTO, ON or OFF")
 set_property(CACHE RANKSCOPE_TRAINER PROPERTY STRINGS AUTO ON OFF)
-set(RANKSCOPE_SHARED_DATA ${CMAKE_SOURCE_DIR}/../shared/data CACHE PATH
-    "Recordings that others made, for tests that need real ones (skipped where the folder is missing)")
 set(RANKSCOPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE)

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "rankscope/analyzer/export.h"
-#include "rankscope/analyzer/open.h"
 #include "rankscope/core/format.h"
+#include "run_argument.h"
 #include "say.h"
 #include "verb.h"
 
@@ -12,13 +12,13 @@ namespace rankscope::cli {
 namespace {
 
 struct ExportArguments {
-  std::string run;
+  RunArgument run;
   std::string to;
   std::string out;
 };
 
 Result<void> export_run(const ExportArguments& arguments) {
-  RS_TRY(const auto run, analyzer::open_run(arguments.run));
+  RS_TRY(const auto run, open(arguments.run));
   for (const analyzer::ExportInfo& info : analyzer::exports())
     if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + arguments.out));
   return fail(ErrorKind::usage, format("--to: '{}' is no format", arguments.to));
@@ -34,8 +34,9 @@ Action declare_export(CLI::App& app, const Words&) {
     ids.emplace_back(info.id);
     footer += format("  {:<12}{}\n", info.id, info.summary);
   }
-  app.add_option("RUN", arguments->run, "a .rankscope folder")->required();
-  app.add_option("OUT", arguments->out, "file to write; replaced only when the export is complete")->required();
+  add_run(app, arguments->run, RunPaths::one);
+  app.add_option("OUT", arguments->out, "file or folder to write; replaced only when the export is complete")
+      ->required();
   app.add_option("--to", arguments->to, "format")->required()->check(CLI::IsMember(ids));
   app.footer(footer);
   return [arguments] {

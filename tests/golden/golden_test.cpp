@@ -39,11 +39,25 @@ void expect_golden(const fs::path& expected, const std::string& actual) {
   }
 }
 
+/// What an export wrote, as text that shows a change.
+std::string readable(const fs::path& out) {
+  if (!fs::is_directory(out)) return read_file(out);
+  std::vector<fs::path> files(fs::directory_iterator{out}, fs::directory_iterator{});
+  std::ranges::sort(files);
+  std::string text;
+  for (const auto& file : files) text += file.filename().string() + "\n" + read_file(file);
+  return text;
+}
+
 std::string exported(const ExportInfo& info, const Run& run) {
   const testing::TemporaryFolder folder;
   const auto written = info.write(run, folder / "out", {});
   EXPECT_TRUE(written) << written.error().message;
-  return read_file(folder / "out");
+  return readable(folder / "out");
+}
+
+std::string file_name(const ExportInfo& info) {
+  return "expected." + std::string{info.id} + (info.id == "chrome" ? ".json" : ".txt");
 }
 
 class Golden : public ::testing::TestWithParam<std::string> {};
@@ -58,7 +72,7 @@ TEST_P(Golden, OutputIsAsExpected) {
   expect_golden(folder / "expected.txt", render_text(report, **run, options, Colour::no));
   expect_golden(folder / "expected.json", render_json(report, **run, options));
   for (const auto& format : exports()) {
-    expect_golden(folder / ("expected." + std::string{format.id} + ".json"), exported(format, **run));
+    expect_golden(folder / file_name(format), exported(format, **run));
   }
 }
 

@@ -47,7 +47,15 @@ void add_counters(const Run& run, RankRow& row) {
 std::string device_of(const Run& run, RankId rank) {
   const std::string_view named = run.metadata(run.process_of(rank), "device");
   if (!named.empty()) return std::string{named};
-  return run.has_accelerator(rank) ? "accelerator" : "cpu";
+  if (!run.has_accelerator(rank)) return "cpu";
+  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process || lane.kind != LaneKind::stream) continue;
+    for (const Device& device : run.devices())
+      if (device.process == process && device.ordinal == lane.device && device.name.is_set())
+        return std::string{run.text(device.name)};
+  }
+  return "accelerator";
 }
 
 RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const Layers& layers) {

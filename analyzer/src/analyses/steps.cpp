@@ -1,6 +1,7 @@
 #include "analyses/steps.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "analyses/statistics.h"
 #include "analyses/step_marks.h"
@@ -22,6 +23,36 @@ std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
     windows.push_back({rank, marks[i].index, window, !marks[i].cut && !window.empty()});
   }
   return windows;
+}
+
+/// Until when the accelerators of a rank worked on what was launched before a time.
+class DeviceTail {
+ public:
+  DeviceTail(const Run& run, RankId rank) {
+    const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+    for (const Link& link : run.links()) {
+      if (link.kind != LinkKind::launch || run.lane(run.span(link.from).lane).process != process) continue;
+      launches_.push_back({run.span(link.from).time.begin, run.span(link.to).time.end});
+    }
+    std::ranges::sort(launches_, {}, &TimeRange::begin);
+    for (std::size_t i = 1; i < launches_.size(); ++i)
+      launches_[i].end = std::max(launches_[i].end, launches_[i - 1].end);
+  }
+  /// The time itself where nothing was running any more.
+  [[nodiscard]] RunTime of(RunTime time) const {
+    const auto later = std::ranges::lower_bound(launches_, time, {}, &TimeRange::begin);
+    return later == launches_.begin() ? time : std::max(time, std::prev(later)->end);
+  }
+
+ private:
+  std::vector<TimeRange> launches_;  // launched at begin; end = latest end of all up to this one
+};
+
+/// A step of an accelerator begins when the work of the steps before it has ended (1.2).
+std::vector<StepMark> with_device_work(const Run& run, RankId rank, std::vector<StepMark> marks) {
+  const DeviceTail tail{run, rank};
+  for (StepMark& mark : marks) mark.time = {tail.of(mark.time.begin), tail.of(mark.time.end)};
+  return marks;
 }
 
 /// May the clocks of the ranks be compared?
@@ -108,7 +139,7 @@ AllWindows collect(const Run& run, MarkSource source, const ReportOptions& optio
   AllWindows all;
   for (const RankId rank : run.ranks()) {
     if (!wanted(options.ranks, rank)) continue;
-    const std::vector<StepWindow> own = tile(rank, step_marks(run, rank, source));
+    const std::vector<StepWindow> own = tile(rank, with_device_work(run, rank, step_marks(run, rank, source)));
     all.windows.insert(all.windows.end(), own.begin(), own.end());
     if (own.empty()) {
       ++all.ranks_without;

@@ -1,4 +1,4 @@
-// What names tell about communication: kernels, NCCL's calls, the ranges that PyTorch puts around them.
+// What the names around a communication kernel tell: of the kernel, of NCCL's calls, of the ranges that PyTorch makes.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,6 @@
 #include <string_view>
 
 namespace rankscope::analyzer {
-
-/// True for kernels of communication libraries (metrics.md 0, class of an activity, rule 3).
-[[nodiscard]] bool is_comm_kernel(std::string_view name);
 
 /// Operation and element type that the name of an NCCL kernel tells: "ncclDevKernel_AllReduce_Sum_bf16_RING_LL".
 struct KernelOp {

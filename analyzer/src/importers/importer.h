@@ -1,26 +1,24 @@
-// What every importer of a foreign trace takes and gives.
+// Readers of other profilers' files: each makes a Run from one or more files of its kind.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <memory>
 #include <span>
-#include <string>
+#include <string_view>
 
-#include "rankscope/core/model/run.h"
-#include "rankscope/core/result.h"
+#include "rankscope/analyzer/open.h"
 
 namespace rankscope::analyzer {
 
-/// Told now and then which share of the input has been read, 0 to 1.
-using Progress = std::function<bool(double)>;
-
-struct ImportOptions {
-  std::map<std::string, std::uint32_t> rank_map{};  ///< file name -> rank (--rank-map FILE=R,...)
-  Progress progress{};
-  unsigned threads = 0;
+struct ImporterInfo {
+  std::string_view id;       ///< RunInfo::source of what it reads
+  std::string_view summary;  ///< "Kineto JSON (torch.profiler)"
+  /// By content: the first bytes of a file, unpacked if it was packed, and the file's name.
+  bool (*recognises)(std::string_view first_bytes, std::string_view file_name);
+  Result<std::shared_ptr<const Run>> (*read)(std::span<const std::filesystem::path> files,
+                                             const ImportOptions& options);
 };
+/// All importers, in the order in which they are asked.
+[[nodiscard]] std::span<const ImporterInfo> importers();
 
 }  // namespace rankscope::analyzer

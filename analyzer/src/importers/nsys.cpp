@@ -181,7 +181,8 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
     RS_TRY(FileCommunication own, read_events(files[i], plan.files[i], timeline));
     communication.push_back(std::move(own));
     RS_TRY_VOID(note_facts(files[i], builder));
-    if (options.progress) options.progress(static_cast<double>(i + 1) / static_cast<double>(files.size()));
+    if (options.progress && !options.progress(static_cast<double>(i + 1) / static_cast<double>(files.size())))
+      return fail(ErrorKind::unreadable, "reading was cancelled");
   }
   add_collectives(builder, communication, clocks.reach);
   unite_metadata(builder.info());

@@ -4,7 +4,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "importers/comm_names.h"
+#include "importers/comm_kernels.h"
 #include "keys.h"
 #include "rankscope/core/format.h"
 

@@ -1,6 +1,8 @@
 #include "render/verdict.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "rankscope/core/format.h"
 #include "render/words.h"
@@ -11,6 +13,11 @@ namespace {
 constexpr std::string_view how_to_mark_steps =
     "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation API "
     "(rankscope/collectors/annotate.h, Kind::step), and record again.";
+constexpr std::string_view let_it_run =
+    "The command was ended by a signal before its first step was complete: record again and let it run longer.";
+constexpr std::string_view let_it_run_or_mark =
+    "The command was ended by a signal, perhaps before its first step: record again and let it run longer. If it does "
+    "not mark its steps at all, mark each with an NVTX range or with the annotation API.";
 constexpr std::string_view how_to_tell_time =
     "Annotate forward, backward, optimizer and waits with the annotation API (rankscope/collectors/annotate.h); "
     "PyTorch operators and CUDA kernels are recorded by later versions.";
@@ -156,19 +163,70 @@ Verdict verdict_of(const Report& report) {
   return verdict;
 }
 
+namespace {
+
+std::string_view fact(const Report& report, std::string_view name) {
+  const auto found = std::ranges::find(report.facts, name, &std::pair<std::string, std::string>::first);
+  return found == report.facts.end() ? std::string_view{} : std::string_view{found->second};
+}
+
+std::string_view remedy_for_steps(const Report& report) {
+  std::int64_t status = 0;
+  const std::string_view text = fact(report, "exit_status");
+  std::from_chars(text.data(), text.data() + text.size(), status);
+  constexpr std::int64_t first_signal = 128;
+  if (status <= first_signal) return how_to_mark_steps;
+  return fact(report, "role") == "trainer" ? let_it_run : let_it_run_or_mark;
+}
+
+}  // namespace
+
+namespace {
+
+bool lists(std::string_view list, std::string_view id) {
+  while (!list.empty()) {
+    if (list.substr(0, list.find(',')) == id) return true;
+    list.remove_prefix(std::min(list.size(), list.substr(0, list.find(',')).size() + 1));
+  }
+  return false;
+}
+
+/// What `record` and `train` record only on request. Recordings that do not tell what was asked for are left alone.
+void add_details(const Report& report, std::vector<MissingSection>& missing) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> all{
+      {{"shapes", "operator inputs"}, {"memory", "allocations"}, {"stack", "call contexts"}, {"modules", "modules"}}};
+  const std::string_view asked = fact(report, "details_asked");
+  const std::string_view recorded = fact(report, "details_recorded");
+  if (asked.empty()) return;
+  std::string off;
+  std::string without_source;
+  for (const auto& [id, what] : all) {
+    if (lists(recorded, id)) continue;
+    std::string& list = lists(asked, id) ? without_source : off;
+    list += format("{}{} (--{})", list.empty() ? "" : ", ", what, id);
+  }
+  if (!off.empty())
+    missing.push_back({"details", "not asked for: " + off, "They cost time; see rankscope record --help."});
+  if (!without_source.empty())
+    missing.push_back({"details", "asked for, but no source in the program acted on it: " + without_source, ""});
+}
+
+}  // namespace
+
 std::vector<MissingSection> missing_sections(const Report& report) {
   std::vector<MissingSection> missing;
   const auto add = [&](std::string_view name, const auto& section, std::string_view remedy) {
     if (!section) missing.push_back({std::string{name}, printable(section.error().why), remedy});
   };
-  add("steps", report.steps, how_to_mark_steps);
+  add("steps", report.steps, remedy_for_steps(report));
   add("time of each rank", report.rank_rows, how_to_tell_time);
   add("collectives", report.collectives, how_to_record_collectives);
   add("slow ranks", report.stragglers,
       report.ranks.size() < 2 ? how_to_record_ranks
       : report.steps          ? ""
-                              : how_to_mark_steps);
+                              : remedy_for_steps(report));
   add("findings", report.findings, "");
+  add_details(report, missing);
   for (auto row = missing.begin(); row != missing.end(); ++row) {  // each remedy once
     const auto earlier =
         std::find_if(missing.begin(), row, [&](const auto& other) { return other.remedy == row->remedy; });

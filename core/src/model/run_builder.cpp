@@ -125,6 +125,36 @@ void RunBuilder::add_sample(std::uint32_t process, StringId counter, RunTime tim
   pending_->samples.push_back({process, counter, {time, value}});
 }
 
+AttributeRange RunBuilder::attributes_of(std::uint32_t span_ticket) const {
+  if (span_ticket >= run_->span_attributes_.size()) return {};
+  return run_->attributes_.at(run_->span_attributes_[span_ticket]);
+}
+
+void RunBuilder::shift(std::span<const nanoseconds> by_process) {
+  RS_CHECK(by_process.size() == run_->processes_.size());
+  std::vector<nanoseconds> by_lane;
+  for (const Lane& lane : run_->lanes_) by_lane.push_back(by_process[lane.process]);
+  for (Span& span : run_->spans_) {
+    span.time.begin += by_lane[span.lane.index()];
+    span.time.end += by_lane[span.lane.index()];
+  }
+  for (Mark& mark : run_->marks_) mark.time += by_lane[mark.lane.index()];
+  for (Collective& collective : run_->collectives_) {
+    const LaneId lane = collective.lane.is_set() ? collective.lane : collective.enqueued_on;
+    RS_CHECK(lane.is_set());
+    collective.enqueued += by_lane[lane.index()];
+    if (collective.state != CommState::enqueued) collective.started += by_lane[lane.index()];
+    if (collective.state == CommState::finished) collective.finished += by_lane[lane.index()];
+  }
+  for (PendingSample& sample : pending_->samples) sample.sample.time += by_process[sample.process];
+  for (std::size_t row = 0; row < run_->processes_.size(); ++row) {
+    TimeRange& recorded = run_->processes_[row].recorded;
+    if (recorded == TimeRange{}) continue;  // build() finds it
+    recorded.begin += by_process[row];
+    recorded.end += by_process[row];
+  }
+}
+
 Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   Run& run = *run_;
   if (run.processes_.empty()) return fail(ErrorKind::unreadable, "it holds no process");

@@ -360,9 +360,11 @@ Result<void> TextReader::collective(const NewCollective& base, const Words& word
   NewCollective result = base;
   const std::string& group = find(words, "group")->value;
   const std::uint32_t process = process_of(result.rank);
-  auto found = groups_.find(group);
-  if (found == groups_.end()) return wrong(format("group '{}' needs a line '@group {} RANKS' before", group, group));
-  result.group = found->second;
+  const bool unknown_group = group == "-" && !find(words, "group")->quoted;
+  const auto found = groups_.find(group);
+  if (!unknown_group && found == groups_.end())
+    return wrong(format("group '{}' needs a line '@group {} RANKS' before", group, group));
+  if (!unknown_group) result.group = found->second;
   std::int64_t& next = next_sequence_[{process, group}];
   RS_TRY(result.sequence, integer_or(words, "seq", next));
   next = result.sequence + 1;

@@ -89,9 +89,10 @@ void write_mark(const Run& run, const Lane& lane, const Mark& mark, std::ostream
 }
 
 std::string collective_words(const Run& run, const Collective& collective) {
-  std::string words =
-      format(" group={} seq={} op={} enqueued={}", quote(run.text(run.groups()[collective.group.index()].name)),
-             collective.sequence, quote(run.text(collective.op)), ns_of(collective.enqueued));
+  const std::string group =
+      collective.group.is_set() ? quote(run.text(run.groups()[collective.group.index()].name)) : "-";
+  std::string words = format(" group={} seq={} op={} enqueued={}", group, collective.sequence,
+                             quote(run.text(collective.op)), ns_of(collective.enqueued));
   if (collective.bytes >= 0) words += format(" bytes={}", collective.bytes);
   if (collective.dtype.is_set()) words += format(" dtype={}", quote(run.text(collective.dtype)));
   if (collective.peer >= 0) words += format(" peer={}", collective.peer);

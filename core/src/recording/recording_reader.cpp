@@ -24,17 +24,6 @@ struct Opened {
   std::string boot;
 };
 
-std::vector<fs::path> segment_paths(const fs::path& recording) {
-  std::vector<fs::path> paths;
-  for (const fs::path& folder : {recording / segment_folder, recording}) {
-    std::error_code error;
-    for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error))
-      if (entry->path().extension() == segment_suffix) paths.push_back(entry->path());
-  }
-  std::ranges::sort(paths);
-  return paths;
-}
-
 Result<void> check_folder(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return fail(ErrorKind::unreadable, format("{} does not exist", path.string()));
@@ -51,6 +40,19 @@ Result<void> check_version(const fs::path& path) {
   return fail(ErrorKind::unreadable,
               format("{} was recorded in format {}.{}, this rankscope reads up to {}.x; use a newer rankscope",
                      path.string(), manifest->major, manifest->minor, format_major));
+}
+
+tl::unexpected<Error> no_segments(const fs::path& path) {
+  const auto marks = spool_marks_of(path);
+  if (marks.empty())
+    return fail(
+        ErrorKind::unreadable,
+        format("{} holds no segments: no process in it could be recorded, or the copy is incomplete", path.string()));
+  return fail(
+      ErrorKind::unreadable,
+      format("{} holds no segments yet: its recorder {} still runs, or was killed before it gathered them from {}; "
+             "`rankscope record --recover {}` on that host does so",
+             path.string(), marks.front().recorder, marks.front().spool.string(), marks.front().spool.string()));
 }
 
 struct OpenSegments {
@@ -131,6 +133,9 @@ void apply_manifest(const fs::path& path, RunBuilder& builder) {
   if (!command.empty()) info.metadata.emplace_back("command", command);
   if (!manifest->launcher.empty()) info.metadata.emplace_back("launcher", manifest->launcher);
   if (manifest->exit_status >= 0) info.metadata.emplace_back("exit_status", std::to_string(manifest->exit_status));
+  if (manifest->spooled) builder.quality().add(Counter::not_gathered);
+  for (const auto& [name, value] : manifest->losses)
+    if (const auto counter = counter_from(name)) builder.quality().add(*counter, value);
 }
 
 void count_losses(const SegmentFile& file, Quality& quality) {
@@ -154,20 +159,18 @@ void count_ranks(const std::vector<Opened>& segments, RunBuilder& builder) {
 
 bool looks_like_recording(const fs::path& path) {
   std::error_code error;
-  return fs::is_directory(path, error) && (fs::exists(path / manifest_name, error) || !segment_paths(path).empty());
+  return fs::is_directory(path, error) &&
+         (fs::exists(path / manifest_name, error) || !segments_of(path).empty() || !spool_marks_of(path).empty());
 }
 
 Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   RS_TRY_VOID(check_folder(path));
   RS_TRY_VOID(check_version(path));
-  const auto paths = segment_paths(path);
+  const auto paths = segments_of(path);
   if (paths.empty() && !looks_like_recording(path))
     return fail(ErrorKind::unreadable,
                 format("{} is no recording: it has no {} and no segments", path.string(), manifest_name));
-  if (paths.empty())
-    return fail(
-        ErrorKind::unreadable,
-        format("{} holds no segments: no process in it could be recorded, or the copy is incomplete", path.string()));
+  if (paths.empty()) return no_segments(path);
   OpenSegments opened = open_segments(paths);
   if (opened.segments.empty()) return tl::make_unexpected(opened.refused.front());
   RunBuilder builder;
@@ -175,6 +178,7 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   builder.info().world_size = world_size_of(opened.segments);
   const std::vector<SegmentClock> clocks = make_clocks(opened.segments, builder.info());
   apply_manifest(path, builder);
+  builder.quality().add(Counter::not_gathered, spool_marks_of(path).size());
   const bool guess_rank = single_unranked(opened.segments);
   for (std::size_t i = 0; i < opened.segments.size(); ++i) {
     const SegmentFile& file = opened.segments[i].file;

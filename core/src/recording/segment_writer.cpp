@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -129,7 +130,7 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::create(const SegmentOption
 }
 
 SegmentWriter::~SegmentWriter() {
-  for (void* extent : extents_) munmap(extent, extent_bytes);
+  for (const Extent& extent : extents_) munmap(extent.memory, extent_bytes);
   if (header_ != nullptr) munmap(header_, segment_header_bytes);
   if (file_ >= 0) close(file_);
 }
@@ -149,7 +150,7 @@ Result<void> SegmentWriter::add_extent() {
   }
   make_writable(memory);
   file_bytes_ += extent_bytes;
-  extents_.push_back(memory);
+  extents_.push_back({memory, chunks_per_extent});
   std::uint64_t tail = spare_tail_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < chunks_per_extent; ++i) {
     auto* chunk = new (static_cast<std::uint8_t*>(memory) + std::uint64_t{i} * chunk_bytes) ChunkHeader{};
@@ -178,11 +179,28 @@ void SegmentWriter::refill() {
   const std::uint64_t ready = spare_tail_.load(std::memory_order_relaxed) - spare_head_.load(std::memory_order_acquire);
   for (std::uint64_t spares = ready; spares < wanted_spares_; spares += chunks_per_extent)
     if (!add_extent()) break;
-  std::erase_if(unsealed_, [](ChunkHeader* chunk) {
+  seal_full_chunks();
+}
+
+void SegmentWriter::seal_full_chunks() {
+  std::erase_if(unsealed_, [this](ChunkHeader* chunk) {
     if (chunk->state.load(std::memory_order_acquire) != static_cast<std::uint32_t>(ChunkState::full)) return false;
     seal(*chunk);
+    let_go(chunk);
     return true;
   });
+}
+
+// Nobody has a pointer into a sealed chunk any more; what is in it is the page cache's.
+void SegmentWriter::let_go(const ChunkHeader* sealed) {
+  const auto* const at = reinterpret_cast<const std::uint8_t*>(sealed);
+  const auto extent = std::ranges::find_if(extents_, [at](const Extent& one) {
+    const auto* const begin = static_cast<const std::uint8_t*>(one.memory);
+    return at >= begin && at < begin + extent_bytes;
+  });
+  if (--extent->unsealed > 0) return;
+  munmap(extent->memory, extent_bytes);
+  extents_.erase(extent);
 }
 
 std::unique_ptr<ThreadWriter> SegmentWriter::thread() {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "importers/comm_kernels.h"
+
 namespace rankscope::analyzer {
 namespace {
 

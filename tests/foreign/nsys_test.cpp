@@ -1,26 +1,77 @@
-// Golden facts of real exports that others made. They are not part of this project: without them the tests are skipped.
+// Exports of real jobs: what is read of them, and what others measured in them.
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 
-#include "importers/nsys_export.h"
+#include "rankscope/analyzer/open.h"
+#include "rankscope/analyzer/output_file.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/summary.h"
+#include "shared_data.h"
+#include "support/temporary_folder.h"
 
-namespace rankscope::analyzer {
+namespace rankscope {
 namespace {
 
-using namespace rankscope::testing;  // NOLINT: the builders of rows
+namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-/// Skips the test where the shared recordings are not on this machine.
-class NsysSharedData : public ::testing::Test {
+std::vector<std::string> exports_of_others() {
+  std::vector<std::string> files = testing::shared_files("nsys");
+  std::erase_if(files, [](const std::string& name) { return !name.ends_with(".sqlite"); });
+  if (files.empty()) files.emplace_back();
+  return files;
+}
+
+class NsysFiles : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (!std::filesystem::is_directory(folder())) GTEST_SKIP() << "no shared recordings in " << folder();
+    if (GetParam().empty()) GTEST_SKIP() << testing::no_shared_data;
   }
-  static std::filesystem::path folder() { return std::filesystem::path{RANKSCOPE_SHARED_DATA} / "nsys"; }
+};
+
+TEST_P(NsysFiles, AreReadAsBefore) {
+  const auto run = analyzer::open_run(testing::shared_data() / "nsys" / GetParam());
+  ASSERT_TRUE(run) << run.error().message;
+  const fs::path expected = fs::path{RANKSCOPE_FOREIGN_GOLDEN} / ("nsys_" + testing::plain_name(GetParam()) + ".txt");
+  const std::string summary = analyzer::summarize(**run);
+  if (std::getenv("RANKSCOPE_GOLDEN_UPDATE") != nullptr) {
+    const auto written = analyzer::write_file(expected, summary);
+    ASSERT_TRUE(written) << written.error().message;
+  } else {
+    EXPECT_EQ(testing::read_file(expected), summary) << "If this is meant: scripts/golden --update";
+  }
+}
+
+TEST_P(NsysFiles, CanBeReportedOn) {
+  const auto run = analyzer::open_run(testing::shared_data() / "nsys" / GetParam());
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_TRUE(analyzer::anything_computed(analyzer::analyze(**run, {})));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shared, NsysFiles, ::testing::ValuesIn(exports_of_others()),
+                         [](const auto& test) { return testing::plain_name(test.param); });
+
+/// The only span of a name; the test fails if there is none or more.
+const Span& only_span(const Run& run, std::string_view name) {
+  const auto has_name = [&](const Span& span) { return run.text(span.name) == name; };
+  EXPECT_EQ(std::ranges::count_if(run.spans(), has_name), 1) << name;
+  static const Span none{};
+  const auto found = std::ranges::find_if(run.spans(), has_name);
+  return found == run.spans().end() ? none : *found;
+}
+
+/// Facts that were measured in these exports with other means (SQL).
+class NsysFacts : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::is_directory(folder())) GTEST_SKIP() << testing::no_shared_data;
+  }
+  static fs::path folder() { return testing::shared_data() / "nsys"; }
   static std::shared_ptr<const rankscope::Run> open(const std::string& name) {
-    const auto run = read_export(folder() / name);
+    const auto run = analyzer::open_run(folder() / name);
     EXPECT_TRUE(run) << run.error().message;
     return run ? *run : nullptr;
   }
@@ -71,7 +122,7 @@ void expect(const Run& run, RankId rank, const DeviceFacts& facts) {
   EXPECT_EQ(length_of_union(on_streams(run, rank, {compute, comm, memory})), facts.with_memory);
 }
 
-TEST_F(NsysSharedData, TwoH100sOfOneTraining) {
+TEST_F(NsysFacts, TwoH100sOfOneTraining) {
   const auto run = open("training_2xh100/mfu_2gpu_before.sqlite");
   ASSERT_EQ(run->ranks().size(), 2U);
   EXPECT_EQ(run->process_of(RankId{0}).pid, 144);
@@ -88,7 +139,7 @@ TEST_F(NsysSharedData, TwoH100sOfOneTraining) {
   EXPECT_THAT(std::string{run->metadata("nsys.export_with_payloads")}, HasSubstr("mfu_h1002_nsys.nsys-rep"));
 }
 
-TEST_F(NsysSharedData, ThirtyThreeAllToAllsAndDeviceOneIsLastInTwentyTwo) {
+TEST_F(NsysFacts, ThirtyThreeAllToAllsAndDeviceOneIsLastInTwentyTwo) {
   const auto run = open("training_2xh100/mfu_2gpu_before.sqlite");
   ASSERT_EQ(run->collectives().size(), 66U);
   std::map<std::int64_t, std::map<RankId, const Collective*>> units;
@@ -113,13 +164,13 @@ TEST_F(NsysSharedData, ThirtyThreeAllToAllsAndDeviceOneIsLastInTwentyTwo) {
   EXPECT_EQ(run->quality().of(Counter::no_comm_args), 66U);
 }
 
-TEST_F(NsysSharedData, CorrelationIdsOfTwoProcessesAreNotMixed) {
+TEST_F(NsysFacts, CorrelationIdsOfTwoProcessesAreNotMixed) {
   const auto run = open("training_2xh100/mfu_2gpu_before.sqlite");
   for (const Link& link : run->links())
     ASSERT_EQ(run->lane(run->span(link.from).lane).process, run->lane(run->span(link.to).lane).process);
 }
 
-TEST_F(NsysSharedData, CudaGraphs) {
+TEST_F(NsysFacts, CudaGraphs) {
   const auto run = open("cuda_graph/nsight-2025.5.2.sqlite");
   EXPECT_EQ(count(*run, SpanKind::compute), 3);
   EXPECT_EQ(length_of_union(on_streams(*run, RankId{0}, {SpanKind::compute})), 3840);
@@ -142,7 +193,7 @@ TEST_F(NsysSharedData, CudaGraphs) {
   EXPECT_TRUE(run->devices()[0].uuid.is_set());
 }
 
-TEST_F(NsysSharedData, Perlmutter) {
+TEST_F(NsysFacts, Perlmutter) {
   const auto clover = open("perlmutter/perlmutter-cloverleaf-cuda.sqlite");
   const auto kernels = on_streams(*clover, RankId{0}, {SpanKind::compute});
   EXPECT_EQ(kernels.size(), 1312U);
@@ -154,10 +205,13 @@ TEST_F(NsysSharedData, Perlmutter) {
   EXPECT_FALSE(clover->devices()[0].uuid.is_set()) << "which of four it was depends on an environment";
   const auto saxpy = open("perlmutter/saxpy-mpi-cuda_nsys_perlmutter0.sqlite");
   EXPECT_EQ(count(*saxpy, SpanKind::compute), 5);
-  EXPECT_EQ(text_attribute(*saxpy, only_span(*saxpy, "MPI_Init"), "domain"), "MPI");
+  const auto domain =
+      saxpy->attributes_of(saxpy->id_of(only_span(*saxpy, "MPI_Init"))).find(saxpy->strings().find("domain"));
+  ASSERT_TRUE(domain);
+  EXPECT_EQ(saxpy->text(domain->text), "MPI");
 }
 
-TEST_F(NsysSharedData, Synthetic) {
+TEST_F(NsysFacts, Synthetic) {
   const auto healthy = open("synthetic/healthy_1pct.sqlite");
   const auto kernels = on_streams(*healthy, RankId{0}, {SpanKind::compute});
   EXPECT_EQ(kernels.size(), 400U);
@@ -170,15 +224,5 @@ TEST_F(NsysSharedData, Synthetic) {
   EXPECT_EQ(mock->devices().size(), 1U);
 }
 
-TEST_F(NsysSharedData, ReportsCanBeMadeOfAll) {
-  for (const char* name :
-       {"training_2xh100/mfu_2gpu_before.sqlite", "cuda_graph/nsight-2025.5.2.sqlite",
-        "perlmutter/perlmutter-cloverleaf-cuda.sqlite", "perlmutter/saxpy-mpi-cuda_nsys_perlmutter0.sqlite",
-        "synthetic/healthy_1pct.sqlite", "synthetic/mock.sqlite"}) {
-    const auto run = open(name);
-    EXPECT_TRUE(anything_computed(analyze(*run, {}))) << name;
-  }
-}
-
 }  // namespace
-}  // namespace rankscope::analyzer
+}  // namespace rankscope

@@ -1,0 +1,90 @@
+#include "exports/output_place.h"
+
+#include <unistd.h>
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+tl::unexpected<Error> cannot_write(const fs::path& target, std::string_view why) {
+  return fail(ErrorKind::cannot_write, format("cannot write {}: {}; nothing was written", target.string(), why));
+}
+
+/// A trailing slash names the folder, not a nameless entry in it.
+fs::path without_slash(const fs::path& target) { return target.filename().empty() ? target.parent_path() : target; }
+
+/// True if the folder holds nothing but files of an earlier export.
+bool may_replace(const fs::path& folder, std::string_view suffix) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator{folder, failed}) {
+    const bool ours = entry.is_regular_file(failed) && entry.path().filename().string().ends_with(suffix);
+    if (failed || !ours) return false;
+  }
+  return !failed;
+}
+
+}  // namespace
+
+OutputPlace::OutputPlace(const fs::path& target) : target_(without_slash(target)) {
+  temporary_ = target_.parent_path() / format(".{}.{}~", target_.filename().string().substr(0, 200), ::getpid());
+}
+
+OutputPlace::OutputPlace(OutputPlace&& other) noexcept
+    : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})) {}
+
+OutputPlace::~OutputPlace() {
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+Result<OutputPlace> OutputPlace::file(const fs::path& target) {
+  std::error_code failed;
+  const auto status = fs::status(target, failed);
+  if (target.filename().empty() || fs::is_directory(status)) return cannot_write(target, "it is a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status)) return cannot_write(target, "it is no regular file");
+  if (fs::exists(status) && ::access(target.c_str(), W_OK) != 0) return cannot_write(target, "permission denied");
+  const auto parent = target.parent_path();
+  if (!parent.empty() && !fs::is_directory(parent, failed)) return cannot_write(target, "its folder does not exist");
+  OutputPlace place{target};
+  fs::remove_all(place.temporary_, failed);
+  return place;
+}
+
+Result<OutputPlace> OutputPlace::folder(const fs::path& target, std::string_view suffix) {
+  OutputPlace place{target};
+  std::error_code failed;
+  const auto status = fs::status(place.target_, failed);
+  if (fs::exists(status) && !fs::is_directory(status))
+    return cannot_write(target, "it is a file, and this format is a folder of files");
+  if (fs::is_directory(status) && !may_replace(place.target_, suffix))
+    return cannot_write(target, format("the folder holds other files than *{}; choose a new one", suffix));
+  fs::remove_all(place.temporary_, failed);
+  fs::create_directory(place.temporary_, failed);
+  if (failed) return cannot_write(target, failed.message());
+  return place;
+}
+
+Result<void> OutputPlace::commit() {
+  std::error_code failed;
+  const fs::path old = temporary_.string() + "old";
+  const bool replaces = fs::is_directory(target_, failed);  // rename() replaces a file, but no folder with files in it
+  if (replaces) fs::rename(target_, old, failed);
+  if (!replaces || !failed) fs::rename(temporary_, target_, failed);
+  if (failed) {
+    std::error_code ignored;
+    if (replaces) fs::rename(old, target_, ignored);
+    return cannot_write(target_, failed.message());
+  }
+  temporary_.clear();
+  if (replaces) fs::remove_all(old, failed);
+  return {};
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,36 @@
+// A file or folder that other code writes, and that appears complete or not at all.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "rankscope/core/result.h"
+
+namespace rankscope::analyzer {
+
+/// A name beside the target to write to; commit() renames it. Until then the target is untouched, and without commit()
+/// nothing stays behind. For one file that is written front to back there is OutputFile.
+class OutputPlace {
+ public:
+  /// A place for one file; nothing is at path() yet.
+  [[nodiscard]] static Result<OutputPlace> file(const std::filesystem::path& target);
+  /// A new folder at path(). A folder at the target is replaced if it is empty or holds nothing but files whose names
+  /// end in `suffix`, that is an earlier export; anything else is an error.
+  [[nodiscard]] static Result<OutputPlace> folder(const std::filesystem::path& target, std::string_view suffix);
+  OutputPlace(OutputPlace&& other) noexcept;
+  OutputPlace& operator=(OutputPlace&&) = delete;
+  OutputPlace(const OutputPlace&) = delete;
+  OutputPlace& operator=(const OutputPlace&) = delete;
+  ~OutputPlace();
+
+  [[nodiscard]] const std::filesystem::path& path() const { return temporary_; }
+  [[nodiscard]] Result<void> commit();
+
+ private:
+  explicit OutputPlace(const std::filesystem::path& target);
+
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;  // empty: moved from, or committed
+};
+
+}  // namespace rankscope::analyzer
