@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "rankscope/analyzer/export.h"
+#include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
 #include "run_argument.h"
 #include "say.h"
@@ -17,10 +18,12 @@ struct ExportArguments {
   std::string out;
 };
 
+std::string shown(const std::string& out) { return analyzer::is_stdout(out) ? "stdout" : out; }
+
 Result<void> export_run(const ExportArguments& arguments) {
   RS_TRY(const auto run, open(arguments.run));
   for (const analyzer::ExportInfo& info : analyzer::exports())
-    if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + arguments.out));
+    if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + shown(arguments.out)));
   return fail(ErrorKind::usage, format("--to: '{}' is no format", arguments.to));
 }
 
@@ -35,13 +38,15 @@ Action declare_export(CLI::App& app, const Words&) {
     footer += format("  {:<12}{}\n", info.id, info.summary);
   }
   add_run(app, arguments->run, RunPaths::one);
-  app.add_option("OUT", arguments->out, "file or folder to write; replaced only when the export is complete")
+  app.add_option("OUT", arguments->out,
+                 "file or folder to write, - for stdout; replaced only when the export is complete")
       ->required();
   app.add_option("--to", arguments->to, "format")->required()->check(CLI::IsMember(ids));
   app.footer(footer);
   return [arguments] {
     const auto done = export_run(*arguments);
     if (!done) return say(done.error());
+    if (analyzer::is_stdout(arguments->out)) return 0;
     std::error_code no_file;  // a pipe or a device has no size
     const auto bytes = std::filesystem::file_size(arguments->out, no_file);
     say(no_file ? format("wrote {}", arguments->out)

@@ -14,6 +14,8 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view memory_mark = "[memory]";
+/// Time 0 is left free: device work at 0 without length is how Kineto writes times that it does not know.
+constexpr std::int64_t before_first = 1000;
 
 bool is_memory_track(std::string_view name) {
   return name.ends_with("allocated_bytes") || name.ends_with("reserved_bytes") ||
@@ -30,7 +32,7 @@ std::string json_value(std::string_view text) {
 }  // namespace
 
 KinetoWords::KinetoWords(const Run& run)
-    : joined(run.spans().size(), 0), zero_ns(std::min<std::int64_t>(0, ns_of(run.extent().begin))) {
+    : joined(run.spans().size(), 0), zero_ns(std::min<std::int64_t>(0, ns_of(run.extent().begin)) - before_first) {
   quoted.reserve(run.strings().size());
   for (std::uint32_t id = 0; id < run.strings().size(); ++id) quoted.push_back(json_string(run.text(StringId{id})));
   onward.resize(run.links().size());

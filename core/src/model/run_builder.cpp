@@ -4,18 +4,26 @@
 #include <numeric>
 #include <tuple>
 
+#include "span_order.h"
+
 namespace rankscope {
 namespace {
 
 constexpr std::uint32_t none = 0xFFFFFFFF;
 
+Permutation with_places(std::vector<std::uint32_t> order) {
+  Permutation result{std::move(order), {}};
+  result.place_of.resize(result.order.size());
+  for (std::uint32_t place = 0; place < result.order.size(); ++place) result.place_of[result.order[place]] = place;
+  return result;
+}
+
 template <class Less>
 Permutation sorted_order(std::size_t size, Less less) {
-  Permutation result{std::vector<std::uint32_t>(size), std::vector<std::uint32_t>(size)};
-  std::iota(result.order.begin(), result.order.end(), 0U);
-  if (!std::ranges::is_sorted(result.order, less)) std::ranges::stable_sort(result.order, less);
-  for (std::uint32_t place = 0; place < size; ++place) result.place_of[result.order[place]] = place;
-  return result;
+  std::vector<std::uint32_t> order(size);
+  std::iota(order.begin(), order.end(), 0U);
+  if (!std::ranges::is_sorted(order, less)) std::ranges::stable_sort(order, less);
+  return with_places(std::move(order));
 }
 
 template <class T>
@@ -242,12 +250,7 @@ void RunBuilder::Pending::sort_links(Run& run, const Permutation& spans) {
 }
 
 void RunBuilder::Pending::sort_spans(Run& run) {
-  const auto order = sorted_order(run.spans_.size(), [&run](std::uint32_t a, std::uint32_t b) {
-    const Span& left = run.spans_[a];
-    const Span& right = run.spans_[b];
-    return std::tuple{left.lane, left.time.begin, right.time.end} <
-           std::tuple{right.lane, right.time.begin, left.time.end};
-  });
+  const auto order = with_places(span_order(run.spans_, run.lanes_.size()));
   permute(run.spans_, order);
   permute_places(run.span_attributes_, order);
   run.attributes_.shrink();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace rankscope {
@@ -75,6 +76,14 @@ struct CounterInfo {
 [[nodiscard]] const std::array<CounterInfo, counter_count>& counter_table();
 [[nodiscard]] const CounterInfo& info_of(Counter counter);
 [[nodiscard]] std::optional<Counter> counter_from(std::string_view name);
+
+/// How much of a counter is due to one place, e.g. "vm-71-9.rseg (rank 3)".
+struct QualityPlace {
+  Counter counter{};
+  std::uint64_t amount = 0;
+  std::string where{};
+  bool operator==(const QualityPlace&) const = default;
+};
 
 /// How often each counter was hit.
 class Quality {
