@@ -60,8 +60,11 @@ enum class Counter : std::uint8_t {
   correlation_reused,
   blocks_dropped,
   secrets_dropped,
+  graphs_opaque,
+  payloads_not_exported,
+  source_warnings,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::secrets_dropped) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::source_warnings) + 1;
 
 struct CounterInfo {
   Counter counter;
