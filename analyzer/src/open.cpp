@@ -1,9 +1,13 @@
 #include "rankscope/analyzer/open.h"
 
-#include <array>
+#include <algorithm>
 #include <fstream>
 #include <string_view>
+#include <vector>
 
+#include "importers/file_head.h"
+#include "importers/importer.h"
+#include "rankscope/analyzer/pack.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/recording/recording.h"
@@ -12,18 +16,7 @@ namespace rankscope::analyzer {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Formats of other tools that people will try, and what to say until they can be read.
-struct Foreign {
-  std::string_view suffix;
-  std::string_view what;
-};
-constexpr std::array foreign{
-    Foreign{".json", "a trace in JSON"},
-    Foreign{".json.gz", "a trace in JSON"},
-    Foreign{".nsys-rep", "an Nsight Systems report"},
-    Foreign{".sqlite", "an Nsight Systems export"},
-};
+using Files = std::vector<fs::path>;
 
 Result<std::shared_ptr<const Run>> read_text_file(const fs::path& path) {
   std::ifstream file{path};
@@ -32,21 +25,91 @@ Result<std::shared_ptr<const Run>> read_text_file(const fs::path& path) {
   return run_from_text(text).map_error(while_doing(path.string()));
 }
 
+const ImporterInfo* importer_of(std::string_view head, const fs::path& path) {
+  const std::string name = path.filename().string();
+  for (const ImporterInfo& importer : importers())
+    if (importer.recognises(head, name)) return &importer;
+  return nullptr;
+}
+
+/// Formats that people have, but nobody can read; and what they can do.
+Error not_readable(std::string_view head, const fs::path& path) {
+  const std::string shown = path.string();
+  if (path.extension() == ".nsys-rep")
+    return {ErrorKind::unreadable,
+            format("{} is an Nsight Systems report, whose format is not public; make a file that can be read with: "
+                   "nsys export --type sqlite --include-blobs=true {}",
+                   shown, shown)};
+  if (head.empty()) return {ErrorKind::unreadable, format("{} is empty", shown)};
+  std::string known;
+  for (const ImporterInfo& importer : importers()) known += format(", {}", importer.summary);
+  return {ErrorKind::unreadable, format("{} is no format that rankscope reads: a .rankscope folder{}", shown, known)};
+}
+
+/// Files that one importer reads.
+struct Recognised {
+  const ImporterInfo* importer = nullptr;
+  Files files;
+};
+
+Result<void> add_file(const fs::path& path, Recognised& all) {
+  RS_TRY(const std::string head, file_head(path));
+  const ImporterInfo* const importer = importer_of(head, path);
+  if (importer == nullptr) return tl::make_unexpected(not_readable(head, path));
+  if (all.importer != nullptr && all.importer != importer)
+    return fail(ErrorKind::unreadable,
+                format("{} and {} are of different kinds ({}; {}); open one kind at a time", all.files.front().string(),
+                       path.string(), all.importer->id, importer->id));
+  all.importer = importer;
+  all.files.push_back(path);
+  return {};
+}
+
+/// Traces right inside a folder; other files there are none of ours.
+Result<void> add_folder(const fs::path& folder, Recognised& all) {
+  std::error_code error;
+  Files files;
+  for (const fs::directory_entry& entry : fs::directory_iterator{folder, error})
+    if (entry.is_regular_file(error)) files.push_back(entry.path());
+  if (error) return fail(ErrorKind::unreadable, format("cannot read {}: {}", folder.string(), error.message()));
+  std::ranges::sort(files);
+  const std::size_t before = all.files.size();
+  for (const fs::path& file : files) {
+    const auto head = file_head(file);
+    if (head && importer_of(*head, file) != nullptr) {
+      RS_TRY_VOID(add_file(file, all));
+    }
+  }
+  if (all.files.size() > before) return {};
+  for (const fs::path& file : files)
+    if (file.extension() == ".nsys-rep") return tl::make_unexpected(not_readable("-", file));
+  return fail(ErrorKind::unreadable, format("{} holds nothing that rankscope reads: no recording and no trace{}",
+                                            folder.string(), files.empty() ? "; it is empty" : ""));
+}
+
 }  // namespace
 
-Result<std::shared_ptr<const Run>> open_run(const fs::path& path) {
+Result<std::shared_ptr<const Run>> open_run(std::span<const fs::path> paths, const ImportOptions& options) {
   std::error_code error;
-  const std::string name = path.filename().string();
-  if (fs::is_regular_file(path, error)) {
-    if (name.ends_with(".txt")) return read_text_file(path);  // what `rankscope dump` prints
-    for (const Foreign& format_ : foreign)
-      if (name.ends_with(format_.suffix))
-        return fail(ErrorKind::unreadable,
-                    format("{} looks like {}, which this version cannot read yet; give a .rankscope folder",
-                           path.string(), format_.what));
-    return fail(ErrorKind::unreadable, format("{} is a file; give a .rankscope folder", path.string()));
+  if (paths.size() == 1) {
+    const fs::path& path = paths.front();
+    const bool is_folder = fs::is_directory(path, error);
+    if (!fs::exists(path, error) || recording::looks_like_recording(path) ||
+        (is_folder && path.extension() == ".rankscope"))
+      return recording::read_recording(path);
+    if (!is_folder && path.extension() == ".txt") return read_text_file(path);  // what `rankscope dump` prints
+    if (!is_folder && looks_like_pack(path)) return read_pack(path);
   }
-  return recording::read_recording(path);
+  Recognised all;
+  for (const fs::path& path : paths) {
+    if (paths.size() > 1 && recording::looks_like_recording(path))
+      return fail(ErrorKind::usage, format("{} is a recording of a whole run; open it alone", path.string()));
+    RS_TRY_VOID(fs::is_directory(path, error) ? add_folder(path, all) : add_file(path, all));
+  }
+  if (all.importer == nullptr) return fail(ErrorKind::usage, "name a recording or traces to open");
+  return all.importer->read(all.files, options);
 }
+
+Result<std::shared_ptr<const Run>> open_run(const fs::path& path) { return open_run(std::span{&path, 1}, {}); }
 
 }  // namespace rankscope::analyzer

@@ -10,6 +10,7 @@
 
 #include "programs.h"
 #include "rankscope/collectors/sources.h"
+#include "rankscope/collectors/spools.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/segment_writer.h"
 #include "say.h"
@@ -91,15 +92,35 @@ std::string source_lines() {
   return text;
 }
 
+std::string left_lines() {
+  std::string text;
+  for (const collectors::LeftSpool& left : collectors::left_spools()) {
+    std::string command;
+    for (const std::string& word : left.command) command += (command.empty() ? "" : " ") + word;
+    text += format("note {:<20} {}: {} segments, {:.1f} MB on disk{}{}\n", "left recording", left.path.string(),
+                   left.segments, static_cast<double>(left.bytes) / 1e6, command.empty() ? "" : ", of ", command);
+    const std::string out = left.out.empty() ? " --out NAME.rankscope" : "";
+    const auto advice = [&text](std::string_view what, const std::string& line) {
+      text += format("     {:<20} -> {} {}\n", "", what, line);
+    };
+    if (left.written > 0) advice("processes still recorded in it:", std::to_string(left.written));
+    advice("read:  ", "rankscope report " + left.path.string());
+    advice("keep:  ", "rankscope record --recover " + left.path.string() + out);
+    advice("delete:", "rm -r " + left.path.string());
+  }
+  return text;
+}
+
 }  // namespace
 
-Action declare_doctor(CLI::App&, const Words&) {
+Action declare_doctor(CLI::App& app, const Words&) {
+  app.footer("Exit status: 0 programs can be recorded here, 5 the recorder's library is missing.");
   return [] {
     std::string text = "rankscope " RANKSCOPE_VERSION "\n";
     const Line library = library_line();
     for (const Line& line : {library, trainer_line(), clock_line(), spool_line(), pressure_line(), device_line()})
       text += to_text(line);
-    const auto printed = print(text + source_lines());
+    const auto printed = print(text + left_lines() + source_lines());
     if (!printed) return say(printed.error());
     return library.good ? 0 : exit_status(ErrorKind::cannot_write);
   };

@@ -2,21 +2,34 @@
 #include <memory>
 #include <sstream>
 
-#include "rankscope/analyzer/open.h"
+#include "rankscope/analyzer/summary.h"
 #include "rankscope/core/model/text.h"
+#include "run_argument.h"
 #include "say.h"
 #include "verb.h"
 
 namespace rankscope::cli {
+namespace {
+
+struct DumpArguments {
+  RunArgument run;
+  bool summary = false;
+};
+
+}  // namespace
 
 Action declare_dump(CLI::App& app, const Words&) {
-  const auto path = std::make_shared<std::string>();
-  app.add_option("RUN", *path, "a .rankscope folder")->required();
-  return [path] {
-    const auto run = analyzer::open_run(*path);
+  const auto arguments = std::make_shared<DumpArguments>();
+  add_run(app, arguments->run, RunPaths::several);
+  app.add_flag("--summary", arguments->summary, "only how many of what there are, and from when to when");
+  return [arguments] {
+    const auto run = open(arguments->run);
     if (!run) return say(run.error());
     std::ostringstream text;
-    write_text(**run, text);
+    if (arguments->summary)
+      text << analyzer::summarize(**run);
+    else
+      write_text(**run, text);
     const auto printed = print(text.view());
     return printed ? 0 : say(printed.error());
   };

@@ -3,9 +3,10 @@
 #include <memory>
 
 #include "rankscope/analyzer/export.h"
-#include "rankscope/analyzer/open.h"
+#include "rankscope/analyzer/output_file.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
+#include "run_argument.h"
 #include "say.h"
 #include "selection.h"
 #include "verb.h"
@@ -14,18 +15,21 @@ namespace rankscope::cli {
 namespace {
 
 struct ExportArguments {
-  std::string run;
+  RunArgument run;
   std::string to = std::string{analyzer::exports().front().id};
   std::string out;
   Selection limits;
 };
 
+std::string shown(const std::string& out) { return analyzer::is_stdout(out) ? "stdout" : out; }
+
 Result<void> export_run(const ExportArguments& arguments) {
   RS_TRY(const analyzer::Selection limits, limits_from(arguments.limits));
-  RS_TRY(auto whole, analyzer::open_run(arguments.run));
-  RS_TRY(const auto run, analyzer::select(std::move(whole), limits).map_error(while_doing(arguments.run)));
+  RS_TRY(auto whole, open(arguments.run));
+  RS_TRY(const auto run,
+         analyzer::select(std::move(whole), limits).map_error(while_doing(arguments.run.paths.front())));
   for (const analyzer::ExportInfo& info : analyzer::exports())
-    if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + arguments.out));
+    if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + shown(arguments.out)));
   return fail(ErrorKind::usage, format("--to: '{}' is no format", arguments.to));
 }
 
@@ -39,8 +43,9 @@ Action declare_export(CLI::App& app, const Words&) {
     ids.emplace_back(info.id);
     footer += format("  {:<12}{}\n", info.id, info.summary);
   }
-  app.add_option("RUN", arguments->run, "a .rankscope folder")->required();
-  app.add_option("OUT", arguments->out, "file or folder to write; replaced only when the export is complete")
+  add_run(app, arguments->run, RunPaths::one);
+  app.add_option("OUT", arguments->out,
+                 "file or folder to write, - for stdout; replaced only when the export is complete")
       ->required();
   app.add_option("--to", arguments->to, "format")->capture_default_str()->check(CLI::IsMember(ids));
   add_limits(app, arguments->limits);
@@ -48,6 +53,7 @@ Action declare_export(CLI::App& app, const Words&) {
   return [arguments] {
     const auto done = export_run(*arguments);
     if (!done) return say(done.error());
+    if (analyzer::is_stdout(arguments->out)) return 0;
     std::error_code no_file;  // a pipe, a device or a folder has no size
     const auto bytes = std::filesystem::file_size(arguments->out, no_file);
     say(no_file ? format("wrote {}", arguments->out)

@@ -1,22 +1,39 @@
 // rankscope record [options] -- COMMAND…
 #include <memory>
 
+#include "rankscope/collectors/spools.h"
 #include "record_options.h"
 #include "say.h"
 #include "verb.h"
 
 namespace rankscope::cli {
+namespace {
+
+int recover(const collectors::RecordOptions& options, const std::string& spool) {
+  if (!options.command.empty()) return say_usage_error("--recover runs no command", "record");
+  if (spool.empty()) return say_usage_error("--recover needs the folder that the recorder left", "record");
+  const auto summary = collectors::recover({.spool = spool, .out = options.out, .talk = options.talk});
+  return summary ? 0 : say(summary.error());
+}
+
+}  // namespace
 
 Action declare_record(CLI::App& app, const Words& behind_dashes) {
   const auto options = std::make_shared<collectors::RecordOptions>();
   add_record_options(app, *options);
+  const auto spool = std::make_shared<std::string>();
+  app.add_option("--recover", *spool,
+                 "gather FOLDER, which a killed recorder left (rankscope doctor lists them), into --out or where it "
+                 "belongs; runs no command")
+      ->type_name("FOLDER");
   app.prefix_command();  // everything from the command's name on belongs to the command
   app.footer(
       "rankscope record --out run.rankscope -- torchrun --nproc-per-node 4 train.py\n"
       "Returns the command's own exit status, 128+n if a signal n ended it.");
-  return [options, &app, &behind_dashes] {
+  return [options, spool, &app, &behind_dashes] {
     options->command = app.remaining();
     options->command.insert(options->command.end(), behind_dashes.begin(), behind_dashes.end());
+    if (app.count("--recover") > 0) return recover(*options, *spool);
     if (options->command.empty())
       return say_usage_error("record needs a command: rankscope record -- COMMAND", "record");
     return record(*options);

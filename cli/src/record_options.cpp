@@ -13,15 +13,23 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   std::string ids;
   for (const collectors::SourceInfo& source : collectors::sources())
     if (source.built) ids += (ids.empty() ? "" : ",") + std::string{source.id};
-  app.add_option("--out", options.out, "folder to record into (default: PROGRAM-DATE-TIME.rankscope)");
-  app.add_option("--collect", options.collect, "sources to record, of " + ids + " (default: all)");
+  const auto not_empty = [](const std::string& value) { return value.empty() ? "its value is empty" : std::string{}; };
+  app.add_option("--out", options.out, "folder to record into (default: PROGRAM-DATE-TIME.rankscope)")
+      ->check(not_empty);
+  app.add_option("--collect", options.collect, "sources to record, of " + ids + " (default: all)")->check(not_empty);
   app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")->capture_default_str();
   app.add_option("--ring-kib", options.ring_kib,
                  "buffer of each process; events that find it full are dropped and counted")
       ->capture_default_str();
-  app.add_option("--rank-env", options.rank_env, "environment variable that holds the rank");
+  app.add_option("--rank-env", options.rank_env,
+                 "environment variable that holds the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
   app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
-  app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never");
+  app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
+      ->capture_default_str();
+  for (const collectors::DetailInfo& info : collectors::details())
+    app.add_flag_callback(
+        "--" + std::string{info.id}, [&options, detail = info.detail] { options.details.add(detail); },
+        "record " + std::string{info.summary} + " (default: off)");
   app.add_flag_callback(
       "--no-follow", [&options] { options.follow = collectors::Follow::command_only; },
       "do not record child processes");

@@ -10,6 +10,7 @@ constexpr std::array all{
     Verb{"train", "run the reference trainer, recorded", declare_train, true},
     Verb{"report", "say which rank, operation or link makes a step slow, and why", declare_report},
     Verb{"export", "write a recording for another tool", declare_export},
+    Verb{"pack", "make one file of a recording, to send to somebody", declare_pack},
     Verb{"dump", "print a recording as text", declare_dump},
     Verb{"doctor", "check what can be recorded on this machine", declare_doctor},
 };

@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
+#include "run_argument.h"
 #include "say.h"
 #include "selection.h"
 #include "verb.h"
@@ -15,7 +15,7 @@ namespace rankscope::cli {
 namespace {
 
 struct ReportArguments {
-  std::string run;
+  RunArgument run;
   std::string json;
   std::string colour = "auto";
   bool instances = false;
@@ -37,21 +37,28 @@ Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options)
   return {};
 }
 
+Result<void> check_steps(const analyzer::Report& report) {
+  if (!report.asked_for.steps || !report.steps_recorded || report.steps) return {};
+  return fail(ErrorKind::usage, "--steps: " + report.steps.error().why);
+}
+
 Result<int> report(const ReportArguments& arguments) {
   RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
   options.instances = arguments.instances;
-  RS_TRY(const auto run, analyzer::open_run(arguments.run));
+  RS_TRY(const auto run, open(arguments.run));
   RS_TRY_VOID(check_ranks(*run, options));
   const analyzer::Report result = analyzer::analyze(*run, options);
+  RS_TRY_VOID(check_steps(result));
   if (!arguments.json.empty()) {
     const std::string json = analyzer::render_json(result, *run, options);
-    RS_TRY_VOID(arguments.json == "-" ? print(json) : analyzer::write_file(arguments.json, json));
+    RS_TRY_VOID(analyzer::write_file(arguments.json, json));
   }
-  if (arguments.json != "-") {
+  if (!analyzer::is_stdout(arguments.json)) {
     RS_TRY_VOID(print(analyzer::render_text(result, *run, options, colour_of(arguments.colour))));
   }
   if (analyzer::anything_computed(result)) return 0;
-  say(arguments.run + ": nothing could be computed from this recording; the report says why and what to do");
+  say(arguments.run.paths.front() +
+      ": nothing could be computed from this recording; the report says why and what to do");
   return exit_status(ErrorKind::not_computable);
 }
 
@@ -59,7 +66,7 @@ Result<int> report(const ReportArguments& arguments) {
 
 Action declare_report(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ReportArguments>();
-  app.add_option("RUN", arguments->run, "a .rankscope folder")->required();
+  add_run(app, arguments->run, RunPaths::several);
   app.add_option("--json", arguments->json, "write the report as JSON to this file; - for stdout instead of the text");
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
   app.add_option("--colour,--color", arguments->colour, "auto, always or never")

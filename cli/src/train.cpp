@@ -11,6 +11,7 @@
 #include "programs.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
 #include "record_options.h"
 #include "say.h"
 #include "verb.h"
@@ -69,7 +70,9 @@ int record_training(collectors::RecordOptions& options) {
   if (!outcome) return say(outcome.error());
   const auto& summary = outcome->summary;
   const bool refused = outcome->status == exit_status(ErrorKind::usage) && summary.ranks == 0;
-  if (refused && segments_in(summary.out) == summary.processes) {  // another recorder of the job may share the folder
+  // Another recorder of the job may share the folder.
+  const bool alone = segments_in(summary.out) == summary.processes && recording::spool_marks_of(summary.out).empty();
+  if (refused && alone) {
     std::error_code failed;
     std::filesystem::remove_all(summary.out, failed);
     say(failed ? format("cannot remove {}: {}", summary.out.string(), failed.message())
@@ -87,8 +90,8 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   }
   arguments.record.command = {trainer->string()};
   if (arguments.help) {
-    const auto printed = print(app.help() + "\nOptions of the trainer:\n");
-    return printed ? become({trainer->string(), "--help"}) : say(printed.error());
+    const auto printed = print(app.help());
+    return printed ? become({trainer->string(), "--help-options"}) : say(printed.error());
   }
   arguments.record.command.insert(arguments.record.command.end(), words.begin(), words.end());
   if (arguments.no_record) return become(arguments.record.command);

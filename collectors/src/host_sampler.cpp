@@ -146,6 +146,7 @@ void HostSampler::sample_memory() {
   const std::string_view text = statm_.read(buffer);
   if (text.empty()) return;
   static const double page = static_cast<double>(sysconf(_SC_PAGESIZE));
+  // With shared pages, also those of the recorder's ring; what it has written is unmapped and not among them.
   add("rss_bytes", number_at(word(text, 1)) * page);
 }
 

@@ -66,6 +66,7 @@ std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettin
       {variable::sample_hz, format("{}", settings.sample_hz)},
       {variable::follow, settings.follow ? "1" : "0"},
   };
+  if (settings.details.bits != 0) variables.emplace_back(variable::details, name_of(settings.details));
   if (!settings.rank_env.empty()) variables.emplace_back(variable::rank_env, settings.rank_env);
   if (settings.window) variables.emplace_back(variable::window, text_of(*settings.window));
   if (settings.until_ns != 0) variables.emplace_back(variable::until, format("{}", settings.until_ns));
@@ -77,6 +78,7 @@ InjectSettings settings_from(const Lookup& lookup) {
   if (const char* const folder = lookup(variable::segments)) settings.segments = folder;
   const char* const list = lookup(variable::collect);
   settings.collect = sources_from(list == nullptr ? "" : list).value_or(all_sources());
+  if (const char* const names = lookup(variable::details)) settings.details = details_from(names);
   read_into(settings.ring_kib, lookup, variable::ring_kib);
   read_into(settings.sample_hz, lookup, variable::sample_hz);
   read_into(settings.until_ns, lookup, variable::until);

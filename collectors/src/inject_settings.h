@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rank_environment.h"
+#include "rankscope/collectors/details.h"
 #include "rankscope/collectors/sources.h"
 #include "rankscope/core/result.h"
 
@@ -21,9 +22,10 @@ inline constexpr const char* ring_kib = "RANKSCOPE_RING_KIB";
 inline constexpr const char* sample_hz = "RANKSCOPE_SAMPLE_HZ";
 inline constexpr const char* rank_env = "RANKSCOPE_RANK_ENV";
 inline constexpr const char* window = "RANKSCOPE_WINDOW";
-inline constexpr const char* until = "RANKSCOPE_UNTIL_NS";  ///< CLOCK_MONOTONIC of this host
-inline constexpr const char* follow = "RANKSCOPE_FOLLOW";   ///< "0": only the process named by `owner`
-inline constexpr const char* owner = "RANKSCOPE_OWNER";     ///< pid
+inline constexpr const char* until = "RANKSCOPE_UNTIL_NS";   ///< CLOCK_MONOTONIC of this host
+inline constexpr const char* details = "RANKSCOPE_DETAILS";  ///< "shapes,memory"; sources act on them where they can
+inline constexpr const char* follow = "RANKSCOPE_FOLLOW";    ///< "0": only the process named by `owner`
+inline constexpr const char* owner = "RANKSCOPE_OWNER";      ///< pid
 inline constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
 inline constexpr const char* cuda_injection = "CUDA_INJECTION64_PATH";
 inline constexpr const char* preload = "LD_PRELOAD";
@@ -50,6 +52,7 @@ struct InjectSettings {
   std::string rank_env{};
   std::optional<StepWindow> window{};
   std::int64_t until_ns = 0;  ///< 0 = no end
+  DetailSet details{};
   bool follow = true;
   bool operator==(const InjectSettings&) const = default;
 };

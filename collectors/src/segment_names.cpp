@@ -1,14 +1,11 @@
 #include "segment_names.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <charconv>
-#include <cstdio>
-#include <cstdlib>
 
-#include "host_sampler.h"
+#include "rankscope/core/process_stat.h"
 
 namespace rankscope::collectors {
 
@@ -19,15 +16,14 @@ std::string host_name() {
 }
 
 std::uint64_t start_of(pid_t process) {
-  std::array<char, 64> path{};
-  std::snprintf(path.data(), path.size(), "/proc/%d/stat", static_cast<int>(process));
-  std::array<char, 1024> buffer;
-  std::string_view text = ProcFile{path.data()}.read(buffer);
-  text.remove_prefix(std::min(text.size(), text.rfind(')') + 1));
-  for (int field = 2; field < 22; ++field) text.remove_prefix(std::min(text.size(), text.find(' ') + 1));
-  std::uint64_t start = 0;
-  std::from_chars(text.data(), text.data() + text.size(), start);
-  return start;
+  const auto stat = process_stat(process);
+  return stat ? stat->start_ticks_of_boot : 0;
+}
+
+// A main thread that has ended is a zombie, too, while other threads go on.
+bool has_ended(pid_t process) {
+  const auto stat = process_stat(process);
+  return !stat || ((stat->state == 'Z' || stat->state == 'X') && stat->threads <= 1);
 }
 
 std::string segment_stem(pid_t process) {

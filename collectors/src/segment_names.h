@@ -17,5 +17,7 @@ namespace rankscope::collectors {
 [[nodiscard]] std::optional<pid_t> process_of_segment(std::string_view file_name);
 /// Moment a process started, in clock ticks since boot; 0 if it is gone.
 [[nodiscard]] std::uint64_t start_of(pid_t process);
+/// True if the process is gone, or nothing but its exit status is left of it.
+[[nodiscard]] bool has_ended(pid_t process);
 
 }  // namespace rankscope::collectors

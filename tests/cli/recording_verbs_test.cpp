@@ -11,6 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::run_program;
 
 class RecordingVerbs : public ::testing::Test {
@@ -44,6 +45,54 @@ TEST_F(RecordingVerbs, AnAbsentCommandIs127AndASentence) {
 TEST_F(RecordingVerbs, NoCommandIsAWrongCall) {
   EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "record", "--out", out()}).status, 2);
   EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "report", "x", "--", "y"}).status, 2);
+}
+
+TEST_F(RecordingVerbs, EmptyValuesAreRefused) {
+  for (const char* option : {"--out", "--collect", "--recover"}) {
+    const auto result = run_program({RANKSCOPE_PROGRAM, "record", option, "", "--", "echo", "ran"});
+    EXPECT_EQ(result.status, 2) << option;
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+TEST_F(RecordingVerbs, DetailsThatNothingActsOnAreSaid) {
+  const auto result =
+      run_program({RANKSCOPE_PROGRAM, "record", "--shapes", "--memory", "--out", out(), "--", "sleep", "0.4"},
+                  {"RANK=0", "WORLD_SIZE=1"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.err, HasSubstr("--shapes: no source in the recorded program acted on it"));
+  EXPECT_THAT(result.err, HasSubstr("--memory: no source"));
+  EXPECT_THAT(result.err, Not(HasSubstr("--stack")));
+  const auto report = run_program({RANKSCOPE_PROGRAM, "report", out()});
+  EXPECT_THAT(report.out, HasSubstr("no source in the program acted on it"));
+  EXPECT_THAT(report.out, HasSubstr("not asked for"));
+}
+
+TEST_F(RecordingVerbs, WhatAKilledRecorderLeftIsListedReadAndRecovered) {
+  const std::string spool_variable = "RANKSCOPE_SPOOL=" + folder_.string();
+  const std::vector<std::string> environment{spool_variable, "RANK=0", "WORLD_SIZE=1"};
+  const std::string kill_and_stay = "kill -KILL $PPID; sleep 0.5; touch " + (folder_ / "ended").string();
+  EXPECT_EQ(
+      run_program({RANKSCOPE_PROGRAM, "record", "--out", out(), "--", "sh", "-c", kill_and_stay}, environment).status,
+      137);
+  const std::string until_it_ends =
+      "until test -e " + (folder_ / "ended").string() + "; do sleep 0.05; done; sleep 0.1";
+  ASSERT_EQ(run_program({"sh", "-c", until_it_ends}).status, 0);
+  const auto doctor = run_program({RANKSCOPE_PROGRAM, "doctor"}, {spool_variable});
+  const std::string order = "rankscope record --recover ";
+  const auto at = doctor.out.find(order + folder_.string());
+  ASSERT_NE(at, std::string::npos) << doctor.out;
+  const auto begin = at + order.size();
+  const std::string spool = doctor.out.substr(begin, doctor.out.find('\n', begin) - begin);
+  const auto dump = run_program({RANKSCOPE_PROGRAM, "dump", spool});
+  EXPECT_EQ(dump.status, 0) << dump.err;
+  EXPECT_THAT(dump.out, HasSubstr("not_gathered"));
+  const auto recovered = run_program({RANKSCOPE_PROGRAM, "record", "--recover", spool});
+  EXPECT_EQ(recovered.status, 0) << recovered.err;
+  EXPECT_FALSE(fs::exists(spool));
+  const auto kept = run_program({RANKSCOPE_PROGRAM, "dump", out()});
+  EXPECT_EQ(kept.status, 0) << kept.err;
+  EXPECT_THAT(kept.out, Not(HasSubstr("not_gathered")));
 }
 
 TEST_F(RecordingVerbs, AnExistingRecordingIsNotOverwritten) {

@@ -38,6 +38,36 @@ TEST(Annotate, AProgramThatIsNotRecordedIsNotTold) {
   EXPECT_EQ(record(folder, {.command = {program("annotate_actor"), "silent"}, .collect = "nvtx,host"}).status, 0);
 }
 
+DetailSet set_of(std::initializer_list<Detail> details) {
+  DetailSet set;
+  for (const Detail detail : details) set.add(detail);
+  return set;
+}
+
+TEST(Annotate, DetailsAreRecordedWhereTheProgramActsOnThem) {
+  const Folder folder;
+  const Recorded recorded = record(folder, {.command = {program("annotate_actor"), "details"},
+                                            .details = set_of({Detail::shapes, Detail::memory, Detail::stack})});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_THAT(attributes_of(run, *span_named(run, "addmm")), ElementsAre("input_dims=[[2,3],[]]"));
+  ASSERT_THAT(marks_of(run), ElementsAre("[memory]"));
+  EXPECT_THAT(attributes_of(run, run.marks()[0]), ElementsAre("bytes=-512"));
+  EXPECT_EQ(run.metadata("details_asked"), "shapes,memory,stack");
+  EXPECT_EQ(run.metadata("details_recorded"), "shapes,memory");
+  EXPECT_THAT(recorded.summary.notes, ElementsAre(::testing::HasSubstr("--stack: no source")));
+}
+
+TEST(Annotate, DetailsAreOffUnlessAskedFor) {
+  const Folder folder;
+  const Recorded recorded = record(folder, {program("annotate_actor"), "details"});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_TRUE(attributes_of(*recorded.run, *span_named(*recorded.run, "addmm")).empty());
+  EXPECT_TRUE(recorded.run->marks().empty());
+  EXPECT_EQ(recorded.run->metadata("details_asked"), "none");
+  EXPECT_TRUE(recorded.summary.notes.empty());
+}
+
 TEST(Annotate, WorksWithoutPreload) {
   const Folder folder;
   const Recorded recorded = record(folder, {.command = {program("annotate_actor")}, .preload = Preload::no});

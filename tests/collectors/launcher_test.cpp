@@ -147,6 +147,15 @@ TEST(Launcher, AStaticProgramIsSampledFromOutside) {
   EXPECT_GT(most, 0);
 }
 
+TEST(Launcher, ProcessesThatCannotBeSampledAreCounted) {
+  const Folder folder;
+  RecordOptions options{.command = shell("for i in $(seq 70); do sleep 2.2 & done; wait"), .sample_hz = 20};
+  const Recorded recorded = record(folder, options);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_GE(recorded.summary.not_watched, 70U + 1U - 64U);
+  EXPECT_EQ(recorded.run->quality().of(Counter::processes_not_watched), recorded.summary.not_watched);
+}
+
 TEST(Launcher, APythonProgramWithoutNvtxLeavesHostSamples) {
   if (!fs::exists("/usr/bin/python3")) GTEST_SKIP() << "no /usr/bin/python3";
   const Folder folder;

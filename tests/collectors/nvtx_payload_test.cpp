@@ -30,6 +30,21 @@ TEST(NvtxPayload, FieldsOfASchemaAreAttributes) {
   EXPECT_EQ(run.quality().of(Counter::payloads_undecoded), 0U);
 }
 
+TEST(NvtxPayload, MarksAndStartedRangesHaveThemToo) {
+  const Folder folder;
+  const Recorded recorded = play(folder, {"described_by_payload"});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  const auto counted = UnorderedElementsAre("domain=app", "number=7");
+  EXPECT_THAT(attributes_of(run, *span_named(run, "with payload")), counted);
+  EXPECT_THAT(attributes_of(run, *span_named(run, "counted")),
+              UnorderedElementsAre("domain=app", "number=7", "payload=text"))
+      << "the last of them told by another thread, when the range ended";
+  ASSERT_THAT(marks_of(run), ::testing::ElementsAre("with payload", "counted"));
+  for (const Mark& mark : run.marks()) EXPECT_THAT(attributes_of(run, mark), counted);
+  EXPECT_EQ(run.quality().of(Counter::payloads_undecoded), 0U);
+}
+
 TEST(NvtxPayload, AnEnumerationMayBeRegisteredAfterItsSchema) {
   const Folder folder;
   const Recorded recorded = play(folder, {"late_enum"});

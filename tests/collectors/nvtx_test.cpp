@@ -59,6 +59,20 @@ TEST(Nvtx, CategoryColourAndPayloadAreAttributes) {
   EXPECT_THAT(attributes_of(run, *span_named(run, "real")), UnorderedElementsAre("category=9", "payload=2.5"));
 }
 
+TEST(Nvtx, MarksAndStartedRangesHaveThemToo) {
+  const Folder folder;
+  const Recorded recorded = play(folder, {"described"});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  const auto in_domain = UnorderedElementsAre("domain=app", "category=io", "color=4279312947", "payload=2.5");
+  const auto in_none = UnorderedElementsAre("category=4", "color=4279312947", "payload=2.5");
+  EXPECT_THAT(attributes_of(run, *span_named(run, "range")), in_domain);
+  EXPECT_THAT(attributes_of(run, *span_named(run, "of no domain")), in_none);
+  ASSERT_THAT(marks_of(run), ElementsAre("mark", "of no domain"));
+  EXPECT_THAT(attributes_of(run, run.marks()[0]), in_domain);
+  EXPECT_THAT(attributes_of(run, run.marks()[1]), in_none);
+}
+
 TEST(Nvtx, DomainsRegisteredStringsAndTheirCategories) {
   const Folder folder;
   const Recorded recorded = play(folder, {"domains"});

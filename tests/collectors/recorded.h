@@ -109,16 +109,22 @@ inline const Span* span_named(const Run& run, std::string_view name) {
   return nullptr;
 }
 
-/// A span's attributes as "key=value", sorted by key as the run sorts them.
-inline std::vector<std::string> attributes_of(const Run& run, const Span& span) {
+/// Attributes as "key=value", in the order they were told.
+inline std::vector<std::string> texts_of(const Run& run, const AttributeRange& attributes) {
   std::vector<std::string> texts;
-  for (const Attribute& attribute : run.attributes_of(run.id_of(span))) {
+  for (const Attribute& attribute : attributes) {
     const std::string value = attribute.value.kind == AttributeKind::number
                                   ? std::to_string(attribute.value.number)
                                   : std::string{run.text(attribute.value.text)};
     texts.push_back(std::string{run.text(attribute.key)} + "=" + value);
   }
   return texts;
+}
+inline std::vector<std::string> attributes_of(const Run& run, const Span& span) {
+  return texts_of(run, run.attributes_of(run.id_of(span)));
+}
+inline std::vector<std::string> attributes_of(const Run& run, const Mark& mark) {
+  return texts_of(run, run.attributes_of(mark));
 }
 
 inline std::vector<std::string> marks_of(const Run& run) {

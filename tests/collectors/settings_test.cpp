@@ -26,6 +26,8 @@ TEST(Settings, SurviveTheEnvironment) {
                           .until_ns = 123456789012345,
                           .follow = false};
   settings.collect.add(Source::host);
+  settings.details.add(Detail::shapes);
+  settings.details.add(Detail::modules);
   Variables variables;
   for (auto& [name, value] : to_variables(settings)) variables[name] = value;
   EXPECT_EQ(settings_from(in(variables)), settings);

@@ -87,5 +87,20 @@ TEST(FaultPlan, AFaultMayBeginLater) {
   EXPECT_EQ(plan.compute_factor(7), 2.0);
 }
 
+TEST(Fault, ActsFirstInTheMiddleOfItsFirstPeriod) {
+  const auto first = [](const char* text) { return first_step_of(*parse_fault(text)); };
+  EXPECT_EQ(first("slow:rank=0,factor=2,step=3"), 3);
+  EXPECT_EQ(first("pause:rank=0,ms=1,every=10"), 5);
+  EXPECT_EQ(first("pause:rank=0,ms=1,every=10,step=5"), 5);
+  EXPECT_EQ(first("pause:rank=0,ms=1,every=10,step=6"), 15);
+  for (const char* text : {"data:rank=0,ms=1", "pause:rank=0,ms=1,every=7,step=9", "comm:rank=0,ms=1,step=2"}) {
+    const Fault fault = *parse_fault(text);
+    const FaultPlan plan{{&fault, 1}, 0};
+    std::int64_t step = 0;
+    while ((plan.data_delay(step) + plan.pause(step) + plan.comm_delay(step)).count() == 0) ++step;
+    EXPECT_EQ(first_step_of(fault), step) << text;
+  }
+}
+
 }  // namespace
 }  // namespace rankscope::trainer

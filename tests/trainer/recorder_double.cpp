@@ -59,6 +59,13 @@ void collective_finished(std::uint64_t uid) { line("finished\t" + std::to_string
 void name_thread(const char* name) { thread_name = name; }
 void metadata(const char* key, const char* value) { line(std::string{"metadata\t"} + key + "\t" + value); }
 int is_recording() { return 1; }
+std::uint32_t details() {
+  const char* bits = std::getenv("RANKSCOPE_DOUBLE_DETAILS");
+  return bits != nullptr ? static_cast<std::uint32_t>(std::atoi(bits)) : 0;
+}
+void mark_attribute_int(const char* key, std::int64_t value) {
+  line(std::string{"mark_attribute\t"} + key + "\t" + std::to_string(value));
+}
 
 constexpr rankscope_api_v1 api{.version = 1,
                                .size = sizeof(rankscope_api_v1),
@@ -73,7 +80,10 @@ constexpr rankscope_api_v1 api{.version = 1,
                                .collective_finished = collective_finished,
                                .name_thread = name_thread,
                                .metadata = metadata,
-                               .is_recording = is_recording};
+                               .is_recording = is_recording,
+                               .details = details,
+                               .attribute_json = attribute_text,
+                               .mark_attribute_int = mark_attribute_int};
 
 }  // namespace
 

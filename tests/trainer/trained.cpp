@@ -86,12 +86,13 @@ std::vector<Call> read_calls(const std::string& path) {
   return calls;
 }
 
-Recorded train_recorded(const std::string& options, int ranks) {
+Recorded train_recorded(const std::string& options, int ranks, const std::vector<std::string>& environment) {
   const ScratchFolder folder;
   Recorded recorded;
-  recorded.result = train(
-      options + " --ranks " + std::to_string(ranks),
-      {std::string{"RANKSCOPE_INJECT_LIB="} + RANKSCOPE_RECORDER_DOUBLE, "RANKSCOPE_DOUBLE_FOLDER=" + folder.path()});
+  std::vector<std::string> all{std::string{"RANKSCOPE_INJECT_LIB="} + RANKSCOPE_RECORDER_DOUBLE,
+                               "RANKSCOPE_DOUBLE_FOLDER=" + folder.path()};
+  all.insert(all.end(), environment.begin(), environment.end());
+  recorded.result = train(options + " --ranks " + std::to_string(ranks), all);
   for (int rank = 0; rank < ranks; ++rank) {
     recorded.ranks.push_back(read_calls(folder.path("rank-" + std::to_string(rank) + ".txt")));
   }

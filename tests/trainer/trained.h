@@ -51,7 +51,8 @@ struct Recorded {
   ProgramResult result;
   std::vector<std::vector<Call>> ranks;
 };
-[[nodiscard]] Recorded train_recorded(const std::string& options, int ranks);
+[[nodiscard]] Recorded train_recorded(const std::string& options, int ranks,
+                                      const std::vector<std::string>& environment = {});
 
 /// Nanoseconds that the main thread spent in spans of a kind, per step.
 [[nodiscard]] std::vector<double> milliseconds_per_step(const std::vector<Call>& calls, const std::string& kind);

@@ -128,6 +128,12 @@ std::string fault_text(const Fault& fault) {
   return text;
 }
 
+std::int64_t first_step_of(const Fault& fault) {
+  const std::int64_t due = fault.every / 2;  // in each period
+  const std::int64_t into = fault.step % fault.every;
+  return fault.step - into + due + (into > due ? fault.every : 0);
+}
+
 std::string all_fault_texts(std::span<const Fault> faults) {
   std::string text;
   for (const auto& fault : faults) text += (text.empty() ? "" : "; ") + fault_text(fault);

@@ -38,6 +38,12 @@ Result<int> run_rank(const TrainOptions& options, const Placement& place) {
   return status;
 }
 
+Result<void> check_data_folder(const std::string& folder) {
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return {};
+  return fail(ErrorKind::usage, format("--data {}: there is no such folder", folder));
+}
+
 // What is wrong for all ranks is said once, before any is started.
 Result<int> launch(TrainOptions options, const std::vector<std::string>& arguments) {
   options.launch.ranks = std::max(1, options.launch.ranks);
@@ -45,6 +51,9 @@ Result<int> launch(TrainOptions options, const std::vector<std::string>& argumen
   RS_TRY_VOID(find_mode(options.mode, world_size));
   if (options.data.folder.empty()) {
     RS_TRY_VOID(plan_run(options, {.world_size = world_size}, options.data.samples));
+  } else {
+    RS_TRY_VOID(check_data_folder(options.data.folder));
+    RS_TRY_VOID(check_faults(options, world_size, options.steps));  // how many steps the data has, the ranks find out
   }
   return launch_ranks(std::filesystem::read_symlink("/proc/self/exe"), arguments, options.launch);
 }

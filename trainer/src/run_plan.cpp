@@ -6,13 +6,23 @@
 
 namespace rankscope::trainer {
 
-Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, std::int64_t samples) {
+Result<void> check_faults(const TrainOptions& options, int world_size, std::int64_t steps) {
   for (const auto& fault : options.faults) {
-    if (fault.rank >= place.world_size) {
+    if (fault.rank >= world_size) {
       return fail(ErrorKind::usage, format("--fault {}: there is no rank {}, only 0 to {}", fault_text(fault),
-                                           fault.rank, place.world_size - 1));
+                                           fault.rank, world_size - 1));
+    }
+    if (const auto first = first_step_of(fault); steps > 0 && first >= steps) {
+      return fail(ErrorKind::usage,
+                  format("--fault {}: it would act in step {} first, but there are only steps 0 to {}",
+                         fault_text(fault), first, steps - 1));
     }
   }
+  return {};
+}
+
+Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, std::int64_t samples) {
+  RS_TRY_VOID(check_faults(options, place.world_size, 0));
   if (samples < place.world_size) {
     return fail(ErrorKind::usage,
                 format("{} ranks cannot share {} samples; use fewer ranks or more data", place.world_size, samples));
@@ -30,6 +40,7 @@ Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, st
   plan.steps = options.epochs == 0  ? options.steps
                : options.steps == 0 ? all_epochs
                                     : std::min(options.steps, all_epochs);
+  RS_TRY_VOID(check_faults(options, place.world_size, plan.steps));
   return plan;
 }
 

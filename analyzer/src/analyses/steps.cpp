@@ -1,9 +1,11 @@
 #include "analyses/steps.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "analyses/statistics.h"
 #include "analyses/step_marks.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -22,6 +24,36 @@ std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
     windows.push_back({rank, marks[i].index, window, !marks[i].cut && !window.empty()});
   }
   return windows;
+}
+
+/// Until when the accelerators of a rank worked on what was launched before a time.
+class DeviceTail {
+ public:
+  DeviceTail(const Run& run, RankId rank) {
+    const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+    for (const Link& link : run.links()) {
+      if (link.kind != LinkKind::launch || run.lane(run.span(link.from).lane).process != process) continue;
+      launches_.push_back({run.span(link.from).time.begin, run.span(link.to).time.end});
+    }
+    std::ranges::sort(launches_, {}, &TimeRange::begin);
+    for (std::size_t i = 1; i < launches_.size(); ++i)
+      launches_[i].end = std::max(launches_[i].end, launches_[i - 1].end);
+  }
+  /// The time itself where nothing was running any more.
+  [[nodiscard]] RunTime of(RunTime time) const {
+    const auto later = std::ranges::lower_bound(launches_, time, {}, &TimeRange::begin);
+    return later == launches_.begin() ? time : std::max(time, std::prev(later)->end);
+  }
+
+ private:
+  std::vector<TimeRange> launches_;  // launched at begin; end = latest end of all up to this one
+};
+
+/// A step of an accelerator begins when the work of the steps before it has ended (1.2).
+std::vector<StepMark> with_device_work(const Run& run, RankId rank, std::vector<StepMark> marks) {
+  const DeviceTail tail{run, rank};
+  for (StepMark& mark : marks) mark.time = {tail.of(mark.time.begin), tail.of(mark.time.end)};
+  return marks;
 }
 
 /// May the clocks of the ranks be compared?
@@ -90,25 +122,16 @@ void summarize(StepsSection& section) {
   }
 }
 
-bool wanted(std::span<const RankId> ranks, RankId rank) {
-  return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
-}
-
-bool outside(const ReportOptions& options, std::int64_t index) {
-  return options.steps && (index < options.steps->first || index > options.steps->second);
-}
-
 struct AllWindows {
   std::vector<StepWindow> windows;       // by (rank, index)
   std::vector<RankId> ranks_with_steps;  // ascending
   std::size_t ranks_without = 0;
 };
 
-AllWindows collect(const Run& run, MarkSource source, const ReportOptions& options) {
+AllWindows collect(const Run& run, MarkSource source) {
   AllWindows all;
   for (const RankId rank : run.ranks()) {
-    if (!wanted(options.ranks, rank)) continue;
-    const std::vector<StepWindow> own = tile(rank, step_marks(run, rank, source));
+    const std::vector<StepWindow> own = tile(rank, with_device_work(run, rank, step_marks(run, rank, source)));
     all.windows.insert(all.windows.end(), own.begin(), own.end());
     if (own.empty()) {
       ++all.ranks_without;
@@ -121,18 +144,35 @@ AllWindows collect(const Run& run, MarkSource source, const ReportOptions& optio
 
 constexpr const char* no_steps = "no step marks were recorded";
 
+/// The steps asked for. What is warm-up was judged with all of them.
+Section<StepsSection> in_range(const StepsSection& all, const ReportOptions& options) {
+  if (!options.steps) return all;
+  const auto outside = [&](std::int64_t index) {
+    return index < options.steps->first || index > options.steps->second;
+  };
+  StepsSection section = all;
+  std::erase_if(section.steps, [&](const Step& step) { return outside(step.index); });
+  std::erase_if(section.windows, [&](const StepWindow& window) { return outside(window.index); });
+  if (section.steps.empty()) {
+    return unavailable(format("none of the steps {} to {} was recorded on all ranks; they recorded {} to {}",
+                              options.steps->first, options.steps->second, all.steps.front().index,
+                              all.steps.back().index));
+  }
+  return section;
+}
+
 }  // namespace
 
 StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOptions& options) {
   StepsResult result;
   MarkSource source = MarkSource::step_spans;
-  AllWindows all = collect(run, source, options);
+  AllWindows all = collect(run, source);
   if (all.windows.empty()) {
     source = MarkSource::named_ranges;
-    all = collect(run, source, options);
+    all = collect(run, source);
   }
   if (all.windows.empty()) {
-    result.section = unavailable(no_steps);
+    result.section = result.all = unavailable(no_steps);
     return result;
   }
   StepsSection section;
@@ -145,20 +185,20 @@ StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOpt
                                section.clocks_refused ? Clocks::refused : Clocks::common, result.quality);
   result.quality.add(Counter::steps_uneven, all.ranks_without);
   if (!options.include_warm_up) mark_warm_up(section.steps);
-  std::erase_if(section.steps, [&](const Step& step) { return outside(options, step.index); });
-  std::erase_if(all.windows, [&](const StepWindow& window) { return outside(options, window.index); });
   if (section.steps.empty()) {
-    result.section = unavailable(options.steps ? "no step of all ranks lies in the range asked for"
-                                               : "the ranks have no step index in common");
+    result.section = result.all = unavailable("the ranks have no step index in common");
     return result;
   }
   section.windows = std::move(all.windows);
-  for (const Step& step : section.steps) {
+  result.section = in_range(section, options);
+  result.all = std::move(section);
+  summarize(*result.all);
+  if (!result.section) return result;
+  summarize(*result.section);
+  for (const Step& step : result.section->steps) {
     if (!step.complete) result.quality.add(Counter::steps_partial);
     if (step.warm_up) result.quality.add(Counter::warmup_excluded);
   }
-  summarize(section);
-  result.section = std::move(section);
   return result;
 }
 

@@ -1,6 +1,8 @@
 #include "render/verdict.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "rankscope/core/format.h"
 #include "render/words.h"
@@ -11,6 +13,11 @@ namespace {
 constexpr std::string_view how_to_mark_steps =
     "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation API "
     "(rankscope/collectors/annotate.h, Kind::step), and record again.";
+constexpr std::string_view let_it_run =
+    "The command was ended by a signal before its first step was complete: record again and let it run longer.";
+constexpr std::string_view let_it_run_or_mark =
+    "The command was ended by a signal, perhaps before its first step: record again and let it run longer. If it does "
+    "not mark its steps at all, mark each with an NVTX range or with the annotation API.";
 constexpr std::string_view how_to_tell_time =
     "Annotate forward, backward, optimizer and waits with the annotation API (rankscope/collectors/annotate.h); "
     "PyTorch operators and CUDA kernels are recorded by later versions.";
@@ -62,13 +69,6 @@ Verdict on_stragglers(const Report& report) {
   return verdict;
 }
 
-std::string sentence_on(const Finding& finding) {
-  auto title = printable(finding.title);
-  if (title.empty()) return title;
-  if (title.front() >= 'a' && title.front() <= 'z') title.front() = static_cast<char>(title.front() - 'a' + 'A');
-  return title.ends_with('.') ? title : title + ".";
-}
-
 /// Findings that the stragglers do not tell already, worst first as the report has them.
 std::vector<const Finding*> other_findings(const Report& report) {
   std::vector<const Finding*> others;
@@ -84,6 +84,22 @@ bool lost_data(const Report& report) {
     return row.value > 0 && info_of(row.counter).severity == Severity::data_loss;
   });
 }
+
+Verdict no_problem(const Report& report) {
+  const auto& shown = report.asked_for.ranks;
+  Verdict verdict{
+      Tone::good,
+      format("No problem found in {} of {}.", counted(static_cast<std::int64_t>(report.steps->steps.size()), "step"),
+             counted(static_cast<std::int64_t>(shown.empty() ? report.ranks.size() : shown.size()), "rank")),
+      {}};
+  if (report.stragglers->smallest_detectable) {
+    verdict.more.push_back(format("A rank that is slower by {} or more would have been found.",
+                                  percent_text(*report.stragglers->smallest_detectable - 1)));
+  }
+  return verdict;
+}
+
+}  // namespace
 
 std::string cannot_tell(const Report& report) {
   std::string reasons;
@@ -101,20 +117,12 @@ std::string cannot_tell(const Report& report) {
   return reasons.empty() ? reasons : format("Cannot tell: {}.", reasons);
 }
 
-Verdict no_problem(const Report& report) {
-  Verdict verdict{
-      Tone::good,
-      format("No problem found in {} of {}.", counted(static_cast<std::int64_t>(report.steps->steps.size()), "step"),
-             counted(static_cast<std::int64_t>(report.ranks.size()), "rank")),
-      {}};
-  if (report.stragglers->smallest_detectable) {
-    verdict.more.push_back(format("A rank that is slower by {} or more would have been found.",
-                                  percent_text(*report.stragglers->smallest_detectable - 1)));
-  }
-  return verdict;
+std::string sentence(std::string_view text) {
+  auto shown = printable(text);
+  if (shown.empty()) return shown;
+  if (shown.front() >= 'a' && shown.front() <= 'z') shown.front() = static_cast<char>(shown.front() - 'a' + 'A');
+  return shown.ends_with('.') ? shown : shown + ".";
 }
-
-}  // namespace
 
 std::string_view behaviour_of(StragglerKind kind) {
   switch (kind) {
@@ -139,13 +147,13 @@ Verdict verdict_of(const Report& report) {
   const auto doubt = cannot_tell(report);
   Verdict verdict;
   if (!others.empty() && others.front()->severity == FindingSeverity::critical) {
-    verdict = {Tone::bad, sentence_on(*others.front()), {}};
+    verdict = {Tone::bad, sentence(others.front()->title), {}};
     if (report.stragglers && !report.stragglers->rows.empty())
       verdict.more.push_back(sentence_on(report.stragglers->rows.front()));
   } else if (report.stragglers && !report.stragglers->rows.empty()) {
     verdict = on_stragglers(report);
   } else if (!others.empty()) {
-    verdict = {tone_of(others.front()->severity), sentence_on(*others.front()), {}};
+    verdict = {tone_of(others.front()->severity), sentence(others.front()->title), {}};
   } else if (!doubt.empty()) {
     return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get what is missing."}};
   } else {
@@ -156,19 +164,70 @@ Verdict verdict_of(const Report& report) {
   return verdict;
 }
 
+namespace {
+
+std::string_view fact(const Report& report, std::string_view name) {
+  const auto found = std::ranges::find(report.facts, name, &std::pair<std::string, std::string>::first);
+  return found == report.facts.end() ? std::string_view{} : std::string_view{found->second};
+}
+
+std::string_view remedy_for_steps(const Report& report) {
+  std::int64_t status = 0;
+  const std::string_view text = fact(report, "exit_status");
+  std::from_chars(text.data(), text.data() + text.size(), status);
+  constexpr std::int64_t first_signal = 128;
+  if (status <= first_signal) return how_to_mark_steps;
+  return fact(report, "role") == "trainer" ? let_it_run : let_it_run_or_mark;
+}
+
+}  // namespace
+
+namespace {
+
+bool lists(std::string_view list, std::string_view id) {
+  while (!list.empty()) {
+    if (list.substr(0, list.find(',')) == id) return true;
+    list.remove_prefix(std::min(list.size(), list.substr(0, list.find(',')).size() + 1));
+  }
+  return false;
+}
+
+/// What `record` and `train` record only on request. Recordings that do not tell what was asked for are left alone.
+void add_details(const Report& report, std::vector<MissingSection>& missing) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> all{
+      {{"shapes", "operator inputs"}, {"memory", "allocations"}, {"stack", "call contexts"}, {"modules", "modules"}}};
+  const std::string_view asked = fact(report, "details_asked");
+  const std::string_view recorded = fact(report, "details_recorded");
+  if (asked.empty()) return;
+  std::string off;
+  std::string without_source;
+  for (const auto& [id, what] : all) {
+    if (lists(recorded, id)) continue;
+    std::string& list = lists(asked, id) ? without_source : off;
+    list += format("{}{} (--{})", list.empty() ? "" : ", ", what, id);
+  }
+  if (!off.empty())
+    missing.push_back({"details", "not asked for: " + off, "They cost time; see rankscope record --help."});
+  if (!without_source.empty())
+    missing.push_back({"details", "asked for, but no source in the program acted on it: " + without_source, ""});
+}
+
+}  // namespace
+
 std::vector<MissingSection> missing_sections(const Report& report) {
   std::vector<MissingSection> missing;
   const auto add = [&](std::string_view name, const auto& section, std::string_view remedy) {
     if (!section) missing.push_back({std::string{name}, printable(section.error().why), remedy});
   };
-  add("steps", report.steps, how_to_mark_steps);
+  add("steps", report.steps, remedy_for_steps(report));
   add("time of each rank", report.rank_rows, how_to_tell_time);
   add("collectives", report.collectives, how_to_record_collectives);
   add("slow ranks", report.stragglers,
       report.ranks.size() < 2 ? how_to_record_ranks
       : report.steps          ? ""
-                              : how_to_mark_steps);
+                              : remedy_for_steps(report));
   add("findings", report.findings, "");
+  add_details(report, missing);
   for (auto row = missing.begin(); row != missing.end(); ++row) {  // each remedy once
     const auto earlier =
         std::find_if(missing.begin(), row, [&](const auto& other) { return other.remedy == row->remedy; });

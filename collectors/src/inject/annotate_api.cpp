@@ -101,6 +101,20 @@ void metadata(const char* key, const char* value) {
   });
 }
 
+void attribute_json(const char* key, const char* json, std::uint32_t length) {
+  guarded([&] {
+    ThreadState* const thread = here();
+    if (thread == nullptr || !thread->takes_attributes(annotations)) return;
+    thread->pen().attribute_json(text(key), {json, length});
+  });
+}
+
+void mark_attribute_int(const char* key, std::int64_t value) {
+  record([&](recording::ThreadWriter& pen) { pen.attribute(text(key), value, recording::Owner::latest_mark()); });
+}
+
+std::uint32_t details() { return asked_details().bits; }
+
 /// To ask is no event: it opens no segment.
 int is_recording() {
   return collects(collectors::Source::annotate) && gate.open.load(std::memory_order_relaxed) ? 1 : 0;
@@ -121,6 +135,9 @@ constexpr rankscope_api_v1 table{
     .name_thread = name_thread,
     .metadata = metadata,
     .is_recording = is_recording,
+    .details = details,
+    .attribute_json = attribute_json,
+    .mark_attribute_int = mark_attribute_int,
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ int push_event(Domain& domain, const nvtxEventAttributes_t& event) {
     ThreadState* const thread = described(domain);
     if (thread == nullptr) return;
     if (domain.is_nccl) thread->pen().attribute("op", name);
-    write_attributes(thread->pen(), domain, event);
+    write_attributes({thread->pen()}, domain, event);
   });
   return level;
 }
@@ -64,33 +64,59 @@ int pop(Domain& domain) {
 std::atomic<std::uint64_t> next_range{1};
 constexpr std::uint64_t unstored = 1ULL << 63;
 
-nvtxRangeId_t start(const Domain& domain, std::string_view name) {
+/// `describe` tells the attributes of the new range, once it is stored.
+template <class Describe>
+nvtxRangeId_t start(const Domain& domain, std::string_view name, Describe&& describe) {
   const std::uint64_t id = next_range.fetch_add(1, std::memory_order_relaxed);
   return guarded([&]() -> nvtxRangeId_t {
     ThreadState* const thread = here();
     if (thread == nullptr || !gate.open.load(std::memory_order_relaxed)) return id | unstored;
-    thread->pen().range_start(domain.kind, name, id);
+    if (!thread->pen().range_start(domain.kind, name, id)) return id | unstored;
+    const AttributePen pen{thread->pen(), recording::Owner::range(id)};
+    if (domain.tells_name) pen.attribute("domain", std::string_view{domain.name});
+    describe(pen);
     return id;
   });
 }
 
-void end(nvtxRangeId_t id) {
+template <class Describe>
+void mark(const Domain& domain, std::string_view name, Describe&& describe) {
+  guarded([&] {
+    ThreadState* const thread = here();
+    if (thread == nullptr || !thread->mark(name)) return;
+    const AttributePen pen{thread->pen(), recording::Owner::latest_mark()};
+    if (domain.tells_name) pen.attribute("domain", std::string_view{domain.name});
+    describe(pen);
+  });
+}
+
+constexpr auto nothing_more = [](const AttributePen&) {};
+nvtxRangeId_t start(std::string_view name) { return start(domain_of(nullptr), name, nothing_more); }
+void mark(std::string_view name) { mark(domain_of(nullptr), name, nothing_more); }
+
+nvtxRangeId_t start_event(const Domain& domain, const nvtxEventAttributes_t& event) {
+  Scratch scratch;
+  return start(domain, message_of(event, scratch),
+               [&](const AttributePen& pen) { write_attributes(pen, domain, event); });
+}
+
+void mark_event(const Domain& domain, const nvtxEventAttributes_t& event) {
+  Scratch scratch;
+  mark(domain, message_of(event, scratch), [&](const AttributePen& pen) { write_attributes(pen, domain, event); });
+}
+
+/// `describe` may tell more of a range when it ends.
+template <class Describe>
+void end(nvtxRangeId_t id, Describe&& describe) {
   if ((id & unstored) != 0) return;
   guarded([&] {
-    if (ThreadState* const thread = here()) thread->pen().range_end(id);
+    ThreadState* const thread = here();
+    if (thread == nullptr) return;
+    describe(AttributePen{thread->pen(), recording::Owner::range(id)});
+    thread->pen().range_end(id);
   });
 }
-
-/// Start/end ranges and marks have no place for values: payloads of the extension are counted there.
-void count_payload(const nvtxEventAttributes_t& event) {
-  if (event.payloadType == NVTX_PAYLOAD_TYPE_EXT) count(Trouble::payloads_undecoded);
-}
-
-void mark(std::string_view name) {
-  guarded([&] {
-    if (ThreadState* const thread = here()) thread->mark(name);
-  });
-}
+void end(nvtxRangeId_t id) { end(id, nothing_more); }
 
 /// Only a thread can name itself in a recording; programs do not name others.
 void name_thread(std::uint64_t id, std::string_view name) {
@@ -119,22 +145,17 @@ nvtxDomainHandle_t create_domain(std::string_view name) {
 
 // --- NVTX's functions, module CORE ---
 
-void core_mark_ex(const nvtxEventAttributes_t* event) {
-  Scratch scratch;
-  count_payload(*event);
-  mark(message_of(*event, scratch));
-}
+void core_mark_ex(const nvtxEventAttributes_t* event) { mark_event(domain_of(nullptr), *event); }
 void core_mark_a(const char* message) { mark(text(message)); }
-void core_mark_w(const wchar_t* message) { with_narrow(message, mark); }
-nvtxRangeId_t core_start_ex(const nvtxEventAttributes_t* event) {
-  Scratch scratch;
-  count_payload(*event);
-  return start(domain_of(nullptr), message_of(*event, scratch));
+void core_mark_w(const wchar_t* message) {
+  with_narrow(message, [](std::string_view name) { mark(name); });
 }
-nvtxRangeId_t core_start_a(const char* message) { return start(domain_of(nullptr), text(message)); }
+nvtxRangeId_t core_start_ex(const nvtxEventAttributes_t* event) { return start_event(domain_of(nullptr), *event); }
+nvtxRangeId_t core_start_a(const char* message) { return start(text(message)); }
 nvtxRangeId_t core_start_w(const wchar_t* message) {
-  return with_narrow(message, [](std::string_view name) { return start(domain_of(nullptr), name); });
+  return with_narrow(message, [](std::string_view name) { return start(name); });
 }
+void core_end(nvtxRangeId_t id) { end(id); }
 int core_push_ex(const nvtxEventAttributes_t* event) { return push_event(domain_of(nullptr), *event); }
 int core_push_a(const char* message) { return push(domain_of(nullptr), text(message)); }
 int core_push_w(const wchar_t* message) {
@@ -152,11 +173,11 @@ void core_thread_w(std::uint32_t id, const wchar_t* name) {
 
 // --- module CORE2 ---
 
-void domain_mark_ex(nvtxDomainHandle_t, const nvtxEventAttributes_t* event) { core_mark_ex(event); }
+void domain_mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+  mark_event(domain_of(domain), *event);
+}
 nvtxRangeId_t domain_start_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  Scratch scratch;
-  count_payload(*event);
-  return start(domain_of(domain), message_of(*event, scratch));
+  return start_event(domain_of(domain), *event);
 }
 void domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); }
 int domain_push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
@@ -193,16 +214,19 @@ std::uint64_t enum_register(nvtxDomainHandle_t domain, const nvtxPayloadEnumAttr
 }
 void describe(const Domain& domain, const nvtxPayloadData_t* payloads, std::size_t payload_count) {
   guarded([&] {
-    if (ThreadState* const thread = described(domain)) write_payloads(thread->pen(), domain, {payloads, payload_count});
+    if (ThreadState* const thread = described(domain))
+      write_payloads({thread->pen()}, domain, {payloads, payload_count});
   });
 }
 std::string_view name_from(const Domain& domain, const nvtxPayloadData_t* payloads, std::size_t payload_count) {
   const PayloadSchema* const schema = payload_count > 0 ? domain.schemas.find(payloads->schemaId) : nullptr;
   return schema != nullptr ? std::string_view{schema->name} : std::string_view{};
 }
-void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t payload_count) {
-  count(Trouble::payloads_undecoded, payload_count);
-  mark(name_from(domain_of(domain), payloads, payload_count));
+void mark_payload(nvtxDomainHandle_t handle, const nvtxPayloadData_t* payloads, std::size_t payload_count) {
+  const Domain& domain = domain_of(handle);
+  mark(domain, name_from(domain, payloads, payload_count), [&](const AttributePen& pen) {
+    write_payloads(pen, domain, {payloads, payload_count});
+  });
 }
 int push_payload(nvtxDomainHandle_t handle, const nvtxPayloadData_t* payloads, std::size_t payload_count) {
   Domain& domain = domain_of(handle);
@@ -215,13 +239,15 @@ int pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, st
   describe(domain_of(domain), payloads, payload_count);
   return pop(domain_of(domain));
 }
-nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t payload_count) {
-  count(Trouble::payloads_undecoded, payload_count);
-  return start(domain_of(domain), name_from(domain_of(domain), payloads, payload_count));
+nvtxRangeId_t start_payload(nvtxDomainHandle_t handle, const nvtxPayloadData_t* payloads, std::size_t payload_count) {
+  const Domain& domain = domain_of(handle);
+  return start(domain, name_from(domain, payloads, payload_count), [&](const AttributePen& pen) {
+    write_payloads(pen, domain, {payloads, payload_count});
+  });
 }
-void end_payload(nvtxDomainHandle_t, nvtxRangeId_t id, const nvtxPayloadData_t*, std::size_t payload_count) {
-  count(Trouble::payloads_undecoded, payload_count);
-  end(id);
+void end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t* payloads,
+                 std::size_t payload_count) {
+  end(id, [&](const AttributePen& pen) { write_payloads(pen, domain_of(domain), {payloads, payload_count}); });
 }
 std::uint8_t domain_is_enabled(nvtxDomainHandle_t) { return 1; }
 std::uint64_t scope_register(nvtxDomainHandle_t, const nvtxScopeAttr_t* scope) {
@@ -259,7 +285,7 @@ void take_core(const NvtxExportTableCallbacks& callbacks) {
   table.take<nvtxRangeStartEx_impl_fntype>(NVTX_CBID_CORE_RangeStartEx, core_start_ex);
   table.take<nvtxRangeStartA_impl_fntype>(NVTX_CBID_CORE_RangeStartA, core_start_a);
   table.take<nvtxRangeStartW_impl_fntype>(NVTX_CBID_CORE_RangeStartW, core_start_w);
-  table.take<nvtxRangeEnd_impl_fntype>(NVTX_CBID_CORE_RangeEnd, end);
+  table.take<nvtxRangeEnd_impl_fntype>(NVTX_CBID_CORE_RangeEnd, core_end);
   table.take<nvtxRangePushEx_impl_fntype>(NVTX_CBID_CORE_RangePushEx, core_push_ex);
   table.take<nvtxRangePushA_impl_fntype>(NVTX_CBID_CORE_RangePushA, core_push_a);
   table.take<nvtxRangePushW_impl_fntype>(NVTX_CBID_CORE_RangePushW, core_push_w);

@@ -9,14 +9,14 @@
 namespace rankscope::inject {
 namespace {
 
-void write_real(recording::ThreadWriter& pen, std::string_view key, double value) {
+void write_real(const AttributePen& pen, std::string_view key, double value) {
   std::array<char, 32> text;
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc{})
     pen.attribute(key, std::string_view{text.data(), static_cast<std::size_t>(end - text.data())});
 }
 
-void write_payload(recording::ThreadWriter& pen, const Domain& domain, const nvtxEventAttributes_t& event) {
+void write_payload(const AttributePen& pen, const Domain& domain, const nvtxEventAttributes_t& event) {
   constexpr std::string_view key = "payload";
   switch (event.payloadType) {
     case NVTX_PAYLOAD_UNKNOWN:
@@ -58,7 +58,7 @@ std::string_view message_of(const nvtxEventAttributes_t& event, Scratch& scratch
   }
 }
 
-void write_attributes(recording::ThreadWriter& pen, const Domain& domain, const nvtxEventAttributes_t& event) {
+void write_attributes(const AttributePen& pen, const Domain& domain, const nvtxEventAttributes_t& event) {
   if (event.category != 0) {
     const Category* const category = domain.categories.find(event.category);
     if (category != nullptr) {

@@ -8,8 +8,8 @@
 #include <array>
 #include <string_view>
 
+#include "attribute_pen.h"
 #include "nvtx_objects.h"
-#include "rankscope/core/recording/segment_writer.h"
 
 namespace rankscope::inject {
 
@@ -24,7 +24,7 @@ inline bool is_plain(const nvtxEventAttributes_t& event) {
   return event.category == 0 && event.colorType == NVTX_COLOR_UNKNOWN && event.payloadType == NVTX_PAYLOAD_UNKNOWN;
 }
 
-/// Category, colour and payload as attributes of the innermost span.
-void write_attributes(recording::ThreadWriter& pen, const Domain& domain, const nvtxEventAttributes_t& event);
+/// Category, colour and payload as attributes.
+void write_attributes(const AttributePen& pen, const Domain& domain, const nvtxEventAttributes_t& event);
 
 }  // namespace rankscope::inject

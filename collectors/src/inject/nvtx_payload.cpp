@@ -44,7 +44,7 @@ std::string_view hexadecimal(std::uint64_t value, Text& text) {
   return {text.data(), static_cast<std::size_t>(end - text.data())};
 }
 
-void write_named(recording::ThreadWriter& pen, const Domain& domain, const PayloadField& field, std::uint64_t value) {
+void write_named(const AttributePen& pen, const Domain& domain, const PayloadField& field, std::uint64_t value) {
   const PayloadEnum* const known = domain.enums.find(field.enumeration);
   if (known == nullptr) return pen.attribute(field.key, static_cast<std::int64_t>(value));
   const auto found = std::ranges::find(known->names, value, &std::pair<std::uint64_t, std::string>::first);
@@ -52,19 +52,19 @@ void write_named(recording::ThreadWriter& pen, const Domain& domain, const Paylo
   pen.attribute(field.key, static_cast<std::int64_t>(value));
 }
 
-void write_string(recording::ThreadWriter& pen, const PayloadField& field, const std::byte* at) {
+void write_string(const AttributePen& pen, const PayloadField& field, const std::byte* at) {
   const char* text = nullptr;
   std::memcpy(&text, at, sizeof text);
   if (text != nullptr) pen.attribute(field.key, std::string_view{text});
 }
 
-void write_registered(recording::ThreadWriter& pen, const PayloadField& field, const std::byte* at) {
+void write_registered(const AttributePen& pen, const PayloadField& field, const std::byte* at) {
   const RegisteredString* string = nullptr;
   std::memcpy(&string, at, sizeof string);
   if (string != nullptr) pen.attribute(field.key, std::string_view{string->text});
 }
 
-void write_field(recording::ThreadWriter& pen, const Domain& domain, const PayloadField& field, const std::byte* at) {
+void write_field(const AttributePen& pen, const Domain& domain, const PayloadField& field, const std::byte* at) {
   Text text;
   switch (field.type) {
     case FieldType::signed_number:
@@ -102,7 +102,7 @@ void learn_from(const PayloadSchema& schema, const std::byte* data) {
 }
 
 /// Types without a registered schema: a payload that is one number or text.
-bool write_predefined(recording::ThreadWriter& pen, const Domain& domain, const nvtxPayloadData_t& payload) {
+bool write_predefined(const AttributePen& pen, const Domain& domain, const nvtxPayloadData_t& payload) {
   const auto* const data = static_cast<const std::byte*>(payload.payload);
   PayloadField field{.key = "payload", .bytes = static_cast<std::uint32_t>(std::min<std::size_t>(payload.size, 4000))};
   switch (payload.schemaId) {
@@ -139,7 +139,7 @@ bool write_predefined(recording::ThreadWriter& pen, const Domain& domain, const 
   return true;
 }
 
-bool write_payload(recording::ThreadWriter& pen, const Domain& domain, const nvtxPayloadData_t& payload) {
+bool write_payload(const AttributePen& pen, const Domain& domain, const nvtxPayloadData_t& payload) {
   if (payload.payload == nullptr) return false;
   const PayloadSchema* const schema = domain.schemas.find(payload.schemaId);
   if (schema == nullptr) return write_predefined(pen, domain, payload);
@@ -152,7 +152,7 @@ bool write_payload(recording::ThreadWriter& pen, const Domain& domain, const nvt
 
 }  // namespace
 
-void write_payloads(recording::ThreadWriter& pen, const Domain& domain, std::span<const nvtxPayloadData_t> payloads) {
+void write_payloads(const AttributePen& pen, const Domain& domain, std::span<const nvtxPayloadData_t> payloads) {
   for (const nvtxPayloadData_t& payload : payloads) {
     if (!write_payload(pen, domain, payload)) count(Trouble::payloads_undecoded);
   }

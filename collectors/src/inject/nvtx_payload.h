@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "attribute_pen.h"
 #include "nvtx_objects.h"
-#include "rankscope/core/recording/segment_writer.h"
 
 namespace rankscope::inject {
 
@@ -59,7 +59,7 @@ struct PayloadSchema {
 std::uint64_t register_schema(Domain& domain, const nvtxPayloadSchemaAttr_t& schema);
 std::uint64_t register_enum(Domain& domain, const nvtxPayloadEnumAttr_t& enumeration);
 
-/// Decodes payloads into attributes of the innermost span. NCCL's also tell the rank of this process.
-void write_payloads(recording::ThreadWriter& pen, const Domain& domain, std::span<const nvtxPayloadData_t> payloads);
+/// Decodes payloads into attributes. NCCL's also tell the rank of this process.
+void write_payloads(const AttributePen& pen, const Domain& domain, std::span<const nvtxPayloadData_t> payloads);
 
 }  // namespace rankscope::inject

@@ -26,7 +26,7 @@ void make_fork_page() {
     munmap(page, 4096);
     return;  // an old kernel: the handlers below see fork(), only a bare clone() stays unseen
   }
-  fork_page = new (page) ForkPage{{1}};
+  fork_page.store(new (page) ForkPage{{1}}, std::memory_order_release);
 }
 
 void before_fork() { recorder_state().mutex.lock(); }
@@ -46,15 +46,15 @@ void start_anew_in_child() {
   if (!state.settings.follow) state.active = false;
   if (slot.state != nullptr) slot.state->forget_parent();
   slot.generation = never_entered;
-  fork_page->generation.store(++state.generation);
+  generation().store(++state.generation);
 }
 
 void note_exit_status(int status, void*) {
   recording::SegmentWriter* const segment = recorder_state().published.load();
-  if (segment == nullptr || fork_page->generation.load() == 0) return;
+  if (segment == nullptr || generation().load() == 0) return;
   guarded([&] {
     // A thread without events gets no row of its own just for this.
-    if (slot.state != nullptr && slot.generation == fork_page->generation.load()) {
+    if (slot.state != nullptr && slot.generation == generation().load()) {
       std::array<std::uint64_t, trouble_count> written{};
       write_troubles(slot.state->pen(), written);
       slot.state->pen().clock_pair();
@@ -94,7 +94,7 @@ pthread_once_t once = PTHREAD_ONCE_INIT;
 
 ThreadState* enter_locked(RecorderState& state) {
   const std::lock_guard lock(state.mutex);
-  slot.generation = fork_page->generation.load();
+  slot.generation = generation().load();
   if (!open_segment_locked(state)) return nullptr;
   // Many threads may begin between two rounds of the housekeeping, and each takes a chunk.
   if (state.described) state.segment->refill();
@@ -109,7 +109,7 @@ __attribute__((constructor)) void on_load() { initialise(); }
 
 }  // namespace
 
-constinit ForkPage* fork_page = &idle_page;
+constinit std::atomic<ForkPage*> fork_page{&idle_page};
 constinit thread_local ThreadSlot slot{nullptr, never_entered, false};
 
 RecorderState& recorder_state() { return *std::launder(reinterpret_cast<RecorderState*>(state_storage)); }
@@ -123,18 +123,23 @@ bool collects(collectors::Source source) noexcept {
   return recorder_state().active && recorder_state().settings.collect.has(source);
 }
 
+collectors::DetailSet asked_details() noexcept {
+  initialise();
+  return recorder_state().settings.details;
+}
+
 ThreadState* enter() noexcept {
   if (slot.entering) return nullptr;  // an event from inside our own slow path, or from a signal handler above it
   slot.entering = true;
   int cancel_state = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);  // open() below is a cancellation point
   initialise();
-  if (fork_page->generation.load() == 0) start_anew_in_child();
+  if (generation().load() == 0) start_anew_in_child();
   ThreadState* found = nullptr;
   if (recorder_state().active) {
     found = guarded([] { return enter_locked(recorder_state()); });
   } else {
-    slot.generation = fork_page->generation.load();
+    slot.generation = generation().load();
   }
   // After a fork the old state has no pen; without a new one nothing may reach it.
   if (found == nullptr) slot.state = nullptr;

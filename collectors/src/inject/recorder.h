@@ -15,6 +15,9 @@ void initialise() noexcept;
 /// True if this process was asked to record this source.
 [[nodiscard]] bool collects(collectors::Source source) noexcept;
 
+/// What the user asked for beside names and times.
+[[nodiscard]] collectors::DetailSet asked_details() noexcept;
+
 /// Opens the segment as an event would (a process that initialises CUDA is recorded).
 void open_segment() noexcept;
 

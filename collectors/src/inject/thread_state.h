@@ -24,8 +24,11 @@ class ThreadState {
   int push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::Told told);
   /// Returns the level of the range that ended, or -1 without one.
   int pop(DomainKey domain);
-  void mark(std::string_view name) {
-    if (gate.open.load(std::memory_order_relaxed)) pen_->mark(name);
+  /// False outside the window: nothing is stored, and nothing may describe it.
+  bool mark(std::string_view name) {
+    if (!gate.open.load(std::memory_order_relaxed)) return false;
+    pen_->mark(name);
+    return true;
   }
   /// True if an attribute would land on the innermost range of that domain.
   [[nodiscard]] bool takes_attributes(DomainKey domain) const {
@@ -57,7 +60,9 @@ class ThreadState {
 struct ForkPage {
   std::atomic<std::uint64_t> generation;
 };
-extern ForkPage* fork_page;
+/// Set once, while the first events may already be on their way.
+extern constinit std::atomic<ForkPage*> fork_page;
+inline std::atomic<std::uint64_t>& generation() { return fork_page.load(std::memory_order_acquire)->generation; }
 
 /// What a thread finds without a call: valid while the generation is that of the page.
 struct ThreadSlot {
@@ -74,7 +79,7 @@ ThreadState* enter() noexcept;
 
 /// State of the calling thread, or null where nothing is recorded.
 inline ThreadState* here() {
-  if (slot.generation == fork_page->generation.load(std::memory_order_relaxed)) [[likely]]
+  if (slot.generation == generation().load(std::memory_order_relaxed)) [[likely]]
     return slot.state;
   return enter();
 }

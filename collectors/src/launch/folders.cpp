@@ -15,6 +15,7 @@
 #include "../segment_names.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -122,19 +123,8 @@ Result<OutFolder> make_out_folder(const RecordOptions& options, const std::strin
 void remove_unused(const OutFolder& out) {
   std::error_code ignored;
   if (out.joined || fs::exists(out.path / recording::manifest_name, ignored)) return;
+  if (!recording::spool_marks_of(out.path).empty()) return;  // a sibling has joined
   if (fs::is_empty(out.path / recording::segment_folder, ignored)) fs::remove_all(out.path, ignored);
-}
-
-Result<fs::path> make_spool_folder() {
-  const std::string base = variable_or("RANKSCOPE_SPOOL", variable_or("TMPDIR", "/tmp").c_str());
-  std::string name = base + "/rankscope-" + std::to_string(getuid()) + "-XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) {
-    return fail(ErrorKind::cannot_write,
-                format("cannot make a folder for segments in {}: {}; name a writable node-local folder "
-                       "with RANKSCOPE_SPOOL",
-                       base, std::strerror(errno)));
-  }
-  return fs::absolute(name);
 }
 
 OutLock::OutLock(const fs::path& out) : file_(open((out / job_file).c_str(), O_RDONLY | O_CLOEXEC)) {

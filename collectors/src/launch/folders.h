@@ -21,9 +21,6 @@ struct OutFolder {
 /// Takes OUT away again if nothing was put into it and nobody joined.
 void remove_unused(const OutFolder& out);
 
-/// A new folder in RANKSCOPE_SPOOL, TMPDIR or /tmp.
-[[nodiscard]] Result<std::filesystem::path> make_spool_folder();
-
 /// Held while the manifest is read and written; siblings on one file system wait for each other.
 class OutLock {
  public:

@@ -17,6 +17,8 @@
 #include "rankscope/core/recording/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/secrets.h"
+#include "spool.h"
 #include "talk.h"
 
 #ifndef RANKSCOPE_VERSION
@@ -29,22 +31,6 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 constexpr std::chrono::seconds straggler_patience{2};
-
-std::vector<fs::path> segments_in(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().extension() == recording::segment_suffix) paths.push_back(entry->path());
-  }
-  std::ranges::sort(paths);
-  return paths;
-}
-
-bool is_running(const fs::path& segment) {
-  const std::string name = segment.stem().string();
-  const auto process = process_of_segment(name);
-  return process && name.starts_with(segment_stem(*process));  // the same process, not a later one with its pid
-}
 
 /// What the first page of a segment tells about loss and identity.
 struct HeaderFacts {
@@ -67,6 +53,19 @@ HeaderFacts read_header(const fs::path& path) {
   if (facts.rank < 0) facts.rank = number(std::int32_t{}, offsetof(SegmentHeader, late_rank)) - 1;
   facts.refusals = number(std::uint64_t{}, offsetof(SegmentHeader, extents_refused));
   return facts;
+}
+
+DetailSet details_recorded(const std::vector<std::pair<std::string, std::string>>& metadata) {
+  const auto found = std::ranges::find(metadata, details_recorded_key, &std::pair<std::string, std::string>::first);
+  return found == metadata.end() ? DetailSet{} : details_from(found->second);
+}
+
+/// The first process tells for all; what is known already stays.
+void add_metadata(const RecordSummary& summary, recording::Manifest& manifest) {
+  for (const auto& entry : summary.metadata) {
+    const auto known = std::ranges::find(manifest.metadata, entry.first, &std::pair<std::string, std::string>::first);
+    if (known == manifest.metadata.end()) manifest.metadata.push_back(entry);
+  }
 }
 
 /// A line on a terminal, now and then a line elsewhere; nothing if it is quick.
@@ -94,30 +93,30 @@ class Progress {
   bool shown_ = false;
 };
 
+}  // namespace
+
 recording::Manifest new_manifest(const RecordOptions& options) {
   recording::Manifest manifest;
   manifest.created_by = "rankscope " RANKSCOPE_VERSION;
-  manifest.command = recording::scrub(options.shown_command.empty() ? options.command : options.shown_command);
+  manifest.command = scrub(options.shown_command.empty() ? options.command : options.shown_command);
   manifest.launcher = options.launcher.empty() ? guess_launcher(options.command) : options.launcher;
   manifest.world_size = options.world_size;
   manifest.metadata = options.metadata;
+  const std::string asked = name_of(options.details);
+  manifest.metadata.emplace_back(details_asked_key, asked.empty() ? "none" : asked);
   manifest.injected = options.injected;
+  manifest.hosts = {host_name()};
   return manifest;
 }
 
-}  // namespace
-
 void wait_for_stragglers(const fs::path& spool) {
   const auto end = steady_clock::now() + straggler_patience;
-  while (std::ranges::any_of(segments_in(spool), is_running) && steady_clock::now() < end) {
+  while (std::ranges::any_of(recording::segments_of(spool), is_written) && steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds{20});
   }
 }
 
-Result<void> gather(const fs::path& spool, const std::vector<fs::path>& outside, Talk talk, RecordSummary& summary) {
-  std::vector<fs::path> paths = segments_in(spool);
-  const std::size_t recorded_inside = paths.size();
-  paths.insert(paths.end(), outside.begin(), outside.end());
+Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary& summary) {
   std::set<std::int32_t> ranks;
   Progress progress{talk, paths.size()};
   std::size_t running = 0;
@@ -136,13 +135,14 @@ Result<void> gather(const fs::path& spool, const std::vector<fs::path>& outside,
     }
     const HeaderFacts facts = read_header(paths[i]);
     if (facts.rank >= 0) ranks.insert(facts.rank);
-    if (i < recorded_inside && is_running(paths[i])) ++running;
+    if (is_written(paths[i])) ++running;
     summary.processes += 1;
     summary.events += gathered->events;
     summary.bytes += gathered->bytes;
     summary.events_dropped += gathered->events_dropped;
     summary.disk_refusals += facts.refusals;
     summary.world_size = std::max(summary.world_size, gathered->world_size);
+    summary.details.bits |= details_recorded(gathered->metadata).bits;
     if (summary.metadata.empty() || facts.rank == 0) summary.metadata = gathered->metadata;
   }
   summary.ranks = ranks.size();
@@ -156,14 +156,16 @@ Result<void> gather(const fs::path& spool, const std::vector<fs::path>& outside,
   return {};
 }
 
-Result<void> describe(const RecordOptions& options, int status, const RecordSummary& summary) {
+Result<void> describe(const recording::Manifest& fresh, int status, const RecordSummary& summary) {
   const OutLock lock{summary.out};
-  auto manifest = recording::read_manifest(summary.out).value_or(new_manifest(options));
-  const std::string host = host_name();
-  if (std::ranges::find(manifest.hosts, host) == manifest.hosts.end()) manifest.hosts.push_back(host);
+  auto manifest = recording::read_manifest(summary.out).value_or(fresh);
+  for (const std::string& host : fresh.hosts)
+    if (std::ranges::find(manifest.hosts, host) == manifest.hosts.end()) manifest.hosts.push_back(host);
   manifest.world_size = std::max(manifest.world_size, summary.world_size);
-  if (manifest.metadata.empty()) manifest.metadata = summary.metadata;
+  add_metadata(summary, manifest);
   manifest.exit_status = std::max<std::int64_t>(manifest.exit_status, status);
+  recording::add_loss(manifest, Counter::processes_not_recorded, summary.not_recorded);  // siblings add up
+  recording::add_loss(manifest, Counter::processes_not_watched, summary.not_watched);
   return recording::write_manifest(summary.out, manifest);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rankscope/collectors/record.h"
+#include "rankscope/core/recording/manifest.h"
 
 namespace rankscope::collectors {
 
@@ -12,10 +13,12 @@ namespace rankscope::collectors {
 void wait_for_stragglers(const std::filesystem::path& spool);
 
 /// Copies the segments into OUT and adds what they hold to `summary`. What cannot be copied stays, and is said.
-[[nodiscard]] Result<void> gather(const std::filesystem::path& spool, const std::vector<std::filesystem::path>& outside,
-                                  Talk talk, RecordSummary& summary);
+[[nodiscard]] Result<void> gather(const std::vector<std::filesystem::path>& segments, Talk talk,
+                                  RecordSummary& summary);
 
-/// Writes the manifest, or adds this host to a sibling's.
-[[nodiscard]] Result<void> describe(const RecordOptions& options, int status, const RecordSummary& summary);
+/// What is known of a recording before its command is started.
+[[nodiscard]] recording::Manifest new_manifest(const RecordOptions& options);
+/// Writes the manifest, or adds to a sibling's. A status of -1 is unknown.
+[[nodiscard]] Result<void> describe(const recording::Manifest& fresh, int status, const RecordSummary& summary);
 
 }  // namespace rankscope::collectors

@@ -17,7 +17,9 @@
 #include "folders.h"
 #include "gather.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "spool.h"
 #include "talk.h"
 #include "watcher.h"
 
@@ -72,6 +74,7 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
     const auto now = static_cast<std::int64_t>(recording::TickClock::now_monotonic());
     settings.until_ns = now + static_cast<std::int64_t>(options.duration_s * 1e9);
   }
+  settings.details = options.details;
   settings.follow = options.follow == Follow::descendants;
   return settings;
 }
@@ -96,25 +99,32 @@ int watch_over(pid_t process, const SignalRelay& signals, Watcher& watcher, cons
   }
 }
 
-void remove_folder(const fs::path& folder) {
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
+/// As if nothing had been begun.
+void take_back(const OutFolder& out, const fs::path& spool) {
+  untie(spool, out.path);
+  remove_folder(spool);
+  remove_unused(out);
 }
 
 RecordOutcome not_started(const RecordOptions& options, int error, const OutFolder& out, const fs::path& spool) {
-  remove_folder(spool);
-  remove_unused(out);
+  take_back(out, spool);
   const bool absent = error == ENOENT;
   say(options.talk, format("rankscope: cannot run {}: {}\n", options.command.front(),
                            absent ? "there is no such command" : std::strerror(error)));
   return {.status = absent ? status_not_found : status_not_executable};
 }
 
-/// Says what was lost on the way into OUT; the spool is kept then.
+/// Says what was lost on the way into OUT; the spool is kept then, and knows how the command ended.
 void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcome) {
+  if (auto manifest = recording::read_manifest(spool)) {
+    manifest->exit_status = outcome.status;
+    static_cast<void>(recording::write_manifest(spool, *manifest));  // else it stays unknown
+  }
   outcome.summary.notes.push_back(error.message);
   outcome.summary.notes.push_back(
-      format("the recording is incomplete; what could not be copied is kept in {}", spool.string()));
+      format("the recording is incomplete; what could not be copied is kept in {}; `rankscope record --recover {}` "
+             "copies it once there is room",
+             spool.string(), spool.string()));
   if (outcome.status == 0) outcome.status = status_recorder_failed;
 }
 
@@ -125,20 +135,35 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
                               : "no process had a rank, or used NVTX, CUDA or the annotation API");
 }
 
+/// What was asked for is never left out silently.
+void note_details(DetailSet asked, RecordSummary& summary) {
+  for (const DetailInfo& info : details()) {
+    if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
+    summary.notes.push_back(
+        format("--{}: no source in the recorded program acted on it, so no {} were recorded (the reference trainer "
+               "does; PyTorch programs cannot yet)",
+               info.id, info.what));
+  }
+}
+
 RecordOutcome finish(const RecordOptions& options, const InjectSettings& settings, const OutFolder& out,
                      Watcher& watcher, RecordOutcome outcome) {
   const fs::path spool = settings.segments;
   outcome.summary.out = out.path;
   outcome.summary.not_recorded = read_tally(spool);
   wait_for_stragglers(spool);
-  const auto gathered = gather(spool, watcher.finish(outcome.status), options.talk, outcome.summary);
-  const auto described = describe(options, outcome.status, outcome.summary);
-  if (gathered && described) {
+  watcher.finish(outcome.status);
+  outcome.summary.not_watched = watcher.not_watched();
+  auto gathered = gather(recording::segments_of(spool), options.talk, outcome.summary);
+  if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary);
+  if (gathered) {
+    untie(spool, out.path);
     remove_folder(spool);
   } else {
-    keep_spool(gathered ? described.error() : gathered.error(), spool, outcome);
+    keep_spool(gathered.error(), spool, outcome);
   }
   note_absence(settings, outcome.summary);
+  note_details(settings.details, outcome.summary);
   say(options.talk, summary_text(outcome.summary));
   return outcome;
 }
@@ -193,6 +218,8 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   if (!spool) return remove_unused(out), tl::make_unexpected(spool.error());
   settings.segments = spool->string();
   make_tally(*spool);
+  if (auto tied = tie(*spool, new_manifest(options), out.path); !tied)
+    return take_back(out, *spool), tl::make_unexpected(tied.error());
   if (options.talk == Talk::verbose) {
     say(options.talk, format("rankscope: segments are in {} until the end\n", spool->string()));
   }
@@ -202,7 +229,7 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   const Subreaper subreaper;
   const SignalRelay signals;
   auto started = start_command(options.command, environment.variables, signals);
-  if (!started) return remove_folder(*spool), remove_unused(out), tl::make_unexpected(started.error());
+  if (!started) return take_back(out, *spool), tl::make_unexpected(started.error());
   if (started->error != 0) {
     static_cast<void>(reap(started->process));
     return not_started(options, started->error, out, *spool);

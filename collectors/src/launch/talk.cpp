@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "rankscope/core/format.h"
+#include "watcher.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -39,6 +40,11 @@ std::string summary_text(const RecordSummary& summary) {
   if (summary.not_recorded > 0) {
     text += format("rankscope: {} could not be recorded: no segment could be made for them\n",
                    amount(summary.not_recorded, "process", "processes"));
+  }
+  if (summary.not_watched > 0) {
+    text +=
+        format("rankscope: {} without events could not be sampled: more than {} at a time, or no segment for them\n",
+               amount(summary.not_watched, "process", "processes"), Watcher::most_watched);
   }
   for (const std::string& note : summary.notes) text += "rankscope: " + note + "\n";
   return text;

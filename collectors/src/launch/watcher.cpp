@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds worth_watching{1000};
-constexpr std::size_t most_watched = 64;  // each costs an open file and a segment
 constexpr std::uint32_t small_ring_kib = 64;
 
 std::string children_of(pid_t process) {
@@ -49,7 +48,7 @@ std::vector<pid_t> descendants_of(pid_t process) {
 }
 
 Watcher::Watcher(fs::path spool, pid_t command)
-    : spool_(std::move(spool)), folder_(spool_ / "outside"), command_(command) {
+    : spool_(std::move(spool)), folder_(spool_ / recording::outside_folder), command_(command) {
   std::error_code ignored;
   fs::create_directory(folder_, ignored);
 }
@@ -70,7 +69,7 @@ void Watcher::sample() {
     const ProcessKey key{process, start_of(process)};
     if (key.start == 0) continue;
     const auto [seen, is_new] = first_seen_.try_emplace(key, now);
-    if (now - seen->second >= worth_watching && !watched_.contains(key)) begin(key);
+    if (now - seen->second >= worth_watching && !watched_.contains(key) && !refused_.contains(key)) begin(key);
   }
   for (auto& [key, watched] : watched_) {
     if (recorded_.contains(key.pid)) continue;
@@ -84,7 +83,7 @@ void Watcher::sample() {
 }
 
 void Watcher::begin(const ProcessKey& key) {
-  if (watched_.size() >= most_watched) return;
+  if (watched_.size() >= most_watched) return refused_.insert(key), void();
   recording::SegmentOptions options;
   options.path = folder_ / (host_name() + "-" + std::to_string(key.pid) + "-" + std::to_string(key.start) +
                             recording::segment_suffix);
@@ -92,22 +91,22 @@ void Watcher::begin(const ProcessKey& key) {
   options.rank_source = recording::watched_source;
   options.watched_pid = key.pid;
   auto segment = recording::SegmentWriter::create(options);
-  if (!segment) return;
+  if (!segment) return refused_.insert(key), void();
   auto pen = (*segment)->thread();
   const Pressure pressure = key.pid == command_ ? Pressure::sample : Pressure::skip;
   watched_.emplace(key, Watched{HostSampler{key.pid, pressure}, std::move(*segment), std::move(pen)});
 }
 
-std::vector<fs::path> Watcher::finish(int status_of_command) {
+void Watcher::finish(int status_of_command) {
   read_segments();
-  std::vector<fs::path> kept;
+  std::erase_if(refused_, [this](const ProcessKey& key) { return recorded_.contains(key.pid); });
   for (auto& [key, watched] : watched_) {
-    if (recorded_.contains(key.pid) || watched.samples == 0) continue;
     if (key.pid == command_) watched.segment->note_exit(status_of_command);
-    kept.push_back(watched.segment->path());
+    if (!recorded_.contains(key.pid) && watched.samples > 0) continue;
+    std::error_code ignored;
+    fs::remove(watched.segment->path(), ignored);
   }
   watched_.clear();
-  return kept;
 }
 
 }  // namespace rankscope::collectors

@@ -26,10 +26,14 @@ class Watcher {
   /// `spool` is where the recorded processes leave their segments; what is watched goes to `spool`/outside.
   Watcher(std::filesystem::path spool, pid_t command);
 
+  static constexpr std::size_t most_watched = 64;  ///< each costs an open file and a segment
+
   /// One sample of every descendant that has lived for a second and has no segment of its own.
   void sample();
-  /// Segments of processes that never got one of their own; the others are recorded better from inside.
-  [[nodiscard]] std::vector<std::filesystem::path> finish(int status_of_command);
+  /// Removes segments of processes that got one of their own, in which they are recorded better, and empty ones.
+  void finish(int status_of_command);
+  /// Processes that would have been sampled, had there been room for them.
+  [[nodiscard]] std::uint64_t not_watched() const { return refused_.size(); }
 
  private:
   struct Watched {
@@ -47,6 +51,7 @@ class Watcher {
   std::set<pid_t> recorded_;  // from inside
   std::map<ProcessKey, std::chrono::steady_clock::time_point> first_seen_;
   std::map<ProcessKey, Watched> watched_;
+  std::set<ProcessKey> refused_;  // too many, or no segment could be made
 };
 
 /// All descendants of a process, without itself.

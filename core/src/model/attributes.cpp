@@ -64,9 +64,14 @@ AttributeStore::Place AttributeStore::add(Place place, StringId key, AttributeVa
 }
 
 std::uint32_t AttributeStore::index_of(StringId key) {
-  const auto [found, added] = key_index_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
-  if (added) keys_.push_back(key);
-  return found->second;
+  RS_CHECK(key.is_set());
+  if (key.index() >= key_index_.size()) key_index_.resize(key.index() + 1, 0);
+  std::uint32_t& place = key_index_[key.index()];
+  if (place == 0) {
+    keys_.push_back(key);
+    place = static_cast<std::uint32_t>(keys_.size());
+  }
+  return place - 1;
 }
 
 void AttributeStore::put(std::uint64_t value) {

@@ -24,7 +24,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {ranks_missing, "ranks_missing", data_loss,
      "Some ranks of the job are not in the recording: waits are lower bounds. Record every rank."},
     {rank_unknown, "rank_unknown", error,
-     "Processes with events have no rank. Give --rank-env NAME when recording, or start them with torchrun or srun."},
+     "Processes with events have no rank, or one that was only guessed. Give --rank-env NAME when recording (or start "
+     "them with torchrun or srun), --rank-map FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
      "Several processes carry the same rank (loader workers, shells); the one with most events stands for it."},
     {pop_without_push, "pop_without_push", info,
@@ -60,6 +61,57 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Events were lost because the folder for segments was full. Name a larger one with RANKSCOPE_SPOOL."},
     {attributes_dropped, "attributes_dropped", data_loss,
      "Details of events need more than 4 GiB; later ones were left out. Open fewer ranks or steps at a time."},
+    {not_gathered, "not_gathered", error,
+     "A recorder still runs, or was killed before it gathered its segments from its node-local folder, which nothing "
+     "keeps. `rankscope doctor` on that host names the folder; `rankscope record --recover FOLDER` gathers it."},
+    {processes_not_recorded, "processes_not_recorded", data_loss,
+     "No segment could be made for some processes: they are missing. Name a writable folder with room with "
+     "RANKSCOPE_SPOOL."},
+    {processes_not_watched, "processes_not_watched", info,
+     "Processes without events of their own were not sampled either: more than 64 at a time, or no segment could be "
+     "made for them."},
+    {chunks_missing, "chunks_missing", data_loss,
+     "Chunks are missing in the middle of a thread: what it did in between is lost, and what was open there is cut. "
+     "Copy "
+     "the recording again or check the disk."},
+    {truncated_input, "truncated_input", data_loss,
+     "A trace file ends early (the profiled program died, or the copy is incomplete): what followed is missing."},
+    {events_malformed, "events_malformed", data_loss,
+     "Events of a trace are no valid JSON and were left out. Record again with a newer profiler if it matters."},
+    {events_repaired, "events_repaired", info,
+     "Events hold texts with quotes that were not escaped; they were read as far as that can be told."},
+    {events_incomplete, "events_incomplete", data_loss,
+     "Events without a name, category, thread or time were left out."},
+    {events_unsupported, "events_unsupported", info,
+     "Kinds of events that the profiler itself does not write (begin/end pairs, arrows of other tools) were left out."},
+    {categories_unknown, "categories_unknown", info,
+     "Events of unknown categories are kept as plain ranges and are no part of any time split."},
+    {times_unusable, "times_unusable", data_loss,
+     "Device activities without a usable time (0, or beyond 120 years) were left out; their time counts as idle."},
+    {time_rounded_us, "time_rounded_us", info,
+     "The trace holds whole microseconds: events below 1 us may have no length, and order inside 1 us is unknown."},
+    {base_time_differs, "base_time_differs", info, "Trace files count from different base times; that was corrected."},
+    {time_origin_unknown, "time_origin_unknown", info,
+     "A trace does not say when its clock started; each such file counts from its own first event."},
+    {kernels_without_launch, "kernels_without_launch", info,
+     "Device activities have no launch call in the trace, as at the edges of the recorded window or with graphs."},
+    {kernel_before_launch, "kernel_before_launch", info,
+     "Device activities start before their launch call, by the clocks of the profiler; times are kept as they are."},
+    {correlation_reused, "correlation_reused", error,
+     "Several host calls carry one correlation number; device activities are joined to the first."},
+    {blocks_dropped, "blocks_dropped", info,
+     "Blocks of a trace file that are no part of the format (logs, additions of other tools) were not kept."},
+    {secrets_dropped, "secrets_dropped", info,
+     "Blocks of a trace file that look like an environment or a secret were not kept. Do not pass on that file."},
+    {graphs_opaque, "graphs_opaque", info,
+     "Replays of CUDA graphs were recorded as wholes: their kernels are unknown and count as compute. Record with nsys "
+     "profile --cuda-graph-trace=node."},
+    {payloads_not_exported, "payloads_not_exported", error,
+     "The export lacks what NCCL said about its calls, so bytes and communicators are unknown. Export the report "
+     "again: "
+     "nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
+    {source_warnings, "source_warnings", info,
+     "The tool that recorded this warned of problems; rankscope dump shows its words as metadata nsys.message."},
 }};
 
 constexpr bool in_order() {

@@ -4,18 +4,26 @@
 #include <numeric>
 #include <tuple>
 
+#include "span_order.h"
+
 namespace rankscope {
 namespace {
 
 constexpr std::uint32_t none = 0xFFFFFFFF;
 
+Permutation with_places(std::vector<std::uint32_t> order) {
+  Permutation result{std::move(order), {}};
+  result.place_of.resize(result.order.size());
+  for (std::uint32_t place = 0; place < result.order.size(); ++place) result.place_of[result.order[place]] = place;
+  return result;
+}
+
 template <class Less>
 Permutation sorted_order(std::size_t size, Less less) {
-  Permutation result{std::vector<std::uint32_t>(size), std::vector<std::uint32_t>(size)};
-  std::iota(result.order.begin(), result.order.end(), 0U);
-  if (!std::ranges::is_sorted(result.order, less)) std::ranges::stable_sort(result.order, less);
-  for (std::uint32_t place = 0; place < size; ++place) result.place_of[result.order[place]] = place;
-  return result;
+  std::vector<std::uint32_t> order(size);
+  std::iota(order.begin(), order.end(), 0U);
+  if (!std::ranges::is_sorted(order, less)) std::ranges::stable_sort(order, less);
+  return with_places(std::move(order));
 }
 
 template <class T>
@@ -125,6 +133,36 @@ void RunBuilder::add_sample(std::uint32_t process, StringId counter, RunTime tim
   pending_->samples.push_back({process, counter, {time, value}});
 }
 
+AttributeRange RunBuilder::attributes_of(std::uint32_t span_ticket) const {
+  if (span_ticket >= run_->span_attributes_.size()) return {};
+  return run_->attributes_.at(run_->span_attributes_[span_ticket]);
+}
+
+void RunBuilder::shift(std::span<const nanoseconds> by_process) {
+  RS_CHECK(by_process.size() == run_->processes_.size());
+  std::vector<nanoseconds> by_lane;
+  for (const Lane& lane : run_->lanes_) by_lane.push_back(by_process[lane.process]);
+  for (Span& span : run_->spans_) {
+    span.time.begin += by_lane[span.lane.index()];
+    span.time.end += by_lane[span.lane.index()];
+  }
+  for (Mark& mark : run_->marks_) mark.time += by_lane[mark.lane.index()];
+  for (Collective& collective : run_->collectives_) {
+    const LaneId lane = collective.lane.is_set() ? collective.lane : collective.enqueued_on;
+    RS_CHECK(lane.is_set());
+    collective.enqueued += by_lane[lane.index()];
+    if (collective.state != CommState::enqueued) collective.started += by_lane[lane.index()];
+    if (collective.state == CommState::finished) collective.finished += by_lane[lane.index()];
+  }
+  for (PendingSample& sample : pending_->samples) sample.sample.time += by_process[sample.process];
+  for (std::size_t row = 0; row < run_->processes_.size(); ++row) {
+    TimeRange& recorded = run_->processes_[row].recorded;
+    if (recorded == TimeRange{}) continue;  // build() finds it
+    recorded.begin += by_process[row];
+    recorded.end += by_process[row];
+  }
+}
+
 Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   Run& run = *run_;
   if (run.processes_.empty()) return fail(ErrorKind::unreadable, "it holds no process");
@@ -212,12 +250,7 @@ void RunBuilder::Pending::sort_links(Run& run, const Permutation& spans) {
 }
 
 void RunBuilder::Pending::sort_spans(Run& run) {
-  const auto order = sorted_order(run.spans_.size(), [&run](std::uint32_t a, std::uint32_t b) {
-    const Span& left = run.spans_[a];
-    const Span& right = run.spans_[b];
-    return std::tuple{left.lane, left.time.begin, right.time.end} <
-           std::tuple{right.lane, right.time.begin, left.time.end};
-  });
+  const auto order = with_places(span_order(run.spans_, run.lanes_.size()));
   permute(run.spans_, order);
   permute_places(run.span_attributes_, order);
   run.attributes_.shrink();

@@ -1,4 +1,5 @@
 // RunBuilder::absorb: how parts that several threads collected become one.
+#include <algorithm>
 #include <tuple>
 
 #include "run_builder_pending.h"
@@ -25,19 +26,17 @@ class RunBuilder::Absorption {
       strings_.push_back(to_.intern(from_.text(StringId{id})));
   }
 
-  void processes(PartProcesses which) {
-    for (std::uint32_t row = 0; row < from_.processes_.size(); ++row) {
-      if (which == PartProcesses::same_rows) {
-        RS_CHECK(row < to_.run_->processes_.size());
-        processes_.push_back(row);
-        continue;
-      }
-      Process& process = from_.processes_[row];
+  void new_processes() {
+    for (Process& process : from_.processes_) {
       process.host = of(process.host);
       process.program = of(process.program);
       rename(process.metadata);
       processes_.push_back(to_.add_process(std::move(process)));
     }
+  }
+  void known_processes(std::uint32_t first) {
+    RS_CHECK(first + from_.processes_.size() <= to_.run_->processes_.size());
+    for (std::uint32_t row = 0; row < from_.processes_.size(); ++row) processes_.push_back(first + row);
   }
 
   void lanes() {
@@ -54,6 +53,10 @@ class RunBuilder::Absorption {
   }
 
   void spans() {
+    // At least twice as large each time, so that many parts cost no more than one.
+    const std::size_t needed = to_.run_->spans_.size() + from_.spans_.size();
+    if (needed > to_.run_->spans_.capacity())
+      to_.run_->spans_.reserve(std::max(needed, 2 * to_.run_->spans_.capacity()));
     for (std::uint32_t row = 0; row < from_.spans_.size(); ++row) {
       Span span = from_.spans_[row];
       span.lane = of(span.lane);
@@ -111,6 +114,17 @@ class RunBuilder::Absorption {
       to_.run_->quality_.add(info.counter, from_.quality_.of(info.counter));
   }
 
+  /// Everything that refers to processes and strings; what became of the part's ids.
+  Absorbed rows() {
+    lanes();
+    spans();
+    marks();
+    devices();
+    collectives();
+    counters();
+    return {first_span_, std::move(lanes_), std::move(strings_)};
+  }
+
  private:
   template <class T>
   static std::uint32_t size(const std::vector<T>& rows) {
@@ -138,16 +152,19 @@ class RunBuilder::Absorption {
   std::vector<LaneId> lanes_;
 };
 
-void RunBuilder::absorb(RunBuilder&& part, PartProcesses processes) {
+Absorbed RunBuilder::absorb(RunBuilder&& part, PartProcesses processes) {
+  if (processes == PartProcesses::same_rows) return absorb_into(std::move(part), 0);
   Absorption step{*this, part};
   step.strings();
-  step.processes(processes);
-  step.lanes();
-  step.spans();
-  step.marks();
-  step.devices();
-  step.collectives();
-  step.counters();
+  step.new_processes();
+  return step.rows();
+}
+
+Absorbed RunBuilder::absorb_into(RunBuilder&& part, std::uint32_t first_process) {
+  Absorption step{*this, part};
+  step.strings();
+  step.known_processes(first_process);
+  return step.rows();
 }
 
 }  // namespace rankscope

@@ -275,11 +275,14 @@ Result<void> TextReader::group_line(const Words& words) {
 }
 
 Result<void> TextReader::quality_line(const Words& words) {
-  if (words.size() != 3) return wrong("@quality needs a counter and its value");
+  if (words.size() != 3 && words.size() != 4)
+    return wrong("@quality needs a counter, its value, and perhaps the place");
   const auto counter = counter_from(words[1].value);
   if (!counter) return wrong(format("'{}' is no counter", words[1].value));
   RS_TRY(const std::int64_t value, integer(words[2].value));
-  builder_.quality().add(*counter, static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
+  const auto amount = static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
+  builder_.quality().add(*counter, amount);
+  if (words.size() == 4) builder_.info().places.push_back({*counter, amount, words[3].value});
   return {};
 }
 
@@ -360,9 +363,11 @@ Result<void> TextReader::collective(const NewCollective& base, const Words& word
   NewCollective result = base;
   const std::string& group = find(words, "group")->value;
   const std::uint32_t process = process_of(result.rank);
-  auto found = groups_.find(group);
-  if (found == groups_.end()) return wrong(format("group '{}' needs a line '@group {} RANKS' before", group, group));
-  result.group = found->second;
+  const bool unknown_group = group == "-" && !find(words, "group")->quoted;
+  const auto found = groups_.find(group);
+  if (!unknown_group && found == groups_.end())
+    return wrong(format("group '{}' needs a line '@group {} RANKS' before", group, group));
+  if (!unknown_group) result.group = found->second;
   std::int64_t& next = next_sequence_[{process, group}];
   RS_TRY(result.sequence, integer_or(words, "seq", next));
   next = result.sequence + 1;

@@ -8,6 +8,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "scrub_payload.h"
 #include "segment_file.h"
 
 namespace rankscope::recording {
@@ -77,7 +78,7 @@ void write_header(std::ofstream& out, const SegmentFile& segment) {
 
 }  // namespace
 
-Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& target) {
+Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& target, Secrets secrets) {
   RS_TRY(const SegmentFile segment, read_segment(source));
   const fs::path temporary = target.string() + ".part";
   std::ofstream out{temporary, std::ios::binary | std::ios::trunc};
@@ -85,7 +86,13 @@ Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& tar
   write_header(out, segment);
   summary.bytes = segment_header_bytes;
   summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
-  for (const Chunk& chunk : segment.chunks) {
+  std::vector<std::byte> scrubbed;
+  for (Chunk chunk : segment.chunks) {
+    if (secrets == Secrets::hide) {
+      scrubbed.assign(chunk.payload.begin(), chunk.payload.end());
+      summary.secrets_hidden += scrub_payload(scrubbed);
+      chunk.payload = scrubbed;
+    }
     write_chunk(out, chunk);
     summary.events += count_events(chunk);
     collect_metadata(chunk, summary.metadata);

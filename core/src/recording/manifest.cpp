@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view schema = "rankscope.recording";
-constexpr std::string_view hidden = "***";
+constexpr const char* spooled_key = "spooled";
+constexpr const char* losses_key = "losses";
 
 Json to_object(const std::vector<std::pair<std::string, std::string>>& entries) {
   Json object = Json::object();
@@ -46,25 +47,43 @@ T value_or(const Json& parent, const char* key, T fallback) {
   return fits ? value.get<T>() : fallback;
 }
 
-bool names_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 10> words{"token",   "secret",  "password",   "passwd", "apikey",
-                                                   "api_key", "api-key", "credential", "auth",   "private"};
-  std::string lower{name};
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (lower.ends_with("_key") || lower.ends_with("-key")) return true;
-  return std::ranges::any_of(words, [&lower](std::string_view word) { return lower.find(word) != std::string::npos; });
+Json to_json(const Spooled& spooled) {
+  return {{"host", spooled.recorder.host},
+          {"boot_id", spooled.recorder.boot_id},
+          {"pid", spooled.recorder.pid},
+          {"start_ticks", spooled.recorder.start_ticks},
+          {"out", spooled.out}};
 }
 
-// user:password@host
-std::string hide_url_password(std::string word) {
-  const std::size_t scheme = word.find("://");
-  const std::size_t at = scheme == std::string::npos ? std::string::npos : word.find('@', scheme);
-  const std::size_t colon = at == std::string::npos ? std::string::npos : word.find(':', scheme + 3);
-  if (colon < at) word.replace(colon + 1, at - colon - 1, hidden);
-  return word;
+std::optional<Spooled> spooled_from(const Json& parent) {
+  if (!parent.contains(spooled_key) || !parent[spooled_key].is_object()) return std::nullopt;
+  const Json& json = parent[spooled_key];
+  return Spooled{{.host = value_or<std::string>(json, "host", ""),
+                  .boot_id = value_or<std::string>(json, "boot_id", ""),
+                  .pid = value_or<std::int64_t>(json, "pid", 0),
+                  .start_ticks = value_or<std::uint64_t>(json, "start_ticks", 0)},
+                 value_or<std::string>(json, "out", "")};
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> losses_from(const Json& parent) {
+  std::vector<std::pair<std::string, std::uint64_t>> losses;
+  if (!parent.contains(losses_key) || !parent[losses_key].is_object()) return losses;
+  for (const auto& [name, value] : parent[losses_key].items())
+    if (value.is_number_unsigned()) losses.emplace_back(name, value.get<std::uint64_t>());
+  return losses;
 }
 
 }  // namespace
+
+void add_loss(Manifest& manifest, Counter counter, std::uint64_t value) {
+  if (value == 0) return;
+  const std::string name{info_of(counter).name};
+  const auto known = std::ranges::find(manifest.losses, name, &std::pair<std::string, std::uint64_t>::first);
+  if (known == manifest.losses.end())
+    manifest.losses.emplace_back(name, value);
+  else
+    known->second += value;
+}
 
 Result<Manifest> read_manifest(const fs::path& recording) {
   const fs::path path = recording / manifest_name;
@@ -84,6 +103,8 @@ Result<Manifest> read_manifest(const fs::path& recording) {
   manifest.hosts = strings_from(json, "hosts");
   manifest.metadata = from_object(json, "metadata");
   manifest.injected = from_object(json, injected_faults_key);
+  manifest.losses = losses_from(json);
+  manifest.spooled = spooled_from(json);
   return manifest;
 }
 
@@ -100,6 +121,8 @@ Result<void> write_manifest(const fs::path& recording, const Manifest& manifest)
   json["hosts"] = manifest.hosts;
   json["metadata"] = to_object(manifest.metadata);
   if (!manifest.injected.empty()) json[injected_faults_key] = to_object(manifest.injected);
+  for (const auto& [name, value] : manifest.losses) json[losses_key][name] = value;
+  if (manifest.spooled) json[spooled_key] = to_json(*manifest.spooled);
   const fs::path path = recording / manifest_name;
   const fs::path temporary = recording / (std::string{manifest_name} + ".part");
   std::ofstream file{temporary, std::ios::trunc};
@@ -109,24 +132,6 @@ Result<void> write_manifest(const fs::path& recording, const Manifest& manifest)
   if (file) fs::rename(temporary, path, error);
   if (!file || error) return fail(ErrorKind::cannot_write, format("cannot write {}", path.string()));
   return {};
-}
-
-std::vector<std::string> scrub(const std::vector<std::string>& command) {
-  std::vector<std::string> result;
-  bool hide_next = false;
-  for (const std::string& word : command) {
-    const std::size_t equals = word.find('=');
-    const bool option = word.starts_with("-");
-    if (hide_next && !option) {
-      result.emplace_back(hidden);
-    } else if (equals != std::string::npos && names_secret(std::string_view{word}.substr(0, equals))) {
-      result.push_back(word.substr(0, equals + 1).append(hidden));
-    } else {
-      result.push_back(hide_url_password(word));
-    }
-    hide_next = option && equals == std::string::npos && names_secret(word);
-  }
-  return result;
 }
 
 }  // namespace rankscope::recording

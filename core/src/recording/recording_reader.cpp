@@ -1,8 +1,11 @@
 // A .rankscope folder -> Run.
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
+#include <thread>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
@@ -20,20 +23,10 @@ constexpr nanoseconds wall_clock_error{10'000'000};
 
 struct Opened {
   SegmentFile file;
+  std::string name;  ///< of the file
   TickMap ticks;
   std::string boot;
 };
-
-std::vector<fs::path> segment_paths(const fs::path& recording) {
-  std::vector<fs::path> paths;
-  for (const fs::path& folder : {recording / segment_folder, recording}) {
-    std::error_code error;
-    for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error))
-      if (entry->path().extension() == segment_suffix) paths.push_back(entry->path());
-  }
-  std::ranges::sort(paths);
-  return paths;
-}
 
 Result<void> check_folder(const fs::path& path) {
   std::error_code error;
@@ -53,6 +46,19 @@ Result<void> check_version(const fs::path& path) {
                      path.string(), manifest->major, manifest->minor, format_major));
 }
 
+tl::unexpected<Error> no_segments(const fs::path& path) {
+  const auto marks = spool_marks_of(path);
+  if (marks.empty())
+    return fail(
+        ErrorKind::unreadable,
+        format("{} holds no segments: no process in it could be recorded, or the copy is incomplete", path.string()));
+  return fail(
+      ErrorKind::unreadable,
+      format("{} holds no segments yet: its recorder {} still runs, or was killed before it gathered them from {}; "
+             "`rankscope record --recover {}` on that host does so",
+             path.string(), marks.front().recorder, marks.front().spool.string(), marks.front().spool.string()));
+}
+
 struct OpenSegments {
   std::vector<Opened> segments;
   std::vector<Error> refused;
@@ -68,7 +74,7 @@ OpenSegments open_segments(const std::vector<fs::path>& paths) {
     }
     TickMap ticks{clock_pairs(*file), file->fixed.ticks_per_ns};
     std::string boot{file->fixed.boot_id.data(), strnlen(file->fixed.boot_id.data(), file->fixed.boot_id.size())};
-    result.segments.push_back({std::move(*file), std::move(ticks), std::move(boot)});
+    result.segments.push_back({std::move(*file), path.filename().string(), std::move(ticks), std::move(boot)});
   }
   return result;
 }
@@ -131,15 +137,55 @@ void apply_manifest(const fs::path& path, RunBuilder& builder) {
   if (!command.empty()) info.metadata.emplace_back("command", command);
   if (!manifest->launcher.empty()) info.metadata.emplace_back("launcher", manifest->launcher);
   if (manifest->exit_status >= 0) info.metadata.emplace_back("exit_status", std::to_string(manifest->exit_status));
+  if (manifest->spooled) builder.quality().add(Counter::not_gathered);
+  for (const auto& [name, value] : manifest->losses)
+    if (const auto counter = counter_from(name)) builder.quality().add(*counter, value);
 }
 
-void count_losses(const SegmentFile& file, Quality& quality) {
+/// Counts, and says where: what to copy again, or whose ring to enlarge.
+void count_at(RunBuilder& builder, Counter counter, std::uint64_t amount, const std::string& where) {
+  if (amount == 0) return;
+  builder.quality().add(counter, amount);
+  builder.info().places.push_back({counter, amount, where});
+}
+
+void count_losses(const Opened& opened, RankId rank, RunBuilder& builder) {
+  const SegmentFile& file = opened.file;
+  const std::string where = rank.is_set() ? format("{} (rank {})", opened.name, rank.value)
+                                          : format("{} (pid {}, no rank)", opened.name, file.fixed.pid);
   // The same loss has two causes with different remedies.
   const bool disk_full = file.counters.extents_refused > 0;
-  quality.add(disk_full ? Counter::disk_full : Counter::events_dropped, file.counters.events_dropped);
-  quality.add(Counter::names_lost, file.counters.names_truncated);
-  for (const CounterInfo& info : counter_table())
-    if (const std::uint64_t value = file.quality.of(info.counter); value > 0) quality.add(info.counter, value);
+  count_at(builder, disk_full ? Counter::disk_full : Counter::events_dropped, file.counters.events_dropped, where);
+  count_at(builder, Counter::names_lost, file.counters.names_truncated, where);
+  for (const CounterInfo& info : counter_table()) count_at(builder, info.counter, file.quality.of(info.counter), where);
+}
+
+/// What one segment gave; decoded beside the others, put together in the order of the files.
+struct Decoded {
+  RunBuilder rows;
+  RankId rank;
+  std::uint64_t events = 0;
+};
+
+std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segments,
+                                                 const std::vector<SegmentClock>& clocks) {
+  const bool guess_rank = single_unranked(segments);
+  std::vector<std::unique_ptr<Decoded>> decoded(segments.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < segments.size(); i = next++) {
+      decoded[i] = std::make_unique<Decoded>();
+      const bool guessed = guess_rank && has_events(segments[i]);
+      decoded[i]->rank = guessed ? RankId{0} : rank_of(segments[i].file);
+      decoded[i]->events = SegmentDecoder{decoded[i]->rows, segments[i].file, clocks[i], decoded[i]->rank}.decode();
+    }
+  };
+  const std::size_t helpers = std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), segments.size());
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < helpers; ++i) threads.emplace_back(work);
+  work();
+  threads.clear();  // joins
+  return decoded;
 }
 
 void count_ranks(const std::vector<Opened>& segments, RunBuilder& builder) {
@@ -154,40 +200,35 @@ void count_ranks(const std::vector<Opened>& segments, RunBuilder& builder) {
 
 bool looks_like_recording(const fs::path& path) {
   std::error_code error;
-  return fs::is_directory(path, error) && (fs::exists(path / manifest_name, error) || !segment_paths(path).empty());
+  return fs::is_directory(path, error) &&
+         (fs::exists(path / manifest_name, error) || !segments_of(path).empty() || !spool_marks_of(path).empty());
 }
 
 Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   RS_TRY_VOID(check_folder(path));
   RS_TRY_VOID(check_version(path));
-  const auto paths = segment_paths(path);
+  const auto paths = segments_of(path);
   if (paths.empty() && !looks_like_recording(path))
     return fail(ErrorKind::unreadable,
                 format("{} is no recording: it has no {} and no segments", path.string(), manifest_name));
-  if (paths.empty())
-    return fail(
-        ErrorKind::unreadable,
-        format("{} holds no segments: no process in it could be recorded, or the copy is incomplete", path.string()));
+  if (paths.empty()) return no_segments(path);
   OpenSegments opened = open_segments(paths);
   if (opened.segments.empty()) return tl::make_unexpected(opened.refused.front());
   RunBuilder builder;
-  builder.quality().add(Counter::segments_unreadable, opened.refused.size());
+  for (const Error& refused : opened.refused) count_at(builder, Counter::segments_unreadable, 1, refused.message);
   builder.info().world_size = world_size_of(opened.segments);
   const std::vector<SegmentClock> clocks = make_clocks(opened.segments, builder.info());
   apply_manifest(path, builder);
-  const bool guess_rank = single_unranked(opened.segments);
-  for (std::size_t i = 0; i < opened.segments.size(); ++i) {
-    const SegmentFile& file = opened.segments[i].file;
-    const bool guessed = guess_rank && has_events(opened.segments[i]);
-    const RankId rank = guessed ? RankId{0} : rank_of(file);
-    const std::uint64_t events = SegmentDecoder{builder, file, clocks[i], rank}.decode();
-    if (is_watched(opened.segments[i])) {
-      count_losses(file, builder.quality());
-      continue;
-    }
-    if (!has_rank(opened.segments[i]) && events > 0) builder.quality().add(Counter::rank_unknown);
-    if (events == 0) builder.quality().add(Counter::processes_without_events);
-    count_losses(file, builder.quality());
+  builder.quality().add(Counter::not_gathered, spool_marks_of(path).size());
+  auto decoded = decode_all(opened.segments, clocks);
+  for (std::size_t i = 0; i < decoded.size(); ++i) {
+    Decoded& part = *decoded[i];
+    builder.absorb(std::move(part.rows), PartProcesses::new_rows);
+    const bool watched = is_watched(opened.segments[i]);
+    if (!watched && !has_rank(opened.segments[i]) && part.events > 0) builder.quality().add(Counter::rank_unknown);
+    if (!watched && part.events == 0) builder.quality().add(Counter::processes_without_events);
+    count_losses(opened.segments[i], part.rank, builder);
+    decoded[i].reset();  // half the memory
   }
   count_ranks(opened.segments, builder);
   return std::move(builder).build().map_error(while_doing(path.string()));

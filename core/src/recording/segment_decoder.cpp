@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <optional>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
@@ -41,6 +42,8 @@ bool fills_a_row(const Chunk& chunk) {
       case RecordType::clock_pair:
       case RecordType::range_start:  // rows of their own
       case RecordType::range_end:
+      case RecordType::range_attribute_int:
+      case RecordType::range_attribute_text:
         break;
       default:
         return true;
@@ -49,13 +52,43 @@ bool fills_a_row(const Chunk& chunk) {
   return false;
 }
 
+bool holds_text(RecordType attribute) {
+  using enum RecordType;
+  return attribute == attribute_text || attribute == mark_attribute_text || attribute == range_attribute_text;
+}
+
+std::uint32_t add_process(RunBuilder& builder, const SegmentFile& segment, RankId rank) {
+  const SegmentStatic& fixed = segment.fixed;
+  Process process;
+  process.rank = rank;
+  process.pid = fixed.pid;
+  process.host = builder.intern(text_of(fixed.host));
+  process.program = builder.intern(text_of(fixed.program));
+  process.local_rank = fixed.local_rank;
+  const bool exited = segment.counters.end == ProcessEnd::exited;
+  // A process that is watched from outside does not tell how it ended.
+  const Ending untold = text_of(fixed.rank_source) == watched_source ? Ending::unknown : Ending::vanished;
+  process.ending = exited ? Ending::exited : untold;
+  process.exit_status = exited ? segment.counters.exit_status : 0;
+  if (const auto source = text_of(fixed.rank_source); !source.empty())
+    process.metadata.emplace_back(builder.intern("rank_source"), builder.intern(source));
+  return builder.add_process(std::move(process));
+}
+
 }  // namespace
 
 struct SegmentDecoder::Thread {
   LaneId lane;
   std::vector<StringId> names;  // of the current chunk
   std::vector<OpenSpan> open;
+  std::optional<std::uint32_t> mark;  // ticket of the latest one
+  std::vector<Attribute> attributes;  // of the open spans, one behind the other
   std::uint64_t last_ticks = 0;
+
+  [[nodiscard]] std::span<const Attribute> attributes_of(std::size_t span) const {
+    const std::size_t end = span + 1 < open.size() ? open[span + 1].first_attribute : attributes.size();
+    return std::span{attributes}.subspan(open[span].first_attribute, end - open[span].first_attribute);
+  }
 
   [[nodiscard]] StringId name(std::uint64_t id) const { return id < names.size() ? names[id] : StringId::none(); }
 };
@@ -73,10 +106,15 @@ std::vector<ClockPair> clock_pairs(const SegmentFile& segment) {
 }
 
 SegmentDecoder::SegmentDecoder(RunBuilder& builder, const SegmentFile& segment, const SegmentClock& clock, RankId rank)
-    : builder_(builder), segment_(segment), clock_(clock), rank_(rank), last_ticks_(segment.fixed.first_pair.ticks) {}
+    : builder_(builder),
+      segment_(segment),
+      clock_(clock),
+      rank_(rank),
+      process_(add_process(builder, segment, rank)),
+      ranges_(builder, clock, process_),
+      last_ticks_(segment.fixed.first_pair.ticks) {}
 
 std::uint64_t SegmentDecoder::decode() {
-  add_process();
   std::vector<std::pair<std::size_t, std::size_t>> threads;  // [first, last) chunk
   const auto& chunks = segment_.chunks;
   for (std::size_t first = 0, last = 0; first < chunks.size(); first = last) {
@@ -84,31 +122,16 @@ std::uint64_t SegmentDecoder::decode() {
     threads.emplace_back(first, last);
   }
   for (const auto& [first, last] : threads) decode_thread(first, last);
+  // A chunk with a wrong checksum is counted as such already.
+  const std::uint64_t corrupt = segment_.quality.of(Counter::chunks_corrupt);
+  if (missing_chunks_ > corrupt) builder_.quality().add(Counter::chunks_missing, missing_chunks_ - corrupt);
   finish_spans();
-  finish_ranges();
+  ranges_.finish(last_ticks_);
   finish_collectives();
   for (const auto& [counter, total] : totals_) builder_.quality().add(counter, total);
   Process& process = builder_.process(process_);
-  process.recorded = {clock_.run_time(segment_.fixed.first_pair.ticks), clock_.run_time(last_ticks_)};
-  return added_;
-}
-
-void SegmentDecoder::add_process() {
-  const SegmentStatic& fixed = segment_.fixed;
-  Process process;
-  process.rank = rank_;
-  process.pid = fixed.pid;
-  process.host = builder_.intern(text_of(fixed.host));
-  process.program = builder_.intern(text_of(fixed.program));
-  process.local_rank = fixed.local_rank;
-  const bool exited = segment_.counters.end == ProcessEnd::exited;
-  // A process that is watched from outside does not tell how it ended.
-  const Ending untold = text_of(fixed.rank_source) == watched_source ? Ending::unknown : Ending::vanished;
-  process.ending = exited ? Ending::exited : untold;
-  process.exit_status = exited ? segment_.counters.exit_status : 0;
-  if (const auto source = text_of(fixed.rank_source); !source.empty())
-    process.metadata.emplace_back(builder_.intern("rank_source"), builder_.intern(source));
-  process_ = builder_.add_process(std::move(process));
+  process.recorded = {run_time(segment_.fixed.first_pair.ticks), run_time(last_ticks_)};
+  return added_ + ranges_.added();
 }
 
 void SegmentDecoder::saw(std::uint64_t ticks) { last_ticks_ = std::max(last_ticks_, ticks); }
@@ -124,11 +147,18 @@ void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chu
   std::uint32_t expected = 0;
   for (std::size_t i = first_chunk; i < last_chunk; ++i) {
     // Behind a missing chunk nobody knows which of the open spans ended in it.
-    if (segment_.chunks[i].sequence != expected) close_all(thread, thread.last_ticks);
+    if (segment_.chunks[i].sequence != expected) {
+      missing_chunks_ += std::uint64_t{segment_.chunks[i].sequence} - expected;
+      close_all(thread, thread.last_ticks);
+      thread.mark.reset();
+    }
     expected = segment_.chunks[i].sequence + 1;
     decode_chunk(thread, segment_.chunks[i]);
   }
-  for (OpenSpan& span : thread.open) unclosed_.push_back({thread.lane, std::move(span)});
+  for (std::size_t i = 0; i < thread.open.size(); ++i) {
+    const auto attributes = thread.attributes_of(i);
+    unclosed_.push_back({thread.lane, thread.open[i], {attributes.begin(), attributes.end()}});
+  }
 }
 
 void SegmentDecoder::decode_chunk(Thread& thread, const Chunk& chunk) {
@@ -147,26 +177,31 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
     case RecordType::push:
       saw(thread.last_ticks = ticks);
       if (!name.is_set()) builder_.quality().add(Counter::names_lost);
-      thread.open.push_back({record.head.code, name, ticks, {}, {}});
+      thread.open.push_back({record.head.code, name, ticks, thread.attributes.size()});
       return;
     case RecordType::pop:
       return pop(thread, ticks);
     case RecordType::range_start:
-      return range_start({record.head.code, name, ticks}, record.word(1));
+      saw(ticks);
+      return ranges_.start({kind_of(record.head.code), name, ticks}, record.word(1));
     case RecordType::range_end:
-      return range_end(ticks, record.word(1));
+      saw(ticks);
+      return ranges_.end(ticks, record.word(1));
     case RecordType::mark:
       saw(ticks);
       ++added_;
-      builder_.add_mark(thread.lane, name, clock_.run_time(ticks));
+      thread.mark = builder_.add_mark(thread.lane, name, run_time(ticks));
       return;
     case RecordType::attribute_int:
-      return add_attribute(thread, record, false);
     case RecordType::attribute_text:
-      return add_attribute(thread, record, true);
+    case RecordType::mark_attribute_int:
+    case RecordType::mark_attribute_text:
+    case RecordType::range_attribute_int:
+    case RecordType::range_attribute_text:
+      return add_attribute(thread, record);
     case RecordType::counter:
       saw(ticks);
-      return builder_.add_sample(process_, name, clock_.run_time(ticks), std::bit_cast<double>(record.word(1)));
+      return builder_.add_sample(process_, name, run_time(ticks), std::bit_cast<double>(record.word(1)));
     case RecordType::comm_enqueued:
       return enqueued(thread, record);
     case RecordType::comm_started:
@@ -194,13 +229,24 @@ void SegmentDecoder::decode_string(Thread& thread, const Record& record) {
   thread.names[record.head.name] = builder_.intern(text);
 }
 
-void SegmentDecoder::add_attribute(Thread& thread, const Record& record, bool text) {
+void SegmentDecoder::add_attribute(Thread& thread, const Record& record) {
+  const auto type = static_cast<RecordType>(record.head.type);
   const StringId key = thread.name(record.head.name);
-  if (thread.open.empty() || !key.is_set()) return;
-  if (text)
-    thread.open.back().texts.emplace_back(key, thread.name(record.word(0)));
-  else
-    thread.open.back().numbers.emplace_back(key, static_cast<std::int64_t>(record.word(0)));
+  const StringId text = thread.name(record.word(0));
+  if (!key.is_set() || (holds_text(type) && !text.is_set())) return builder_.quality().add(Counter::names_lost);
+  AttributeValue value{static_cast<std::int64_t>(record.word(0))};
+  if (holds_text(type)) value = record.head.code == is_json ? AttributeValue{JsonText{text}} : AttributeValue{text};
+  switch (type) {
+    case RecordType::mark_attribute_int:
+    case RecordType::mark_attribute_text:
+      if (thread.mark) builder_.add_mark_attribute(*thread.mark, key, value);
+      return;
+    case RecordType::range_attribute_int:
+    case RecordType::range_attribute_text:
+      return ranges_.attribute(record.word(1), key, value);
+    default:
+      if (!thread.open.empty()) thread.attributes.push_back({key, value});
+  }
 }
 
 void SegmentDecoder::add_metadata(StringId key, StringId value) {
@@ -225,77 +271,39 @@ void SegmentDecoder::note_total(Counter counter, std::string_view total) {
 void SegmentDecoder::pop(Thread& thread, std::uint64_t ticks) {
   saw(thread.last_ticks = ticks);
   if (thread.open.empty()) return builder_.quality().add(Counter::pop_without_push);
-  add_span(thread.lane, thread.open.back(), ticks, 0);
+  const OpenSpan& open = thread.open.back();
+  add_span(thread.lane, open, thread.attributes_of(thread.open.size() - 1), ticks, 0);
+  thread.attributes.resize(open.first_attribute);
   thread.open.pop_back();
 }
 
-void SegmentDecoder::add_span(LaneId lane, const OpenSpan& open, std::uint64_t end, std::uint8_t flags) {
-  const TimeRange time{clock_.run_time(open.ticks), clock_.run_time(end)};
+RunTime SegmentDecoder::run_time(std::uint64_t ticks) {
+  if (!piece_.holds(ticks)) piece_ = clock_.ticks.piece_at(ticks);
+  return RunTime{piece_.host_time(ticks).time_since_epoch() + clock_.run_minus_host};
+}
+
+void SegmentDecoder::add_span(LaneId lane, const OpenSpan& open, std::span<const Attribute> attributes,
+                              std::uint64_t end, std::uint8_t flags) {
+  const TimeRange time{run_time(open.ticks), run_time(end)};
   const std::uint32_t ticket = builder_.add_span(lane, kind_of(open.kind), open.name, time, flags);
-  for (const auto& [key, value] : open.numbers) builder_.add_attribute(ticket, key, value);
-  for (const auto& [key, value] : open.texts) builder_.add_attribute(ticket, key, value);
+  for (const Attribute& attribute : attributes) builder_.add_attribute(ticket, attribute.key, attribute.value);
   ++added_;
 }
 
 void SegmentDecoder::close_all(Thread& thread, std::uint64_t ticks) {
   builder_.quality().add(Counter::spans_unclosed, thread.open.size());
-  for (const OpenSpan& open : thread.open) add_span(thread.lane, open, std::max(ticks, open.ticks), span_flag::cut_end);
+  for (std::size_t i = 0; i < thread.open.size(); ++i)
+    add_span(thread.lane, thread.open[i], thread.attributes_of(i), std::max(ticks, thread.open[i].ticks),
+             span_flag::cut_end);
   thread.open.clear();
+  thread.attributes.clear();
 }
 
 // Open spans are drawn up to the last thing that the process is known to have done.
 void SegmentDecoder::finish_spans() {
   builder_.quality().add(Counter::spans_unclosed, unclosed_.size());
   for (const Unclosed& open : unclosed_)
-    add_span(open.lane, open.span, std::max(last_ticks_, open.span.ticks), span_flag::cut_end);
-}
-
-LaneId SegmentDecoder::range_lane() {
-  if (!range_lane_.is_set()) range_lane_ = builder_.add_lane(process_, LaneKind::thread, "ranges", 0);
-  return range_lane_;
-}
-
-void SegmentDecoder::range_start(const OpenRange& range, std::uint64_t handle) {
-  saw(range.ticks);
-  const auto end = range_ends_.find(handle);
-  if (end == range_ends_.end()) {
-    ranges_[handle] = range;
-    return;
-  }
-  add_range(range, end->second);
-  range_ends_.erase(end);
-}
-
-// Threads are read one after the other: a range that ends on another thread may end before it starts here.
-void SegmentDecoder::range_end(std::uint64_t ticks, std::uint64_t handle) {
-  saw(ticks);
-  const auto found = ranges_.find(handle);
-  if (found == ranges_.end()) {
-    range_ends_[handle] = ticks;
-    return;
-  }
-  add_range(found->second, ticks);
-  ranges_.erase(found);
-}
-
-void SegmentDecoder::add_range(const OpenRange& range, std::uint64_t end) {
-  builder_.add_span(range_lane(), kind_of(range.kind), range.name,
-                    {clock_.run_time(range.ticks), clock_.run_time(end)});
-  ++added_;
-}
-
-void SegmentDecoder::finish_ranges() {
-  builder_.quality().add(Counter::pop_without_push, range_ends_.size());
-  std::vector<OpenRange> open;
-  for (const auto& [handle, range] : ranges_) open.push_back(range);
-  std::ranges::sort(open, {}, [](const OpenRange& range) { return std::pair{range.ticks, range.name}; });
-  for (const OpenRange& range : open) {
-    builder_.quality().add(Counter::spans_unclosed);
-    builder_.add_span(range_lane(), kind_of(range.kind), range.name,
-                      {clock_.run_time(range.ticks), clock_.run_time(std::max(last_ticks_, range.ticks))},
-                      span_flag::cut_end);
-    ++added_;
-  }
+    add_span(open.lane, open.span, open.attributes, std::max(last_ticks_, open.span.ticks), span_flag::cut_end);
 }
 
 void SegmentDecoder::enqueued(const Thread& thread, const Record& record) {
@@ -345,14 +353,14 @@ void SegmentDecoder::add_collective(const OpenCollective& open) {
   row.sequence = open.enqueued.sequence;
   row.bytes = open.enqueued.bytes;
   row.peer = open.enqueued.peer;
-  row.enqueued = clock_.run_time(open.enqueued.ticks);
+  row.enqueued = run_time(open.enqueued.ticks);
   row.state = open.is_finished ? CommState::finished : open.is_started ? CommState::started : CommState::enqueued;
   if (open.is_started) {
     const std::uint64_t end = open.is_finished ? open.finished : std::max(last_ticks_, open.started);
-    row.started = clock_.run_time(open.started);
-    row.finished = open.is_finished ? clock_.run_time(end) : RunTime{};
+    row.started = run_time(open.started);
+    row.finished = open.is_finished ? run_time(end) : RunTime{};
     row.lane = open.lane;
-    row.span_ticket = builder_.add_span(open.lane, SpanKind::comm, open.op, {row.started, clock_.run_time(end)},
+    row.span_ticket = builder_.add_span(open.lane, SpanKind::comm, open.op, {row.started, run_time(end)},
                                         open.is_finished ? std::uint8_t{0} : span_flag::cut_end);
   }
   builder_.add_collective(row);

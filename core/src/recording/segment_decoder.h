@@ -3,25 +3,16 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "range_decoder.h"
 #include "rankscope/core/model/run_builder.h"
+#include "segment_clock.h"
 #include "segment_file.h"
-#include "tick_map.h"
 
 namespace rankscope::recording {
-
-/// What has to be known about all segments before one is decoded: the shift from its host's clock to run time.
-struct SegmentClock {
-  TickMap ticks;
-  nanoseconds run_minus_host{0};
-
-  [[nodiscard]] RunTime run_time(std::uint64_t value) const {
-    return RunTime{ticks.host_time(value).time_since_epoch() + run_minus_host};
-  }
-};
 
 /// All clock pairs of a segment.
 [[nodiscard]] std::vector<ClockPair> clock_pairs(const SegmentFile& segment);
@@ -35,17 +26,12 @@ class SegmentDecoder {
 
  private:
   struct Thread;
+  /// Attributes belong to the innermost open span, so those of all open spans lie on one stack.
   struct OpenSpan {
     std::uint8_t kind = 0;
     StringId name;
     std::uint64_t ticks = 0;
-    std::vector<std::pair<StringId, std::int64_t>> numbers;
-    std::vector<std::pair<StringId, StringId>> texts;
-  };
-  struct OpenRange {
-    std::uint8_t kind = 0;
-    StringId name;
-    std::uint64_t ticks = 0;
+    std::size_t first_attribute = 0;
   };
   /// Enqueued on one thread, executed on another: put together when all threads have been read.
   struct OpenCollective {
@@ -59,31 +45,28 @@ class SegmentDecoder {
   struct Unclosed {
     LaneId lane;
     OpenSpan span;
+    std::vector<Attribute> attributes;
   };
 
-  void add_process();
   void decode_thread(std::size_t first_chunk, std::size_t last_chunk);
   void decode_chunk(Thread& thread, const Chunk& chunk);
   void decode_record(Thread& thread, const Record& record);
   void decode_string(Thread& thread, const Record& record);
-  void add_attribute(Thread& thread, const Record& record, bool text);
+  void add_attribute(Thread& thread, const Record& record);
   void add_metadata(StringId key, StringId value);
   void note_total(Counter counter, std::string_view total);
   void pop(Thread& thread, std::uint64_t ticks);
-  void add_span(LaneId lane, const OpenSpan& open, std::uint64_t end, std::uint8_t flags);
+  void add_span(LaneId lane, const OpenSpan& open, std::span<const Attribute> attributes, std::uint64_t end,
+                std::uint8_t flags);
+  RunTime run_time(std::uint64_t ticks);
   void close_all(Thread& thread, std::uint64_t ticks);
-  void range_start(const OpenRange& range, std::uint64_t handle);
-  void range_end(std::uint64_t ticks, std::uint64_t handle);
-  void add_range(const OpenRange& range, std::uint64_t end);
   void enqueued(const Thread& thread, const Record& record);
   void started(const Thread& thread, const Record& record);
   void finished(const Record& record);
   void finish_spans();
-  void finish_ranges();
   void finish_collectives();
   void add_collective(const OpenCollective& open);
   void saw(std::uint64_t ticks);
-  LaneId range_lane();
 
   std::map<Counter, std::uint64_t> totals_;  // of metadata that is named like a counter
   RunBuilder& builder_;
@@ -91,12 +74,12 @@ class SegmentDecoder {
   const SegmentClock& clock_;
   RankId rank_;
   std::uint32_t process_ = 0;
+  RangeDecoder ranges_;
   std::uint64_t added_ = 0;
   std::uint64_t last_ticks_ = 0;
-  LaneId range_lane_;
-  std::unordered_map<std::uint64_t, OpenRange> ranges_;
-  std::unordered_map<std::uint64_t, std::uint64_t> range_ends_;  // ticks of ends that came before their start
-  std::map<std::uint64_t, OpenCollective> collectives_;          // by uid
+  std::uint64_t missing_chunks_ = 0;
+  TickMap::Piece piece_;  // of the last time that was asked for; the next one mostly lies in it, too
+  std::map<std::uint64_t, OpenCollective> collectives_;  // by uid
   std::vector<Unclosed> unclosed_;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -12,6 +13,7 @@
 
 #include "crc32c.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/process_stat.h"
 
 namespace rankscope::recording {
 namespace {
@@ -32,16 +34,6 @@ std::string first_word_of(const char* path) {
   return word;
 }
 
-// Field 22 counts from behind the last ')': the program's name may hold blanks and brackets.
-std::uint64_t start_time_of(const std::string& process) {
-  std::ifstream file{"/proc/" + process + "/stat"};
-  std::string line;
-  std::getline(file, line);
-  std::size_t at = line.rfind(')');
-  for (int field = 0; field < 20 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
-  return at == std::string::npos ? 0 : std::strtoull(line.c_str() + at + 1, nullptr, 10);
-}
-
 // Long enough for 1e-4; used only if the process dies before the second clock pair.
 double measure_ticks_per_ns(const TickClock& clock) {
   if (clock.source() == ClockSource::monotonic_ns) return 1;
@@ -60,7 +52,8 @@ void fill_static(SegmentStatic& fixed, const SegmentOptions& options, const Tick
   const std::string process = watched ? std::to_string(options.watched_pid) : "self";
   fixed.pid = watched ? options.watched_pid : getpid();
   fixed.parent_pid = watched ? getpid() : getppid();
-  fixed.start_ticks_of_boot = start_time_of(process);
+  if (const auto stat = process_stat(static_cast<pid_t>(fixed.pid)))
+    fixed.start_ticks_of_boot = stat->start_ticks_of_boot;
   fixed.rank = options.rank;
   fixed.world_size = options.world_size;
   fixed.local_rank = options.local_rank;
@@ -129,7 +122,7 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::create(const SegmentOption
 }
 
 SegmentWriter::~SegmentWriter() {
-  for (void* extent : extents_) munmap(extent, extent_bytes);
+  for (const Extent& extent : extents_) munmap(extent.memory, extent_bytes);
   if (header_ != nullptr) munmap(header_, segment_header_bytes);
   if (file_ >= 0) close(file_);
 }
@@ -149,7 +142,7 @@ Result<void> SegmentWriter::add_extent() {
   }
   make_writable(memory);
   file_bytes_ += extent_bytes;
-  extents_.push_back(memory);
+  extents_.push_back({memory, chunks_per_extent});
   std::uint64_t tail = spare_tail_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < chunks_per_extent; ++i) {
     auto* chunk = new (static_cast<std::uint8_t*>(memory) + std::uint64_t{i} * chunk_bytes) ChunkHeader{};
@@ -178,11 +171,28 @@ void SegmentWriter::refill() {
   const std::uint64_t ready = spare_tail_.load(std::memory_order_relaxed) - spare_head_.load(std::memory_order_acquire);
   for (std::uint64_t spares = ready; spares < wanted_spares_; spares += chunks_per_extent)
     if (!add_extent()) break;
-  std::erase_if(unsealed_, [](ChunkHeader* chunk) {
+  seal_full_chunks();
+}
+
+void SegmentWriter::seal_full_chunks() {
+  std::erase_if(unsealed_, [this](ChunkHeader* chunk) {
     if (chunk->state.load(std::memory_order_acquire) != static_cast<std::uint32_t>(ChunkState::full)) return false;
     seal(*chunk);
+    let_go(chunk);
     return true;
   });
+}
+
+// Nobody has a pointer into a sealed chunk any more; what is in it is the page cache's.
+void SegmentWriter::let_go(const ChunkHeader* sealed) {
+  const auto* const at = reinterpret_cast<const std::uint8_t*>(sealed);
+  const auto extent = std::ranges::find_if(extents_, [at](const Extent& one) {
+    const auto* const begin = static_cast<const std::uint8_t*>(one.memory);
+    return at >= begin && at < begin + extent_bytes;
+  });
+  if (--extent->unsealed > 0) return;
+  munmap(extent->memory, extent_bytes);
+  extents_.erase(extent);
 }
 
 std::unique_ptr<ThreadWriter> SegmentWriter::thread() {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "rankscope/core/recording/segment_writer.h"
@@ -13,6 +14,9 @@ namespace {
 constexpr std::uint32_t pop_bytes = 16;
 constexpr std::uint32_t most_names = 1U << 16;
 constexpr std::uint32_t deepest = 1000;  // its pops must fit into one chunk beside the longest name
+
+/// Of an attribute record: only a range is named by its handle.
+constexpr std::uint32_t words_for(Owner owner) { return owner.kind == Owner::Kind::range ? 3 : 2; }
 
 // Eight bytes at a time, multiplied and folded; only used to find a slot, names are compared in full.
 std::uint64_t hash_of(std::string_view text) {
@@ -173,17 +177,21 @@ std::uint32_t ThreadWriter::intern(std::string_view text, std::uint32_t keep_fre
 }
 
 // A record of one name and up to two words. The name's definition and the record must land in the same chunk.
-void ThreadWriter::plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b,
+bool ThreadWriter::plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b,
                          std::uint32_t words) {
   const std::uint32_t bytes = words * 8;
   const std::uint32_t reserved = pop_bytes * (depth_ + 1);
-  if (reserve(bytes, reserved) == nullptr) return drop();  // first, so that a known name stays known
-  const std::uint32_t id = intern(name, bytes + reserved);
-  if (id == no_name) return drop();
+  const bool fits = reserve(bytes, reserved) != nullptr;  // first, so that a known name stays known
+  const std::uint32_t id = fits ? intern(name, bytes + reserved) : no_name;
+  if (id == no_name) {
+    drop();
+    return false;
+  }
   std::uint8_t* at = reserve(bytes, reserved);
   at = put(put_head(at, type, code, words, id), a);
   if (words > 2) put(at, b);
   commit(bytes);
+  return true;
 }
 
 // The common case: the name is defined in this chunk, and there is room. Else no_name, and nothing has changed.
@@ -238,15 +246,32 @@ void ThreadWriter::pop() {
   if (depth_ > 0) --depth_;
 }
 
-void ThreadWriter::range_start(SpanKind kind, std::string_view name, std::uint64_t handle) {
-  plain(RecordType::range_start, static_cast<std::uint8_t>(kind), name, clock_.now(), handle, 3);
+bool ThreadWriter::range_start(SpanKind kind, std::string_view name, std::uint64_t handle) {
+  return plain(RecordType::range_start, static_cast<std::uint8_t>(kind), name, clock_.now(), handle, 3);
 }
 
-void ThreadWriter::mark(std::string_view name) { plain(RecordType::mark, 0, name, clock_.now(), 0, 2); }
+void ThreadWriter::mark(std::string_view name) {
+  mark_dropped_ = !plain(RecordType::mark, 0, name, clock_.now(), 0, 2);
+}
 
-void ThreadWriter::attribute(std::string_view key, std::int64_t value) {
-  if (dropped_depth_ > 0) return drop();
-  plain(RecordType::attribute_int, 0, key, static_cast<std::uint64_t>(value), 0, 2);
+bool ThreadWriter::owner_was_dropped(Owner owner) const {
+  switch (owner.kind) {
+    case Owner::Kind::span:
+      return dropped_depth_ > 0;
+    case Owner::Kind::mark:
+      return mark_dropped_;
+    case Owner::Kind::range:
+      return false;  // its start said so
+  }
+  return false;
+}
+
+void ThreadWriter::attribute(std::string_view key, std::int64_t value, Owner owner) {
+  if (owner_was_dropped(owner)) return drop();
+  constexpr std::array types{RecordType::attribute_int, RecordType::mark_attribute_int,
+                             RecordType::range_attribute_int};
+  plain(types[static_cast<std::size_t>(owner.kind)], 0, key, static_cast<std::uint64_t>(value), owner.handle,
+        words_for(owner));
 }
 
 void ThreadWriter::counter(std::string_view name, double value) {
@@ -260,25 +285,36 @@ void ThreadWriter::thread_name(std::string_view name) {
 }
 
 // Both strings and the record must be in one chunk: if the second name opened a new one, the first is defined again.
-void ThreadWriter::two_names(RecordType type, std::string_view key, std::string_view value) {
+void ThreadWriter::two_names(RecordType type, std::uint8_t code, std::string_view key, std::string_view value,
+                             std::uint64_t handle, std::uint32_t words) {
+  const std::uint32_t bytes = words * 8;
   const std::uint32_t reserved = pop_bytes * (depth_ + 1);
   for (int attempt = 0; attempt < 2; ++attempt) {
-    if (reserve(16, reserved) == nullptr) return drop();
-    const std::uint32_t text = intern(value, 16 + reserved);
+    if (reserve(bytes, reserved) == nullptr) return drop();
+    const std::uint32_t text = intern(value, bytes + reserved);
     const std::uint32_t before = sequence_;
-    if (text == no_name || intern(key, 16 + reserved) == no_name) return drop();
-    if (before == sequence_) return plain(type, 0, key, text, 0, 2);
+    if (text == no_name || intern(key, bytes + reserved) == no_name) return drop();
+    if (before != sequence_) continue;
+    plain(type, code, key, text, handle, words);
+    return;
   }
   drop();
 }
 
-void ThreadWriter::attribute(std::string_view key, std::string_view value) {
+void ThreadWriter::attribute(std::string_view key, std::string_view value, Owner owner) {
+  if (owner_was_dropped(owner)) return drop();
+  constexpr std::array types{RecordType::attribute_text, RecordType::mark_attribute_text,
+                             RecordType::range_attribute_text};
+  two_names(types[static_cast<std::size_t>(owner.kind)], 0, key, value, owner.handle, words_for(owner));
+}
+
+void ThreadWriter::attribute_json(std::string_view key, std::string_view json) {
   if (dropped_depth_ > 0) return drop();
-  two_names(RecordType::attribute_text, key, value);
+  two_names(RecordType::attribute_text, is_json, key, json, 0, 2);
 }
 
 void ThreadWriter::metadata(std::string_view key, std::string_view value) {
-  two_names(RecordType::metadata, key, value);
+  two_names(RecordType::metadata, 0, key, value, 0, 2);
 }
 
 void ThreadWriter::range_end(std::uint64_t handle) {

@@ -33,6 +33,17 @@ int everything() {
   return 0;
 }
 
+/// Acts on --shapes and --memory, and on no other detail.
+int details() {
+  annotate::metadata("details_recorded", "shapes,memory");
+  annotate::Span step{annotate::Kind::op, "addmm"};
+  if (annotate::wants(annotate::Detail::shapes)) step.with_json("input_dims", "[[2,3],[]]");
+  if (!annotate::wants(annotate::Detail::memory)) return 0;
+  annotate::mark("[memory]");
+  annotate::describe_mark("bytes", -512);
+  return 0;
+}
+
 int steps(int count) {
   for (int i = 0; i < count; ++i) {
     annotate::Span step{annotate::Kind::step, "step"};
@@ -48,5 +59,6 @@ int steps(int count) {
 int main(int count, char** words) {
   if (count > 1 && std::strcmp(words[1], "steps") == 0) return steps(std::stoi(words[2]));
   if (count > 1 && std::strcmp(words[1], "silent") == 0) return annotate::recording() ? 1 : 0;
+  if (count > 1 && std::strcmp(words[1], "details") == 0) return details();
   return everything();
 }

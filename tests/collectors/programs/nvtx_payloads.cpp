@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <thread>
 
 #include "nvtx_actor.h"
 
@@ -103,6 +104,51 @@ int payloads(int, char**) {
   nvtxRangePushPayload(domain, &data, 1);
   nvtxDomainRangePop(domain);
   return nvtxDomainIsEnabled(domain) == 1 && id >= NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START ? 0 : 1;
+}
+
+/// Category, colour and a plain payload on a mark and on a started range of a domain.
+int described(int, char**) {
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("app");
+  nvtxDomainNameCategoryA(domain, 4, "io");
+  nvtxEventAttributes_t event = event_with("mark", nullptr);
+  event.category = 4;
+  event.colorType = NVTX_COLOR_ARGB;
+  event.color = 0xFF112233;
+  event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
+  event.payload.dValue = 2.5;
+  nvtxDomainMarkEx(domain, &event);
+  event.message.ascii = "range";
+  const nvtxRangeId_t range = nvtxDomainRangeStartEx(domain, &event);
+  std::thread{[&] { nvtxDomainRangeEnd(domain, range); }}.join();
+  event.message.ascii = "of no domain";
+  nvtxMarkEx(&event);
+  nvtxRangeEnd(nvtxRangeStartEx(&event));
+  return 0;
+}
+
+/// Payloads of the extension on marks and on started ranges; one is told when the range ends, by another thread.
+int described_by_payload(int, char**) {
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("app");
+  const nvtxPayloadSchemaEntry_t field{0, NVTX_PAYLOAD_ENTRY_TYPE_INT32, "number", nullptr, 0, 0, nullptr, nullptr};
+  nvtxPayloadSchemaAttr_t schema{};
+  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES;
+  schema.name = "counted";
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.entries = &field;
+  schema.numEntries = 1;
+  const std::uint64_t id = nvtxPayloadSchemaRegister(domain, &schema);
+  const std::int32_t number = 7;
+  const std::int32_t text_bytes = 5;
+  const nvtxPayloadData_t data{id, sizeof number, &number};
+  const nvtxPayloadData_t text{NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, text_bytes, "text"};
+  const nvtxEventAttributes_t event = event_with("with payload", &data);
+  nvtxDomainMarkEx(domain, &event);
+  nvtxMarkPayload(domain, &data, 1);
+  nvtxDomainRangeEnd(domain, nvtxDomainRangeStartEx(domain, &event));
+  const nvtxRangeId_t range = nvtxRangeStartPayload(domain, &data, 1);
+  std::thread{[&] { nvtxRangeEndPayload(domain, range, &text, 1); }}.join();
+  return 0;
 }
 
 /// As NCCL does: the schema names an enumeration that is registered later.
@@ -204,6 +250,8 @@ int nccl(int, char** words) {
 
 void add_payload_scenes(std::map<std::string, Scene>& scenes) {
   scenes["payloads"] = payloads;
+  scenes["described"] = described;
+  scenes["described_by_payload"] = described_by_payload;
   scenes["late_enum"] = late_enum;
   scenes["undecodable"] = undecodable;
   scenes["communicator"] = communicator;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <sstream>
 #include <string>
 
@@ -95,6 +96,54 @@ TEST(RunBuilder, AProcessOfAPartBecomesAnotherProcess) {
   for (const Collective& collective : (*run)->collectives())
     EXPECT_EQ((*run)->text((*run)->span(collective.span).name), "nccl");
   EXPECT_EQ((*run)->text((*run)->process_of(RankId{2}).host), "n2");
+}
+
+TEST(RunBuilder, APartMayBelongToAProcessThatIsKnownAlready) {
+  RunBuilder all;
+  all.add_process({.rank = RankId{0}, .pid = 1});
+  all.add_process({.rank = RankId{1}, .pid = 2});
+  all.add_span(all.add_lane(0, LaneKind::thread, "main", 1), SpanKind::op, all.intern("before"), {at(0), at(9)});
+  RunBuilder part;
+  part.add_process({});
+  const LaneId lane = part.add_lane(0, LaneKind::thread, "main", 1);
+  const std::uint32_t ticket = part.add_span(lane, SpanKind::op, part.intern("a"), {at(1), at(2)});
+  const StringId name = part.intern("a");
+  const Absorbed absorbed = all.absorb_into(std::move(part), 1);
+  EXPECT_EQ(all.spans()[ticket + absorbed.first_span].name, absorbed.strings[name.index()]);
+  EXPECT_EQ(all.lanes()[absorbed.lanes[lane.index()].index()].process, 1U);
+  const auto run = std::move(all).build();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->lanes().size(), 2U);
+}
+
+TEST(RunBuilder, ShiftingMovesEverythingOfAProcess) {
+  RunBuilder builder;
+  for (std::int64_t pid = 0; pid < 2; ++pid)
+    builder.add_process({.rank = RankId{static_cast<std::uint32_t>(pid)}, .pid = pid});
+  for (std::uint32_t process = 0; process < 2; ++process) {
+    const LaneId lane = builder.add_lane(process, LaneKind::thread, "main", 1);
+    const std::uint32_t span = builder.add_span(lane, SpanKind::comm, builder.intern("c"), {at(10), at(20)});
+    builder.add_mark(lane, builder.intern("m"), at(15));
+    builder.add_sample(process, builder.intern("bytes"), at(16), 1);
+    const std::array members{RankId{0}, RankId{1}};
+    NewCollective row{.rank = RankId{process}, .group = builder.add_group("g", members)};
+    row.enqueued = at(5);
+    row.started = at(10);
+    row.finished = at(20);
+    row.lane = lane;
+    row.span_ticket = span;
+    builder.add_collective(row);
+  }
+  const std::array by_process{nanoseconds{0}, nanoseconds{1000}};
+  builder.shift(by_process);
+  const auto run = std::move(builder).build();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->spans()[0].time, (TimeRange{at(10), at(20)}));
+  EXPECT_EQ((*run)->spans()[1].time, (TimeRange{at(1010), at(1020)}));
+  EXPECT_EQ((*run)->marks()[1].time, at(1015));
+  EXPECT_EQ((*run)->samples()[1].time, at(1016));
+  EXPECT_EQ((*run)->collectives()[1].enqueued, at(1005));
+  EXPECT_EQ((*run)->collectives()[1].finished, at(1020));
 }
 
 }  // namespace

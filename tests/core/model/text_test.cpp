@@ -80,5 +80,15 @@ TEST(TextForm, DepthCountsTheEnclosingSpans) {
   EXPECT_EQ(depths, (std::vector<int>{0, 1, 2, 1}));
 }
 
+TEST(TextForm, ACollectiveMayHaveNoKnownGroup) {
+  const auto run = run_from_text("0 comm 40 90 allreduce group=- seq=-1\n");
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->collectives().size(), 1U);
+  EXPECT_FALSE((*run)->collectives().front().group.is_set());
+  std::ostringstream text;
+  write_text(**run, text);
+  EXPECT_NE(text.str().find("allreduce lane=comm group=- seq=-1"), std::string::npos) << text.str();
+}
+
 }  // namespace
 }  // namespace rankscope

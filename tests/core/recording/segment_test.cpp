@@ -227,6 +227,86 @@ TEST(Segment, AFlippedBitIsNoticed) {
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ((*run)->quality().of(Counter::chunks_corrupt), 1U);
   EXPECT_LT((*run)->spans().size(), 4000U);
+  ASSERT_EQ((*run)->info().places.size(), 1U);
+  EXPECT_EQ((*run)->info().places[0].counter, Counter::chunks_corrupt);
+  EXPECT_EQ((*run)->info().places[0].where, "b.rseg (rank 2)") << "what to copy again";
+}
+
+TEST(Segment, AMissingChunkIsCounted) {
+  const Folder folder;
+  write_two_chunks(folder);
+  {
+    std::fstream file{folder.segment(), std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(segment_header_bytes + offsetof(ChunkHeader, thread));
+    file.write("\xFF\xFF\xFF\xFF", sizeof free_thread);
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->quality().of(Counter::chunks_missing), 1U);
+  EXPECT_EQ((*run)->quality().of(Counter::chunks_corrupt), 0U);
+}
+
+std::vector<std::string> texts_of(const Run& run, const AttributeRange& attributes) {
+  std::vector<std::string> texts;
+  for (const Attribute& attribute : attributes)
+    texts.push_back(std::string{run.text(attribute.key)} + "=" +
+                    (attribute.value.kind == AttributeKind::number ? std::to_string(attribute.value.number)
+                                                                   : std::string{run.text(attribute.value.text)}));
+  return texts;
+}
+
+TEST(Segment, MarksAndRangesAreDescribedWhoeverDoesSo) {
+  const Folder folder;
+  {
+    const auto segment = create(folder);
+    std::unique_ptr<ThreadWriter> ends;  // read before the thread that starts
+    std::thread{[&] { ends = segment->thread(); }}.join();
+    const auto starts = segment->thread();
+    EXPECT_TRUE(starts->range_start(SpanKind::user, "range", 9));
+    starts->attribute("first", 1, Owner::range(9));
+    ends->attribute("last", "two", Owner::range(9));
+    ends->range_end(9);
+    starts->push(SpanKind::user, "span");
+    starts->mark("mark");
+    starts->attribute("of", "mark", Owner::latest_mark());
+    starts->attribute("of", "span");
+    starts->attribute_json("dims", "[[2,3]]");
+    starts->pop();
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  for (const Span& span : (*run)->spans()) {
+    const auto texts = texts_of(**run, (*run)->attributes_of((*run)->id_of(span)));
+    if ((*run)->text(span.name) == "range")
+      EXPECT_EQ(texts, (std::vector<std::string>{"last=two", "first=1"}));
+    else
+      EXPECT_EQ(texts, (std::vector<std::string>{"of=span", "dims=[[2,3]]"}));
+  }
+  ASSERT_EQ((*run)->marks().size(), 1U);
+  EXPECT_EQ(texts_of(**run, (*run)->attributes_of((*run)->marks()[0])), (std::vector<std::string>{"of=mark"}));
+  EXPECT_EQ((*run)->quality().of(Counter::pop_without_push), 0U);
+}
+
+/// Mappings of a file in this process.
+int mappings_of(const fs::path& path) {
+  std::ifstream maps{"/proc/self/maps"};
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) count += line.ends_with(path.string()) ? 1 : 0;
+  return count;
+}
+
+TEST(Segment, WhatIsSealedIsNoLongerMapped) {
+  const Folder folder;
+  const auto segment = create(folder);
+  const auto pen = segment->thread();
+  const int at_first = mappings_of(folder.segment());
+  for (int i = 0; i < 1'000'000; ++i) {
+    pen->push(SpanKind::op, "op");
+    pen->pop();
+    if (i % 1000 == 0) segment->refill();
+  }
+  EXPECT_GT(fs::file_size(folder.segment()), 30'000'000U);
+  EXPECT_LE(mappings_of(folder.segment()), at_first + 2);
 }
 
 TEST(Segment, ANewerMajorVersionIsRefusedInWords) {
@@ -250,14 +330,6 @@ TEST(Recording, BadPathsGetASentenceEach) {
   std::ofstream{folder.path() / "empty" / "x.txt"} << "x";
   EXPECT_NE(read_recording(folder.path() / "empty").error().message.find("no recording"), std::string::npos);
   EXPECT_NE(read_recording(folder.path() / "empty" / "x.txt").error().message.find("is a file"), std::string::npos);
-}
-
-TEST(Scrub, SecretsAreHidden) {
-  const std::vector<std::string> command{"python",   "train.py",  "--api-key",           "abc",    "WANDB_API_KEY=xyz",
-                                         "--lr=0.1", "--token=t", "http://me:pw@host/x", "--auth", "--verbose"};
-  EXPECT_EQ(scrub(command),
-            (std::vector<std::string>{"python", "train.py", "--api-key", "***", "WANDB_API_KEY=***", "--lr=0.1",
-                                      "--token=***", "http://me:***@host/x", "--auth", "--verbose"}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engine/module_scope.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
@@ -18,7 +19,7 @@ class LinearBlock final : public Block {
     work = flops_of_linear(in, out);
   }
   at::Tensor forward(const at::Tensor& input) override {
-    const at::Tensor output = linear_->forward(input.flatten(1));
+    const at::Tensor output = run(linear_, input.flatten(1));
     return activation_ ? at::relu(output) : output;
   }
 
@@ -69,7 +70,7 @@ class ConvNorm final : public Block {
     work = 2.0 * static_cast<double>(s.in * s.out * s.kernel * s.kernel * output.height * output.width);
     nn::init::kaiming_normal_(conv_->weight, 0, torch::kFanOut, torch::kReLU);
   }
-  at::Tensor forward(const at::Tensor& input) override { return norm_->forward(conv_->forward(input)); }
+  at::Tensor forward(const at::Tensor& input) override { return run(norm_, run(conv_, input)); }
 
  private:
   nn::Conv2d conv_;
@@ -81,7 +82,7 @@ class Stem final : public Block {
   Stem(ConvShape shape, Extent output) : conv_(register_module("conv", std::make_shared<ConvNorm>(shape, output))) {
     work = conv_->work;
   }
-  at::Tensor forward(const at::Tensor& input) override { return at::relu(conv_->forward(input)); }
+  at::Tensor forward(const at::Tensor& input) override { return at::relu(run(conv_, input)); }
 
  private:
   std::shared_ptr<ConvNorm> conv_;
@@ -107,10 +108,10 @@ class Residual final : public Block {
   at::Tensor forward(const at::Tensor& input) override {
     at::Tensor output = input;
     for (std::size_t i = 0; i < path_.size(); ++i) {
-      output = path_[i]->forward(output);
+      output = run(path_[i], output);
       if (i + 1 < path_.size()) output = at::relu(output);
     }
-    return at::relu(output + (shortcut_ ? shortcut_->forward(input) : input));
+    return at::relu(output + (shortcut_ ? run(shortcut_, input) : input));
   }
 
  private:
@@ -123,7 +124,7 @@ class PooledHead final : public Block {
   PooledHead(std::int64_t in, std::int64_t classes) : linear_(register_module("linear", nn::Linear(in, classes))) {
     work = flops_of_linear(in, classes);
   }
-  at::Tensor forward(const at::Tensor& input) override { return linear_->forward(input.mean({2, 3})); }
+  at::Tensor forward(const at::Tensor& input) override { return run(linear_, input.mean({2, 3})); }
 
  private:
   nn::Linear linear_;
@@ -184,7 +185,7 @@ class TokenEmbedding final : public Block {
     work = 2.0 * static_cast<double>(size.sequence * size.hidden);
   }
   at::Tensor forward(const at::Tensor& input) override {
-    return token_->forward(input) + position_.slice(0, 0, input.size(1));
+    return run(token_, input) + position_.slice(0, 0, input.size(1));
   }
 
  private:
@@ -207,8 +208,8 @@ class TransformerBlock final : public Block {
     work = static_cast<double>(s.sequence) * per_token;
   }
   at::Tensor forward(const at::Tensor& input) override {
-    const at::Tensor attended = input + out_->forward(attention(norm1_->forward(input)));
-    return attended + down_->forward(at::gelu(up_->forward(norm2_->forward(attended))));
+    const at::Tensor attended = input + run(out_, attention(run(norm1_, input)));
+    return attended + run(down_, at::gelu(run(up_, run(norm2_, attended))));
   }
 
  private:
@@ -217,7 +218,7 @@ class TransformerBlock final : public Block {
     const auto sequence = input.size(1);
     const auto hidden = input.size(2);
     const auto parts =
-        qkv_->forward(input).view({batch, sequence, 3, heads_, hidden / heads_}).permute({2, 0, 3, 1, 4}).unbind(0);
+        run(qkv_, input).view({batch, sequence, 3, heads_, hidden / heads_}).permute({2, 0, 3, 1, 4}).unbind(0);
     const at::Tensor mixed = at::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, 0.0, true);
     return mixed.transpose(1, 2).reshape({batch, sequence, hidden});
   }
@@ -239,7 +240,7 @@ class TokenHead final : public Block {
     work = static_cast<double>(size.sequence) * flops_of_linear(size.hidden, vocabulary);
   }
   at::Tensor forward(const at::Tensor& input) override {
-    return linear_->forward(norm_->forward(input)).flatten(0, 1);  // one row of logits per token, as labels are
+    return run(linear_, run(norm_, input)).flatten(0, 1);  // one row of logits per token, as labels are
   }
 
  private:
@@ -295,8 +296,8 @@ Model::Output Model::forward(const at::Tensor& input, bool with_auxiliary,
                              const std::function<void(std::size_t)>& after_block) {
   Output output{input, {}};
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    if (with_auxiliary && auxiliary_ && i + 1 == blocks_.size()) output.auxiliary = auxiliary_->forward(output.logits);
-    output.logits = blocks_[i]->forward(output.logits);
+    if (with_auxiliary && auxiliary_ && i + 1 == blocks_.size()) output.auxiliary = run(auxiliary_, output.logits);
+    output.logits = run(blocks_[i], output.logits);
     after_block(i);
   }
   return output;

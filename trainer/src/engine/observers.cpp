@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <bitset>
+#include <string>
 
+#include "engine/operator_details.h"
 #include "engine/process.h"
 #include "rankscope/collectors/annotate.h"
 
@@ -20,6 +22,11 @@ struct OpenOperators {
 };
 thread_local OpenOperators open_operators;
 
+const OperatorDetails& details() {
+  static const OperatorDetails asked;
+  return asked;
+}
+
 std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& function) {
   OpenOperators& open = open_operators;
   if (!open.observed) return nullptr;
@@ -31,6 +38,7 @@ std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& fu
     const std::string_view name = function.name();
     annotate::detail::api()->push(static_cast<std::uint8_t>(annotate::Kind::op), name.data(),
                                   static_cast<std::uint32_t>(name.size()));
+    details().tell(function);
   }
   return nullptr;
 }
@@ -42,11 +50,36 @@ void end_operator(const at::RecordFunction&, at::ObserverContext*) {
   if (depth < OpenOperators::deepest && open.told[depth]) annotate::detail::api()->pop();
 }
 
+std::unique_ptr<at::ObserverContext> begin_node(const at::RecordFunction& function) {
+  if (open_operators.observed) begin_backward_node(function);
+  return nullptr;
+}
+void end_node(const at::RecordFunction&, at::ObserverContext*) {
+  if (open_operators.observed) end_backward_node();
+}
+
+// Which of the details the user asked for are acted on: all.
+void tell_details() {
+  std::string names;
+  for (const auto& [detail, name] :
+       {std::pair{annotate::Detail::shapes, "shapes"}, std::pair{annotate::Detail::memory, "memory"},
+        std::pair{annotate::Detail::stack, "stack"}, std::pair{annotate::Detail::modules, "modules"}}) {
+    if (annotate::wants(detail)) names += (names.empty() ? "" : ",") + std::string{name};
+  }
+  if (!names.empty()) annotate::metadata("details_recorded", names.c_str());
+}
+
 // One span per operator of this thread; backward runs on it, too, on CPU. The comm threads' copies are left out.
 void observe_operators() {
   if (annotate::detail::api() == nullptr) return;  // unrecorded runs pay nothing
   open_operators.observed = true;
-  at::addGlobalCallback(at::RecordFunctionCallback(begin_operator, end_operator).scopes({at::RecordScope::FUNCTION}));
+  at::addGlobalCallback(at::RecordFunctionCallback(begin_operator, end_operator)
+                            .needsInputs(details().needs_inputs())
+                            .scopes({at::RecordScope::FUNCTION}));
+  if (details().follows_backward())
+    at::addGlobalCallback(
+        at::RecordFunctionCallback(begin_node, end_node).scopes({at::RecordScope::BACKWARD_FUNCTION}));
+  tell_details();
 }
 
 }  // namespace
@@ -63,13 +96,20 @@ void set_up_torch(const TrainOptions& options) {
 
 // libtorch passes no totals for CPU memory, only the size of each change.
 struct MemoryObserver::Counter final : c10::MemoryReportingInfoBase {
-  void reportMemoryUsage(void*, std::int64_t size, std::size_t, std::size_t, c10::Device) override {
+  void reportMemoryUsage(void* address, std::int64_t size, std::size_t, std::size_t, c10::Device) override {
     const std::int64_t now = bytes.fetch_add(size, std::memory_order_relaxed) + size;
+    if (tells_each && annotate::recording()) {
+      annotate::mark("[memory]");
+      annotate::describe_mark("address", static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address)));
+      annotate::describe_mark("bytes", size);  // negative: released
+      annotate::describe_mark("allocated_bytes", now);
+    }
     std::int64_t highest = peak.load(std::memory_order_relaxed);
     while (now > highest && !peak.compare_exchange_weak(highest, now, std::memory_order_relaxed)) {
     }
   }
   bool memoryProfilingEnabled() const override { return true; }
+  const bool tells_each = annotate::wants(annotate::Detail::memory);
   std::atomic<std::int64_t> bytes{0};
   std::atomic<std::int64_t> peak{0};
 };

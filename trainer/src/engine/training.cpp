@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "engine/module_scope.h"
 #include "engine/observers.h"
 #include "engine/step_parts.h"
 #include "engine/sync.h"
@@ -293,6 +294,7 @@ Result<void> train(const TrainingJob& job) {
   RS_TRY(auto source, open_samples(job.options));
   RS_TRY(const RunPlan plan, plan_run(job.options, job.place, source->samples()));
   RS_TRY(auto model, build_model(job.options.model, source->shape(), job.options.dtype, job.options.seed));
+  name_modules(*model);
   return Training{job, std::move(source), plan, std::move(model)}.run(memory ? &*memory : nullptr);
 }
 

@@ -2,17 +2,14 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string_view>
 
+#include "rankscope/analyzer/progress.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {
-
-/// Called now and then with the share done, 0..1; returns false to cancel.
-using Progress = std::function<bool(double)>;
 
 struct ExportInfo {
   std::string_view id;  ///< as in --to chrome

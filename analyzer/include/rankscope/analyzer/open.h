@@ -1,15 +1,30 @@
-// Opens whatever a user points at: a .rankscope folder or a foreign trace.
+// Opens whatever a user points at: a .rankscope folder or traces of other profilers.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <span>
+#include <string>
 
+#include "rankscope/analyzer/progress.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {
 
-/// `unreadable` when the path is absent, empty, no recording, of a newer major version, or holds no event.
+/// How foreign traces are read.
+struct ImportOptions {
+  std::map<std::string, std::uint32_t> rank_map;  ///< file name -> rank, for files that do not tell (--rank-map)
+  Progress progress;
+  unsigned threads = 0;  ///< 0 = as many as the machine has
+};
+
+/// One .rankscope folder, or traces of one kind: files, or folders of them. `unreadable` when a path is absent, empty,
+/// no recording, of a newer major version, or holds no event.
+[[nodiscard]] Result<std::shared_ptr<const Run>> open_run(std::span<const std::filesystem::path> paths,
+                                                          const ImportOptions& options);
 [[nodiscard]] Result<std::shared_ptr<const Run>> open_run(const std::filesystem::path& path);
 
 }  // namespace rankscope::analyzer

@@ -41,6 +41,10 @@ struct rankscope_api_v1 {
   void (*name_thread)(const char* name);
   void (*metadata)(const char* key, const char* value);  ///< of the process, e.g. "parallel" = "ddp"
   int (*is_recording)();                                 ///< 0 outside the recording window
+  std::uint32_t (*details)();  ///< bits of Detail that the user asked for; tell which of them you act on as metadata
+                               ///< "details_recorded" = "shapes,memory"
+  void (*attribute_json)(const char* key, const char* json, std::uint32_t length);  ///< of the innermost open span
+  void (*mark_attribute_int)(const char* key, std::int64_t value);                  ///< of this thread's latest mark
 };
 }
 
@@ -59,6 +63,14 @@ enum class Kind : std::uint8_t {
   sync = 8,       ///< the host is blocked in a barrier, join or device synchronization that is no collective
   loader = 9,     ///< work of a loader worker thread; no part of any time split
   checkpoint = 10,
+};
+
+/// What is recorded only if the user asks for it, since it costs; bits of rankscope_api_v1::details.
+enum class Detail : std::uint32_t {
+  shapes = 1,   ///< shapes and types of operator inputs
+  memory = 2,   ///< allocations and releases
+  stack = 4,    ///< where operators are called from
+  modules = 8,  ///< a range per module
 };
 
 namespace detail {
@@ -81,6 +93,18 @@ inline const rankscope_api_v1* api() {
 }
 }  // namespace detail
 
+/// The table if it has what was appended after the first version, or null.
+inline const rankscope_api_v1* newer_api() {
+  const auto* const table = detail::api();
+  return table != nullptr && table->size >= sizeof(rankscope_api_v1) ? table : nullptr;
+}
+
+/// True if the user asked for this detail.
+inline bool wants(Detail detail) {
+  const auto* const api = newer_api();
+  return api != nullptr && (api->details() & static_cast<std::uint32_t>(detail)) != 0;
+}
+
 /// True while a recorder is attached and its window is open.
 inline bool recording() { return detail::api() != nullptr && detail::api()->is_recording() != 0; }
 
@@ -101,6 +125,10 @@ class Span {
     if (const auto* api = detail::api()) api->attribute_int(key, value);
     return *this;
   }
+  Span& with_json(const char* key, std::string_view json) {
+    if (const auto* api = newer_api()) api->attribute_json(key, json.data(), static_cast<std::uint32_t>(json.size()));
+    return *this;
+  }
   Span& with(const char* key, std::string_view value) {
     if (const auto* api = detail::api())
       api->attribute_text(key, value.data(), static_cast<std::uint32_t>(value.size()));
@@ -110,6 +138,10 @@ class Span {
 
 inline void mark(std::string_view name) {
   if (const auto* api = detail::api()) api->mark(name.data(), static_cast<std::uint32_t>(name.size()));
+}
+/// Describes the latest mark of this thread.
+inline void describe_mark(const char* key, std::int64_t value) {
+  if (const auto* api = newer_api()) api->mark_attribute_int(key, value);
 }
 inline void counter(const char* name, double value) {
   if (const auto* api = detail::api()) api->counter(name, value);

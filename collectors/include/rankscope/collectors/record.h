@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankscope/collectors/details.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::collectors {
@@ -25,6 +26,7 @@ struct RecordOptions {
   std::string rank_env{};  ///< variable that tells the rank
   std::string window{};    ///< "wait,warmup,active,repeat"; empty: every step
   double duration_s = 0;   ///< 0 = to the end
+  DetailSet details{};
   Follow follow = Follow::descendants;
   Preload preload = Preload::yes;
   Talk talk = Talk::normal;
@@ -43,9 +45,11 @@ struct RecordSummary {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::uint64_t events_dropped = 0;
-  std::uint64_t disk_refusals = 0;                              ///< times a segment could not grow
-  std::uint64_t not_recorded = 0;                               ///< processes that could not open a segment
-  std::int64_t world_size = 0;                                  ///< what the segments tell; 0 = unknown
+  std::uint64_t disk_refusals = 0;  ///< times a segment could not grow
+  std::uint64_t not_recorded = 0;   ///< processes that could not open a segment
+  std::uint64_t not_watched = 0;    ///< processes without events that could not be sampled either
+  DetailSet details{};              ///< that some process acted on
+  std::int64_t world_size = 0;      ///< what the segments tell; 0 = unknown
   std::vector<std::pair<std::string, std::string>> metadata{};  ///< of the first process that said anything of itself
   std::vector<std::string> notes{};                             ///< one sentence each: what is missing, and what to do
 };

@@ -38,6 +38,9 @@ struct Fault {
 /// The same fault as text, keys in a fixed order; `parse_fault` reads it back.
 [[nodiscard]] std::string fault_text(const Fault& fault);
 
+/// The first step in which it acts.
+[[nodiscard]] std::int64_t first_step_of(const Fault& fault);
+
 /// All of them, joined by "; "; empty without faults.
 [[nodiscard]] std::string all_fault_texts(std::span<const Fault> faults);
 

@@ -16,6 +16,9 @@ struct RunPlan {
   std::int64_t steps = 0;
 };
 
+/// Refuses a fault on a rank that does not exist, or that would act only after the last of `steps` (0 = not known yet).
+[[nodiscard]] Result<void> check_faults(const TrainOptions& options, int world_size, std::int64_t steps);
+
 /// Refuses what cannot work, with the numbers: more ranks than samples, a fault on a rank that does not exist, ...
 [[nodiscard]] Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, std::int64_t samples);
 

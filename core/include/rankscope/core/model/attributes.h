@@ -5,7 +5,6 @@
 #include <iterator>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "rankscope/core/id.h"
@@ -104,7 +103,7 @@ class AttributeStore {
 
   std::vector<std::uint8_t> bytes_;  // items of a set: varint head, varint value; a head of 0 ends the set
   std::vector<StringId> keys_;
-  std::unordered_map<StringId, std::uint32_t> key_index_;
+  std::vector<std::uint32_t> key_index_;  // by StringId: 1 + place in keys_, 0 = not there; there are few keys
 };
 
 }  // namespace rankscope

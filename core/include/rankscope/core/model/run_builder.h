@@ -30,6 +30,13 @@ struct NewCollective {
 /// Whether the processes of a part are more processes, or those that are here already, row by row.
 enum class PartProcesses : std::uint8_t { new_rows, same_rows };
 
+/// What became of the ids of a part that was absorbed, by their old value.
+struct Absorbed {
+  std::uint32_t first_span = 0;  ///< added to each span ticket
+  std::vector<LaneId> lanes;
+  std::vector<StringId> strings;
+};
+
 /// Collects rows in any order; build() sorts, links and freezes them. Ids of lanes, groups and spans that it hands out
 /// are tickets: they are renumbered by build().
 class RunBuilder {
@@ -43,6 +50,8 @@ class RunBuilder {
   Quality& quality() { return run_->quality_; }
   StringId intern(std::string_view text) { return run_->strings_.intern(text); }
   [[nodiscard]] std::string_view text(StringId id) const { return run_->strings_.text(id); }
+  /// The id of a known string, or none.
+  [[nodiscard]] StringId find(std::string_view text) const { return run_->strings_.find(text); }
 
   /// Returns the row to name in add_lane and add_sample; it can be changed through process() until build().
   std::uint32_t add_process(Process process);
@@ -68,7 +77,16 @@ class RunBuilder {
 
   /// Moves all rows of a part that another thread collected to the end of those here; its RunInfo is dropped. Lanes
   /// that agree in process, kind, name, number and device become one. Tickets of the part are no longer valid.
-  void absorb(RunBuilder&& part, PartProcesses processes);
+  Absorbed absorb(RunBuilder&& part, PartProcesses processes);
+  /// The same for a part whose process rows are those here from `first_process` on.
+  Absorbed absorb_into(RunBuilder&& part, std::uint32_t first_process);
+
+  // What was added so far, by ticket.
+  [[nodiscard]] std::span<const Lane> lanes() const { return run_->lanes_; }
+  [[nodiscard]] std::span<const Span> spans() const { return run_->spans_; }
+  [[nodiscard]] AttributeRange attributes_of(std::uint32_t span_ticket) const;
+  /// Moves everything that belongs to a process in time; one entry per process.
+  void shift(std::span<const nanoseconds> by_process);
 
   /// Fails with `unreadable` when there is no process, or no span, mark, collective or sample at all.
   [[nodiscard]] Result<std::shared_ptr<const Run>> build() &&;

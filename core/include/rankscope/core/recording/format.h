@@ -13,7 +13,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 
 inline constexpr std::array<char, 8> segment_magic{'R', 'S', 'S', 'E', 'G', 'M', 'T', '\n'};
 inline constexpr std::uint16_t format_major = 1;  ///< a reader refuses a newer major version
-inline constexpr std::uint16_t format_minor = 0;  ///< a reader accepts any minor version and skips unknown records
+inline constexpr std::uint16_t format_minor = 1;  ///< a reader accepts any minor version and skips unknown records
 inline constexpr std::uint32_t segment_header_bytes = 4096;
 inline constexpr std::uint32_t chunk_magic = 0x4B435352;  // "RSCK"
 inline constexpr std::uint32_t chunk_header_bytes = 64;
@@ -99,7 +99,7 @@ enum class RecordType : std::uint8_t {
   range_end = 5,       ///< ticks, handle
   mark = 6,            ///< name; ticks
   attribute_int = 7,   ///< name = key; value i64. Belongs to the innermost open span of the thread
-  attribute_text = 8,  ///< name = key; value = string id u64
+  attribute_text = 8,  ///< name = key; value = string id u64; code = 1 (from 1.1 on): the value is JSON
   counter = 9,         ///< name; ticks, value f64
   comm_enqueued = 10,  ///< see CommEnqueued
   comm_started = 11,   ///< ticks, uid
@@ -107,7 +107,16 @@ enum class RecordType : std::uint8_t {
   thread_name = 13,    ///< name; code = 1: this thread executes communication
   metadata = 14,       ///< name = key; value = string id u64
   clock_pair = 15,     ///< ticks, monotonic ns, realtime ns
+  // 1.1: attributes of what is no span of the thread's stack. The owner has been written before, perhaps in an earlier
+  // chunk; a range's perhaps by another thread.
+  mark_attribute_int = 16,    ///< name = key; value i64. Belongs to the latest mark of the thread
+  mark_attribute_text = 17,   ///< name = key; value = string id u64
+  range_attribute_int = 18,   ///< name = key; value i64, handle
+  range_attribute_text = 19,  ///< name = key; value = string id u64, handle
 };
+
+/// RecordHead::code of an attribute_text whose value is JSON.
+inline constexpr std::uint8_t is_json = 1;
 
 /// First 8 bytes of every record.
 struct RecordHead {

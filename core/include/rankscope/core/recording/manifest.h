@@ -4,17 +4,35 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "rankscope/core/model/quality.h"
+#include "rankscope/core/recording/format.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::recording {
 
+/// Names a process for ever.
+struct ProcessIdentity {
+  std::string host;
+  std::string boot_id;
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;  ///< field 22 of /proc/PID/stat
+  bool operator==(const ProcessIdentity&) const = default;
+};
+
+/// In the manifest of a spool, the node-local folder of segments: who is to gather them, and into which recording.
+struct Spooled {
+  ProcessIdentity recorder;
+  std::string out;
+};
+
 struct Manifest {
-  int major = 1;
-  int minor = 0;
+  int major = format_major;
+  int minor = format_minor;
   std::string created_by;            ///< "rankscope 0.1.0"
   std::vector<std::string> command;  ///< scrubbed
   std::string launcher;              ///< "torchrun", "slurm", "rankscope train", ... or empty
@@ -24,20 +42,26 @@ struct Manifest {
   std::vector<std::pair<std::string, std::string>> metadata;  ///< facts for the report's head
   std::vector<std::pair<std::string, std::string>>
       injected;  ///< faults of the reference trainer; no analysis reads them
+  std::vector<std::pair<std::string, std::uint64_t>> losses;  ///< by name of a Counter; what no segment can tell
+  std::optional<Spooled> spooled;                             ///< set while the recording is not gathered
 };
 
 inline constexpr const char* manifest_name = "manifest.json";
 inline constexpr const char* segment_folder = "segments";
 inline constexpr const char* segment_suffix = ".rseg";
+/// In a spool: segments of processes that were only watched. One whose process has a segment of its own is not read.
+inline constexpr const char* outside_folder = "outside";
+/// HOST-PID.spool in a recording: its text is the folder of a recorder that has not gathered its segments yet.
+inline constexpr const char* spool_mark_suffix = ".spool";
 
 /// Metadata key, of a process or of the manifest, that says what was broken on purpose. Readers leave it out.
 inline constexpr const char* injected_faults_key = "injected_faults";
 
+/// Adds to what is lost; 0 changes nothing.
+void add_loss(Manifest& manifest, Counter counter, std::uint64_t value);
+
 [[nodiscard]] Result<Manifest> read_manifest(const std::filesystem::path& recording);
 /// Written beside and renamed.
 [[nodiscard]] Result<void> write_manifest(const std::filesystem::path& recording, const Manifest& manifest);
-
-/// Replaces values that look like secrets (--token X, KEY=..., passwords in URLs) by "***".
-[[nodiscard]] std::vector<std::string> scrub(const std::vector<std::string>& command);
 
 }  // namespace rankscope::recording

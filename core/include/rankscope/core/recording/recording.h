@@ -13,6 +13,16 @@
 
 namespace rankscope::recording {
 
+/// The segments of a recording, or of a spool that nobody gathered; sorted.
+[[nodiscard]] std::vector<std::filesystem::path> segments_of(const std::filesystem::path& recording);
+
+/// What a recorder left in a recording as long as its segments are elsewhere.
+struct SpoolMark {
+  std::string recorder;         ///< HOST-PID
+  std::filesystem::path spool;  ///< on that host
+};
+[[nodiscard]] std::vector<SpoolMark> spool_marks_of(const std::filesystem::path& recording);
+
 /// True for a folder that holds a manifest or segments.
 [[nodiscard]] bool looks_like_recording(const std::filesystem::path& path);
 
@@ -25,13 +35,17 @@ struct GatherSummary {
   std::uint64_t events_dropped = 0;
   std::uint64_t bytes = 0;
   std::int64_t world_size = 0;  ///< 0 = the process did not know
+  std::uint64_t secrets_hidden = 0;
   std::vector<std::pair<std::string, std::string>>
       metadata{};  ///< what the process said of itself; never injected faults
 };
 
-/// Copies one segment of a process that has ended to `target`: only what was written, every chunk sealed with its CRC.
-/// Written beside and renamed; `source` stays.
+enum class Secrets : std::uint8_t { keep, hide };
+
+/// Copies one segment of a process that has ended to `target`: only what was written, every chunk sealed with its CRC,
+/// on request with the credentials in its texts overwritten. Written beside and renamed; `source` stays.
 [[nodiscard]] Result<GatherSummary> gather_segment(const std::filesystem::path& source,
-                                                   const std::filesystem::path& target);
+                                                   const std::filesystem::path& target,
+                                                   Secrets secrets = Secrets::keep);
 
 }  // namespace rankscope::recording

@@ -13,6 +13,7 @@
 
 #include "rankscope/core/model/span.h"
 #include "rankscope/core/recording/format.h"
+#include "rankscope/core/recording/tick_clock.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::recording {
@@ -32,23 +33,18 @@ struct SegmentOptions {
 
 class SegmentWriter;
 
-/// Reads the segment clock: the time-stamp counter where it is invariant, else CLOCK_MONOTONIC.
-class TickClock {
- public:
-  static TickClock detect();
-  [[nodiscard]] std::uint64_t now() const {
-#if defined(__x86_64__)
-    if (source_ == ClockSource::tsc) return __builtin_ia32_rdtsc();
-#endif
-    return now_monotonic();
-  }
-  [[nodiscard]] ClockSource source() const { return source_; }
-  [[nodiscard]] ClockPair pair() const;
-  /// CLOCK_MONOTONIC in ns.
-  static std::uint64_t now_monotonic();
+/// Whom an attribute describes.
+struct Owner {
+  enum class Kind : std::uint8_t {
+    span,   ///< the innermost open span of the thread
+    mark,   ///< the latest mark of the thread
+    range,  ///< the range of that handle, started by any thread
+  };
+  Kind kind = Kind::span;
+  std::uint64_t handle = 0;
 
- private:
-  ClockSource source_ = ClockSource::monotonic_ns;
+  static constexpr Owner latest_mark() { return {Kind::mark, 0}; }
+  static constexpr Owner range(std::uint64_t handle) { return {Kind::range, handle}; }
 };
 
 /// The pen of one thread; only that thread may use it. Every call stores the event or counts it as dropped.
@@ -61,11 +57,15 @@ class ThreadWriter {
 
   void push(SpanKind kind, std::string_view name);
   void pop();
-  void range_start(SpanKind kind, std::string_view name, std::uint64_t handle);
+  /// False: the start was dropped; its end and its attributes have to be left out.
+  bool range_start(SpanKind kind, std::string_view name, std::uint64_t handle);
   void range_end(std::uint64_t handle);
   void mark(std::string_view name);
-  void attribute(std::string_view key, std::int64_t value);
-  void attribute(std::string_view key, std::string_view value);
+  /// Of a span or mark that was dropped: dropped, too.
+  void attribute(std::string_view key, std::int64_t value, Owner owner = {});
+  void attribute(std::string_view key, std::string_view value, Owner owner = {});
+  /// JSON in its own words, of the innermost open span.
+  void attribute_json(std::string_view key, std::string_view json);
   void counter(std::string_view name, double value);
   struct Collective {
     std::uint64_t uid = 0;
@@ -100,8 +100,10 @@ class ThreadWriter {
   Name* slot_of(std::uint64_t hash, std::string_view text);
   void grow();
   void drop(std::uint64_t events = 1);
-  void two_names(RecordType type, std::string_view key, std::string_view value);
-  void plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b,
+  [[nodiscard]] bool owner_was_dropped(Owner owner) const;
+  void two_names(RecordType type, std::uint8_t code, std::string_view key, std::string_view value, std::uint64_t handle,
+                 std::uint32_t words);
+  bool plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b,
              std::uint32_t words);
 
   static constexpr std::uint32_t no_name = 0xFFFFFFFF;
@@ -115,6 +117,7 @@ class ThreadWriter {
   std::uint32_t next_name_ = 0;  // ids are per chunk, so that each chunk can be read alone
   std::uint32_t depth_ = 0;
   std::uint32_t dropped_depth_ = 0;  // pushes that were dropped: their pops are dropped, too
+  bool mark_dropped_ = false;        // the latest one
   std::unique_ptr<Name[]> names_;
   std::uint32_t name_mask_ = 0;
   std::uint32_t name_count_ = 0;
@@ -131,7 +134,8 @@ class SegmentWriter {
 
   /// A pen for the calling thread; slow (allocates), once per thread.
   [[nodiscard]] std::unique_ptr<ThreadWriter> thread();
-  /// Readies spare chunks and seals full ones. Call every 10 ms or so from one housekeeping thread.
+  /// Readies spare chunks, seals full ones and unmaps what is sealed: the program's memory does not grow with its
+  /// recording. Call every 10 ms or so from one housekeeping thread.
   void refill();
   /// Notes how the process ends; events may still follow. Async-signal-safe.
   void note_exit(int status);
@@ -146,13 +150,19 @@ class SegmentWriter {
   SegmentWriter() = default;
   Result<void> add_extent();
   ChunkHeader* take_spare();
+  void seal_full_chunks();
+  void let_go(const ChunkHeader* sealed);
 
   std::filesystem::path path_;
   int file_ = -1;
   TickClock clock_;
   SegmentHeader* header_ = nullptr;
   std::uint64_t file_bytes_ = 0;
-  std::vector<void*> extents_;
+  struct Extent {
+    void* memory = nullptr;
+    std::uint32_t unsealed = 0;  ///< chunks that somebody may still write to
+  };
+  std::vector<Extent> extents_;         // those that are mapped
   std::vector<ChunkHeader*> unsealed_;  // only refill() touches it
   std::vector<std::atomic<ChunkHeader*>> spares_;
   std::atomic<std::uint64_t> spare_head_{0};  // next to take

@@ -1,0 +1,395 @@
+#include "exports/kineto_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "exports/json_text.h"
+#include "importers/comm_kernels.h"
+#include "keys.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::string_view memory_mark = "[memory]";
+/// Time 0 is left free: device work at 0 without length is how Kineto writes times that it does not know.
+constexpr std::int64_t before_first = 1000;
+
+bool is_memory_track(std::string_view name) {
+  return name.ends_with("allocated_bytes") || name.ends_with("reserved_bytes") ||
+         name.ends_with("allocated_change_bytes");
+}
+
+/// A number, or a text in quotes.
+std::string json_value(std::string_view text) {
+  const bool number = !text.empty() && text.size() < 19 && (text.size() == 1 || text.front() != '0') &&
+                      text.find_first_not_of("0123456789") == std::string_view::npos;
+  return number ? std::string{text} : json_string(text);
+}
+
+}  // namespace
+
+KinetoWords::KinetoWords(const Run& run)
+    : joined(run.spans().size(), 0), zero_ns(std::min<std::int64_t>(0, ns_of(run.extent().begin)) - before_first) {
+  quoted.reserve(run.strings().size());
+  for (std::uint32_t id = 0; id < run.strings().size(); ++id) quoted.push_back(json_string(run.text(StringId{id})));
+  onward.resize(run.links().size());
+  std::iota(onward.begin(), onward.end(), 0U);
+  std::ranges::stable_sort(onward, {}, [&run](std::uint32_t row) { return run.links()[row].from; });
+  std::int64_t next = 0;
+  for (const Link& link : run.links()) {
+    if (link.kind != LinkKind::launch) continue;
+    const auto from = run.number(link.from, keys::correlation);
+    if (from && run.number(link.to, keys::correlation) == from) continue;
+    if (joined[link.from.index()] == 0) joined[link.from.index()] = ++next;
+    joined[link.to.index()] = joined[link.from.index()];
+  }
+}
+
+KinetoFile::KinetoFile(const Run& run, RankId rank, const KinetoWords& words, TextWriter& out, SpanProgress& progress)
+    : run_(run),
+      rank_(rank),
+      process_(static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data())),
+      words_(words),
+      out_(out),
+      progress_(progress),
+      rows_(run.lanes().size()),
+      index_(run.strings().find(keys::index)),
+      category_(run.strings().find(keys::category)),
+      correlation_(run.strings().find(keys::correlation)),
+      device_(run.strings().find(keys::device)),
+      stream_(run.strings().find(keys::stream)) {
+  const StringId memory = run.strings().find(memory_mark);
+  has_memory_marks_ = memory.is_set() && std::ranges::any_of(run.marks(), [&](const Mark& mark) {
+                        return mark.name == memory && run.lane(mark.lane).process == process_;
+                      });
+}
+
+bool KinetoFile::write() {
+  header();
+  name_rows();
+  for (const Lane& lane : run_.lanes())
+    if (lane.process == process_ && !this->lane(lane, rows_[run_.id_of(lane).index()])) return false;
+  for (const Mark& mark : run_.marks())
+    if (run_.lane(mark.lane).process == process_) this->mark(mark, rows_[mark.lane.index()]);
+  for (const CounterTrack& track : run_.counters())
+    if (track.process == process_ && !derived_from_marks(track)) counter(track);
+  out_.text("\n  ],\n  \"displayTimeUnit\": \"ms\"");
+  if (run_.info().origin_unix_ns != 0)
+    out_.text(",\n  \"baseTimeNanoseconds\": ").integer(run_.info().origin_unix_ns + words_.zero_ns);
+  out_.text("\n}\n");
+  return true;
+}
+
+void KinetoFile::header() {
+  out_.text("{\n  \"schemaVersion\": 1");
+  devices();
+  distributed();
+  for (const auto& [key, value] : run_.processes()[process_].metadata)
+    if (const std::string_view name = run_.text(key);
+        name.ends_with("_version") && name != "nccl_version" && name.find('"') == std::string_view::npos)
+      out_.text(",\n  ").text(quoted(key)).text(": ").text(json_value(run_.text(value)));
+  own_block();
+  out_.text(",\n  \"traceEvents\": [\n");
+}
+
+void KinetoFile::devices() {
+  out_.text(",\n  \"deviceProperties\": [");
+  std::int32_t next = 0;
+  for (const Device& device : run_.devices()) {
+    if (device.process != process_) continue;
+    // Kineto numbers devices by their place in the list.
+    for (; next < device.ordinal; ++next) out_.text(next == 0 ? "{}" : ", {}");
+    out_.text(next++ == 0 ? "\n    {" : ",\n    {").text("\"id\": ").integer(device.ordinal);
+    if (device.name.is_set()) out_.text(", \"name\": ").text(quoted(device.name));
+    for (const auto& [key, value] : device.metadata)
+      out_.text(", ").text(quoted(key)).text(": ").text(json_value(run_.text(value)));
+    out_.text("}");
+  }
+  out_.text("]");
+}
+
+void KinetoFile::distributed() {
+  const Process& process = run_.processes()[process_];
+  const std::string_view backend = run_.metadata(process, "backend");
+  out_.text(",\n  \"distributedInfo\": {\"backend\": ").text(json_string(backend.empty() ? "nccl" : backend));
+  out_.text(", \"rank\": ").integer(rank_.value);
+  if (run_.info().world_size > 0) out_.text(", \"world_size\": ").integer(run_.info().world_size);
+  if (const std::string_view version = run_.metadata(process, "nccl_version"); !version.empty())
+    out_.text(", \"nccl_version\": ").text(json_string(version));
+  out_.text(", \"pg_count\": ").integer(static_cast<std::int64_t>(run_.groups().size())).text(", \"pg_config\": [");
+  bool first = true;
+  for (const Group& group : run_.groups()) {
+    out_.text(first ? "" : ", ").text("{\"pg_name\": ").text(quoted(group.name)).text(", \"pg_size\": ");
+    first = false;
+    out_.integer(static_cast<std::int64_t>(group.members.size())).text(", \"ranks\": [");
+    for (std::size_t i = 0; i < group.members.size(); ++i)
+      out_.text(i == 0 ? "" : ", ").integer(group.members[i].value);
+    out_.text("]}");
+  }
+  out_.text("]}");
+}
+
+void KinetoFile::facts(std::string_view name, const std::vector<std::pair<std::string, std::string>>& facts) {
+  out_.text(",\n    \"").text(name).text("\": {");
+  bool first = true;
+  for (const auto& [key, value] : facts) {
+    out_.text(first ? "" : ", ").text(json_string(key)).text(": ").text(json_string(value));
+    first = false;
+  }
+  out_.text("}");
+}
+
+/// What Kineto has no place for. The reader takes it instead of what it would otherwise conclude.
+void KinetoFile::own_block() {
+  const Process& process = run_.processes()[process_];
+  out_.text(",\n  \"rankscope\": {\n    \"schema\": \"rankscope.kineto/1\", \"source\": ");
+  out_.text(json_string(run_.info().source)).text(", \"pid\": ").integer(process.pid);
+  if (process.host.is_set()) out_.text(", \"host\": ").text(quoted(process.host));
+  if (process.program.is_set()) out_.text(", \"program\": ").text(quoted(process.program));
+  std::vector<std::pair<std::string, std::string>> own;
+  for (const auto& [key, value] : process.metadata) own.emplace_back(run_.text(key), run_.text(value));
+  facts("process", own);
+  facts("run", run_.info().metadata);
+  std::vector<std::pair<std::string, std::string>> quality;
+  for (const CounterInfo& info : counter_table())
+    if (const std::uint64_t value = run_.quality().of(info.counter); value > 0)
+      quality.emplace_back(info.name, std::to_string(value));
+  facts("quality", quality);
+  out_.text("\n  }");
+  if (process.host.is_set()) out_.text(",\n  \"host_name\": ").text(quoted(process.host));
+}
+
+/// Rows of the host are threads of the process; two of one number become threads of different pids.
+void KinetoFile::name_rows() {
+  const Process& process = run_.processes()[process_];
+  const Row whole{.pid = process.pid};
+  metadata("process_name", whole, "name", process.program.is_set() ? quoted(process.program) : "\"python\"");
+  metadata("process_labels", whole, "labels", "\"CPU\"");
+  std::set<std::pair<std::int64_t, std::int64_t>> used;
+  std::set<std::int32_t> devices;
+  for (const Lane& lane : run_.lanes()) {
+    if (lane.process != process_) continue;
+    Row& row = rows_[run_.id_of(lane).index()];
+    row.tid = lane.number;
+    if (lane.kind == LaneKind::stream || lane.kind == LaneKind::annotation) {
+      row.pid = std::max(lane.device, 0);
+      devices.insert(lane.device);
+      continue;
+    }
+    row.of_profiler = run_.text(lane.name) == "profiler";
+    row.overhead = run_.text(lane.name) == "profiler overhead";
+    row.pid = row.overhead ? -1 : process.pid;
+    while (!row.overhead && !used.insert({row.pid, row.tid}).second) ++row.pid;
+    if (!row.of_profiler && !row.overhead) metadata("thread_name", row, "name", quoted(lane.name));
+  }
+  for (const std::int32_t device : devices)
+    metadata("process_labels", Row{.pid = std::max(device, 0)}, "labels", json_string(format("GPU {}", device)));
+}
+
+void KinetoFile::metadata(std::string_view what, const Row& row, std::string_view key, std::string_view json) {
+  out_.text(first_event_ ? "" : ",\n").text("{\"ph\": \"M\", \"name\": \"").text(what).text("\", \"pid\": ");
+  first_event_ = false;
+  out_.integer(row.pid).text(", \"tid\": ").integer(row.tid).text(", \"args\": {\"").text(key).text("\": ").text(json);
+  out_.text("}}");
+}
+
+bool KinetoFile::lane(const Lane& lane, const Row& row) {
+  for (const Span& span : run_.spans_of(lane)) {
+    this->span(span, lane, row);
+    flows(span, row);
+    if (!progress_.step()) return false;
+    if (out_.failed()) return true;
+  }
+  return true;
+}
+
+std::string_view KinetoFile::quoted(StringId id) const {
+  return id.is_set() ? std::string_view{words_.quoted[id.index()]} : std::string_view{"\"\""};
+}
+
+void KinetoFile::event(char phase, std::string_view category, std::string_view quoted_name) {
+  out_.text(first_event_ ? "" : ",\n").text("{\"ph\": \"").text({&phase, 1});
+  first_event_ = false;
+  if (!category.empty()) out_.text("\", \"cat\": \"").text(category);
+  out_.text("\", \"name\": ").text(quoted_name);
+}
+
+void KinetoFile::place(const Row& row, RunTime time) {
+  if (row.of_profiler) {
+    out_.text(", \"pid\": \"Spans\", \"tid\": \"PyTorch Profiler\"");
+  } else {
+    out_.text(", \"pid\": ").integer(row.pid).text(", \"tid\": ").integer(row.tid);
+  }
+  out_.text(", \"ts\": ").micros(ns_of(time) - words_.zero_ns);
+}
+
+void KinetoFile::span(const Span& span, const Lane& lane, const Row& row) {
+  const AttributeRange attributes = run_.attributes_of(run_.id_of(span));
+  const auto told = category_.is_set() ? attributes.find(category_) : std::nullopt;
+  const bool keeps_category = told && told->kind == AttributeKind::text;
+  const bool ours = span.kind == SpanKind::comm && lane.kind != LaneKind::stream &&
+                    span.collective != Span::no_collective && !run_.text(span.name).starts_with("gloo:");
+  if (ours) collective(span, row);
+  event('X', keeps_category ? std::string_view{} : category_of(span, lane),
+        ours ? json_string(format("gloo:{}", run_.text(span.name))) : std::string{quoted(span.name)});
+  if (keeps_category) out_.text(", \"cat\": ").text(quoted(told->text));
+  place(row, span.time.begin);
+  out_.text(", \"dur\": ").micros(span.time.length().count());
+  arguments(attributes, &span, lane);
+  close();
+}
+
+std::string_view KinetoFile::category_of(const Span& span, const Lane& lane) const {
+  if (lane.kind == LaneKind::annotation) return "gpu_user_annotation";
+  if (run_.text(lane.name) == "profiler" && lane.kind == LaneKind::thread) return "Trace";
+  const bool on_stream = lane.kind == LaneKind::stream;
+  switch (span.kind) {
+    case SpanKind::op:
+      return "cpu_op";
+    case SpanKind::runtime:
+      return "cuda_runtime";
+    case SpanKind::compute:
+    case SpanKind::comm:
+    case SpanKind::graph:
+      return on_stream ? "kernel" : "user_annotation";
+    case SpanKind::memory:
+      if (!on_stream) return "user_annotation";
+      return run_.text(span.name).starts_with("Memset") ? "gpu_memset" : "gpu_memcpy";
+    case SpanKind::sync:
+      return on_stream ? "cuda_sync" : "user_annotation";
+    case SpanKind::overhead:
+      return "overhead";
+    case SpanKind::python:
+      return "python_function";
+    case SpanKind::user:
+    case SpanKind::step:
+    case SpanKind::data:
+    case SpanKind::forward:
+    case SpanKind::backward:
+    case SpanKind::optimizer:
+    case SpanKind::wait:
+    case SpanKind::loader:
+    case SpanKind::checkpoint:
+    case SpanKind::api:
+      return "user_annotation";
+  }
+  return "user_annotation";
+}
+
+void KinetoFile::arguments(const AttributeRange& attributes, const Span* span, const Lane& lane) {
+  first_argument_ = true;
+  bool says_correlation = false;
+  bool says_device = lane.kind != LaneKind::stream;
+  bool says_stream = says_device;
+  for (const Attribute& attribute : attributes) {
+    if (span != nullptr && attribute.key == category_ && category_.is_set()) continue;
+    if (span != nullptr && span->kind == SpanKind::step && attribute.key == index_) continue;
+    if (attribute.key == correlation_ && span != nullptr && words_.joined[run_.id_of(*span).index()] != 0) continue;
+    says_correlation = says_correlation || attribute.key == correlation_;
+    says_device = says_device || attribute.key == device_;
+    says_stream = says_stream || attribute.key == stream_;
+    argument(quoted(attribute.key));
+    if (attribute.value.kind == AttributeKind::number)
+      out_.integer(attribute.value.number);
+    else if (attribute.value.kind == AttributeKind::text)
+      out_.text(quoted(attribute.value.text));
+    else
+      out_.text(run_.text(attribute.value.text));
+  }
+  if (span == nullptr) return;
+  if (!says_device) argument(keys::device, std::max(lane.device, 0));
+  if (!says_stream) argument(keys::stream, lane.number);
+  if (const std::int64_t made = words_.joined[run_.id_of(*span).index()]; made != 0) argument(keys::correlation, made);
+}
+
+void KinetoFile::argument(std::string_view quoted_key) {
+  out_.text(first_argument_ ? ", \"args\": {" : ", ").text(quoted_key).text(": ");
+  first_argument_ = false;
+}
+
+void KinetoFile::argument(std::string_view key, std::int64_t value) {
+  argument(format("\"{}\"", key));
+  out_.integer(value);
+}
+
+void KinetoFile::close() {
+  out_.text(first_argument_ ? "}" : "}}");
+  first_argument_ = true;
+}
+
+void KinetoFile::mark(const Mark& mark, const Row& row) {
+  const bool memory = run_.text(mark.name) == memory_mark;
+  event('i', memory ? "cpu_instant_event" : "", quoted(mark.name));
+  out_.text(", \"s\": \"t\"");
+  place(row, mark.time);
+  arguments(run_.attributes_of(mark), nullptr, run_.lane(mark.lane));
+  close();
+}
+
+/// Tracks that the reader makes of [memory] events are not written a second time.
+bool KinetoFile::derived_from_marks(const CounterTrack& track) const {
+  return has_memory_marks_ && is_memory_track(run_.text(track.name));
+}
+
+void KinetoFile::counter(const CounterTrack& track) {
+  for (const CounterSample& sample : run_.samples_of(track)) {
+    if (!std::isfinite(sample.value)) continue;  // JSON has no such number
+    event('C', "hardware_counters", quoted(track.name));
+    place(Row{.pid = run_.processes()[process_].pid}, sample.time);
+    out_.text(", \"args\": {\"\": ").number(sample.value).text("}}");
+  }
+}
+
+/// Arrows stand right behind the slice that they touch, so that viewers bind them to it.
+void KinetoFile::flows(const Span& span, const Row& row) {
+  const SpanId id = run_.id_of(span);
+  for (const LinkKind kind : {LinkKind::launch, LinkKind::forward_backward})
+    for (const Link& link : run_.links_to(kind, id)) flow(span, row, 'f', link);
+  const auto from = [this](std::uint32_t link) { return run_.links()[link].from; };
+  for (const std::uint32_t link : std::ranges::equal_range(words_.onward, id, {}, from))
+    flow(span, row, 's', run_.links()[link]);
+}
+
+void KinetoFile::flow(const Span& span, const Row& row, char phase, const Link& link) {
+  const std::string_view name = link.kind == LinkKind::launch ? "ac2g" : "fwdbwd";
+  out_.text(",\n{\"ph\": \"").text({&phase, 1}).text("\", \"id\": ").integer(&link - run_.links().data() + 1);
+  out_.text(", \"cat\": \"").text(name).text("\", \"name\": \"").text(name).text("\"");
+  place(row, span.time.begin);
+  out_.text(phase == 'f' ? ", \"bp\": \"e\"}" : "}");
+}
+
+/// A collective that ran on the host: c10d's record of it, around a range named as Gloo's are.
+void KinetoFile::collective(const Span& span, const Row& row) {
+  const Collective& member = run_.collectives()[span.collective];
+  const ElementType type = element_type_from(run_.text(member.dtype));
+  out_.text(first_event_ ? "" : ",\n").text("{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"record_param_comms\"");
+  first_event_ = false;
+  place(row, span.time.begin);
+  out_.text(", \"dur\": ").micros(span.time.length().count());
+  argument(format("\"{}\"", keys::collective_name));
+  out_.text(quoted(member.op));
+  if (member.bytes >= 0 && type.bytes > 0) {
+    const std::int64_t elements = member.bytes / type.bytes;
+    const bool per_peer = run_.text(member.op) == "alltoall" && member.group.is_set();
+    const auto peers = per_peer ? static_cast<std::int64_t>(run_.groups()[member.group.index()].members.size()) : 1;
+    argument(keys::in_elements, elements * peers);
+    argument(keys::out_elements, elements * peers);
+    argument(format("\"{}\"", keys::dtype));
+    out_.text(json_string(type.torch_name));
+  }
+  if (member.group.is_set()) {
+    const Group& group = run_.groups()[member.group.index()];
+    argument(keys::group_size, static_cast<std::int64_t>(group.members.size()));
+    argument(format("\"{}\"", keys::group_name));
+    out_.text(quoted(group.name));
+  }
+  if (member.sequence >= 0) argument(keys::sequence, member.sequence);
+  if (member.peer >= 0)
+    argument(run_.text(member.op) == "recv" ? keys::source_rank : keys::destination_rank, member.peer);
+  close();
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,14 @@
+// The first bytes of a file, by which its format is recognised.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "rankscope/core/result.h"
+
+namespace rankscope::analyzer {
+
+/// Up to 64 KiB, unpacked as often as the file was packed with gzip. `unreadable` if it cannot be opened.
+[[nodiscard]] Result<std::string> file_head(const std::filesystem::path& path);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,102 @@
+#include "importers/kineto/decimal.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace rankscope::analyzer::kineto {
+namespace {
+
+constexpr std::uint64_t largest = 4'000'000'000'000'000'000;  // sums of two stay below 2^63
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Digits without their point: 12.345e2 is {12345, -1}. Digits beyond 18 only move the exponent.
+struct Digits {
+  std::uint64_t value = 0;
+  int exponent = 0;
+  bool negative = false;
+};
+
+std::optional<Digits> digits_of(std::string_view text) {
+  Digits digits;
+  std::size_t at = 0;
+  if (at < text.size() && (text[at] == '-' || text[at] == '+')) digits.negative = text[at++] == '-';
+  bool any = false;
+  bool fraction = false;
+  for (; at < text.size() && (is_digit(text[at]) || (text[at] == '.' && !fraction)); ++at) {
+    if (text[at] == '.') {
+      fraction = true;
+      continue;
+    }
+    any = true;
+    if (digits.value < largest / 10) {
+      digits.value = digits.value * 10 + static_cast<std::uint64_t>(text[at] - '0');
+      digits.exponent -= fraction ? 1 : 0;
+    } else {
+      digits.exponent += fraction ? 0 : 1;
+    }
+  }
+  if (!any) return std::nullopt;
+  if (at == text.size()) return digits;
+  if (text[at] != 'e' && text[at] != 'E') return std::nullopt;
+  ++at;
+  if (at < text.size() && text[at] == '+') ++at;
+  int exponent = 0;
+  const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), exponent);
+  if (error != std::errc{} || end != text.data() + text.size() || exponent > 1000 || exponent < -1000)
+    return std::nullopt;
+  digits.exponent += exponent;
+  return digits;
+}
+
+/// "1234.567" and "1234", which nearly all times are.
+std::optional<std::int64_t> plain(std::string_view text) {
+  if (text.empty() || text.size() > 19) return std::nullopt;
+  std::int64_t value = 0;
+  std::size_t at = 0;
+  for (; at < text.size() && is_digit(text[at]); ++at) value = value * 10 + (text[at] - '0');
+  if (at == 0 || at > 15) return std::nullopt;
+  value *= 1000;
+  if (at == text.size()) return value;
+  if (text[at] != '.' || text.size() - at > 4 || text.size() - at < 2) return std::nullopt;
+  for (std::int64_t unit = 100; ++at < text.size(); unit /= 10) {
+    if (!is_digit(text[at])) return std::nullopt;
+    value += unit * (text[at] - '0');
+  }
+  return value;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> nanoseconds_of(std::string_view micros) {
+  if (const auto value = plain(micros)) return value;
+  const auto digits = digits_of(micros);
+  if (!digits) return std::nullopt;
+  std::uint64_t value = digits->value;
+  int exponent = digits->exponent + 3;
+  for (; exponent > 0 && value != 0; --exponent) {
+    if (value > largest / 10) return std::nullopt;
+    value *= 10;
+  }
+  for (; exponent < -1 && value != 0; ++exponent) value /= 10;
+  if (exponent == -1) value = (value + 5) / 10;
+  if (value > largest) return std::nullopt;
+  const auto ns = static_cast<std::int64_t>(value);
+  return digits->negative ? -ns : ns;
+}
+
+std::optional<std::int64_t> integer_of(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> real_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+}  // namespace rankscope::analyzer::kineto

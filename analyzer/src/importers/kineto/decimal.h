@@ -1,0 +1,20 @@
+// Numbers of a trace from their decimal text, without a double in between.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace rankscope::analyzer::kineto {
+
+/// Microseconds to nanoseconds, exact to the third decimal and rounded half up beyond: "1.2345" is 1235. Takes
+/// exponents. Nothing for what is no number, or too large (about 127 years).
+[[nodiscard]] std::optional<std::int64_t> nanoseconds_of(std::string_view micros);
+
+/// An integer, or nothing (fractions, exponents, above 2^63).
+[[nodiscard]] std::optional<std::int64_t> integer_of(std::string_view text);
+
+/// Any finite number, or nothing.
+[[nodiscard]] std::optional<double> real_of(std::string_view text);
+
+}  // namespace rankscope::analyzer::kineto

@@ -1,0 +1,117 @@
+#include "importers/kineto/kineto.h"
+
+#include <algorithm>
+#include <array>
+
+#include "importers/kineto/decimal.h"
+#include "importers/kineto/load.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer::kineto {
+namespace {
+
+constexpr std::int64_t unix_times_from = 1'000'000'000'000'000'000;  // September 2001, in ns
+constexpr std::int64_t latest = 4'000'000'000'000'000'000;
+constexpr nanoseconds wall_clock_error{10'000'000};  // metrics.md 7.7: clocks of hosts that are set by NTP
+constexpr nanoseconds one_host_error{1'000};         // metrics.md 7.4
+
+/// Unix time of the first event, or nothing where the file does not say when its clock started.
+std::optional<std::int64_t> unix_begin(const TraceFile& file) {
+  if (!file.extent) return std::nullopt;
+  const std::int64_t begin = ns_of(file.extent->begin);
+  const std::int64_t base = file.metadata.base_ns.value_or(0);
+  if (!file.metadata.base_ns && begin < unix_times_from) return std::nullopt;
+  if (ns_of(file.extent->end) > latest - base) return std::nullopt;
+  return base + begin;
+}
+
+/// Puts all files on one axis whose 0 is the first event of all.
+void align(std::span<const TraceFile> files, RunBuilder& run) {
+  std::vector<std::optional<std::int64_t>> begins;
+  std::optional<std::int64_t> origin;
+  std::size_t unknown = 0;
+  for (const TraceFile& file : files) {
+    begins.push_back(unix_begin(file));
+    if (!begins.back() && file.extent) ++unknown;
+    if (begins.back()) origin = std::min(origin.value_or(*begins.back()), *begins.back());
+  }
+  std::vector<nanoseconds> shifts;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::int64_t own = files[i].extent ? ns_of(files[i].extent->begin) : 0;
+    shifts.emplace_back(begins[i] ? *begins[i] - own - *origin : -own);
+  }
+  run.shift(shifts);
+  run.quality().add(Counter::time_origin_unknown, unknown);
+  const auto differs = [&files](const TraceFile& file) {
+    return file.metadata.base_ns != files.front().metadata.base_ns;
+  };
+  run.quality().add(Counter::base_time_differs, static_cast<std::uint64_t>(std::ranges::count_if(files, differs)));
+  if (origin && unknown == 0) run.info().origin_unix_ns = *origin;
+  if (files.size() < 2 || unknown > 0) return;
+  const bool one_host = std::ranges::all_of(files, [&files](const TraceFile& file) {
+    return !file.metadata.host.empty() && file.metadata.host == files.front().metadata.host;
+  });
+  run.info().clock = {one_host ? "same_host" : "wall_clock", one_host ? one_host_error : wall_clock_error};
+}
+
+/// What our own export said about the run as a whole, and what all files agree on.
+void describe_run(std::span<const TraceFile> files, std::span<const RankId> ranks, RunBuilder& run) {
+  RunInfo& info = run.info();
+  info.source = "kineto";
+  for (const TraceFile& file : files) {
+    info.world_size = std::max(info.world_size, file.metadata.world_size);
+    if (!file.metadata.own) continue;
+    if (!file.metadata.own->source.empty()) info.source = file.metadata.own->source;
+    if (info.metadata.empty()) info.metadata = file.metadata.own->run;
+  }
+  const auto world = static_cast<std::uint64_t>(info.world_size);
+  if (world > ranks.size()) run.quality().add(Counter::ranks_missing, world - ranks.size());
+}
+
+/// Counters that were exported stand for what is no longer in the file; what is counted again is not added twice.
+void restore_quality(std::span<const TraceFile> files, Quality& quality) {
+  for (const TraceFile& file : files) {
+    if (!file.metadata.own) continue;
+    for (const auto& [name, text] : file.metadata.own->quality) {
+      const auto counter = counter_from(name);
+      const auto value = integer_of(text);
+      if (!counter || !value || *value < 0) continue;
+      const std::uint64_t now = quality.of(*counter);
+      if (static_cast<std::uint64_t>(*value) > now) quality.add(*counter, static_cast<std::uint64_t>(*value) - now);
+    }
+  }
+}
+
+}  // namespace
+
+bool recognises(std::string_view first_bytes, std::string_view) {
+  const std::size_t first = first_bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (first == std::string_view::npos || (first_bytes[first] != '{' && first_bytes[first] != '[')) return false;
+  constexpr std::array<std::string_view, 5> words{"\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\"",
+                                                  "\"distributedInfo\"", "\"ph\""};
+  return std::ranges::any_of(
+      words, [first_bytes](std::string_view word) { return first_bytes.find(word) != std::string_view::npos; });
+}
+
+Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> paths, const ImportOptions& options) {
+  RunBuilder run;
+  RS_TRY(std::vector<TraceFile> files, load(paths, options, run));
+  for (const TraceFile& file : files)
+    if (!file.is_trace)
+      return fail(ErrorKind::unreadable, format("{} is JSON, but no trace: it has no traceEvents", file.path.string()));
+  std::vector<RankEvidence> evidence;
+  for (const TraceFile& file : files) evidence.push_back(rank_evidence(file, run));
+  RS_TRY(const std::vector<RankId> ranks, assign_ranks(evidence, options, run.quality()));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    describe_process(files[i], ranks[i], run);
+    add_collectives(files[i], ranks[i], link_spans(files[i], run), run);
+    add_memory(files[i], run);
+  }
+  align(files, run);
+  describe_run(files, ranks, run);
+  restore_quality(files, run.quality());
+  return std::move(run).build().map_error(while_doing(
+      paths.size() == 1 ? paths.front().string() : format("{} and {} more", paths.front().string(), paths.size() - 1)));
+}
+
+}  // namespace rankscope::analyzer::kineto

@@ -1,0 +1,120 @@
+// Recording -> NAME.rankscope.tar.zst
+#include "rankscope/analyzer/pack.h"
+
+#include <array>
+#include <fstream>
+#include <vector>
+
+#include "pack/scratch_folder.h"
+#include "pack/tar.h"
+#include "pack/zstd_file.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/secrets.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+using recording::Secrets;
+
+constexpr std::size_t copy_bytes = 1 << 20;
+
+class Packer {
+ public:
+  Packer(const fs::path& source, OutputFile& out, Secrets secrets) : source_(source), zstd_(out), secrets_(secrets) {
+    folder_ = (source.has_filename() ? source : source.parent_path()).filename().string();
+  }
+
+  [[nodiscard]] PackSummary summary() const { return summary_; }
+
+  Result<void> manifest(const fs::path& scratch) {
+    auto manifest = recording::read_manifest(source_);
+    if (!manifest) return {};  // the recording can be read without; its reader counts that it is missing
+    // Where its segments were meant to come from means nothing elsewhere; that they are missing does.
+    recording::add_loss(*manifest, Counter::not_gathered,
+                        recording::spool_marks_of(source_).size() + (manifest->spooled ? 1U : 0U));
+    manifest->spooled.reset();
+    if (secrets_ == Secrets::hide) scrub_manifest(*manifest);
+    RS_TRY_VOID(recording::write_manifest(scratch, *manifest));
+    return member(scratch / recording::manifest_name, recording::manifest_name);
+  }
+
+  Result<void> segment(const fs::path& path, const fs::path& scratch) {
+    const fs::path copy = scratch / path.filename();
+    RS_TRY(const recording::GatherSummary gathered, recording::gather_segment(path, copy, secrets_));
+    summary_.secrets_hidden += gathered.secrets_hidden;
+    RS_TRY_VOID(member(copy, format("{}/{}", recording::segment_folder, path.filename().string())));
+    std::error_code ignored;
+    fs::remove(copy, ignored);
+    return {};
+  }
+
+  Result<void> finish() {
+    RS_TRY_VOID(zstd_.write(tar::end_of_archive()));
+    return zstd_.finish();
+  }
+
+ private:
+  void hide(std::string& text) { summary_.secrets_hidden += hide_secrets(text); }
+
+  void scrub_manifest(recording::Manifest& manifest) {
+    const auto before = manifest.command;
+    manifest.command = scrub(manifest.command);
+    for (std::size_t i = 0; i < before.size(); ++i)
+      summary_.secrets_hidden += before[i] != manifest.command[i] ? 1U : 0U;
+    for (auto& [key, value] : manifest.metadata) {
+      if (names_secret(key)) {
+        summary_.secrets_hidden += 1;
+        value.assign(value.size(), '*');
+      }
+      hide(value);
+    }
+  }
+
+  Result<void> member(const fs::path& file, const std::string& name) {
+    const auto bytes = static_cast<std::uint64_t>(fs::file_size(file));
+    RS_TRY(const std::string header, tar::header_of({.name = folder_ + "/" + name, .bytes = bytes}));
+    RS_TRY_VOID(zstd_.write(header));
+    std::ifstream in{file, std::ios::binary};
+    std::vector<char> buffer(copy_bytes);
+    for (std::uint64_t rest = bytes; rest > 0;) {
+      in.read(buffer.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(rest, buffer.size())));
+      if (in.gcount() <= 0) return fail(ErrorKind::unreadable, format("cannot read {}", file.string()));
+      RS_TRY_VOID(zstd_.write({buffer.data(), static_cast<std::size_t>(in.gcount())}));
+      rest -= static_cast<std::uint64_t>(in.gcount());
+    }
+    ++summary_.files;
+    summary_.bytes_in += bytes;
+    return zstd_.write(tar::padding_after(bytes));
+  }
+
+  fs::path source_;
+  std::string folder_;
+  ZstdWriter zstd_;
+  Secrets secrets_;
+  PackSummary summary_;
+};
+
+}  // namespace
+
+Result<PackSummary> pack_recording(const fs::path& recording, const fs::path& out, Secrets secrets,
+                                   const Progress& progress) {
+  const std::vector<fs::path> segments = recording::segments_of(recording);
+  RS_TRY_VOID(recording::read_recording(recording).map([](const auto&) {}));  // names what cannot be read
+  RS_TRY(auto file, OutputFile::create(out));
+  RS_TRY(const auto scratch, ScratchFolder::create(out.has_parent_path() ? out.parent_path() : fs::path{"."}));
+  Packer packer{recording, file, secrets};
+  RS_TRY_VOID(packer.manifest(scratch.path()));
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (progress && !progress(static_cast<double>(i) / static_cast<double>(segments.size())))
+      return fail(ErrorKind::cannot_write, format("{}: packing was cancelled; nothing was written", out.string()));
+    RS_TRY_VOID(packer.segment(segments[i], scratch.path()));
+  }
+  RS_TRY_VOID(packer.finish());
+  RS_TRY_VOID(file.commit());
+  if (progress) progress(1.0);
+  return packer.summary();
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,123 @@
+// NAME.rankscope.tar.zst -> Run
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <vector>
+
+#include "pack/scratch_folder.h"
+#include "pack/tar.h"
+#include "pack/zstd_file.h"
+#include "rankscope/analyzer/pack.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t copy_bytes = 1 << 20;
+
+/// Where a member of a pack belongs; empty for what a recording does not have. Only the last part of its name is used,
+/// so that no archive writes outside the folder.
+fs::path place_of(const tar::Member& member) {
+  const fs::path name = fs::path{member.name}.filename();
+  if (name == recording::manifest_name) return name;
+  if (name.extension() == recording::segment_suffix) return fs::path{recording::segment_folder} / name;
+  return {};
+}
+
+class Unpacker {
+ public:
+  Unpacker(ZstdReader& in, std::string shown, fs::path target)
+      : in_(in), shown_(std::move(shown)), target_(std::move(target)) {}
+
+  Result<void> run() {
+    std::array<char, tar::block_bytes> block{};
+    while (true) {
+      RS_TRY(const std::size_t bytes, in_.read(block));
+      if (bytes == 0 && files_ > 0) return {};
+      tar::Member member;
+      const auto kind = bytes == block.size() ? tar::read_header(block, member) : tar::BlockKind::broken;
+      if (kind == tar::BlockKind::end && files_ > 0) return drain();
+      if (kind != tar::BlockKind::member) return no_pack();
+      RS_TRY_VOID(copy(member));
+    }
+  }
+
+ private:
+  [[nodiscard]] tl::unexpected<Error> no_pack() const {
+    return fail(ErrorKind::unreadable,
+                format("{} is no packed recording (rankscope pack writes NAME.rankscope.tar.zst)", shown_));
+  }
+
+  /// The checksum of the whole stands at its end.
+  Result<void> drain() {
+    std::array<char, tar::block_bytes> rest{};
+    for (std::size_t bytes = 1; bytes > 0;) {
+      RS_TRY(bytes, in_.read(rest));
+    }
+    return {};
+  }
+
+  Result<void> copy(const tar::Member& member) {
+    const fs::path place = member.is_file ? place_of(member) : fs::path{};
+    std::ofstream out;
+    if (!place.empty()) {
+      out.open(target_ / place, std::ios::binary);
+      ++files_;
+    }
+    std::vector<char> buffer(copy_bytes);
+    std::uint64_t rest = member.bytes + tar::padding_after(member.bytes).size();
+    std::uint64_t data = member.bytes;
+    while (rest > 0) {
+      const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(rest, buffer.size()));
+      RS_TRY(const std::size_t got, in_.read(std::span{buffer}.first(want)));
+      if (got != want) return fail(ErrorKind::unreadable, format("{} is cut off in the middle; copy it again", shown_));
+      if (!place.empty()) out.write(buffer.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(got, data)));
+      data -= std::min<std::uint64_t>(got, data);
+      rest -= got;
+    }
+    if (place.empty()) return {};
+    out.close();
+    if (!out)
+      return fail(ErrorKind::cannot_write, format("cannot unpack {} into {}; name a larger folder with TMPDIR", shown_,
+                                                  target_.parent_path().string()));
+    return {};
+  }
+
+  ZstdReader& in_;
+  std::string shown_;
+  fs::path target_;
+  std::size_t files_ = 0;
+};
+
+/// Messages are to name the pack, not the folder that is gone when they are read.
+Error renamed(Error error, const fs::path& folder, const fs::path& pack) {
+  const std::string from = folder.string();
+  for (auto at = error.message.find(from); at != std::string::npos; at = error.message.find(from))
+    error.message.replace(at, from.size(), pack.string());
+  return error;
+}
+
+}  // namespace
+
+bool looks_like_pack(const fs::path& path) {
+  constexpr std::array<char, 4> zstd_magic{'\x28', '\xB5', '\x2F', '\xFD'};
+  std::array<char, 4> head{};
+  std::ifstream file{path, std::ios::binary};
+  return file.read(head.data(), head.size()) && head == zstd_magic;
+}
+
+Result<std::shared_ptr<const Run>> read_pack(const fs::path& path) {
+  RS_TRY(const auto in, ZstdReader::open(path));
+  std::error_code error;
+  RS_TRY(const auto scratch, ScratchFolder::create(fs::temp_directory_path(error)));
+  const fs::path folder = scratch.path() / "recording";
+  fs::create_directories(folder / recording::segment_folder, error);
+  RS_TRY_VOID((Unpacker{*in, path.string(), folder}.run()));
+  return recording::read_recording(folder).map_error(
+      [&](Error found) { return renamed(std::move(found), folder, path); });
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,52 @@
+#include "run_argument.h"
+
+#include <charconv>
+#include <filesystem>
+
+#include "rankscope/analyzer/open.h"
+#include "rankscope/core/format.h"
+#include "say.h"
+
+namespace rankscope::cli {
+namespace {
+
+/// "FILE=R,FILE=R"
+Result<std::map<std::string, std::uint32_t>> map_from(std::string_view text) {
+  std::map<std::string, std::uint32_t> map;
+  while (!text.empty()) {
+    const std::string_view entry = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(entry.size() + 1, text.size()));
+    const std::size_t equals = entry.rfind('=');
+    const std::string_view number = equals == std::string_view::npos ? "" : entry.substr(equals + 1);
+    std::uint32_t rank = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rank);
+    if (number.empty() || error != std::errc{} || end != number.data() + number.size() || rank >= 1U << 24U)
+      return fail(ErrorKind::usage, format("--rank-map: '{}' is no FILE=RANK", entry));
+    map[std::string{entry.substr(0, equals)}] = rank;
+  }
+  return map;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, RunArgument& argument, RunPaths how_many) {
+  if (how_many == RunPaths::one)
+    app.add_option_function<std::string>(
+           "RUN", [&argument](const std::string& path) { argument.paths = {path}; },
+           "a .rankscope folder, a trace of another profiler, or a folder of them")
+        ->required();
+  else
+    app.add_option("RUN", argument.paths, "a .rankscope folder, traces of another profiler, or a folder of them")
+        ->required();
+  app.add_option("--rank-map", argument.rank_map, "ranks of trace files that do not tell: FILE=RANK,...");
+}
+
+Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
+  analyzer::ImportOptions options;
+  RS_TRY(options.rank_map, map_from(argument.rank_map));
+  options.progress = progress_of("reading " + argument.paths.front());
+  const std::vector<std::filesystem::path> paths{argument.paths.begin(), argument.paths.end()};
+  return analyzer::open_run(paths, options);
+}
+
+}  // namespace rankscope::cli

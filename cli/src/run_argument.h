@@ -1,0 +1,26 @@
+// What verbs that read are given: a recording, or traces of other profilers.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rankscope/core/model/run.h"
+#include "rankscope/core/result.h"
+
+namespace rankscope::cli {
+
+/// RUN and --rank-map as given.
+struct RunArgument {
+  std::vector<std::string> paths;
+  std::string rank_map;
+};
+
+enum class RunPaths : std::uint8_t { one, several };
+
+void add_run(CLI::App& app, RunArgument& argument, RunPaths how_many);
+/// `usage` errors for a map that is none.
+[[nodiscard]] Result<std::shared_ptr<const Run>> open(const RunArgument& argument);
+
+}  // namespace rankscope::cli

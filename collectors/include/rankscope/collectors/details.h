@@ -1,0 +1,40 @@
+// What can be recorded of each event beside its name and time: off unless asked for, since it costs. One row per option
+// of `record` and `train`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace rankscope::collectors {
+
+/// The values are bits of rankscope_api_v1::details: append only.
+enum class Detail : std::uint32_t { shapes = 1, memory = 2, stack = 4, modules = 8 };
+inline constexpr std::size_t detail_count = 4;
+
+struct DetailInfo {
+  Detail detail;
+  std::string_view id;       ///< the option is "--" and this
+  std::string_view summary;  ///< what is recorded, and what it costs
+  std::string_view what;     ///< as in "no ... were recorded"
+};
+[[nodiscard]] std::span<const DetailInfo> details();
+
+struct DetailSet {
+  std::uint32_t bits = 0;
+  [[nodiscard]] bool has(Detail detail) const { return (bits & static_cast<std::uint32_t>(detail)) != 0; }
+  void add(Detail detail) { bits |= static_cast<std::uint32_t>(detail); }
+  bool operator==(const DetailSet&) const = default;
+};
+/// "shapes,memory"; empty for none.
+[[nodiscard]] std::string name_of(DetailSet set);
+/// Reads that list; ids it does not know are left out.
+[[nodiscard]] DetailSet details_from(std::string_view list);
+
+/// Metadata keys: what the user asked for (of the run; "none"), and what a process acts on.
+inline constexpr const char* details_asked_key = "details_asked";
+inline constexpr const char* details_recorded_key = "details_recorded";
+
+}  // namespace rankscope::collectors

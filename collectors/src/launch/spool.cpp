@@ -1,0 +1,114 @@
+#include "spool.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "../segment_names.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/recording.h"
+
+namespace rankscope::collectors {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string value_of(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::string name_prefix() { return "rankscope-" + std::to_string(getuid()) + "-"; }
+
+/// Several recorders of one host may share OUT.
+fs::path mark_of(const fs::path& spool, const fs::path& out) {
+  for (const recording::SpoolMark& mark : recording::spool_marks_of(out))
+    if (mark.spool == spool) return out / (mark.recorder + recording::spool_mark_suffix);
+  return out / (host_name() + "-" + std::to_string(getpid()) + recording::spool_mark_suffix);
+}
+
+std::string boot_id() {
+  std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+  std::string id;
+  file >> id;
+  return id;
+}
+
+}  // namespace
+
+std::vector<fs::path> spool_bases() {
+  std::vector<fs::path> bases;
+  for (const std::string& name : {value_of("RANKSCOPE_SPOOL"), value_of("TMPDIR"), std::string{"/tmp"}}) {
+    std::error_code error;
+    if (name.empty() || !fs::is_directory(name, error)) continue;
+    const fs::path base = fs::canonical(name, error);
+    if (std::ranges::find(bases, base) == bases.end()) bases.push_back(base);
+  }
+  return bases;
+}
+
+bool is_spool_name(const std::string& name) {
+  constexpr std::size_t letters = 6;  // of mkdtemp
+  return name.starts_with(name_prefix()) && name.size() == name_prefix().size() + letters;
+}
+
+Result<fs::path> make_spool_folder() {
+  std::string base = value_of("RANKSCOPE_SPOOL");
+  if (base.empty()) base = value_of("TMPDIR");
+  if (base.empty()) base = "/tmp";
+  std::string name = base + "/" + name_prefix() + "XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) {
+    return fail(ErrorKind::cannot_write,
+                format("cannot make a folder for segments in {}: {}; name a writable node-local folder "
+                       "with RANKSCOPE_SPOOL",
+                       base, std::strerror(errno)));
+  }
+  std::error_code error;
+  const fs::path folder = fs::canonical(name, error);  // one name for it, wherever it is written
+  return error ? fs::absolute(name) : folder;
+}
+
+Result<void> tie(const fs::path& spool, recording::Manifest manifest, const fs::path& out) {
+  manifest.spooled = recording::Spooled{own_identity(), fs::absolute(out).string()};
+  RS_TRY_VOID(recording::write_manifest(spool, manifest));
+  const fs::path mark = mark_of(spool, out);
+  std::ofstream file{mark};
+  file << spool.string() << '\n';
+  file.close();
+  if (file) return {};
+  return fail(ErrorKind::cannot_write, format("cannot write {}: {}", mark.string(), std::strerror(errno)));
+}
+
+void untie(const fs::path& spool, const fs::path& out) {
+  std::error_code ignored;
+  fs::remove(mark_of(spool, out), ignored);
+}
+
+void remove_folder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+}
+
+recording::ProcessIdentity own_identity() {
+  return {.host = host_name(), .boot_id = boot_id(), .pid = getpid(), .start_ticks = start_of(getpid())};
+}
+
+bool is_running(const recording::ProcessIdentity& process) {
+  if (process.host != host_name() || process.boot_id != boot_id()) return false;
+  const auto pid = static_cast<pid_t>(process.pid);
+  return start_of(pid) == process.start_ticks && !has_ended(pid);
+}
+
+bool is_written(const fs::path& segment) {
+  if (segment.parent_path().filename() == recording::outside_folder) return false;
+  const std::string name = segment.stem().string();
+  const auto process = process_of_segment(name);
+  if (!process || has_ended(*process)) return false;
+  return name.starts_with(segment_stem(*process));  // the same process, not a later one with its pid
+}
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,34 @@
+// The node-local folder in which recorded processes leave their segments until they are gathered into OUT. It tells by
+// itself what it holds, so that nothing is lost with the recorder.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/result.h"
+
+namespace rankscope::collectors {
+
+/// A new folder in RANKSCOPE_SPOOL, TMPDIR or /tmp.
+[[nodiscard]] Result<std::filesystem::path> make_spool_folder();
+/// Folders in which spools may lie: those three, as far as they exist.
+[[nodiscard]] std::vector<std::filesystem::path> spool_bases();
+/// True for the name of a spool of this user.
+[[nodiscard]] bool is_spool_name(const std::string& name);
+
+/// Makes the spool tell whose it is, and OUT tell where its segments are. Before the command is started.
+[[nodiscard]] Result<void> tie(const std::filesystem::path& spool, recording::Manifest manifest,
+                               const std::filesystem::path& out);
+/// Takes the mark of this spool out of OUT: its segments have been gathered, or there will be none.
+void untie(const std::filesystem::path& spool, const std::filesystem::path& out);
+
+/// With all that is in it.
+void remove_folder(const std::filesystem::path& folder);
+
+[[nodiscard]] recording::ProcessIdentity own_identity();
+[[nodiscard]] bool is_running(const recording::ProcessIdentity& process);
+/// True if the segment is of a process that still runs here and records itself.
+[[nodiscard]] bool is_written(const std::filesystem::path& segment);
+
+}  // namespace rankscope::collectors

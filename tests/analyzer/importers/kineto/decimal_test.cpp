@@ -1,0 +1,43 @@
+#include "importers/kineto/decimal.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope::analyzer::kineto {
+namespace {
+
+TEST(TraceNumbers, MicrosecondsBecomeExactNanoseconds) {
+  EXPECT_EQ(nanoseconds_of("4458676524648.797"), 4458676524648797);
+  EXPECT_EQ(nanoseconds_of("1682725898236567"), 1682725898236567000);
+  EXPECT_EQ(nanoseconds_of("1712195495506161.2"), 1712195495506161200);
+  EXPECT_EQ(nanoseconds_of("0"), 0);
+  EXPECT_EQ(nanoseconds_of("0.001"), 1);
+}
+
+TEST(TraceNumbers, DigitsBeyondNanosecondsAreRounded) {
+  EXPECT_EQ(nanoseconds_of("1.2344"), 1234);
+  EXPECT_EQ(nanoseconds_of("1.2345"), 1235);
+  EXPECT_EQ(nanoseconds_of("1.9999"), 2000);
+  EXPECT_EQ(nanoseconds_of("1712195495506161.123456789"), 1712195495506161123);
+}
+
+TEST(TraceNumbers, ExponentsAndSignsAreUnderstood) {
+  EXPECT_EQ(nanoseconds_of("1.5e3"), 1500000);
+  EXPECT_EQ(nanoseconds_of("1500e-3"), 1500);
+  EXPECT_EQ(nanoseconds_of("-2.5"), -2500);
+  EXPECT_EQ(nanoseconds_of("1e-9"), 0);
+}
+
+TEST(TraceNumbers, WhatIsNoTimeIsNothing) {
+  for (const char* const text :
+       {"", "inf", "nan", "1.2.3", "12a", "e5", "-", ".", "1e", "1e99", "99999999999999999999"})
+    EXPECT_EQ(nanoseconds_of(text), std::nullopt) << text;
+}
+
+TEST(TraceNumbers, IntegersAboveTheLargestAreNoIntegers) {
+  EXPECT_EQ(integer_of("9223372036854775807"), 9223372036854775807);
+  EXPECT_EQ(integer_of("10159970886766084423"), std::nullopt);
+  EXPECT_EQ(integer_of("1.0"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer::kineto

@@ -1,0 +1,109 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/segment_writer.h"
+#include "support/run_program.h"
+#include "support/temporary_folder.h"
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::read_file;
+using testing::run_program;
+using testing::TemporaryFolder;
+
+testing::ProgramResult rankscope(std::vector<std::string> words) {
+  words.insert(words.begin(), RANKSCOPE_PROGRAM);
+  return run_program(words);
+}
+
+const std::string demo = std::string{RANKSCOPE_SAMPLES} + "/demo.rankscope";
+
+TEST(Pack, APackIsReadAsTheRecordingItWasMadeOf) {
+  const TemporaryFolder folder;
+  const std::string pack = (folder / "demo.rankscope.tar.zst").string();
+  const auto packed = rankscope({"pack", demo, pack});
+  ASSERT_EQ(packed.status, 0) << packed.err;
+  EXPECT_LT(fs::file_size(pack), 1'000'000U);
+  EXPECT_EQ(folder.file_count(), 1U) << "nothing else stays behind";
+  const auto of_pack = rankscope({"dump", pack});
+  ASSERT_EQ(of_pack.status, 0) << of_pack.err;
+  EXPECT_EQ(of_pack.out, rankscope({"dump", demo}).out);
+}
+
+TEST(Pack, TarAndZstdOpenItToo) {
+  const TemporaryFolder folder;
+  const std::string pack = (folder / "demo.rankscope.tar.zst").string();
+  ASSERT_EQ(rankscope({"pack", demo, pack}).status, 0);
+  if (run_program({"zstd", "--version"}).status != 0) GTEST_SKIP() << "zstd is not installed";
+  const auto listed = run_program({"tar", "--zstd", "-tf", pack});
+  ASSERT_EQ(listed.status, 0) << listed.err;
+  EXPECT_THAT(listed.out, HasSubstr("demo.rankscope/manifest.json"));
+}
+
+/// A recording of one process that wrote credentials into its texts.
+void record_secrets(const fs::path& folder) {
+  fs::create_directories(folder / recording::segment_folder);
+  recording::Manifest manifest;
+  manifest.command = {"train", "hf_abcdefghijklmnopqrstuvwx"};
+  ASSERT_TRUE(recording::write_manifest(folder, manifest));
+  auto segment = recording::SegmentWriter::create(
+      {.path = folder / recording::segment_folder / "0.rseg", .rank = 0, .rank_source = "RANK"});
+  ASSERT_TRUE(segment) << segment.error().message;
+  const auto pen = (*segment)->thread();
+  pen->push(SpanKind::user, "login https://me:hunter2@git.example");
+  pen->attribute("api_token", "s3cr3tvalue");
+  pen->attribute("lr", "0.1");
+  pen->pop();
+}
+
+TEST(Pack, SecretsAreHiddenUnlessAskedFor) {
+  const TemporaryFolder folder;
+  record_secrets(folder / "run.rankscope");
+  const std::string run = (folder / "run.rankscope").string();
+  const auto packed = rankscope({"pack", run});
+  ASSERT_EQ(packed.status, 0) << packed.err;
+  EXPECT_THAT(packed.err, HasSubstr("3 secrets were hidden"));
+  const auto dump = rankscope({"dump", run + ".tar.zst"});
+  EXPECT_THAT(dump.out, Not(HasSubstr("hunter2")));
+  EXPECT_THAT(dump.out, Not(HasSubstr("s3cr3tvalue")));
+  EXPECT_THAT(dump.out, HasSubstr("login https://me:*******@git.example"));
+  EXPECT_THAT(dump.out, HasSubstr("lr=0.1"));
+  EXPECT_THAT(dump.out, Not(HasSubstr("chunks_corrupt"))) << "the checksums are of what was written";
+
+  ASSERT_EQ(rankscope({"pack", run, "--keep-secrets"}).status, 0);
+  EXPECT_THAT(rankscope({"dump", run + ".tar.zst"}).out, HasSubstr("s3cr3tvalue"));
+}
+
+TEST(Pack, WhatIsNoPackIsRefusedInOneSentence) {
+  const TemporaryFolder folder;
+  const std::string pack = (folder / "demo.tar.zst").string();
+  ASSERT_EQ(rankscope({"pack", demo, pack}).status, 0);
+  const std::string whole = read_file(pack);
+  const auto message_for = [&](const std::string& bytes) {
+    const std::string path = (folder / "damaged.tar.zst").string();
+    std::ofstream{path, std::ios::binary} << bytes;
+    const auto result = rankscope({"report", path});
+    EXPECT_EQ(result.status, 3) << result.err;
+    return result.err;
+  };
+  EXPECT_THAT(message_for(whole.substr(0, whole.size() / 2)), HasSubstr("cut off"));
+  std::string flipped = whole;
+  flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x40);
+  EXPECT_THAT(message_for(flipped), HasSubstr("damaged.tar.zst"));
+  EXPECT_THAT(message_for(whole.substr(0, 4)), HasSubstr("damaged.tar.zst"));
+  const auto absent = rankscope({"pack", (folder / "absent").string()});
+  EXPECT_EQ(absent.status, 3);
+  EXPECT_THAT(absent.err, HasSubstr("does not exist"));
+}
+
+}  // namespace
+}  // namespace rankscope
