@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <tuple>
+#include <unordered_map>
 
 namespace rankscope {
 namespace {
@@ -14,6 +16,41 @@ Permutation sorted_order(std::size_t size, Less less) {
   Permutation result{std::vector<std::uint32_t>(size), std::vector<std::uint32_t>(size)};
   std::iota(result.order.begin(), result.order.end(), 0U);
   if (!std::ranges::is_sorted(result.order, less)) std::ranges::stable_sort(result.order, less);
+  for (std::uint32_t place = 0; place < size; ++place) result.place_of[result.order[place]] = place;
+  return result;
+}
+
+/// Sorts part of an order, stably. Rows come in few runs that are sorted already (a profiler writes its sources one
+/// behind the other), so that runs are found and merged instead of comparing everything with everything.
+template <class Less>
+void merge_runs(std::span<std::uint32_t> order, Less less) {
+  std::vector<std::size_t> bounds{0};  // where runs begin, and the end
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (less(order[i], order[i - 1])) bounds.push_back(i);
+  bounds.push_back(order.size());
+  while (bounds.size() > 2) {
+    std::vector<std::size_t> merged{0};
+    for (std::size_t i = 0; i + 2 < bounds.size(); i += 2) {
+      const auto at = [&](std::size_t bound) { return order.begin() + static_cast<std::ptrdiff_t>(bounds[bound]); };
+      std::inplace_merge(at(i), at(i + 1), at(i + 2), less);
+      merged.push_back(bounds[i + 2]);
+    }
+    if (merged.back() != order.size()) merged.push_back(order.size());
+    bounds = std::move(merged);
+  }
+}
+
+/// Order of rows by a small number first, then by `less`; equal rows stay as they are.
+template <class Bucket, class Less>
+Permutation bucket_order(std::size_t size, std::size_t buckets, Bucket bucket, Less less) {
+  std::vector<std::uint32_t> ends(buckets + 1, 0);
+  for (std::uint32_t row = 0; row < size; ++row) ++ends[bucket(row) + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  const std::vector<std::uint32_t> begins = ends;
+  Permutation result{std::vector<std::uint32_t>(size), std::vector<std::uint32_t>(size)};
+  for (std::uint32_t row = 0; row < size; ++row) result.order[ends[bucket(row)]++] = row;
+  for (std::size_t i = 0; i < buckets; ++i)
+    merge_runs(std::span{result.order}.subspan(begins[i], begins[i + 1] - begins[i]), less);
   for (std::uint32_t place = 0; place < size; ++place) result.place_of[result.order[place]] = place;
   return result;
 }
@@ -242,11 +279,11 @@ void RunBuilder::Pending::sort_links(Run& run, const Permutation& spans) {
 }
 
 void RunBuilder::Pending::sort_spans(Run& run) {
-  const auto order = sorted_order(run.spans_.size(), [&run](std::uint32_t a, std::uint32_t b) {
-    const Span& left = run.spans_[a];
-    const Span& right = run.spans_[b];
-    return std::tuple{left.lane, left.time.begin, right.time.end} <
-           std::tuple{right.lane, right.time.begin, left.time.end};
+  const auto lane = [&run](std::uint32_t row) { return run.spans_[row].lane.index(); };
+  const auto order = bucket_order(run.spans_.size(), run.lanes_.size(), lane, [&run](std::uint32_t a, std::uint32_t b) {
+    const TimeRange& left = run.spans_[a].time;
+    const TimeRange& right = run.spans_[b].time;
+    return left.begin < right.begin || (left.begin == right.begin && left.end > right.end);
   });
   permute(run.spans_, order);
   permute_places(run.span_attributes_, order);
@@ -288,10 +325,30 @@ void RunBuilder::Pending::sort_collectives(Run& run) {
   }
 }
 
-void RunBuilder::Pending::make_counters(Run& run) {
-  std::ranges::stable_sort(samples, {}, [&run](const PendingSample& pending) {
-    return std::tuple{pending.process, run.text(pending.counter), pending.sample.time};
+/// Sorts the samples by track, which is (process, name), and time.
+void RunBuilder::Pending::sort_samples(const Run& run) {
+  std::unordered_map<std::uint64_t, std::uint32_t> known;
+  std::vector<PendingSample> first;     // of each track
+  std::vector<std::uint32_t> track_of;  // by sample
+  track_of.reserve(samples.size());
+  for (const PendingSample& pending : samples) {
+    const auto key = std::uint64_t{pending.process} << 32U | pending.counter.value;
+    const auto [track, added] = known.try_emplace(key, static_cast<std::uint32_t>(first.size()));
+    if (added) first.push_back(pending);
+    track_of.push_back(track->second);
+  }
+  const auto tracks = sorted_order(first.size(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair{first[a].process, run.text(first[a].counter)} <
+           std::pair{first[b].process, run.text(first[b].counter)};
   });
+  permute(samples,
+          bucket_order(
+              samples.size(), first.size(), [&](std::uint32_t row) { return tracks.place_of[track_of[row]]; },
+              [this](std::uint32_t a, std::uint32_t b) { return samples[a].sample.time < samples[b].sample.time; }));
+}
+
+void RunBuilder::Pending::make_counters(Run& run) {
+  sort_samples(run);
   run.samples_.reserve(samples.size());
   for (const PendingSample& pending : samples) {
     const auto row = static_cast<std::uint32_t>(run.samples_.size());
