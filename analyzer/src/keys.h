@@ -16,6 +16,16 @@ inline constexpr std::string_view bytes = "bytes";
 inline constexpr std::string_view memory_bandwidth = "memory bandwidth (GB/s)";
 inline constexpr std::string_view queued = "queued";
 inline constexpr std::string_view finished = "finished";
+inline constexpr std::string_view context = "context";
+inline constexpr std::string_view grid = "grid";
+inline constexpr std::string_view block = "block";
+inline constexpr std::string_view registers = "registers per thread";
+inline constexpr std::string_view shared_memory = "shared memory";
+inline constexpr std::string_view graph_id = "graph id";
+inline constexpr std::string_view graph_node_id = "graph node id";
+inline constexpr std::string_view sequence_number = "Sequence number";
+inline constexpr std::string_view record_function_id = "Record function id";
+inline constexpr std::string_view input_dims = "Input Dims";
 
 // collectives (c10d)
 inline constexpr std::string_view collective_name = "Collective name";

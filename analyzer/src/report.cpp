@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyses/asked_for.h"
 #include "analyses/clock_trust.h"
 #include "analyses/collectives.h"
 #include "analyses/findings.h"
@@ -20,6 +21,7 @@ struct Work {
   const Run& run;
   const ReportOptions& options;
   ClockTrust clocks;
+  Section<StepsSection> all_steps;  ///< whatever was asked for
   Matching matching;
   Quality quality;  ///< of the analyses; the run has its own
   Report report;
@@ -32,6 +34,9 @@ void add(Quality& sum, const Quality& more) {
 void run_steps(Work& work) {
   StepsResult result = find_steps(work.run, work.clocks, work.options);
   work.report.steps = std::move(result.section);
+  work.all_steps = std::move(result.all);
+  if (work.all_steps)
+    work.report.steps_recorded = {work.all_steps->steps.front().index, work.all_steps->steps.back().index};
   add(work.quality, result.quality);
 }
 
@@ -51,7 +56,7 @@ void run_stragglers(Work& work) {
 
 void run_findings(Work& work) {
   work.report.findings =
-      judge_findings(work.run, work.report, find_lost_ranks(work.run, work.report.steps, work.clocks));
+      judge_findings(work.run, work.report, work.options, find_lost_ranks(work.run, work.all_steps, work.clocks));
 }
 
 struct Analysis {
@@ -84,7 +89,20 @@ void fill_head(Work& work) {
   report.duration_ns = work.run.extent().length().count();
   report.clock = info.clock;
   report.facts = facts_of(work.run);
-  report.rank_facts = rank_facts_of(work.run);
+  report.asked_for = {work.options.steps, work.options.ranks};
+}
+
+/// Samples of the steps asked for; all of them where these are unknown (the report says so).
+void fill_rank_facts(Work& work) {
+  const bool limited = work.options.steps && work.report.steps;
+  work.report.rank_facts = rank_facts_of(work.run, limited ? &*work.report.steps : nullptr);
+}
+
+std::vector<std::string> places_of(const Run& run, Counter counter) {
+  std::vector<std::string> where;
+  for (const QualityPlace& place : run.info().places)
+    if (place.counter == counter) where.push_back(place.where);
+  return where;
 }
 
 /// Every counter above 0. What a reader counted already (absent ranks, for example) is not counted twice.
@@ -97,7 +115,7 @@ void fill_quality(Work& work) {
     work.quality.add(Counter::pace_overruns, pace_overruns_of(work.run));
   for (const CounterInfo& info : counter_table()) {
     const std::uint64_t value = work.run.quality().of(info.counter) + work.quality.of(info.counter);
-    if (value > 0) work.report.data_quality.push_back({info.counter, value});
+    if (value > 0) work.report.data_quality.push_back({info.counter, value, places_of(work.run, info.counter)});
   }
 }
 
@@ -106,10 +124,13 @@ void fill_quality(Work& work) {
 std::span<const AnalysisInfo> analyses() { return infos; }
 
 Report analyze(const Run& run, const ReportOptions& options) {
-  Work work{run, options, ClockTrust(run), {}, {}, {}};
+  Work work{run, options, ClockTrust(run), unavailable("not computed"), {}, {}, {}};
   fill_head(work);
   for (const Analysis& analysis : registry) analysis.run(work);
+  fill_rank_facts(work);
   fill_quality(work);
+  work.report.collectives = collectives_asked_for(run, work.clocks, work.matching, work.report.steps, options);
+  keep_ranks_asked_for(work.report, options);
   return std::move(work.report);
 }
 

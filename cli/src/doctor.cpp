@@ -113,7 +113,8 @@ std::string left_lines() {
 
 }  // namespace
 
-Action declare_doctor(CLI::App&, const Words&) {
+Action declare_doctor(CLI::App& app, const Words&) {
+  app.footer("Exit status: 0 programs can be recorded here, 5 the recorder's library is missing.");
   return [] {
     std::string text = "rankscope " RANKSCOPE_VERSION "\n";
     const Line library = library_line();

@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   Action action;
   for (const Verb& verb : verbs()) {
     CLI::App* sub = app.add_subcommand(std::string{verb.name}, std::string{verb.summary});
+    sub->footer("");  // that of the program would be inherited
     sub->callback([&, run = verb.declare(*sub, behind_dashes)] {
       action = run;
       chosen = &verb;

@@ -21,9 +21,11 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   app.add_option("--ring-kib", options.ring_kib,
                  "buffer of each process; events that find it full are dropped and counted")
       ->capture_default_str();
-  app.add_option("--rank-env", options.rank_env, "environment variable that holds the rank");
+  app.add_option("--rank-env", options.rank_env,
+                 "environment variable that holds the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
   app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
-  app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never");
+  app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
+      ->capture_default_str();
   for (const collectors::DetailInfo& info : collectors::details())
     app.add_flag_callback(
         "--" + std::string{info.id}, [&options, detail = info.detail] { options.details.add(detail); },

@@ -37,17 +37,23 @@ Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options)
   return {};
 }
 
+Result<void> check_steps(const analyzer::Report& report) {
+  if (!report.asked_for.steps || !report.steps_recorded || report.steps) return {};
+  return fail(ErrorKind::usage, "--steps: " + report.steps.error().why);
+}
+
 Result<int> report(const ReportArguments& arguments) {
   RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
   options.instances = arguments.instances;
   RS_TRY(const auto run, open(arguments.run));
   RS_TRY_VOID(check_ranks(*run, options));
   const analyzer::Report result = analyzer::analyze(*run, options);
+  RS_TRY_VOID(check_steps(result));
   if (!arguments.json.empty()) {
     const std::string json = analyzer::render_json(result, *run, options);
-    RS_TRY_VOID(arguments.json == "-" ? print(json) : analyzer::write_file(arguments.json, json));
+    RS_TRY_VOID(analyzer::write_file(arguments.json, json));
   }
-  if (arguments.json != "-") {
+  if (!analyzer::is_stdout(arguments.json)) {
     RS_TRY_VOID(print(analyzer::render_text(result, *run, options, colour_of(arguments.colour))));
   }
   if (analyzer::anything_computed(result)) return 0;

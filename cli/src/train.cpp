@@ -90,8 +90,8 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   }
   arguments.record.command = {trainer->string()};
   if (arguments.help) {
-    const auto printed = print(app.help() + "\nOptions of the trainer:\n");
-    return printed ? become({trainer->string(), "--help"}) : say(printed.error());
+    const auto printed = print(app.help());
+    return printed ? become({trainer->string(), "--help-options"}) : say(printed.error());
   }
   arguments.record.command.insert(arguments.record.command.end(), words.begin(), words.end());
   if (arguments.no_record) return become(arguments.record.command);

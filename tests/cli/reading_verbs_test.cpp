@@ -8,12 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "support/run_program.h"
+#include "support/temporary_folder.h"
 
 namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::ProgramResult;
 using testing::run_program;
 using ::testing::StartsWith;
@@ -113,6 +115,43 @@ TEST_F(ReadingVerbs, JsonOnStdoutIsNothingButJson) {
   EXPECT_TRUE(nlohmann::json::accept(result.out));
 }
 
+TEST_F(ReadingVerbs, TheReportSaysWhichPartOfTheRunItShows) {
+  const std::string run = write("run.txt", steady_ranks(4));
+  const auto text = rankscope({"report", run, "--steps", "2:4", "--ranks", "1,3"});
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("Shown: only steps 2 to 4 of ranks 1, 3."));
+  const auto result = rankscope({"report", run, "--steps", "2:4", "--ranks", "1,3", "--json", "-"});
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["run"]["asked_for"], nlohmann::json::parse(R"({"steps": [2, 4], "ranks": [1, 3]})"));
+  EXPECT_EQ(json["collectives"]["matched"], 6);
+  EXPECT_EQ(json["ranks"].size(), 2U);
+  EXPECT_EQ(json["rank_facts"].size(), 2U);
+}
+
+TEST_F(ReadingVerbs, StepsOrRanksThatTheRecordingLacksAreAWrongOption) {
+  const std::string run = write("run.txt", steady_ranks(4));
+  const auto steps = rankscope({"report", run, "--steps", "70:80"});
+  EXPECT_EQ(steps.status, 2);
+  EXPECT_THAT(steps.err, HasSubstr("0 to 9"));
+  EXPECT_EQ(rankscope({"report", run, "--ranks", "7"}).status, 2);
+}
+
+TEST_F(ReadingVerbs, ADashIsStdout) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  const auto trace = rankscope({"export", run, "--to", "chrome", "-"});
+  EXPECT_EQ(trace.status, 0) << trace.err;
+  EXPECT_TRUE(nlohmann::json::accept(trace.out)) << trace.out.substr(0, 200);
+  EXPECT_FALSE(fs::exists("-"));
+  EXPECT_EQ(rankscope({"export", run, "--to", "chrome", path("file.json")}).status, 0);
+  EXPECT_EQ(trace.out, testing::read_file(path("file.json")));
+}
+
+TEST_F(ReadingVerbs, HelpNamesDefaultsAndSaysNothingThatDoesNotConcernTheVerb) {
+  EXPECT_THAT(rankscope({"report", "--help"}).out, HasSubstr("RUN is a .rankscope folder"));
+  EXPECT_THAT(rankscope({"doctor", "--help"}).out, Not(HasSubstr("RUN")));
+  EXPECT_THAT(rankscope({"report", "--help"}).out, HasSubstr("default: auto"));
+}
+
 TEST_F(ReadingVerbs, ARunThatTellsNothingIsExit4AndStillWritesItsJson) {
   const std::string run = write("run.txt", "@rank - pid=7 host=n\n- counter 5 1 rss_bytes\n- counter 9 1 rss_bytes\n");
   const auto result = rankscope({"report", run, "--json", path("report.json")});
@@ -120,11 +159,43 @@ TEST_F(ReadingVerbs, ARunThatTellsNothingIsExit4AndStillWritesItsJson) {
   EXPECT_TRUE(nlohmann::json::accept(std::ifstream{path("report.json")}));
 }
 
+TEST_F(ReadingVerbs, ACommandEndedByASignalBeforeItsFirstStepIsToldToRunLonger) {
+  const std::string rest = " clock=same_host clock_error=1000\n@rank 0 pid=7 host=n\n0 counter 5 1 rss_bytes\n";
+  const auto advice = [&](const std::string& facts) {
+    return rankscope({"report", write("run.txt", "@run source=rankscope world_size=1" + facts + rest)}).out;
+  };
+  EXPECT_THAT(advice(" meta.exit_status=130 meta.role=trainer"), HasSubstr("before its first step was complete"));
+  EXPECT_THAT(advice(" meta.exit_status=130"), HasSubstr("perhaps before its first step"));
+  EXPECT_THAT(advice(" meta.exit_status=1"), HasSubstr("Mark each step with an NVTX range"));
+}
+
 TEST_F(ReadingVerbs, AnUnwritableOutputIsExit5AndLeavesWhatWasThere) {
   const std::string run = write("run.txt", steady_ranks(2));
   EXPECT_EQ(rankscope({"report", run, "--json", path("no/such/folder.json")}).status, 5);
   EXPECT_EQ(rankscope({"export", run, "--to", "chrome", path("no/such/folder.json")}).status, 5);
   EXPECT_EQ(rankscope({"report", run, "--json", "/dev/full"}).status, 5);
+}
+
+TEST_F(ReadingVerbs, DamageIsNamedWithItsFileAndRank) {
+  const std::string run = write(
+      "run.txt", "@quality chunks_corrupt 2 \"n0-7-9.rseg (rank 1)\"\n@quality chunks_corrupt 1\n" + steady_ranks(2));
+  const auto text = rankscope({"report", run});
+  EXPECT_THAT(text.out, HasSubstr("chunks corrupt: 3."));
+  EXPECT_THAT(text.out, HasSubstr("In: n0-7-9.rseg (rank 1)."));
+  const auto json = nlohmann::json::parse(rankscope({"report", run, "--json", "-"}).out);
+  EXPECT_EQ(json["data_quality"][0]["where"][0], "n0-7-9.rseg (rank 1)");
+  EXPECT_THAT(rankscope({"dump", run}).out, HasSubstr("@quality chunks_corrupt 2 \"n0-7-9.rseg (rank 1)\""));
+}
+
+TEST_F(ReadingVerbs, AnExportIsPerfettosByDefaultAndCanBeAPart) {
+  const std::string run = write("run.txt", steady_ranks(4));
+  ASSERT_EQ(rankscope({"export", run, path("all.pftrace")}).status, 0);
+  ASSERT_EQ(rankscope({"export", run, path("part.pftrace"), "--ranks", "1,2", "--steps", "2:3"}).status, 0);
+  EXPECT_LT(fs::file_size(path("part.pftrace")), fs::file_size(path("all.pftrace")));
+  const auto none = rankscope({"export", run, path("none.pftrace"), "--ranks", "9"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("there is no rank 9"));
+  EXPECT_FALSE(fs::exists(path("none.pftrace")));
 }
 
 TEST_F(ReadingVerbs, WhatDumpPrintsCanBeReadAgain) {

@@ -75,7 +75,9 @@ TEST_F(RecordingVerbs, WhatAKilledRecorderLeftIsListedReadAndRecovered) {
   EXPECT_EQ(
       run_program({RANKSCOPE_PROGRAM, "record", "--out", out(), "--", "sh", "-c", kill_and_stay}, environment).status,
       137);
-  run_program({"sh", "-c", "until test -e " + (folder_ / "ended").string() + "; do sleep 0.05; done; sleep 0.1"});
+  const std::string until_it_ends =
+      "until test -e " + (folder_ / "ended").string() + "; do sleep 0.05; done; sleep 0.1";
+  ASSERT_EQ(run_program({"sh", "-c", until_it_ends}).status, 0);
   const auto doctor = run_program({RANKSCOPE_PROGRAM, "doctor"}, {spool_variable});
   const std::string order = "rankscope record --recover ";
   const auto at = doctor.out.find(order + folder_.string());

@@ -1,5 +1,7 @@
 """The checks must find what they are there for: each test makes a small bad tree and expects its one complaint."""
 import contextlib
+import importlib.machinery
+import importlib.util
 import io
 import pathlib
 import sys
@@ -10,6 +12,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import check_layers  # noqa: E402
 import check_names  # noqa: E402
+
+loader = importlib.machinery.SourceFileLoader("bench", str(pathlib.Path(check_names.__file__).with_name("bench")))
+bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench", loader))
+loader.exec_module(bench)
 
 TABLE = """set(RANKSCOPE_ALLOWED_core       "")
 set(RANKSCOPE_ALLOWED_trainer    core)
@@ -86,6 +92,16 @@ class Names(unittest.TestCase):
 
     def test_source_names(self):
         self.assertIn("snake_case", run(check_names, {"core/src/RunModel.cpp": ""})[1])
+
+
+class Bench(unittest.TestCase):
+    times = {"read/fast": 10.0}
+
+    def test_a_budget_without_a_benchmark_is_named(self):
+        self.assertEqual(bench.orphans(self.times, {"read/fast": 20, "read/renamed": 20}, "."), ["read/renamed"])
+
+    def test_budgets_that_the_filter_leaves_out_are_not_missed(self):
+        self.assertEqual(bench.orphans(self.times, {"push": 20}, "read"), [])
 
 
 if __name__ == "__main__":

@@ -44,53 +44,81 @@ void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names
 void add_model_options(CLI::App& app, TrainOptions& o) {
   add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp)");
   add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
-  app.add_option("--layers", o.model.layers, "Layers of the gpt or mlp")->check(CLI::Range(1, 1000));
-  app.add_option("--hidden", o.model.hidden, "Width of the gpt or mlp")->check(CLI::Range(1, 65536));
-  app.add_option("--heads", o.model.heads, "Attention heads of the gpt")->check(CLI::Range(1, 1024));
-  app.add_option("--seq", o.model.sequence, "Tokens per sample of the gpt")->check(CLI::Range(1, 65536));
+  app.add_option("--layers", o.model.layers, "Layers of the gpt or mlp (default: by --scale)")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--hidden", o.model.hidden, "Width of the gpt or mlp (default: by --scale)")
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--heads", o.model.heads, "Attention heads of the gpt (default: by --scale)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--seq", o.model.sequence, "Tokens per sample of the gpt (default: by --scale)")
+      ->check(CLI::Range(1, 65536));
   app.add_flag("--unused-head", o.model.unused_head, "Add a head that odd steps do not use (needs --find-unused)");
 }
 
 void add_training_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--steps", o.steps, "Steps to train (default 20)")->check(CLI::Range(1, 1000000000));
+  app.add_option("--steps", o.steps, "Steps to train (default: those of --epochs, else 20)")
+      ->check(CLI::Range(1, 1000000000));
   app.add_option("--epochs", o.epochs, "Passes over the data; --steps ends earlier")->check(CLI::Range(1, 1000000));
-  auto* global = app.add_option("--global-batch", o.global_batch, "Samples per step of all ranks together");
-  auto* device = app.add_option("--batch-per-device", o.batch_per_device, "Samples per micro-step of one device");
+  auto* global = app.add_option("--global-batch", o.global_batch,
+                                "Samples per step of all ranks together (default: by --batch-per-device)");
+  auto* device =
+      app.add_option("--batch-per-device", o.batch_per_device, "Samples per micro-step of one device (default 8)");
   global->check(CLI::Range(1, 1 << 24))->excludes(device);
   device->check(CLI::Range(1, 1 << 24));
   app.add_option("--accumulate", o.accumulate, "Micro-steps per step; only the last one reduces gradients")
+      ->capture_default_str()
       ->check(CLI::Range(1, 4096));
   add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "Optimizer (default sgd)");
-  app.add_option("--lr", o.optimizer.learning_rate, "Learning rate")->check(CLI::PositiveNumber);
-  app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd")->check(CLI::Range(0.0, 1.0));
-  app.add_option("--weight-decay", o.optimizer.weight_decay, "Weight decay")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--lr", o.optimizer.learning_rate, "Learning rate (default: 0.05 for sgd, 0.001 for adamw)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--weight-decay", o.optimizer.weight_decay, "Weight decay")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
   add_choice(app, "--dtype", o.dtype, dtype_names, "Type of parameters and activations (default f32)");
-  app.add_option("--seed", o.seed, "Seed of parameters, generated data and sample order");
-  app.add_option("--log-every", o.log_every, "Steps between two lines of progress")->check(CLI::Range(1, 1000000));
-  app.add_option("--threads", o.threads, "Compute threads of each rank")->check(CLI::Range(1, 1024));
+  app.add_option("--seed", o.seed, "Seed of parameters, generated data and sample order")->capture_default_str();
+  app.add_option("--log-every", o.log_every, "Steps between two lines of progress")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--threads", o.threads, "Compute threads of each rank")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
 }
 
 void add_data_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--data", o.data.folder, "Folder with CIFAR-10/100 binary or IDX (MNIST) files; else generated data");
   app.add_option("--dataset", o.data.dataset, "cifar10, cifar100 or mnist, where the folder holds several");
-  app.add_option("--samples", o.data.samples, "Number of generated samples")->check(CLI::Range(1, 1 << 30));
-  app.add_option("--loader-workers", o.data.workers, "Loader threads of each rank")->check(CLI::Range(1, 64));
+  app.add_option("--samples", o.data.samples, "Number of generated samples")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--loader-workers", o.data.workers, "Loader threads of each rank")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
 }
 
 void add_parallel_options(CLI::App& app, TrainOptions& o, const std::string& modes) {
-  app.add_option("--parallel", o.mode, "How the work is shared: " + modes);
-  app.add_option("--ranks", o.launch.ranks, "Training processes on this machine")->check(CLI::Range(1, 4096));
+  app.add_option("--parallel", o.mode, "How the work is shared: " + modes)->capture_default_str();
+  app.add_option("--ranks", o.launch.ranks,
+                 "Training processes on this machine (default: what the launcher says, else 1)")
+      ->check(CLI::Range(1, 4096));
   add_choice(app, "--ddp-impl", o.ddp.implementation, ddp_names, "Gradient reducer: ours or PyTorch's (default own)");
-  app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB")->check(CLI::PositiveNumber);
+  app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB (default: 25, of tiny models 0.5)")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--find-unused", o.ddp.find_unused, "Accept parameters that get no gradient in a step");
   app.add_flag("--broadcast-buffers,!--no-broadcast-buffers", o.ddp.broadcast_buffers,
                "Take buffers (BatchNorm statistics) from rank 0 in each step (default on)");
 }
 
 void add_launch_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--nnodes", o.launch.nodes, "Machines; start the trainer once on each")->check(CLI::Range(1, 65536));
-  app.add_option("--node-rank", o.launch.node_rank, "Number of this machine, from 0")->check(CLI::Range(0, 65535));
-  app.add_option("--master-addr", o.launch.master_address, "Address of machine 0");
+  app.add_option("--nnodes", o.launch.nodes, "Machines; start the trainer once on each")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--node-rank", o.launch.node_rank, "Number of this machine, from 0")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 65535));
+  app.add_option("--master-addr", o.launch.master_address, "Address of machine 0")->capture_default_str();
   app.add_option("--master-port", o.launch.master_port, "Port on machine 0 (default: a free one)")
       ->check(CLI::Range(1, 65535));
   app.add_option("--log-dir", o.launch.log_folder, "Folder for one log file per rank");
@@ -99,11 +127,14 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option("--pace", raw.pace,
                  "Nominal compute time of a step: MS, auto or off; auto is the default with more "
-                 "ranks than cores, so that ranks do not disturb one another");
+                 "ranks than cores, so that ranks do not disturb one another")
+      ->capture_default_str();
   app.add_option("--fault", raw.faults, "Inject a fault, repeatable: " + fault_forms())
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--timeout", raw.timeout, "Seconds until a silent peer is given up")->check(CLI::Range(1.0, 86400.0));
+  app.add_option("--timeout", raw.timeout, "Seconds until a silent peer is given up")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 86400.0));
   app.add_option("--dump-gradients", o.dump_gradients, "Write losses and gradients of each step to FILE (rank 0)");
 }
 
@@ -146,6 +177,16 @@ Result<void> read_raw(TrainOptions& options, const Raw& raw, bool pace_given) {
   return check_together(options);
 }
 
+/// The list of options without usage and head, for a program that has a help of its own.
+std::string options_text(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
+    const bool own = option == app.get_help_ptr() || option == app.get_version_ptr();
+    option->group(own ? "" : "Options of the trainer");
+  }
+  return CLI::Formatter{}.make_groups(&app, CLI::AppFormatMode::All);
+}
+
 }  // namespace
 
 Result<CommandLine> parse_command_line(int argc, const char* const* argv, const std::string& modes) {
@@ -155,6 +196,8 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   CLI::App app{"Trains a model on several processes, so that rankscope has something known to explain.",
                "rankscope-train"};
   app.set_version_flag("--version", RANKSCOPE_VERSION);
+  bool only_options = false;
+  app.add_flag("--help-options", only_options, "For `rankscope train --help`")->group("");
   add_parallel_options(app, options, modes);
   add_model_options(app, options);
   add_training_options(app, options);
@@ -170,6 +213,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   } catch (const CLI::ParseError& error) {
     return fail(ErrorKind::usage, format("{} (--help lists the options)", error.what()));
   }
+  if (only_options) line.text = options_text(app);
   if (line.text) return line;
   RS_TRY_VOID(read_raw(options, raw, app.count("--pace") > 0));
   if (options.steps == 0 && options.epochs == 0) options.steps = 20;

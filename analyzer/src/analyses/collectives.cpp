@@ -116,14 +116,24 @@ std::vector<GroupRow> sum_groups(const Run& run, const ClockTrust& clocks, std::
   return rows;
 }
 
+/// Members of the unit that found partners: those that finished, where two did. Of `rows` only, if given.
+std::int64_t matched_members(const Run& run, const Unit& unit, const RowSet* rows) {
+  std::int64_t finished = 0;
+  std::int64_t meant = 0;
+  for (const std::uint32_t row : unit.members) {
+    if (run.collectives()[row].state != CommState::finished) continue;
+    ++finished;
+    if (rows == nullptr || (*rows)[row]) ++meant;
+  }
+  return finished >= 2 ? meant : 0;
+}
+
 void time_units(const Run& run, const ClockTrust& clocks, Matching& matching, CollectivesSection& section) {
   std::uint64_t violations = 0;
   for (Unit& unit : section.units) {
     note_starts(run, unit);
     if (!unit.complete) ++section.partial;
-    const auto finished = std::ranges::count_if(
-        unit.members, [&](std::uint32_t row) { return run.collectives()[row].state == CommState::finished; });
-    if (finished >= 2) section.matched += finished;
+    section.matched += matched_members(run, unit, nullptr);
     if (has_all_present(run, unit)) violations += time_unit(run, clocks, unit, matching.parts);
   }
   if (violations > 0) matching.quality.add(Counter::clock_violations, violations);
@@ -141,6 +151,28 @@ std::string why_none(const Run& run) {
 
 bool is_shared(const Run& run, const Collective& collective) {
   return collective.group.is_set() && run.groups()[collective.group.index()].members.size() >= 2;
+}
+
+CollectivesSection select_members(const Run& run, const ClockTrust& clocks, const Matching& matching,
+                                  const RowSet& rows) {
+  CollectivesSection section = *matching.section;
+  std::erase_if(section.units, [&](const Unit& unit) {
+    return std::ranges::none_of(unit.members, [&](std::uint32_t row) { return rows[row]; });
+  });
+  section.matched = section.partial = 0;
+  for (Unit& unit : section.units) {
+    unit.wait_ns = 0;
+    for (const std::uint32_t row : unit.members)
+      if (rows[row]) unit.wait_ns += matching.parts[row].wait_ns;
+    section.matched += matched_members(run, unit, &rows);
+    if (!unit.complete) ++section.partial;
+  }
+  std::int64_t meant = 0;
+  for (const Collective& collective : run.collectives())
+    if (rows[static_cast<std::size_t>(&collective - run.collectives().data())] && is_shared(run, collective)) ++meant;
+  section.unmatched = meant - section.matched;
+  section.groups = sum_groups(run, clocks, section.units);
+  return section;
 }
 
 Matching match_collectives(const Run& run, const ClockTrust& clocks) {

@@ -23,6 +23,13 @@ struct Matching {
 
 [[nodiscard]] Matching match_collectives(const Run& run, const ClockTrust& clocks);
 
+/// For each row of Run::collectives() whether it is meant.
+using RowSet = std::vector<bool>;
+
+/// The same section from some members only: units in which one of them took part, with the waits of these alone.
+[[nodiscard]] CollectivesSection select_members(const Run& run, const ClockTrust& clocks, const Matching& matching,
+                                                const RowSet& rows);
+
 /// True if the row ran in a group of at least two ranks: what a group of one does is no communication (metrics.md 2).
 [[nodiscard]] bool is_shared(const Run& run, const Collective& collective);
 

@@ -46,6 +46,8 @@ const CommOp& comm_op(std::string_view name) {
   return found == table.end() ? table.back() : *found;
 }
 
+bool is_send(std::string_view name) { return comm_op(name).name == "send"; }
+
 bool is_point_to_point(std::string_view name) { return comm_op(name).wait == WaitRule::pair; }
 
 std::int64_t payload_bytes(const CommOp& op, std::int64_t member_bytes, std::size_t group_size) {

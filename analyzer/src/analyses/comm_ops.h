@@ -32,6 +32,8 @@ struct CommOp {
 /// Understands "allreduce", "all_reduce", "AllReduce"; an unknown operation cannot be split.
 [[nodiscard]] const CommOp& comm_op(std::string_view name);
 [[nodiscard]] bool is_point_to_point(std::string_view name);
+/// Of the two sides of a pair.
+[[nodiscard]] bool is_send(std::string_view name);
 [[nodiscard]] std::int64_t payload_bytes(const CommOp& op, std::int64_t member_bytes, std::size_t group_size);
 /// f of metrics.md 6; 0 where no bandwidth is defined.
 [[nodiscard]] double bus_factor(const CommOp& op, std::size_t group_size);

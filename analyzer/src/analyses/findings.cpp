@@ -4,6 +4,7 @@
 
 #include "analyses/advice.h"
 #include "analyses/arrivals.h"
+#include "analyses/asked_for.h"
 #include "analyses/severity.h"
 #include "analyses/straggler_kind.h"
 #include "rankscope/core/format.h"
@@ -34,10 +35,11 @@ struct Usual {
 
 enum class Whom : std::uint8_t { everybody, all_but_stragglers };
 
-Usual sum_ranks(const Report& report, Whom whom) {
+Usual sum_ranks(const Report& report, const ReportOptions& options, Whom whom) {
   Usual usual;
   if (!report.rank_rows) return usual;
   for (const RankRow& row : *report.rank_rows) {
+    if (!is_asked_for(options, row.rank)) continue;
     const bool slow = report.stragglers && std::ranges::find(report.stragglers->rows, row.rank, &Straggler::rank) !=
                                                report.stragglers->rows.end();
     if (slow && whom == Whom::all_but_stragglers) continue;
@@ -122,8 +124,8 @@ void add_rotating(const Run& run, const Report& report, std::vector<Finding>& fi
   findings.push_back(std::move(finding));
 }
 
-void add_exposed_communication(const Report& report, std::vector<Finding>& findings) {
-  const Usual usual = sum_ranks(report, Whom::everybody);
+void add_exposed_communication(const Report& report, const ReportOptions& options, std::vector<Finding>& findings) {
+  const Usual usual = sum_ranks(report, options, Whom::everybody);
   const TimeSplit& total = usual.total;
   const double share = usual.share(total.exposed_comm_ns);
   // What the others wait for a slow rank is that rank's finding; here it would be said twice.
@@ -152,8 +154,8 @@ void add_exposed_communication(const Report& report, std::vector<Finding>& findi
   findings.push_back(std::move(finding));
 }
 
-void add_idle(const Report& report, std::vector<Finding>& findings) {
-  const Usual usual = sum_ranks(report, Whom::all_but_stragglers);
+void add_idle(const Report& report, const ReportOptions& options, std::vector<Finding>& findings) {
+  const Usual usual = sum_ranks(report, options, Whom::all_but_stragglers);
   const TimeSplit& total = usual.total;
   const std::int64_t data = total.idle_ns_of(IdleCause::data);
   if (const auto severity = severity_of(usual.share(data), data_limits); severity > FindingSeverity::info) {
@@ -179,15 +181,16 @@ void add_idle(const Report& report, std::vector<Finding>& findings) {
 
 }  // namespace
 
-Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report, std::vector<Finding> lost) {
+Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report, const ReportOptions& options,
+                                             std::vector<Finding> lost) {
   std::vector<Finding> findings = std::move(lost);
   add_stragglers(report, findings);
   add_desyncs(run, report, findings);
   add_rotating(run, report, findings);
   // Shares of a whole recording hold start-up and shut-down: only steps are judged.
   if (report.steps && report.rank_rows) {
-    add_exposed_communication(report, findings);
-    add_idle(report, findings);
+    add_exposed_communication(report, options, findings);
+    add_idle(report, options, findings);
   }
   if (findings.empty() && !report.rank_rows && !report.collectives) {
     return unavailable("it needs the time of each rank");

@@ -6,8 +6,8 @@
 namespace rankscope::analyzer {
 
 /// The table of findings from the finished sections; `lost` are those of find_lost_ranks. Worst first; nothing below
-/// minor. Unavailable only if there was nothing to judge.
+/// minor. Shares of time are those of the ranks asked for. Unavailable only if there was nothing to judge.
 [[nodiscard]] Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report,
-                                                           std::vector<Finding> lost);
+                                                           const ReportOptions& options, std::vector<Finding> lost);
 
 }  // namespace rankscope::analyzer

@@ -5,6 +5,7 @@
 #include "analyses/comm_frontier.h"
 #include "analyses/steps.h"
 #include "rankscope/core/format.h"
+#include "units.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -82,9 +83,15 @@ std::optional<std::int64_t> step_of_loss(const Section<StepsSection>& steps, con
   return own.back().complete ? own.back().index + 1 : own.back().index;
 }
 
+/// On the process's own clock.
+std::string age_of(const Process& process) {
+  return duration_text((process.recorded.end - process.recorded.begin).count()) + " after it began";
+}
+
 std::string how_it_ended(const Process& process) {
-  if (process.ending == Ending::vanished) return "its recording just stops (killed, crashed or _exit)";
-  return format("it exited with status {}", process.exit_status);
+  if (process.ending == Ending::vanished)
+    return format("its recording just stops {} (killed, crashed or _exit)", age_of(process));
+  return format("it exited with status {} {}", process.exit_status, age_of(process));
 }
 
 std::string rank_list(std::span<const RankId> ranks) {
@@ -115,6 +122,14 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
   return text;
 }
 
+/// Without any step the job died while it started: then the moment says more than the place.
+std::string title_of(const Suspect& lost, const Section<StepsSection>& steps, const std::optional<std::int64_t>& step) {
+  const std::uint32_t rank = lost.process->rank.value;
+  if (step) return format("rank {} was lost in step {}", rank, *step);
+  if (steps) return format("rank {} was lost", rank);
+  return format("rank {} was lost {}, before any step", rank, age_of(*lost.process));
+}
+
 /// All vanished at the same point: the job was stopped as a whole, by a time limit for example.
 bool stopped_together(std::span<const Suspect> suspects, std::size_t ranks) {
   if (ranks < 2 || suspects.size() < ranks) return false;
@@ -136,8 +151,7 @@ Finding lost_finding(const Section<StepsSection>& steps, const Suspect& lost, st
   finding.severity = FindingSeverity::critical;
   finding.rank = lost.process->rank;
   finding.step = step_of_loss(steps, lost);
-  finding.title = finding.step ? format("rank {} was lost in step {}", lost.process->rank.value, *finding.step)
-                               : format("rank {} was lost", lost.process->rank.value);
+  finding.title = title_of(lost, steps, finding.step);
   finding.evidence = evidence_for(lost, suspects);
   finding.advice = format(
       "Look at the last lines of rank {}'s log and at the kernel log of its host (out of memory, hardware error); "
@@ -161,19 +175,61 @@ Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Susp
   return finding;
 }
 
-std::optional<Finding> absent_ranks(const Run& run) {
+std::vector<RankId> absent_ranks(const Run& run) {
   const std::int64_t world = run.info().world_size;
-  if (std::cmp_less_equal(world, run.ranks().size()) || run.ranks().empty()) return std::nullopt;
   std::vector<RankId> absent;
+  if (std::cmp_less_equal(world, run.ranks().size()) || run.ranks().empty()) return absent;
   for (std::uint32_t rank = 0; std::cmp_less(rank, world) && absent.size() <= most_listed; ++rank) {
-    if (!std::ranges::binary_search(run.ranks(), RankId{rank})) absent.push_back(RankId{rank});
+    if (!std::ranges::binary_search(run.ranks(), RankId{rank})) absent.push_back(RankId{rank});  // one more than listed
   }
+  return absent;
+}
+
+/// "rank 3 left no recording"
+std::string left_nothing(std::span<const RankId> absent) {
+  return format("rank{} {} left no recording", absent.size() == 1 ? "" : "s", rank_list(absent));
+}
+
+/// Before the first step a rank that left no recording is as likely the cause as one that stopped, so both are named.
+Finding lost_at_start(std::span<const Suspect> suspects, std::span<const RankId> absent, Ends ends) {
+  // Whoever exited with an error had noticed that another was gone.
+  std::vector<Suspect> vanished(suspects.begin(), suspects.end());
+  std::erase_if(vanished, [](const Suspect& suspect) { return suspect.process->ending != Ending::vanished; });
+  const bool any_vanished = !vanished.empty();
+  const Suspect& first = root_cause(any_vanished ? vanished : suspects, ends);
+  const std::uint32_t rank = first.process->rank.value;
+  Finding finding;
+  finding.id = "lost_at_start";
+  finding.severity = FindingSeverity::critical;
+  finding.rank = any_vanished ? first.process->rank : absent.front();
+  finding.title = any_vanished ? format("rank {} vanished {}, before any step, and {}", rank, age_of(*first.process),
+                                        left_nothing(absent))
+                               : format("{}, and the others ended with errors before any step", left_nothing(absent));
+  finding.evidence =
+      format("{}rank {}: {}", ends == Ends::comparable && suspects.size() > 1 ? "the first to end was " : "", rank,
+             how_it_ended(*first.process));
+  std::vector<RankId> others;
+  for (const Suspect& suspect : suspects)
+    if (suspect.process != first.process) others.push_back(suspect.process->rank);
+  if (!others.empty())
+    finding.evidence += format("; rank{} {} ended badly, too", others.size() == 1 ? "" : "s", rank_list(others));
+  finding.advice = format("Look at the log of {} first, then at that of {}: what failed while it started?",
+                          any_vanished ? format("rank {}", rank) : format("rank {}", absent.front().value),
+                          any_vanished ? format("rank {}", absent.front().value) : format("rank {}", rank));
+  return finding;
+}
+
+Finding missing_finding(const Run& run, std::span<const RankId> absent) {
+  const std::int64_t world = run.info().world_size;
   Finding finding;
   finding.id = "ranks_missing";
   finding.severity = FindingSeverity::major;
-  finding.title = format("{} of {} ranks were recorded", run.ranks().size(), world);
+  finding.title = format("rank{} {} of {} {} not recorded", absent.size() == 1 ? "" : "s", rank_list(absent), world,
+                         absent.size() == 1 ? "was" : "were");
   finding.evidence =
-      format("absent: rank {}; waits are lower bounds, and an absent rank may be the late one", rank_list(absent));
+      format("{} of {} ranks left a recording; waits are lower bounds, and an absent rank may be the late one",
+             run.ranks().size(), world);
+  if (absent.size() == 1) finding.rank = absent.front();
   finding.advice = "Check that the recorder ran on every host and that its segments were gathered.";
   return finding;
 }
@@ -183,17 +239,18 @@ std::optional<Finding> absent_ranks(const Run& run) {
 std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps, const ClockTrust& clocks) {
   std::vector<Finding> findings;
   const std::vector<Frontier> frontiers = comm_frontiers(run);
-  std::vector<Suspect> suspects = suspects_of(run, steps, frontiers);
-  auto absent = absent_ranks(run);
-  // Before the first step a rank that left no recording is as likely the cause as one that did.
-  if (absent && !steps) suspects.clear();
-  if (stopped_together(suspects, run.ranks().size())) {
+  const std::vector<Suspect> suspects = suspects_of(run, steps, frontiers);
+  const std::vector<RankId> absent = absent_ranks(run);
+  const Ends ends = clocks.comparable(run.ranks()) ? Ends::comparable : Ends::unrelated;
+  if (!absent.empty() && !steps && !suspects.empty()) {
+    findings.push_back(lost_at_start(suspects, absent, ends));
+  } else if (stopped_together(suspects, run.ranks().size())) {
     findings.push_back(stopped_finding(steps, suspects));
   } else if (!suspects.empty()) {
-    const Suspect& lost = root_cause(suspects, clocks.comparable(run.ranks()) ? Ends::comparable : Ends::unrelated);
+    const Suspect& lost = root_cause(suspects, ends);
     if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(steps, lost, suspects));
   }
-  if (absent) findings.push_back(std::move(*absent));
+  if (!absent.empty()) findings.push_back(missing_finding(run, absent));
   return findings;
 }
 

@@ -1,4 +1,5 @@
-// Ranks that stopped while the others still needed them (findings rank_lost, job_stopped and ranks_missing).
+// Ranks that stopped while the others still needed them (findings rank_lost, lost_at_start, job_stopped and
+// ranks_missing).
 #pragma once
 
 #include "analyses/clock_trust.h"

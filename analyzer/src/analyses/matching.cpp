@@ -24,10 +24,6 @@ struct Keyed {
   [[nodiscard]] auto order() const { return std::tuple(group, source, destination, sequence, sends, rank, row); }
 };
 
-bool is_send(const Run& run, const Collective& collective) {
-  return run.text(collective.op).starts_with("s") || run.text(collective.op).starts_with("S");
-}
-
 /// Rows of one rank and group, in issue order.
 using Rows = std::span<const Collective>;
 
@@ -50,7 +46,7 @@ void key_pairs(const Run& run, Rows rows, std::vector<Keyed>& out) {
   for (const Collective& collective : rows) {
     if (!is_point_to_point(run.text(collective.op))) continue;
     const auto row = static_cast<std::uint32_t>(&collective - run.collectives().data());
-    const bool sends = is_send(run, collective);
+    const bool sends = is_send(run.text(collective.op));
     const auto own = static_cast<std::int64_t>(collective.rank.value);
     out.push_back({collective.group, sends ? own : collective.peer, sends ? collective.peer : own, 0, collective.rank,
                    sends, row});

@@ -32,16 +32,18 @@ Windows windows_to_split(const Run& run, RankId rank, const Section<StepsSection
   return windows;
 }
 
-void add_counters(const Run& run, RankRow& row) {
-  // A sampled total misses what was freed between two samples; the allocator's own peak does not.
-  std::vector<double> allocated = counter_values(run, row.rank, "peak_allocated_bytes");
-  if (allocated.empty()) allocated = counter_values(run, row.rank, "allocated_bytes");
+void add_counters(const Run& run, const StepsSection* asked_for, RankRow& row) {
+  // A sampled total misses what was freed between two samples; the allocator's own peak does not. That one is the peak
+  // since the process began, so it tells nothing about some of the steps.
+  std::vector<double> allocated;
+  if (asked_for == nullptr) allocated = counter_values(run, row.rank, "peak_allocated_bytes", nullptr);
+  if (allocated.empty()) allocated = counter_values(run, row.rank, "allocated_bytes", asked_for);
   if (allocated.empty()) {
     row.why_no_memory = "no allocator counters were recorded";
   } else {
     row.peak_allocated_bytes = std::llround(std::ranges::max(allocated));
   }
-  row.cpu_percent = middle_of(counter_values(run, row.rank, "cpu_percent"));
+  row.cpu_percent = middle_of(counter_values(run, row.rank, "cpu_percent", asked_for));
 }
 
 std::string device_of(const Run& run, RankId rank) {
@@ -58,7 +60,8 @@ std::string device_of(const Run& run, RankId rank) {
   return "accelerator";
 }
 
-RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const Layers& layers) {
+RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const Layers& layers,
+               const ReportOptions& options) {
   RankRow row;
   row.rank = rank;
   row.host = run.text(run.process_of(rank).host);
@@ -70,30 +73,29 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   row.overlap_ratio = share(row.total.overlapped_comm_ns, row.total.comm_ns, "no communication");
   row.busy = share(row.total.window_ns - row.total.idle_ns, row.total.window_ns, "empty window");
   row.compute = share(row.total.compute_ns, row.total.window_ns, "empty window");
-  add_counters(run, row);
+  add_counters(run, options.steps && steps ? &*steps : nullptr, row);
   return row;
 }
 
-bool wanted(std::span<const RankId> ranks, RankId rank) {
-  return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
-}
-
+constexpr const char* nothing_counted =
+    "none of the steps asked for is complete and behind the warm-up (--include-warmup counts that, too)";
 constexpr const char* nothing_classified = "nothing was recorded that tells compute from communication";
 
 }  // namespace
 
 Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps, const Matching& matching,
                                           const ReportOptions& options) {
+  // Never the whole recording in the place of the steps asked for.
+  if (options.steps && !steps) return unavailable(steps.error().why);
+  if (options.steps && counted_steps(*steps).empty()) return unavailable(nothing_counted);
   std::vector<RankRow> rows;
   bool any_classified = false;
   for (const RankId rank : run.ranks()) {
-    if (!wanted(options.ranks, rank)) continue;
     const Layers layers = layers_of(run, rank, matching);
     any_classified = any_classified || is_classified(layers);
-    rows.push_back(row_of(run, rank, steps, layers));
+    rows.push_back(row_of(run, rank, steps, layers, options));
   }
-  if (rows.empty())
-    return unavailable(options.ranks.empty() ? "no process has a rank" : "none of the ranks asked for was recorded");
+  if (rows.empty()) return unavailable("no process has a rank");
   if (!any_classified) return unavailable(nothing_classified);
   return rows;
 }

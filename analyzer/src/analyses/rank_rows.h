@@ -6,6 +6,7 @@
 
 namespace rankscope::analyzer {
 
+/// All ranks, over the steps asked for: a rank is compared with its peers whether they are shown or not.
 [[nodiscard]] Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps,
                                                         const Matching& matching, const ReportOptions& options);
 

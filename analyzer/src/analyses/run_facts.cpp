@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "analyses/steps.h"
+
 namespace rankscope::analyzer {
 namespace {
 
@@ -59,12 +61,18 @@ std::uint64_t pace_overruns_of(const Run& run) {
   return sum;
 }
 
-std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name) {
+std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name, const StepsSection* steps) {
+  const auto windows = steps != nullptr ? windows_of(*steps, rank) : std::span<const StepWindow>{};
+  const auto asked_for = [&](RunTime time) {
+    if (steps == nullptr) return true;
+    return !windows.empty() && windows.front().window.begin <= time && time <= windows.back().window.end;
+  };
   const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
   std::vector<double> values;
   for (const CounterTrack& track : run.counters()) {
     if (track.process != process || run.text(track.name) != name) continue;
-    for (const CounterSample& sample : run.samples_of(track)) values.push_back(sample.value);
+    for (const CounterSample& sample : run.samples_of(track))
+      if (asked_for(sample.time)) values.push_back(sample.value);
   }
   return values;
 }
@@ -76,7 +84,7 @@ std::optional<double> middle_of(std::vector<double> values) {
   return *middle;
 }
 
-std::vector<RankFacts> rank_facts_of(const Run& run) {
+std::vector<RankFacts> rank_facts_of(const Run& run, const StepsSection* steps) {
   std::vector<RankFacts> all;
   for (const RankId rank : run.ranks()) {
     const Process& process = run.process_of(rank);
@@ -86,8 +94,8 @@ std::vector<RankFacts> rank_facts_of(const Run& run) {
     facts.program = run.text(process.program);
     facts.ending = process.ending;
     facts.exit_status = process.exit_status;
-    facts.cpu_percent = middle_of(counter_values(run, rank, "cpu_percent"));
-    const std::vector<double> rss = counter_values(run, rank, "rss_bytes");
+    facts.cpu_percent = middle_of(counter_values(run, rank, "cpu_percent", steps));
+    const std::vector<double> rss = counter_values(run, rank, "rss_bytes", steps);
     if (!rss.empty()) facts.peak_rss_bytes = std::llround(std::ranges::max(rss));
     all.push_back(std::move(facts));
   }

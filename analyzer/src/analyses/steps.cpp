@@ -5,6 +5,7 @@
 
 #include "analyses/statistics.h"
 #include "analyses/step_marks.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -121,24 +122,15 @@ void summarize(StepsSection& section) {
   }
 }
 
-bool wanted(std::span<const RankId> ranks, RankId rank) {
-  return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
-}
-
-bool outside(const ReportOptions& options, std::int64_t index) {
-  return options.steps && (index < options.steps->first || index > options.steps->second);
-}
-
 struct AllWindows {
   std::vector<StepWindow> windows;       // by (rank, index)
   std::vector<RankId> ranks_with_steps;  // ascending
   std::size_t ranks_without = 0;
 };
 
-AllWindows collect(const Run& run, MarkSource source, const ReportOptions& options) {
+AllWindows collect(const Run& run, MarkSource source) {
   AllWindows all;
   for (const RankId rank : run.ranks()) {
-    if (!wanted(options.ranks, rank)) continue;
     const std::vector<StepWindow> own = tile(rank, with_device_work(run, rank, step_marks(run, rank, source)));
     all.windows.insert(all.windows.end(), own.begin(), own.end());
     if (own.empty()) {
@@ -152,18 +144,35 @@ AllWindows collect(const Run& run, MarkSource source, const ReportOptions& optio
 
 constexpr const char* no_steps = "no step marks were recorded";
 
+/// The steps asked for. What is warm-up was judged with all of them.
+Section<StepsSection> in_range(const StepsSection& all, const ReportOptions& options) {
+  if (!options.steps) return all;
+  const auto outside = [&](std::int64_t index) {
+    return index < options.steps->first || index > options.steps->second;
+  };
+  StepsSection section = all;
+  std::erase_if(section.steps, [&](const Step& step) { return outside(step.index); });
+  std::erase_if(section.windows, [&](const StepWindow& window) { return outside(window.index); });
+  if (section.steps.empty()) {
+    return unavailable(format("none of the steps {} to {} was recorded on all ranks; they recorded {} to {}",
+                              options.steps->first, options.steps->second, all.steps.front().index,
+                              all.steps.back().index));
+  }
+  return section;
+}
+
 }  // namespace
 
 StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOptions& options) {
   StepsResult result;
   MarkSource source = MarkSource::step_spans;
-  AllWindows all = collect(run, source, options);
+  AllWindows all = collect(run, source);
   if (all.windows.empty()) {
     source = MarkSource::named_ranges;
-    all = collect(run, source, options);
+    all = collect(run, source);
   }
   if (all.windows.empty()) {
-    result.section = unavailable(no_steps);
+    result.section = result.all = unavailable(no_steps);
     return result;
   }
   StepsSection section;
@@ -176,20 +185,20 @@ StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOpt
                                section.clocks_refused ? Clocks::refused : Clocks::common, result.quality);
   result.quality.add(Counter::steps_uneven, all.ranks_without);
   if (!options.include_warm_up) mark_warm_up(section.steps);
-  std::erase_if(section.steps, [&](const Step& step) { return outside(options, step.index); });
-  std::erase_if(all.windows, [&](const StepWindow& window) { return outside(options, window.index); });
   if (section.steps.empty()) {
-    result.section = unavailable(options.steps ? "no step of all ranks lies in the range asked for"
-                                               : "the ranks have no step index in common");
+    result.section = result.all = unavailable("the ranks have no step index in common");
     return result;
   }
   section.windows = std::move(all.windows);
-  for (const Step& step : section.steps) {
+  result.section = in_range(section, options);
+  result.all = std::move(section);
+  summarize(*result.all);
+  if (!result.section) return result;
+  summarize(*result.section);
+  for (const Step& step : result.section->steps) {
     if (!step.complete) result.quality.add(Counter::steps_partial);
     if (step.warm_up) result.quality.add(Counter::warmup_excluded);
   }
-  summarize(section);
-  result.section = std::move(section);
   return result;
 }
 

@@ -8,7 +8,8 @@ namespace rankscope::analyzer {
 
 /// Steps of a run, and what had to be left out.
 struct StepsResult {
-  Section<StepsSection> section = unavailable("not computed");
+  Section<StepsSection> section = unavailable("not computed");  ///< those asked for
+  Section<StepsSection> all = unavailable("not computed");      ///< whatever was asked for
   Quality quality;
 };
 

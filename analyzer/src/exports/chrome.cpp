@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyses/comm_ops.h"
 #include "exports/chrome_ids.h"
 #include "exports/flows.h"
 #include "exports/json_text.h"
@@ -20,10 +21,7 @@ namespace {
 constexpr std::int64_t largest_exact = std::int64_t{1} << 53;
 constexpr std::size_t spans_between_progress = 1 << 16;
 
-bool all_wait(std::string_view op) {
-  constexpr std::array<std::string_view, 5> ops{"allreduce", "reduce_scatter", "allgather", "alltoall", "barrier"};
-  return std::ranges::find(ops, op) != ops.end();
-}
+bool all_wait(std::string_view op) { return comm_op(op).wait == WaitRule::all; }
 
 /// Names of the arguments that describe a collective; attributes of the same name are left out beside them.
 constexpr std::array<std::string_view, 12> collective_keys{
@@ -130,18 +128,18 @@ class ChromeTrace {
     attributes(run_.attributes_of(run_.id_of(span)), in_collective);
     close_arguments();
     out_.text("}");
-    if (in_collective) arrow(flows_[span.collective], span, pid, tid);
+    if (in_collective) arrow(flows_[span.collective], pid, tid);
   }
 
   /// Right behind its slice, so that readers that sort by time bind it to that slice and not to one inside.
-  void arrow(const Flow& flow, const Span& span, std::int64_t pid, std::int64_t tid) {
+  void arrow(const Flow& flow, std::int64_t pid, std::int64_t tid) {
     if (flow.phase == FlowPhase::none) return;
     separate();
     out_.text(flow.phase == FlowPhase::start  ? "{\"ph\":\"s\""
               : flow.phase == FlowPhase::step ? "{\"ph\":\"t\",\"bp\":\"e\""
                                               : "{\"ph\":\"f\",\"bp\":\"e\"");
     out_.text(",\"id\":").integer(flow.id).text(",\"name\":\"collective\",\"cat\":\"collective\"");
-    place(pid, tid, span.time.begin);
+    place(pid, tid, flow.at);
     out_.text("}");
   }
 

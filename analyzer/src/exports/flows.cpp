@@ -1,54 +1,70 @@
 #include "exports/flows.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <tuple>
+
+#include "analyses/comm_ops.h"
+#include "analyses/matching.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-bool can_be_drawn(const Run& run, const Collective& member) {
-  return member.state != CommState::enqueued && member.sequence >= 0 && member.span.is_set() &&
-         !run.span(member.span).time.empty();
+using Rows = std::vector<std::uint32_t>;  // of Run::collectives()
+
+TimeRange time_of(const Run& run, std::uint32_t row) { return run.span(run.collectives()[row].span).time; }
+
+bool can_be_drawn(const Run& run, std::uint32_t row) {
+  return run.collectives()[row].span.is_set() && !time_of(run, row).empty();
 }
 
 /// Spans are ordered by rank, so equal starts keep the order in which they are written.
-auto start_order(const Run& run, const Collective& member) {
-  return std::tuple{run.span(member.span).time.begin, member.span};
+auto start_order(const Run& run) {
+  return [&run](std::uint32_t row) { return std::tuple{time_of(run, row).begin, run.collectives()[row].span}; };
 }
 
-void link(const Run& run, std::span<const std::uint32_t> members, std::int64_t id, std::vector<Flow>& flows) {
-  const auto& last = run.collectives()[members.back()];
+void link(const Run& run, const Rows& members, std::int64_t id, std::vector<Flow>& flows) {
+  const auto last = std::ranges::max_element(members, {}, start_order(run));
   for (const auto& member : members) {
     const auto phase = &member == &members.front()  ? FlowPhase::start
                        : &member == &members.back() ? FlowPhase::finish
                                                     : FlowPhase::step;
     flows[member] = {.id = id,
                      .phase = phase,
-                     .last_start = run.span(last.span).time.begin,
-                     .last_rank = last.rank,
+                     .at = time_of(run, member).begin,
+                     .last_start = time_of(run, *last).begin,
+                     .last_rank = run.collectives()[*last].rank,
                      .members = static_cast<std::uint32_t>(members.size())};
   }
+}
+
+/// Sender first. False if the data would arrive before they left: then the clocks do not carry an arrow.
+bool order_pair(const Run& run, Rows& members) {
+  if (!is_send(run.text(run.collectives()[members.front()].op))) std::swap(members.front(), members.back());
+  return time_of(run, members.front()).begin < time_of(run, members.back()).end;
+}
+
+/// The receiver may have begun to wait long before: the arrow ends where the sender began.
+void end_at_sender(const Run& run, const Rows& members, std::vector<Flow>& flows) {
+  Flow& end = flows[members.back()];
+  end.at = std::max(time_of(run, members.front()).begin, time_of(run, members.back()).begin);
 }
 
 }  // namespace
 
 std::vector<Flow> collective_flows(const Run& run) {
-  const auto all = run.collectives();
-  std::vector<std::uint32_t> members;
-  for (std::uint32_t row = 0; row < all.size(); ++row) {
-    if (can_be_drawn(run, all[row])) members.push_back(row);
-  }
-  const auto operation = [&](std::uint32_t row) { return std::tuple{all[row].group, all[row].sequence, all[row].op}; };
-  std::ranges::sort(members, {},
-                    [&](std::uint32_t row) { return std::tuple_cat(operation(row), start_order(run, all[row])); });
-
-  std::vector<Flow> flows(all.size());
+  std::vector<Flow> flows(run.collectives().size());
   std::int64_t id = 0;
-  for (auto from = members.begin(); from != members.end();) {
-    const auto to = std::find_if(from, members.end(), [&](auto row) { return operation(row) != operation(*from); });
-    if (to - from > 1) link(run, {from, to}, ++id, flows);
-    from = to;
+  for (const Unit& unit : match_units(run).units) {
+    Rows members;
+    std::ranges::copy_if(unit.members, std::back_inserter(members), [&](auto row) { return can_be_drawn(run, row); });
+    if (members.size() < 2) continue;
+    const bool pair = is_point_to_point(run.text(unit.op));
+    if (!pair) std::ranges::sort(members, {}, start_order(run));
+    if (pair && !order_pair(run, members)) continue;
+    link(run, members, ++id, flows);
+    if (pair) end_at_sender(run, members, flows);
   }
   return flows;
 }

@@ -14,14 +14,15 @@ enum class FlowPhase : std::uint8_t { none, start, step, finish };
 struct Flow {
   std::int64_t id = 0;  ///< of the operation, unique in the run, from 1
   FlowPhase phase = FlowPhase::none;
+  RunTime at;                 ///< where the arrow touches the slice of this member
   RunTime last_start;         ///< of all members
   RankId last_rank;           ///< who started then
   std::uint32_t members = 0;  ///< that started
 };
 
-/// One entry per row of Run::collectives(). The members of an operation are those of one group, sequence number and
-/// name; its arrows lead from the first to start to the last. Members without length take no part: an arrow needs a
-/// slice.
+/// One entry per row of Run::collectives(). Operations are those that the analyses match (metrics.md 5); the arrows of
+/// a collective lead from the first to start to the last, that of a pair from the sender to the receiver. Members
+/// without length take no part: an arrow needs a slice.
 [[nodiscard]] std::vector<Flow> collective_flows(const Run& run);
 
 }  // namespace rankscope::analyzer

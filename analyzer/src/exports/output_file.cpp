@@ -16,12 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-tl::unexpected<Error> cannot_write(std::string_view path, int code) {
+enum class Kept : std::uint8_t { nothing, what_was_written };
+
+tl::unexpected<Error> cannot_write(std::string_view path, int code, Kept kept = Kept::nothing) {
   const char* const advice = code == ENOSPC || code == EDQUOT ? "; make room or choose another folder"
                              : code == ENOENT                 ? "; its folder does not exist"
                                                               : "";
-  return fail(ErrorKind::cannot_write, format("cannot write {}: {}{}; nothing was written", path,
-                                              std::generic_category().message(code), advice));
+  return fail(ErrorKind::cannot_write,
+              format("cannot write {}: {}{}{}", path, std::generic_category().message(code), advice,
+                     kept == Kept::nothing ? "; nothing was written" : "; what was written is incomplete"));
 }
 
 enum class TargetKind : std::uint8_t { file, device, folder };
@@ -45,6 +48,12 @@ fs::path follow_links(const fs::path& target) {
 
 Result<OutputFile> OutputFile::create(const fs::path& target) {
   OutputFile file;
+  if (is_stdout(target)) {
+    file.shown_ = "stdout";
+    file.descriptor_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (file.descriptor_ < 0) return cannot_write(file.shown_, errno);
+    return file;
+  }
   file.shown_ = target.string();
   file.target_ = follow_links(target).string();
   const auto kind = kind_of(target);
@@ -73,7 +82,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : shown_(std::move(other.shown_)),
       target_(std::move(other.target_)),
       temporary_(std::exchange(other.temporary_, {})),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      reader_left_(other.reader_left_) {}
 
 OutputFile::~OutputFile() { discard(); }
 
@@ -83,13 +93,18 @@ void OutputFile::discard() {
 }
 
 Result<void> OutputFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
+  const Kept kept = temporary_.empty() ? Kept::what_was_written : Kept::nothing;
+  while (!bytes.empty() && !reader_left_) {
     const auto written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE && shown_ == "stdout") {
+      reader_left_ = true;
+      break;
+    }
     if (written < 0) {
       const int code = errno;
       discard();
-      return cannot_write(shown_, code);
+      return cannot_write(shown_, code, kept);
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -112,6 +127,8 @@ Result<void> OutputFile::commit() {
   temporary_.clear();
   return {};
 }
+
+bool is_stdout(const fs::path& target) { return target == "-"; }
 
 Result<void> write_file(const fs::path& target, std::string_view bytes) {
   RS_TRY(auto file, OutputFile::create(target));

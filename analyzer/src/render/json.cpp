@@ -64,6 +64,9 @@ Json run_json(const Report& report) {
   run["clock"]["error_ns"] = report.clock.method == "none" ? why.null("clock.error_ns", "no common clock of the ranks")
                                                            : Json(report.clock.error.count());
   std::move(why).attach(run);
+  if (report.asked_for.steps)
+    run["asked_for"]["steps"] = {report.asked_for.steps->first, report.asked_for.steps->second};
+  for (const RankId rank : report.asked_for.ranks) run["asked_for"]["ranks"].push_back(rank.value);
   if (!report.facts.empty()) {
     auto& facts = run["facts"] = Json::object();
     for (const auto& [key, value] : report.facts) facts[key] = value;
@@ -228,7 +231,9 @@ Json finding_json(const Finding& row) {
 
 Json quality_json(const QualityRow& row) {
   const auto& info = info_of(row.counter);
-  return {{"counter", info.name}, {"value", row.value}, {"severity", name_of(info.severity)}, {"advice", info.advice}};
+  Json out{{"counter", info.name}, {"value", row.value}, {"severity", name_of(info.severity)}, {"advice", info.advice}};
+  if (!row.where.empty()) out["where"] = row.where;
+  return out;
 }
 
 }  // namespace

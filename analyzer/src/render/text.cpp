@@ -42,10 +42,25 @@ std::string clock_text(const ClockInfo& clock) {
                 duration_text(clock.error.count()));
 }
 
+/// What is left out of the sections below; empty if nothing is.
+std::string asked_for_text(const AskedFor& part) {
+  if (!part.steps && part.ranks.empty()) return {};
+  std::string shown;
+  if (part.steps && part.steps->first == part.steps->second) shown = format("step {}", part.steps->first);
+  if (part.steps && part.steps->first != part.steps->second)
+    shown = format("steps {} to {}", part.steps->first, part.steps->second);
+  if (!part.ranks.empty()) {
+    shown += format("{}rank{} ", shown.empty() ? "" : " of ", part.ranks.size() == 1 ? "" : "s");
+    for (const RankId rank : part.ranks) shown += format("{}{}", rank == part.ranks.front() ? "" : ", ", rank.value);
+  }
+  return format("Shown: only {}. Ranks are compared with all others; data quality is that of the whole run.", shown);
+}
+
 void add_head(Page& page, const Report& report) {
   page.heading("RUN");
   page.paragraph(format("{}{} · {} recorded by {}", ranks_text(report), report.steps ? steps_text(*report.steps) : "",
                         duration_text(report.duration_ns), printable(report.source)));
+  if (const auto part = asked_for_text(report.asked_for); !part.empty()) page.paragraph(part, Tone::warning);
   if (report.steps) page.paragraph(steps_source(*report.steps), Tone::faint);
   page.paragraph(clock_text(report.clock), Tone::faint);
   std::string facts;
@@ -60,7 +75,7 @@ void add_stragglers(Page& page, const Report& report) {
   const auto& section = *report.stragglers;
   page.heading("SLOW RANKS");
   if (section.rows.empty()) {
-    page.paragraph(section.cannot_tell.empty() ? "None." : "None found.");
+    if (section.cannot_tell.empty()) page.paragraph("None.");
   } else {
     page.table(straggler_table(section));
     for (const auto& row : section.rows) {
@@ -68,7 +83,7 @@ void add_stragglers(Page& page, const Report& report) {
       page.item({format("rank {}", row.rank.value), Tone::faint}, printable(row.evidence), 8);
     }
   }
-  if (!section.cannot_tell.empty()) page.paragraph(printable(section.cannot_tell), Tone::warning);
+  if (!section.cannot_tell.empty()) page.paragraph(sentence(section.cannot_tell), Tone::warning);
   auto basis = printable(section.compared);
   if (section.smallest_detectable && section.cannot_tell.empty()) {
     basis += format(" A rank slower by {} or more would be found.", percent_text(*section.smallest_detectable - 1));
@@ -92,7 +107,8 @@ Tone tone_of(FindingSeverity severity) {
 void add_findings(Page& page, const Report& report, const ReportOptions& options) {
   if (!report.findings) return;
   page.heading("FINDINGS");
-  if (report.findings->empty()) page.paragraph("None.");
+  if (report.findings->empty())
+    page.paragraph(cannot_tell(report).empty() ? "None." : "None among what can be told; see the verdict.");
   constexpr std::size_t label_width = 8;
   std::size_t shown = 0;
   for (const auto& finding : *report.findings) {
@@ -110,6 +126,15 @@ void add_findings(Page& page, const Report& report, const ReportOptions& options
   }
 }
 
+std::string places_text(const QualityRow& row) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(row.where.size(), most); ++i)
+    text += (i == 0 ? " In: " : "; ") + printable(row.where[i]);
+  if (row.where.size() > most) text += format("; and {} more", row.where.size() - most);
+  return text.empty() ? text : text + ".";
+}
+
 void add_quality(Page& page, const Report& report) {
   page.heading("DATA QUALITY");
   bool any = false;
@@ -123,7 +148,7 @@ void add_quality(Page& page, const Report& report) {
     auto name = std::string{info.name};
     std::ranges::replace(name, '_', ' ');
     const auto kind = info.severity == Severity::data_loss ? "data loss" : name_of(info.severity);
-    page.item({std::string{kind}, tone}, format("{}: {}. {}", name, row.value, info.advice), 9);
+    page.item({std::string{kind}, tone}, format("{}: {}. {}{}", name, row.value, info.advice, places_text(row)), 9);
   }
   if (!any) page.paragraph("Nothing was lost or altered.");
 }

@@ -69,13 +69,6 @@ Verdict on_stragglers(const Report& report) {
   return verdict;
 }
 
-std::string sentence_on(const Finding& finding) {
-  auto title = printable(finding.title);
-  if (title.empty()) return title;
-  if (title.front() >= 'a' && title.front() <= 'z') title.front() = static_cast<char>(title.front() - 'a' + 'A');
-  return title.ends_with('.') ? title : title + ".";
-}
-
 /// Findings that the stragglers do not tell already, worst first as the report has them.
 std::vector<const Finding*> other_findings(const Report& report) {
   std::vector<const Finding*> others;
@@ -91,6 +84,22 @@ bool lost_data(const Report& report) {
     return row.value > 0 && info_of(row.counter).severity == Severity::data_loss;
   });
 }
+
+Verdict no_problem(const Report& report) {
+  const auto& shown = report.asked_for.ranks;
+  Verdict verdict{
+      Tone::good,
+      format("No problem found in {} of {}.", counted(static_cast<std::int64_t>(report.steps->steps.size()), "step"),
+             counted(static_cast<std::int64_t>(shown.empty() ? report.ranks.size() : shown.size()), "rank")),
+      {}};
+  if (report.stragglers->smallest_detectable) {
+    verdict.more.push_back(format("A rank that is slower by {} or more would have been found.",
+                                  percent_text(*report.stragglers->smallest_detectable - 1)));
+  }
+  return verdict;
+}
+
+}  // namespace
 
 std::string cannot_tell(const Report& report) {
   std::string reasons;
@@ -108,20 +117,12 @@ std::string cannot_tell(const Report& report) {
   return reasons.empty() ? reasons : format("Cannot tell: {}.", reasons);
 }
 
-Verdict no_problem(const Report& report) {
-  Verdict verdict{
-      Tone::good,
-      format("No problem found in {} of {}.", counted(static_cast<std::int64_t>(report.steps->steps.size()), "step"),
-             counted(static_cast<std::int64_t>(report.ranks.size()), "rank")),
-      {}};
-  if (report.stragglers->smallest_detectable) {
-    verdict.more.push_back(format("A rank that is slower by {} or more would have been found.",
-                                  percent_text(*report.stragglers->smallest_detectable - 1)));
-  }
-  return verdict;
+std::string sentence(std::string_view text) {
+  auto shown = printable(text);
+  if (shown.empty()) return shown;
+  if (shown.front() >= 'a' && shown.front() <= 'z') shown.front() = static_cast<char>(shown.front() - 'a' + 'A');
+  return shown.ends_with('.') ? shown : shown + ".";
 }
-
-}  // namespace
 
 std::string_view behaviour_of(StragglerKind kind) {
   switch (kind) {
@@ -146,13 +147,13 @@ Verdict verdict_of(const Report& report) {
   const auto doubt = cannot_tell(report);
   Verdict verdict;
   if (!others.empty() && others.front()->severity == FindingSeverity::critical) {
-    verdict = {Tone::bad, sentence_on(*others.front()), {}};
+    verdict = {Tone::bad, sentence(others.front()->title), {}};
     if (report.stragglers && !report.stragglers->rows.empty())
       verdict.more.push_back(sentence_on(report.stragglers->rows.front()));
   } else if (report.stragglers && !report.stragglers->rows.empty()) {
     verdict = on_stragglers(report);
   } else if (!others.empty()) {
-    verdict = {tone_of(others.front()->severity), sentence_on(*others.front()), {}};
+    verdict = {tone_of(others.front()->severity), sentence(others.front()->title), {}};
   } else if (!doubt.empty()) {
     return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get what is missing."}};
   } else {

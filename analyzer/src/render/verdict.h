@@ -17,6 +17,12 @@ struct Verdict {
 };
 [[nodiscard]] Verdict verdict_of(const Report& report);
 
+/// "Cannot tell: ..." with everything that could hide a problem; empty if nothing does.
+[[nodiscard]] std::string cannot_tell(const Report& report);
+
+/// Printable, with a capital letter in front and a full stop behind.
+[[nodiscard]] std::string sentence(std::string_view text);
+
 /// What a kind of straggler does, after "rank 3": "computes slower than its peers".
 [[nodiscard]] std::string_view behaviour_of(StragglerKind kind);
 

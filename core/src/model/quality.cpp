@@ -24,7 +24,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {ranks_missing, "ranks_missing", data_loss,
      "Some ranks of the job are not in the recording: waits are lower bounds. Record every rank."},
     {rank_unknown, "rank_unknown", error,
-     "Processes with events have no rank. Give --rank-env NAME when recording, or start them with torchrun or srun."},
+     "Processes with events have no rank, or one that was only guessed. Give --rank-env NAME when recording (or start "
+     "them with torchrun or srun), --rank-map FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
      "Several processes carry the same rank (loader workers, shells); the one with most events stands for it."},
     {pop_without_push, "pop_without_push", info,
@@ -102,6 +103,15 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Blocks of a trace file that are no part of the format (logs, additions of other tools) were not kept."},
     {secrets_dropped, "secrets_dropped", info,
      "Blocks of a trace file that look like an environment or a secret were not kept. Do not pass on that file."},
+    {graphs_opaque, "graphs_opaque", info,
+     "Replays of CUDA graphs were recorded as wholes: their kernels are unknown and count as compute. Record with nsys "
+     "profile --cuda-graph-trace=node."},
+    {payloads_not_exported, "payloads_not_exported", error,
+     "The export lacks what NCCL said about its calls, so bytes and communicators are unknown. Export the report "
+     "again: "
+     "nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
+    {source_warnings, "source_warnings", info,
+     "The tool that recorded this warned of problems; rankscope dump shows its words as metadata nsys.message."},
 }};
 
 constexpr bool in_order() {

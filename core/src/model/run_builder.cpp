@@ -2,57 +2,29 @@
 
 #include <algorithm>
 #include <numeric>
-#include <span>
 #include <tuple>
 #include <unordered_map>
+
+#include "span_order.h"
 
 namespace rankscope {
 namespace {
 
 constexpr std::uint32_t none = 0xFFFFFFFF;
 
+Permutation with_places(std::vector<std::uint32_t> order) {
+  Permutation result{std::move(order), {}};
+  result.place_of.resize(result.order.size());
+  for (std::uint32_t place = 0; place < result.order.size(); ++place) result.place_of[result.order[place]] = place;
+  return result;
+}
+
 template <class Less>
 Permutation sorted_order(std::size_t size, Less less) {
-  Permutation result{std::vector<std::uint32_t>(size), std::vector<std::uint32_t>(size)};
-  std::iota(result.order.begin(), result.order.end(), 0U);
-  if (!std::ranges::is_sorted(result.order, less)) std::ranges::stable_sort(result.order, less);
-  for (std::uint32_t place = 0; place < size; ++place) result.place_of[result.order[place]] = place;
-  return result;
-}
-
-/// Sorts part of an order, stably. Rows come in few runs that are sorted already (a profiler writes its sources one
-/// behind the other), so that runs are found and merged instead of comparing everything with everything.
-template <class Less>
-void merge_runs(std::span<std::uint32_t> order, Less less) {
-  std::vector<std::size_t> bounds{0};  // where runs begin, and the end
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (less(order[i], order[i - 1])) bounds.push_back(i);
-  bounds.push_back(order.size());
-  while (bounds.size() > 2) {
-    std::vector<std::size_t> merged{0};
-    for (std::size_t i = 0; i + 2 < bounds.size(); i += 2) {
-      const auto at = [&](std::size_t bound) { return order.begin() + static_cast<std::ptrdiff_t>(bounds[bound]); };
-      std::inplace_merge(at(i), at(i + 1), at(i + 2), less);
-      merged.push_back(bounds[i + 2]);
-    }
-    if (merged.back() != order.size()) merged.push_back(order.size());
-    bounds = std::move(merged);
-  }
-}
-
-/// Order of rows by a small number first, then by `less`; equal rows stay as they are.
-template <class Bucket, class Less>
-Permutation bucket_order(std::size_t size, std::size_t buckets, Bucket bucket, Less less) {
-  std::vector<std::uint32_t> ends(buckets + 1, 0);
-  for (std::uint32_t row = 0; row < size; ++row) ++ends[bucket(row) + 1];
-  std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  const std::vector<std::uint32_t> begins = ends;
-  Permutation result{std::vector<std::uint32_t>(size), std::vector<std::uint32_t>(size)};
-  for (std::uint32_t row = 0; row < size; ++row) result.order[ends[bucket(row)]++] = row;
-  for (std::size_t i = 0; i < buckets; ++i)
-    merge_runs(std::span{result.order}.subspan(begins[i], begins[i + 1] - begins[i]), less);
-  for (std::uint32_t place = 0; place < size; ++place) result.place_of[result.order[place]] = place;
-  return result;
+  std::vector<std::uint32_t> order(size);
+  std::iota(order.begin(), order.end(), 0U);
+  if (!std::ranges::is_sorted(order, less)) std::ranges::stable_sort(order, less);
+  return with_places(std::move(order));
 }
 
 template <class T>
@@ -279,12 +251,7 @@ void RunBuilder::Pending::sort_links(Run& run, const Permutation& spans) {
 }
 
 void RunBuilder::Pending::sort_spans(Run& run) {
-  const auto lane = [&run](std::uint32_t row) { return run.spans_[row].lane.index(); };
-  const auto order = bucket_order(run.spans_.size(), run.lanes_.size(), lane, [&run](std::uint32_t a, std::uint32_t b) {
-    const TimeRange& left = run.spans_[a].time;
-    const TimeRange& right = run.spans_[b].time;
-    return left.begin < right.begin || (left.begin == right.begin && left.end > right.end);
-  });
+  const auto order = with_places(span_order(run.spans_, run.lanes_.size()));
   permute(run.spans_, order);
   permute_places(run.span_attributes_, order);
   run.attributes_.shrink();
@@ -341,10 +308,10 @@ void RunBuilder::Pending::sort_samples(const Run& run) {
     return std::pair{first[a].process, run.text(first[a].counter)} <
            std::pair{first[b].process, run.text(first[b].counter)};
   });
-  permute(samples,
-          bucket_order(
-              samples.size(), first.size(), [&](std::uint32_t row) { return tracks.place_of[track_of[row]]; },
-              [this](std::uint32_t a, std::uint32_t b) { return samples[a].sample.time < samples[b].sample.time; }));
+  for (std::uint32_t& track : track_of) track = tracks.place_of[track];
+  permute(samples, sorted_order(samples.size(), [&](std::uint32_t a, std::uint32_t b) {
+            return std::pair{track_of[a], samples[a].sample.time} < std::pair{track_of[b], samples[b].sample.time};
+          }));
 }
 
 void RunBuilder::Pending::make_counters(Run& run) {

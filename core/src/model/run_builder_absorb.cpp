@@ -1,4 +1,5 @@
 // RunBuilder::absorb: how parts that several threads collected become one.
+#include <algorithm>
 #include <tuple>
 
 #include "run_builder_pending.h"
@@ -52,6 +53,10 @@ class RunBuilder::Absorption {
   }
 
   void spans() {
+    // At least twice as large each time, so that many parts cost no more than one.
+    const std::size_t needed = to_.run_->spans_.size() + from_.spans_.size();
+    if (needed > to_.run_->spans_.capacity())
+      to_.run_->spans_.reserve(std::max(needed, 2 * to_.run_->spans_.capacity()));
     for (std::uint32_t row = 0; row < from_.spans_.size(); ++row) {
       Span span = from_.spans_[row];
       span.lane = of(span.lane);

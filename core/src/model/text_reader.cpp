@@ -275,11 +275,14 @@ Result<void> TextReader::group_line(const Words& words) {
 }
 
 Result<void> TextReader::quality_line(const Words& words) {
-  if (words.size() != 3) return wrong("@quality needs a counter and its value");
+  if (words.size() != 3 && words.size() != 4)
+    return wrong("@quality needs a counter, its value, and perhaps the place");
   const auto counter = counter_from(words[1].value);
   if (!counter) return wrong(format("'{}' is no counter", words[1].value));
   RS_TRY(const std::int64_t value, integer(words[2].value));
-  builder_.quality().add(*counter, static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
+  const auto amount = static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
+  builder_.quality().add(*counter, amount);
+  if (words.size() == 4) builder_.info().places.push_back({*counter, amount, words[3].value});
   return {};
 }
 

@@ -35,6 +35,16 @@ void write_attributes(const Run& run, const AttributeRange& attributes, std::ost
   }
 }
 
+void write_quality(const Run& run, const CounterInfo& counter, std::ostream& out) {
+  std::uint64_t rest = run.quality().of(counter.counter);
+  for (const QualityPlace& place : run.info().places) {
+    if (place.counter != counter.counter || place.amount > rest) continue;
+    out << format("@quality {} {} {}\n", counter.name, place.amount, quote(place.where));
+    rest -= place.amount;
+  }
+  if (rest > 0) out << format("@quality {} {}\n", counter.name, rest);
+}
+
 void write_run(const Run& run, std::ostream& out) {
   const RunInfo& info = run.info();
   out << format("@run source={} world_size={} clock={} clock_error={}", quote(info.source), info.world_size,
@@ -43,9 +53,8 @@ void write_run(const Run& run, std::ostream& out) {
   for (const auto& [key, value] : info.metadata) out << format(" {}={}", quote("meta." + key), quote(value));
   out << '\n';
   for (const CounterInfo& counter : counter_table())
-    if (const std::uint64_t value = run.quality().of(counter.counter);
-        value > 0 && counter.counter != Counter::collectives_open && counter.counter != Counter::rank_duplicate)
-      out << format("@quality {} {}\n", counter.name, value);
+    if (counter.counter != Counter::collectives_open && counter.counter != Counter::rank_duplicate)
+      write_quality(run, counter, out);
   for (const Group& group : run.groups()) {
     std::string members;
     for (const RankId member : group.members) members += (members.empty() ? "" : ",") + rank_word(member);

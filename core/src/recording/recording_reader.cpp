@@ -1,8 +1,11 @@
 // A .rankscope folder -> Run.
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
+#include <thread>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
@@ -20,6 +23,7 @@ constexpr nanoseconds wall_clock_error{10'000'000};
 
 struct Opened {
   SegmentFile file;
+  std::string name;  ///< of the file
   TickMap ticks;
   std::string boot;
 };
@@ -70,7 +74,7 @@ OpenSegments open_segments(const std::vector<fs::path>& paths) {
     }
     TickMap ticks{clock_pairs(*file), file->fixed.ticks_per_ns};
     std::string boot{file->fixed.boot_id.data(), strnlen(file->fixed.boot_id.data(), file->fixed.boot_id.size())};
-    result.segments.push_back({std::move(*file), std::move(ticks), std::move(boot)});
+    result.segments.push_back({std::move(*file), path.filename().string(), std::move(ticks), std::move(boot)});
   }
   return result;
 }
@@ -138,13 +142,50 @@ void apply_manifest(const fs::path& path, RunBuilder& builder) {
     if (const auto counter = counter_from(name)) builder.quality().add(*counter, value);
 }
 
-void count_losses(const SegmentFile& file, Quality& quality) {
+/// Counts, and says where: what to copy again, or whose ring to enlarge.
+void count_at(RunBuilder& builder, Counter counter, std::uint64_t amount, const std::string& where) {
+  if (amount == 0) return;
+  builder.quality().add(counter, amount);
+  builder.info().places.push_back({counter, amount, where});
+}
+
+void count_losses(const Opened& opened, RankId rank, RunBuilder& builder) {
+  const SegmentFile& file = opened.file;
+  const std::string where = rank.is_set() ? format("{} (rank {})", opened.name, rank.value)
+                                          : format("{} (pid {}, no rank)", opened.name, file.fixed.pid);
   // The same loss has two causes with different remedies.
   const bool disk_full = file.counters.extents_refused > 0;
-  quality.add(disk_full ? Counter::disk_full : Counter::events_dropped, file.counters.events_dropped);
-  quality.add(Counter::names_lost, file.counters.names_truncated);
-  for (const CounterInfo& info : counter_table())
-    if (const std::uint64_t value = file.quality.of(info.counter); value > 0) quality.add(info.counter, value);
+  count_at(builder, disk_full ? Counter::disk_full : Counter::events_dropped, file.counters.events_dropped, where);
+  count_at(builder, Counter::names_lost, file.counters.names_truncated, where);
+  for (const CounterInfo& info : counter_table()) count_at(builder, info.counter, file.quality.of(info.counter), where);
+}
+
+/// What one segment gave; decoded beside the others, put together in the order of the files.
+struct Decoded {
+  RunBuilder rows;
+  RankId rank;
+  std::uint64_t events = 0;
+};
+
+std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segments,
+                                                 const std::vector<SegmentClock>& clocks) {
+  const bool guess_rank = single_unranked(segments);
+  std::vector<std::unique_ptr<Decoded>> decoded(segments.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < segments.size(); i = next++) {
+      decoded[i] = std::make_unique<Decoded>();
+      const bool guessed = guess_rank && has_events(segments[i]);
+      decoded[i]->rank = guessed ? RankId{0} : rank_of(segments[i].file);
+      decoded[i]->events = SegmentDecoder{decoded[i]->rows, segments[i].file, clocks[i], decoded[i]->rank}.decode();
+    }
+  };
+  const std::size_t helpers = std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), segments.size());
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < helpers; ++i) threads.emplace_back(work);
+  work();
+  threads.clear();  // joins
+  return decoded;
 }
 
 void count_ranks(const std::vector<Opened>& segments, RunBuilder& builder) {
@@ -174,24 +215,20 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   OpenSegments opened = open_segments(paths);
   if (opened.segments.empty()) return tl::make_unexpected(opened.refused.front());
   RunBuilder builder;
-  builder.quality().add(Counter::segments_unreadable, opened.refused.size());
+  for (const Error& refused : opened.refused) count_at(builder, Counter::segments_unreadable, 1, refused.message);
   builder.info().world_size = world_size_of(opened.segments);
   const std::vector<SegmentClock> clocks = make_clocks(opened.segments, builder.info());
   apply_manifest(path, builder);
   builder.quality().add(Counter::not_gathered, spool_marks_of(path).size());
-  const bool guess_rank = single_unranked(opened.segments);
-  for (std::size_t i = 0; i < opened.segments.size(); ++i) {
-    const SegmentFile& file = opened.segments[i].file;
-    const bool guessed = guess_rank && has_events(opened.segments[i]);
-    const RankId rank = guessed ? RankId{0} : rank_of(file);
-    const std::uint64_t events = SegmentDecoder{builder, file, clocks[i], rank}.decode();
-    if (is_watched(opened.segments[i])) {
-      count_losses(file, builder.quality());
-      continue;
-    }
-    if (!has_rank(opened.segments[i]) && events > 0) builder.quality().add(Counter::rank_unknown);
-    if (events == 0) builder.quality().add(Counter::processes_without_events);
-    count_losses(file, builder.quality());
+  auto decoded = decode_all(opened.segments, clocks);
+  for (std::size_t i = 0; i < decoded.size(); ++i) {
+    Decoded& part = *decoded[i];
+    builder.absorb(std::move(part.rows), PartProcesses::new_rows);
+    const bool watched = is_watched(opened.segments[i]);
+    if (!watched && !has_rank(opened.segments[i]) && part.events > 0) builder.quality().add(Counter::rank_unknown);
+    if (!watched && part.events == 0) builder.quality().add(Counter::processes_without_events);
+    count_losses(opened.segments[i], part.rank, builder);
+    decoded[i].reset();  // half the memory
   }
   count_ranks(opened.segments, builder);
   return std::move(builder).build().map_error(while_doing(path.string()));

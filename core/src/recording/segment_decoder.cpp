@@ -82,7 +82,13 @@ struct SegmentDecoder::Thread {
   std::vector<StringId> names;  // of the current chunk
   std::vector<OpenSpan> open;
   std::optional<std::uint32_t> mark;  // ticket of the latest one
+  std::vector<Attribute> attributes;  // of the open spans, one behind the other
   std::uint64_t last_ticks = 0;
+
+  [[nodiscard]] std::span<const Attribute> attributes_of(std::size_t span) const {
+    const std::size_t end = span + 1 < open.size() ? open[span + 1].first_attribute : attributes.size();
+    return std::span{attributes}.subspan(open[span].first_attribute, end - open[span].first_attribute);
+  }
 
   [[nodiscard]] StringId name(std::uint64_t id) const { return id < names.size() ? names[id] : StringId::none(); }
 };
@@ -124,7 +130,7 @@ std::uint64_t SegmentDecoder::decode() {
   finish_collectives();
   for (const auto& [counter, total] : totals_) builder_.quality().add(counter, total);
   Process& process = builder_.process(process_);
-  process.recorded = {clock_.run_time(segment_.fixed.first_pair.ticks), clock_.run_time(last_ticks_)};
+  process.recorded = {run_time(segment_.fixed.first_pair.ticks), run_time(last_ticks_)};
   return added_ + ranges_.added();
 }
 
@@ -149,7 +155,10 @@ void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chu
     expected = segment_.chunks[i].sequence + 1;
     decode_chunk(thread, segment_.chunks[i]);
   }
-  for (OpenSpan& span : thread.open) unclosed_.push_back({thread.lane, std::move(span)});
+  for (std::size_t i = 0; i < thread.open.size(); ++i) {
+    const auto attributes = thread.attributes_of(i);
+    unclosed_.push_back({thread.lane, thread.open[i], {attributes.begin(), attributes.end()}});
+  }
 }
 
 void SegmentDecoder::decode_chunk(Thread& thread, const Chunk& chunk) {
@@ -168,7 +177,7 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
     case RecordType::push:
       saw(thread.last_ticks = ticks);
       if (!name.is_set()) builder_.quality().add(Counter::names_lost);
-      thread.open.push_back({record.head.code, name, ticks, {}});
+      thread.open.push_back({record.head.code, name, ticks, thread.attributes.size()});
       return;
     case RecordType::pop:
       return pop(thread, ticks);
@@ -181,7 +190,7 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
     case RecordType::mark:
       saw(ticks);
       ++added_;
-      thread.mark = builder_.add_mark(thread.lane, name, clock_.run_time(ticks));
+      thread.mark = builder_.add_mark(thread.lane, name, run_time(ticks));
       return;
     case RecordType::attribute_int:
     case RecordType::attribute_text:
@@ -192,7 +201,7 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
       return add_attribute(thread, record);
     case RecordType::counter:
       saw(ticks);
-      return builder_.add_sample(process_, name, clock_.run_time(ticks), std::bit_cast<double>(record.word(1)));
+      return builder_.add_sample(process_, name, run_time(ticks), std::bit_cast<double>(record.word(1)));
     case RecordType::comm_enqueued:
       return enqueued(thread, record);
     case RecordType::comm_started:
@@ -236,7 +245,7 @@ void SegmentDecoder::add_attribute(Thread& thread, const Record& record) {
     case RecordType::range_attribute_text:
       return ranges_.attribute(record.word(1), key, value);
     default:
-      if (!thread.open.empty()) thread.open.back().attributes.emplace_back(key, value);
+      if (!thread.open.empty()) thread.attributes.push_back({key, value});
   }
 }
 
@@ -262,28 +271,39 @@ void SegmentDecoder::note_total(Counter counter, std::string_view total) {
 void SegmentDecoder::pop(Thread& thread, std::uint64_t ticks) {
   saw(thread.last_ticks = ticks);
   if (thread.open.empty()) return builder_.quality().add(Counter::pop_without_push);
-  add_span(thread.lane, thread.open.back(), ticks, 0);
+  const OpenSpan& open = thread.open.back();
+  add_span(thread.lane, open, thread.attributes_of(thread.open.size() - 1), ticks, 0);
+  thread.attributes.resize(open.first_attribute);
   thread.open.pop_back();
 }
 
-void SegmentDecoder::add_span(LaneId lane, const OpenSpan& open, std::uint64_t end, std::uint8_t flags) {
-  const TimeRange time{clock_.run_time(open.ticks), clock_.run_time(end)};
+RunTime SegmentDecoder::run_time(std::uint64_t ticks) {
+  if (!piece_.holds(ticks)) piece_ = clock_.ticks.piece_at(ticks);
+  return RunTime{piece_.host_time(ticks).time_since_epoch() + clock_.run_minus_host};
+}
+
+void SegmentDecoder::add_span(LaneId lane, const OpenSpan& open, std::span<const Attribute> attributes,
+                              std::uint64_t end, std::uint8_t flags) {
+  const TimeRange time{run_time(open.ticks), run_time(end)};
   const std::uint32_t ticket = builder_.add_span(lane, kind_of(open.kind), open.name, time, flags);
-  for (const auto& [key, value] : open.attributes) builder_.add_attribute(ticket, key, value);
+  for (const Attribute& attribute : attributes) builder_.add_attribute(ticket, attribute.key, attribute.value);
   ++added_;
 }
 
 void SegmentDecoder::close_all(Thread& thread, std::uint64_t ticks) {
   builder_.quality().add(Counter::spans_unclosed, thread.open.size());
-  for (const OpenSpan& open : thread.open) add_span(thread.lane, open, std::max(ticks, open.ticks), span_flag::cut_end);
+  for (std::size_t i = 0; i < thread.open.size(); ++i)
+    add_span(thread.lane, thread.open[i], thread.attributes_of(i), std::max(ticks, thread.open[i].ticks),
+             span_flag::cut_end);
   thread.open.clear();
+  thread.attributes.clear();
 }
 
 // Open spans are drawn up to the last thing that the process is known to have done.
 void SegmentDecoder::finish_spans() {
   builder_.quality().add(Counter::spans_unclosed, unclosed_.size());
   for (const Unclosed& open : unclosed_)
-    add_span(open.lane, open.span, std::max(last_ticks_, open.span.ticks), span_flag::cut_end);
+    add_span(open.lane, open.span, open.attributes, std::max(last_ticks_, open.span.ticks), span_flag::cut_end);
 }
 
 void SegmentDecoder::enqueued(const Thread& thread, const Record& record) {
@@ -333,14 +353,14 @@ void SegmentDecoder::add_collective(const OpenCollective& open) {
   row.sequence = open.enqueued.sequence;
   row.bytes = open.enqueued.bytes;
   row.peer = open.enqueued.peer;
-  row.enqueued = clock_.run_time(open.enqueued.ticks);
+  row.enqueued = run_time(open.enqueued.ticks);
   row.state = open.is_finished ? CommState::finished : open.is_started ? CommState::started : CommState::enqueued;
   if (open.is_started) {
     const std::uint64_t end = open.is_finished ? open.finished : std::max(last_ticks_, open.started);
-    row.started = clock_.run_time(open.started);
-    row.finished = open.is_finished ? clock_.run_time(end) : RunTime{};
+    row.started = run_time(open.started);
+    row.finished = open.is_finished ? run_time(end) : RunTime{};
     row.lane = open.lane;
-    row.span_ticket = builder_.add_span(open.lane, SpanKind::comm, open.op, {row.started, clock_.run_time(end)},
+    row.span_ticket = builder_.add_span(open.lane, SpanKind::comm, open.op, {row.started, run_time(end)},
                                         open.is_finished ? std::uint8_t{0} : span_flag::cut_end);
   }
   builder_.add_collective(row);

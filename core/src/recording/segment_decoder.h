@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -25,11 +26,12 @@ class SegmentDecoder {
 
  private:
   struct Thread;
+  /// Attributes belong to the innermost open span, so those of all open spans lie on one stack.
   struct OpenSpan {
     std::uint8_t kind = 0;
     StringId name;
     std::uint64_t ticks = 0;
-    PendingAttributes attributes;
+    std::size_t first_attribute = 0;
   };
   /// Enqueued on one thread, executed on another: put together when all threads have been read.
   struct OpenCollective {
@@ -43,6 +45,7 @@ class SegmentDecoder {
   struct Unclosed {
     LaneId lane;
     OpenSpan span;
+    std::vector<Attribute> attributes;
   };
 
   void decode_thread(std::size_t first_chunk, std::size_t last_chunk);
@@ -53,7 +56,9 @@ class SegmentDecoder {
   void add_metadata(StringId key, StringId value);
   void note_total(Counter counter, std::string_view total);
   void pop(Thread& thread, std::uint64_t ticks);
-  void add_span(LaneId lane, const OpenSpan& open, std::uint64_t end, std::uint8_t flags);
+  void add_span(LaneId lane, const OpenSpan& open, std::span<const Attribute> attributes, std::uint64_t end,
+                std::uint8_t flags);
+  RunTime run_time(std::uint64_t ticks);
   void close_all(Thread& thread, std::uint64_t ticks);
   void enqueued(const Thread& thread, const Record& record);
   void started(const Thread& thread, const Record& record);
@@ -73,6 +78,7 @@ class SegmentDecoder {
   std::uint64_t added_ = 0;
   std::uint64_t last_ticks_ = 0;
   std::uint64_t missing_chunks_ = 0;
+  TickMap::Piece piece_;  // of the last time that was asked for; the next one mostly lies in it, too
   std::map<std::uint64_t, OpenCollective> collectives_;  // by uid
   std::vector<Unclosed> unclosed_;
 };

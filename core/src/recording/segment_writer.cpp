@@ -13,6 +13,7 @@
 
 #include "crc32c.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/process_stat.h"
 
 namespace rankscope::recording {
 namespace {
@@ -33,16 +34,6 @@ std::string first_word_of(const char* path) {
   return word;
 }
 
-// Field 22 counts from behind the last ')': the program's name may hold blanks and brackets.
-std::uint64_t start_time_of(const std::string& process) {
-  std::ifstream file{"/proc/" + process + "/stat"};
-  std::string line;
-  std::getline(file, line);
-  std::size_t at = line.rfind(')');
-  for (int field = 0; field < 20 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
-  return at == std::string::npos ? 0 : std::strtoull(line.c_str() + at + 1, nullptr, 10);
-}
-
 // Long enough for 1e-4; used only if the process dies before the second clock pair.
 double measure_ticks_per_ns(const TickClock& clock) {
   if (clock.source() == ClockSource::monotonic_ns) return 1;
@@ -61,7 +52,8 @@ void fill_static(SegmentStatic& fixed, const SegmentOptions& options, const Tick
   const std::string process = watched ? std::to_string(options.watched_pid) : "self";
   fixed.pid = watched ? options.watched_pid : getpid();
   fixed.parent_pid = watched ? getpid() : getppid();
-  fixed.start_ticks_of_boot = start_time_of(process);
+  if (const auto stat = process_stat(static_cast<pid_t>(fixed.pid)))
+    fixed.start_ticks_of_boot = stat->start_ticks_of_boot;
   fixed.rank = options.rank;
   fixed.world_size = options.world_size;
   fixed.local_rank = options.local_rank;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace rankscope::recording {
 namespace {
@@ -43,12 +44,19 @@ TickMap::TickMap(std::vector<ClockPair> pairs, double ticks_per_ns) : pairs_(std
     ns_per_tick_ = usable ? 1 / ticks_per_ns : 1;
 }
 
-HostTime TickMap::host_time(std::uint64_t ticks) const {
+HostTime TickMap::Piece::host_time(std::uint64_t ticks) const {
+  return HostTime{nanoseconds{base_ns + scaled(static_cast<std::int64_t>(ticks - base_ticks), ns_per_tick)}};
+}
+
+TickMap::Piece TickMap::piece_at(std::uint64_t ticks) const {
   const auto after = std::ranges::upper_bound(pairs_, ticks, {}, &ClockPair::ticks);
   const bool between = after != pairs_.begin() && after != pairs_.end();
   const ClockPair& base = after == pairs_.begin() ? pairs_.front() : *(after - 1);
-  const double ns_per_tick = between ? rate(base, *after) : ns_per_tick_;
-  return HostTime{nanoseconds{base.monotonic_ns + scaled(static_cast<std::int64_t>(ticks - base.ticks), ns_per_tick)}};
+  return {.first = after == pairs_.begin() ? 0 : base.ticks,
+          .end = after == pairs_.end() ? std::numeric_limits<std::uint64_t>::max() : after->ticks,
+          .base_ticks = base.ticks,
+          .base_ns = base.monotonic_ns,
+          .ns_per_tick = between ? rate(base, *after) : ns_per_tick_};
 }
 
 std::int64_t TickMap::unix_minus_monotonic_ns() const { return pairs_.back().realtime_ns - pairs_.back().monotonic_ns; }

@@ -110,13 +110,90 @@ TEST(Report, HostsWithoutACommonClockStillHaveStragglers) {
   EXPECT_EQ(report.stragglers->rows[0].rank, RankId{2});
 }
 
-TEST(Report, OnlyTheRanksAskedForAreShown) {
+ReportOptions asking_for(std::optional<StepRange> steps, std::vector<RankId> ranks) {
   ReportOptions options;
-  options.ranks = {RankId{1}, RankId{3}};
-  const Report report = analyze(*make({}), options);
+  options.steps = steps;
+  options.ranks = std::move(ranks);
+  return options;
+}
+
+TEST(Report, OnlyTheRanksAskedForAreShown) {
+  const Report report = analyze(*make({}), asking_for({}, {RankId{1}, RankId{3}}));
   ASSERT_EQ(report.rank_rows->size(), 2U);
   EXPECT_EQ(report.rank_rows->at(1).rank, RankId{3});
-  EXPECT_EQ(report.collectives->matched, 160) << "matching still sees all";
+  ASSERT_EQ(report.rank_facts.size(), 2U);
+  EXPECT_EQ(report.rank_facts[0].rank, RankId{1});
+  EXPECT_EQ(report.collectives->matched, 80) << "two buckets in 20 steps on two ranks";
+  EXPECT_EQ(report.collectives->unmatched, 0) << "matching still sees all";
+}
+
+TEST(Report, WaitsAreThoseOfTheRanksAskedFor) {
+  const auto run = run_of(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "0 step 0 100 step index=0\n0 op 0 50 op\n0 comm 50 90 allreduce group=dp\n"
+      "1 step 0 100 step index=0\n1 op 0 70 op\n1 comm 70 90 allreduce group=dp\n");
+  EXPECT_EQ(analyze(*run, {}).collectives->groups.at(0).wait_ns, 20);
+  EXPECT_EQ(analyze(*run, asking_for({}, {RankId{0}})).collectives->groups.at(0).wait_ns, 20);
+  EXPECT_EQ(analyze(*run, asking_for({}, {RankId{1}})).collectives->groups.at(0).wait_ns, 0);
+}
+
+TEST(Report, AShownRankIsComparedWithThoseThatAreNot) {
+  SyntheticRun plan;
+  plan.fault = [](testing::StepPlan& step, std::uint32_t rank, std::int64_t) { step.backward *= rank == 2 ? 1.5 : 1; };
+  const auto run = make(plan);
+  const Report slow = analyze(*run, asking_for({}, {RankId{2}}));
+  ASSERT_EQ(slow.stragglers->rows.size(), 1U);
+  EXPECT_EQ(slow.stragglers->rows[0].rank, RankId{2});
+  const Report steady = analyze(*run, asking_for({}, {RankId{0}}));
+  EXPECT_TRUE(steady.stragglers->rows.empty());
+  for (const std::string& id : ids(steady)) EXPECT_FALSE(id.starts_with("straggler")) << id;
+}
+
+TEST(Report, OnlyTheStepsAskedForCount) {
+  const auto run = make({});
+  const Report whole = analyze(*run, {});
+  const Report part = analyze(*run, asking_for(StepRange{5, 9}, {}));
+  EXPECT_EQ(part.steps->steps.size(), 5U);
+  EXPECT_EQ(part.rank_rows->at(0).per_step.size(), 5U);
+  EXPECT_EQ(part.collectives->matched, 40) << "two buckets in 5 steps on four ranks";
+  EXPECT_EQ(part.collectives->unmatched, 0);
+  EXPECT_EQ(part.collectives->groups.at(0).count, 10);
+  EXPECT_EQ(part.collectives->units.size(), 10U);
+  EXPECT_LT(part.collectives->groups.at(0).wait_ns, whole.collectives->groups.at(0).wait_ns);
+  EXPECT_EQ(part.steps_recorded, (StepRange{0, 19}));
+}
+
+TEST(Report, SamplesOutsideTheStepsAskedForDoNotCount) {
+  const auto run = run_of(
+      "0 step 0 100 step index=0\n0 op 0 90 op\n0 step 100 200 step index=1\n0 op 100 190 op\n"
+      "0 counter 50 10 cpu_percent\n0 counter 150 90 cpu_percent\n0 counter 50 4000 rss_bytes\n"
+      "0 counter 150 3000 rss_bytes\n0 counter 50 700 allocated_bytes\n0 counter 150 500 allocated_bytes\n"
+      "0 counter 150 800 peak_allocated_bytes\n");
+  const Report report = analyze(*run, asking_for(StepRange{1, 1}, {}));
+  EXPECT_EQ(report.rank_facts.at(0).cpu_percent, 90);
+  EXPECT_EQ(report.rank_facts.at(0).peak_rss_bytes, 3000);
+  EXPECT_EQ(report.rank_rows->at(0).cpu_percent, 90);
+  EXPECT_EQ(report.rank_rows->at(0).peak_allocated_bytes, 500) << "the allocator's own peak is that since its start";
+}
+
+TEST(Report, StepsThatWereNotRecordedGiveNoNumbersInTheirPlace) {
+  const Report report = analyze(*make({}), asking_for(StepRange{50, 60}, {}));
+  EXPECT_FALSE(report.steps);
+  EXPECT_NE(report.steps.error().why.find("0 to 19"), std::string::npos) << report.steps.error().why;
+  EXPECT_FALSE(report.rank_rows);
+  EXPECT_FALSE(report.collectives);
+}
+
+TEST(Report, ALostRankIsSaidWithItsStepWhateverWasAskedFor) {
+  const auto run = run_of(
+      "@run clock=same_host\n"
+      "@rank 0 recorded=0:300 ended=exited:0\n@rank 1 recorded=0:220 ended=exited:3\n"
+      "0 step 0 100 step index=0\n0 step 100 200 step index=1\n0 step 200 300 step index=2\n"
+      "1 step 0 100 step index=0\n1 step 100 200 step index=1\n1 step 200 220 step index=2 cut=end\n");
+  const Report report = analyze(*run, asking_for(StepRange{0, 0}, {RankId{0}}));
+  ASSERT_TRUE(report.findings);
+  ASSERT_EQ(ids(report), std::vector<std::string>{"rank_lost"});
+  EXPECT_EQ(report.findings->front().step, 2);
 }
 
 TEST(Report, ASlowRankIsAFindingWithAdviceAndGain) {

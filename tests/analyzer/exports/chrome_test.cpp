@@ -94,6 +94,39 @@ void expect_sound(const std::string& run_text) {
   }
 }
 
+std::vector<Json> arrows(const std::string& run_text) {
+  expect_sound(run_text);
+  return events(run_text, "stf");
+}
+
+TEST(Chrome, TheArrowOfAPairLeadsFromTheSenderToTheReceiver) {
+  const std::string receiver_waits =
+      "@group pp 0,1\n"
+      "0 comm 50 90 send group=pp peer=1 bytes=8\n"
+      "1 comm 10 95 recv group=pp peer=0 bytes=8\n";
+  const auto found = arrows(receiver_waits);
+  ASSERT_EQ(found.size(), 2U);
+  const auto& start = found[0].at("ph") == "s" ? found[0] : found[1];
+  const auto& end = found[0].at("ph") == "s" ? found[1] : found[0];
+  EXPECT_EQ(start.at("pid"), 1) << "rank 0 sends";
+  EXPECT_EQ(end.at("pid"), 2);
+  EXPECT_EQ(ns(start.at("ts")), 50);
+  EXPECT_EQ(ns(end.at("ts")), 50) << "not back in time, to where the receiver began to wait";
+}
+
+TEST(Chrome, WithoutSequenceNumbersOperationsAreMatchedInCallOrder) {
+  const auto found = arrows(
+      "@group dp 0,1\n"
+      "0 comm 0 10 allreduce group=dp seq=-1\n0 comm 20 30 allreduce group=dp seq=-1\n"
+      "1 comm 2 10 allreduce group=dp seq=-1\n1 comm 22 30 allreduce group=dp seq=-1\n");
+  EXPECT_EQ(found.size(), 4U) << "as the analyses match them";
+}
+
+TEST(Chrome, RanksThatDisagreeAboutAnOperationShareNoArrow) {
+  EXPECT_TRUE(
+      arrows("@group dp 0,1\n0 comm 0 10 allreduce group=dp seq=0\n1 comm 2 10 barrier group=dp seq=0\n").empty());
+}
+
 TEST(Chrome, TimesAreMicrosecondsWithThreeDecimals) {
   const auto text = chrome_text("0 compute 0 1 first\n0 compute 1234567 2345678 gemm\n");
   EXPECT_NE(text.find("\"ts\":1234.567,\"dur\":1111.111"), std::string::npos) << text;

@@ -52,7 +52,12 @@ TEST(RenderText, WithoutStepsItCannotTellAndSaysHowToGetThem) {
 TEST(RenderText, NoiseThatHidesSlowRanksIsNoCleanBill) {
   auto report = clean_report(*sample_run());
   report.stragglers->cannot_tell = "cannot tell below 31 %";
-  EXPECT_THAT(rendered(report), StartsWith("VERDICT\n  Cannot tell: slow ranks could be hidden"));
+  const auto text = rendered(report);
+  EXPECT_THAT(text, StartsWith("VERDICT\n  Cannot tell: slow ranks could be hidden"));
+  EXPECT_THAT(text, HasSubstr("SLOW RANKS\n  Cannot tell below 31 %.\n"));
+  EXPECT_THAT(text, HasSubstr("None among what can be told"));
+  EXPECT_THAT(text, Not(HasSubstr("None found")));
+  EXPECT_THAT(text, Not(HasSubstr("None.")));
 }
 
 TEST(RenderText, ALostRankIsTheVerdict) {

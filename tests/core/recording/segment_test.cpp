@@ -227,6 +227,9 @@ TEST(Segment, AFlippedBitIsNoticed) {
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ((*run)->quality().of(Counter::chunks_corrupt), 1U);
   EXPECT_LT((*run)->spans().size(), 4000U);
+  ASSERT_EQ((*run)->info().places.size(), 1U);
+  EXPECT_EQ((*run)->info().places[0].counter, Counter::chunks_corrupt);
+  EXPECT_EQ((*run)->info().places[0].where, "b.rseg (rank 2)") << "what to copy again";
 }
 
 TEST(Segment, AMissingChunkIsCounted) {

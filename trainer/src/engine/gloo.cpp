@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <sstream>
 #include <thread>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/process_stat.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -21,37 +21,16 @@ std::string host_name() {
   return name.data();
 }
 
-// State letter and start time of a process (fields 3 and 22 of /proc/PID/stat); the start time tells a reused pid.
-struct ProcessState {
-  char state = 'X';
-  std::string started;
-};
-
-ProcessState process_state(const std::string& pid) {
-  std::ifstream file{"/proc/" + pid + "/stat"};
-  std::string text;
-  std::getline(file, text);
-  const auto name_end = text.rfind(')');  // the name may hold blanks and brackets
-  if (name_end == std::string::npos) return {};
-  std::istringstream fields{text.substr(name_end + 1)};
-  ProcessState result;
-  fields >> result.state;
-  std::string skipped;
-  for (int field = 4; field <= 21; ++field) fields >> skipped;
-  fields >> result.started;
-  return result;
-}
-
 struct Peer {
   int rank = 0;
   std::string host{};
-  std::string pid{};
-  std::string started{};
+  pid_t pid = 0;
+  std::uint64_t started = 0;  ///< tells a reused pid
 };
 
 std::string own_card() {
-  const std::string pid = std::to_string(getpid());
-  return format("{} {} {}", host_name(), pid, process_state(pid).started);
+  const auto own = process_stat(getpid());
+  return format("{} {} {}", host_name(), getpid(), own ? own->start_ticks_of_boot : 0);
 }
 
 Peer peer_of(int rank, const std::string& card) {
@@ -63,9 +42,9 @@ Peer peer_of(int rank, const std::string& card) {
 // Only processes of this host can be looked at; "" means alive.
 std::string trouble_of(const Peer& peer, const std::string& host) {
   if (peer.host != host) return {};
-  const ProcessState now = process_state(peer.pid);
-  if (now.state == 'T') return format("rank {} is stopped", peer.rank);
-  const bool gone = now.state == 'X' || now.state == 'Z' || now.started != peer.started;
+  const auto now = process_stat(peer.pid);
+  if (now && now->state == 'T') return format("rank {} is stopped", peer.rank);
+  const bool gone = !now || now->state == 'X' || now->state == 'Z' || now->start_ticks_of_boot != peer.started;
   return gone ? format("rank {} is gone", peer.rank) : std::string{};
 }
 

@@ -10,8 +10,9 @@
 namespace rankscope::analyzer {
 
 /// Written under a temporary name beside its target and renamed by commit(). Until then, and after any error, whatever
-/// stood at the target is untouched; without commit() nothing stays behind. Devices and pipes (/dev/stdout) are written
-/// directly. Errors are `cannot_write` and name the target.
+/// stood at the target is untouched; without commit() nothing stays behind. "-" is stdout; it, devices and pipes are
+/// written directly. A reader of stdout that has left ends the output quietly (`| head`). Errors are `cannot_write` and
+/// name the target.
 class OutputFile {
  public:
   [[nodiscard]] static Result<OutputFile> create(const std::filesystem::path& target);
@@ -32,7 +33,11 @@ class OutputFile {
   std::string target_;     // where it goes, links followed
   std::string temporary_;  // empty: the target is written directly
   int descriptor_ = -1;
+  bool reader_left_ = false;  // of stdout: what follows is dropped
 };
+
+/// True for the target that means stdout.
+[[nodiscard]] bool is_stdout(const std::filesystem::path& target);
 
 /// The whole of a small file at once.
 [[nodiscard]] Result<void> write_file(const std::filesystem::path& target, std::string_view bytes);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace rankscope {
@@ -59,8 +60,11 @@ enum class Counter : std::uint8_t {
   correlation_reused,
   blocks_dropped,
   secrets_dropped,
+  graphs_opaque,
+  payloads_not_exported,
+  source_warnings,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::secrets_dropped) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::source_warnings) + 1;
 
 struct CounterInfo {
   Counter counter;
@@ -72,6 +76,14 @@ struct CounterInfo {
 [[nodiscard]] const std::array<CounterInfo, counter_count>& counter_table();
 [[nodiscard]] const CounterInfo& info_of(Counter counter);
 [[nodiscard]] std::optional<Counter> counter_from(std::string_view name);
+
+/// How much of a counter is due to one place, e.g. "vm-71-9.rseg (rank 3)".
+struct QualityPlace {
+  Counter counter{};
+  std::uint64_t amount = 0;
+  std::string where{};
+  bool operator==(const QualityPlace&) const = default;
+};
 
 /// How often each counter was hit.
 class Quality {

@@ -32,6 +32,7 @@ struct RunInfo {
   std::int64_t origin_unix_ns = 0;   ///< wall-clock time of run time 0; 0 = not recorded
   ClockInfo clock;
   std::vector<std::pair<std::string, std::string>> metadata;  ///< sorted by key; never what was injected as a fault
+  std::vector<QualityPlace> places;  ///< of counts in Run::quality() whose place is known; the rest has none
 };
 
 /// Immutable. Sorted: processes by (rank, pid), lanes by (process, kind, number, name), spans by (lane, begin, -end),

@@ -1,0 +1,59 @@
+// Operations matched over their ranks (metrics.md 5, 6).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::analyzer {
+
+/// One operation matched over its members.
+struct Unit {
+  GroupId group;
+  StringId op;
+  std::int64_t sequence = -1;
+  std::int64_t bytes = -1;             ///< S of metrics.md 6: the whole payload; -1 = not recorded
+  std::vector<std::uint32_t> members;  ///< rows of Run::collectives(), by rank; only members that started
+  bool complete = false;               ///< every member of the group is present and finished
+  std::int64_t wait_ns = 0;            ///< sum over the members (rank ns)
+  RankId first_rank;                   ///< first and last: none where the claim is below twice the clock error (7.5)
+  RankId last_rank;
+  RunTime first_start;
+  RunTime last_start;
+  std::int64_t spread_ns = 0;
+  std::int64_t transfer_ns = 0;  ///< max(0, median end - last start)
+};
+
+struct GroupRow {
+  std::string group;
+  std::string op;
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+  std::int64_t wait_ns = 0;  ///< rank ns
+  std::int64_t transfer_ns = 0;
+  std::optional<double> busbw_gbps;
+  std::string why_no_busbw;
+  std::string method;  ///< "run time", or "duration" where the clocks are refused (6.9)
+};
+
+/// Members of one operation that disagree about what it is (metrics.md 5).
+struct Desync {
+  GroupId group;
+  std::int64_t sequence = -1;
+  std::string what;  ///< "rank 0: allreduce 1024 f32; rank 1: broadcast 4 f32"
+};
+
+struct CollectivesSection {
+  std::int64_t matched = 0;  ///< members in units with >= 2 members
+  std::int64_t unmatched = 0;
+  std::string key;               ///< "group and sequence", ...
+  std::vector<Unit> units;       ///< by earliest start
+  std::vector<GroupRow> groups;  ///< by (group, op)
+  std::int64_t partial = 0;      ///< units that not all members of the group have finished
+  std::vector<Desync> desyncs;   ///< the first of each group
+};
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,54 @@
+// Slow ranks and everything else that is wrong (metrics.md 9, 20).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankscope/core/id.h"
+
+namespace rankscope::analyzer {
+
+enum class StragglerKind : std::uint8_t { compute, host, data, network, memory, mixed };
+enum class Persistence : std::uint8_t { persistent, transient };
+enum class Certainty : std::uint8_t { fact, of_two, of_three };
+enum class FindingSeverity : std::uint8_t { info, minor, major, critical };
+[[nodiscard]] std::string_view name_of(StragglerKind kind);
+[[nodiscard]] std::string_view name_of(Persistence persistence);
+[[nodiscard]] std::string_view name_of(Certainty certainty);
+[[nodiscard]] std::string_view name_of(FindingSeverity severity);
+
+struct Straggler {
+  RankId rank;
+  StragglerKind kind = StragglerKind::compute;
+  Persistence persistence = Persistence::persistent;
+  Certainty certainty = Certainty::fact;
+  FindingSeverity severity = FindingSeverity::minor;
+  double slowdown = 1;
+  std::int64_t lag_ns_per_step = 0;  ///< transient: of the steps with a stall
+  std::int64_t gain_ns_per_step =
+      0;  ///< what an average step would be shorter, as far as the next slowest rank lets it
+  std::string evidence;
+};
+
+struct StragglersSection {
+  std::vector<Straggler> rows;  ///< severity minor and above, worst first
+  std::string compared;         ///< "Compared with 3 peers; medians of 20 steps."
+  std::string cannot_tell;      ///< set where noise or too few steps hide slowdowns: "cannot tell below 31 % ..."
+  std::optional<double> smallest_detectable;  ///< slowdown that would still have been found (9.2)
+};
+
+struct Finding {
+  std::string id;  ///< stable, e.g. "straggler.compute", "rank_lost"
+  FindingSeverity severity = FindingSeverity::info;
+  std::string title;
+  std::string evidence;
+  std::string advice;
+  std::int64_t gain_ns_per_step = 0;
+  std::optional<RankId> rank;
+  std::optional<std::int64_t> step;
+};
+
+}  // namespace rankscope::analyzer

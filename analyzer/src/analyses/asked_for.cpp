@@ -1,0 +1,56 @@
+#include "analyses/asked_for.h"
+
+#include <algorithm>
+
+namespace rankscope::analyzer {
+namespace {
+
+/// True if the operation began in one of the steps, on the clock of its own rank.
+bool began_in(const StepsSection& steps, const Collective& member) {
+  const RunTime begin = member.state == CommState::enqueued ? member.enqueued : member.started;
+  return std::ranges::any_of(windows_of(steps, member.rank),
+                             [&](const StepWindow& window) { return window.window.contains(begin); });
+}
+
+/// The rows of Run::collectives() that lie in the steps asked for. The members of a unit go together: a late one may
+/// have begun in its next step.
+RowSet rows_in_steps(const Run& run, const CollectivesSection& section, const StepsSection& steps) {
+  RowSet rows(run.collectives().size());
+  for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = began_in(steps, run.collectives()[row]);
+  for (const Unit& unit : section.units) {
+    const bool first = rows[unit.members.front()];
+    for (const std::uint32_t row : unit.members) rows[row] = first;
+  }
+  return rows;
+}
+
+}  // namespace
+
+bool is_asked_for(const ReportOptions& options, RankId rank) {
+  return options.ranks.empty() || std::ranges::find(options.ranks, rank) != options.ranks.end();
+}
+
+Section<CollectivesSection> collectives_asked_for(const Run& run, const ClockTrust& clocks, const Matching& matching,
+                                                  const Section<StepsSection>& steps, const ReportOptions& options) {
+  if (!matching.section || (!options.steps && options.ranks.empty())) return matching.section;
+  if (options.steps && !steps) return unavailable(steps.error().why);
+  RowSet rows(run.collectives().size(), true);
+  if (options.steps) rows = rows_in_steps(run, *matching.section, *steps);
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    rows[row] = rows[row] && is_asked_for(options, run.collectives()[row].rank);
+  return select_members(run, clocks, matching, rows);
+}
+
+void keep_ranks_asked_for(Report& report, const ReportOptions& options) {
+  const auto other = [&](const auto& row) { return !is_asked_for(options, row.rank); };
+  std::erase_if(report.rank_facts, other);
+  if (report.rank_rows) std::erase_if(*report.rank_rows, other);
+  if (report.stragglers) std::erase_if(report.stragglers->rows, other);
+  if (report.findings) {
+    std::erase_if(*report.findings, [&](const Finding& finding) {
+      return finding.id.starts_with("straggler.") && !is_asked_for(options, finding.rank.value_or(RankId::none()));
+    });
+  }
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,24 @@
+// What the kernel tells of a process in /proc/PID/stat.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace rankscope {
+
+struct ProcessStat {
+  char state = '?';                       ///< 'R' running, 'T' stopped, 'Z' dead but not reaped, ...
+  std::int64_t threads = 0;               ///< field 20; those that have ended not counted
+  std::uint64_t start_ticks_of_boot = 0;  ///< field 22: with the pid and the boot id it names a process for ever
+};
+
+/// Nothing if there is no such process. Allocates no memory, so that it may run anywhere in a recorded program.
+[[nodiscard]] std::optional<ProcessStat> process_stat(pid_t process);
+
+/// The same from the text of the file.
+[[nodiscard]] std::optional<ProcessStat> parse_process_stat(std::string_view text);
+
+}  // namespace rankscope

@@ -1,0 +1,46 @@
+#include "rankscope/core/process_stat.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+
+namespace rankscope {
+
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+  // Fields count from behind the last ')': the program's name may hold blanks and brackets.
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string_view::npos || name_end + 2 >= text.size()) return std::nullopt;
+  text.remove_prefix(name_end + 2);
+  ProcessStat stat;
+  stat.state = text.front();
+  for (int field = 3; field < 22; ++field) {
+    const std::size_t blank = text.find(' ');
+    if (blank == std::string_view::npos) return std::nullopt;
+    text.remove_prefix(blank + 1);
+    if (field + 1 == 20) std::from_chars(text.data(), text.data() + text.size(), stat.threads);
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), stat.start_ticks_of_boot);
+  if (error != std::errc{}) return std::nullopt;
+  return stat;
+}
+
+std::optional<ProcessStat> process_stat(pid_t process) {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/%d/stat", static_cast<int>(process));
+  const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::array<char, 1024> text;
+  ssize_t length = -1;
+  do {
+    length = read(file, text.data(), text.size());
+  } while (length < 0 && errno == EINTR);
+  close(file);
+  if (length <= 0) return std::nullopt;
+  return parse_process_stat({text.data(), static_cast<std::size_t>(length)});
+}
+
+}  // namespace rankscope

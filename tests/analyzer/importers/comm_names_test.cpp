@@ -1,0 +1,46 @@
+#include "importers/comm_names.h"
+
+#include <gtest/gtest.h>
+
+#include "importers/comm_kernels.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+TEST(CommNames, KernelsOfCommunicationLibrariesAreTold) {
+  EXPECT_TRUE(is_comm_kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"));
+  EXPECT_TRUE(is_comm_kernel("ncclKernel_Broadcast_RING_LL_Sum_int8_t(ncclDevComm*)"));
+  EXPECT_TRUE(is_comm_kernel("void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>(RankData*)"));
+  EXPECT_TRUE(is_comm_kernel("void one_shot_all_reduce_kernel<c10::BFloat16>(int)"));
+  EXPECT_FALSE(is_comm_kernel("void at::native::reduce_kernel<512, 1>()"));
+  EXPECT_FALSE(is_comm_kernel("nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN"));
+}
+
+TEST(CommNames, AKernelTellsOperationAndType) {
+  EXPECT_EQ(op_of_kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)").op, "allreduce");
+  EXPECT_EQ(op_of_kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL").dtype, "bf16");
+  EXPECT_EQ(op_of_kernel("ncclKernel_ReduceScatter_TREE_LL_Sum_f16(ncclDevComm*)").op, "reduce_scatter");
+  EXPECT_EQ(op_of_kernel("ncclSymkDevKernel_AllGather_LL").op, "allgather");
+  EXPECT_EQ(op_of_kernel("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)").op, "sendrecv");
+  EXPECT_EQ(op_of_kernel("ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)").op, "");
+}
+
+TEST(CommNames, CallsOfNcclTellTheirOperation) {
+  EXPECT_EQ(op_of_nccl_call("ncclAllReduce"), "allreduce");
+  EXPECT_EQ(op_of_nccl_call("ncclBcast"), "broadcast");
+  EXPECT_EQ(op_of_nccl_call("ncclCommInitRank"), "");
+  EXPECT_EQ(op_of_nccl_call("AllReduce"), "");
+}
+
+TEST(CommNames, RangesOfPyTorchTellOperationAndPartner) {
+  EXPECT_EQ(op_of_framework_range("nccl:all_to_all").op, "alltoall");
+  EXPECT_EQ(op_of_framework_range("nccl:_all_gather_base").op, "allgather");
+  EXPECT_EQ(op_of_framework_range("nccl:send 0->3").op, "send");
+  EXPECT_EQ(op_of_framework_range("nccl:send 0->3").peer, 3);
+  EXPECT_EQ(op_of_framework_range("nccl:recv 1<-12").peer, 12);
+  EXPECT_EQ(op_of_framework_range("nccl:coalesced").op, "");
+  EXPECT_EQ(op_of_framework_range("ncclSend").op, "");
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

@@ -1,0 +1,36 @@
+#include "rankscope/trainer/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace rankscope::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string text_for(const char* option) {
+  const std::array<const char*, 2> words{"rankscope-train", option};
+  const auto line = parse_command_line(2, words.data(), "ddp");
+  return line && line->text ? *line->text : "";
+}
+
+TEST(Options, HelpNamesTheDefaults) {
+  const std::string help = text_for("--help");
+  EXPECT_THAT(help, HasSubstr("Usage: rankscope-train"));
+  for (const char* words : {"--seed UINT [1]", "--timeout FLOAT:FLOAT in [1 - 86400] [30]", "--pace TEXT [auto]",
+                            "0.05 for sgd, 0.001 for adamw", "default: by --scale"})
+    EXPECT_THAT(help, HasSubstr(words));
+}
+
+TEST(Options, TheListForAnotherHelpHasNoUsageAndNoHead) {
+  const std::string list = text_for("--help-options");
+  EXPECT_THAT(list, HasSubstr("Options of the trainer:"));
+  EXPECT_THAT(list, HasSubstr("--fault"));
+  for (const char* words : {"Usage", "--version", "--help", "Trains a model"}) EXPECT_THAT(list, Not(HasSubstr(words)));
+}
+
+}  // namespace
+}  // namespace rankscope::trainer
