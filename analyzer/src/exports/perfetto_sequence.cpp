@@ -205,7 +205,7 @@ void Sequence::flows(pbf_writer& event, const Span& span) {
     // The direction of an arrow is that of time: it ends after its begin, not where this slice begins.
     const RunTime end = flow.at + nanoseconds{1};
     const auto place = std::ranges::upper_bound(arrivals_, end, {}, &Arrival::time);
-    arrivals_.insert(place, {.time = end, .collective = span.collective});
+    arrivals_.insert(place, Arrival{.time = end, .collective = span.collective});
     return;
   }
   // Never a terminating one: of members that start in the same nanosecond any may be read first.
