@@ -46,7 +46,9 @@ TEST_P(CutNsys, BlankedAnywhereNeitherCrashesNorHangs) {
   for (std::uintmax_t percent = 99; percent > 0; --percent) {
     blank_from(size * percent / 100);
     const auto run = analyzer::open_run(folder_ / "a.sqlite");
-    if (!run) EXPECT_EQ(run.error().kind, ErrorKind::unreadable);
+    if (!run) {
+      EXPECT_EQ(run.error().kind, ErrorKind::unreadable);
+    }
   }
 }
 

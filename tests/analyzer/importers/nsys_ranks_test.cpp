@@ -25,6 +25,12 @@ std::map<std::int64_t, std::int64_t> ranks_by_pid(const Run& run) {
 
 using Ranks = std::map<std::int64_t, std::int64_t>;
 
+ImportOptions with_map(std::map<std::string, std::uint32_t> map) {
+  ImportOptions options;
+  options.rank_map = std::move(map);
+  return options;
+}
+
 void make(const std::filesystem::path& path, std::int64_t pid, const std::string& more = {}) {
   run_sql(path, modern_tables + insert(Kernel{.begin = 0, .end = 5, .pid = pid}) + more);
 }
@@ -105,7 +111,7 @@ TEST(NsysRanks, FilesThatNothingTellsApartAreRefusedByName) {
   EXPECT_EQ(run.error().kind, ErrorKind::unreadable);
   EXPECT_THAT(run.error().message,
               AllOf(HasSubstr("report_1.sqlite"), HasSubstr("report_2.sqlite"), HasSubstr("--rank-map")));
-  const auto mapped = nsys::read(files, {.rank_map = {{"report_1.sqlite", 3}, {"report_2.sqlite", 1}}});
+  const auto mapped = nsys::read(files, with_map({{"report_1.sqlite", 3}, {"report_2.sqlite", 1}}));
   ASSERT_TRUE(mapped) << mapped.error().message;
   EXPECT_EQ(ranks_by_pid(**mapped), (Ranks{{100, 3}, {200, 1}}));
 }
@@ -123,13 +129,13 @@ TEST(NsysRanks, TwoThatClaimOneRankAreRefused) {
 TEST(NsysRanks, AMapNamesProcessesWhereAFileHoldsSeveral) {
   const TemporaryFolder folder;
   make(folder / "a.sqlite", 100, insert(Kernel{.begin = 0, .end = 5, .pid = 90, .device = 1}));
-  const auto run = read_export(folder / "a.sqlite", {.rank_map = {{"a.sqlite:100", 7}, {"a.sqlite:90", 6}}});
+  const auto run = read_export(folder / "a.sqlite", with_map({{"a.sqlite:100", 7}, {"a.sqlite:90", 6}}));
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ(ranks_by_pid(**run), (Ranks{{100, 7}, {90, 6}}));
-  const auto coarse = read_export(folder / "a.sqlite", {.rank_map = {{"a.sqlite", 7}}});
+  const auto coarse = read_export(folder / "a.sqlite", with_map({{"a.sqlite", 7}}));
   ASSERT_FALSE(coarse);
   EXPECT_EQ(coarse.error().kind, ErrorKind::usage);
-  const auto unknown = read_export(folder / "a.sqlite", {.rank_map = {{"b.sqlite", 7}}});
+  const auto unknown = read_export(folder / "a.sqlite", with_map({{"b.sqlite", 7}}));
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().kind, ErrorKind::usage);
 }
