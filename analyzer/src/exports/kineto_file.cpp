@@ -22,7 +22,6 @@ bool is_memory_track(std::string_view name) {
          name.ends_with("allocated_change_bytes");
 }
 
-/// A number, or a text in quotes.
 std::string json_value(std::string_view text) {
   const bool number = !text.empty() && text.size() < 19 && (text.size() == 1 || text.front() != '0') &&
                       text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -100,7 +99,6 @@ void KinetoFile::devices() {
   std::int32_t next = 0;
   for (const Device& device : run_.devices()) {
     if (device.process != process_) continue;
-    // Kineto numbers devices by their place in the list.
     for (; next < device.ordinal; ++next) out_.text(next == 0 ? "{}" : ", {}");
     out_.text(next++ == 0 ? "\n    {" : ",\n    {").text("\"id\": ").integer(device.ordinal);
     if (device.name.is_set()) out_.text(", \"name\": ").text(quoted(device.name));
