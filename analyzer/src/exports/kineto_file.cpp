@@ -22,7 +22,6 @@ bool is_memory_track(std::string_view name) {
          name.ends_with("allocated_change_bytes");
 }
 
-/// A number, or a text in quotes.
 std::string json_value(std::string_view text) {
   const bool number = !text.empty() && text.size() < 19 && (text.size() == 1 || text.front() != '0') &&
                       text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -100,7 +99,6 @@ void KinetoFile::devices() {
   std::int32_t next = 0;
   for (const Device& device : run_.devices()) {
     if (device.process != process_) continue;
-    // Kineto numbers devices by their place in the list.
     for (; next < device.ordinal; ++next) out_.text(next == 0 ? "{}" : ", {}");
     out_.text(next++ == 0 ? "\n    {" : ",\n    {").text("\"id\": ").integer(device.ordinal);
     if (device.name.is_set()) out_.text(", \"name\": ").text(quoted(device.name));
@@ -142,7 +140,7 @@ void KinetoFile::facts(std::string_view name, const std::vector<std::pair<std::s
   out_.text("}");
 }
 
-/// What Kineto has no place for. The reader takes it instead of what it would otherwise conclude.
+/// What Kineto has no place for.
 void KinetoFile::own_block() {
   const Process& process = run_.processes()[process_];
   out_.text(",\n  \"rankscope\": {\n    \"schema\": \"rankscope.kineto/1\", \"source\": ");
@@ -233,13 +231,21 @@ void KinetoFile::span(const Span& span, const Lane& lane, const Row& row) {
   const bool ours = span.kind == SpanKind::comm && lane.kind != LaneKind::stream &&
                     span.collective != Span::no_collective && !run_.text(span.name).starts_with("gloo:");
   if (ours) collective(span, row);
-  event('X', keeps_category ? std::string_view{} : category_of(span, lane),
-        ours ? json_string(format("gloo:{}", run_.text(span.name))) : std::string{quoted(span.name)});
+  event('X', keeps_category ? std::string_view{} : category_of(span, lane), quoted_name(span, ours));
   if (keeps_category) out_.text(", \"cat\": ").text(quoted(told->text));
   place(row, span.time.begin);
   out_.text(", \"dur\": ").micros(span.time.length().count());
   arguments(attributes, &span, lane);
   close();
+}
+
+/// Collectives on the host are named as Gloo's, steps as Kineto's.
+std::string KinetoFile::quoted_name(const Span& span, bool ours) const {
+  const std::string_view name = run_.text(span.name);
+  if (ours) return json_string(format("gloo:{}", name));
+  const auto index = span.kind == SpanKind::step ? run_.number(run_.id_of(span), keys::index) : std::nullopt;
+  if (index && *index >= 0 && !name.starts_with("ProfilerStep#")) return format("\"ProfilerStep#{}\"", *index);
+  return std::string{quoted(span.name)};
 }
 
 std::string_view KinetoFile::category_of(const Span& span, const Lane& lane) const {
@@ -365,8 +371,7 @@ void KinetoFile::flow(const Span& span, const Row& row, char phase, const Link& 
 void KinetoFile::collective(const Span& span, const Row& row) {
   const Collective& member = run_.collectives()[span.collective];
   const ElementType type = element_type_from(run_.text(member.dtype));
-  out_.text(first_event_ ? "" : ",\n").text("{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"record_param_comms\"");
-  first_event_ = false;
+  event('X', "cpu_op", "\"record_param_comms\"");
   place(row, span.time.begin);
   out_.text(", \"dur\": ").micros(span.time.length().count());
   argument(format("\"{}\"", keys::collective_name));

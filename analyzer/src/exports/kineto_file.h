@@ -76,6 +76,7 @@ class KinetoFile {
   void argument(std::string_view quoted_key);
   void argument(std::string_view key, std::int64_t value);
   void close();
+  [[nodiscard]] std::string quoted_name(const Span& span, bool ours) const;
   [[nodiscard]] std::string_view category_of(const Span& span, const Lane& lane) const;
   [[nodiscard]] bool derived_from_marks(const CounterTrack& track) const;
   [[nodiscard]] std::string_view quoted(StringId id) const;
