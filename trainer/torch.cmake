@@ -42,6 +42,8 @@ function(rankscope_torch_target folder)
     ${folder}/include ${folder}/include/torch/csrc/api/include ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/gloo_shim)
   # Without these two the c10d headers are silently empty.
   target_compile_definitions(rankscope_torch INTERFACE USE_C10D_GLOO USE_DISTRIBUTED RANKSCOPE_TORCH_VERSION="${version}")
+  # libtorch is built with it, and some classes of its headers have members without it (at::RecordFunction).
+  target_compile_definitions(rankscope_torch INTERFACE NDEBUG)
   # The wheel brings headers of its own fmt release, which come before the system's, but no library of it.
   target_compile_definitions(rankscope_torch INTERFACE FMT_HEADER_ONLY=1)
   # libtorch_cpu needs libraries of NVIDIA wheels, which its own RPATH finds at run time; ld need not.

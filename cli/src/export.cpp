@@ -1,12 +1,14 @@
-// rankscope export RUN --to FORMAT OUT
+// rankscope export RUN [--to FORMAT] OUT
 #include <filesystem>
 #include <memory>
 
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/output_file.h"
+#include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
 #include "run_argument.h"
 #include "say.h"
+#include "selection.h"
 #include "verb.h"
 
 namespace rankscope::cli {
@@ -14,14 +16,18 @@ namespace {
 
 struct ExportArguments {
   RunArgument run;
-  std::string to;
+  std::string to = std::string{analyzer::exports().front().id};
   std::string out;
+  Selection limits;
 };
 
 std::string shown(const std::string& out) { return analyzer::is_stdout(out) ? "stdout" : out; }
 
 Result<void> export_run(const ExportArguments& arguments) {
-  RS_TRY(const auto run, open(arguments.run));
+  RS_TRY(const analyzer::Selection limits, limits_from(arguments.limits));
+  RS_TRY(auto whole, open(arguments.run));
+  RS_TRY(const auto run,
+         analyzer::select(std::move(whole), limits).map_error(while_doing(arguments.run.paths.front())));
   for (const analyzer::ExportInfo& info : analyzer::exports())
     if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + shown(arguments.out)));
   return fail(ErrorKind::usage, format("--to: '{}' is no format", arguments.to));
@@ -41,13 +47,14 @@ Action declare_export(CLI::App& app, const Words&) {
   app.add_option("OUT", arguments->out,
                  "file or folder to write, - for stdout; replaced only when the export is complete")
       ->required();
-  app.add_option("--to", arguments->to, "format")->required()->check(CLI::IsMember(ids));
+  app.add_option("--to", arguments->to, "format")->capture_default_str()->check(CLI::IsMember(ids));
+  add_limits(app, arguments->limits);
   app.footer(footer);
   return [arguments] {
     const auto done = export_run(*arguments);
     if (!done) return say(done.error());
     if (analyzer::is_stdout(arguments->out)) return 0;
-    std::error_code no_file;  // a pipe or a device has no size
+    std::error_code no_file;  // a pipe, a device or a folder has no size
     const auto bytes = std::filesystem::file_size(arguments->out, no_file);
     say(no_file ? format("wrote {}", arguments->out)
                 : format("wrote {} ({:.1f} MB)", arguments->out, static_cast<double>(bytes) / 1e6));

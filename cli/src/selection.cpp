@@ -45,9 +45,13 @@ Result<std::vector<RankId>> rank_list(std::string_view text) {
 
 }  // namespace
 
-void add_selection(CLI::App& app, Selection& selection) {
+void add_limits(CLI::App& app, Selection& selection) {
   app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B)");
   app.add_option("--ranks", selection.ranks, "only these ranks, e.g. 0,2,4-7");
+}
+
+void add_selection(CLI::App& app, Selection& selection) {
+  add_limits(app, selection);
   app.add_flag("--include-warmup", selection.include_warm_up, "count leading slow steps, too");
   app.add_option("--top", selection.top, "length of the lists in the text")
       ->capture_default_str()
@@ -63,6 +67,11 @@ Result<analyzer::ReportOptions> options_from(const Selection& selection) {
   options.include_warm_up = selection.include_warm_up;
   options.top = selection.top;
   return options;
+}
+
+Result<analyzer::Selection> limits_from(const Selection& selection) {
+  RS_TRY(const analyzer::ReportOptions options, options_from(selection));
+  return analyzer::Selection{.steps = options.steps, .ranks = options.ranks};
 }
 
 }  // namespace rankscope::cli

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/select.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::cli {
@@ -18,7 +19,10 @@ struct Selection {
 };
 
 void add_selection(CLI::App& app, Selection& selection);
+/// Only --steps and --ranks.
+void add_limits(CLI::App& app, Selection& selection);
 /// `usage` errors for texts that are no selection.
 [[nodiscard]] Result<analyzer::ReportOptions> options_from(const Selection& selection);
+[[nodiscard]] Result<analyzer::Selection> limits_from(const Selection& selection);
 
 }  // namespace rankscope::cli

@@ -7,13 +7,13 @@ namespace rankscope::collectors {
 namespace {
 
 constexpr std::array<DetailInfo, detail_count> table{{
-    {Detail::shapes, "shapes", "shapes and types of operator inputs; some 2 us and 200 bytes per operator",
+    {Detail::shapes, "shapes", "shapes and types of operator inputs; costs most, two texts are made per operator",
      "shapes of operator inputs"},
-    {Detail::memory, "memory", "each allocation and release of tensor memory; some 0.3 us and 64 bytes each",
-     "allocations"},
-    {Detail::stack, "stack", "where each operator was called from: module and source line; some 1 us per operator",
+    {Detail::memory, "memory", "each allocation and release of tensor memory; costs four records each", "allocations"},
+    {Detail::stack, "stack",
+     "where each operator was called from: module and source line; costs two texts per operator",
      "call contexts of operators"},
-    {Detail::modules, "modules", "a range for each module's forward pass; some 0.2 us each", "ranges of modules"},
+    {Detail::modules, "modules", "a range for each module's forward pass; costs two records each", "ranges of modules"},
 }};
 
 }  // namespace

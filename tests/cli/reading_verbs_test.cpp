@@ -187,6 +187,17 @@ TEST_F(ReadingVerbs, DamageIsNamedWithItsFileAndRank) {
   EXPECT_THAT(rankscope({"dump", run}).out, HasSubstr("@quality chunks_corrupt 2 \"n0-7-9.rseg (rank 1)\""));
 }
 
+TEST_F(ReadingVerbs, AnExportIsPerfettosByDefaultAndCanBeAPart) {
+  const std::string run = write("run.txt", steady_ranks(4));
+  ASSERT_EQ(rankscope({"export", run, path("all.pftrace")}).status, 0);
+  ASSERT_EQ(rankscope({"export", run, path("part.pftrace"), "--ranks", "1,2", "--steps", "2:3"}).status, 0);
+  EXPECT_LT(fs::file_size(path("part.pftrace")), fs::file_size(path("all.pftrace")));
+  const auto none = rankscope({"export", run, path("none.pftrace"), "--ranks", "9"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("there is no rank 9"));
+  EXPECT_FALSE(fs::exists(path("none.pftrace")));
+}
+
 TEST_F(ReadingVerbs, WhatDumpPrintsCanBeReadAgain) {
   const std::string run = write("run.txt", steady_ranks(2));
   const auto first = rankscope({"dump", run});

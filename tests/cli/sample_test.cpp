@@ -41,9 +41,11 @@ TEST(Sample, DumpAndExportAcceptIt) {
   EXPECT_EQ(dump.status, 0);
   EXPECT_THAT(dump.out, HasSubstr("allreduce"));
   EXPECT_THAT(dump.out, Not(HasSubstr("injected")));
-  const std::string out = (std::filesystem::temp_directory_path() / "rankscope-sample.json").string();
-  EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "export", sample, "--to", "chrome", out}).status, 0);
-  std::filesystem::remove(out);
+  for (const std::string format : {"perfetto", "chrome", "tensorboard", "sqlite"}) {
+    const std::string out = (std::filesystem::temp_directory_path() / ("rankscope-sample." + format)).string();
+    EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "export", sample, "--to", format, out}).status, 0) << format;
+    std::filesystem::remove_all(out);
+  }
 }
 
 }  // namespace

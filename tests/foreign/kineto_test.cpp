@@ -88,12 +88,12 @@ class KinetoFacts : public ::testing::Test {
   void SetUp() override {
     if (!fs::exists(testing::shared_data() / "kineto")) GTEST_SKIP() << testing::no_shared_data;
   }
-  static std::shared_ptr<const Run> open(const std::string& name) {
+  static std::shared_ptr<const rankscope::Run> open(const std::string& name) {
     const auto run = open_run(testing::shared_data() / "kineto" / name);
     EXPECT_TRUE(run) << run.error().message;
     return run ? *run : nullptr;
   }
-  static std::ptrdiff_t count(const Run& run, SpanKind kind) {
+  static std::ptrdiff_t count(const rankscope::Run& run, SpanKind kind) {
     return std::ranges::count(run.spans(), kind, &Span::kind);
   }
 };

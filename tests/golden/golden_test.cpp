@@ -11,6 +11,8 @@
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/model/text.h"
+#include "support/perfetto_trace.h"
+#include "support/sqlite_rows.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::analyzer {
@@ -40,7 +42,9 @@ void expect_golden(const fs::path& expected, const std::string& actual) {
 }
 
 /// What an export wrote, as text that shows a change.
-std::string readable(const fs::path& out) {
+std::string readable(const ExportInfo& info, const fs::path& out) {
+  if (info.id == "perfetto") return testing::text_of(testing::read_perfetto(read_file(out)));
+  if (info.id == "sqlite") return testing::sqlite_text(out);
   if (!fs::is_directory(out)) return read_file(out);
   std::vector<fs::path> files(fs::directory_iterator{out}, fs::directory_iterator{});
   std::ranges::sort(files);
@@ -53,7 +57,7 @@ std::string exported(const ExportInfo& info, const Run& run) {
   const testing::TemporaryFolder folder;
   const auto written = info.write(run, folder / "out", {});
   EXPECT_TRUE(written) << written.error().message;
-  return readable(folder / "out");
+  return readable(info, folder / "out");
 }
 
 std::string file_name(const ExportInfo& info) {

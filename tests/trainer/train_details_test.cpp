@@ -47,8 +47,8 @@ TEST(TrainDetails, NothingIsToldUnlessAskedFor) {
 
 TEST(TrainDetails, ShapesAreWrittenAsKinetoDoes) {
   const auto calls = calls_with("1");
-  EXPECT_TRUE(values_of(calls, "input_dims").contains("[[8,784],[256,784],[256]]")) << "linear of the first layer";
-  EXPECT_TRUE(values_of(calls, "input_types").contains("[\"float\",\"float\",\"float\"]"));
+  EXPECT_TRUE(values_of(calls, "input_dims").contains("[[256],[8,784],[784,256],[],[]]")) << "addmm of the first layer";
+  EXPECT_TRUE(values_of(calls, "input_types").contains("[\"float\",\"float\",\"float\",\"Scalar\",\"Scalar\"]"));
   EXPECT_TRUE(values_of(calls, "module").empty());
 }
 

@@ -2,15 +2,22 @@
 
 #include "exports/chrome.h"
 #include "exports/kineto.h"
+#include "exports/perfetto.h"
+#include "exports/sqlite.h"
+#include "exports/tensorboard.h"
 #include "rankscope/analyzer/export.h"
 
 namespace rankscope::analyzer {
 
 std::span<const ExportInfo> exports() {
   static constexpr std::array all{
-      ExportInfo{"chrome", "Chrome trace JSON; opens in ui.perfetto.dev and chrome://tracing", write_chrome},
+      ExportInfo{"perfetto", "Perfetto trace (recommended); opens in ui.perfetto.dev, exact and small", write_perfetto},
+      ExportInfo{"chrome", "Chrome trace JSON; also opens in chrome://tracing and speedscope", write_chrome},
+      ExportInfo{"tensorboard", "folder with a trace per rank for TensorBoard's PyTorch profiler plugin",
+                 write_tensorboard},
       ExportInfo{"kineto", "Kineto JSON as torch.profiler writes it: a file, or a folder with a file per rank",
                  write_kineto},
+      ExportInfo{"sqlite", "SQLite database with every table of the run, for questions of your own", write_sqlite},
   };
   return all;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 
 #include "span_order.h"
 
@@ -291,10 +292,30 @@ void RunBuilder::Pending::sort_collectives(Run& run) {
   }
 }
 
-void RunBuilder::Pending::make_counters(Run& run) {
-  std::ranges::stable_sort(samples, {}, [&run](const PendingSample& pending) {
-    return std::tuple{pending.process, run.text(pending.counter), pending.sample.time};
+/// Sorts the samples by track, which is (process, name), and time.
+void RunBuilder::Pending::sort_samples(const Run& run) {
+  std::unordered_map<std::uint64_t, std::uint32_t> known;
+  std::vector<PendingSample> first;     // of each track
+  std::vector<std::uint32_t> track_of;  // by sample
+  track_of.reserve(samples.size());
+  for (const PendingSample& pending : samples) {
+    const auto key = std::uint64_t{pending.process} << 32U | pending.counter.value;
+    const auto [track, added] = known.try_emplace(key, static_cast<std::uint32_t>(first.size()));
+    if (added) first.push_back(pending);
+    track_of.push_back(track->second);
+  }
+  const auto tracks = sorted_order(first.size(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair{first[a].process, run.text(first[a].counter)} <
+           std::pair{first[b].process, run.text(first[b].counter)};
   });
+  for (std::uint32_t& track : track_of) track = tracks.place_of[track];
+  permute(samples, sorted_order(samples.size(), [&](std::uint32_t a, std::uint32_t b) {
+            return std::pair{track_of[a], samples[a].sample.time} < std::pair{track_of[b], samples[b].sample.time};
+          }));
+}
+
+void RunBuilder::Pending::make_counters(Run& run) {
+  sort_samples(run);
   run.samples_.reserve(samples.size());
   for (const PendingSample& pending : samples) {
     const auto row = static_cast<std::uint32_t>(run.samples_.size());

@@ -43,6 +43,7 @@ struct RunBuilder::Pending {
   void sort_lanes(Run& run);
   void sort_spans(Run& run);
   void sort_collectives(Run& run);
+  void sort_samples(const Run& run);
   void make_counters(Run& run);
   void close_lanes(Run& run);
   static void choose_ranks(Run& run);

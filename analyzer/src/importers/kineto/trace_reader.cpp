@@ -144,13 +144,15 @@ const char* TraceReader::event(const char* at, const char* end, MoreComes more) 
   }
   if (scan == Scan::cut && limit == end && more == MoreComes::yes) return at;
   if (inside.at() - begin > shortest_reach) reach_ = std::max(shortest_reach, reach_ / 2);
-  return recover(begin, end, more);
+  return recover(begin, end, scan, more);
 }
 
 /// The event at `at` is damaged, or the text ends in it.
-const char* TraceReader::recover(const char* at, const char* end, MoreComes more) {
+const char* TraceReader::recover(const char* at, const char* end, Scan why, MoreComes more) {
   const char* const next = find_event(at + 1, end);
-  const char* const limit = std::min(next, find_end_of_events(at + 1, next));
+  const char* limit = std::min(next, find_end_of_events(at + 1, next));
+  // A file may be cut where the end of a list inside of an event looks like the end of all.
+  if (why == Scan::cut && limit != next && !is_last_member(limit + 1, end)) limit = next;
   if (limit == end) {
     if (more == MoreComes::no) return lose_rest(end);
     if (end - at < longest_event) return at;

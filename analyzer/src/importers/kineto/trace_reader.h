@@ -36,7 +36,7 @@ class TraceReader {
   const char* start(const char* at, const char* end);
   const char* member(const char* at, const char* end, MoreComes more);
   const char* event(const char* at, const char* end, MoreComes more);
-  const char* recover(const char* at, const char* end, MoreComes more);
+  const char* recover(const char* at, const char* end, Scan why, MoreComes more);
   const char* lose_rest(const char* end);
   bool is_stop(const char* at);
 

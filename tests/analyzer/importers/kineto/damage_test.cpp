@@ -43,6 +43,13 @@ TEST(DamagedTrace, ATraceThatEndsEarlyKeepsItsWholeEvents) {
   EXPECT_EQ(count(run, Counter::truncated_input), 1U);
 }
 
+TEST(DamagedTrace, ACutBehindAListInsideOfAnEventIsACut) {
+  const std::string whole = trace(op("a", 1, 2) + "," + op("b", 4, 2, R"({"Input type": ["float"] })"));
+  const auto run = open_text(whole.substr(0, whole.find("] }") + 3));
+  expect_spans(run, {"a"});
+  EXPECT_EQ(count(run, Counter::truncated_input), 1U);
+}
+
 TEST(DamagedTrace, AListWithoutItsEndIsCountedAsCut) {
   const std::string whole = trace(op("a", 1, 2));
   const auto run = open_text(whole.substr(0, whole.size() - 2));

@@ -34,7 +34,7 @@ const Span& span_named(const Run& run, std::string_view name) {
 TEST(Kineto, EventsBecomeSpansOnThreadsAndStreams) {
   const auto run = open_text(trace(one_step()));
   ASSERT_TRUE(run) << run.error().message;
-  const Run& r = **run;
+  const rankscope::Run& r = **run;
   EXPECT_EQ(r.info().source, "kineto");
   EXPECT_EQ(r.info().origin_unix_ns, 1700000000000000500);
   EXPECT_EQ(span_named(r, "ProfilerStep#3").kind, SpanKind::step);
