@@ -36,7 +36,8 @@ void add_run(CLI::App& app, RunArgument& argument, RunPaths how_many) {
            "a .rankscope folder, a trace of another profiler, or a folder of them")
         ->required();
   else
-    app.add_option("RUN", argument.paths, "a .rankscope folder, traces of another profiler, or a folder of them")
+    app.add_option("RUN", argument.paths,
+                   "a .rankscope folder or pack, Kineto JSON, .sqlite of Nsight Systems, or a folder of these")
         ->required();
   app.add_option("--rank-map", argument.rank_map, "ranks of trace files that do not tell: FILE=RANK,...");
 }

@@ -147,9 +147,9 @@ TEST_F(ReadingVerbs, ADashIsStdout) {
 }
 
 TEST_F(ReadingVerbs, HelpNamesDefaultsAndSaysNothingThatDoesNotConcernTheVerb) {
-  EXPECT_THAT(rankscope({"report", "--help"}).out, HasSubstr("RUN is a .rankscope folder"));
+  EXPECT_THAT(rankscope({"report", "--help"}).out, HasSubstr("a .rankscope folder or pack"));
   EXPECT_THAT(rankscope({"doctor", "--help"}).out, Not(HasSubstr("RUN")));
-  EXPECT_THAT(rankscope({"report", "--help"}).out, HasSubstr("default: auto"));
+  EXPECT_THAT(rankscope({"report", "--help"}).out, HasSubstr("{auto,always,never}=auto"));
 }
 
 TEST_F(ReadingVerbs, ARunThatTellsNothingIsExit4AndStillWritesItsJson) {

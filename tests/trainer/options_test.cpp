@@ -20,7 +20,7 @@ std::string text_for(const char* option) {
 TEST(Options, HelpNamesTheDefaults) {
   const std::string help = text_for("--help");
   EXPECT_THAT(help, HasSubstr("Usage: rankscope-train"));
-  for (const char* words : {"--seed UINT [1]", "--timeout FLOAT:FLOAT in [1 - 86400] [30]", "--pace TEXT [auto]",
+  for (const char* words : {"--seed UINT=1", "--timeout FLOAT:FLOAT in [1 - 86400]=30", "--pace TEXT=auto",
                             "0.05 for sgd, 0.001 for adamw", "default: by --scale"})
     EXPECT_THAT(help, HasSubstr(words));
 }

@@ -71,7 +71,7 @@ class GroupSums {
   }
   void add(const Run& run, const ClockTrust& clocks, const Unit& unit) {
     ++row_.count;
-    row_.bytes += std::max<std::int64_t>(unit.bytes, 0);
+    if (unit.bytes >= 0) row_.bytes = std::max<std::int64_t>(row_.bytes, 0) + unit.bytes;
     row_.wait_ns += unit.wait_ns;
     row_.transfer_ns += unit.transfer_ns;
     const std::string_view why = no_bandwidth(run, clocks, unit);

@@ -9,12 +9,13 @@ namespace rankscope::analyzer {
 std::optional<RunTime> drawn_begin(const Run& run, const Link& link) {
   const Span& from = run.span(link.from);
   const Span& to = run.span(link.to);
-  if (from.time.begin <= to.time.begin) return to.time.begin;
-  if (link.kind != LinkKind::launch || from.time.begin > to.time.end) return std::nullopt;
+  if (from.time.begin < to.time.begin) return to.time.begin;
+  const RunTime moved = from.time.begin + nanoseconds{1};
+  if (link.kind != LinkKind::launch || moved > to.time.end) return std::nullopt;
   const std::size_t next = link.to.index() + 1;
   const bool crosses =
-      next < run.spans().size() && run.spans()[next].lane == to.lane && run.spans()[next].time.begin < from.time.begin;
-  return crosses ? std::nullopt : std::optional{from.time.begin};
+      next < run.spans().size() && run.spans()[next].lane == to.lane && run.spans()[next].time.begin < moved;
+  return crosses ? std::nullopt : std::optional{moved};
 }
 
 LinksByOrigin::LinksByOrigin(const Run& run) : rows_(run.links().size()) {

@@ -12,7 +12,7 @@ namespace rankscope::analyzer {
 
 /// When the target of a link begins on the drawing; nothing if no arrow can be drawn. Viewers find the direction of an
 /// arrow by time, so a kernel stamped before its launch (clocks of host and device differ by a little) is drawn from
-/// its launch on, if that stays inside it and before the next span of its lane.
+/// the nanosecond after its launch on, if that stays inside it and before the next span of its lane.
 [[nodiscard]] std::optional<RunTime> drawn_begin(const Run& run, const Link& link);
 
 /// Links by the span they leave, which Run does not keep in order.

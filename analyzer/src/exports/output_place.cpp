@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
@@ -45,6 +46,7 @@ OutputPlace::~OutputPlace() {
 }
 
 Result<OutputPlace> OutputPlace::file(const fs::path& target) {
+  if (is_stdout(target)) return cannot_write(target, "this format is no stream; give a file");
   std::error_code failed;
   const auto status = fs::status(target, failed);
   if (target.filename().empty() || fs::is_directory(status)) return cannot_write(target, "it is a folder");
@@ -58,6 +60,7 @@ Result<OutputPlace> OutputPlace::file(const fs::path& target) {
 }
 
 Result<OutputPlace> OutputPlace::folder(const fs::path& target, std::string_view suffix) {
+  if (is_stdout(target)) return cannot_write(target, "this format is a folder of files; give a folder");
   OutputPlace place{target};
   std::error_code failed;
   const auto status = fs::status(place.target_, failed);

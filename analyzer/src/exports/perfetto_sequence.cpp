@@ -131,6 +131,17 @@ void Sequence::close_until(RunTime time) {
 }
 
 void Sequence::instants_before(RunTime time) {
+  while (!arrivals_.empty() && arrivals_.front().time < time) {
+    const Arrival next = arrivals_.front();
+    arrivals_.erase(arrivals_.begin());
+    instants_of_lane_before(next.time);
+    close_until(next.time);
+    arrival(next);
+  }
+  instants_of_lane_before(time);
+}
+
+void Sequence::instants_of_lane_before(RunTime time) {
   if (track_.row != 0) return;  // they lie on the first row of the lane
   const auto& instants = plan_.instants_of(track_.of);
   for (; next_instant_ < instants.size() && instants[next_instant_].time < time; ++next_instant_) {
@@ -189,8 +200,16 @@ void Sequence::flows(pbf_writer& event, const Span& span) {
   const Flow& flow = plan_.flows()[span.collective];
   if (flow.phase == FlowPhase::none) return;
   const auto id = static_cast<std::uint64_t>(flow.id);
-  event.add_fixed64(flow.phase == FlowPhase::finish ? event::terminating_flow_ids : event::flow_ids, id);
   event.add_uint64(event::correlation_id, id);
+  if (flow.at > span.time.begin) {
+    // The direction of an arrow is that of time: it ends after its begin, not where this slice begins.
+    const RunTime end = flow.at + nanoseconds{1};
+    const auto place = std::ranges::upper_bound(arrivals_, end, {}, &Arrival::time);
+    arrivals_.insert(place, Arrival{.time = end, .collective = span.collective});
+    return;
+  }
+  // Never a terminating one: of members that start in the same nanosecond any may be read first.
+  event.add_fixed64(event::flow_ids, id);
 }
 
 void Sequence::arguments(pbf_writer& event, const Span& span) {
@@ -263,6 +282,22 @@ void Sequence::plain(pbf_writer& event, Key key, std::string_view value) {
   pbf_writer argument{event, event::debug_annotations};
   argument.add_uint64(annotation::name_iid, name);
   argument.add_string(annotation::string_value, value.data(), value.size());
+}
+
+void Sequence::arrival(const Arrival& arrival) {
+  pbf_writer file{*out_};
+  pbf_writer packet{file, trace::packet};
+  stamp(packet, arrival.time);
+  {
+    pbf_writer event{packet, packet::track_event};
+    event.add_uint64(event::category_iids, interner_.category(SpanKind::comm));
+    plain(event, Key::state, "its sender begins");
+    event.add_enum(event::type, event::instant);
+    event.add_uint64(event::name_iid, interner_.event_name(run_.collectives()[arrival.collective].op));
+    event.add_fixed64(event::flow_ids, static_cast<std::uint64_t>(plan_.flows()[arrival.collective].id));
+  }
+  interner_.declare(packet);
+  packet.add_uint32(packet::sequence_flags, packet::needs_state);
 }
 
 void Sequence::instant(const Instant& instant) {

@@ -21,6 +21,11 @@ class Sequence {
   [[nodiscard]] std::uint64_t events() const { return next_; }
 
  private:
+  /// Where an arrow ends inside a slice that began before the arrow did: a receiver waits for its sender.
+  struct Arrival {
+    RunTime time;
+    std::uint32_t collective = 0;
+  };
   enum class Place : std::uint8_t { begin, middle, done };
 
   void head();
@@ -28,8 +33,10 @@ class Sequence {
   bool samples(std::size_t bytes);
   void close_until(RunTime time);
   void instants_before(RunTime time);
+  void instants_of_lane_before(RunTime time);
   void slice(const Span& span);
   void instant(const Instant& instant);
+  void arrival(const Arrival& arrival);
   void arguments(protozero::pbf_writer& event, const Span& span);
   void describe(protozero::pbf_writer& event, const Span& span);
   void attributes(protozero::pbf_writer& event, const AttributeRange& all, bool in_collective);
@@ -56,8 +63,9 @@ class Sequence {
   Place place_ = Place::begin;
   std::size_t next_ = 0;  // span of the lane, or sample of the counter
   std::size_t next_instant_ = 0;
-  std::int64_t last_ns_ = 0;   // timestamp of the previous packet
-  std::vector<RunTime> open_;  // ends of the slices that are open, the innermost last
+  std::int64_t last_ns_ = 0;       // timestamp of the previous packet
+  std::vector<Arrival> arrivals_;  // still to come, by time
+  std::vector<RunTime> open_;      // ends of the slices that are open, the innermost last
   LinkCursor links_;
   std::vector<std::uint32_t> leaving_;  // links of the current span that are drawn
   std::vector<std::uint32_t> arriving_;

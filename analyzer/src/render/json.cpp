@@ -150,7 +150,7 @@ Json group_json(const GroupRow& row) {
   out["group"] = row.group;
   out["op"] = row.op;
   out["count"] = row.count;
-  out["bytes"] = row.bytes >= 0 ? Json(row.bytes) : why.null("bytes", "");
+  out["bytes"] = row.bytes >= 0 ? Json(row.bytes) : why.null("bytes", "not recorded");
   out["wait_ns"] = row.wait_ns;
   out["transfer_ns"] = row.transfer_ns;
   out["busbw_gbps"] = row.busbw_gbps ? rounded(*row.busbw_gbps, 4) : why.null("busbw_gbps", row.why_no_busbw);

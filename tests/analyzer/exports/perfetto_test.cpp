@@ -115,13 +115,25 @@ TEST(Perfetto, MembersOfACollectiveAreJoinedInOrderOfTheirStart) {
   EXPECT_EQ(correlations.size(), 1U);
   EXPECT_NE(*correlations.begin(), 0U);
   for (const auto& member : members) {
-    const bool last = member.begin == 30;
-    EXPECT_EQ(member.flows.size(), last ? 0U : 1U);
-    EXPECT_EQ(member.ending_flows.size(), last ? 1U : 0U);
+    EXPECT_THAT(member.flows, ElementsAre(member.correlation));
+    EXPECT_THAT(member.ending_flows, IsEmpty());
     EXPECT_EQ(member.argument("wait_ns"), std::to_string(30 - member.begin));
     EXPECT_EQ(member.argument("transfer_ns"), "20");
     EXPECT_EQ(member.argument("bytes"), "4096");
   }
+}
+
+TEST(Perfetto, TheArrowToAReceiverThatWaitedEndsWhereItsSenderBegan) {
+  const auto trace = trace_of("@group pp 0,1\n0 comm 20 50 send group=pp peer=1\n1 comm 5 50 recv group=pp peer=0\n");
+  ASSERT_EQ(trace.named("send").size(), 1U);
+  ASSERT_EQ(trace.named("recv").size(), 2U);
+  const auto slice = trace.named("recv")[0];
+  const auto arrival = trace.named("recv")[1];
+  EXPECT_EQ(slice.duration, 45);
+  EXPECT_THAT(slice.flows, IsEmpty());
+  EXPECT_TRUE(arrival.instant);
+  EXPECT_EQ(arrival.begin, 21);
+  EXPECT_EQ(arrival.flows, trace.named("send")[0].flows);
 }
 
 TEST(Perfetto, AnArrowLeadsFromTheLaunchToTheKernel) {
@@ -135,9 +147,9 @@ TEST(Perfetto, AnArrowLeadsFromTheLaunchToTheKernel) {
 TEST(Perfetto, AKernelStampedBeforeItsLaunchIsDrawnFromItAndSaysSo) {
   const auto trace = trace_of("0 runtime 10 15 cudaLaunchKernel\n0 compute 7 60 gemm\n@link launch 0 1\n");
   const auto kernel = trace.named("gemm").at(0);
-  EXPECT_EQ(kernel.begin, 10);
-  EXPECT_EQ(kernel.duration, 50);
-  EXPECT_EQ(kernel.argument("clamped_ns"), "3");
+  EXPECT_EQ(kernel.begin, 11);
+  EXPECT_EQ(kernel.duration, 49);
+  EXPECT_EQ(kernel.argument("clamped_ns"), "4");
   EXPECT_EQ(kernel.ending_flows.size(), 1U);
 }
 

@@ -243,7 +243,7 @@ TEST(Nsys, TheOldestSchemaIsRead) {
 TEST(Nsys, SecretsAreDroppedAndCounted) {
   const auto run = run_of(
       "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE_0','TOKEN=hunter2'),"
-      "('PROCESS_0:COMMAND','/home/me/secret_project'),('PROCESS_0:ARGUMENT_0','--key=hunter2');"
+      "('PROCESS_0:COMMAND','/data/me/secret_project'),('PROCESS_0:ARGUMENT_0','--key=hunter2');"
       "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0,'','DeviceEnvironment',0,'TOKEN=hunter2'),"
       "(0,'','Hostname',0,'n0');"
       "INSERT INTO StringIds VALUES (99,'hunter2 on stdout');"

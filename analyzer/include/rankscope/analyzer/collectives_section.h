@@ -31,7 +31,7 @@ struct GroupRow {
   std::string group;
   std::string op;
   std::int64_t count = 0;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = -1;   ///< sum of those that were recorded; -1 = of none
   std::int64_t wait_ns = 0;  ///< rank ns
   std::int64_t transfer_ns = 0;
   std::optional<double> busbw_gbps;
