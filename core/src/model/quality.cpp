@@ -50,7 +50,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {warmup_excluded, "warmup_excluded", info,
      "Leading slow steps are left out of the statistics; --include-warmup counts them."},
     {no_comm_args, "no_comm_args", info,
-     "Communication carries no group or sequence number, so it is not matched across ranks."},
+     "Communication carries no group or sequence number: across ranks it is matched by order, or not at all."},
     {pace_overruns, "pace_overruns", info,
      "Paced blocks took longer than their nominal time because the machine was too busy: times are noisier than "
      "intended."},
