@@ -53,6 +53,7 @@ Result<recording::Manifest> check_spool(const fs::path& spool) {
     return fail(ErrorKind::cannot_write,
                 format("--recover: the recorder of {} (process {}) still runs and gathers it itself", name,
                        manifest->spooled->recorder.pid));
+  wait_for_stragglers(spool);  // those that are just ending
   if (const auto running = count_written(recording::segments_of(spool)); running > 0)
     return fail(ErrorKind::cannot_write,
                 format("--recover: {} recorded processes still run and write into {}; wait for their end, or end them",
