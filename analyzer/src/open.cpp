@@ -69,22 +69,26 @@ Result<void> add_file(const fs::path& path, Recognised& all) {
 Result<void> add_folder(const fs::path& folder, Recognised& all) {
   std::error_code error;
   Files files;
-  for (const fs::directory_entry& entry : fs::directory_iterator{folder, error})
-    if (entry.is_regular_file(error)) files.push_back(entry.path());
+  for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
+    std::error_code of_entry;  // a dangling link is no file, and no reason to refuse the others
+    if (entry->is_regular_file(of_entry)) files.push_back(entry->path());
+  }
   if (error) return fail(ErrorKind::unreadable, format("cannot read {}: {}", folder.string(), error.message()));
   std::ranges::sort(files);
   const std::size_t before = all.files.size();
   for (const fs::path& file : files) {
     const auto head = file_head(file);
-    if (head && importer_of(*head, file) != nullptr) {
+    if (!head) return tl::make_unexpected(head.error());  // it may be a rank
+    if (importer_of(*head, file) != nullptr) {
       RS_TRY_VOID(add_file(file, all));
     }
   }
   if (all.files.size() > before) return {};
   for (const fs::path& file : files)
     if (file.extension() == ".nsys-rep") return tl::make_unexpected(not_readable("-", file));
-  return fail(ErrorKind::unreadable, format("{} holds nothing that rankscope reads: no recording and no trace{}",
-                                            folder.string(), files.empty() ? "; it is empty" : ""));
+  return fail(ErrorKind::unreadable,
+              format("{} holds nothing that rankscope reads: no recording and no trace{}", folder.string(),
+                     fs::is_empty(folder, error) ? "; it is empty" : "; folders inside it are not searched"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "interrupt.h"
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/analyzer/select.h"
@@ -25,9 +26,11 @@ std::string shown(const std::string& out) { return analyzer::is_stdout(out) ? "s
 
 Result<void> export_run(const ExportArguments& arguments) {
   RS_TRY(const analyzer::Selection limits, limits_from(arguments.limits));
+  RS_TRY_VOID(check_output(arguments.run.paths, arguments.out));
   RS_TRY(auto whole, open(arguments.run));
   RS_TRY(const auto run,
          analyzer::select(std::move(whole), limits).map_error(while_doing(arguments.run.paths.front())));
+  catch_interrupts();
   for (const analyzer::ExportInfo& info : analyzer::exports())
     if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + shown(arguments.out)));
   return fail(ErrorKind::usage, format("--to: '{}' is no format", arguments.to));
@@ -52,7 +55,7 @@ Action declare_export(CLI::App& app, const Words&) {
   app.footer(footer);
   return [arguments] {
     const auto done = export_run(*arguments);
-    if (!done) return say(done.error());
+    if (!done) return interrupted() == 0 ? say(done.error()) : (say(done.error()), 128 + interrupted());
     if (analyzer::is_stdout(arguments->out)) return 0;
     std::error_code no_file;  // a pipe, a device or a folder has no size
     const auto bytes = std::filesystem::file_size(arguments->out, no_file);

@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "rankscope " RANKSCOPE_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "RUN is a .rankscope folder. Results go to stdout, progress and errors to stderr.\n"
+      "RUN is a .rankscope folder or pack, Kineto JSON, or .sqlite of Nsight Systems. Results go to stdout, progress "
+      "and errors to stderr.\n"
       "Exit status: 0 done, 2 wrong options, 3 nothing readable, 4 cannot tell, 5 cannot write.");
   char** const dashes =
       std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });

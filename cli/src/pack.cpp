@@ -1,10 +1,12 @@
 // rankscope pack RUN [OUT]
-#include "rankscope/analyzer/pack.h"
-
 #include <filesystem>
 #include <memory>
 
+#include "interrupt.h"
+#include "rankscope/analyzer/output_file.h"
+#include "rankscope/analyzer/pack.h"
 #include "rankscope/core/format.h"
+#include "run_argument.h"
 #include "say.h"
 #include "verb.h"
 
@@ -38,8 +40,12 @@ Action declare_pack(CLI::App& app, const Words&) {
   return [arguments] {
     const std::string out = arguments->out.empty() ? default_out(arguments->run) : arguments->out;
     const auto secrets = arguments->keep_secrets ? recording::Secrets::keep : recording::Secrets::hide;
+    const auto allowed = check_output({arguments->run}, out);
+    if (!allowed) return say(allowed.error());
+    catch_interrupts();
     const auto packed = analyzer::pack_recording(arguments->run, out, secrets, progress_of("writing " + out));
-    if (!packed) return say(packed.error());
+    if (!packed) return interrupted() == 0 ? say(packed.error()) : (say(packed.error()), 128 + interrupted());
+    if (analyzer::is_stdout(out)) return 0;
     std::error_code no_size;
     const auto bytes = fs::file_size(out, no_size);
     say(format(

@@ -45,6 +45,7 @@ Result<void> check_steps(const analyzer::Report& report) {
 Result<int> report(const ReportArguments& arguments) {
   RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
   options.instances = arguments.instances;
+  if (!arguments.json.empty()) RS_TRY_VOID(check_output(arguments.run.paths, arguments.json));
   RS_TRY(const auto run, open(arguments.run));
   RS_TRY_VOID(check_ranks(*run, options));
   const analyzer::Report result = analyzer::analyze(*run, options);

@@ -1,5 +1,6 @@
 #include "run_argument.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -48,6 +49,20 @@ Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
   options.progress = progress_of("reading " + argument.paths.front());
   const std::vector<std::filesystem::path> paths{argument.paths.begin(), argument.paths.end()};
   return analyzer::open_run(paths, options);
+}
+
+Result<void> check_output(const std::vector<std::string>& runs, const std::string& out) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const fs::path target = fs::weakly_canonical(out, failed);
+  if (failed || !fs::exists(target, failed)) return {};
+  for (const std::string& run : runs) {
+    const fs::path source = fs::weakly_canonical(run, failed);
+    const auto [end, ignored] = std::ranges::mismatch(source, target);
+    if (!failed && end == source.end())  // it is the source, or lies in it
+      return fail(ErrorKind::usage, format("{} is what is read, or a part of it; write to another name", out));
+  }
+  return {};
 }
 
 }  // namespace rankscope::cli

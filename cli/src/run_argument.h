@@ -22,5 +22,7 @@ enum class RunPaths : std::uint8_t { one, several };
 void add_run(CLI::App& app, RunArgument& argument, RunPaths how_many);
 /// `usage` errors for a map that is none.
 [[nodiscard]] Result<std::shared_ptr<const Run>> open(const RunArgument& argument);
+/// `usage` error if writing to `out` would replace what is read.
+[[nodiscard]] Result<void> check_output(const std::vector<std::string>& runs, const std::string& out);
 
 }  // namespace rankscope::cli

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "interrupt.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::cli {
@@ -75,7 +76,7 @@ std::function<bool(double)> progress_of(std::string what) {
   state->what = std::move(what);
   return [state](double done) {
     tell(*state, done);
-    return true;
+    return interrupted() == 0;
   };
 }
 

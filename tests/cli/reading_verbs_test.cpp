@@ -146,6 +146,34 @@ TEST_F(ReadingVerbs, ADashIsStdout) {
   EXPECT_EQ(trace.out, testing::read_file(path("file.json")));
 }
 
+TEST_F(ReadingVerbs, WhatIsReadIsNeverOverwritten) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  const std::string before = testing::read_file(run);
+  for (const auto& words : {std::vector<std::string>{"export", run, run},
+                            {"export", run, "--to", "sqlite", run},
+                            {"report", run, "--json", run},
+                            {"pack", run, run}}) {
+    const auto result = rankscope(words);
+    EXPECT_EQ(result.status, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("is what is read"));
+  }
+  EXPECT_EQ(testing::read_file(run), before);
+}
+
+TEST_F(ReadingVerbs, AFolderOfOthersIsNeverReplacedAndOneOfOursIs) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  fs::create_directory(path("own"));
+  write("own/worker0.1.pt.trace.json", "{}");
+  for (const char* format : {"kineto", "tensorboard"}) {
+    const auto refused = rankscope({"export", run, "--to", format, path("own")});
+    EXPECT_EQ(refused.status, 5) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("holds files that no export of rankscope wrote"));
+    EXPECT_EQ(testing::read_file(path("own/worker0.1.pt.trace.json")), "{}");
+    EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0);
+    EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0) << "again";
+  }
+}
+
 TEST_F(ReadingVerbs, HelpNamesDefaultsAndSaysNothingThatDoesNotConcernTheVerb) {
   EXPECT_THAT(rankscope({"report", "--help"}).out, HasSubstr("a .rankscope folder or pack"));
   EXPECT_THAT(rankscope({"doctor", "--help"}).out, Not(HasSubstr("RUN")));

@@ -49,7 +49,8 @@ std::string readable(const ExportInfo& info, const fs::path& out) {
   std::vector<fs::path> files(fs::directory_iterator{out}, fs::directory_iterator{});
   std::ranges::sort(files);
   std::string text;
-  for (const auto& file : files) text += file.filename().string() + "\n" + read_file(file);
+  for (const auto& file : files)
+    if (!file.filename().string().starts_with(".")) text += file.filename().string() + "\n" + read_file(file);
   return text;
 }
 

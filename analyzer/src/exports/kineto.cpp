@@ -27,7 +27,7 @@ Result<void> write_kineto(const Run& run, const std::filesystem::path& out, cons
     return fail(ErrorKind::not_computable, "no process of this run has a rank, and Kineto has a file per rank");
   const KinetoWords words{run};
   if (run.ranks().size() == 1) return write_rank(run, run.ranks().front(), words, out, done);
-  RS_TRY(auto folder, OutputPlace::folder(out, ".json"));
+  RS_TRY(auto folder, OutputPlace::folder(out));
   const std::size_t width = std::to_string(run.ranks().back().value).size();
   for (const RankId rank : run.ranks())
     RS_TRY_VOID(write_rank(run, rank, words, folder.path() / format("rank-{:0{}}.json", rank.value, width), done));

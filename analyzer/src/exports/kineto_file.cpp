@@ -112,7 +112,8 @@ void KinetoFile::devices() {
 void KinetoFile::distributed() {
   const Process& process = run_.processes()[process_];
   const std::string_view backend = run_.metadata(process, "backend");
-  out_.text(",\n  \"distributedInfo\": {\"backend\": ").text(json_string(backend.empty() ? "nccl" : backend));
+  const std::string_view fallback = run_.has_accelerator(process.rank) ? "nccl" : "gloo";
+  out_.text(",\n  \"distributedInfo\": {\"backend\": ").text(json_string(backend.empty() ? fallback : backend));
   out_.text(", \"rank\": ").integer(rank_.value);
   if (run_.info().world_size > 0) out_.text(", \"world_size\": ").integer(run_.info().world_size);
   if (const std::string_view version = run_.metadata(process, "nccl_version"); !version.empty())

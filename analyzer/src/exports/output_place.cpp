@@ -21,14 +21,13 @@ tl::unexpected<Error> cannot_write(const fs::path& target, std::string_view why)
 /// A trailing slash names the folder, not a nameless entry in it.
 fs::path without_slash(const fs::path& target) { return target.filename().empty() ? target.parent_path() : target; }
 
-/// True if the folder holds nothing but files of an earlier export.
-bool may_replace(const fs::path& folder, std::string_view suffix) {
+/// In every folder that we write: what bears it may be replaced. Names cannot tell, since people have traces that are
+/// named like ours.
+constexpr const char* mark = ".rankscope-export";
+
+bool may_replace(const fs::path& folder) {
   std::error_code failed;
-  for (const auto& entry : fs::directory_iterator{folder, failed}) {
-    const bool ours = entry.is_regular_file(failed) && entry.path().filename().string().ends_with(suffix);
-    if (failed || !ours) return false;
-  }
-  return !failed;
+  return fs::exists(folder / mark, failed) || fs::is_empty(folder, failed);
 }
 
 }  // namespace
@@ -59,18 +58,19 @@ Result<OutputPlace> OutputPlace::file(const fs::path& target) {
   return place;
 }
 
-Result<OutputPlace> OutputPlace::folder(const fs::path& target, std::string_view suffix) {
+Result<OutputPlace> OutputPlace::folder(const fs::path& target) {
   if (is_stdout(target)) return cannot_write(target, "this format is a folder of files; give a folder");
   OutputPlace place{target};
   std::error_code failed;
   const auto status = fs::status(place.target_, failed);
   if (fs::exists(status) && !fs::is_directory(status))
     return cannot_write(target, "it is a file, and this format is a folder of files");
-  if (fs::is_directory(status) && !may_replace(place.target_, suffix))
-    return cannot_write(target, format("the folder holds other files than *{}; choose a new one", suffix));
+  if (fs::is_directory(status) && !may_replace(place.target_))
+    return cannot_write(target, "the folder holds files that no export of rankscope wrote; choose a new one");
   fs::remove_all(place.temporary_, failed);
   fs::create_directory(place.temporary_, failed);
   if (failed) return cannot_write(target, failed.message());
+  RS_TRY_VOID(write_file(place.temporary_ / mark, "rankscope may replace this folder by another export\n"));
   return place;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string_view>
 
 #include "rankscope/core/result.h"
 
@@ -14,9 +13,9 @@ class OutputPlace {
  public:
   /// A place for one file; nothing is at path() yet.
   [[nodiscard]] static Result<OutputPlace> file(const std::filesystem::path& target);
-  /// A new folder at path(). A folder at the target is replaced if it is empty or holds nothing but files whose names
-  /// end in `suffix`, that is an earlier export; anything else is an error.
-  [[nodiscard]] static Result<OutputPlace> folder(const std::filesystem::path& target, std::string_view suffix);
+  /// A new folder at path(), with a mark that it is ours. A folder at the target is replaced if it is empty or bears
+  /// that mark, as an earlier export does; anything else is an error.
+  [[nodiscard]] static Result<OutputPlace> folder(const std::filesystem::path& target);
   OutputPlace(OutputPlace&& other) noexcept;
   OutputPlace& operator=(OutputPlace&&) = delete;
   OutputPlace(const OutputPlace&) = delete;

@@ -36,7 +36,7 @@ std::map<std::string, Json> files_of(const std::string& run_text) {
   EXPECT_TRUE(written) << written.error().message;
   std::map<std::string, Json> files;
   for (const auto& entry : std::filesystem::directory_iterator{folder / "out"})
-    files[entry.path().filename()] = Json::parse(read_file(entry.path()));
+    if (entry.path().extension() == ".json") files[entry.path().filename()] = Json::parse(read_file(entry.path()));
   return files;
 }
 
@@ -246,17 +246,30 @@ TEST(Tensorboard, AFolderWithOtherFilesIsNotTouched) {
 }
 
 TEST(Tensorboard, AnEarlierExportIsReplacedAndACancelledOneLeavesIt) {
+  const auto earlier = run_from_text("@rank 0 host=old\n0 op 0 50 a\n");
+  const auto run = run_from_text("@rank 0 host=n0\n0 op 0 50 a\n");
+  const TemporaryFolder folder;
+  ASSERT_TRUE(export_tensorboard(**earlier, folder / "out"));
+  const auto old = folder / "out/old_0.0000000000000.pt.trace.json";
+  ASSERT_TRUE(std::filesystem::exists(old));
+  const auto cancelled = export_tensorboard(**run, folder / "out", [](double) { return false; });
+  ASSERT_FALSE(cancelled);
+  EXPECT_TRUE(std::filesystem::exists(old));
+  ASSERT_TRUE(export_tensorboard(**run, folder / "out"));
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/n0_0.0000000000000.pt.trace.json"));
+  EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST(Tensorboard, AFolderOfOtherTracesIsNotReplaced) {
   const auto run = run_from_text("@rank 0 host=n0\n0 op 0 50 a\n");
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "out");
-  std::ofstream{folder / "out/old_0.1.pt.trace.json"} << "{}";
-  const auto cancelled = export_tensorboard(**run, folder / "out", [](double) { return false; });
-  ASSERT_FALSE(cancelled);
-  EXPECT_TRUE(std::filesystem::exists(folder / "out/old_0.1.pt.trace.json"));
-  ASSERT_TRUE(export_tensorboard(**run, folder / "out"));
-  EXPECT_FALSE(std::filesystem::exists(folder / "out/old_0.1.pt.trace.json"));
-  EXPECT_TRUE(std::filesystem::exists(folder / "out/n0_0.0000000000000.pt.trace.json"));
-  EXPECT_EQ(folder.file_count(), 1U);
+  std::ofstream{folder / "out/mine_0.1.pt.trace.json"} << "{}";
+  const auto written = export_tensorboard(**run, folder / "out");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("no export of rankscope wrote"), std::string::npos);
+  EXPECT_EQ(read_file(folder / "out/mine_0.1.pt.trace.json"), "{}");
 }
 
 }  // namespace
