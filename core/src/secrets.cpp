@@ -24,6 +24,8 @@ constexpr std::array token_forms{
     TokenForm{"pypi-", 30}, TokenForm{"eyJ", 40},
 };
 
+constexpr std::size_t shortest_bearer = 12;  // "Basic training" is no header
+
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
 bool is_token(char c) { return is_word(c) || c == '.' || c == '+' || c == '/' || c == '='; }
 bool ends_value(char c) {
@@ -56,7 +58,7 @@ class Hider {
     private_keys();
     for (std::size_t at = 0; at < text_.size(); ++at) {
       if (at > 0 && is_word(text_[at - 1])) continue;
-      if (token(at) || url_password(at)) continue;
+      if (token(at) || url_password(at) || bearer(at)) continue;
       named_value(at);
     }
     return found_;
@@ -90,6 +92,19 @@ class Hider {
       while (end < text_.size() && is_token(text_[end])) ++end;
       if (end - at < form.prefix.size() + form.rest) continue;
       hide(at, end);
+      return true;
+    }
+    return false;
+  }
+
+  // Authorization: Bearer abc
+  bool bearer(std::size_t at) {
+    for (const std::string_view scheme : {"Bearer ", "Basic "}) {
+      if (!view().substr(at).starts_with(scheme)) continue;
+      std::size_t end = at + scheme.size();
+      while (end < text_.size() && is_token(text_[end])) ++end;
+      if (end < at + scheme.size() + shortest_bearer) continue;
+      hide(at + scheme.size(), end);
       return true;
     }
     return false;
@@ -135,17 +150,20 @@ class Hider {
 }  // namespace
 
 bool names_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 10> anywhere{"secret", "secrets",    "password",    "passwd", "passphrase",
-                                                      "apikey", "credential", "credentials", "auth",   "private"};
-  constexpr std::array<std::string_view, 4> last{"token", "key", "pat", "pwd"};
+  constexpr std::array<std::string_view, 3> words{"auth", "private", "authorization"};
+  constexpr std::array<std::string_view, 7> anywhere{"password", "passwd",     "passphrase", "secret",
+                                                     "apikey",   "credential", "privatekey"};
+  constexpr std::array<std::string_view, 3> at_the_end{"token", "dbpass", "sshpass"};
+  constexpr std::array<std::string_view, 3> last_word{"key", "pat", "pwd"};
   const std::vector<std::string> parts = parts_of(name);
   if (parts.empty()) return false;
-  const auto known = [&anywhere](const std::string& part) {
-    return std::ranges::find(anywhere, part) != anywhere.end();
-  };
-  if (std::ranges::any_of(parts, known)) return true;
-  const bool alone_means_little = parts.size() == 1 && parts.back() != "token";  // "key", "pat"
-  return !alone_means_little && std::ranges::find(last, parts.back()) != last.end();
+  std::string joined;  // PGPASSWORD, pgPassword and pg-password are one
+  for (const std::string& part : parts) joined += part;
+  const auto is_in = [](const auto& list, const auto& text) { return std::ranges::find(list, text) != list.end(); };
+  if (std::ranges::any_of(parts, [&](const std::string& part) { return is_in(words, part); })) return true;
+  if (std::ranges::any_of(anywhere, [&](auto word) { return joined.find(word) != std::string::npos; })) return true;
+  if (std::ranges::any_of(at_the_end, [&](auto word) { return joined.ends_with(word); })) return true;
+  return parts.size() > 1 && is_in(last_word, parts.back());  // "key" alone means little
 }
 
 std::size_t hide_secrets(std::span<char> text) { return Hider{text}.run(); }

@@ -19,9 +19,11 @@ TEST(Secrets, OptionsAndVariablesOfACommandAreHidden) {
 }
 
 TEST(Secrets, NamesAreReadWordByWord) {
-  for (const char* name : {"HF_TOKEN", "--token", "accessToken", "AWS_SECRET_ACCESS_KEY", "db.password", "api-key"})
+  for (const char* name : {"HF_TOKEN", "--token", "accessToken", "AWS_SECRET_ACCESS_KEY", "db.password", "api-key",
+                           "PGPASSWORD", "--authtoken", "HFTOKEN", "Authorization", "SSHPASS"})
     EXPECT_TRUE(names_secret(name)) << name;
-  for (const char* name : {"tokenizer", "--max-tokens", "eos_token_id", "author", "key", "monkey", "", "keys_per_step"})
+  for (const char* name : {"tokenizer", "--max-tokens", "eos_token_id", "author", "key", "forward_pass", "num_tokens",
+                           "monkey", "", "keys_per_step"})
     EXPECT_FALSE(names_secret(name)) << name;
 }
 
@@ -36,6 +38,8 @@ TEST(Secrets, TokensOfKnownFormAreHiddenWhereverTheyStand) {
 TEST(Secrets, PasswordsInAddressesAndInEnvironmentsAreHidden) {
   EXPECT_EQ(hidden("clone https://me:hunter2@git.example/x.git done"),
             "clone https://me:*******@git.example/x.git done");
+  EXPECT_EQ(hidden("Authorization: Bearer abc.def-ghi_jkl"), "Authorization: Bearer ***************");
+  EXPECT_EQ(hidden("Basic training of 3 layers"), "Basic training of 3 layers");
   EXPECT_EQ(hidden("store tcp://10.0.0.1:29500/x"), "store tcp://10.0.0.1:29500/x");
   EXPECT_EQ(hidden("A=1\nWANDB_API_KEY=0123abc\nB=2"), "A=1\nWANDB_API_KEY=*******\nB=2");
   EXPECT_EQ(hidden(R"({"db_password": "x y", "size": 3})"), R"({"db_password": "***", "size": 3})");

@@ -9,6 +9,8 @@
 namespace rankscope::analyzer::nsys {
 namespace {
 
+constexpr std::int64_t most_devices = 4096;
+
 constexpr std::int64_t newest_major_schema = 3;
 constexpr std::int64_t boot_tolerance_ns = 2'000'000'000;  // what a clock may be stepped between two recordings
 
@@ -83,9 +85,10 @@ Device any_of(const Gpus& gpus) {
 }
 
 void add_device(Timeline& timeline, ProcessKey key, std::int64_t ordinal, const Device& from) {
+  if (ordinal < 0 || ordinal >= most_devices) return;  // no process has so many; its work keeps the number
   Device device = from;
   device.process = timeline.row(key);
-  device.ordinal = static_cast<std::int32_t>(std::clamp<std::int64_t>(ordinal, -1, INT32_MAX));
+  device.ordinal = static_cast<std::int32_t>(ordinal);
   timeline.builder().add_device(std::move(device));
 }
 

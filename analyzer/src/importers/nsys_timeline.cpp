@@ -76,7 +76,8 @@ std::optional<Timeline::When> Timeline::when(ProcessKey key, std::optional<std::
   if (!begin || !is_plausible(*begin)) return std::nullopt;  // the census has counted it
   When when{.time = {run_time(*begin), {}}};
   if (end && is_plausible(*end)) {
-    when.time.end = run_time(*end);
+    when.time.end = run_time(std::max(*end, *begin));
+    if (*end < *begin) builder_.quality().add(Counter::negative_duration);
   } else {
     builder_.quality().add(Counter::spans_unclosed);
     when.time.end = run_time(std::max(census_.last.value_or(*begin), *begin));

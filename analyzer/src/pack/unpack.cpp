@@ -112,7 +112,9 @@ bool looks_like_pack(const fs::path& path) {
 Result<std::shared_ptr<const Run>> read_pack(const fs::path& path) {
   RS_TRY(const auto in, ZstdReader::open(path));
   std::error_code error;
-  RS_TRY(const auto scratch, ScratchFolder::create(fs::temp_directory_path(error)));
+  const fs::path base = fs::temp_directory_path(error);
+  if (error) return fail(ErrorKind::cannot_write, format("cannot unpack {}: TMPDIR names no folder", path.string()));
+  RS_TRY(const auto scratch, ScratchFolder::create(base));
   const fs::path folder = scratch.path() / "recording";
   fs::create_directories(folder / recording::segment_folder, error);
   RS_TRY_VOID((Unpacker{*in, path.string(), folder}.run()));

@@ -127,6 +127,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     progress.done(i + 1);
     if (!gathered && gathered.error().kind == ErrorKind::unreadable) {
       summary.notes.push_back(gathered.error().message + "; this process is missing");  // it died while it was made
+      ++summary.unreadable;
       continue;
     }
     if (!gathered) {
@@ -166,6 +167,7 @@ Result<void> describe(const recording::Manifest& fresh, int status, const Record
   manifest.exit_status = std::max<std::int64_t>(manifest.exit_status, status);
   recording::add_loss(manifest, Counter::processes_not_recorded, summary.not_recorded);  // siblings add up
   recording::add_loss(manifest, Counter::processes_not_watched, summary.not_watched);
+  recording::add_loss(manifest, Counter::segments_unreadable, summary.unreadable);
   return recording::write_manifest(summary.out, manifest);
 }
 

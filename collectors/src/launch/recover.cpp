@@ -20,11 +20,12 @@ std::uint64_t count_written(const std::vector<fs::path>& segments) {
   return static_cast<std::uint64_t>(std::ranges::count_if(segments, is_written));
 }
 
-/// Nothing while its recorder runs: it is in use then.
+/// Nothing while its recorder runs, or may run on another host: it is in use then.
 std::optional<LeftSpool> look_at(const fs::path& path) {
   LeftSpool left{.path = path};
   if (const auto manifest = recording::read_manifest(path)) {
-    if (manifest->spooled && is_running(manifest->spooled->recorder)) return std::nullopt;
+    if (manifest->spooled && (is_elsewhere(manifest->spooled->recorder) || is_running(manifest->spooled->recorder)))
+      return std::nullopt;
     left.command = manifest->command;
     if (manifest->spooled) left.out = manifest->spooled->out;
   }
@@ -49,6 +50,10 @@ Result<recording::Manifest> check_spool(const fs::path& spool) {
   if (!is_spool)
     return fail(ErrorKind::unreadable,
                 format("--recover: {} is no folder that a recorder left; `rankscope doctor` lists those", name));
+  if (manifest && is_elsewhere(manifest->spooled->recorder))
+    return fail(ErrorKind::cannot_write,
+                format("--recover: {} belongs to a recorder on host {}, which may still run; recover it there", name,
+                       manifest->spooled->recorder.host));
   if (manifest && is_running(manifest->spooled->recorder))
     return fail(ErrorKind::cannot_write,
                 format("--recover: the recorder of {} (process {}) still runs and gathers it itself", name,
@@ -100,7 +105,10 @@ Result<RecordSummary> recover(const RecoverOptions& given) {
   RS_TRY_VOID(gather(recording::segments_of(options.spool), options.talk, summary));
   RS_TRY_VOID(describe(manifest, static_cast<int>(manifest.exit_status), summary));
   untie(options.spool, summary.out);
-  remove_folder(options.spool);
+  if (summary.unreadable > 0)
+    summary.notes.push_back(format("what could not be read is kept in {}", options.spool.string()));
+  else
+    remove_folder(options.spool);
   say(options.talk, summary_text(summary));
   return summary;
 }

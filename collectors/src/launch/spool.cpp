@@ -97,6 +97,8 @@ recording::ProcessIdentity own_identity() {
   return {.host = host_name(), .boot_id = boot_id(), .pid = getpid(), .start_ticks = start_of(getpid())};
 }
 
+bool is_elsewhere(const recording::ProcessIdentity& process) { return process.host != host_name(); }
+
 bool is_running(const recording::ProcessIdentity& process) {
   if (process.host != host_name() || process.boot_id != boot_id()) return false;
   const auto pid = static_cast<pid_t>(process.pid);

@@ -27,6 +27,8 @@ void untie(const std::filesystem::path& spool, const std::filesystem::path& out)
 void remove_folder(const std::filesystem::path& folder);
 
 [[nodiscard]] recording::ProcessIdentity own_identity();
+/// True for a process of another host, of which nothing can be told from here: spools may lie on a shared file system.
+[[nodiscard]] bool is_elsewhere(const recording::ProcessIdentity& process);
 [[nodiscard]] bool is_running(const recording::ProcessIdentity& process);
 /// True if the segment is of a process that still runs here and records itself.
 [[nodiscard]] bool is_written(const std::filesystem::path& segment);

@@ -25,8 +25,9 @@ Texts texts_of(std::span<std::byte> payload) {
 }
 
 bool is_key_and_text(const Record& record) {
-  return record.head.type == static_cast<std::uint8_t>(RecordType::attribute_text) ||
-         record.head.type == static_cast<std::uint8_t>(RecordType::metadata);
+  const auto type = static_cast<RecordType>(record.head.type);
+  return type == RecordType::attribute_text || type == RecordType::mark_attribute_text ||
+         type == RecordType::range_attribute_text || type == RecordType::metadata;
 }
 
 }  // namespace

@@ -310,6 +310,10 @@ void ThreadWriter::attribute(std::string_view key, std::string_view value, Owner
 
 void ThreadWriter::attribute_json(std::string_view key, std::string_view json) {
   if (dropped_depth_ > 0) return drop();
+  if (json.size() > longest_string) {  // a part of it would be no JSON
+    segment_.header().names_truncated.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   two_names(RecordType::attribute_text, is_json, key, json, 0, 2);
 }
 

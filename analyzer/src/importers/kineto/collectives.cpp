@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t most_enclosing = 64;
 constexpr std::int64_t most_members = 1 << 20;
+constexpr std::int64_t most_ranks = 1 << 24;
 
 /// What is known of one operation; filled from the best source to the poorest.
 struct Description {
@@ -165,7 +166,9 @@ class Collectives {
     for (const GroupConfig& group : file_.metadata.groups)
       if (group.name == what.group && !group.ranks.empty()) return group.ranks;
     std::vector<std::uint32_t> members;
-    if (what.start >= 0 && what.stride > 0 && what.group_size > 0 && what.group_size <= most_members) {
+    const bool plausible = what.start >= 0 && what.start < most_ranks && what.stride > 0 && what.stride < most_ranks &&
+                           what.group_size > 0 && what.group_size <= most_members;
+    if (plausible && what.start + (what.group_size - 1) * what.stride < most_ranks) {
       for (std::int64_t i = 0; i < what.group_size; ++i)
         members.push_back(static_cast<std::uint32_t>(what.start + i * what.stride));
       return members;
@@ -173,7 +176,7 @@ class Collectives {
     if (what.members.find("...") != std::string::npos) return {};
     for_each_item(what.members, [&members](const Value& item) {
       const auto rank = integer_of(item.raw);
-      if (rank && *rank >= 0) members.push_back(static_cast<std::uint32_t>(*rank));
+      if (rank && *rank >= 0 && *rank < most_ranks) members.push_back(static_cast<std::uint32_t>(*rank));
     });
     return members;
   }

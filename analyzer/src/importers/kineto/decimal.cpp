@@ -6,7 +6,7 @@
 namespace rankscope::analyzer::kineto {
 namespace {
 
-constexpr std::uint64_t largest = 4'000'000'000'000'000'000;  // sums of two stay below 2^63
+constexpr std::uint64_t largest = std::uint64_t{1} << 61;  // the year 2043; sums of three stay below 2^63
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

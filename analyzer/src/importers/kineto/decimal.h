@@ -8,7 +8,7 @@
 namespace rankscope::analyzer::kineto {
 
 /// Microseconds to nanoseconds, exact to the third decimal and rounded half up beyond: "1.2345" is 1235. Takes
-/// exponents. Nothing for what is no number, or too large (about 127 years).
+/// exponents. Nothing for what is no number, or too large (73 years).
 [[nodiscard]] std::optional<std::int64_t> nanoseconds_of(std::string_view micros);
 
 /// An integer, or nothing (fractions, exponents, above 2^63).

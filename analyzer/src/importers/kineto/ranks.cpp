@@ -9,6 +9,8 @@
 namespace rankscope::analyzer {
 namespace {
 
+constexpr std::int64_t most_ranks = 1 << 24;
+
 constexpr std::string_view digits = "0123456789";
 constexpr std::size_t most_names = 8;
 
@@ -31,7 +33,7 @@ std::optional<std::int64_t> mapped(const RankEvidence& file, const ImportOptions
 std::optional<std::int64_t> told(const RankEvidence& file, const ImportOptions& options) {
   if (const auto rank = mapped(file, options)) return rank;
   if (file.metadata) return file.metadata;
-  if (file.communicator) return file.communicator;
+  if (file.communicator && *file.communicator >= 0 && *file.communicator < most_ranks) return file.communicator;
   if (const auto rank = rank_in_name(file.path.filename().string())) return rank;
   return rank_in_name(std::filesystem::path{file.trace_name}.filename().string());
 }
@@ -67,7 +69,7 @@ Result<void> guess(std::span<const RankEvidence> files, const std::vector<std::s
   std::set<std::int32_t> used;
   std::set<std::string> hosts;
   for (const std::size_t i : unknown) {
-    if (files[i].devices.size() == 1) used.insert(*files[i].devices.begin());
+    if (files[i].devices.size() == 1 && *files[i].devices.begin() >= 0) used.insert(*files[i].devices.begin());
     hosts.insert(files[i].host);
   }
   if (unknown.size() != files.size() || used.size() != unknown.size() || hosts.size() > 1)
