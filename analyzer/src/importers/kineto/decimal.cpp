@@ -1,5 +1,6 @@
 #include "importers/kineto/decimal.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -90,6 +91,26 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+bool is_json_number(std::string_view text) {
+  const auto take_digits = [&text] {
+    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(digits);
+    return digits > 0;
+  };
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (!take_digits()) return false;
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    if (!take_digits()) return false;
+  }
+  if (text.starts_with('e') || text.starts_with('E')) {
+    text.remove_prefix(1);
+    if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+    if (!take_digits()) return false;
+  }
+  return text.empty();
 }
 
 std::optional<double> real_of(std::string_view text) {

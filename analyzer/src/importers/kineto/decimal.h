@@ -14,6 +14,9 @@ namespace rankscope::analyzer::kineto {
 /// An integer, or nothing (fractions, exponents, above 2^63).
 [[nodiscard]] std::optional<std::int64_t> integer_of(std::string_view text);
 
+/// True for a number as JSON writes one.
+[[nodiscard]] bool is_json_number(std::string_view text);
+
 /// Any finite number, or nothing.
 [[nodiscard]] std::optional<double> real_of(std::string_view text);
 

@@ -248,7 +248,8 @@ AttributeValue Part::attribute_of(const Value& value) {
       return text_of(value);
     case ValueKind::number:
       if (const auto number = integer_of(value.raw)) return *number;
-      return JsonText{builder.intern(value.raw)};
+      if (is_json_number(value.raw)) return JsonText{builder.intern(value.raw)};
+      return builder.intern(value.raw);  // "12abc": an export that wrote it bare would be no JSON
     case ValueKind::json:
       scratch_.clear();
       append_compact(value.raw, scratch_);

@@ -39,5 +39,12 @@ TEST(TraceNumbers, IntegersAboveTheLargestAreNoIntegers) {
   EXPECT_EQ(integer_of("1.0"), std::nullopt);
 }
 
+TEST(TraceNumbers, OnlyWhatJsonCallsANumberIsOne) {
+  for (const char* text : {"0", "-1", "1.5", "1e5", "1.5E-3", "18446744073709551615"})
+    EXPECT_TRUE(is_json_number(text)) << text;
+  for (const char* text : {"", "-", "12abc", "1.2.3", "1.", ".5", "1e", "nan", "inf", "+1"})
+    EXPECT_FALSE(is_json_number(text)) << text;
+}
+
 }  // namespace
 }  // namespace rankscope::analyzer::kineto
