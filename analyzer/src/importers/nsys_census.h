@@ -35,8 +35,11 @@ struct Census {
 /// Fails if the file has no event table, or one of them is damaged.
 [[nodiscard]] Result<Census> take_census(const Database& database);
 
-/// True for times that can be added to each other without overflow (292 / 4 years).
-constexpr bool is_plausible(std::int64_t time) { return time > -(1LL << 61) && time < (1LL << 61); }
+/// True for times of events, which count from the start of the session: less than 18 years, so that sums and
+/// differences with the clock of a host never overflow.
+constexpr bool is_plausible(std::int64_t time) { return time > -(1LL << 59) && time < (1LL << 59); }
+/// The same for clocks, which may count from 1970: until 2043.
+constexpr bool is_plausible_clock(std::int64_t time) { return time > -(1LL << 61) && time < (1LL << 61); }
 
 /// Tables that hold something in time but are not read: name and number of rows, for the user.
 [[nodiscard]] std::string unread_tables(const Database& database);

@@ -61,7 +61,8 @@ class Aligning {
     return true;
   }
 
-  /// The head that ends first cannot wait for the others any more; those that overlap it belong to it.
+  /// The head that ends first cannot wait for the others any more; those that overlap it belong to it. No kernel ends
+  /// before it begins, so that at least one head is taken.
   bool take_earliest() {
     RunTime end = RunTime::max();
     for (const Head& head : heads_)

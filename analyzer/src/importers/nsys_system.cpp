@@ -40,7 +40,7 @@ Result<void> read_clock(const Database& database, Session& session) {
     RS_TRY_VOID(rows.finish());
   }
   for (auto* time : {&session.utc_ns, &session.host_start_ns})
-    if (*time && !is_plausible(**time)) time->reset();
+    if (*time && !is_plausible_clock(**time)) time->reset();
   return {};
 }
 

@@ -178,6 +178,13 @@ TEST(NsysCollectives, AGuessThatDoesNotFitIsGivenUp) {
   for (const Collective& collective : run->collectives()) EXPECT_FALSE(collective.group.is_set());
 }
 
+TEST(NsysCollectives, AKernelThatEndsBeforeItBeginsStopsNothing) {
+  const auto run = run_of(insert(kernel_of(0, 50, 20, 1, all_reduce)) + insert(kernel_of(1, 60, 10, 1, all_reduce)));
+  ASSERT_EQ(run->collectives().size(), 2U);
+  EXPECT_EQ(run->quality().of(Counter::negative_duration), 2U);
+  for (const Collective& collective : run->collectives()) EXPECT_EQ(collective.finished, collective.started);
+}
+
 TEST(NsysCollectives, OneRankAloneIsNoGroupOfOne) {
   const auto run = run_of(insert(kernel_of(0, 0, 100, 1, all_reduce)));
   ASSERT_EQ(run->collectives().size(), 1U);
