@@ -1,4 +1,6 @@
 // rankscope: parses the command line and runs one verb.
+#include <malloc.h>
+
 #include <algorithm>
 #include <csignal>
 #include <string>
@@ -8,6 +10,9 @@
 
 int main(int argc, char** argv) {
   using namespace rankscope::cli;
+  // Tables of a run grow to many megabytes and go again: memory once given back to the system costs a fault per page.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   CLI::App app{"rankscope: which rank, operation, link or schedule makes a training step slow, and why", "rankscope"};
   app.set_version_flag("--version", "rankscope " RANKSCOPE_VERSION);
   app.require_subcommand(1);

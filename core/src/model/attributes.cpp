@@ -1,5 +1,7 @@
 #include "rankscope/core/model/attributes.h"
 
+#include <algorithm>
+
 #include "rankscope/core/result.h"
 
 namespace rankscope {
@@ -23,6 +25,13 @@ std::uint64_t take(const std::uint8_t*& at) {
     value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
     if (byte < 0x80) return value;
   }
+}
+
+/// Writes a varint; returns its end.
+std::uint8_t* put(std::uint64_t value, std::uint8_t* at) {
+  for (; value >= 0x80; value >>= 7U) *at++ = static_cast<std::uint8_t>(value | 0x80U);
+  *at++ = static_cast<std::uint8_t>(value);
+  return at;
 }
 
 }  // namespace
@@ -51,16 +60,27 @@ std::optional<AttributeValue> AttributeRange::find(StringId key) const {
   return std::nullopt;
 }
 
-AttributeStore::Place AttributeStore::add(Place place, StringId key, AttributeValue value) {
-  if (bytes_.size() + largest_item + 1 >= nowhere) return place;
+AttributeStore::Place AttributeStore::add(Place place, std::span<const Attribute> attributes) {
+  const std::size_t most = largest_item * attributes.size() + 1;
+  if (attributes.empty() || used_ + most >= nowhere) return place;
+  if (bytes_.size() < used_ + most) bytes_.resize(std::max(2 * bytes_.size(), used_ + most));
   if (place == nowhere)
-    place = static_cast<Place>(bytes_.size());
+    place = static_cast<Place>(used_);
   else
-    bytes_.pop_back();  // the 0 that ended the set
-  put(1 + kinds * index_of(key) + static_cast<std::uint64_t>(value.kind));
-  put(value.kind == AttributeKind::number ? zigzag(value.number) : value.text.value);
-  bytes_.push_back(0);
+    --used_;  // the 0 that ended the set
+  std::uint8_t* end = bytes_.data() + used_;
+  for (const auto& [key, value] : attributes) {
+    end = put(1 + kinds * index_of(key) + static_cast<std::uint64_t>(value.kind), end);
+    end = put(value.kind == AttributeKind::number ? zigzag(value.number) : value.text.value, end);
+  }
+  *end++ = 0;
+  used_ = static_cast<std::size_t>(end - bytes_.data());
   return place;
+}
+
+void AttributeStore::shrink() {
+  bytes_.resize(used_);
+  bytes_.shrink_to_fit();
 }
 
 std::uint32_t AttributeStore::index_of(StringId key) {
@@ -72,11 +92,6 @@ std::uint32_t AttributeStore::index_of(StringId key) {
     place = static_cast<std::uint32_t>(keys_.size());
   }
   return place - 1;
-}
-
-void AttributeStore::put(std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7U) bytes_.push_back(static_cast<std::uint8_t>(value | 0x80U));
-  bytes_.push_back(static_cast<std::uint8_t>(value));
 }
 
 }  // namespace rankscope

@@ -80,8 +80,13 @@ std::uint32_t RunBuilder::add_span(LaneId lane, SpanKind kind, StringId name, Ti
   return static_cast<std::uint32_t>(run_->spans_.size() - 1);
 }
 
+void RunBuilder::add_attributes(std::uint32_t span_ticket, std::span<const Attribute> attributes) {
+  pending_->describe(*run_, {run_->span_attributes_, span_ticket, run_->spans_.size()}, attributes);
+}
+
 void RunBuilder::add_attribute(std::uint32_t span_ticket, StringId key, AttributeValue value) {
-  pending_->describe(*run_, {run_->span_attributes_, span_ticket, run_->spans_.size()}, {key, value});
+  const Attribute attribute{key, value};
+  add_attributes(span_ticket, {&attribute, 1});
 }
 
 std::uint32_t RunBuilder::add_mark(LaneId lane, StringId name, RunTime time) {
@@ -89,8 +94,13 @@ std::uint32_t RunBuilder::add_mark(LaneId lane, StringId name, RunTime time) {
   return static_cast<std::uint32_t>(run_->marks_.size() - 1);
 }
 
+void RunBuilder::add_mark_attributes(std::uint32_t mark_ticket, std::span<const Attribute> attributes) {
+  pending_->describe(*run_, {run_->mark_attributes_, mark_ticket, run_->marks_.size()}, attributes);
+}
+
 void RunBuilder::add_mark_attribute(std::uint32_t mark_ticket, StringId key, AttributeValue value) {
-  pending_->describe(*run_, {run_->mark_attributes_, mark_ticket, run_->marks_.size()}, {key, value});
+  const Attribute attribute{key, value};
+  add_mark_attributes(mark_ticket, {&attribute, 1});
 }
 
 void RunBuilder::add_link(LinkKind kind, std::uint32_t from_ticket, std::uint32_t to_ticket) {
@@ -179,14 +189,15 @@ Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   return std::shared_ptr<const Run>{std::move(run_)};
 }
 
-void RunBuilder::Pending::describe(Run& run, const Owner& owner, Attribute attribute) {
+void RunBuilder::Pending::describe(Run& run, const Owner& owner, std::span<const Attribute> attributes) {
   RS_CHECK(owner.row + 1 == owner.count);
+  if (attributes.empty()) return;
   owner.places.resize(owner.count, AttributeStore::nowhere);
   AttributeStore::Place& place = owner.places[owner.row];
   RS_CHECK(place == AttributeStore::nowhere || place == open_set);
   const std::size_t before = run.attributes_.byte_count();
-  place = open_set = run.attributes_.add(place, attribute.key, attribute.value);
-  if (run.attributes_.byte_count() == before) run.quality_.add(Counter::attributes_dropped);
+  place = open_set = run.attributes_.add(place, attributes);
+  if (run.attributes_.byte_count() == before) run.quality_.add(Counter::attributes_dropped, attributes.size());
 }
 
 void RunBuilder::Pending::sort_processes(Run& run) {

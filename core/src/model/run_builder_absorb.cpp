@@ -63,8 +63,7 @@ class RunBuilder::Absorption {
       span.name = of(span.name);
       to_.run_->spans_.push_back(span);
       if (row >= from_.span_attributes_.size()) continue;
-      for (const Attribute& attribute : from_.attributes_.at(from_.span_attributes_[row]))
-        to_.add_attribute(first_span_ + row, of(attribute.key), of(attribute.value));
+      to_.add_attributes(first_span_ + row, attributes_at(from_.span_attributes_[row]));
     }
     from_.spans_ = {};
     for (const Link& link : from_.links_)
@@ -76,9 +75,15 @@ class RunBuilder::Absorption {
       const Mark& mark = from_.marks_[row];
       const std::uint32_t ticket = to_.add_mark(of(mark.lane), of(mark.name), mark.time);
       if (row >= from_.mark_attributes_.size()) continue;
-      for (const Attribute& attribute : from_.attributes_.at(from_.mark_attributes_[row]))
-        to_.add_mark_attribute(ticket, of(attribute.key), of(attribute.value));
+      to_.add_mark_attributes(ticket, attributes_at(from_.mark_attributes_[row]));
     }
+  }
+
+  std::span<const Attribute> attributes_at(AttributeStore::Place place) {
+    scratch_.clear();
+    for (const Attribute& attribute : from_.attributes_.at(place))
+      scratch_.push_back({of(attribute.key), of(attribute.value)});
+    return scratch_;
   }
 
   void devices() {
@@ -150,6 +155,7 @@ class RunBuilder::Absorption {
   std::vector<StringId> strings_;
   std::vector<std::uint32_t> processes_;
   std::vector<LaneId> lanes_;
+  std::vector<Attribute> scratch_;
 };
 
 Absorbed RunBuilder::absorb(RunBuilder&& part, PartProcesses processes) {

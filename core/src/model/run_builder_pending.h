@@ -35,7 +35,7 @@ struct RunBuilder::Pending {
 
   AttributeStore::Place open_set = AttributeStore::nowhere;  // the only set that can still grow
 
-  void describe(Run& run, const Owner& owner, Attribute attribute);
+  void describe(Run& run, const Owner& owner, std::span<const Attribute> attributes);
   void sort_processes(Run& run);
   static void sort_devices(Run& run, const Permutation& processes);
   static void sort_marks(Run& run);

@@ -1,8 +1,10 @@
 #include "importers/kineto/decimal.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 namespace rankscope::analyzer::kineto {
 namespace {
@@ -50,27 +52,9 @@ std::optional<Digits> digits_of(std::string_view text) {
   return digits;
 }
 
-/// "1234.567" and "1234", which nearly all times are.
-std::optional<std::int64_t> plain(std::string_view text) {
-  if (text.empty() || text.size() > 19) return std::nullopt;
-  std::int64_t value = 0;
-  std::size_t at = 0;
-  for (; at < text.size() && is_digit(text[at]); ++at) value = value * 10 + (text[at] - '0');
-  if (at == 0 || at > 15) return std::nullopt;
-  value *= 1000;
-  if (at == text.size()) return value;
-  if (text[at] != '.' || text.size() - at > 4 || text.size() - at < 2) return std::nullopt;
-  for (std::int64_t unit = 100; ++at < text.size(); unit /= 10) {
-    if (!is_digit(text[at])) return std::nullopt;
-    value += unit * (text[at] - '0');
-  }
-  return value;
-}
-
 }  // namespace
 
 std::optional<std::int64_t> nanoseconds_of(std::string_view micros) {
-  if (const auto value = plain(micros)) return value;
   const auto digits = digits_of(micros);
   if (!digits) return std::nullopt;
   std::uint64_t value = digits->value;
@@ -84,6 +68,14 @@ std::optional<std::int64_t> nanoseconds_of(std::string_view micros) {
   if (value > largest) return std::nullopt;
   const auto ns = static_cast<std::int64_t>(value);
   return digits->negative ? -ns : ns;
+}
+
+std::optional<std::int64_t> nanoseconds_of(const Value& micros) {
+  constexpr std::array<std::int64_t, 4> factors{1000, 100, 10, 1};  // by decimals
+  if (!micros.short_number || micros.decimals >= factors.size()) return nanoseconds_of(micros.raw);
+  const std::int64_t factor = factors[micros.decimals];
+  if (std::abs(micros.digits) > static_cast<std::int64_t>(largest) / factor) return std::nullopt;
+  return micros.digits * factor;
 }
 
 std::optional<std::int64_t> integer_of(std::string_view text) {

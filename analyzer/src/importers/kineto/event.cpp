@@ -12,12 +12,12 @@ Scan read_arguments(Scanner& scanner, std::vector<Argument>& arguments) {
   if (scanner.peek() == '}') return scanner.expect('}');
   while (true) {
     if (scanner.peek() != '"') return scanner.at_end() ? Scan::cut : Scan::bad;
-    Argument argument;
+    Argument& argument = arguments.emplace_back();
     if (const Scan scan = scanner.text(argument.value); scan != Scan::ok) return scan;
     argument.key = argument.value.raw;
     if (const Scan scan = scanner.expect(':'); scan != Scan::ok) return scan;
     if (const Scan scan = scanner.value(argument.value); scan != Scan::ok) return scan;
-    if (argument.value.kind != ValueKind::absent) arguments.push_back(argument);
+    if (argument.value.kind == ValueKind::absent) arguments.pop_back();
     const char next = scanner.peek();
     if (next != ',' && next != '}') return scanner.at_end() ? Scan::cut : Scan::bad;
     (void)scanner.expect(next);
@@ -56,7 +56,11 @@ Scan read_field(Scanner& scanner, Event& event, std::string_view key) {
 
 void Event::clear() {
   phase = '\0';
-  category = name = pid = tid = time = duration = id = Value{};
+  for (Value* const value : {&category, &name, &pid, &tid, &time, &duration, &id}) {
+    value->kind = ValueKind::absent;
+    value->short_number = false;
+    value->raw = {};
+  }
   arguments.clear();
 }
 

@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <deque>
 #include <filesystem>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "importers/gzip_stream.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer::kineto {
@@ -28,14 +28,14 @@ class MappedText {
   ~MappedText();
 
   [[nodiscard]] std::string_view text() const { return {data_, size_}; }
-  [[nodiscard]] bool is_packed() const { return text().starts_with("\x1f\x8b"); }
+  [[nodiscard]] bool is_packed() const { return text().starts_with(gzip_magic); }
 
  private:
   const char* data_ = nullptr;
   std::size_t size_ = 0;
 };
 
-/// Unpacks gzip, also several members behind one another and gzip inside of gzip, while the caller reads.
+/// Unpacks gzip on a thread of its own while the caller reads.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view packed);
@@ -43,24 +43,26 @@ class Unpacker {
   Unpacker& operator=(const Unpacker&) = delete;
   ~Unpacker();
 
-  /// The next bytes; empty at the end.
-  [[nodiscard]] std::string next();
+  /// The next bytes behind `rest`, which is what was not used of those before; only `rest` at the end. The bytes stay
+  /// until the next call.
+  [[nodiscard]] std::string_view next(std::string_view rest);
   /// After the end: the packed data stopped early or is damaged.
-  [[nodiscard]] bool incomplete() const { return incomplete_; }
-  /// Share of the packed bytes that was used.
-  [[nodiscard]] double share_done() const;
+  [[nodiscard]] bool incomplete() const;
 
  private:
-  class Layer;
-  void run(const std::stop_token& stop);
+  void unpack(std::string_view packed, const std::stop_token& stop);
 
-  std::vector<std::unique_ptr<Layer>> layers_;  // outermost first
-  std::size_t used_layers_ = 0;                 // whose output was looked at: it is packed once more, or it is not
-  std::size_t packed_size_;
+  struct Block {
+    std::string room;      // in front of the text lies room for a rest
+    std::size_t size = 0;  // of the text
+  };
+  Block take();
+
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<std::string> blocks_;
-  std::size_t used_ = 0;
+  std::deque<Block> blocks_;
+  std::vector<Block> spent_;  // used again: fresh memory costs more than unpacking into it
+  Block current_;             // where the bytes handed out lie
   bool ended_ = false;
   bool incomplete_ = false;
   std::jthread worker_;

@@ -71,15 +71,14 @@ Outcome read_packed(std::string_view packed, const std::atomic<bool>& stop) {
   Outcome outcome;
   TraceReader reader{*outcome.part, outcome.metadata};
   Unpacker unpacker{packed};
-  std::string window;
+  std::string_view rest;
   bool ended = false;
   while (!ended && !stop) {
-    const std::string block = unpacker.next();
-    ended = block.empty();
-    window += block;
-    const char* const begin = window.data();
-    const char* const reached = reader.read(begin, begin + window.size(), ended ? MoreComes::no : MoreComes::yes);
-    window.erase(0, static_cast<std::size_t>(reached - begin));
+    const std::string_view text = unpacker.next(rest);
+    ended = text.size() == rest.size();
+    const char* const end = text.data() + text.size();
+    const char* const reached = reader.read(text.data(), end, ended ? MoreComes::no : MoreComes::yes);
+    rest = text.substr(static_cast<std::size_t>(reached - text.data()));
   }
   reader.finish();
   outcome.is_trace = reader.is_trace();

@@ -15,7 +15,7 @@ constexpr std::string_view memory_name = "[memory]";
 
 std::optional<std::int64_t> number_in(const Event& event, std::string_view key) {
   for (const Argument& argument : event.arguments)
-    if (argument.key == key) return integer_of(argument.value.raw);
+    if (argument.key == key) return integer_of(argument.value);
   return std::nullopt;
 }
 
@@ -31,7 +31,7 @@ bool is_comm_range(std::string_view name) {
 }  // namespace
 
 std::int64_t row_number(const Value& value) {
-  if (const auto number = integer_of(value.raw)) return *number;
+  if (const auto number = integer_of(value)) return *number;
   const std::size_t digits = value.raw.find_last_not_of("0123456789") + 1;
   if (value.raw.starts_with("stream ") && digits < value.raw.size())
     return integer_of(value.raw.substr(digits)).value_or(0);
@@ -73,7 +73,7 @@ void Part::span(const Event& event) {
     return quality().add(Counter::events_incomplete);
   const Category& category = category_of(event.category.raw);
   const auto begin = time_of(event.time);
-  const auto length = nanoseconds_of(event.duration.raw);
+  const auto length = nanoseconds_of(event.duration);
   const bool lost = begin && length && category.lane == LaneClass::stream && ns_of(*begin) == 0 && *length == 0;
   if (!begin || !length || lost) return quality().add(Counter::times_unusable);
   const LaneKey key = lane_key(event, category.lane);
@@ -96,6 +96,7 @@ void Part::span(const Event& event) {
 void Part::attributes(const Event& event, std::uint32_t span, const Category& category, const LaneKey& lane) {
   std::int64_t correlation = -1;
   std::int64_t external_id = -1;
+  scratch_attributes_.clear();
   for (const Argument& argument : event.arguments) {
     const Key& key = key_of(argument.key);
     const AttributeValue value = attribute_of(argument.value);
@@ -123,8 +124,9 @@ void Part::attributes(const Event& event, std::uint32_t span, const Category& ca
       case Role::finished:
         break;
     }
-    builder.add_attribute(span, key.id, value);
+    scratch_attributes_.push_back({key.id, value});
   }
+  builder.add_attributes(span, scratch_attributes_);
   join(category, span, correlation, external_id);
 }
 
@@ -152,17 +154,22 @@ void Part::instant(const Event& event) {
     return quality().add(Counter::events_incomplete);
   extend({*time, *time});
   if (event.name.raw == memory_name) return memory_event(event, *time);
-  const bool of_profiler = event.pid.kind == ValueKind::text && !integer_of(event.pid.raw);
+  const bool of_profiler = event.pid.kind == ValueKind::text && !integer_of(event.pid);
   const LaneId lane = lane_of(lane_key(event, of_profiler ? LaneClass::profiler : LaneClass::thread));
   const std::uint32_t mark = builder.add_mark(lane, text_of(event.name), *time);
+  mark_attributes(event, mark);
+}
+
+void Part::mark_attributes(const Event& event, std::uint32_t mark) {
+  scratch_attributes_.clear();
   for (const Argument& argument : event.arguments)
-    builder.add_mark_attribute(mark, key_of(argument.key).id, attribute_of(argument.value));
+    scratch_attributes_.push_back({key_of(argument.key).id, attribute_of(argument.value)});
+  builder.add_mark_attributes(mark, scratch_attributes_);
 }
 
 void Part::memory_event(const Event& event, RunTime time) {
   const std::uint32_t mark = builder.add_mark(lane_of(lane_key(event, LaneClass::thread)), text_of(event.name), time);
-  for (const Argument& argument : event.arguments)
-    builder.add_mark_attribute(mark, key_of(argument.key).id, attribute_of(argument.value));
+  mark_attributes(event, mark);
   MemoryState state;
   state.time = time;
   state.order = number_in(event, keys::event_index).value_or(0);
@@ -196,7 +203,7 @@ void Part::flow(const Event& event) {
   if (category == "ac2g" || category == "async") return;
   if (category != "fwdbwd" && category != "forward_backward") return quality().add(Counter::events_unsupported);
   const auto time = time_of(event.time);
-  const auto id = integer_of(event.id.raw);
+  const auto id = integer_of(event.id);
   if (!time || !id || event.pid.kind == ValueKind::absent || event.tid.kind == ValueKind::absent)
     return quality().add(Counter::events_incomplete);
   flows.push_back({*id, event.phase == 's', lane_of(lane_key(event, LaneClass::thread)), *time});
@@ -214,8 +221,21 @@ void Part::name_row(const Event& event) {
   }
 }
 
+/// The same few keys come in every event: a small table in front of the map spares most of the hashing.
 const Part::Key& Part::key_of(std::string_view name) {
-  if (const auto found = keys_.find(name); found != keys_.end()) return found->second;
+  const std::size_t mixed = name.empty() ? 0
+                                         : name.size() * 31 + static_cast<unsigned char>(name.front()) * 7U +
+                                               static_cast<unsigned char>(name.back());
+  KnownKey& known = known_keys_[mixed % known_keys_.size()];
+  if (known.key == nullptr || known.name != name) {
+    const auto& [text, key] = key_in_map(name);
+    known = {text, &key};
+  }
+  return *known.key;
+}
+
+const Part::KeyMap::value_type& Part::key_in_map(std::string_view name) {
+  if (const auto found = keys_.find(name); found != keys_.end()) return *found;
   struct Special {
     std::string_view name;
     Role role;
@@ -230,7 +250,7 @@ const Part::Key& Part::key_of(std::string_view name) {
   if (text == "external id") text = keys::external_id;  // as it was written in 2021
   const auto found = std::ranges::find(special, std::string_view{text}, &Special::name);
   const Key key{builder.intern(text), found == special.end() ? Role::plain : found->role};
-  return keys_.emplace(name, key).first->second;
+  return *keys_.emplace(name, key).first;
 }
 
 const Category& Part::category_of(std::string_view name) {
@@ -247,7 +267,7 @@ AttributeValue Part::attribute_of(const Value& value) {
     case ValueKind::text:
       return text_of(value);
     case ValueKind::number:
-      if (const auto number = integer_of(value.raw)) return *number;
+      if (const auto number = integer_of(value)) return *number;
       if (is_json_number(value.raw)) return JsonText{builder.intern(value.raw)};
       return builder.intern(value.raw);  // "12abc": an export that wrote it bare would be no JSON
     case ValueKind::json:
@@ -261,7 +281,7 @@ AttributeValue Part::attribute_of(const Value& value) {
 }
 
 std::optional<RunTime> Part::time_of(const Value& value) {
-  const auto ns = nanoseconds_of(value.raw);
+  const auto ns = nanoseconds_of(value);
   if (!ns) return std::nullopt;
   if (!fractions && *ns % 1000 != 0) fractions = true;
   return at(*ns);
@@ -272,8 +292,8 @@ LaneKey Part::lane_key(const Event& event, LaneClass what) const {
   LaneKey key{what, row_number(event.pid), row_number(event.tid)};
   if (what != LaneClass::stream) return key;
   for (const Argument& argument : event.arguments) {
-    if (argument.key == keys::device) key.pid = integer_of(argument.value.raw).value_or(key.pid);
-    if (argument.key == keys::stream) key.tid = integer_of(argument.value.raw).value_or(key.tid);
+    if (argument.key == keys::device) key.pid = integer_of(argument.value).value_or(key.pid);
+    if (argument.key == keys::stream) key.tid = integer_of(argument.value).value_or(key.tid);
   }
   return key;
 }

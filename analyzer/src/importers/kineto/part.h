@@ -1,7 +1,8 @@
 // What one thread collects from one stretch of one trace file. Times are those of the file; lanes, ranks and what spans
-// mean for each other are settled when the whole file is known (finish.h).
+// mean for each other are settled when the whole file is known (trace_file.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -80,8 +81,15 @@ class Part {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
 
+  using KeyMap = std::unordered_map<std::string, Key, KeyHash, std::equal_to<>>;
+  struct KnownKey {
+    std::string_view name{};
+    const Key* key = nullptr;
+  };
+
   void span(const Event& event);
   void instant(const Event& event);
+  void mark_attributes(const Event& event, std::uint32_t mark);
   void memory_event(const Event& event, RunTime time);
   void counter(const Event& event);
   void flow(const Event& event);
@@ -91,6 +99,7 @@ class Part {
   void note_comm(const Category& category, std::uint32_t span, StringId name, SpanKind kind);
 
   const Key& key_of(std::string_view name);
+  const KeyMap::value_type& key_in_map(std::string_view name);
   const Category& category_of(std::string_view name);
   StringId text_of(const Value& value);
   [[nodiscard]] AttributeValue attribute_of(const Value& value);
@@ -100,13 +109,15 @@ class Part {
   SpanKind kind_of(const Category& category, StringId name);
   void extend(TimeRange time);
 
-  std::unordered_map<std::string, Key, KeyHash, std::equal_to<>> keys_;
+  KeyMap keys_;
+  std::array<KnownKey, 256> known_keys_;
   std::vector<std::uint8_t> range_kinds_;   // by StringId: 1 + SpanKind, 0 = not looked at
   std::vector<std::uint8_t> kernel_kinds_;  // the same for kernels
   const Category* last_category_ = nullptr;
   LaneKey last_key_;
   LaneId last_lane_;
   std::string scratch_;
+  std::vector<Attribute> scratch_attributes_;
   StringId index_key_;
   StringId category_key_;
 };

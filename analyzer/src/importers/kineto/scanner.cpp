@@ -100,7 +100,7 @@ Scan Scanner::nested(Value& value) {
     }
     ++at_;
     if (depth == 0) {
-      value = {ValueKind::json, false, {begin, static_cast<std::size_t>(at_ - begin)}};
+      value = {.kind = ValueKind::json, .raw = {begin, static_cast<std::size_t>(at_ - begin)}};
       return Scan::ok;
     }
   }
@@ -116,7 +116,7 @@ Scan Scanner::bare(Value& value) {
   if (at_ >= end_) return Scan::cut;
   const std::string_view word{begin, static_cast<std::size_t>(at_ - begin)};
   const auto digit = [&word](std::size_t i) { return i < word.size() && word[i] >= '0' && word[i] <= '9'; };
-  value = {ValueKind::absent, false, word};
+  value = {.kind = ValueKind::absent, .raw = word};
   if (digit(0) || (word.starts_with('-') && digit(1)))
     value.kind = ValueKind::number;
   else if (word == "true" || word == "false")

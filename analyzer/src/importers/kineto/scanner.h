@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #if defined(__SSE2__)
@@ -23,8 +24,11 @@ enum class ValueKind : std::uint8_t { absent, text, number, json };
 
 struct Value {
   ValueKind kind = ValueKind::absent;
-  bool escaped = false;    ///< of a text: holds backslashes
-  std::string_view raw{};  ///< text: between the quotes; json: list, object, true or false
+  bool escaped = false;       ///< of a text: holds backslashes
+  bool short_number = false;  ///< of a number: it is digits * 10^-decimals
+  std::uint8_t decimals = 0;  ///< of a short number
+  std::int64_t digits = 0;    ///< of a short number: without their point
+  std::string_view raw{};     ///< text: between the quotes; json: list, object, true or false
 };
 
 /// How a text ends. Some writers forget to escape quotes inside of texts.
@@ -66,6 +70,7 @@ class Scanner {
   const char* find_quote_or_backslash(const char* from) const;
   [[nodiscard]] bool closes(const char* quote) const;
   Scan nested(Value& value);
+  bool short_number(Value& value);
   Scan bare(Value& value);
 
   const char* at_;
@@ -92,6 +97,7 @@ inline Scan Scanner::text(Value& value) {
   const char* const begin = at_ + 1;
   value.kind = ValueKind::text;
   value.escaped = false;
+  value.short_number = false;
   const char* at = begin;
   while (true) {
     at = find_quote_or_backslash(at);
@@ -117,7 +123,40 @@ inline Scan Scanner::value(Value& value) {
   const char first = peek();
   if (first == '"') return text(value);
   if (first == '{' || first == '[') return nested(value);
-  return bare(value);
+  return short_number(value) ? Scan::ok : bare(value);
+}
+
+/// What nearly all numbers are: some digits, perhaps with a sign and decimals, and then the end of the value. Nothing
+/// is taken if it is anything else.
+inline bool Scanner::short_number(Value& value) {
+  constexpr int most_digits = 19;  // fit in 64 bits
+  const char* at = at_;
+  const bool negative = at < end_ && *at == '-';
+  if (negative) ++at;
+  int count = 0;
+  std::uint64_t digits = 0;
+  const auto take_digits = [&] {
+    const int before = count;
+    for (; at < end_ && *at >= '0' && *at <= '9' && count < most_digits; ++at, ++count)
+      digits = digits * 10 + static_cast<std::uint64_t>(*at - '0');
+    return count - before;
+  };
+  if (take_digits() == 0) return false;
+  int decimals = 0;
+  if (at < end_ && *at == '.') {
+    ++at;
+    decimals = take_digits();
+    if (decimals == 0) return false;
+  }
+  const bool ends = at < end_ && (*at == ',' || *at == '}' || *at == ']' || is_blank(*at));
+  if (!ends || digits > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) return false;
+  value.kind = ValueKind::number;
+  value.short_number = true;
+  value.decimals = static_cast<std::uint8_t>(decimals);
+  value.digits = negative ? -static_cast<std::int64_t>(digits) : static_cast<std::int64_t>(digits);
+  value.raw = {at_, static_cast<std::size_t>(at - at_)};
+  at_ = at;
+  return true;
 }
 
 /// The text of a JSON string with its escapes resolved; wrong escapes stay as they are. Invalid UTF-8 is kept.

@@ -1,7 +1,7 @@
 // Input that is malformed: what is whole is kept, what is lost is counted.
 #include <gmock/gmock.h>
-#include <zlib.h>
 
+#include "support/gzip.h"
 #include "trace_text.h"
 
 namespace rankscope {
@@ -13,6 +13,7 @@ using ::testing::HasSubstr;
 using testing::on_stream;
 using testing::op;
 using testing::open_text;
+using testing::packed;
 using testing::RunResult;
 using testing::trace;
 
@@ -21,20 +22,6 @@ void expect_spans(const RunResult& run, const std::vector<std::string>& names) {
   EXPECT_EQ(testing::span_names(**run), names);
 }
 std::uint64_t count(const RunResult& run, Counter counter) { return run ? (*run)->quality().of(counter) : 0; }
-
-std::string packed(std::string_view text) {
-  std::string out(text.size() + 1024, '\0');
-  z_stream stream{};
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  deflate(&stream, Z_FINISH);
-  out.resize(out.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 TEST(DamagedTrace, ATraceThatEndsEarlyKeepsItsWholeEvents) {
   const std::string whole = trace(op("a", 1, 2) + "," + op("b", 4, 2));

@@ -39,6 +39,50 @@ TEST(TraceNumbers, IntegersAboveTheLargestAreNoIntegers) {
   EXPECT_EQ(integer_of("1.0"), std::nullopt);
 }
 
+/// As the scanner hands over what stands before the comma.
+Value scanned(std::string_view text) {
+  Scanner scanner{text.data(), text.data() + text.size()};
+  Value value;
+  EXPECT_EQ(scanner.value(value), Scan::ok) << text;
+  EXPECT_EQ(value.raw.size() + 1, text.size());
+  return value;
+}
+
+TEST(TraceNumbers, ScannedNumbersAreThoseOfTheirText) {
+  for (const char* const text : {"0,",
+                                 "-0,",
+                                 "7,",
+                                 "-12,",
+                                 "1.5,",
+                                 "-2.5,",
+                                 "0.001,",
+                                 "1.2345,",
+                                 "1682725898236567,",
+                                 "1712195495506161.123,",
+                                 "1712195495506161.123456789,",
+                                 "9223372036854775807,",
+                                 "-9223372036854775807,",
+                                 "-9223372036854775808,",
+                                 "9223372036854775808,",
+                                 "10159970886766084423,",
+                                 "99999999999999999999,",
+
+                                 "2305843009213694,",
+                                 "1e3,",
+                                 "1.,",
+                                 "12abc,"}) {
+    const Value value = scanned(text);
+    EXPECT_EQ(value.kind, ValueKind::number) << text;
+    EXPECT_EQ(integer_of(value), integer_of(value.raw)) << text;
+    EXPECT_EQ(nanoseconds_of(value), nanoseconds_of(value.raw)) << text;
+  }
+}
+
+TEST(TraceNumbers, WhatBeginsLikeANumberButIsNoneIsNotTakenForOne) {
+  for (const char* const text : {"-,", "-inf,", "nan,", ".5,"})
+    EXPECT_EQ(scanned(text).kind, ValueKind::absent) << text;
+}
+
 TEST(TraceNumbers, OnlyWhatJsonCallsANumberIsOne) {
   for (const char* text : {"0", "-1", "1.5", "1e5", "1.5E-3", "18446744073709551615"})
     EXPECT_TRUE(is_json_number(text)) << text;

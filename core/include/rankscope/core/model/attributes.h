@@ -89,18 +89,18 @@ class AttributeStore {
   static constexpr Place nowhere = 0xFFFFFFFF;
 
   /// Adds to the set that was begun last; `place` is that set, or `nowhere` to begin one. Returns the set's place, or
-  /// `nowhere` if 4 GiB are used up and the attribute is lost.
-  [[nodiscard]] Place add(Place place, StringId key, AttributeValue value);
+  /// `place` itself if 4 GiB are used up and these attributes are lost.
+  [[nodiscard]] Place add(Place place, std::span<const Attribute> attributes);
   [[nodiscard]] AttributeRange at(Place place) const {
     return place == nowhere ? AttributeRange{} : AttributeRange{bytes_.data() + place, keys_};
   }
-  [[nodiscard]] std::size_t byte_count() const { return bytes_.size(); }
-  void shrink() { bytes_.shrink_to_fit(); }
+  [[nodiscard]] std::size_t byte_count() const { return used_; }
+  void shrink();
 
  private:
   std::uint32_t index_of(StringId key);
-  void put(std::uint64_t value);
 
+  std::size_t used_ = 0;             // of bytes_: it grows ahead
   std::vector<std::uint8_t> bytes_;  // items of a set: varint head, varint value; a head of 0 ends the set
   std::vector<StringId> keys_;
   std::vector<std::uint32_t> key_index_;  // by StringId: 1 + place in keys_, 0 = not there; there are few keys

@@ -63,10 +63,12 @@ class RunBuilder {
   /// end < begin is kept with length 0 and counted (negative_duration). Returns a ticket for add_attribute.
   std::uint32_t add_span(LaneId lane, SpanKind kind, StringId name, TimeRange time, std::uint8_t flags = 0);
   /// The span must be the one added last.
+  void add_attributes(std::uint32_t span_ticket, std::span<const Attribute> attributes);
   void add_attribute(std::uint32_t span_ticket, StringId key, AttributeValue value);
   /// Returns a ticket for add_mark_attribute.
   std::uint32_t add_mark(LaneId lane, StringId name, RunTime time);
   /// The mark must be the one added last.
+  void add_mark_attributes(std::uint32_t mark_ticket, std::span<const Attribute> attributes);
   void add_mark_attribute(std::uint32_t mark_ticket, StringId key, AttributeValue value);
   void add_link(LinkKind kind, std::uint32_t from_ticket, std::uint32_t to_ticket);
   void add_device(Device device);
