@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint32_t none = 0xFFFFFFFF;
 
 Permutation with_places(std::vector<std::uint32_t> order) {
+  if (std::ranges::is_sorted(order)) return {};
   Permutation result{std::move(order), {}};
   result.place_of.resize(result.order.size());
   for (std::uint32_t place = 0; place < result.order.size(); ++place) result.place_of[result.order[place]] = place;
@@ -29,6 +30,7 @@ Permutation sorted_order(std::size_t size, Less less) {
 
 template <class T>
 void permute(std::vector<T>& rows, const Permutation& permutation) {
+  if (!permutation.moves()) return;
   std::vector<T> sorted;
   sorted.reserve(rows.size());
   for (const std::uint32_t old : permutation.order) sorted.push_back(std::move(rows[old]));
@@ -37,7 +39,7 @@ void permute(std::vector<T>& rows, const Permutation& permutation) {
 
 /// The table of places may be shorter than the rows it belongs to.
 void permute_places(std::vector<AttributeStore::Place>& places, const Permutation& permutation) {
-  if (places.empty()) return;
+  if (places.empty() || !permutation.moves()) return;
   places.resize(permutation.order.size(), AttributeStore::nowhere);
   permute(places, permutation);
 }
@@ -80,8 +82,16 @@ std::uint32_t RunBuilder::add_span(LaneId lane, SpanKind kind, StringId name, Ti
   return static_cast<std::uint32_t>(run_->spans_.size() - 1);
 }
 
+void RunBuilder::end_span(std::uint32_t ticket, RunTime end, std::uint8_t flags) {
+  Span& span = run_->spans_[ticket];
+  if (end < span.time.begin) run_->quality_.add(Counter::negative_duration);
+  span.time.end = std::max(end, span.time.begin);
+  span.flags |= flags;
+}
+
 void RunBuilder::add_attributes(std::uint32_t span_ticket, std::span<const Attribute> attributes) {
-  pending_->describe(*run_, {run_->span_attributes_, span_ticket, run_->spans_.size()}, attributes);
+  RS_CHECK(span_ticket < run_->spans_.size());
+  pending_->describe(*run_, {run_->span_attributes_, span_ticket, pending_->late_of_spans}, attributes);
 }
 
 void RunBuilder::add_attribute(std::uint32_t span_ticket, StringId key, AttributeValue value) {
@@ -95,7 +105,8 @@ std::uint32_t RunBuilder::add_mark(LaneId lane, StringId name, RunTime time) {
 }
 
 void RunBuilder::add_mark_attributes(std::uint32_t mark_ticket, std::span<const Attribute> attributes) {
-  pending_->describe(*run_, {run_->mark_attributes_, mark_ticket, run_->marks_.size()}, attributes);
+  RS_CHECK(mark_ticket < run_->marks_.size());
+  pending_->describe(*run_, {run_->mark_attributes_, mark_ticket, pending_->late_of_marks}, attributes);
 }
 
 void RunBuilder::add_mark_attribute(std::uint32_t mark_ticket, StringId key, AttributeValue value) {
@@ -179,6 +190,7 @@ Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   if (run.processes_.empty()) return fail(ErrorKind::unreadable, "it holds no process");
   if (run.spans_.empty() && run.marks_.empty() && run.collectives_.empty() && pending_->samples.empty())
     return fail(ErrorKind::unreadable, "it holds no events");
+  pending_->settle(run);
   pending_->sort_processes(run);
   pending_->sort_lanes(run);
   pending_->sort_spans(run);
@@ -190,14 +202,35 @@ Result<std::shared_ptr<const Run>> RunBuilder::build() && {
 }
 
 void RunBuilder::Pending::describe(Run& run, const Owner& owner, std::span<const Attribute> attributes) {
-  RS_CHECK(owner.row + 1 == owner.count);
   if (attributes.empty()) return;
-  owner.places.resize(owner.count, AttributeStore::nowhere);
+  if (owner.row >= owner.places.size()) owner.places.resize(owner.row + std::size_t{1}, AttributeStore::nowhere);
   AttributeStore::Place& place = owner.places[owner.row];
-  RS_CHECK(place == AttributeStore::nowhere || place == open_set);
+  if (place != AttributeStore::nowhere && place != open_set) {
+    for (const Attribute& attribute : attributes) owner.late.push_back({owner.row, attribute});
+    return;
+  }
   const std::size_t before = run.attributes_.byte_count();
   place = open_set = run.attributes_.add(place, attributes);
   if (run.attributes_.byte_count() == before) run.quality_.add(Counter::attributes_dropped, attributes.size());
+}
+
+void RunBuilder::Pending::settle(Run& run) {
+  const auto give = [&](std::vector<LateAttribute>& late, std::vector<AttributeStore::Place>& places) {
+    std::ranges::stable_sort(late, {}, &LateAttribute::row);
+    std::vector<LateAttribute> none;
+    std::vector<Attribute> all;
+    for (auto from = late.begin(); from != late.end();) {
+      const std::uint32_t row = from->row;
+      const AttributeRange before = run.attributes_.at(places[row]);
+      all.assign(before.begin(), before.end());
+      for (; from != late.end() && from->row == row; ++from) all.push_back(from->attribute);
+      places[row] = AttributeStore::nowhere;
+      describe(run, {places, row, none}, all);
+    }
+    late.clear();
+  };
+  give(late_of_spans, run.span_attributes_);
+  give(late_of_marks, run.mark_attributes_);
 }
 
 void RunBuilder::Pending::sort_processes(Run& run) {
@@ -210,10 +243,10 @@ void RunBuilder::Pending::sort_processes(Run& run) {
   for (Process& process : run.processes_)
     std::ranges::stable_sort(process.metadata, {}, [&run](const auto& entry) { return run.text(entry.first); });
   for (Lane& lane : run.lanes_) {
-    lane.process = order.place_of[lane.process];
+    lane.process = order.place(lane.process);
     lane.rank = run.processes_[lane.process].rank;
   }
-  for (PendingSample& sample : samples) sample.process = order.place_of[sample.process];
+  for (PendingSample& sample : samples) sample.process = order.place(sample.process);
   sort_devices(run, order);
   std::ranges::sort(run.info_.metadata);
 }
@@ -223,19 +256,25 @@ void RunBuilder::Pending::sort_lanes(Run& run) {
     return lane_order(run.strings_, run.lanes_[a]) < lane_order(run.strings_, run.lanes_[b]);
   });
   permute(run.lanes_, order);
-  for (Span& span : run.spans_) span.lane = LaneId{order.place_of[span.lane.index()]};
-  for (Mark& mark : run.marks_) mark.lane = LaneId{order.place_of[mark.lane.index()]};
-  for (Collective& collective : run.collectives_) {
-    if (collective.lane.is_set()) collective.lane = LaneId{order.place_of[collective.lane.index()]};
-    if (collective.enqueued_on.is_set())
-      collective.enqueued_on = LaneId{order.place_of[collective.enqueued_on.index()]};
-  }
+  if (order.moves()) move_lanes(run, order);
   sort_marks(run);
+}
+
+void RunBuilder::Pending::move_lanes(Run& run, const Permutation& order) {
+  const auto move = [&order](LaneId& lane) {
+    if (lane.is_set()) lane = LaneId{order.place_of[lane.index()]};
+  };
+  for (Span& span : run.spans_) move(span.lane);
+  for (Mark& mark : run.marks_) move(mark.lane);
+  for (Collective& collective : run.collectives_) {
+    move(collective.lane);
+    move(collective.enqueued_on);
+  }
 }
 
 void RunBuilder::Pending::sort_devices(Run& run, const Permutation& processes) {
   for (Device& device : run.devices_) {
-    device.process = processes.place_of[device.process];
+    device.process = processes.place(device.process);
     std::ranges::stable_sort(device.metadata, {}, [&run](const auto& entry) { return run.text(entry.first); });
   }
   std::ranges::stable_sort(run.devices_, {}, [](const Device& device) {
@@ -255,8 +294,8 @@ void RunBuilder::Pending::sort_marks(Run& run) {
 
 void RunBuilder::Pending::sort_links(Run& run, const Permutation& spans) {
   for (Link& link : run.links_) {
-    link.from = SpanId{spans.place_of[link.from.index()]};
-    link.to = SpanId{spans.place_of[link.to.index()]};
+    link.from = SpanId{spans.place(link.from.value)};
+    link.to = SpanId{spans.place(link.to.value)};
   }
   std::ranges::sort(run.links_, {}, [](const Link& link) { return std::tuple{link.kind, link.to, link.from}; });
 }
@@ -268,7 +307,7 @@ void RunBuilder::Pending::sort_spans(Run& run) {
   run.attributes_.shrink();
   sort_links(run, order);
   for (std::size_t i = 0; i < run.collectives_.size(); ++i)
-    if (collective_span[i] != none) run.collectives_[i].span = SpanId{order.place_of[collective_span[i]]};
+    if (collective_span[i] != none) run.collectives_[i].span = SpanId{order.place(collective_span[i])};
   close_lanes(run);
 }
 
@@ -319,7 +358,7 @@ void RunBuilder::Pending::sort_samples(const Run& run) {
     return std::pair{first[a].process, run.text(first[a].counter)} <
            std::pair{first[b].process, run.text(first[b].counter)};
   });
-  for (std::uint32_t& track : track_of) track = tracks.place_of[track];
+  for (std::uint32_t& track : track_of) track = tracks.place(track);
   permute(samples, sorted_order(samples.size(), [&](std::uint32_t a, std::uint32_t b) {
             return std::pair{track_of[a], samples[a].sample.time} < std::pair{track_of[b], samples[b].sample.time};
           }));

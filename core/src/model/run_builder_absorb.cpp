@@ -18,7 +18,9 @@ LaneKey key_of(const Lane& lane) { return {lane.process, lane.kind, lane.name, l
 class RunBuilder::Absorption {
  public:
   Absorption(RunBuilder& to, RunBuilder& from)
-      : to_(to), from_(*from.run_), pending_(*from.pending_), first_span_(size(to.run_->spans_)) {}
+      : to_(to), from_(*from.run_), pending_(*from.pending_), first_span_(size(to.run_->spans_)) {
+    from.pending_->settle(from_);
+  }
 
   void strings() {
     strings_.reserve(from_.strings_.size());

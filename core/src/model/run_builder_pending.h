@@ -15,17 +15,26 @@ struct PendingSample {
   CounterSample sample;
 };
 
-/// order[new] = old, and its inverse.
+/// order[new] = old, and its inverse; both empty: everything stays where it is.
 struct Permutation {
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> place_of;
+
+  [[nodiscard]] bool moves() const { return !order.empty(); }
+  [[nodiscard]] std::uint32_t place(std::uint32_t old) const { return moves() ? place_of[old] : old; }
+};
+
+/// An attribute of an owner that has some already, which others lie behind.
+struct LateAttribute {
+  std::uint32_t row;
+  Attribute attribute;
 };
 
 /// Whose attributes are added: the table of places, the owner's row, and how many owners there are.
 struct Owner {
   std::vector<AttributeStore::Place>& places;
   std::uint32_t row;
-  std::size_t count;
+  std::vector<LateAttribute>& late;
 };
 
 struct RunBuilder::Pending {
@@ -34,13 +43,18 @@ struct RunBuilder::Pending {
   std::map<std::pair<std::uint32_t, std::vector<RankId>>, GroupId> groups;
 
   AttributeStore::Place open_set = AttributeStore::nowhere;  // the only set that can still grow
+  std::vector<LateAttribute> late_of_spans;
+  std::vector<LateAttribute> late_of_marks;
 
   void describe(Run& run, const Owner& owner, std::span<const Attribute> attributes);
+  /// Gives late attributes to their owners. Before rows are moved.
+  void settle(Run& run);
   void sort_processes(Run& run);
   static void sort_devices(Run& run, const Permutation& processes);
   static void sort_marks(Run& run);
   static void sort_links(Run& run, const Permutation& spans);
   void sort_lanes(Run& run);
+  static void move_lanes(Run& run, const Permutation& order);
   void sort_spans(Run& run);
   void sort_collectives(Run& run);
   void sort_samples(const Run& run);

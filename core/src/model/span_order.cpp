@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
-#include <thread>
 #include <utility>
+
+#include "side_by_side.h"
 
 namespace rankscope {
 namespace {
@@ -22,14 +22,21 @@ struct Key {
 
 using Rows = std::span<std::uint32_t>;
 
-/// Sorts the spans of one lane. Keeps its buffers from lane to lane.
+/// Sorts the spans of one lane.
 class LaneSorter {
  public:
   explicit LaneSorter(std::span<const Span> spans) : spans_(spans) {}
 
   void sort(Rows rows) {
     const auto before = [this](std::uint32_t a, std::uint32_t b) { return is_before(a, b); };
-    if (std::ranges::is_sorted(rows, before)) return;
+    const auto sorted_end = std::ranges::is_sorted_until(rows, before);
+    if (sorted_end == rows.end()) return;
+    // Mostly in order, and some behind it: collectives are put together when everything else has been read.
+    if (rows.end() - sorted_end < sorted_end - rows.begin()) {
+      sort({sorted_end, rows.end()});
+      std::inplace_merge(rows.begin(), sorted_end, rows.end(), before);
+      return;
+    }
     if (rows.size() < worth_a_radix_sort) {
       std::ranges::stable_sort(rows, before);
       return;
@@ -104,18 +111,13 @@ std::vector<std::size_t> group_by_lane(std::span<const Span> spans, std::size_t 
 std::vector<std::uint32_t> span_order(std::span<const Span> spans, std::size_t lane_count) {
   std::vector<std::uint32_t> order(spans.size());
   const std::vector<std::size_t> first = group_by_lane(spans, lane_count, order);
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    LaneSorter sorter{spans};
-    for (std::size_t lane = next++; lane < lane_count; lane = next++)
-      sorter.sort(Rows{order}.subspan(first[lane], first[lane + 1] - first[lane]));
+  const auto sort_lane = [&](std::size_t lane) {
+    LaneSorter{spans}.sort(Rows{order}.subspan(first[lane], first[lane + 1] - first[lane]));
   };
-  std::vector<std::jthread> helpers;
-  const std::size_t most = std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), lane_count);
   if (spans.size() >= worth_a_thread)
-    while (helpers.size() + 1 < most) helpers.emplace_back(work);
-  work();
-  helpers.clear();  // joins
+    side_by_side(lane_count, sort_lane);
+  else
+    for (std::size_t lane = 0; lane < lane_count; ++lane) sort_lane(lane);
   return order;
 }
 

@@ -1,17 +1,17 @@
 // A .rankscope folder -> Run.
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
-#include <thread>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "segment_decoder.h"
+#include "side_by_side.h"
 
 namespace rankscope::recording {
 namespace {
@@ -65,16 +65,18 @@ struct OpenSegments {
 };
 
 OpenSegments open_segments(const std::vector<fs::path>& paths) {
+  std::vector<std::optional<Result<SegmentFile>>> files(paths.size());
+  side_by_side(paths.size(), [&](std::size_t i) { files[i] = read_segment(paths[i]); });
   OpenSegments result;
-  for (const fs::path& path : paths) {
-    auto file = read_segment(path);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    Result<SegmentFile>& file = *files[i];
     if (!file) {
       result.refused.push_back(std::move(file).error());
       continue;
     }
-    TickMap ticks{clock_pairs(*file), file->fixed.ticks_per_ns};
+    TickMap ticks{std::move(file->clock_pairs), file->fixed.ticks_per_ns};
     std::string boot{file->fixed.boot_id.data(), strnlen(file->fixed.boot_id.data(), file->fixed.boot_id.size())};
-    result.segments.push_back({std::move(*file), path.filename().string(), std::move(ticks), std::move(boot)});
+    result.segments.push_back({std::move(*file), paths[i].filename().string(), std::move(ticks), std::move(boot)});
   }
   return result;
 }
@@ -171,20 +173,12 @@ std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segm
                                                  const std::vector<SegmentClock>& clocks) {
   const bool guess_rank = single_unranked(segments);
   std::vector<std::unique_ptr<Decoded>> decoded(segments.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < segments.size(); i = next++) {
-      decoded[i] = std::make_unique<Decoded>();
-      const bool guessed = guess_rank && has_events(segments[i]);
-      decoded[i]->rank = guessed ? RankId{0} : rank_of(segments[i].file);
-      decoded[i]->events = SegmentDecoder{decoded[i]->rows, segments[i].file, clocks[i], decoded[i]->rank}.decode();
-    }
-  };
-  const std::size_t helpers = std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), segments.size());
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < helpers; ++i) threads.emplace_back(work);
-  work();
-  threads.clear();  // joins
+  side_by_side(segments.size(), [&](std::size_t i) {
+    decoded[i] = std::make_unique<Decoded>();
+    const bool guessed = guess_rank && has_events(segments[i]);
+    decoded[i]->rank = guessed ? RankId{0} : rank_of(segments[i].file);
+    decoded[i]->events = SegmentDecoder{decoded[i]->rows, segments[i].file, clocks[i], decoded[i]->rank}.decode();
+  });
   return decoded;
 }
 

@@ -82,28 +82,10 @@ struct SegmentDecoder::Thread {
   std::vector<StringId> names;  // of the current chunk
   std::vector<OpenSpan> open;
   std::optional<std::uint32_t> mark;  // ticket of the latest one
-  std::vector<Attribute> attributes;  // of the open spans, one behind the other
   std::uint64_t last_ticks = 0;
-
-  [[nodiscard]] std::span<const Attribute> attributes_of(std::size_t span) const {
-    const std::size_t end = span + 1 < open.size() ? open[span + 1].first_attribute : attributes.size();
-    return std::span{attributes}.subspan(open[span].first_attribute, end - open[span].first_attribute);
-  }
 
   [[nodiscard]] StringId name(std::uint64_t id) const { return id < names.size() ? names[id] : StringId::none(); }
 };
-
-std::vector<ClockPair> clock_pairs(const SegmentFile& segment) {
-  std::vector<ClockPair> pairs{segment.fixed.first_pair};
-  for (const Chunk& chunk : segment.chunks) {
-    RecordWalk walk{chunk.payload};
-    for (Record record{}; walk.next(record);)
-      if (record.head.type == static_cast<std::uint8_t>(RecordType::clock_pair))
-        pairs.push_back(
-            {record.word(0), static_cast<std::int64_t>(record.word(1)), static_cast<std::int64_t>(record.word(2))});
-  }
-  return pairs;
-}
 
 SegmentDecoder::SegmentDecoder(RunBuilder& builder, const SegmentFile& segment, const SegmentClock& clock, RankId rank)
     : builder_(builder),
@@ -155,10 +137,7 @@ void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chu
     expected = segment_.chunks[i].sequence + 1;
     decode_chunk(thread, segment_.chunks[i]);
   }
-  for (std::size_t i = 0; i < thread.open.size(); ++i) {
-    const auto attributes = thread.attributes_of(i);
-    unclosed_.push_back({thread.lane, thread.open[i], {attributes.begin(), attributes.end()}});
-  }
+  unclosed_.insert(unclosed_.end(), thread.open.begin(), thread.open.end());
 }
 
 void SegmentDecoder::decode_chunk(Thread& thread, const Chunk& chunk) {
@@ -177,7 +156,9 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
     case RecordType::push:
       saw(thread.last_ticks = ticks);
       if (!name.is_set()) builder_.quality().add(Counter::names_lost);
-      thread.open.push_back({record.head.code, name, ticks, thread.attributes.size()});
+      ++added_;
+      thread.open.push_back(
+          {builder_.begin_span(thread.lane, kind_of(record.head.code), name, run_time(ticks)), ticks});
       return;
     case RecordType::pop:
       return pop(thread, ticks);
@@ -245,7 +226,7 @@ void SegmentDecoder::add_attribute(Thread& thread, const Record& record) {
     case RecordType::range_attribute_text:
       return ranges_.attribute(record.word(1), key, value);
     default:
-      if (!thread.open.empty()) thread.attributes.push_back({key, value});
+      if (!thread.open.empty()) builder_.add_attribute(thread.open.back().ticket, key, value);
   }
 }
 
@@ -271,9 +252,7 @@ void SegmentDecoder::note_total(Counter counter, std::string_view total) {
 void SegmentDecoder::pop(Thread& thread, std::uint64_t ticks) {
   saw(thread.last_ticks = ticks);
   if (thread.open.empty()) return builder_.quality().add(Counter::pop_without_push);
-  const OpenSpan& open = thread.open.back();
-  add_span(thread.lane, open, thread.attributes_of(thread.open.size() - 1), ticks, 0);
-  thread.attributes.resize(open.first_attribute);
+  builder_.end_span(thread.open.back().ticket, run_time(ticks));
   thread.open.pop_back();
 }
 
@@ -282,28 +261,18 @@ RunTime SegmentDecoder::run_time(std::uint64_t ticks) {
   return RunTime{piece_.host_time(ticks).time_since_epoch() + clock_.run_minus_host};
 }
 
-void SegmentDecoder::add_span(LaneId lane, const OpenSpan& open, std::span<const Attribute> attributes,
-                              std::uint64_t end, std::uint8_t flags) {
-  const TimeRange time{run_time(open.ticks), run_time(end)};
-  const std::uint32_t ticket = builder_.add_span(lane, kind_of(open.kind), open.name, time, flags);
-  for (const Attribute& attribute : attributes) builder_.add_attribute(ticket, attribute.key, attribute.value);
-  ++added_;
-}
-
 void SegmentDecoder::close_all(Thread& thread, std::uint64_t ticks) {
   builder_.quality().add(Counter::spans_unclosed, thread.open.size());
-  for (std::size_t i = 0; i < thread.open.size(); ++i)
-    add_span(thread.lane, thread.open[i], thread.attributes_of(i), std::max(ticks, thread.open[i].ticks),
-             span_flag::cut_end);
+  for (const OpenSpan& open : thread.open)
+    builder_.end_span(open.ticket, run_time(std::max(ticks, open.ticks)), span_flag::cut_end);
   thread.open.clear();
-  thread.attributes.clear();
 }
 
 // Open spans are drawn up to the last thing that the process is known to have done.
 void SegmentDecoder::finish_spans() {
   builder_.quality().add(Counter::spans_unclosed, unclosed_.size());
-  for (const Unclosed& open : unclosed_)
-    add_span(open.lane, open.span, open.attributes, std::max(last_ticks_, open.span.ticks), span_flag::cut_end);
+  for (const OpenSpan& open : unclosed_)
+    builder_.end_span(open.ticket, run_time(std::max(last_ticks_, open.ticks)), span_flag::cut_end);
 }
 
 void SegmentDecoder::enqueued(const Thread& thread, const Record& record) {

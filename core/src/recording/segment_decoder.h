@@ -14,9 +14,6 @@
 
 namespace rankscope::recording {
 
-/// All clock pairs of a segment.
-[[nodiscard]] std::vector<ClockPair> clock_pairs(const SegmentFile& segment);
-
 /// Used once: reads all chunks of a segment.
 class SegmentDecoder {
  public:
@@ -26,12 +23,9 @@ class SegmentDecoder {
 
  private:
   struct Thread;
-  /// Attributes belong to the innermost open span, so those of all open spans lie on one stack.
   struct OpenSpan {
-    std::uint8_t kind = 0;
-    StringId name;
-    std::uint64_t ticks = 0;
-    std::size_t first_attribute = 0;
+    std::uint32_t ticket = 0;
+    std::uint64_t ticks = 0;  ///< of its begin
   };
   /// Enqueued on one thread, executed on another: put together when all threads have been read.
   struct OpenCollective {
@@ -42,11 +36,6 @@ class SegmentDecoder {
     LaneId enqueued_on, lane;
     std::uint64_t started = 0, finished = 0;
   };
-  struct Unclosed {
-    LaneId lane;
-    OpenSpan span;
-    std::vector<Attribute> attributes;
-  };
 
   void decode_thread(std::size_t first_chunk, std::size_t last_chunk);
   void decode_chunk(Thread& thread, const Chunk& chunk);
@@ -56,8 +45,6 @@ class SegmentDecoder {
   void add_metadata(StringId key, StringId value);
   void note_total(Counter counter, std::string_view total);
   void pop(Thread& thread, std::uint64_t ticks);
-  void add_span(LaneId lane, const OpenSpan& open, std::span<const Attribute> attributes, std::uint64_t end,
-                std::uint8_t flags);
   RunTime run_time(std::uint64_t ticks);
   void close_all(Thread& thread, std::uint64_t ticks);
   void enqueued(const Thread& thread, const Record& record);
@@ -80,7 +67,7 @@ class SegmentDecoder {
   std::uint64_t missing_chunks_ = 0;
   TickMap::Piece piece_;  // of the last time that was asked for; the next one mostly lies in it, too
   std::map<std::uint64_t, OpenCollective> collectives_;  // by uid
-  std::vector<Unclosed> unclosed_;
+  std::vector<OpenSpan> unclosed_;
 };
 
 }  // namespace rankscope::recording

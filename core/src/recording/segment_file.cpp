@@ -61,6 +61,16 @@ std::size_t next_header(std::span<const std::byte> bytes, std::size_t offset) {
   return bytes.size();
 }
 
+/// Clocks must be known before the first time is read; here the bytes are still near.
+void take_chunk(const Chunk& chunk, SegmentFile& segment) {
+  segment.chunks.push_back(chunk);
+  RecordWalk walk{chunk.payload};
+  for (Record record{}; walk.next(record);)
+    if (record.head.type == static_cast<std::uint8_t>(RecordType::clock_pair))
+      segment.clock_pairs.push_back(
+          {record.word(0), static_cast<std::int64_t>(record.word(1)), static_cast<std::int64_t>(record.word(2))});
+}
+
 void walk_chunks(SegmentFile& segment) {
   const auto bytes = segment.file.bytes();
   std::size_t offset = segment.fixed.header_bytes;
@@ -82,8 +92,9 @@ void walk_chunks(SegmentFile& segment) {
     if (!cut && !checksum_holds(raw, payload))
       segment.quality.add(Counter::chunks_corrupt);
     else if (raw.thread != free_thread && there > 0)
-      segment.chunks.push_back({raw.thread, raw.sequence, raw.os_thread,
-                                raw.state == static_cast<std::uint32_t>(ChunkState::sealed), payload});
+      take_chunk({raw.thread, raw.sequence, raw.os_thread, raw.state == static_cast<std::uint32_t>(ChunkState::sealed),
+                  payload},
+                 segment);
     offset = begin + raw.capacity;
   }
   const bool tail_missing = offset != bytes.size() || seen < segment.counters.packed_chunks;
@@ -111,24 +122,16 @@ Result<void> check_header(const SegmentFile& segment) {
 Result<SegmentFile> read_segment(const std::filesystem::path& path) {
   const auto context = while_doing(format("segment {}", path.string()));
   RS_TRY(MappedFile file, MappedFile::open(path));
-  SegmentFile segment{.file = std::move(file), .fixed = {}, .counters = {}, .chunks = {}, .quality = {}};
+  SegmentFile segment{
+      .file = std::move(file), .fixed = {}, .counters = {}, .chunks = {}, .clock_pairs = {}, .quality = {}};
   if (segment.file.bytes().size() < segment_header_bytes)
     return tl::make_unexpected(context({ErrorKind::unreadable, "it is shorter than its header"}));
   std::memcpy(static_cast<void*>(&segment.fixed), segment.file.bytes().data(), sizeof(SegmentStatic));
   segment.counters = read_counters(segment.file.bytes());
   RS_TRY_VOID(check_header(segment).map_error(context));
+  segment.clock_pairs.push_back(segment.fixed.first_pair);
   walk_chunks(segment);
   return segment;
-}
-
-bool RecordWalk::next(Record& record) {
-  if (rest_.size() < sizeof(RecordHead)) return false;
-  std::memcpy(&record.head, rest_.data(), sizeof(RecordHead));
-  const std::size_t bytes = std::size_t{record.head.words} * 8;
-  if (bytes < sizeof(RecordHead) || bytes > rest_.size()) return false;
-  record.body = rest_.subspan(sizeof(RecordHead), bytes - sizeof(RecordHead));
-  rest_ = rest_.subspan(bytes);
-  return true;
 }
 
 }  // namespace rankscope::recording

@@ -42,7 +42,8 @@ struct SegmentFile {
   SegmentStatic fixed;
   SegmentCounters counters;
   std::vector<Chunk> chunks;  ///< by (thread, sequence)
-  Quality quality;            ///< what was wrong with the file
+  std::vector<ClockPair> clock_pairs;
+  Quality quality;  ///< what was wrong with the file
 };
 
 /// Fails (`unreadable`) when the header cannot be used or is of a newer major version.
@@ -65,7 +66,15 @@ class RecordWalk {
  public:
   explicit RecordWalk(std::span<const std::byte> payload) : rest_(payload) {}
   /// False at the end.
-  bool next(Record& record);
+  bool next(Record& record) {
+    if (rest_.size() < sizeof(RecordHead)) return false;
+    std::memcpy(&record.head, rest_.data(), sizeof(RecordHead));
+    const std::size_t bytes = std::size_t{record.head.words} * 8;
+    if (bytes < sizeof(RecordHead) || bytes > rest_.size()) return false;
+    record.body = rest_.subspan(sizeof(RecordHead), bytes - sizeof(RecordHead));
+    rest_ = rest_.subspan(bytes);
+    return true;
+  }
   /// True if the walk ended before the payload did.
   [[nodiscard]] bool broken() const { return !rest_.empty(); }
 

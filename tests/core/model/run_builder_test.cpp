@@ -146,5 +146,49 @@ TEST(RunBuilder, ShiftingMovesEverythingOfAProcess) {
   EXPECT_EQ((*run)->collectives()[1].finished, at(1020));
 }
 
+TEST(RunBuilder, AttributesMayComeLateAndStayInTheirOrder) {
+  RunBuilder builder;
+  builder.add_process({.rank = RankId{0}});
+  const LaneId main = builder.add_lane(0, LaneKind::thread, "main", 1);
+  const StringId a = builder.intern("a");
+  const StringId b = builder.intern("b");
+  const auto outer = builder.begin_span(main, SpanKind::step, builder.intern("outer"), at(0));
+  builder.add_attribute(outer, b, 1);
+  const auto inner = builder.begin_span(main, SpanKind::op, builder.intern("inner"), at(1));
+  const auto mark = builder.add_mark(main, builder.intern("mark"), at(2));
+  builder.add_attribute(inner, a, 2);
+  builder.add_mark_attribute(mark, a, 3);
+  builder.add_attribute(outer, a, 4);
+  builder.add_attribute(inner, b, 5);
+  builder.add_mark_attribute(mark, b, 6);
+  builder.add_attribute(outer, b, 7);
+  builder.end_span(inner, at(3));
+  builder.end_span(outer, at(10), span_flag::cut_end);
+  const auto run = std::move(builder).build();
+  ASSERT_TRUE(run) << run.error().message;
+  const auto values = [](AttributeRange range) {
+    std::vector<std::int64_t> numbers;
+    for (const Attribute& attribute : range) numbers.push_back(attribute.value.number);
+    return numbers;
+  };
+  EXPECT_EQ(values((*run)->attributes_of(SpanId{0})), (std::vector<std::int64_t>{1, 4, 7}));
+  EXPECT_EQ(values((*run)->attributes_of(SpanId{1})), (std::vector<std::int64_t>{2, 5}));
+  EXPECT_EQ(values((*run)->attributes_of((*run)->marks()[0])), (std::vector<std::int64_t>{3, 6}));
+  EXPECT_EQ((*run)->spans()[0].time, (TimeRange{at(0), at(10)}));
+  EXPECT_EQ((*run)->spans()[0].flags, span_flag::cut_end);
+  EXPECT_EQ((*run)->spans()[1].depth, 1);
+}
+
+TEST(RunBuilder, ASpanThatEndsBeforeItBeganHasNoLengthAndIsCounted) {
+  RunBuilder builder;
+  builder.add_process({.rank = RankId{0}});
+  const LaneId main = builder.add_lane(0, LaneKind::thread, "main", 1);
+  builder.end_span(builder.begin_span(main, SpanKind::op, builder.intern("op"), at(5)), at(4));
+  const auto run = std::move(builder).build();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->spans()[0].time, (TimeRange{at(5), at(5)}));
+  EXPECT_EQ((*run)->quality().of(Counter::negative_duration), 1U);
+}
+
 }  // namespace
 }  // namespace rankscope

@@ -62,12 +62,17 @@ class RunBuilder {
   void rename_lane(LaneId ticket, std::string_view name, LaneKind kind);
   /// end < begin is kept with length 0 and counted (negative_duration). Returns a ticket for add_attribute.
   std::uint32_t add_span(LaneId lane, SpanKind kind, StringId name, TimeRange time, std::uint8_t flags = 0);
-  /// The span must be the one added last.
+  /// For what is met begin first: it has no length until it is ended. Spans of a lane that are begun in their order
+  /// need no sorting.
+  std::uint32_t begin_span(LaneId lane, SpanKind kind, StringId name, RunTime begin) {
+    return add_span(lane, kind, name, {begin, begin});
+  }
+  void end_span(std::uint32_t ticket, RunTime end, std::uint8_t flags = 0);
+  /// Cheapest for the span added last.
   void add_attributes(std::uint32_t span_ticket, std::span<const Attribute> attributes);
   void add_attribute(std::uint32_t span_ticket, StringId key, AttributeValue value);
   /// Returns a ticket for add_mark_attribute.
   std::uint32_t add_mark(LaneId lane, StringId name, RunTime time);
-  /// The mark must be the one added last.
   void add_mark_attributes(std::uint32_t mark_ticket, std::span<const Attribute> attributes);
   void add_mark_attribute(std::uint32_t mark_ticket, StringId key, AttributeValue value);
   void add_link(LinkKind kind, std::uint32_t from_ticket, std::uint32_t to_ticket);
