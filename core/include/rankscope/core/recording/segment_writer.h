@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct SegmentOptions {
   std::string rank_source;
   /// The process is another one, watched from outside; rank_source is watched_source then.
   std::int64_t watched_pid = 0;
+  std::optional<ClockPair> begun{};  ///< what it recorded began then, before the segment was made
 };
 
 /// One segment file of this process.

@@ -47,7 +47,9 @@ class ThreadWriter {
   void attribute(std::string_view key, std::string_view value, Owner owner = {});
   /// JSON in its own words, of the innermost open span.
   void attribute_json(std::string_view key, std::string_view json);
-  void counter(std::string_view name, double value);
+  void counter(std::string_view name, double value) { counter(name, value, clock_.now()); }
+  /// Sampled at a time of the segment's clock, which may be earlier than what was written last.
+  void counter(std::string_view name, double value, std::uint64_t ticks);
   struct Collective {
     std::uint64_t uid = 0;
     std::int64_t sequence = -1;
