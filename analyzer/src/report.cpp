@@ -10,6 +10,7 @@
 #include "analyses/lost_ranks.h"
 #include "analyses/rank_rows.h"
 #include "analyses/run_facts.h"
+#include "analyses/same_job.h"
 #include "analyses/steps.h"
 #include "analyses/stragglers.h"
 
@@ -25,6 +26,7 @@ struct Work {
   Matching matching;
   Quality quality;  ///< of the analyses; the run has its own
   Report report;
+  std::string other_jobs;  ///< why the ranks are not compared; empty: they are
 };
 
 void add(Quality& sum, const Quality& more) {
@@ -46,15 +48,34 @@ void run_collectives(Work& work) {
   add(work.quality, work.matching.quality);
 }
 
+/// Files of different jobs: what compares their ranks is refused, what tells of each rank alone is kept.
+void refuse_other_jobs(Work& work) {
+  work.other_jobs = why_other_jobs(work.run, work.all_steps, work.matching);
+  if (work.other_jobs.empty()) return;
+  if (work.run.quality().of(Counter::jobs_mixed) == 0) work.quality.add(Counter::jobs_mixed);
+  work.report.steps = work.all_steps = unavailable(work.other_jobs);
+  work.report.steps_recorded.reset();
+  work.report.collectives = work.matching.section = unavailable(work.other_jobs);
+}
+
 void run_ranks(Work& work) {
+  refuse_other_jobs(work);
   work.report.rank_rows = split_ranks(work.run, work.report.steps, work.matching, work.options);
 }
 
 void run_stragglers(Work& work) {
+  if (!work.other_jobs.empty()) {
+    work.report.stragglers = unavailable(work.other_jobs);
+    return;
+  }
   work.report.stragglers = find_stragglers(work.run, work.report.steps, work.report.rank_rows, work.report.collectives);
 }
 
 void run_findings(Work& work) {
+  if (!work.other_jobs.empty()) {
+    work.report.findings = unavailable(work.other_jobs);
+    return;
+  }
   work.report.findings =
       judge_findings(work.run, work.report, work.options, find_lost_ranks(work.run, work.all_steps, work.clocks));
 }
@@ -124,7 +145,7 @@ void fill_quality(Work& work) {
 std::span<const AnalysisInfo> analyses() { return infos; }
 
 Report analyze(const Run& run, const ReportOptions& options) {
-  Work work{run, options, ClockTrust(run), unavailable("not computed"), {}, {}, {}};
+  Work work{run, options, ClockTrust(run), unavailable("not computed"), {}, {}, {}, {}};
   fill_head(work);
   for (const Analysis& analysis : registry) analysis.run(work);
   fill_rank_facts(work);

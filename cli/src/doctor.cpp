@@ -97,8 +97,9 @@ std::string left_lines() {
   for (const collectors::LeftSpool& left : collectors::left_spools()) {
     std::string command;
     for (const std::string& word : left.command) command += (command.empty() ? "" : " ") + word;
-    text += format("note {:<20} {}: {} segments, {:.1f} MB on disk{}{}\n", "left recording", left.path.string(),
-                   left.segments, static_cast<double>(left.bytes) / 1e6, command.empty() ? "" : ", of ", command);
+    text += format("note {:<20} {}: {}, {:.1f} MB on disk{}{}\n", "left recording", left.path.string(),
+                   counted(left.segments, "segment"), static_cast<double>(left.bytes) / 1e6,
+                   command.empty() ? "" : ", of ", command);
     const std::string out = left.out.empty() ? " --out NAME.rankscope" : "";
     const auto advice = [&text](std::string_view what, const std::string& line) {
       text += format("     {:<20} -> {} {}\n", "", what, line);

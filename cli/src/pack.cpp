@@ -48,10 +48,10 @@ Action declare_pack(CLI::App& app, const Words&) {
     if (analyzer::is_stdout(out)) return 0;
     std::error_code no_size;
     const auto bytes = fs::file_size(out, no_size);
-    say(format(
-        "wrote {} ({:.1f} MB of {:.1f} MB in {} files; {})", out, no_size ? 0.0 : static_cast<double>(bytes) / 1e6,
-        static_cast<double>(packed->bytes_in) / 1e6, packed->files,
-        arguments->keep_secrets ? "secrets were kept" : format("{} secrets were hidden", packed->secrets_hidden)));
+    say(format("wrote {} ({:.1f} MB of {:.1f} MB in {}; {})", out, no_size ? 0.0 : static_cast<double>(bytes) / 1e6,
+               static_cast<double>(packed->bytes_in) / 1e6, counted(packed->files, "file"),
+               arguments->keep_secrets ? "secrets were kept"
+                                       : format("{} hidden", counted(packed->secrets_hidden, "secret"))));
     return 0;
   };
 }

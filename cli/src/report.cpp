@@ -38,8 +38,10 @@ Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options)
 }
 
 Result<void> check_steps(const analyzer::Report& report) {
-  if (!report.asked_for.steps || !report.steps_recorded || report.steps) return {};
-  return fail(ErrorKind::usage, "--steps: " + report.steps.error().why);
+  if (!report.asked_for.steps || report.steps) return {};
+  const std::string& why = report.steps.error().why;
+  return fail(ErrorKind::usage,
+              report.steps_recorded ? "--steps: " + why : "--steps: there are no steps to choose from: " + why);
 }
 
 Result<int> report(const ReportArguments& arguments) {

@@ -46,6 +46,9 @@ void add_run(CLI::App& app, RunArgument& argument, RunPaths how_many) {
 Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
   analyzer::ImportOptions options;
   RS_TRY(options.rank_map, map_from(argument.rank_map));
+  if (std::ranges::find(argument.paths, "") != argument.paths.end())
+    return fail(ErrorKind::usage,
+                "RUN is an empty name; name a recording, e.g. run.rankscope (is a shell variable unset?)");
   options.progress = progress_of("reading " + argument.paths.front());
   const std::vector<std::filesystem::path> paths{argument.paths.begin(), argument.paths.end()};
   return analyzer::open_run(paths, options);

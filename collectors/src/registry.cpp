@@ -20,10 +20,19 @@ constexpr std::array<SourceInfo, source_count> table{{
     {Source::nvml, "nvml", "utilization, memory, power and clocks of the GPUs, sampled", "libnvidia-ml", false},
 }};
 
-std::string ids() {
+enum class Built : std::uint8_t { no, yes };
+
+std::string ids(Built wanted) {
   std::string text;
-  for (const SourceInfo& info : table) text += (text.empty() ? "" : ", ") + std::string{info.id};
+  for (const SourceInfo& info : table)
+    if (info.built == (wanted == Built::yes)) text += (text.empty() ? "" : ", ") + std::string{info.id};
   return text;
+}
+
+/// "there are annotate, host; not in this build: cupti"
+std::string choices() {
+  const std::string unbuilt = ids(Built::no);
+  return format("there are {}{}{}", ids(Built::yes), unbuilt.empty() ? "" : "; not in this build: ", unbuilt);
 }
 
 }  // namespace
@@ -46,9 +55,10 @@ Result<SourceSet> sources_from(std::string_view list) {
     list.remove_prefix(std::min(list.size(), id.size() + 1));
     const auto* const info = std::ranges::find(table, id, &SourceInfo::id);
     if (info == table.end()) {
-      return fail(ErrorKind::usage, format("--collect: there is no source '{}'; there are: {}", id, ids()));
+      return fail(ErrorKind::usage, format("--collect: there is no source '{}'; {}", id, choices()));
     }
-    if (!info->built) return fail(ErrorKind::usage, format("--collect: the source '{}' is not in this build", id));
+    if (!info->built)
+      return fail(ErrorKind::usage, format("--collect: the source '{}' is not in this build; {}", id, choices()));
     set.add(info->source);
   }
   return set;

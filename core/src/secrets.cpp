@@ -173,8 +173,9 @@ std::vector<std::string> scrub(const std::vector<std::string>& command) {
   bool hide_next = false;
   for (const std::string& word : command) {
     const std::size_t equals = word.find('=');
-    const bool option = word.starts_with("-");
-    if (hide_next && !option) {
+    const bool is_value = hide_next && !word.starts_with("--");  // "-x" may be one: rather too much is hidden
+    const bool option = !is_value && word.starts_with("-");
+    if (is_value) {
       result.emplace_back(hidden);
     } else if (equals != std::string::npos && names_secret(std::string_view{word}.substr(0, equals))) {
       result.push_back(word.substr(0, equals + 1).append(hidden));

@@ -71,7 +71,7 @@ TEST(Pack, SecretsAreHiddenUnlessAskedFor) {
   const std::string run = (folder / "run.rankscope").string();
   const auto packed = rankscope({"pack", run});
   ASSERT_EQ(packed.status, 0) << packed.err;
-  EXPECT_THAT(packed.err, HasSubstr("3 secrets were hidden"));
+  EXPECT_THAT(packed.err, HasSubstr("3 secrets hidden"));
   const auto dump = rankscope({"dump", run + ".tar.zst"});
   EXPECT_THAT(dump.out, Not(HasSubstr("hunter2")));
   EXPECT_THAT(dump.out, Not(HasSubstr("s3cr3tvalue")));

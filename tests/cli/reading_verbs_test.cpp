@@ -136,6 +136,21 @@ TEST_F(ReadingVerbs, StepsOrRanksThatTheRecordingLacksAreAWrongOption) {
   EXPECT_EQ(rankscope({"report", run, "--ranks", "7"}).status, 2);
 }
 
+TEST_F(ReadingVerbs, StepsOfARunWithoutStepsAreAWrongOption) {
+  const auto result = rankscope({"report", write("run.txt", "0 op 0 60 op\n"), "--steps", "1:2"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("--steps: there are no steps to choose from: no step marks were recorded"));
+  EXPECT_EQ(result.out, "");
+}
+
+TEST_F(ReadingVerbs, AnEmptyNameIsAWrongCallAndSaidSo) {
+  for (const char* verb : {"report", "dump"}) {
+    const auto result = rankscope({verb, ""});
+    EXPECT_EQ(result.status, 2) << verb;
+    EXPECT_THAT(result.err, HasSubstr("RUN is an empty name"));
+  }
+}
+
 TEST_F(ReadingVerbs, ADashIsStdout) {
   const std::string run = write("run.txt", steady_ranks(2));
   const auto trace = rankscope({"export", run, "--to", "chrome", "-"});

@@ -36,6 +36,14 @@ TEST(Sample, TheTextBeginsWithTheVerdict) {
   EXPECT_THAT(result.out, HasSubstr("Rank 2 is slow: it computes slower than its peers."));
 }
 
+TEST(Sample, TwoStepsAreAHintAndCalledSoEverywhere) {
+  const auto result = run_program({RANKSCOPE_PROGRAM, "report", sample, "--steps", "3:4"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, HasSubstr("Rank 2 looks slow in these few steps"));
+  EXPECT_THAT(result.out, Not(HasSubstr("fact")));
+  EXPECT_THAT(result.out, Not(HasSubstr("whether a rank is slow")));
+}
+
 TEST(Sample, DumpAndExportAcceptIt) {
   const auto dump = run_program({RANKSCOPE_PROGRAM, "dump", sample});
   EXPECT_EQ(dump.status, 0);

@@ -147,6 +147,15 @@ TEST(Launcher, AStaticProgramIsSampledFromOutside) {
   EXPECT_GT(most, 0);
 }
 
+TEST(Launcher, AProcessIsSampledFromItsStartOn) {
+  const Folder folder;
+  const Recorded recorded = record(folder, {.command = {"/bin/sleep", "1.3"}, .sample_hz = 50});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const TimeRange covered = recorded.run->processes().front().recorded;
+  EXPECT_GT(covered.length(), std::chrono::milliseconds{1000});
+  EXPECT_LT(recorded.run->samples().front().time - covered.begin, std::chrono::milliseconds{200});
+}
+
 TEST(Launcher, ProcessesThatCannotBeSampledAreCounted) {
   const Folder folder;
   RecordOptions options{.command = shell("for i in $(seq 70); do sleep 2.2 & done; wait"), .sample_hz = 20};

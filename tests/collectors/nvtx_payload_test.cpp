@@ -45,6 +45,16 @@ TEST(NvtxPayload, MarksAndStartedRangesHaveThemToo) {
   EXPECT_EQ(run.quality().of(Counter::payloads_undecoded), 0U);
 }
 
+TEST(NvtxPayload, ADeferredEventIsAMarkOfItsSubmission) {
+  const Folder folder;
+  const Recorded recorded = play(folder, {"deferred"});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  ASSERT_THAT(marks_of(run), ::testing::ElementsAre("late news"));
+  EXPECT_THAT(attributes_of(run, run.marks().front()), UnorderedElementsAre("domain=app", "deferred=1", "begin=42"));
+  EXPECT_EQ(run.quality().of(Counter::payloads_undecoded), 0U);
+}
+
 TEST(NvtxPayload, AnEnumerationMayBeRegisteredAfterItsSchema) {
   const Folder folder;
   const Recorded recorded = play(folder, {"late_enum"});

@@ -75,11 +75,11 @@ TEST(Sources, AreReadFromAList) {
 }
 
 TEST(Sources, UnknownAndMissingOnesAreUsageErrorsThatSayWhatThereIs) {
-  EXPECT_THAT(
-      sources_from("hots").error().message.c_str(),
-      ::testing::StrEq("--collect: there is no source 'hots'; there are: annotate, nvtx, host, cupti, nccl, nvml"));
-  EXPECT_STREQ(sources_from("host,cupti").error().message.c_str(),
-               "--collect: the source 'cupti' is not in this build");
+  using ::testing::MatchesRegex;
+  const std::string choices = "there are annotate, (nvtx, )?host; not in this build: (nvtx, )?cupti, nccl, nvml";
+  EXPECT_THAT(sources_from("hots").error().message, MatchesRegex("--collect: there is no source 'hots'; " + choices));
+  EXPECT_THAT(sources_from("host,cupti").error().message,
+              MatchesRegex("--collect: the source 'cupti' is not in this build; " + choices));
 }
 
 TEST(Sources, EveryRowOfTheTableStandsAtItsNumber) {

@@ -124,6 +124,17 @@ TEST(Spool, OfARunningRecorderIsLeftAlone) {
   EXPECT_THAT(summary.error().message, HasSubstr("still runs"));
 }
 
+TEST(Spool, OfAnotherUserIsNeitherListedNorRead) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make a folder of another user";
+  const Folder base;
+  const Variable variable{"RANKSCOPE_SPOOL", base.path().string()};
+  const auto spool = make_spool_folder();
+  ASSERT_TRUE(spool);
+  ASSERT_EQ(chown(spool->c_str(), 1, 1), 0);
+  for (const LeftSpool& left : left_spools()) EXPECT_NE(left.path, *spool);
+  EXPECT_THAT(recover({.spool = *spool, .talk = Talk::quiet}).error().message, HasSubstr("another user (uid 1)"));
+}
+
 TEST(Spool, NothingElseCanBeRecovered) {
   const Folder folder;
   EXPECT_EQ(recover({.spool = folder / "absent", .talk = Talk::quiet}).error().kind, ErrorKind::unreadable);

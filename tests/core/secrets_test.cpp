@@ -18,6 +18,12 @@ TEST(Secrets, OptionsAndVariablesOfACommandAreHidden) {
                                       "--token=***", "http://me:**@host/x", "--auth", "--verbose"}));
 }
 
+TEST(Secrets, AValueMayBeginWithADash) {
+  EXPECT_EQ(
+      scrub({"app", "--password", "-x", "-v", "--token", "--verbose", "--secret", "-token", "shown"}),
+      (std::vector<std::string>{"app", "--password", "***", "-v", "--token", "--verbose", "--secret", "***", "shown"}));
+}
+
 TEST(Secrets, NamesAreReadWordByWord) {
   for (const char* name : {"HF_TOKEN", "--token", "accessToken", "AWS_SECRET_ACCESS_KEY", "db.password", "api-key",
                            "PGPASSWORD", "--authtoken", "HFTOKEN", "Authorization", "SSHPASS"})

@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <sstream>
 
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/output_file.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/summary.h"
 #include "rankscope/core/model/text.h"
 #include "shared_data.h"
@@ -148,6 +150,25 @@ TEST_F(KinetoFacts, MostCorrelationsOfTheGraphsTraceHaveALaunch) {
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->quality().of(Counter::correlation_reused), 0U);
   EXPECT_GT(run->quality().of(Counter::kernels_without_launch), 0U);
+}
+
+TEST(KinetoJobs, RanksOfOneRealJobAreCompared) {
+  if (!fs::exists(testing::shared_data() / "kineto")) GTEST_SKIP() << testing::no_shared_data;
+  const auto run = open_run(testing::shared_data() / "kineto" / "recsys_2of128_ranks");
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->quality().of(Counter::jobs_mixed), 0U);
+  EXPECT_TRUE(analyzer::analyze(**run, {}).stragglers);
+}
+
+TEST(KinetoJobs, TracesOfTwoRealJobsAreNot) {
+  if (!fs::exists(testing::shared_data() / "kineto")) GTEST_SKIP() << testing::no_shared_data;
+  const fs::path kineto = testing::shared_data() / "kineto";
+  const std::array files{kineto / "cuda_graphs_a100_rank0of16" / "rank0.json.gz",
+                         kineto / "ddp_v100_rank1of2" / "df_index_resolver.json.gz"};
+  const auto run = open_run(files, {});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->quality().of(Counter::jobs_mixed), 1U);
+  EXPECT_FALSE(analyzer::analyze(**run, {}).stragglers);
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ Straggler ClassVerdict::row_for(std::size_t peer, Persistence persistence) const
   row.persistence = persistence;
   if (peers_.size() == 2) row.certainty = Certainty::of_two;
   if (peers_.size() == 3) row.certainty = Certainty::of_three;
+  if (counted_.size() < least_steps) row.certainty = Certainty::few_steps;
   return row;
 }
 
@@ -110,10 +111,10 @@ std::optional<Straggler> ClassVerdict::persistent_by_windows(std::size_t peer) c
   row.kind = excess.kind;
   if (is_alone_with_it(excess, median(peers_own))) row.certainty = Certainty::fact;
   const std::int64_t c = median(peers_own);
-  row.evidence = format("{}; own time {} against {}, {:.2f} x, in {} of {} windows of {} steps{}",
+  row.evidence = format("{}; own time {} against {}, {:.2f} x, in {} of {} windows of {}{}",
                         describe_excess(row.rank, excess), duration_text(c + row.lag_ns_per_step), duration_text(c),
-                        row.slowdown, ratios.size(), windows_.blocks.size(), windows_.blocks.front().count,
-                        unexplained_text(excess, row.lag_ns_per_step));
+                        row.slowdown, ratios.size(), windows_.blocks.size(),
+                        counted(windows_.blocks.front().count, "step"), unexplained_text(excess, row.lag_ns_per_step));
   grade(row, row.slowdown);
   return row;
 }
@@ -154,7 +155,7 @@ Straggler ClassVerdict::transient_row(const Stalls& stalls) const {
   row.gain_ns_per_step = stalls.excess_ns / static_cast<std::int64_t>(counted_.size());
   const Excess excess = explain_excess(peers_, stalls.peer, stalls.steps, row.lag_ns_per_step);
   row.kind = excess.kind;
-  const std::string period = stalls.period ? format(", every {} steps", *stalls.period) : std::string{};
+  const std::string period = stalls.period ? format(", every {}", counted(*stalls.period, "step")) : std::string{};
   row.evidence = format("stalls in {} of {} steps ({}{}): there {}; together {} lost", stalls.steps.size(),
                         counted_.size(), step_list(counted_, stalls.steps), period, describe_excess(row.rank, excess),
                         duration_text(stalls.excess_ns));

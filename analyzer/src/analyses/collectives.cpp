@@ -139,6 +139,23 @@ void time_units(const Run& run, const ClockTrust& clocks, Matching& matching, Co
   if (violations > 0) matching.quality.add(Counter::clock_violations, violations);
 }
 
+/// True if the run holds no other rank that the operation could be matched with: they were not given.
+bool is_alone(const Run& run, const Collective& collective) {
+  const auto present = [&](RankId rank) { return std::ranges::binary_search(run.ranks(), rank); };
+  if (is_point_to_point(run.text(collective.op)))
+    return collective.peer >= 0 && !present(RankId{static_cast<std::uint32_t>(collective.peer)});
+  return std::ranges::count_if(run.groups()[collective.group.index()].members, present) < 2;
+}
+
+void count_unmatched(const Run& run, const CollectivesSection& section, Quality& quality) {
+  if (section.unmatched <= 0) return;
+  const auto shared_and_alone = [&](const Collective& row) { return is_shared(run, row) && is_alone(run, row); };
+  const auto alone = std::min(std::ranges::count_if(run.collectives(), shared_and_alone), section.unmatched);
+  if (alone > 0) quality.add(Counter::collectives_alone, static_cast<std::uint64_t>(alone));
+  if (alone < section.unmatched)
+    quality.add(Counter::collectives_unmatched, static_cast<std::uint64_t>(section.unmatched - alone));
+}
+
 /// Why there is nothing to match.
 std::string why_none(const Run& run) {
   if (run.collectives().empty()) return "no collectives were recorded";
@@ -193,8 +210,7 @@ Matching match_collectives(const Run& run, const ClockTrust& clocks) {
     return std::tuple(unit.first_start, unit.group, unit.sequence, unit.members.front());
   });
   section.groups = sum_groups(run, clocks, section.units);
-  if (section.unmatched > 0)
-    matching.quality.add(Counter::collectives_unmatched, static_cast<std::uint64_t>(section.unmatched));
+  count_unmatched(run, section, matching.quality);
   if (found.desynced_units > 0) matching.quality.add(Counter::desync, found.desynced_units);
   if (found.by_call_order) matching.quality.add(Counter::no_comm_args);
   matching.section = std::move(section);

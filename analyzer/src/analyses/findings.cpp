@@ -57,6 +57,38 @@ double share_of_step(const Report& report, std::int64_t ns) {
 
 std::string percent(double share) { return format("{:.0f} %", share * 100); }
 
+/// Behind the evidence.
+std::string_view doubt_about(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::fact:
+      return "";
+    case Certainty::of_two:
+      return "; slower of two: which one is abnormal cannot be told";
+    case Certainty::of_three:
+      return "; slowest of three: no proof that it is abnormal";
+    case Certainty::few_steps:
+      return "; seen in few steps: no proof that it lasts";
+  }
+  return "";
+}
+
+/// What nothing ran for, in words.
+std::string_view words_of(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::host:
+      return "the host";
+    case IdleCause::sync:
+      return "synchronization";
+    case IdleCause::data:
+      return "data";
+    case IdleCause::kernel_gap:
+      return "gaps between kernels";
+    case IdleCause::other:
+      return "unknown causes";
+  }
+  return "";
+}
+
 void add_stragglers(const Report& report, std::vector<Finding>& findings) {
   if (!report.stragglers) return;
   for (const Straggler& row : report.stragglers->rows) {
@@ -69,8 +101,7 @@ void add_stragglers(const Report& report, std::vector<Finding>& findings) {
             ? format("rank {} is slower than its peers ({:.2f} x, {})", row.rank.value, row.slowdown, name_of(row.kind))
             : format("rank {} stalls now and then ({})", row.rank.value, name_of(row.kind));
     finding.evidence = row.evidence;
-    if (row.certainty == Certainty::of_two) finding.evidence += "; slower of two: which one is abnormal cannot be told";
-    if (row.certainty == Certainty::of_three) finding.evidence += "; slowest of three: no proof that it is abnormal";
+    finding.evidence += doubt_about(row.certainty);
     finding.advice = advice_for(row.kind, row.persistence);
     finding.gain_ns_per_step = row.gain_ns_per_step;
     findings.push_back(std::move(finding));
@@ -171,8 +202,8 @@ void add_idle(const Report& report, const ReportOptions& options, std::vector<Fi
   std::string causes;
   for (const IdleCause cause : {IdleCause::host, IdleCause::sync, IdleCause::kernel_gap, IdleCause::other}) {
     if (total.idle_ns_of(cause) == 0) continue;
-    causes += format("{}{} {}", causes.empty() ? "" : ", ", name_of(cause),
-                     duration_text(usual.per_step(total.idle_ns_of(cause))));
+    causes += format("{}{} for {}", causes.empty() ? "" : ", ", duration_text(usual.per_step(total.idle_ns_of(cause))),
+                     words_of(cause));
   }
   findings.push_back({"idle", severity, format("{} of the time nothing runs", percent(usual.share(rest))),
                       usual.steps > 0 ? "per step and rank: " + causes : "over the whole recording",

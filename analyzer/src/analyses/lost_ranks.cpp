@@ -5,6 +5,7 @@
 #include "analyses/comm_frontier.h"
 #include "analyses/steps.h"
 #include "rankscope/core/format.h"
+#include "source_advice.h"
 #include "units.h"
 
 namespace rankscope::analyzer {
@@ -111,8 +112,7 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
     text += format("; {} of its operations were never finished", lost.frontier->unfinished);
   }
   if (lost.steps_behind > 0)
-    text +=
-        format("; it finished {} step{} fewer than its peers", lost.steps_behind, lost.steps_behind == 1 ? "" : "s");
+    text += format("; it finished {} fewer than its peers", counted(lost.steps_behind, "step"));
   std::vector<RankId> others;
   for (const Suspect& suspect : suspects) {
     if (suspect.process != lost.process) others.push_back(suspect.process->rank);
@@ -230,7 +230,7 @@ Finding missing_finding(const Run& run, std::span<const RankId> absent) {
       format("{} of {} ranks left a recording; waits are lower bounds, and an absent rank may be the late one",
              run.ranks().size(), world);
   if (absent.size() == 1) finding.rank = absent.front();
-  finding.advice = "Check that the recorder ran on every host and that its segments were gathered.";
+  finding.advice = advice_for(Wanted::absent_ranks, run.info().source);
   return finding;
 }
 

@@ -39,6 +39,8 @@ std::string_view name_of(Certainty certainty) {
       return "of_two";
     case Certainty::of_three:
       return "of_three";
+    case Certainty::few_steps:
+      return "few_steps";
   }
   return "?";
 }

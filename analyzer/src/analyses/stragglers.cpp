@@ -11,18 +11,22 @@ namespace {
 constexpr double hides_too_much = 1.25;  // a detectable slowdown above this is no answer: "cannot tell"
 
 std::string comparison_text(const PeerClass& peers, std::size_t steps) {
-  std::string text = format("Compared with {} peer{} of {}; medians of {} steps.", peers.size() - 1,
-                            peers.size() == 2 ? "" : "s", peers.name, steps);
-  if (steps < few_steps) text += " Few steps: severity is at most major.";
+  std::string text = format("Compared with {} of {}; medians of {}.", counted(peers.size() - 1, "peer"), peers.name,
+                            counted(steps, "step"));
+  if (steps < few_steps) text += format(" Few steps: severity is at most {}.", steps < least_steps ? "minor" : "major");
   if (!peers.caveat.empty()) text += " Caveat: " + peers.caveat + ".";
   return text;
 }
 
-std::string doubt_text(std::size_t steps, double smallest) {
+std::string doubt_text(const StragglersSection& section, std::size_t steps) {
   if (steps < least_steps) {
-    return format("only {} complete steps: cannot tell whether a rank is slow ({} are needed, {} for a firm verdict)",
-                  steps, least_steps, few_steps);
+    const std::string_view doubt = section.rows.empty()
+                                       ? "cannot tell whether a rank is slow"
+                                       : "what stands out is a hint only, and others could be slow, too";
+    return format("only {}: {} ({} are needed, {} for a firm verdict)", counted(steps, "complete step"), doubt,
+                  least_steps, few_steps);
   }
+  const double smallest = section.smallest_detectable.value_or(1);
   if (smallest <= hides_too_much) return {};
   return format("equal ranks differ too much in this run: cannot tell below {:.0f} %", (smallest - 1) * 100);
 }
@@ -44,6 +48,7 @@ void judge(const PeerClass& peers, const StepsSection& steps, const Arrivals& ar
 Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSection>& steps,
                                            const Section<std::vector<RankRow>>& rows,
                                            const Section<CollectivesSection>& collectives) {
+  if (run.ranks().empty()) return unavailable("no process has a rank");
   if (run.ranks().size() < 2) return unavailable("one rank: there is nobody to compare it with");
   if (!steps) return unavailable("it needs steps");
   if (!rows) return unavailable(rows.error().why);
@@ -56,7 +61,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   for (const PeerClass& peers : classes) {
     if (peers.size() >= 2) judge(peers, *steps, arrivals, section);
   }
-  section.cannot_tell = doubt_text(counted_steps(*steps).size(), section.smallest_detectable.value_or(1));
+  section.cannot_tell = doubt_text(section, counted_steps(*steps).size());
   std::ranges::stable_sort(section.rows, [](const Straggler& a, const Straggler& b) {
     if (a.severity != b.severity) return a.severity > b.severity;
     return a.gain_ns_per_step > b.gain_ns_per_step;

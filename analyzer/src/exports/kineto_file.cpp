@@ -157,6 +157,10 @@ void KinetoFile::own_block() {
     if (const std::uint64_t value = run_.quality().of(info.counter); value > 0)
       quality.emplace_back(info.name, std::to_string(value));
   facts("quality", quality);
+  std::vector<std::pair<std::string, std::string>> places;  // where, and what and how often there
+  for (const QualityPlace& place : run_.info().places)
+    places.emplace_back(place.where, format("{} {}", info_of(place.counter).name, place.amount));
+  if (!places.empty()) facts("places", places);
   out_.text("\n  }");
   if (process.host.is_set()) out_.text(",\n  \"host_name\": ").text(quoted(process.host));
 }

@@ -11,6 +11,7 @@
 #include "exports/sqlite_database.h"
 #include "exports/sqlite_schema.h"
 #include "rankscope/core/format.h"
+#include "source_advice.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -234,7 +235,7 @@ class Tables {
     SqliteInsert insert{db_, "INSERT INTO quality VALUES(?,?,?,?)"};
     for (const CounterInfo& info : counter_table()) {
       const auto value = static_cast<std::int64_t>(run_.quality().of(info.counter));
-      if (value > 0) insert(info.name, value, name_of(info.severity), info.advice);
+      if (value > 0) insert(info.name, value, name_of(info.severity), advice_for(info.counter, run_.info().source));
     }
   }
 

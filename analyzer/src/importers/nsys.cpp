@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "importers/jobs.h"
 #include "importers/nsys_calls.h"
 #include "importers/nsys_collectives.h"
 #include "importers/nsys_ranks.h"
@@ -80,6 +81,19 @@ Clocks align(std::span<const File> files, RunInfo& info) {
   return clocks;
 }
 
+void note_jobs(std::span<const File> files, RunBuilder& builder) {
+  std::vector<JobEvidence> evidence;
+  for (const File& file : files) {
+    JobEvidence one{.file = file.database.file_name()};
+    if (file.session.utc_ns && !file.session.shifted && file.census.last) {
+      one.begin_unix_ns = *file.session.utc_ns + *file.census.first;
+      one.end_unix_ns = *file.session.utc_ns + *file.census.last;
+    }
+    evidence.push_back(std::move(one));
+  }
+  note_other_jobs(evidence, builder);
+}
+
 Process process_of(RunBuilder& builder, const Session& session, ProcessKey key, const std::string& program) {
   Process process;
   process.pid = key.pid();
@@ -126,6 +140,7 @@ Result<void> note_facts(const File& file, RunBuilder& builder) {
   RS_TRY_VOID(read_diagnostics(file.database, builder));
   RS_TRY(const std::uint64_t secrets, count_secrets(file.database));
   builder.quality().add(Counter::secrets_dropped, secrets);
+  if (secrets > 0) builder.info().places.push_back({Counter::secrets_dropped, secrets, file.database.file_name()});
   note_absences(file.database, builder);
   auto& metadata = builder.info().metadata;
   if (!file.session.schema.empty()) metadata.emplace_back("nsys.schema", file.session.schema);
@@ -173,6 +188,7 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
   builder.info().world_size = plan.world_size;
   builder.quality().add(Counter::rank_unknown, plan.guessed);
   const Clocks clocks = align(files, builder.info());
+  note_jobs(files, builder);
   std::vector<FileCommunication> communication;
   for (std::size_t i = 0; i < files.size(); ++i) {
     RS_TRY(Names names, Names::of(files[i].database, builder));

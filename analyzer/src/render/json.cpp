@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankscope/analyzer/render.h"
+#include "source_advice.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -229,9 +230,12 @@ Json finding_json(const Finding& row) {
   return out;
 }
 
-Json quality_json(const QualityRow& row) {
+Json quality_json(const QualityRow& row, std::string_view source) {
   const auto& info = info_of(row.counter);
-  Json out{{"counter", info.name}, {"value", row.value}, {"severity", name_of(info.severity)}, {"advice", info.advice}};
+  Json out{{"counter", info.name},
+           {"value", row.value},
+           {"severity", name_of(info.severity)},
+           {"advice", advice_for(row.counter, source)}};
   if (!row.where.empty()) out["where"] = row.where;
   return out;
 }
@@ -255,7 +259,8 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["pipeline"] = later_section("pipeline schedules");
   out["what_if"] = later_section("what-if replays");
   out["findings"] = section_json(report.findings, [](const auto& rows) { return list_json(rows, finding_json); });
-  out["data_quality"] = list_json(report.data_quality, quality_json);
+  out["data_quality"] =
+      list_json(report.data_quality, [&](const QualityRow& row) { return quality_json(row, report.source); });
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -250,6 +250,24 @@ void add_collectives(Page& page, const Report& report, const ReportOptions& opti
   if (const auto note = bandwidth_note(section.groups); !note.empty()) page.paragraph(note, Tone::faint);
 }
 
+namespace {
+
+std::string certainty_text(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::fact:
+      return "fact";
+    case Certainty::of_two:
+      return "slower of two";
+    case Certainty::of_three:
+      return "slowest of three";
+    case Certainty::few_steps:
+      return "few steps";
+  }
+  return {};
+}
+
+}  // namespace
+
 Table straggler_table(const StragglersSection& section) {
   Table table{{{"rank"},
                {"kind", Align::left},
@@ -260,16 +278,13 @@ Table straggler_table(const StragglersSection& section) {
                {"certainty", Align::left}},
               {}};
   for (const auto& row : section.rows) {
-    const auto certainty = row.certainty == Certainty::fact     ? "fact"
-                           : row.certainty == Certainty::of_two ? "slower of two"
-                                                                : "slowest of three";
     table.rows.push_back({{format("{}", row.rank.value), Tone::heading},
                           {std::string{name_of(row.kind)}},
                           {row.persistence == Persistence::persistent ? "all the time" : "now and then"},
                           {format("{:.2f} x", row.slowdown)},
                           {duration_text(row.lag_ns_per_step)},
                           {std::string{name_of(row.severity)}},
-                          {certainty}});
+                          {certainty_text(row.certainty)}});
   }
   return table;
 }

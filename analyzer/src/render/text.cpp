@@ -2,10 +2,12 @@
 
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
+#include "render/missing.h"
 #include "render/page.h"
 #include "render/tables.h"
 #include "render/verdict.h"
 #include "render/words.h"
+#include "source_advice.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -148,7 +150,8 @@ void add_quality(Page& page, const Report& report) {
     auto name = std::string{info.name};
     std::ranges::replace(name, '_', ' ');
     const auto kind = info.severity == Severity::data_loss ? "data loss" : name_of(info.severity);
-    page.item({std::string{kind}, tone}, format("{}: {}. {}{}", name, row.value, info.advice, places_text(row)), 9);
+    page.item({std::string{kind}, tone},
+              format("{}: {}. {}{}", name, row.value, advice_for(row.counter, report.source), places_text(row)), 9);
   }
   if (!any) page.paragraph("Nothing was lost or altered.");
 }

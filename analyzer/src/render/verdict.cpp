@@ -1,30 +1,12 @@
 #include "render/verdict.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "rankscope/core/format.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-constexpr std::string_view how_to_mark_steps =
-    "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation API "
-    "(rankscope/collectors/annotate.h, Kind::step), and record again.";
-constexpr std::string_view let_it_run =
-    "The command was ended by a signal before its first step was complete: record again and let it run longer.";
-constexpr std::string_view let_it_run_or_mark =
-    "The command was ended by a signal, perhaps before its first step: record again and let it run longer. If it does "
-    "not mark its steps at all, mark each with an NVTX range or with the annotation API.";
-constexpr std::string_view how_to_tell_time =
-    "Annotate forward, backward, optimizer and waits with the annotation API (rankscope/collectors/annotate.h); "
-    "PyTorch operators and CUDA kernels are recorded by later versions.";
-constexpr std::string_view how_to_record_ranks =
-    "Record all ranks of one run into one folder: put `rankscope record --` in front of torchrun, srun or mpirun.";
-constexpr std::string_view how_to_record_collectives =
-    "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the annotation API.";
 
 std::string share_of_step(const Report& report, std::int64_t ns) {
   if (!report.steps || report.steps->median_ns <= 0) return {};
@@ -41,6 +23,8 @@ std::string sentence_on(const Straggler& row) {
       return format("Rank {} is the slower of two{}: it {}.", rank, when, behaviour_of(row.kind));
     case Certainty::of_three:
       return format("Rank {} is the slowest of three{}: it {}.", rank, when, behaviour_of(row.kind));
+    case Certainty::few_steps:
+      return format("Rank {} looks slow in these few steps: it {}.", rank, behaviour_of(row.kind));
   }
   return {};
 }
@@ -87,11 +71,10 @@ bool lost_data(const Report& report) {
 
 Verdict no_problem(const Report& report) {
   const auto& shown = report.asked_for.ranks;
-  Verdict verdict{
-      Tone::good,
-      format("No problem found in {} of {}.", counted(static_cast<std::int64_t>(report.steps->steps.size()), "step"),
-             counted(static_cast<std::int64_t>(shown.empty() ? report.ranks.size() : shown.size()), "rank")),
-      {}};
+  Verdict verdict{Tone::good,
+                  format("No problem found in {} of {}.", counted(report.steps->steps.size(), "step"),
+                         counted(shown.empty() ? report.ranks.size() : shown.size(), "rank")),
+                  {}};
   if (report.stragglers->smallest_detectable) {
     verdict.more.push_back(format("A rank that is slower by {} or more would have been found.",
                                   percent_text(*report.stragglers->smallest_detectable - 1)));
@@ -102,19 +85,26 @@ Verdict no_problem(const Report& report) {
 }  // namespace
 
 std::string cannot_tell(const Report& report) {
-  std::string reasons;
+  std::vector<std::pair<std::string, std::string>> reasons;  // what, and why; each why once
   const auto add = [&](std::string_view what, const std::string& why) {
-    reasons += format("{}{} ({})", reasons.empty() ? "" : "; ", what, printable(why));
+    const auto known = std::ranges::find(reasons, why, &std::pair<std::string, std::string>::second);
+    if (known != reasons.end())
+      known->first += format(", {}", what);
+    else
+      reasons.emplace_back(what, why);
   };
   if (!report.steps) add("the steps are unknown", report.steps.error().why);
   if (report.steps && !report.stragglers) add("ranks cannot be compared", report.stragglers.error().why);
   if (report.stragglers && !report.stragglers->cannot_tell.empty()) {
-    add("slow ranks could be hidden", report.stragglers->cannot_tell);
+    add(report.stragglers->rows.empty() ? "slow ranks could be hidden" : "other slow ranks could be hidden",
+        report.stragglers->cannot_tell);
   }
   if (!report.rank_rows) add("the use of time is unknown", report.rank_rows.error().why);
   if (!report.collectives && report.ranks.size() > 1) add("collectives are unknown", report.collectives.error().why);
   if (report.rank_rows && !report.findings) add("findings are missing", report.findings.error().why);
-  return reasons.empty() ? reasons : format("Cannot tell: {}.", reasons);
+  std::string text;
+  for (const auto& [what, why] : reasons) text += format("{}{} ({})", text.empty() ? "" : "; ", what, printable(why));
+  return text.empty() ? text : format("Cannot tell: {}.", text);
 }
 
 std::string sentence(std::string_view text) {
@@ -162,78 +152,6 @@ Verdict verdict_of(const Report& report) {
   if (!doubt.empty()) verdict.more.push_back(doubt);
   if (lost_data(report)) verdict.more.emplace_back("Parts of the recording are missing; see DATA QUALITY.");
   return verdict;
-}
-
-namespace {
-
-std::string_view fact(const Report& report, std::string_view name) {
-  const auto found = std::ranges::find(report.facts, name, &std::pair<std::string, std::string>::first);
-  return found == report.facts.end() ? std::string_view{} : std::string_view{found->second};
-}
-
-std::string_view remedy_for_steps(const Report& report) {
-  std::int64_t status = 0;
-  const std::string_view text = fact(report, "exit_status");
-  std::from_chars(text.data(), text.data() + text.size(), status);
-  constexpr std::int64_t first_signal = 128;
-  if (status <= first_signal) return how_to_mark_steps;
-  return fact(report, "role") == "trainer" ? let_it_run : let_it_run_or_mark;
-}
-
-}  // namespace
-
-namespace {
-
-bool lists(std::string_view list, std::string_view id) {
-  while (!list.empty()) {
-    if (list.substr(0, list.find(',')) == id) return true;
-    list.remove_prefix(std::min(list.size(), list.substr(0, list.find(',')).size() + 1));
-  }
-  return false;
-}
-
-/// What `record` and `train` record only on request. Recordings that do not tell what was asked for are left alone.
-void add_details(const Report& report, std::vector<MissingSection>& missing) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> all{
-      {{"shapes", "operator inputs"}, {"memory", "allocations"}, {"stack", "call contexts"}, {"modules", "modules"}}};
-  const std::string_view asked = fact(report, "details_asked");
-  const std::string_view recorded = fact(report, "details_recorded");
-  if (asked.empty()) return;
-  std::string off;
-  std::string without_source;
-  for (const auto& [id, what] : all) {
-    if (lists(recorded, id)) continue;
-    std::string& list = lists(asked, id) ? without_source : off;
-    list += format("{}{} (--{})", list.empty() ? "" : ", ", what, id);
-  }
-  if (!off.empty())
-    missing.push_back({"details", "not asked for: " + off, "They cost time; see rankscope record --help."});
-  if (!without_source.empty())
-    missing.push_back({"details", "asked for, but no source in the program acted on it: " + without_source, ""});
-}
-
-}  // namespace
-
-std::vector<MissingSection> missing_sections(const Report& report) {
-  std::vector<MissingSection> missing;
-  const auto add = [&](std::string_view name, const auto& section, std::string_view remedy) {
-    if (!section) missing.push_back({std::string{name}, printable(section.error().why), remedy});
-  };
-  add("steps", report.steps, remedy_for_steps(report));
-  add("time of each rank", report.rank_rows, how_to_tell_time);
-  add("collectives", report.collectives, how_to_record_collectives);
-  add("slow ranks", report.stragglers,
-      report.ranks.size() < 2 ? how_to_record_ranks
-      : report.steps          ? ""
-                              : remedy_for_steps(report));
-  add("findings", report.findings, "");
-  add_details(report, missing);
-  for (auto row = missing.begin(); row != missing.end(); ++row) {  // each remedy once
-    const auto earlier =
-        std::find_if(missing.begin(), row, [&](const auto& other) { return other.remedy == row->remedy; });
-    if (earlier != row) row->remedy = {};
-  }
-  return missing;
 }
 
 }  // namespace rankscope::analyzer

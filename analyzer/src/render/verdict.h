@@ -26,12 +26,4 @@ struct Verdict {
 /// What a kind of straggler does, after "rank 3": "computes slower than its peers".
 [[nodiscard]] std::string_view behaviour_of(StragglerKind kind);
 
-/// A section that could not be computed: its name, the reason, and how a next recording gets it (may be empty).
-struct MissingSection {
-  std::string name;
-  std::string why;
-  std::string_view remedy;
-};
-[[nodiscard]] std::vector<MissingSection> missing_sections(const Report& report);
-
 }  // namespace rankscope::analyzer

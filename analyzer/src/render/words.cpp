@@ -123,10 +123,6 @@ std::string percent_text(double share) {
   return format("{:.{}f} %", percent, std::abs(percent) < 9.95 ? 1 : 0);
 }
 
-std::string counted(std::int64_t count, std::string_view one) {
-  return format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 std::vector<std::int64_t> apportioned(std::span<const std::int64_t> parts, std::int64_t whole) {
   std::vector<std::int64_t> result(parts.size(), 0);
   const auto sum = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});

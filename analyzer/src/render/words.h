@@ -27,9 +27,6 @@ namespace rankscope::analyzer {
 /// A share of one: "27 %", "3.4 %", "< 0.1 %".
 [[nodiscard]] std::string percent_text(double share);
 
-/// "1 step", "2 steps".
-[[nodiscard]] std::string counted(std::int64_t count, std::string_view one);
-
 /// `parts` in whole units that add up to `whole` (largest remainder, ties to the first; metrics.md C2). All 0 if the
 /// parts are.
 [[nodiscard]] std::vector<std::int64_t> apportioned(std::span<const std::int64_t> parts, std::int64_t whole);

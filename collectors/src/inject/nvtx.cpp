@@ -255,8 +255,14 @@ std::uint64_t scope_register(nvtxDomainHandle_t, const nvtxScopeAttr_t* scope) {
   return scope->scopeId != NVTX_SCOPE_NONE ? scope->scopeId : next_scope.fetch_add(1);
 }
 std::int64_t timestamp_get() { return static_cast<std::int64_t>(recording::TickClock::now_monotonic()); }
-void event_submit(nvtxDomainHandle_t, const nvtxPayloadData_t*, std::size_t payload_count) {
-  count(Trouble::payloads_undecoded, payload_count);
+/// A mark of the moment at which the event is submitted: its own times, on a clock of the program, are among its
+/// attributes.
+void event_submit(nvtxDomainHandle_t handle, const nvtxPayloadData_t* payloads, std::size_t payload_count) {
+  const Domain& domain = domain_of(handle);
+  mark(domain, name_from(domain, payloads, payload_count), [&](const AttributePen& pen) {
+    pen.attribute("deferred", std::int64_t{1});
+    write_payloads(pen, domain, {payloads, payload_count});
+  });
 }
 
 // --- installation ---

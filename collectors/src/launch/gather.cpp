@@ -149,9 +149,8 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
   summary.ranks = ranks.size();
   if (running > 0) {
     summary.notes.push_back(
-        format("{} recorded processes still run after the command has ended; what they do from now on "
-               "is not recorded",
-               running));
+        format("{} still running after the command has ended; what happens there from now on is not recorded",
+               counted(running, "recorded process")));
   }
   if (failure) return tl::make_unexpected(*failure);
   return {};

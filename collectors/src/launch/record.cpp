@@ -85,7 +85,7 @@ int watch_over(pid_t process, const SignalRelay& signals, Watcher& watcher, cons
   const bool samples = settings.collect.has(Source::host) && settings.sample_hz > 0;
   const auto period = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(samples ? 1 / settings.sample_hz : 1.0));
-  for (auto next = steady_clock::now() + period;;) {
+  for (auto next = steady_clock::now();;) {
     if (const auto status = reap(process)) return *status;
     const auto now = steady_clock::now();
     if (now >= next) {

@@ -1,4 +1,6 @@
 // What a killed recorder left behind: found, and gathered after all.
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "../segment_names.h"
@@ -45,6 +47,10 @@ Result<recording::Manifest> check_spool(const fs::path& spool) {
   const std::string name = spool.string();
   if (!fs::is_directory(spool, error))
     return fail(ErrorKind::unreadable, format("--recover: there is no folder {}", name));
+  if (const auto owner = owner_of(spool); owner != geteuid())
+    return fail(ErrorKind::unreadable,
+                owner ? format("--recover: {} belongs to another user (uid {}), who has to recover it", name, *owner)
+                      : format("--recover: {} is a link; name the folder itself", name));
   auto manifest = recording::read_manifest(spool);
   const bool is_spool = manifest ? manifest->spooled.has_value() : !recording::segments_of(spool).empty();
   if (!is_spool)
@@ -61,8 +67,8 @@ Result<recording::Manifest> check_spool(const fs::path& spool) {
   wait_for_stragglers(spool);  // those that are just ending
   if (const auto running = count_written(recording::segments_of(spool)); running > 0)
     return fail(ErrorKind::cannot_write,
-                format("--recover: {} recorded processes still run and write into {}; wait for their end, or end them",
-                       running, name));
+                format("--recover: {} still running and writing into {}; wait for the end, or end what runs",
+                       counted(running, "recorded process"), name));
   return manifest ? std::move(manifest) : Result<recording::Manifest>{new_manifest({})};
 }
 
@@ -85,7 +91,7 @@ std::vector<LeftSpool> left_spools() {
   for (const fs::path& base : spool_bases()) {
     std::error_code error;
     for (fs::directory_iterator entry{base, error}, end; !error && entry != end; entry.increment(error)) {
-      if (!is_spool_name(entry->path().filename().string())) continue;
+      if (!is_spool_name(entry->path().filename().string()) || owner_of(entry->path()) != geteuid()) continue;
       if (auto left = look_at(entry->path())) found.push_back(std::move(*left));
     }
   }

@@ -1,5 +1,6 @@
 #include "spool.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,6 +55,12 @@ std::vector<fs::path> spool_bases() {
 bool is_spool_name(const std::string& name) {
   constexpr std::size_t letters = 6;  // of mkdtemp
   return name.starts_with(name_prefix()) && name.size() == name_prefix().size() + letters;
+}
+
+std::optional<uid_t> owner_of(const fs::path& folder) {
+  struct stat status {};
+  if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return std::nullopt;
+  return status.st_uid;
 }
 
 Result<fs::path> make_spool_folder() {

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 
+#include <sys/types.h>
+
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/result.h"
 
@@ -16,6 +18,9 @@ namespace rankscope::collectors {
 [[nodiscard]] std::vector<std::filesystem::path> spool_bases();
 /// True for the name of a spool of this user.
 [[nodiscard]] bool is_spool_name(const std::string& name);
+
+/// The user who owns a folder; nothing if it is none, or a link: anybody can make a folder of any name in /tmp.
+[[nodiscard]] std::optional<uid_t> owner_of(const std::filesystem::path& folder);
 
 /// Makes the spool tell whose it is, and OUT tell where its segments are. Before the command is started.
 [[nodiscard]] Result<void> tie(const std::filesystem::path& spool, recording::Manifest manifest,

@@ -8,10 +8,6 @@
 namespace rankscope::collectors {
 namespace {
 
-std::string amount(std::uint64_t count, std::string_view one, std::string_view many) {
-  return format("{} {}", count, count == 1 ? one : many);
-}
-
 std::string size_text(std::uint64_t bytes) {
   if (bytes < 1'000'000) return format("{:.0f} kB", static_cast<double>(bytes) / 1e3);
   return format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
@@ -26,25 +22,25 @@ void say(Talk talk, std::string_view text) {
 }
 
 std::string summary_text(const RecordSummary& summary) {
-  std::string text = format("rankscope: recorded {}, {}, {}, {}, in {}\n",
-                            amount(summary.processes, "process", "processes"), amount(summary.ranks, "rank", "ranks"),
-                            amount(summary.events, "event", "events"), size_text(summary.bytes), summary.out.string());
+  std::string text = format("rankscope: recorded {}, {}, {}, {}, in {}\n", counted(summary.processes, "process"),
+                            counted(summary.ranks, "rank"), counted(summary.events, "event"), size_text(summary.bytes),
+                            summary.out.string());
   if (summary.events_dropped > 0 && summary.disk_refusals == 0) {
     text += format("rankscope: lost {}: the ring was full; record with a larger --ring-kib\n",
-                   amount(summary.events_dropped, "event", "events"));
+                   counted(summary.events_dropped, "event"));
   }
   if (summary.events_dropped > 0 && summary.disk_refusals > 0) {
     text += format("rankscope: lost {}: the folder for segments was full; name a larger one with RANKSCOPE_SPOOL\n",
-                   amount(summary.events_dropped, "event", "events"));
+                   counted(summary.events_dropped, "event"));
   }
   if (summary.not_recorded > 0) {
     text += format("rankscope: {} could not be recorded: no segment could be made for them\n",
-                   amount(summary.not_recorded, "process", "processes"));
+                   counted(summary.not_recorded, "process"));
   }
   if (summary.not_watched > 0) {
     text +=
         format("rankscope: {} without events could not be sampled: more than {} at a time, or no segment for them\n",
-               amount(summary.not_watched, "process", "processes"), Watcher::most_watched);
+               counted(summary.not_watched, "process"), Watcher::most_watched);
   }
   for (const std::string& note : summary.notes) text += "rankscope: " + note + "\n";
   return text;

@@ -60,47 +60,75 @@ void Watcher::read_segments() {
   }
 }
 
-void Watcher::sample() {
-  read_segments();
-  std::vector<pid_t> processes = descendants_of(getpid());
-  const auto now = std::chrono::steady_clock::now();
-  for (const pid_t process : processes) {
-    if (recorded_.contains(process)) continue;
-    const ProcessKey key{process, start_of(process)};
-    if (key.start == 0) continue;
-    const auto [seen, is_new] = first_seen_.try_emplace(key, now);
-    if (now - seen->second >= worth_watching && !watched_.contains(key) && !refused_.contains(key)) begin(key);
-  }
-  for (auto& [key, watched] : watched_) {
-    if (recorded_.contains(key.pid)) continue;
-    const std::span<const HostSample> values = watched.sampler.sample();
-    if (values.empty()) continue;
-    for (const HostSample& value : values) watched.pen->counter(value.name, value.value);
-    watched.pen->clock_pair();
-    ++watched.samples;
-    watched.segment->refill();
-  }
+bool Watcher::old_enough(const ProcessKey& key) const {
+  return std::chrono::steady_clock::now() - first_seen_.at(key) >= worth_watching;
 }
 
-void Watcher::begin(const ProcessKey& key) {
-  if (watched_.size() >= most_watched) return refused_.insert(key), void();
+void Watcher::sample() {
+  read_segments();
+  const auto now = std::chrono::steady_clock::now();
+  for (const pid_t process : descendants_of(getpid())) {
+    const ProcessKey key{process, start_of(process)};
+    if (key.start == 0 || recorded_.contains(process) || watched_.contains(key) || refused_.contains(key)) continue;
+    first_seen_.try_emplace(key, now);
+    watch(key);
+  }
+  for (auto entry = watched_.begin(); entry != watched_.end();)
+    entry = sample(entry->first, entry->second) ? std::next(entry) : watched_.erase(entry);
+}
+
+void Watcher::watch(const ProcessKey& key) {
+  if (watched_.size() >= most_watched) {
+    if (old_enough(key)) refused_.insert(key);  // else there may be room for it yet
+    return;
+  }
+  const Pressure pressure = key.pid == command_ ? Pressure::sample : Pressure::skip;
+  watched_.emplace(key, Watched{.sampler = HostSampler{key.pid, pressure}, .begun = clock_.pair()});
+}
+
+bool Watcher::sample(const ProcessKey& key, Watched& watched) {
+  const bool has_segment = watched.segment != nullptr;
+  if (recorded_.contains(key.pid)) return has_segment;  // finish() removes that
+  const std::span<const HostSample> values = watched.sampler.sample();
+  if (values.empty()) return has_segment;
+  const std::uint64_t now = clock_.now();
+  if (!has_segment && !old_enough(key)) {
+    for (const HostSample& value : values) watched.early.push_back({value.name, value.value, now});
+    return true;
+  }
+  if (!has_segment && !make_segment(key, watched)) {
+    refused_.insert(key);
+    return false;
+  }
+  for (const HostSample& value : values) watched.pen->counter(value.name, value.value, now);
+  watched.pen->clock_pair();
+  ++watched.samples;
+  watched.segment->refill();
+  return true;
+}
+
+bool Watcher::make_segment(const ProcessKey& key, Watched& watched) {
   recording::SegmentOptions options;
   options.path = folder_ / (host_name() + "-" + std::to_string(key.pid) + "-" + std::to_string(key.start) +
                             recording::segment_suffix);
   options.ring_kib = small_ring_kib;
   options.rank_source = recording::watched_source;
   options.watched_pid = key.pid;
+  options.begun = watched.begun;
   auto segment = recording::SegmentWriter::create(options);
-  if (!segment) return refused_.insert(key), void();
-  auto pen = (*segment)->thread();
-  const Pressure pressure = key.pid == command_ ? Pressure::sample : Pressure::skip;
-  watched_.emplace(key, Watched{HostSampler{key.pid, pressure}, std::move(*segment), std::move(pen)});
+  if (!segment) return false;
+  watched.segment = std::move(*segment);
+  watched.pen = watched.segment->thread();
+  for (const Early& early : watched.early) watched.pen->counter(early.name, early.value, early.ticks);
+  watched.early.clear();
+  return true;
 }
 
 void Watcher::finish(int status_of_command) {
   read_segments();
   std::erase_if(refused_, [this](const ProcessKey& key) { return recorded_.contains(key.pid); });
   for (auto& [key, watched] : watched_) {
+    if (watched.segment == nullptr) continue;
     if (key.pid == command_) watched.segment->note_exit(status_of_command);
     if (!recorded_.contains(key.pid) && watched.samples > 0) continue;
     std::error_code ignored;

@@ -102,7 +102,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {blocks_dropped, "blocks_dropped", info,
      "Blocks of a trace file that are no part of the format (logs, additions of other tools) were not kept."},
     {secrets_dropped, "secrets_dropped", info,
-     "Blocks of a trace file that look like an environment or a secret were not kept. Do not pass on that file."},
+     "Blocks of a trace file that look like an environment or a secret were left out of what is shown and exported. "
+     "They "
+     "are still in the file itself: do not pass it on."},
     {graphs_opaque, "graphs_opaque", info,
      "Replays of CUDA graphs were recorded as wholes: their kernels are unknown and count as compute. Record with nsys "
      "profile --cuda-graph-trace=node."},
@@ -112,6 +114,12 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     {source_warnings, "source_warnings", info,
      "The tool that recorded this warned of problems; rankscope dump shows its words as metadata nsys.message."},
+    {collectives_alone, "collectives_alone", info,
+     "The partners of these collectives are ranks that were not recorded: how much of them is waiting cannot be told. "
+     "Record every rank into one folder."},
+    {jobs_mixed, "jobs_mixed", error,
+     "Files of different jobs were opened together, so their ranks are not compared. Open the files of one job at a "
+     "time."},
 }};
 
 constexpr bool in_order() {

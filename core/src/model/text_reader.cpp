@@ -7,11 +7,14 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/model/text.h"
+#include "text_groups.h"
 #include "text_words.h"
 
 namespace rankscope {
 namespace {
 
+using text::integer;
+using text::rank_from;
 using text::to_integer;
 using text::Word;
 using Words = std::vector<Word>;
@@ -46,43 +49,20 @@ class TextReader {
   std::map<RankId, std::uint32_t> process_rows_;  // latest process of each rank
   std::uint32_t latest_process_ = no_process;
   std::map<std::pair<std::uint32_t, std::string>, LaneId> lanes_;
-  std::map<std::string, GroupId, std::less<>> groups_;
+  text::Groups groups_;
   std::map<std::pair<std::uint32_t, std::string>, std::int64_t> next_sequence_;
 };
 
 tl::unexpected<Error> wrong(std::string message) { return fail(ErrorKind::unreadable, std::move(message)); }
 
-Result<std::int64_t> integer(std::string_view word) {
-  if (const auto value = to_integer(word)) return *value;
-  return wrong(format("'{}' is no integer", word));
-}
-
 const Word* find(const Words& words, std::string_view key) {
-  const auto found = std::ranges::find(words, key, &Word::key);
+  const auto found = std::ranges::find_if(words, [&](const Word& word) { return word.key == key && !word.key_quoted; });
   return found == words.end() ? nullptr : &*found;
 }
 
 Result<std::int64_t> integer_or(const Words& words, std::string_view key, std::int64_t fallback) {
   const Word* word = find(words, key);
   return word == nullptr ? Result<std::int64_t>{fallback} : integer(word->value);
-}
-
-Result<RankId> rank_from(std::string_view word) {
-  if (word == "-") return RankId::none();
-  RS_TRY(const std::int64_t value, integer(word));
-  if (value < 0 || value >= 0xFFFFFFFF) return wrong(format("'{}' is no rank", word));
-  return RankId{static_cast<std::uint32_t>(value)};
-}
-
-Result<std::vector<RankId>> ranks_from(std::string_view list) {
-  std::vector<RankId> ranks;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    RS_TRY(const RankId rank, rank_from(list.substr(0, comma)));
-    ranks.push_back(rank);
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return ranks;
 }
 
 struct DefaultLane {
@@ -269,8 +249,9 @@ AttributeValue TextReader::value_of(const Word& word) {
 
 Result<void> TextReader::group_line(const Words& words) {
   if (words.size() != 3) return wrong("@group needs a name and its ranks: @group dp 0,1,2");
-  RS_TRY(const std::vector<RankId> members, ranks_from(words[2].value));
-  groups_.insert_or_assign(words[1].value, builder_.add_group(words[1].value, members));
+  RS_TRY(std::vector<RankId> members, text::ranks_from(words[2].value));
+  const GroupId id = builder_.add_group(words[1].value, members);
+  groups_.declare(words[1].value, std::move(members), id);
   return {};
 }
 
@@ -310,13 +291,6 @@ LaneId TextReader::lane_of(std::uint32_t process, std::string_view name, LaneKin
   return found->second;
 }
 
-constexpr std::array<std::string_view, 8> comm_keys{"group", "seq", "op", "bytes", "dtype", "peer", "enqueued", "on"};
-
-bool is_own_key(SpanKind kind, std::string_view key) {
-  if (key.empty() || key == "lane" || key == "cut" || key == "state") return true;
-  return kind == SpanKind::comm && std::ranges::find(comm_keys, key) != comm_keys.end();
-}
-
 Result<std::uint8_t> flags_from(const Words& words) {
   const Word* cut = find(words, "cut");
   if (cut == nullptr) return std::uint8_t{0};
@@ -350,7 +324,7 @@ Result<void> TextReader::span_line(RankId rank, SpanKind kind, const Words& word
   ++spans_;
   for (std::size_t i = 5; i < words.size(); ++i) {
     const Word& word = words[i];
-    if (is_own_key(kind, word.key)) continue;
+    if (word.key.empty() || (!word.key_quoted && text::is_own_key(kind, word.key))) continue;
     builder_.add_attribute(base.span_ticket, builder_.intern(word.key), value_of(word));
   }
   const bool unfinished = (flags & span_flag::cut_end) != 0 && find(words, "state") != nullptr;
@@ -364,10 +338,10 @@ Result<void> TextReader::collective(const NewCollective& base, const Words& word
   const std::string& group = find(words, "group")->value;
   const std::uint32_t process = process_of(result.rank);
   const bool unknown_group = group == "-" && !find(words, "group")->quoted;
-  const auto found = groups_.find(group);
-  if (!unknown_group && found == groups_.end())
-    return wrong(format("group '{}' needs a line '@group {} RANKS' before", group, group));
-  if (!unknown_group) result.group = found->second;
+  const Word* members = find(words, "members");
+  if (!unknown_group) {
+    RS_TRY(result.group, groups_.find(group, result.rank, members == nullptr ? "" : members->value));
+  }
   std::int64_t& next = next_sequence_[{process, group}];
   RS_TRY(result.sequence, integer_or(words, "seq", next));
   next = result.sequence + 1;
@@ -400,7 +374,7 @@ Result<void> TextReader::mark_line(RankId rank, const Words& words) {
       builder_.add_mark(lane_of(process_of(rank), lane != nullptr ? lane->value : "main", LaneKind::thread),
                         builder_.intern(words[3].value), at(time));
   for (std::size_t i = 4; i < words.size(); ++i)
-    if (!words[i].key.empty() && words[i].key != "lane")
+    if (!words[i].key.empty() && (words[i].key != "lane" || words[i].key_quoted))
       builder_.add_mark_attribute(mark, builder_.intern(words[i].key), value_of(words[i]));
   return {};
 }

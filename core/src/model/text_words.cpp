@@ -1,6 +1,7 @@
 #include "text_words.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -30,6 +31,14 @@ Result<std::string> read_value(std::string_view line, std::size_t& at, bool stop
 
 }  // namespace
 
+bool is_own_key(SpanKind kind, std::string_view key) {
+  constexpr std::array<std::string_view, 3> of_spans{"lane", "cut", "state"};
+  constexpr std::array<std::string_view, 9> of_collectives{"group", "members", "seq",      "op", "bytes",
+                                                           "dtype", "peer",    "enqueued", "on"};
+  if (std::ranges::find(of_spans, key) != of_spans.end()) return true;
+  return kind == SpanKind::comm && std::ranges::find(of_collectives, key) != of_collectives.end();
+}
+
 Result<std::vector<Word>> split_line(std::string_view line) {
   std::vector<Word> words;
   std::size_t at = 0;
@@ -41,6 +50,7 @@ Result<std::vector<Word>> split_line(std::string_view line) {
     if (at < line.size() && line[at] == '=') {
       ++at;
       word.key = std::move(word.value);
+      word.key_quoted = word.quoted;
       word.json = line.substr(at).starts_with("@\"");
       at += word.json ? 1 : 0;
       RS_TRY(word.value, read_value(line, at, false, word.quoted));

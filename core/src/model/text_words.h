@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/core/model/span.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::text {
@@ -16,8 +17,12 @@ struct Word {
   std::string key;  ///< empty if the word has no '='
   std::string value;
   bool quoted = false;
-  bool json = false;  ///< the value was written as @"...": JSON in its own words
+  bool key_quoted = false;  ///< then it is an attribute, whatever the line itself calls so
+  bool json = false;        ///< the value was written as @"...": JSON in its own words
 };
+
+/// True for a key of the line itself: an attribute of that name is written with its key as a JSON string.
+[[nodiscard]] bool is_own_key(SpanKind kind, std::string_view key);
 
 [[nodiscard]] Result<std::vector<Word>> split_line(std::string_view line);
 [[nodiscard]] std::optional<std::int64_t> to_integer(std::string_view word);

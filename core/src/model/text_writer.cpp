@@ -1,4 +1,5 @@
 // Run -> text form; the grammar is in text.h.
+#include <algorithm>
 #include <string>
 
 #include "rankscope/core/format.h"
@@ -12,15 +13,23 @@ using text::quote;
 
 std::string rank_word(RankId rank) { return rank.is_set() ? std::to_string(rank.value) : "-"; }
 
+std::string members_of(const Group& group) {
+  std::string members;
+  for (const RankId member : group.members) members += (members.empty() ? "" : ",") + rank_word(member);
+  return members;
+}
+
 /// A text value that would be read back as a number is quoted.
 std::string text_value(std::string_view value) {
   const bool misread = text::to_integer(value).has_value() || value.starts_with("@");
   return misread ? text::quote_always(value) : quote(value);
 }
 
-void write_attributes(const Run& run, const AttributeRange& attributes, std::ostream& out) {
+/// Attributes of a span; of a mark, which has a lane only, as of the plainest span.
+void write_attributes(const Run& run, SpanKind owner, const AttributeRange& attributes, std::ostream& out) {
   for (const Attribute& attribute : attributes) {
-    out << ' ' << quote(run.text(attribute.key)) << '=';
+    const std::string_view key = run.text(attribute.key);
+    out << ' ' << (text::is_own_key(owner, key) ? text::quote_always(key) : quote(key)) << '=';
     switch (attribute.value.kind) {
       case AttributeKind::number:
         out << attribute.value.number;
@@ -55,11 +64,8 @@ void write_run(const Run& run, std::ostream& out) {
   for (const CounterInfo& counter : counter_table())
     if (counter.counter != Counter::collectives_open && counter.counter != Counter::rank_duplicate)
       write_quality(run, counter, out);
-  for (const Group& group : run.groups()) {
-    std::string members;
-    for (const RankId member : group.members) members += (members.empty() ? "" : ",") + rank_word(member);
-    out << format("@group {} {}\n", quote(run.text(group.name)), members);
-  }
+  for (const Group& group : run.groups())
+    out << format("@group {} {}\n", quote(run.text(group.name)), members_of(group));
 }
 
 void write_process(const Run& run, const Process& process, std::ostream& out) {
@@ -93,14 +99,24 @@ void write_lane(const Run& run, const Lane& lane, std::ostream& out) {
 void write_mark(const Run& run, const Lane& lane, const Mark& mark, std::ostream& out) {
   out << format("{} mark {} {} lane={}", rank_word(lane.rank), ns_of(mark.time), quote(run.text(mark.name)),
                 quote(run.text(lane.name)));
-  write_attributes(run, run.attributes_of(mark), out);
+  write_attributes(run, SpanKind::user, run.attributes_of(mark), out);
   out << '\n';
 }
 
+/// The group's name, and its members where a rank has several groups of one name.
+std::string group_words(const Run& run, const Collective& collective) {
+  if (!collective.group.is_set()) return "-";
+  const Group& own = run.groups()[collective.group.index()];
+  const auto alike = std::ranges::count_if(run.groups(), [&](const Group& group) {
+    return group.name == own.name && std::ranges::find(group.members, collective.rank) != group.members.end();
+  });
+  const bool member = std::ranges::find(own.members, collective.rank) != own.members.end();
+  const std::string name = quote(run.text(own.name));
+  return alike == 1 && member ? name : format("{} members={}", name, members_of(own));
+}
+
 std::string collective_words(const Run& run, const Collective& collective) {
-  const std::string group =
-      collective.group.is_set() ? quote(run.text(run.groups()[collective.group.index()].name)) : "-";
-  std::string words = format(" group={} seq={} op={} enqueued={}", group, collective.sequence,
+  std::string words = format(" group={} seq={} op={} enqueued={}", group_words(run, collective), collective.sequence,
                              quote(run.text(collective.op)), ns_of(collective.enqueued));
   if (collective.bytes >= 0) words += format(" bytes={}", collective.bytes);
   if (collective.dtype.is_set()) words += format(" dtype={}", quote(run.text(collective.dtype)));
@@ -123,7 +139,7 @@ void write_span(const Run& run, const Lane& lane, const Span& span, std::ostream
   out << format("{} {} {} {} {} lane={}{}", rank_word(lane.rank), name_of(span.kind), ns_of(span.time.begin),
                 ns_of(span.time.end), quote(run.text(span.name)), quote(run.text(lane.name)), cut_word(span.flags));
   if (span.collective != Span::no_collective) out << collective_words(run, run.collectives()[span.collective]);
-  write_attributes(run, run.attributes_of(run.id_of(span)), out);
+  write_attributes(run, span.kind, run.attributes_of(run.id_of(span)), out);
   out << '\n';
 }
 

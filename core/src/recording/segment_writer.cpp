@@ -66,7 +66,7 @@ void fill_static(SegmentStatic& fixed, const SegmentOptions& options, const Tick
   std::error_code ignored;
   copy_text(fixed.program, std::filesystem::read_symlink("/proc/" + process + "/exe", ignored).filename().string());
   fixed.ticks_per_ns = measure_ticks_per_ns(clock);
-  fixed.first_pair = clock.pair();
+  fixed.first_pair = options.begun ? *options.begun : clock.pair();
 }
 
 // Takes the faults of first writing here, not in the program's threads: MAP_POPULATE maps shared pages for reading

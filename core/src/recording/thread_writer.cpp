@@ -274,10 +274,10 @@ void ThreadWriter::attribute(std::string_view key, std::int64_t value, Owner own
         words_for(owner));
 }
 
-void ThreadWriter::counter(std::string_view name, double value) {
+void ThreadWriter::counter(std::string_view name, double value, std::uint64_t ticks) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
-  plain(RecordType::counter, 0, name, clock_.now(), bits, 3);
+  plain(RecordType::counter, 0, name, ticks, bits, 3);
 }
 
 void ThreadWriter::thread_name(std::string_view name) {

@@ -159,6 +159,16 @@ TEST(Collectives, RanksThatWereNotRecordedMakeWaitsLowerBounds) {
   EXPECT_EQ(matched.section().partial, 1);
 }
 
+TEST(Collectives, PartnersThatWereNotRecordedAreNoError) {
+  const Matched matched = match(
+      "@run clock=same_host world_size=4\n@group dp 0,1\n@group tp 0,2\n"
+      "0 comm 0 10 allreduce group=dp\n0 comm 20 30 allreduce group=tp\n0 comm 40 50 send group=tp peer=3\n"
+      "2 comm 20 30 allreduce group=tp\n2 comm 60 70 allreduce group=tp\n");
+  EXPECT_EQ(matched.section().unmatched, 3);
+  EXPECT_EQ(matched.matching.quality.of(Counter::collectives_alone), 2U) << "in dp, and the send to rank 3";
+  EXPECT_EQ(matched.matching.quality.of(Counter::collectives_unmatched), 1U) << "the second one of rank 2 in tp";
+}
+
 TEST(Collectives, AGroupOfOneIsNoCommunication) {
   const auto run = run_of("@group self 0\n0 comm 0 10 allreduce group=self\n");
   EXPECT_FALSE(match_collectives(*run, ClockTrust(*run)).section);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analyzer/analyses/synthetic_run.h"
 
 namespace rankscope::analyzer {
@@ -81,6 +83,35 @@ TEST(Report, HostSamplesAloneAreStillAReport) {
   EXPECT_EQ(report.rank_facts.at(0).cpu_percent, 50);
   EXPECT_EQ(report.rank_facts.at(0).peak_rss_bytes, 1024);
   EXPECT_NE(report.rank_rows.error().why.find("tells compute from communication"), std::string::npos);
+}
+
+TEST(Report, RanksOfDifferentJobsAreNotCompared) {
+  const Report report = analyze(*run_of("@run source=kineto\n@quality jobs_mixed 1 \"b.json is of another job\"\n"
+                                        "0 step 0 100 step index=1\n0 op 0 60 op\n"
+                                        "1 step 0 100 step index=1\n1 op 0 90 op\n"),
+                                {});
+  const std::string why = "the files are of different jobs: b.json is of another job";
+  EXPECT_EQ(report.steps.error().why, why);
+  EXPECT_EQ(report.collectives.error().why, why);
+  EXPECT_EQ(report.stragglers.error().why, why);
+  EXPECT_EQ(report.findings.error().why, why);
+  ASSERT_TRUE(report.rank_rows) << "each rank alone is still told";
+  EXPECT_EQ(report.rank_rows->at(1).total.compute_ns, 90);
+}
+
+TEST(Report, TracesWithNothingInCommonAreOfDifferentJobs) {
+  const auto mixed = [&](const std::string& head) {
+    const Report report = analyze(*run_of("@rank 0 recorded=0:100\n@rank 1 recorded=500:600\n" + head +
+                                          "0 step 0 100 step index=1\n0 op 0 60 op\n"
+                                          "1 step 500 600 step index=7\n1 op 500 590 op\n"),
+                                  {});
+    return std::ranges::find(report.data_quality, Counter::jobs_mixed, &QualityRow::counter) !=
+           report.data_quality.end();
+  };
+  EXPECT_TRUE(mixed("@run source=kineto clock=wall_clock\n"));
+  EXPECT_FALSE(mixed("@run source=kineto clock=none\n")) << "without a common clock nothing is known of the times";
+  EXPECT_FALSE(mixed("@run source=rankscope clock=same_host\n")) << "one recording is one job";
+  EXPECT_FALSE(mixed("@run source=kineto clock=wall_clock\n1 step 400 500 step index=1\n")) << "a common step";
 }
 
 TEST(Report, NoComputeIsNoProblem) {

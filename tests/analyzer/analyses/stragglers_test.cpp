@@ -140,6 +140,7 @@ TEST(Stragglers, InFourStepsARankThatIsAlwaysLastIsMinor) {
   SyntheticRun plan = slow_rank(1.5);
   plan.steps = 4;
   const Straggler row = only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.certainty, Certainty::few_steps);
   EXPECT_EQ(row.severity, FindingSeverity::minor);
 }
 

@@ -79,6 +79,43 @@ TEST(RenderText, TheSlowerOfTwoIsNotCalledSlow) {
   EXPECT_THAT(rendered(report), HasSubstr("Rank 2 is the slower of two"));
 }
 
+TEST(RenderText, OfFewStepsVerdictAndSectionsSayTheSame) {
+  auto report = slow_report(*sample_run());
+  report.stragglers->rows[0].certainty = Certainty::few_steps;
+  report.stragglers->cannot_tell = "only 2 complete steps: others could be slow, too";
+  const auto text = rendered(report);
+  EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2 looks slow in these few steps: it computes"));
+  EXPECT_THAT(text, HasSubstr("Cannot tell: other slow ranks could be hidden"));
+  EXPECT_THAT(text, HasSubstr("few steps\n"));
+  EXPECT_THAT(text, Not(HasSubstr("fact")));
+}
+
+TEST(RenderText, WhatIsMissingIsAskedForInTheWordsOfTheTool) {
+  auto report = clean_report(*sample_run());
+  report.steps = unavailable("no step marks were recorded");
+  report.collectives = unavailable("no collectives were recorded");
+  report.data_quality = {{Counter::ranks_missing, 1}, {Counter::rank_unknown, 1}};
+  for (const char* source : {"kineto", "nsys"}) {
+    report.source = source;
+    const auto text = rendered(report);
+    for (const char* own : {"rankscope record", "--rank-env", "annotate.h", "Record every rank"})
+      EXPECT_THAT(text, Not(HasSubstr(own))) << source;
+  }
+  EXPECT_THAT(rendered(report), HasSubstr("--trace=cuda,nvtx"));
+  report.source = "kineto";
+  EXPECT_THAT(rendered(report), HasSubstr("prof.step()"));
+  EXPECT_THAT(rendered(report), HasSubstr("record_shapes=True"));
+}
+
+TEST(RenderText, AReasonIsSaidOnce) {
+  auto report = clean_report(*sample_run());
+  report.steps = unavailable("the files are of different jobs");
+  report.collectives = unavailable("the files are of different jobs");
+  EXPECT_THAT(rendered(report),
+              StartsWith("VERDICT\n  Cannot tell: the steps are unknown, collectives are unknown (the "
+                         "files are of different jobs)."));
+}
+
 TEST(RenderText, NoLineIsWiderThanAHundredColumnsOrEndsInBlanks) {
   auto report = slow_report(*sample_run());
   (*report.rank_rows)[1].device = std::string(300, 'd');

@@ -229,6 +229,24 @@ int communicator(int, char**) {
   return id == NVTX_PAYLOAD_SCHEMA_ID_STATIC_START ? 0 : 1;
 }
 
+/// An event that happened earlier and is submitted with its payload.
+int deferred(int, char**) {
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("app");
+  const nvtxPayloadSchemaEntry_t field{0, NVTX_PAYLOAD_ENTRY_TYPE_INT64, "begin", nullptr, 0, 0, nullptr, nullptr};
+  nvtxPayloadSchemaAttr_t schema{};
+  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES;
+  schema.name = "late news";
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.entries = &field;
+  schema.numEntries = 1;
+  const std::uint64_t id = nvtxPayloadSchemaRegister(domain, &schema);
+  const std::int64_t begin = 42;
+  const nvtxPayloadData_t data{id, sizeof begin, &begin};
+  nvtxEventSubmit(domain, &data, 1);
+  return 0;
+}
+
 /// nccl PATH: the real library's ncclAllReduce and ncclReduce with a communicator that is none.
 int nccl(int, char** words) {
   void* const library = dlopen(words[0], RTLD_NOW);
@@ -255,5 +273,6 @@ void add_payload_scenes(std::map<std::string, Scene>& scenes) {
   scenes["late_enum"] = late_enum;
   scenes["undecodable"] = undecodable;
   scenes["communicator"] = communicator;
+  scenes["deferred"] = deferred;
   scenes["nccl"] = nccl;
 }

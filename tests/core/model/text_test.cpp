@@ -65,6 +65,43 @@ TEST(TextForm, AWholeRunSurvivesTheWayOutAndIn) {
   EXPECT_THAT(once, testing::HasSubstr("mark 60 here lane=main bytes=-5 what=free"));
 }
 
+TEST(TextForm, AnAttributeMayBearAnyName) {
+  const auto first = run_from_text(
+      "@group dp 0,1\n"
+      "0 comm 30 80 allreduce group=dp bytes=4096 dtype=f32 \"dtype\"=Half \"bytes\"=12 \"lane\"=left\n"
+      "0 mark 60 here lane=main \"lane\"=right\n");
+  ASSERT_TRUE(first) << first.error().message;
+  const std::string once = to_text(**first);
+  const auto second = run_from_text(once);
+  ASSERT_TRUE(second) << second.error().message << "\n" << once;
+  EXPECT_EQ(once, to_text(**second));
+  EXPECT_EQ((*second)->number(SpanId{0}, "bytes"), 12);
+  EXPECT_EQ((*second)->collectives()[0].bytes, 4096);
+  EXPECT_EQ((*second)->text((*second)->collectives()[0].dtype), "f32");
+  EXPECT_FALSE((*second)->attributes_of((*second)->marks()[0]).empty());
+}
+
+TEST(TextForm, GroupsOfOneNameAreToldApartByTheirRanks) {
+  const auto first = run_from_text(
+      "@group dp 0,1\n@group dp 2,3\n@group dp 0,2\n"
+      "0 comm 30 80 allreduce group=dp members=0,1\n"
+      "1 comm 30 80 allreduce group=dp\n"
+      "2 comm 30 80 allreduce group=dp members=2,3\n"
+      "3 comm 30 80 allreduce group=dp\n");
+  ASSERT_TRUE(first) << first.error().message;
+  const auto second = run_from_text(to_text(**first));
+  ASSERT_TRUE(second) << second.error().message;
+  const auto ranks_with = [&](std::size_t row) {
+    const auto& run = **second;
+    return run.groups()[run.collectives()[row].group.index()].members;
+  };
+  EXPECT_EQ(ranks_with(0), ranks_with(1));
+  EXPECT_EQ(ranks_with(2), ranks_with(3));
+  EXPECT_EQ(ranks_with(2), (std::vector{RankId{2}, RankId{3}}));
+  EXPECT_EQ(run_from_text("@group dp 0,1\n0 comm 1 2 x group=dp members=0,3\n").error().message,
+            "line 2: no line '@group dp 0,3' is above");
+}
+
 TEST(TextForm, AnErrorNamesTheLine) {
   EXPECT_EQ(run_from_text("0 compute 0 60 gemm\n0 banana 1 2 x\n").error().message,
             "line 2: 'banana' is no kind of span");

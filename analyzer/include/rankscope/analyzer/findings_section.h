@@ -13,7 +13,7 @@ namespace rankscope::analyzer {
 
 enum class StragglerKind : std::uint8_t { compute, host, data, network, memory, mixed };
 enum class Persistence : std::uint8_t { persistent, transient };
-enum class Certainty : std::uint8_t { fact, of_two, of_three };
+enum class Certainty : std::uint8_t { fact, of_two, of_three, few_steps };
 enum class FindingSeverity : std::uint8_t { info, minor, major, critical };
 [[nodiscard]] std::string_view name_of(StragglerKind kind);
 [[nodiscard]] std::string_view name_of(Persistence persistence);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "importers/jobs.h"
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/load.h"
 #include "rankscope/core/format.h"
@@ -54,6 +55,22 @@ void align(std::span<const TraceFile> files, RunBuilder& run) {
   run.info().clock = {one_host ? "same_host" : "wall_clock", one_host ? one_host_error : wall_clock_error};
 }
 
+/// Our own export tells the job by its ranks alone; of others the profiler notes a name, if the scheduler gave one.
+void note_jobs(std::span<const TraceFile> files, RunBuilder& run) {
+  std::vector<JobEvidence> evidence;
+  for (const TraceFile& file : files) {
+    JobEvidence one{.file = file.path.filename().string(), .world_size = file.metadata.world_size};
+    const auto job = std::ranges::find(file.metadata.facts, "PT_PROFILER_JOB_NAME", &Facts::value_type::first);
+    if (job != file.metadata.facts.end()) one.job = job->second;
+    if (const auto begin = unix_begin(file)) {
+      one.begin_unix_ns = begin;
+      one.end_unix_ns = *begin + file.extent->length().count();
+    }
+    evidence.push_back(std::move(one));
+  }
+  note_other_jobs(evidence, run);
+}
+
 /// What our own export said about the run as a whole, and what all files agree on.
 void describe_run(std::span<const TraceFile> files, std::span<const RankId> ranks, RunBuilder& run) {
   RunInfo& info = run.info();
@@ -68,8 +85,19 @@ void describe_run(std::span<const TraceFile> files, std::span<const RankId> rank
   if (world > ranks.size()) run.quality().add(Counter::ranks_missing, world - ranks.size());
 }
 
+/// "secrets_dropped 1"; every file of an export says it.
+void restore_place(const std::string& where, std::string_view text, RunInfo& info) {
+  const std::size_t blank = std::min(text.find(' '), text.size());
+  const auto counter = counter_from(text.substr(0, blank));
+  const auto amount = integer_of(text.substr(std::min(blank + 1, text.size())));
+  if (!counter || !amount || *amount < 0) return;
+  const QualityPlace place{*counter, static_cast<std::uint64_t>(*amount), where};
+  if (std::ranges::find(info.places, place) == info.places.end()) info.places.push_back(place);
+}
+
 /// Counters that were exported stand for what is no longer in the file; what is counted again is not added twice.
-void restore_quality(std::span<const TraceFile> files, Quality& quality) {
+void restore_quality(std::span<const TraceFile> files, RunBuilder& run) {
+  Quality& quality = run.quality();
   for (const TraceFile& file : files) {
     if (!file.metadata.own) continue;
     for (const auto& [name, text] : file.metadata.own->quality) {
@@ -79,6 +107,7 @@ void restore_quality(std::span<const TraceFile> files, Quality& quality) {
       const std::uint64_t now = quality.of(*counter);
       if (static_cast<std::uint64_t>(*value) > now) quality.add(*counter, static_cast<std::uint64_t>(*value) - now);
     }
+    for (const auto& [where, text] : file.metadata.own->places) restore_place(where, text, run.info());
   }
 }
 
@@ -107,9 +136,14 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
     add_collectives(files[i], ranks[i], link_spans(files[i], run), run);
     add_memory(files[i], run);
   }
+  for (const TraceFile& file : files)
+    for (const std::string& block : file.metadata.hidden)
+      run.info().places.push_back(
+          {Counter::secrets_dropped, 1, format("{}: {}", file.path.filename().string(), block)});
+  note_jobs(files, run);
   align(files, run);
   describe_run(files, ranks, run);
-  restore_quality(files, run.quality());
+  restore_quality(files, run);
   return std::move(run).build().map_error(while_doing(
       paths.size() == 1 ? paths.front().string() : format("{} and {} more", paths.front().string(), paths.size() - 1)));
 }

@@ -93,6 +93,7 @@ OwnBlock own_from(std::string_view object) {
     if (key == "process") own.process = facts_from(value.raw);
     if (key == "run") own.run = facts_from(value.raw);
     if (key == "quality") own.quality = facts_from(value.raw);
+    if (key == "places") own.places = facts_from(value.raw);
     if (key == "pid") own.pid = integer_of(value.raw);
     if (key == "host") own.host = text_from(value);
     if (key == "program") own.program = text_from(value);
@@ -152,7 +153,9 @@ void Metadata::take(std::string_view key, const Value& value, Quality& quality) 
   } else if (holds(kept, key)) {
     facts.emplace_back(key, text_from(value));
   } else if (!holds(known, key)) {
-    quality.add(looks_secret(key, value.raw) ? Counter::secrets_dropped : Counter::blocks_dropped);
+    const bool secret = looks_secret(key, value.raw);
+    quality.add(secret ? Counter::secrets_dropped : Counter::blocks_dropped);
+    if (secret) hidden.emplace_back(key);
   }
 }
 
@@ -166,6 +169,8 @@ void Metadata::merge(Metadata&& other) {
   if (!other.trace_name.empty()) trace_name = std::move(other.trace_name);
   facts.insert(facts.end(), std::make_move_iterator(other.facts.begin()), std::make_move_iterator(other.facts.end()));
   if (other.own) own = std::move(other.own);
+  hidden.insert(hidden.end(), std::make_move_iterator(other.hidden.begin()),
+                std::make_move_iterator(other.hidden.end()));
 }
 
 }  // namespace rankscope::analyzer::kineto

@@ -26,6 +26,7 @@ struct OwnBlock {
   Facts process;  ///< metadata of the process
   Facts run;      ///< metadata of the run
   Facts quality;  ///< counters by name
+  Facts places;   ///< where, and which counter how often there
   std::optional<std::int64_t> pid;
   std::string host;
   std::string program;
@@ -42,6 +43,7 @@ struct Metadata {
   std::string trace_name;
   Facts facts;
   std::optional<OwnBlock> own;
+  std::vector<std::string> hidden;  ///< names of the blocks counted as secrets_dropped
 
   /// Takes one member of the top-level object; what is no part of the format is counted and dropped.
   void take(std::string_view key, const Value& value, Quality& quality);

@@ -12,41 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
-extern "C" {
-/// One collective or point-to-point operation, described once when it is enqueued.
-struct rankscope_collective_v1 {
-  std::uint64_t uid;       ///< unique in this process; joins enqueued, started and finished
-  std::uint64_t sequence;  ///< n-th operation of this group, counted from 0, equal on all members
-  std::uint64_t bytes;     ///< payload of one rank: count x element size (metrics.md 6, "count x t")
-  const char* group;       ///< communicator name, equal on all members ("dp", "pp.2", ...), NUL-terminated
-  const char* op;       ///< "allreduce" "allgather" "reduce_scatter" "broadcast" "alltoall" "send" "recv" "barrier" ...
-  const char* dtype;    ///< "f32" "f64" "bf16" "u8" ...
-  const char* members;  ///< global ranks in group order, "0,1,2,3"
-  std::int32_t peer;    ///< root of a rooted operation, global rank of the partner of send/recv, else -1
-};
-
-/// Function table of the recorder. Later versions only append.
-struct rankscope_api_v1 {
-  std::uint32_t version;
-  std::uint32_t size;
-  void (*push)(std::uint8_t kind, const char* name, std::uint32_t length);
-  void (*pop)();
-  void (*mark)(const char* name, std::uint32_t length);
-  void (*attribute_int)(const char* key, std::int64_t value);  ///< of the innermost open span of this thread
-  void (*attribute_text)(const char* key, const char* value, std::uint32_t length);
-  void (*counter)(const char* name, double value);                         ///< name with unit, e.g. "allocated_bytes"
-  void (*collective_enqueued)(const rankscope_collective_v1* collective);  ///< on the thread that enqueues
-  void (*collective_started)(std::uint64_t uid);                           ///< on the thread that executes
-  void (*collective_finished)(std::uint64_t uid);                          ///< on the thread that executes
-  void (*name_thread)(const char* name);
-  void (*metadata)(const char* key, const char* value);  ///< of the process, e.g. "parallel" = "ddp"
-  int (*is_recording)();                                 ///< 0 outside the recording window
-  std::uint32_t (*details)();  ///< bits of Detail that the user asked for; tell which of them you act on as metadata
-                               ///< "details_recorded" = "shapes,memory"
-  void (*attribute_json)(const char* key, const char* json, std::uint32_t length);  ///< of the innermost open span
-  void (*mark_attribute_int)(const char* key, std::int64_t value);                  ///< of this thread's latest mark
-};
-}
+#include "rankscope/collectors/annotate_table.h"
 
 namespace rankscope::annotate {
 
@@ -63,14 +29,6 @@ enum class Kind : std::uint8_t {
   sync = 8,       ///< the host is blocked in a barrier, join or device synchronization that is no collective
   loader = 9,     ///< work of a loader worker thread; no part of any time split
   checkpoint = 10,
-};
-
-/// What is recorded only if the user asks for it, since it costs; bits of rankscope_api_v1::details.
-enum class Detail : std::uint32_t {
-  shapes = 1,   ///< shapes and types of operator inputs
-  memory = 2,   ///< allocations and releases
-  stack = 4,    ///< where operators are called from
-  modules = 8,  ///< a range per module
 };
 
 namespace detail {

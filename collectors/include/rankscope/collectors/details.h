@@ -8,10 +8,11 @@
 #include <string>
 #include <string_view>
 
+#include "rankscope/collectors/annotate_table.h"
+
 namespace rankscope::collectors {
 
-/// The values are bits of rankscope_api_v1::details: append only.
-enum class Detail : std::uint32_t { shapes = 1, memory = 2, stack = 4, modules = 8 };
+using annotate::Detail;
 inline constexpr std::size_t detail_count = 4;
 
 struct DetailInfo {

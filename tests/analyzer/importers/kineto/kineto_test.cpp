@@ -170,6 +170,8 @@ TEST(Kineto, UnknownBlocksAndSecretsAreDroppedAndCounted) {
   const auto run = open_text(trace(op("a", 1, 2), R"("environment": {"HOME": "/root"}, "extra": [1, 2])"));
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ((*run)->quality().of(Counter::secrets_dropped), 1U);
+  ASSERT_EQ((*run)->info().places.size(), 1U);
+  EXPECT_THAT((*run)->info().places[0].where, HasSubstr("trace.json: ")) << "the name of the block, nothing of it";
   EXPECT_EQ((*run)->quality().of(Counter::blocks_dropped), 1U);
   std::ostringstream text;
   write_text(**run, text);
@@ -187,6 +189,37 @@ TEST(Kineto, RanksWithDifferentBaseTimesShareOneAxis) {
   EXPECT_EQ(span_named(**run, "a").time.begin, at(0));
   EXPECT_EQ(span_named(**run, "b").time.begin, at(2000));
   EXPECT_EQ((*run)->quality().of(Counter::base_time_differs), 1U);
+}
+
+std::string of_world(int rank, int size, std::string_view base, std::string_view members = "") {
+  return "{\"schemaVersion\": 1, \"baseTimeNanoseconds\": " + std::string{base} +
+         ", \"distributedInfo\": {\"rank\": " + std::to_string(rank) + ", \"world_size\": " + std::to_string(size) +
+         "}, " + std::string{members} + "\"traceEvents\": [" + op("aten::mm", 1, 20) + "]}";
+}
+
+std::vector<std::string> mixed_jobs(const std::string& first, const std::string& second) {
+  const testing::TraceFolder folder;
+  folder.write("a.json", first);
+  folder.write("b.json", second);
+  const auto run = folder.open();
+  std::vector<std::string> reasons;
+  if (!run) return {run.error().message};
+  for (const QualityPlace& place : (*run)->info().places)
+    if (place.counter == Counter::jobs_mixed) reasons.push_back(place.where);
+  EXPECT_EQ((*run)->quality().of(Counter::jobs_mixed), reasons.size());
+  return reasons;
+}
+
+TEST(Kineto, FilesThatCannotBeOfOneJobAreNamed) {
+  const std::string first = of_world(0, 4, "1700000000000000000");
+  EXPECT_THAT(mixed_jobs(first, of_world(1, 4, "1700000030000000000")), ElementsAre());
+  EXPECT_THAT(mixed_jobs(first, of_world(1, 8, "1700000000000000000")),
+              ElementsAre("b.json is of a job of 8 ranks, a.json of one of 4 ranks"));
+  EXPECT_THAT(mixed_jobs(first, of_world(1, 4, "1700200000000000000")),
+              ElementsAre("a.json and b.json were recorded more than 2 days apart"));
+  EXPECT_THAT(mixed_jobs(of_world(0, 4, "1700000000000000000", R"("PT_PROFILER_JOB_NAME": "x", )"),
+                         of_world(1, 4, "1700000000000000000", R"("PT_PROFILER_JOB_NAME": "y", )")),
+              ElementsAre("b.json is of job y, a.json of job x"));
 }
 
 }  // namespace

@@ -63,8 +63,10 @@ enum class Counter : std::uint8_t {
   graphs_opaque,
   payloads_not_exported,
   source_warnings,
+  collectives_alone,
+  jobs_mixed,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::source_warnings) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::jobs_mixed) + 1;
 
 struct CounterInfo {
   Counter counter;

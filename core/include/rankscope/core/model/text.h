@@ -11,6 +11,7 @@
 //   @quality events_dropped 3 ["where it happened"]
 //   0 compute 0 60 gemm [lane=NAME] [cut=begin|end|both] [KEY=VALUE ...]   RANK KIND BEGIN END NAME, in ns of run time
 //   0 comm 40 90 allreduce group=dp [seq=0 op=allreduce bytes=1024 dtype=f32 peer=1 enqueued=38 on=LANE]
+//   0 comm 40 90 allreduce group=dp members=0,1   where the rank has several groups of that name
 //   0 comm 40 90 allreduce group=-              a collective whose group is not known
 //   0 comm 38 - allreduce group=dp              enqueued at 38, never started; `40 - ... state=started`: never finished
 //   0 counter 50 1024 rss_bytes                 RANK counter TIME VALUE NAME
@@ -19,7 +20,8 @@
 // Everything but the five leading words of a span has a default: an unknown rank is a process of its own, the lane
 // follows from the kind ("main", "comm", "stream 0", "loader"), seq counts per rank and group. Names with spaces or
 // special characters are written as JSON strings. Values of KEY that are integers are numbers,
-// all else is text; KEY=@"[1,2]" is JSON in its own words.
+// all else is text; KEY=@"[1,2]" is JSON in its own words. "KEY"=VALUE is always an attribute, also where KEY is one of
+// the words above.
 #pragma once
 
 #include <memory>

@@ -1,0 +1,18 @@
+// What a user of each recording tool does about something that is missing: rankscope's options mean nothing to somebody
+// who traced with torch.profiler or nsys.
+#pragma once
+
+#include <string_view>
+
+#include "rankscope/core/model/quality.h"
+
+namespace rankscope::analyzer {
+
+/// Of a row of data_quality. `source` is that of the run: "rankscope", "kineto", "nsys".
+[[nodiscard]] std::string_view advice_for(Counter counter, std::string_view source);
+
+/// How the next recording gets a section of the report.
+enum class Wanted : std::uint8_t { steps, time_of_ranks, all_ranks, collectives, absent_ranks };
+[[nodiscard]] std::string_view advice_for(Wanted wanted, std::string_view source);
+
+}  // namespace rankscope::analyzer

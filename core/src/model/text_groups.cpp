@@ -1,0 +1,54 @@
+#include "text_groups.h"
+
+#include <algorithm>
+
+#include "rankscope/core/format.h"
+#include "text_words.h"
+
+namespace rankscope::text {
+
+Result<std::int64_t> integer(std::string_view word) {
+  if (const auto value = to_integer(word)) return *value;
+  return fail(ErrorKind::unreadable, format("'{}' is no integer", word));
+}
+
+Result<RankId> rank_from(std::string_view word) {
+  if (word == "-") return RankId::none();
+  RS_TRY(const std::int64_t value, integer(word));
+  if (value < 0 || value >= 0xFFFFFFFF) return fail(ErrorKind::unreadable, format("'{}' is no rank", word));
+  return RankId{static_cast<std::uint32_t>(value)};
+}
+
+Result<std::vector<RankId>> ranks_from(std::string_view list) {
+  std::vector<RankId> ranks;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    RS_TRY(const RankId rank, rank_from(list.substr(0, comma)));
+    ranks.push_back(rank);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return ranks;
+}
+
+void Groups::declare(const std::string& name, std::vector<RankId> members, GroupId id) {
+  by_name_[name].push_back({std::move(members), id});
+}
+
+Result<GroupId> Groups::find(std::string_view name, RankId rank, std::string_view members) const {
+  const auto named = by_name_.find(name);
+  if (named == by_name_.end())
+    return fail(ErrorKind::unreadable, format("group '{}' needs a line '@group {} RANKS' before", name, name));
+  const std::vector<Declared>& groups = named->second;
+  if (!members.empty()) {
+    RS_TRY(const std::vector<RankId> wanted, ranks_from(members));
+    const auto exact = std::ranges::find(groups, wanted, &Declared::members);
+    if (exact != groups.end()) return exact->id;
+    return fail(ErrorKind::unreadable, format("no line '@group {} {}' is above", name, members));
+  }
+  const auto own = std::find_if(groups.rbegin(), groups.rend(), [rank](const Declared& group) {
+    return std::ranges::find(group.members, rank) != group.members.end();
+  });
+  return own == groups.rend() ? groups.back().id : own->id;
+}
+
+}  // namespace rankscope::text
