@@ -109,6 +109,9 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
   }
   align(files, run);
   describe_run(files, ranks, run);
+  for (const QualityPlace& loss : options.losses) add_loss(loss, run);
+  for (const TraceFile& file : files)
+    run.info().places.insert(run.info().places.end(), file.losses.begin(), file.losses.end());
   restore_quality(files, run.quality());
   return std::move(run).build().map_error(while_doing(
       paths.size() == 1 ? paths.front().string() : format("{} and {} more", paths.front().string(), paths.size() - 1)));
