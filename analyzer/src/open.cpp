@@ -54,6 +54,9 @@ struct Recognised {
   std::vector<QualityPlace> left_out;
 };
 
+/// What `report --json` writes, perhaps beside the traces.
+bool is_report(std::string_view head) { return head.find("\"rankscope.report/") != std::string_view::npos; }
+
 /// Why a file that is named like those of an importer, but is none, was left out of a folder.
 std::optional<QualityPlace> left_out(const fs::path& file, const ImporterInfo& importer) {
   const std::string name = file.filename().string();
@@ -93,7 +96,7 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
     const auto head = file_head(file);
     if (!head) return tl::make_unexpected(head.error());  // it may be a rank
     if (importer_of(*head, file) == nullptr) {
-      unknown.push_back(file);
+      if (!is_report(*head)) unknown.push_back(file);
       continue;
     }
     RS_TRY_VOID(add_file(file, all));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <type_traits>
+#include <utility>
 
 #include "importers/kineto/decimal.h"
 #include "keys.h"

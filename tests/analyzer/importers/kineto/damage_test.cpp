@@ -239,6 +239,7 @@ TEST(DamagedTrace, FilesOfAFolderThatHoldNoTraceAreNamed) {
   folder.write("rank1.json", "");
   folder.write("rank2.json.gz", packed(""));
   folder.write("notes.md", "hello");
+  folder.write("report.json", R"({"schema": "rankscope.report/1"})");
   const auto run = folder.open();
   expect_spans(run, {"a"});
   EXPECT_EQ(count(run, Counter::files_left_out), 2U);
