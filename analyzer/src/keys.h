@@ -44,6 +44,11 @@ inline constexpr std::string_view rank = "Rank";
 inline constexpr std::string_view source_rank = "Src Rank";
 inline constexpr std::string_view destination_rank = "Dst Rank";
 
+// what Kineto has no word for, in our own exports
+inline constexpr std::string_view own_kind = "rankscope kind";  ///< name of the SpanKind
+inline constexpr std::string_view own_flags = "rankscope cut";  ///< span_flag: 1 = begin, 2 = end
+inline constexpr std::string_view own_prefix = "rankscope ";
+
 // allocator events
 inline constexpr std::string_view device_type = "Device Type";
 inline constexpr std::string_view device_id = "Device Id";

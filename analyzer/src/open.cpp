@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -46,11 +47,25 @@ Error not_readable(std::string_view head, const fs::path& path) {
   return {ErrorKind::unreadable, format("{} is no format that rankscope reads: a .rankscope folder{}", shown, known)};
 }
 
-/// Files that one importer reads.
+/// Files that one importer reads, and what was left out of folders beside them.
 struct Recognised {
   const ImporterInfo* importer = nullptr;
   Files files;
+  std::vector<QualityPlace> left_out;
 };
+
+/// What `report --json` writes, perhaps beside the traces.
+bool is_report(std::string_view head) { return head.find("\"rankscope.report/") != std::string_view::npos; }
+
+/// Why a file that is named like those of an importer, but is none, was left out of a folder.
+std::optional<QualityPlace> left_out(const fs::path& file, const ImporterInfo& importer) {
+  const std::string name = file.filename().string();
+  if (std::ranges::none_of(importer.suffixes, [&name](std::string_view suffix) { return name.ends_with(suffix); }))
+    return std::nullopt;
+  std::error_code error;
+  const bool is_empty = fs::file_size(file, error) == 0;
+  return QualityPlace{Counter::files_left_out, 1, format("{}, which {}", name, is_empty ? "is empty" : "is no trace")};
+}
 
 Result<void> add_file(const fs::path& path, Recognised& all) {
   RS_TRY(const std::string head, file_head(path));
@@ -76,14 +91,21 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
   if (error) return fail(ErrorKind::unreadable, format("cannot read {}: {}", folder.string(), error.message()));
   std::ranges::sort(files);
   const std::size_t before = all.files.size();
+  Files unknown;
   for (const fs::path& file : files) {
     const auto head = file_head(file);
     if (!head) return tl::make_unexpected(head.error());  // it may be a rank
-    if (importer_of(*head, file) != nullptr) {
-      RS_TRY_VOID(add_file(file, all));
+    if (importer_of(*head, file) == nullptr) {
+      if (!is_report(*head)) unknown.push_back(file);
+      continue;
     }
+    RS_TRY_VOID(add_file(file, all));
   }
-  if (all.files.size() > before) return {};
+  if (all.files.size() > before) {
+    for (const fs::path& file : unknown)
+      if (auto loss = left_out(file, *all.importer)) all.left_out.push_back(std::move(*loss));
+    return {};
+  }
   for (const fs::path& file : files)
     if (file.extension() == ".nsys-rep") return tl::make_unexpected(not_readable("-", file));
   return fail(ErrorKind::unreadable,
@@ -91,18 +113,29 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
                      fs::is_empty(folder, error) ? "; it is empty" : "; folders inside it are not searched"));
 }
 
+using RunResult = Result<std::shared_ptr<const Run>>;
+
+/// How what holds a whole run is read; null for all else.
+auto reader_of_whole(const fs::path& path) -> RunResult (*)(const fs::path&) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(path, error);
+  if (!fs::exists(path, error) || recording::looks_like_recording(path) ||
+      (is_folder && path.extension() == ".rankscope"))
+    return recording::read_recording;
+  if (!is_folder && path.extension() == ".txt") return read_text_file;  // what `rankscope dump` prints
+  if (!is_folder && looks_like_pack(path)) return read_pack;
+  return nullptr;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Run>> open_run(std::span<const fs::path> paths, const ImportOptions& options) {
   std::error_code error;
-  if (paths.size() == 1) {
-    const fs::path& path = paths.front();
-    const bool is_folder = fs::is_directory(path, error);
-    if (!fs::exists(path, error) || recording::looks_like_recording(path) ||
-        (is_folder && path.extension() == ".rankscope"))
-      return recording::read_recording(path);
-    if (!is_folder && path.extension() == ".txt") return read_text_file(path);  // what `rankscope dump` prints
-    if (!is_folder && looks_like_pack(path)) return read_pack(path);
+  if (const auto read = paths.size() == 1 ? reader_of_whole(paths.front()) : nullptr; read != nullptr) {
+    if (fs::exists(paths.front(), error) && !options.rank_map.empty())
+      return fail(ErrorKind::usage, format("--rank-map: {} holds a whole run, which knows its ranks; leave it out",
+                                           paths.front().string()));
+    return read(paths.front());
   }
   Recognised all;
   for (const fs::path& path : paths) {
@@ -111,7 +144,9 @@ Result<std::shared_ptr<const Run>> open_run(std::span<const fs::path> paths, con
     RS_TRY_VOID(fs::is_directory(path, error) ? add_folder(path, all) : add_file(path, all));
   }
   if (all.importer == nullptr) return fail(ErrorKind::usage, "name a recording or traces to open");
-  return all.importer->read(all.files, options);
+  ImportOptions with_losses = options;
+  with_losses.losses.insert(with_losses.losses.end(), all.left_out.begin(), all.left_out.end());
+  return all.importer->read(all.files, with_losses);
 }
 
 Result<std::shared_ptr<const Run>> open_run(const fs::path& path) { return open_run(std::span{&path, 1}, {}); }

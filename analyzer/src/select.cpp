@@ -50,6 +50,7 @@ class Copy {
 
   Result<std::shared_ptr<const Run>> make() && {
     builder_.info() = run_.info();
+    std::erase_if(builder_.info().places, [](const QualityPlace& place) { return is_counted_by_build(place.counter); });
     quality();
     processes();
     lanes_.assign(run_.lanes().size(), LaneId::none());
@@ -75,7 +76,7 @@ class Copy {
   /// What build() counts by itself must not be counted twice.
   void quality() {
     for (const CounterInfo& info : counter_table()) {
-      if (info.counter == Counter::collectives_open || info.counter == Counter::rank_duplicate) continue;
+      if (is_counted_by_build(info.counter)) continue;
       builder_.quality().add(info.counter, run_.quality().of(info.counter));
     }
   }

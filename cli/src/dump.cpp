@@ -20,7 +20,7 @@ struct DumpArguments {
 
 Action declare_dump(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<DumpArguments>();
-  add_run(app, arguments->run, RunPaths::several);
+  add_run(app, arguments->run);
   app.add_flag("--summary", arguments->summary, "only how many of what there are, and from when to when");
   return [arguments] {
     const auto run = open(arguments->run);

@@ -24,7 +24,18 @@ struct ExportArguments {
 
 std::string shown(const std::string& out) { return analyzer::is_stdout(out) ? "stdout" : out; }
 
-Result<void> export_run(const ExportArguments& arguments) {
+/// The last of the words that are no options is OUT. A rule of its own, since one list of paths takes them all.
+Result<void> split_words(ExportArguments& arguments) {
+  std::vector<std::string>& words = arguments.run.paths;
+  if (words.size() < 2)
+    return fail(ErrorKind::usage, format("name what to export and where to: rankscope export {} OUT", words.front()));
+  arguments.out = words.back();
+  words.pop_back();
+  return {};
+}
+
+Result<void> export_run(ExportArguments& arguments) {
+  RS_TRY_VOID(split_words(arguments));
   RS_TRY(const analyzer::Selection limits, limits_from(arguments.limits));
   RS_TRY_VOID(check_output(arguments.run.paths, arguments.out));
   RS_TRY(auto whole, open(arguments.run));
@@ -41,15 +52,14 @@ Result<void> export_run(const ExportArguments& arguments) {
 Action declare_export(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ExportArguments>();
   std::vector<std::string> ids;
-  std::string footer = "Formats:\n";
+  std::string footer =
+      "OUT is the file or folder to write, - for stdout; it is replaced only when the export is "
+      "complete.\n\nFormats:\n";
   for (const analyzer::ExportInfo& info : analyzer::exports()) {
     ids.emplace_back(info.id);
     footer += format("  {:<12}{}\n", info.id, info.summary);
   }
-  add_run(app, arguments->run, RunPaths::one);
-  app.add_option("OUT", arguments->out,
-                 "file or folder to write, - for stdout; replaced only when the export is complete")
-      ->required();
+  add_run(app, arguments->run)->option_text("... OUT");
   app.add_option("--to", arguments->to, "format")->capture_default_str()->check(CLI::IsMember(ids));
   add_limits(app, arguments->limits);
   app.footer(footer);

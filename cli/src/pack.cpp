@@ -42,8 +42,9 @@ Action declare_pack(CLI::App& app, const Words&) {
     const auto secrets = arguments->keep_secrets ? recording::Secrets::keep : recording::Secrets::hide;
     const auto allowed = check_output({arguments->run}, out);
     if (!allowed) return say(allowed.error());
+    const std::string shown = analyzer::is_stdout(out) ? "stdout" : out;
     catch_interrupts();
-    const auto packed = analyzer::pack_recording(arguments->run, out, secrets, progress_of("writing " + out));
+    const auto packed = analyzer::pack_recording(arguments->run, out, secrets, progress_of("writing " + shown));
     if (!packed) return interrupted() == 0 ? say(packed.error()) : (say(packed.error()), 128 + interrupted());
     if (analyzer::is_stdout(out)) return 0;
     std::error_code no_size;

@@ -69,7 +69,7 @@ Result<int> report(const ReportArguments& arguments) {
 
 Action declare_report(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ReportArguments>();
-  add_run(app, arguments->run, RunPaths::several);
+  add_run(app, arguments->run);
   app.add_option("--json", arguments->json, "write the report as JSON to this file; - for stdout instead of the text");
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
   app.add_option("--colour,--color", arguments->colour, "auto, always or never")

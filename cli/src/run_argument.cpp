@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "rankscope/analyzer/open.h"
+#include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
 #include "say.h"
 
@@ -13,34 +14,34 @@ namespace {
 
 /// "FILE=R,FILE=R"
 Result<std::map<std::string, std::uint32_t>> map_from(std::string_view text) {
+  constexpr std::uint32_t most_ranks = 1U << 24U;
   std::map<std::string, std::uint32_t> map;
   while (!text.empty()) {
     const std::string_view entry = text.substr(0, text.find(','));
     text.remove_prefix(std::min(entry.size() + 1, text.size()));
     const std::size_t equals = entry.rfind('=');
-    const std::string_view number = equals == std::string_view::npos ? "" : entry.substr(equals + 1);
+    if (equals == std::string_view::npos || equals == 0)
+      return fail(ErrorKind::usage, format("--rank-map: '{}' is no FILE=RANK", entry));
+    const std::string_view number = entry.substr(equals + 1);
     std::uint32_t rank = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rank);
-    if (number.empty() || error != std::errc{} || end != number.data() + number.size() || rank >= 1U << 24U)
-      return fail(ErrorKind::usage, format("--rank-map: '{}' is no FILE=RANK", entry));
-    map[std::string{entry.substr(0, equals)}] = rank;
+    if (error != std::errc{} || end != number.data() + number.size() || rank >= most_ranks)
+      return fail(ErrorKind::usage,
+                  format("--rank-map: '{}' in '{}' is no rank; write a number below {}", number, entry, most_ranks));
+    if (!map.emplace(entry.substr(0, equals), rank).second)
+      return fail(ErrorKind::usage, format("--rank-map: {} is named twice", entry.substr(0, equals)));
   }
   return map;
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, RunArgument& argument, RunPaths how_many) {
-  if (how_many == RunPaths::one)
-    app.add_option_function<std::string>(
-           "RUN", [&argument](const std::string& path) { argument.paths = {path}; },
-           "a .rankscope folder, a trace of another profiler, or a folder of them")
-        ->required();
-  else
-    app.add_option("RUN", argument.paths,
-                   "a .rankscope folder or pack, Kineto JSON, .sqlite of Nsight Systems, or a folder of these")
-        ->required();
+CLI::Option* add_run(CLI::App& app, RunArgument& argument) {
   app.add_option("--rank-map", argument.rank_map, "ranks of trace files that do not tell: FILE=RANK,...");
+  return app
+      .add_option("RUN", argument.paths,
+                  "a .rankscope folder or pack, Kineto JSON, .sqlite of Nsight Systems, or a folder of these")
+      ->required();
 }
 
 Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
@@ -56,6 +57,7 @@ Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
 
 Result<void> check_output(const std::vector<std::string>& runs, const std::string& out) {
   namespace fs = std::filesystem;
+  if (analyzer::is_stdout(out)) return {};
   std::error_code failed;
   const fs::path target = fs::weakly_canonical(out, failed);
   if (failed || !fs::exists(target, failed)) return {};

@@ -17,9 +17,8 @@ struct RunArgument {
   std::string rank_map;
 };
 
-enum class RunPaths : std::uint8_t { one, several };
-
-void add_run(CLI::App& app, RunArgument& argument, RunPaths how_many);
+/// Declares RUN and --rank-map; returns RUN.
+CLI::Option* add_run(CLI::App& app, RunArgument& argument);
 /// `usage` errors for a map that is none.
 [[nodiscard]] Result<std::shared_ptr<const Run>> open(const RunArgument& argument);
 /// `usage` error if writing to `out` would replace what is read.

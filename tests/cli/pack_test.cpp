@@ -105,5 +105,14 @@ TEST(Pack, WhatIsNoPackIsRefusedInOneSentence) {
   EXPECT_THAT(absent.err, HasSubstr("does not exist"));
 }
 
+TEST(Pack, ADashIsStdoutAndNothingIsSaidOfAFile) {
+  const auto packed = rankscope({"pack", demo, "-"});
+  ASSERT_EQ(packed.status, 0) << packed.err;
+  EXPECT_EQ(packed.err, "");
+  const TemporaryFolder folder;
+  std::ofstream{folder / "demo.tar.zst", std::ios::binary} << packed.out;
+  EXPECT_EQ(rankscope({"dump", (folder / "demo.tar.zst").string()}).out, rankscope({"dump", demo}).out);
+}
+
 }  // namespace
 }  // namespace rankscope

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
@@ -239,6 +240,57 @@ TEST_F(ReadingVerbs, AnExportIsPerfettosByDefaultAndCanBeAPart) {
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.err, HasSubstr("there is no rank 9"));
   EXPECT_FALSE(fs::exists(path("none.pftrace")));
+}
+
+std::string trace_of(int rank) {
+  return "{\"schemaVersion\": 1, \"baseTimeNanoseconds\": 1700000000000000000, \"distributedInfo\": {\"rank\": " +
+         std::to_string(rank) +
+         "}, \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"x\", \"pid\": 7, \"tid\": 7, \"ts\": "
+         "1, "
+         "\"dur\": 2}]}";
+}
+
+TEST_F(ReadingVerbs, SeveralTracesAreExportedAsOneRun) {
+  const std::string a = write("a.json", trace_of(0));
+  const std::string b = write("b.json", trace_of(1));
+  const auto done = rankscope({"export", a, b, "--to", "kineto", path("out")});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_TRUE(fs::exists(path("out/rank-0.json")));
+  EXPECT_TRUE(fs::exists(path("out/rank-1.json")));
+  EXPECT_THAT(rankscope({"export", "--help"}).out, HasSubstr("RUN ... OUT"));
+  const auto nowhere = rankscope({"export", a});
+  EXPECT_EQ(nowhere.status, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("OUT"));
+}
+
+TEST_F(ReadingVerbs, AFolderOfTracesIsNeverNamedLikeAFile) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  for (const char* format : {"kineto", "tensorboard"}) {
+    const auto refused = rankscope({"export", run, "--to", format, path("x.json")});
+    EXPECT_EQ(refused.status, 2) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("write to the folder " + path("x") + ","));
+    EXPECT_FALSE(fs::exists(path("x.json")));
+  }
+  EXPECT_EQ(rankscope({"export", run, "--ranks", "1", "--to", "kineto", path("x.json")}).status, 0);
+  EXPECT_TRUE(fs::is_regular_file(path("x.json")));
+}
+
+TEST_F(ReadingVerbs, ARankMapThatDoesNotFitIsAWrongOption) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  const std::string trace = write("a.json", trace_of(0));
+  for (const auto& [input, map, said] : {std::tuple{run, "run.txt=1", "run.txt holds a whole run"},
+                                         {trace, "a.json", "'a.json' is no FILE=RANK"},
+                                         {trace, "=3", "'=3' is no FILE=RANK"},
+                                         {trace, "a.json=-1", "'-1' in 'a.json=-1' is no rank"},
+                                         {trace, "a.json=1x", "is no rank"},
+                                         {trace, "a.json=99999999999", "is no rank"},
+                                         {trace, "a.json=", "is no rank"},
+                                         {trace, "a.json=1,a.json=2", "a.json is named twice"},
+                                         {trace, "b.json=1", "nothing that is opened is named b.json"}}) {
+    const auto result = rankscope({"report", input, "--rank-map", map});
+    EXPECT_EQ(result.status, 2) << map;
+    EXPECT_THAT(result.err, HasSubstr(said));
+  }
 }
 
 TEST_F(ReadingVerbs, WhatDumpPrintsCanBeReadAgain) {

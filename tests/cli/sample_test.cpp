@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/run_program.h"
+#include "support/temporary_folder.h"
 
 namespace rankscope {
 namespace {
@@ -54,6 +55,24 @@ TEST(Sample, DumpAndExportAcceptIt) {
     EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "export", sample, "--to", format, out}).status, 0) << format;
     std::filesystem::remove_all(out);
   }
+}
+
+TEST(Sample, AsAKinetoTraceItHasTheSameVerdict) {
+  const testing::TemporaryFolder folder;
+  const std::string out = (folder / "demo").string();
+  ASSERT_EQ(run_program({RANKSCOPE_PROGRAM, "export", sample, "--to", "kineto", out}).status, 0);
+  const auto report_of = [](const std::string& run) {
+    const auto result = run_program({RANKSCOPE_PROGRAM, "report", run, "--json", "-"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return nlohmann::json::parse(result.out);
+  };
+  const auto native = report_of(sample);
+  const auto kineto = report_of(out);
+  EXPECT_EQ(native["stragglers"].size(), 1U);
+  for (const char* section :
+       {"stragglers", "findings", "ranks", "collectives", "efficiency", "critical_path", "data_quality"})
+    EXPECT_EQ(kineto[section], native[section]) << section;
+  EXPECT_EQ(kineto["run"]["clock"], native["run"]["clock"]);
 }
 
 }  // namespace

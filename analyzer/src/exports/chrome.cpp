@@ -201,7 +201,7 @@ class ChromeTrace {
           argument(quoted(attribute.key)).text(quoted(attribute.value.text));
           break;
         case AttributeKind::json:
-          argument(quoted(attribute.key)).text(run_.text(attribute.value.text));
+          argument(quoted(attribute.key)).json(run_.text(attribute.value.text));
           break;
       }
     }

@@ -1,12 +1,14 @@
 #include "exports/kineto_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <set>
 
+#include "element_type.h"
 #include "exports/json_text.h"
-#include "importers/comm_kernels.h"
+#include "exports/kineto_own_block.h"
 #include "keys.h"
 #include "rankscope/core/format.h"
 
@@ -16,6 +18,9 @@ namespace {
 constexpr std::string_view memory_mark = "[memory]";
 /// Time 0 is left free: device work at 0 without length is how Kineto writes times that it does not know.
 constexpr std::int64_t before_first = 1000;
+
+/// Facts of a process that Kineto has at the top of its file.
+constexpr std::array<std::string_view, 3> versions{"cupti_version", "cuda_runtime_version", "cuda_driver_version"};
 
 bool is_memory_track(std::string_view name) {
   return name.ends_with("allocated_bytes") || name.ends_with("reserved_bytes") ||
@@ -54,7 +59,8 @@ KinetoFile::KinetoFile(const Run& run, RankId rank, const KinetoWords& words, Te
       words_(words),
       out_(out),
       progress_(progress),
-      rows_(run.lanes().size()),
+      rows_(kineto_rows(run, process_)),
+      keeps_rows_(!is_kineto_trace(run)),
       index_(run.strings().find(keys::index)),
       category_(run.strings().find(keys::category)),
       correlation_(run.strings().find(keys::correlation)),
@@ -87,10 +93,11 @@ void KinetoFile::header() {
   devices();
   distributed();
   for (const auto& [key, value] : run_.processes()[process_].metadata)
-    if (const std::string_view name = run_.text(key);
-        name.ends_with("_version") && name != "nccl_version" && name.find('"') == std::string_view::npos)
+    if (std::ranges::find(versions, run_.text(key)) != versions.end())
       out_.text(",\n  ").text(quoted(key)).text(": ").text(json_value(run_.text(value)));
-  own_block();
+  write_own_block(run_, process_, rows_, words_, out_);
+  if (const StringId host = run_.processes()[process_].host; host.is_set())
+    out_.text(",\n  \"host_name\": ").text(quoted(host));
   out_.text(",\n  \"traceEvents\": [\n");
 }
 
@@ -131,62 +138,19 @@ void KinetoFile::distributed() {
   out_.text("]}");
 }
 
-void KinetoFile::facts(std::string_view name, const std::vector<std::pair<std::string, std::string>>& facts) {
-  out_.text(",\n    \"").text(name).text("\": {");
-  bool first = true;
-  for (const auto& [key, value] : facts) {
-    out_.text(first ? "" : ", ").text(json_string(key)).text(": ").text(json_string(value));
-    first = false;
-  }
-  out_.text("}");
-}
-
-/// What Kineto has no place for.
-void KinetoFile::own_block() {
-  const Process& process = run_.processes()[process_];
-  out_.text(",\n  \"rankscope\": {\n    \"schema\": \"rankscope.kineto/1\", \"source\": ");
-  out_.text(json_string(run_.info().source)).text(", \"pid\": ").integer(process.pid);
-  if (process.host.is_set()) out_.text(", \"host\": ").text(quoted(process.host));
-  if (process.program.is_set()) out_.text(", \"program\": ").text(quoted(process.program));
-  std::vector<std::pair<std::string, std::string>> own;
-  for (const auto& [key, value] : process.metadata) own.emplace_back(run_.text(key), run_.text(value));
-  facts("process", own);
-  facts("run", run_.info().metadata);
-  std::vector<std::pair<std::string, std::string>> quality;
-  for (const CounterInfo& info : counter_table())
-    if (const std::uint64_t value = run_.quality().of(info.counter); value > 0)
-      quality.emplace_back(info.name, std::to_string(value));
-  facts("quality", quality);
-  std::vector<std::pair<std::string, std::string>> places;  // where, and what and how often there
-  for (const QualityPlace& place : run_.info().places)
-    places.emplace_back(place.where, format("{} {}", info_of(place.counter).name, place.amount));
-  if (!places.empty()) facts("places", places);
-  out_.text("\n  }");
-  if (process.host.is_set()) out_.text(",\n  \"host_name\": ").text(quoted(process.host));
-}
-
-/// Rows of the host are threads of the process; two of one number become threads of different pids.
 void KinetoFile::name_rows() {
   const Process& process = run_.processes()[process_];
   const Row whole{.pid = process.pid};
   metadata("process_name", whole, "name", process.program.is_set() ? quoted(process.program) : "\"python\"");
   metadata("process_labels", whole, "labels", "\"CPU\"");
-  std::set<std::pair<std::int64_t, std::int64_t>> used;
   std::set<std::int32_t> devices;
   for (const Lane& lane : run_.lanes()) {
     if (lane.process != process_) continue;
-    Row& row = rows_[run_.id_of(lane).index()];
-    row.tid = lane.number;
-    if (lane.kind == LaneKind::stream || lane.kind == LaneKind::annotation) {
-      row.pid = std::max(lane.device, 0);
+    const Row& row = rows_[run_.id_of(lane).index()];
+    if (lane.kind == LaneKind::stream || lane.kind == LaneKind::annotation)
       devices.insert(lane.device);
-      continue;
-    }
-    row.of_profiler = run_.text(lane.name) == "profiler";
-    row.overhead = run_.text(lane.name) == "profiler overhead";
-    row.pid = row.overhead ? -1 : process.pid;
-    while (!row.overhead && !used.insert({row.pid, row.tid}).second) ++row.pid;
-    if (!row.of_profiler && !row.overhead) metadata("thread_name", row, "name", quoted(lane.name));
+    else if (!row.of_profiler && !row.overhead)
+      metadata("thread_name", row, "name", quoted(lane.name));
   }
   for (const std::int32_t device : devices)
     metadata("process_labels", Row{.pid = std::max(device, 0)}, "labels", json_string(format("GPU {}", device)));
@@ -207,10 +171,6 @@ bool KinetoFile::lane(const Lane& lane, const Row& row) {
     if (out_.failed()) return true;
   }
   return true;
-}
-
-std::string_view KinetoFile::quoted(StringId id) const {
-  return id.is_set() ? std::string_view{words_.quoted[id.index()]} : std::string_view{"\"\""};
 }
 
 void KinetoFile::event(char phase, std::string_view category, std::string_view quoted_name) {
@@ -236,12 +196,35 @@ void KinetoFile::span(const Span& span, const Lane& lane, const Row& row) {
   const bool ours = span.kind == SpanKind::comm && lane.kind != LaneKind::stream &&
                     span.collective != Span::no_collective && !run_.text(span.name).starts_with("gloo:");
   if (ours) collective(span, row);
-  event('X', keeps_category ? std::string_view{} : category_of(span, lane), quoted_name(span, ours));
+  const std::string_view category = keeps_category ? std::string_view{} : category_of(span, lane);
+  const std::string name = quoted_name(span, ours);
+  event('X', category, name);
   if (keeps_category) out_.text(", \"cat\": ").text(quoted(told->text));
   place(row, span.time.begin);
   out_.text(", \"dur\": ").micros(span.time.length().count());
   arguments(attributes, &span, lane);
+  if (keeps_rows_) own_arguments(span, category, name);
   close();
+}
+
+/// What the category and the name do not tell whoever reads them.
+void KinetoFile::own_arguments(const Span& span, std::string_view category, std::string_view name) {
+  const bool is_default = (category == "kernel" && span.kind == SpanKind::compute) ||
+                          (category == "user_annotation" && span.kind == SpanKind::user) ||
+                          (category != "kernel" && category != "user_annotation");
+  const bool may_mislead = name.find_first_of(":#") != std::string_view::npos;  // "nccl:all_reduce", "ProfilerStep#3"
+  const bool says_so = (span.kind == SpanKind::step && name.starts_with("\"ProfilerStep#")) ||
+                       (span.kind == SpanKind::comm && name.starts_with("\"gloo:"));
+  if (!says_so && (may_mislead || !is_default)) {
+    argument(format("\"{}\"", keys::own_kind));
+    out_.text("\"").text(name_of(span.kind)).text("\"");
+  }
+  if (span.flags != 0) argument(keys::own_flags, span.flags);
+  const bool on_stream = run_.lane(span.lane).kind == LaneKind::stream;
+  if (!on_stream || span.collective == Span::no_collective) return;
+  const StringId described = run_.strings().find(keys::collective_name);
+  if (described.is_set() && run_.attributes_of(run_.id_of(span)).find(described)) return;
+  collective_arguments(run_.collectives()[span.collective]);
 }
 
 /// Collectives on the host are named as Gloo's, steps as Kineto's.
@@ -297,6 +280,7 @@ void KinetoFile::arguments(const AttributeRange& attributes, const Span* span, c
   bool says_stream = says_device;
   for (const Attribute& attribute : attributes) {
     if (span != nullptr && attribute.key == category_ && category_.is_set()) continue;
+    if (keeps_rows_ && run_.text(attribute.key).starts_with(keys::own_prefix)) continue;  // of an earlier export
     if (span != nullptr && span->kind == SpanKind::step && attribute.key == index_) continue;
     if (attribute.key == correlation_ && span != nullptr && words_.joined[run_.id_of(*span).index()] != 0) continue;
     says_correlation = says_correlation || attribute.key == correlation_;
@@ -308,7 +292,7 @@ void KinetoFile::arguments(const AttributeRange& attributes, const Span* span, c
     else if (attribute.value.kind == AttributeKind::text)
       out_.text(quoted(attribute.value.text));
     else
-      out_.text(run_.text(attribute.value.text));
+      out_.json(run_.text(attribute.value.text));
   }
   if (span == nullptr) return;
   if (!says_device) argument(keys::device, std::max(lane.device, 0));
@@ -374,11 +358,18 @@ void KinetoFile::flow(const Span& span, const Row& row, char phase, const Link& 
 
 /// A collective that ran on the host: c10d's record of it, around a range named as Gloo's are.
 void KinetoFile::collective(const Span& span, const Row& row) {
-  const Collective& member = run_.collectives()[span.collective];
-  const ElementType type = element_type_from(run_.text(member.dtype));
   event('X', "cpu_op", "\"record_param_comms\"");
   place(row, span.time.begin);
   out_.text(", \"dur\": ").micros(span.time.length().count());
+  collective_arguments(run_.collectives()[span.collective]);
+  argument(format("\"{}\"", keys::own_kind));  // it is not work of its own
+  out_.text("\"user\"");
+  close();
+}
+
+/// The arguments by which c10d describes a collective.
+void KinetoFile::collective_arguments(const Collective& member) {
+  const ElementType type = element_type_from(run_.text(member.dtype));
   argument(format("\"{}\"", keys::collective_name));
   out_.text(quoted(member.op));
   if (member.bytes >= 0 && type.bytes > 0) {
@@ -399,7 +390,6 @@ void KinetoFile::collective(const Span& span, const Row& row) {
   if (member.sequence >= 0) argument(keys::sequence, member.sequence);
   if (member.peer >= 0)
     argument(run_.text(member.op) == "recv" ? keys::source_rank : keys::destination_rank, member.peer);
-  close();
 }
 
 }  // namespace rankscope::analyzer

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "exports/kineto_rows.h"
 #include "exports/text_writer.h"
 #include "rankscope/analyzer/progress.h"
 #include "rankscope/core/model/run.h"
@@ -32,6 +32,10 @@ class SpanProgress {
 /// What all files of an export share.
 struct KinetoWords {
   explicit KinetoWords(const Run& run);
+  /// As a JSON string.
+  [[nodiscard]] std::string_view text(StringId id) const {
+    return id.is_set() ? std::string_view{quoted[id.index()]} : std::string_view{"\"\""};
+  }
 
   std::vector<std::string> quoted;    ///< every string of the run as JSON, by StringId
   std::vector<std::uint32_t> onward;  ///< rows of Run::links() by the span that they start from
@@ -47,25 +51,19 @@ class KinetoFile {
   [[nodiscard]] bool write();
 
  private:
-  /// Where a lane's events go.
-  struct Row {
-    std::int64_t pid = 0;
-    std::int64_t tid = 0;
-    bool of_profiler = false;  ///< Kineto's own window and marks, whose rows are texts
-    bool overhead = false;
-  };
+  using Row = KinetoRow;
 
   void header();
   void devices();
   void distributed();
-  void own_block();
-  void facts(std::string_view name, const std::vector<std::pair<std::string, std::string>>& facts);
   void name_rows();
   bool lane(const Lane& lane, const Row& row);
   void span(const Span& span, const Lane& lane, const Row& row);
   void mark(const Mark& mark, const Row& row);
   void counter(const CounterTrack& track);
   void collective(const Span& span, const Row& row);
+  void collective_arguments(const Collective& member);
+  void own_arguments(const Span& span, std::string_view category, std::string_view name);
   void flow(const Span& span, const Row& row, char phase, const Link& link);
   void flows(const Span& span, const Row& row);
   void metadata(std::string_view what, const Row& row, std::string_view key, std::string_view json);
@@ -79,7 +77,7 @@ class KinetoFile {
   [[nodiscard]] std::string quoted_name(const Span& span, bool ours) const;
   [[nodiscard]] std::string_view category_of(const Span& span, const Lane& lane) const;
   [[nodiscard]] bool derived_from_marks(const CounterTrack& track) const;
-  [[nodiscard]] std::string_view quoted(StringId id) const;
+  [[nodiscard]] std::string_view quoted(StringId id) const { return words_.text(id); }
 
   const Run& run_;
   RankId rank_;
@@ -88,6 +86,7 @@ class KinetoFile {
   TextWriter& out_;
   SpanProgress& progress_;
   std::vector<Row> rows_;  // by lane
+  bool keeps_rows_;        // in the own block
   bool has_memory_marks_ = false;
   bool first_event_ = true;
   bool first_argument_ = true;

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "exports/output_target.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
@@ -36,14 +37,6 @@ TargetKind kind_of(const fs::path& target) {
   return fs::exists(status) && !fs::is_regular_file(status) ? TargetKind::device : TargetKind::file;
 }
 
-/// Where a link leads, so that the link itself stays.
-fs::path follow_links(const fs::path& target) {
-  std::error_code failed;
-  if (!fs::is_symlink(fs::symlink_status(target, failed))) return target;
-  auto real = fs::weakly_canonical(target, failed);
-  return failed ? target : real;
-}
-
 }  // namespace
 
 Result<OutputFile> OutputFile::create(const fs::path& target) {
@@ -64,10 +57,7 @@ Result<OutputFile> OutputFile::create(const fs::path& target) {
     if (::access(file.target_.c_str(), F_OK) == 0 && ::access(file.target_.c_str(), W_OK) != 0) {
       return cannot_write(file.shown_, errno);
     }
-    // A name that starts with a dot and is not longer than the target's by much: the limit is 255 bytes.
-    const fs::path whole{file.target_};
-    file.temporary_ =
-        (whole.parent_path() / format(".{}.{}~", whole.filename().string().substr(0, 200), ::getpid())).string();
+    file.temporary_ = temporary_beside(file.target_).string();
     file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
   }
   if (file.descriptor_ < 0) {

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "exports/output_target.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
 
@@ -25,6 +26,15 @@ fs::path without_slash(const fs::path& target) { return target.filename().empty(
 /// named like ours.
 constexpr const char* mark = ".rankscope-export";
 
+/// "x" of "x.json" and "x.json.gz"; the path itself if it is not named like a file of traces.
+fs::path without_trace_suffix(const fs::path& target) {
+  const std::string name = target.filename().string();
+  for (const std::string_view suffix : {".pt.trace.json", ".json.gz", ".json"})
+    if (name.ends_with(suffix) && name.size() > suffix.size())
+      return target.parent_path() / name.substr(0, name.size() - suffix.size());
+  return target;
+}
+
 bool may_replace(const fs::path& folder) {
   std::error_code failed;
   return fs::exists(folder / mark, failed) || fs::is_empty(folder, failed);
@@ -32,9 +42,8 @@ bool may_replace(const fs::path& folder) {
 
 }  // namespace
 
-OutputPlace::OutputPlace(const fs::path& target) : target_(without_slash(target)) {
-  temporary_ = target_.parent_path() / format(".{}.{}~", target_.filename().string().substr(0, 200), ::getpid());
-}
+OutputPlace::OutputPlace(const fs::path& target)
+    : target_(follow_links(without_slash(target))), temporary_(temporary_beside(target_)) {}
 
 OutputPlace::OutputPlace(OutputPlace&& other) noexcept
     : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})) {}
@@ -65,6 +74,11 @@ Result<OutputPlace> OutputPlace::folder(const fs::path& target) {
   const auto status = fs::status(place.target_, failed);
   if (fs::exists(status) && !fs::is_directory(status))
     return cannot_write(target, "it is a file, and this format is a folder of files");
+  if (const fs::path plain = without_trace_suffix(place.target_); !fs::exists(status) && plain != place.target_)
+    return fail(ErrorKind::usage,
+                format("{} is named like a file, and this export is a folder with a file per rank; write to the folder "
+                       "{}, or take one rank with --ranks",
+                       target.string(), plain.string()));
   if (fs::is_directory(status) && !may_replace(place.target_))
     return cannot_write(target, "the folder holds files that no export of rankscope wrote; choose a new one");
   fs::remove_all(place.temporary_, failed);

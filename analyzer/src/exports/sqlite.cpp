@@ -60,7 +60,11 @@ class Tables {
         std::string_view{info.source}, info.world_size > 0 ? Integer{info.world_size} : std::nullopt,
         info.origin_unix_ns != 0 ? Integer{info.origin_unix_ns} : std::nullopt, std::string_view{info.clock.method},
         std::int64_t{info.clock.error.count()}, ns_of(extent.begin), ns_of(extent.end));
-    SqliteInsert metadata{db_, "INSERT OR IGNORE INTO run_metadata VALUES(?,?)"};
+    // Sources may say a fact twice, with another value: none is lost.
+    SqliteInsert metadata{
+        db_,
+        "INSERT INTO run_metadata VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value = value || '; ' || excluded.value "
+        "WHERE instr('; ' || value || '; ', '; ' || excluded.value || '; ') = 0"};
     for (const auto& [key, value] : info.metadata) metadata(valid_utf8(key), valid_utf8(value));
     SqliteInsert strings{db_, "INSERT INTO strings VALUES(?,?)"};
     for (std::uint32_t row = 0; row < run_.strings().size(); ++row) {

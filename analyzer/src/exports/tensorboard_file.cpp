@@ -267,7 +267,7 @@ class WorkerFile {
           out_.text(quoted(attribute.value.text));
           break;
         case AttributeKind::json:
-          out_.text(run_.text(attribute.value.text));
+          out_.json(run_.text(attribute.value.text));
           break;
       }
     }

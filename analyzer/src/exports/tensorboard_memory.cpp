@@ -29,7 +29,7 @@ std::string value_text(const Run& run, const AttributeValue& value) {
     case AttributeKind::text:
       return json_string(run.text(value.text));
     case AttributeKind::json:
-      return std::string{run.text(value.text)};
+      return repaired_json(run.text(value.text)).value_or(std::string{run.text(value.text)});
   }
   return "null";
 }

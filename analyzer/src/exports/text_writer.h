@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 
+#include "exports/json_text.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/result.h"
 
@@ -29,6 +30,12 @@ class TextWriter {
     std::memcpy(buffer_.get() + used_, bytes.data(), bytes.size());
     used_ += bytes.size();
     return *this;
+  }
+
+  /// JSON in its own words, but valid.
+  TextWriter& json(std::string_view value) {
+    const auto repaired = repaired_json(value);
+    return text(repaired ? std::string_view{*repaired} : value);
   }
 
   TextWriter& integer(std::int64_t value) {

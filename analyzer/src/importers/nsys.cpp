@@ -187,6 +187,7 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
   builder.info().source = "nsys";
   builder.info().world_size = plan.world_size;
   builder.quality().add(Counter::rank_unknown, plan.guessed);
+  for (const QualityPlace& loss : options.losses) add_loss(loss, builder);
   const Clocks clocks = align(files, builder.info());
   note_jobs(files, builder);
   std::vector<FileCommunication> communication;

@@ -181,13 +181,10 @@ std::string guessed_name(std::string_view op, std::size_t place) {
 void Grouping::group_by_guess() {
   const auto places = places_of_streams();
   std::map<std::pair<std::size_t, std::string_view>, ByRank> guesses;  // by stream and operation
-  std::uint64_t nameless = 0;
   for (CommRow& row : rows_) {
     if (row.communicator) continue;
-    ++nameless;
     if (!is_pair(row.op) && !row.op.empty()) guesses[{places.at(&row), row.op}][row.rank].push_back(&row);
   }
-  builder_.quality().add(Counter::no_comm_args, nameless);
   for (auto& [key, ranks] : guesses) {
     if (ranks.size() < fewest_members) continue;
     std::size_t count = 0;
@@ -211,6 +208,8 @@ void Grouping::group_by_guess() {
         if (!trusted) row->sequence = -1;
       }
   }
+  const auto is_lost = [](const CommRow& row) { return !row.communicator && !row.group.is_set(); };
+  builder_.quality().add(Counter::no_comm_args, static_cast<std::uint64_t>(std::ranges::count_if(rows_, is_lost)));
 }
 
 void Grouping::add(const CommRow& row) {

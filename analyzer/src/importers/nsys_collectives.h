@@ -21,7 +21,8 @@ struct FileCommunication {
 enum class ClockReach : std::uint8_t { all_processes, each_file };
 
 /// Adds a row for each kernel of a process that has a rank. With payloads the group is the communicator; without, it is
-/// guessed from operation, stream and order, and counted (no_comm_args).
+/// guessed from operation, stream and order; rows for which even that fails have no group and are counted
+/// (no_comm_args).
 void add_collectives(RunBuilder& builder, std::span<const FileCommunication> files, ClockReach clocks);
 
 }  // namespace rankscope::analyzer::nsys

@@ -5,12 +5,12 @@
 #include <charconv>
 #include <set>
 
-#include "rankscope/core/format.h"
+#include "importers/rank_claims.h"
 
 namespace rankscope::analyzer::nsys {
 namespace {
 
-constexpr std::int64_t most_ranks = 1 << 24;
+constexpr std::string_view by_option = "--rank-map";
 
 /// A process that may be a rank.
 struct Candidate {
@@ -89,6 +89,7 @@ class Assigning {
   }
 
   Result<RankPlan> plan() {
+    RS_TRY_VOID(name_inputs());
     RS_TRY_VOID(by_map());
     by_communicator();
     RS_TRY_VOID(by_mpi());
@@ -101,10 +102,6 @@ class Assigning {
   }
 
  private:
-  [[nodiscard]] std::string describe(const Candidate& candidate) const {
-    const std::string name = files_[candidate.file].database.file_name();
-    return per_file_[candidate.file] == 1 ? name : format("{} process {}", name, candidate.process.pid());
-  }
   [[nodiscard]] bool single(const Candidate& candidate) const { return per_file_[candidate.file] == 1; }
   static void set(Candidate& candidate, std::optional<std::int64_t> rank, std::string_view source) {
     if (candidate.rank || !rank) return;
@@ -116,6 +113,7 @@ class Assigning {
       if (!candidate.rank) set(candidate, rank_of(candidate), source);
   }
 
+  Result<void> name_inputs();
   Result<void> by_map();
   void by_communicator();
   Result<void> by_mpi();
@@ -130,26 +128,28 @@ class Assigning {
   const ImportOptions& options_;
   std::vector<Candidate> all_;
   std::vector<std::size_t> per_file_;
+  std::vector<RankInput> inputs_;  // parallel to all_
   std::int64_t world_size_ = 0;
   std::uint64_t guessed_ = 0;
 };
 
-Result<void> Assigning::by_map() {
-  std::set<std::string> used;
-  for (Candidate& candidate : all_) {
-    const std::string name = files_[candidate.file].database.file_name();
-    const std::string with_pid = format("{}:{}", name, candidate.process.pid());
-    auto found = options_.rank_map.find(with_pid);
-    if (found == options_.rank_map.end()) found = options_.rank_map.find(name);
-    if (found == options_.rank_map.end()) continue;
-    if (found->first == name && !single(candidate))
-      return fail(ErrorKind::usage, format("--rank-map: {} holds {} processes; name each as {}=RANK", name,
-                                           per_file_[candidate.file], with_pid));
-    used.insert(found->first);
-    set(candidate, found->second, "--rank-map");
+Result<void> Assigning::name_inputs() {
+  std::vector<std::map<ProcessKey, std::string>> programs;
+  for (const FileFacts& file : files_) {
+    RS_TRY(auto own, read_programs(file.database));
+    programs.push_back(std::move(own));
   }
-  for (const auto& [name, rank] : options_.rank_map)
-    if (!used.contains(name)) return fail(ErrorKind::usage, format("--rank-map: there is no file or process {}", name));
+  for (const Candidate& candidate : all_)
+    inputs_.push_back({.path = files_[candidate.file].database.path(),
+                       .pid = candidate.process.pid(),
+                       .processes = per_file_[candidate.file],
+                       .program = programs[candidate.file][candidate.process]});
+  return {};
+}
+
+Result<void> Assigning::by_map() {
+  RS_TRY(const auto ranks, ranks_from_map(inputs_, options_.rank_map));
+  for (std::size_t row = 0; row < all_.size(); ++row) set(all_[row], ranks[row], by_option);
   return {};
 }
 
@@ -202,15 +202,13 @@ Result<void> Assigning::by_mpi() {
 void Assigning::by_environment() {
   constexpr std::array<std::string_view, 4> ranks{"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
   constexpr std::array<std::string_view, 4> sizes{"WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-  set_each(
-      [&](const Candidate& candidate) -> std::optional<std::int64_t> {
-        if (!single(candidate)) return std::nullopt;
-        const Environment environment{files_[candidate.file].database};
-        const auto rank = environment.number(ranks);
-        if (rank) world_size_ = std::max(world_size_, environment.number(sizes).value_or(0));
-        return rank;
-      },
-      "launcher");
+  for (Candidate& candidate : all_) {
+    if (!single(candidate)) continue;
+    const Environment environment{files_[candidate.file].database};
+    const auto rank = environment.number(ranks);
+    if (rank) world_size_ = std::max(world_size_, environment.number(sizes).value_or(0));
+    set(candidate, rank, "launcher");
+  }
 }
 
 void Assigning::by_file_name() {
@@ -247,24 +245,15 @@ void Assigning::alone() {
 }
 
 Result<void> Assigning::check() const {
-  std::string unknown;
-  std::map<std::int64_t, const Candidate*> owner;
+  std::vector<std::size_t> unknown;
+  std::vector<RankClaim> claims;
   for (const Candidate& candidate : all_) {
-    if (!candidate.rank) {
-      unknown += format("{}{}", unknown.empty() ? "" : ", ", describe(candidate));
-      continue;
-    }
-    const auto [found, added] = owner.try_emplace(*candidate.rank, &candidate);
-    if (!added)
-      return fail(ErrorKind::unreadable,
-                  format("{} and {} both claim rank {} (by {}); name the ranks with --rank-map FILE=RANK,...",
-                         describe(*found->second), describe(candidate), *candidate.rank, candidate.source));
+    if (!candidate.rank) unknown.push_back(claims.size());
+    claims.push_back({candidate.rank, candidate.source == by_option});
   }
-  if (unknown.empty()) return {};
-  return fail(ErrorKind::unreadable,
-              format("nothing tells the rank of {}; name it with --rank-map FILE=RANK,... (FILE:PID=RANK where a file "
-                     "holds several processes)",
-                     unknown));
+  RS_TRY_VOID(check_claims(inputs_, claims, world_size_));
+  if (!unknown.empty()) return nothing_tells(inputs_, unknown);
+  return {};
 }
 
 RankPlan Assigning::result() const {
@@ -279,24 +268,6 @@ RankPlan Assigning::result() const {
 }
 
 }  // namespace
-
-std::optional<std::int64_t> rank_in_name(std::string_view file_name) {
-  std::string lower{file_name};
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter + ('a' - 'A'));
-  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
-  for (const std::string_view word : {"rank", "worker"}) {
-    for (std::size_t at = lower.find(word); at != std::string::npos; at = lower.find(word, at + 1)) {
-      const bool inside_a_word = at > 0 && lower[at - 1] >= 'a' && lower[at - 1] <= 'z';
-      if (inside_a_word) continue;
-      std::size_t digits = at + word.size();
-      if (word == "rank" && digits < lower.size() && (lower[digits] == '-' || lower[digits] == '_')) ++digits;
-      if (digits < lower.size() && is_digit(lower[digits]))
-        return leading_number(std::string_view{lower}.substr(digits));
-    }
-  }
-  return std::nullopt;
-}
 
 Result<RankPlan> assign_ranks(std::span<const FileFacts> files, const ImportOptions& options) {
   return Assigning(files, options).plan();

@@ -34,11 +34,8 @@ struct RankPlan {
 };
 
 /// Evidence in this order: --rank-map (FILE=R, or FILE:PID=R where a file holds several processes), communicators, MPI,
-/// launcher variables, file names, one process per device. `usage` for a map that names no file; `unreadable`, naming
-/// the files, where processes cannot be told apart or two claim one rank.
+/// launcher variables, file names, one process per device. `usage` for a map that does not fit; `unreadable`, naming
+/// the processes, where processes cannot be told apart or two claim one rank.
 [[nodiscard]] Result<RankPlan> assign_ranks(std::span<const FileFacts> files, const ImportOptions& options);
-
-/// "rank3", "rank-3", "rank_3", "worker3" in a file name; other digits mislead.
-[[nodiscard]] std::optional<std::int64_t> rank_in_name(std::string_view file_name);
 
 }  // namespace rankscope::analyzer::nsys

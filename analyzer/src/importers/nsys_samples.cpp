@@ -28,9 +28,10 @@ class MemoryUsage {
  private:
   void row(const Rows& rows) {
     const auto key = timeline_.process(rows.integer(1));
-    const auto time = key ? timeline_.moment(*key, rows.integer(0)) : std::nullopt;
     const auto bytes = rows.integer(4);
-    if (!time || !bytes || !is_plausible(*bytes)) return;
+    if (!key || !bytes || !is_plausible(*bytes)) return builder_.quality().add(Counter::events_incomplete);
+    const auto time = timeline_.moment(*key, rows.integer(0));
+    if (!time) return;  // the census has counted it
     const bool frees = rows.integer_or(6, 0) == 1;
     const std::int64_t change = frees ? -*bytes : *bytes;
     const bool on_device = is_device_memory(rows.integer_or(5, 2));
@@ -78,10 +79,12 @@ class GpuMetrics {
       const auto value = rows.real(3);
       const auto type = rows.integer(1);
       const auto metric = rows.integer(2);
-      if (!value || !type || !metric) continue;
-      const ProcessKey owner = owner_of(*type & 0xFF);
-      const auto time = timeline_.moment(owner, rows.integer(0));
-      if (time) timeline_.builder().add_sample(timeline_.row(owner), name(*type, *metric), *time, *value);
+      const auto owner = type ? std::optional{owner_of(*type & 0xFF)} : std::nullopt;
+      const auto time = owner ? timeline_.moment(*owner, rows.integer(0)) : std::nullopt;
+      if (value && metric && time)
+        timeline_.builder().add_sample(timeline_.row(*owner), name(*type, *metric), *time, *value);
+      else
+        timeline_.builder().quality().add(Counter::events_incomplete);
     }
     return rows.finish();
   }

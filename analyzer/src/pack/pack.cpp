@@ -96,6 +96,13 @@ class Packer {
   PackSummary summary_;
 };
 
+/// Beside the pack, where there must be room for it anyway; what goes to stdout leaves nothing in the current folder.
+fs::path scratch_parent(const fs::path& out) {
+  std::error_code failed;
+  if (is_stdout(out)) return fs::temp_directory_path(failed);
+  return out.has_parent_path() ? out.parent_path() : fs::path{"."};
+}
+
 }  // namespace
 
 Result<PackSummary> pack_recording(const fs::path& recording, const fs::path& out, Secrets secrets,
@@ -103,12 +110,14 @@ Result<PackSummary> pack_recording(const fs::path& recording, const fs::path& ou
   const std::vector<fs::path> segments = recording::segments_of(recording);
   RS_TRY_VOID(recording::read_recording(recording).map([](const auto&) {}));  // names what cannot be read
   RS_TRY(auto file, OutputFile::create(out));
-  RS_TRY(const auto scratch, ScratchFolder::create(out.has_parent_path() ? out.parent_path() : fs::path{"."}));
+  RS_TRY(const auto scratch, ScratchFolder::create(scratch_parent(out)));
   Packer packer{recording, file, secrets};
   RS_TRY_VOID(packer.manifest(scratch.path()));
   for (std::size_t i = 0; i < segments.size(); ++i) {
     if (progress && !progress(static_cast<double>(i) / static_cast<double>(segments.size())))
-      return fail(ErrorKind::cannot_write, format("{}: packing was cancelled; nothing was written", out.string()));
+      return fail(ErrorKind::cannot_write,
+                  format("{}: packing was cancelled; {}", is_stdout(out) ? "stdout" : out.string(),
+                         is_stdout(out) ? "what was written is incomplete" : "nothing was written"));
     RS_TRY_VOID(packer.segment(segments[i], scratch.path()));
   }
   RS_TRY_VOID(packer.finish());

@@ -17,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t copy_bytes = 1 << 20;
+constexpr std::uint64_t most_growth = 200;
+constexpr std::uint64_t least_bound = std::uint64_t{256} << 20U;
 
 /// Where a member of a pack belongs; empty for what a recording does not have. Only the last part of its name is used,
 /// so that no archive writes outside the folder.
@@ -29,8 +31,8 @@ fs::path place_of(const tar::Member& member) {
 
 class Unpacker {
  public:
-  Unpacker(ZstdReader& in, std::string shown, fs::path target)
-      : in_(in), shown_(std::move(shown)), target_(std::move(target)) {}
+  Unpacker(ZstdReader& in, std::string shown, fs::path target, std::uint64_t most_bytes)
+      : in_(in), shown_(std::move(shown)), target_(std::move(target)), most_bytes_(most_bytes) {}
 
   Result<void> run() {
     std::array<char, tar::block_bytes> block{};
@@ -60,7 +62,20 @@ class Unpacker {
     return {};
   }
 
+  /// What a member claims to hold is counted before it is unpacked.
+  Result<void> count(const tar::Member& member) {
+    if (member.bytes <= most_bytes_ - bytes_) {
+      bytes_ += member.bytes;
+      return {};
+    }
+    return fail(ErrorKind::unreadable,
+                format("{} would unpack to more than {} MB, which no pack of a recording does; if it can be trusted, "
+                       "unpack it with tar --zstd -x and open the folder",
+                       shown_, most_bytes_ / 1'000'000));
+  }
+
   Result<void> copy(const tar::Member& member) {
+    RS_TRY_VOID(count(member));
     const fs::path place = member.is_file ? place_of(member) : fs::path{};
     std::ofstream out;
     if (!place.empty()) {
@@ -89,8 +104,17 @@ class Unpacker {
   ZstdReader& in_;
   std::string shown_;
   fs::path target_;
+  std::uint64_t most_bytes_;
+  std::uint64_t bytes_ = 0;
   std::size_t files_ = 0;
 };
+
+/// Recordings shrink to a fifth or a tenth; a small file that fills a disk is an attack or damage.
+std::uint64_t most_bytes_of(const fs::path& pack) {
+  std::error_code failed;
+  const std::uint64_t own = fs::file_size(pack, failed);
+  return failed ? least_bound : std::max(least_bound, own * most_growth);
+}
 
 /// Messages are to name the pack, not the folder that is gone when they are read.
 Error renamed(Error error, const fs::path& folder, const fs::path& pack) {
@@ -117,7 +141,7 @@ Result<std::shared_ptr<const Run>> read_pack(const fs::path& path) {
   RS_TRY(const auto scratch, ScratchFolder::create(base));
   const fs::path folder = scratch.path() / "recording";
   fs::create_directories(folder / recording::segment_folder, error);
-  RS_TRY_VOID((Unpacker{*in, path.string(), folder}.run()));
+  RS_TRY_VOID((Unpacker{*in, path.string(), folder, most_bytes_of(path)}.run()));
   return recording::read_recording(folder).map_error(
       [&](Error found) { return renamed(std::move(found), folder, path); });
 }

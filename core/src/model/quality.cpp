@@ -120,6 +120,12 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {jobs_mixed, "jobs_mixed", error,
      "Files of different jobs were opened together, so their ranks are not compared. Open the files of one job at a "
      "time."},
+    {rank_contested, "rank_contested", error,
+     "Two processes that ran at the same time were both recorded as one rank: its numbers mix both. Give each its own "
+     "rank (RANK, SLURM_PROCID), or record one job per recording."},
+    {files_left_out, "files_left_out", error,
+     "Files in the folder are named like its traces, but are none, and were left out: if they were to be ranks, those "
+     "are missing. Copy them again, or move them away."},
 }};
 
 constexpr bool in_order() {
@@ -133,6 +139,10 @@ static_assert(in_order(), "the table must follow the enumeration");
 
 const std::array<CounterInfo, counter_count>& counter_table() { return table; }
 const CounterInfo& info_of(Counter counter) { return table[static_cast<std::size_t>(counter)]; }
+
+bool is_counted_by_build(Counter counter) {
+  return counter == collectives_open || counter == rank_duplicate || counter == rank_contested;
+}
 
 std::optional<Counter> counter_from(std::string_view name) {
   for (const CounterInfo& info : table)

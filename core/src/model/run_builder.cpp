@@ -94,6 +94,12 @@ void RunBuilder::add_attributes(std::uint32_t span_ticket, std::span<const Attri
   pending_->describe(*run_, {run_->span_attributes_, span_ticket, pending_->late_of_spans}, attributes);
 }
 
+void RunBuilder::reclassify(std::uint32_t span_ticket, SpanKind kind, std::uint8_t flags) {
+  RS_CHECK(span_ticket < run_->spans_.size());
+  run_->spans_[span_ticket].kind = kind;
+  run_->spans_[span_ticket].flags = flags;
+}
+
 void RunBuilder::add_attribute(std::uint32_t span_ticket, StringId key, AttributeValue value) {
   const Attribute attribute{key, value};
   add_attributes(span_ticket, {&attribute, 1});
@@ -197,6 +203,7 @@ Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   pending_->sort_collectives(run);
   pending_->make_counters(run);
   Pending::choose_ranks(run);
+  Pending::find_contested_ranks(run);
   Pending::measure(run);
   return std::shared_ptr<const Run>{std::move(run_)};
 }
@@ -374,23 +381,6 @@ void RunBuilder::Pending::make_counters(Run& run) {
       run.counters_.push_back({run.processes_[pending.process].rank, pending.process, pending.counter, row, 0});
     ++run.counters_.back().sample_count;
     run.samples_.push_back(pending.sample);
-  }
-}
-
-void RunBuilder::Pending::choose_ranks(Run& run) {
-  std::vector<std::uint64_t> spans(run.processes_.size(), 0);
-  for (const Lane& lane : run.lanes_) spans[lane.process] += lane.span_count;
-  for (std::uint32_t row = 0; row < run.processes_.size(); ++row) {
-    const RankId rank = run.processes_[row].rank;
-    if (!rank.is_set()) continue;
-    if (run.ranks_.empty() || run.ranks_.back() != rank) {
-      run.ranks_.push_back(rank);
-      run.rank_process_.push_back(row);
-    } else {
-      std::uint32_t& chosen = run.rank_process_.back();
-      if (spans[row] > 0 && spans[chosen] > 0) run.quality_.add(Counter::rank_duplicate);
-      if (spans[row] > spans[chosen]) chosen = row;
-    }
   }
 }
 

@@ -61,6 +61,7 @@ struct RunBuilder::Pending {
   void make_counters(Run& run);
   void close_lanes(Run& run);
   static void choose_ranks(Run& run);
+  static void find_contested_ranks(Run& run);
   static void measure(Run& run);
 };
 

@@ -62,8 +62,7 @@ void write_run(const Run& run, std::ostream& out) {
   for (const auto& [key, value] : info.metadata) out << format(" {}={}", quote("meta." + key), quote(value));
   out << '\n';
   for (const CounterInfo& counter : counter_table())
-    if (counter.counter != Counter::collectives_open && counter.counter != Counter::rank_duplicate)
-      write_quality(run, counter, out);
+    if (!is_counted_by_build(counter.counter)) write_quality(run, counter, out);
   for (const Group& group : run.groups())
     out << format("@group {} {}\n", quote(run.text(group.name)), members_of(group));
 }

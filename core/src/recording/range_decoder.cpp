@@ -6,6 +6,8 @@
 namespace rankscope::recording {
 
 void RangeDecoder::start(const Range& range, std::uint64_t handle) {
+  // A handle is used once; where one comes again, the end of the range before it is lost.
+  if (const auto before = known_.find(handle); before != known_.end()) close(before->second, handle, range.ticks);
   Known& known = known_[handle] = {range, std::nullopt};
   const auto end = early_ends_.find(handle);
   if (end == early_ends_.end()) return;
@@ -16,7 +18,7 @@ void RangeDecoder::start(const Range& range, std::uint64_t handle) {
 void RangeDecoder::end(std::uint64_t ticks, std::uint64_t handle) {
   const auto found = known_.find(handle);
   if (found == known_.end()) {
-    early_ends_[handle] = ticks;
+    if (!early_ends_.insert_or_assign(handle, ticks).second) builder_.quality().add(Counter::pop_without_push);
     return;
   }
   add(found->second.range, handle, ticks, 0);
@@ -38,6 +40,13 @@ void RangeDecoder::add(const Range& range, std::uint64_t handle, std::uint64_t e
   ++added_;
 }
 
+/// Adds a range; one whose end is not known ends at `at_last`.
+void RangeDecoder::close(const Known& known, std::uint64_t handle, std::uint64_t at_last) {
+  if (!known.end) builder_.quality().add(Counter::spans_unclosed);
+  const std::uint64_t end = known.end.value_or(std::max(at_last, known.range.ticks));
+  add(known.range, handle, end, known.end ? std::uint8_t{0} : span_flag::cut_end);
+}
+
 void RangeDecoder::finish(std::uint64_t last_ticks) {
   builder_.quality().add(Counter::pop_without_push, early_ends_.size());
   std::vector<std::pair<std::uint64_t, Known>> rest{known_.begin(), known_.end()};
@@ -45,11 +54,7 @@ void RangeDecoder::finish(std::uint64_t last_ticks) {
     const Range& range = entry.second.range;
     return std::tuple{range.ticks, range.name, entry.first};
   });
-  for (const auto& [handle, known] : rest) {
-    if (!known.end) builder_.quality().add(Counter::spans_unclosed);
-    const std::uint64_t end = known.end.value_or(std::max(last_ticks, known.range.ticks));
-    add(known.range, handle, end, known.end ? std::uint8_t{0} : span_flag::cut_end);
-  }
+  for (const auto& [handle, known] : rest) close(known, handle, last_ticks);
 }
 
 }  // namespace rankscope::recording

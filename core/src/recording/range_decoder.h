@@ -44,6 +44,7 @@ class RangeDecoder {
     std::optional<std::uint64_t> end;
   };
   void add(const Range& range, std::uint64_t handle, std::uint64_t end, std::uint8_t flags);
+  void close(const Known& known, std::uint64_t handle, std::uint64_t at_last);
   LaneId lane();
 
   RunBuilder& builder_;

@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "exports/output_place.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::analyzer {
@@ -100,6 +101,26 @@ TEST(OutputFile, ALinkKeepsPointingToTheFileThatIsReplaced) {
   ASSERT_TRUE(write_file(folder / "link.json", "new"));
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.json"));
   EXPECT_EQ(read_file(folder / "real.json"), "new");
+}
+
+TEST(OutputPlace, ALinkStaysAndLeadsToTheNewOutputAsForFiles) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "real.db", "old"));
+  std::filesystem::create_symlink("real.db", folder / "file");
+  std::filesystem::create_directory(folder / "real");
+  std::filesystem::create_directory_symlink("real", folder / "link");
+  auto file = OutputPlace::file(folder / "file");
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_TRUE(write_file(file->path(), "new"));
+  ASSERT_TRUE(file->commit());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "file"));
+  EXPECT_EQ(read_file(folder / "real.db"), "new");
+  auto place = OutputPlace::folder(folder / "link");
+  ASSERT_TRUE(place) << place.error().message;
+  ASSERT_TRUE(write_file(place->path() / "rank0", "new"));
+  ASSERT_TRUE(place->commit());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_file(folder.path() / "real" / "rank0"), "new");
 }
 
 }  // namespace

@@ -56,6 +56,11 @@ TEST(Sqlite, TheRunIsOneRow) {
   EXPECT_THAT(run.rows("PRAGMA user_version"), ElementsAre("1"));
 }
 
+TEST(Sqlite, AFactThatIsToldTwiceKeepsBothValues) {
+  const Exported run{"@run meta.a=1 meta.a=2 meta.a=2 meta.b=3\n0 op 0 9 x\n"};
+  EXPECT_THAT(run.rows("SELECT * FROM run_metadata ORDER BY key"), ElementsAre("a|1; 2", "b|3"));
+}
+
 TEST(Sqlite, SpansHaveTheirNamesTimesAndAttributes) {
   const Exported run{two_ranks};
   EXPECT_THAT(run.rows("SELECT rank, lane, kind, begin_ns, duration_ns, depth FROM span_list WHERE name = 'gemm'"),

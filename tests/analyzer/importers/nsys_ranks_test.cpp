@@ -35,15 +35,6 @@ void make(const std::filesystem::path& path, std::int64_t pid, const std::string
   run_sql(path, modern_tables + insert(Kernel{.begin = 0, .end = 5, .pid = pid}) + more);
 }
 
-TEST(NsysRanks, OnlyRankAndWorkerInAFileNameCount) {
-  EXPECT_EQ(nsys::rank_in_name("run_rank-12.sqlite"), 12);
-  EXPECT_EQ(nsys::rank_in_name("Rank_3.sqlite"), 3);
-  EXPECT_EQ(nsys::rank_in_name("worker7_x.sqlite"), 7);
-  EXPECT_EQ(nsys::rank_in_name("report_10.sqlite"), std::nullopt);
-  EXPECT_EQ(nsys::rank_in_name("worker_7.sqlite"), std::nullopt);
-  EXPECT_EQ(nsys::rank_in_name("prank3.sqlite"), std::nullopt);
-}
-
 TEST(NsysRanks, FileNamesTellThem) {
   const TemporaryFolder folder;
   make(folder / "a_rank10.sqlite", 100);
@@ -138,6 +129,32 @@ TEST(NsysRanks, AMapNamesProcessesWhereAFileHoldsSeveral) {
   const auto unknown = read_export(folder / "a.sqlite", with_map({{"b.sqlite", 7}}));
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().kind, ErrorKind::usage);
+}
+
+TEST(NsysRanks, ProcessesThatNothingTellsApartAreListedSoThatAMapCanBeWritten) {
+  const TemporaryFolder folder;
+  make(folder / "a.sqlite", 100,
+       insert(Kernel{.begin = 0, .end = 5, .pid = 90}) + "INSERT INTO PROCESSES VALUES (" +
+           std::to_string(process_id(100)) + ",100,'/usr/bin/python3.11')," + "(" + std::to_string(process_id(90)) +
+           ",90,'train');");
+  const auto run = read_export(folder / "a.sqlite");
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, AllOf(HasSubstr("a.sqlite:90 (train), a.sqlite:100 (python3.11)"),
+                                         HasSubstr("--rank-map FILE:PID=RANK")));
+  const auto mapped = read_export(folder / "a.sqlite", with_map({{"a.sqlite:100", 0}, {"a.sqlite:90", 1}}));
+  ASSERT_TRUE(mapped) << mapped.error().message;
+  EXPECT_EQ(ranks_by_pid(**mapped), (Ranks{{100, 0}, {90, 1}}));
+}
+
+TEST(NsysRanks, AMapBeyondTheSizeOfTheJobIsRefused) {
+  const TemporaryFolder folder;
+  make(folder / "a.sqlite", 100,
+       "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE_0','RANK=1'),"
+       "('PROCESS_0:ENVIRONMENT_VARIABLE_1','WORLD_SIZE=2');");
+  const auto run = read_export(folder / "a.sqlite", with_map({{(folder / "a.sqlite").string(), 2}}));
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().kind, ErrorKind::usage);
+  EXPECT_THAT(run.error().message, HasSubstr("a.sqlite is given rank 2, but the job has 2 ranks (0 to 1)"));
 }
 
 }  // namespace

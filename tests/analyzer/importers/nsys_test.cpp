@@ -298,8 +298,9 @@ TEST(Nsys, MemoryThatProcessesHoldIsSummed) {
       "INTEGER,"
       " address INTEGER, bytes INTEGER, memKind INTEGER, memoryOperationType INTEGER);"
       "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (0," +
-      pid + ",0,1,1000,4096,2,0),(5," + pid + ",0,1,9000,512,1,0),(9," + pid + ",0,1,1000,1024,2,1);" +
-      insert(Kernel{.begin = 0, .end = 5}));
+      pid + ",0,1,1000,4096,2,0),(5," + pid + ",0,1,9000,512,1,0),(9," + pid + ",0,1,1000,1024,2,1),(9," + pid +
+      ",0,1,1000,NULL,2,1);" + insert(Kernel{.begin = 0, .end = 5}));
+  EXPECT_EQ(run->quality().of(Counter::events_incomplete), 1U) << "one does not say how much";
   ASSERT_EQ(run->counters().size(), 1U);
   EXPECT_EQ(run->text(run->counters()[0].name), "reserved_bytes");
   const auto samples = run->samples_of(run->counters()[0]);
@@ -315,12 +316,13 @@ TEST(Nsys, MetricsOfADeviceBelongToTheProcessThatUsesIt) {
       "CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, "
       "metricName TEXT);"
       "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (257,0,'GA100',3,'SM Active [Throughput %]');"
-      "INSERT INTO GPU_METRICS VALUES (1,257,3,50),(2,257,3,75);" +
+      "INSERT INTO GPU_METRICS VALUES (1,257,3,50),(2,257,3,75),(3,257,3,NULL),(NULL,257,3,9);" +
       insert(Kernel{.begin = 0, .end = 5, .pid = 100, .device = 0}) +
       insert(Kernel{.begin = 0, .end = 5, .pid = 200, .device = 1, .name = 3}));
   ASSERT_EQ(run->counters().size(), 1U);
   EXPECT_EQ(run->text(run->counters()[0].name), "GPU 1 SM Active [Throughput %]");
   EXPECT_EQ(run->counters()[0].rank, RankId{1});
+  EXPECT_EQ(run->quality().of(Counter::events_incomplete), 2U);
   EXPECT_EQ(run->samples_of(run->counters()[0]).size(), 2U);
 }
 

@@ -1,6 +1,6 @@
 #include "rankscope/core/model/run_builder.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <array>
 #include <sstream>
@@ -11,12 +11,15 @@
 namespace rankscope {
 namespace {
 
+std::string as_text(const Run& run) {
+  std::ostringstream out;
+  write_text(run, out);
+  return out.str();
+}
+
 std::string text_of(RunBuilder&& builder) {
   const auto run = std::move(builder).build();
-  if (!run) return run.error().message;
-  std::ostringstream out;
-  write_text(**run, out);
-  return out.str();
+  return run ? as_text(**run) : run.error().message;
 }
 
 /// Two kernels on one stream with their launches, a mark, a sample and a collective, from `number` on.
@@ -188,6 +191,29 @@ TEST(RunBuilder, ASpanThatEndsBeforeItBeganHasNoLengthAndIsCounted) {
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ((*run)->spans()[0].time, (TimeRange{at(5), at(5)}));
   EXPECT_EQ((*run)->quality().of(Counter::negative_duration), 1U);
+}
+
+std::vector<QualityPlace> contested_places(std::string_view text) {
+  const auto run = run_from_text(text);
+  EXPECT_TRUE(run) << run.error().message;
+  return run ? (*run)->info().places : std::vector<QualityPlace>{};
+}
+
+TEST(RunBuilder, TwoProcessesThatTrainAsOneRankAtTheSameTimeAreNamed) {
+  const std::string two =
+      "@rank 3 pid=71 host=n0\n3 step 0 100 step index=0\n@rank 3 pid=99 host=n1\n3 step 50 150 step index=0\n";
+  const QualityPlace both{Counter::rank_contested, 1, "rank 3: pid 71 on n0 and pid 99 on n1"};
+  EXPECT_EQ(contested_places(two), std::vector{both});
+  const auto run = run_from_text(two);
+  EXPECT_EQ((*run)->quality().of(Counter::rank_contested), 1U);
+  EXPECT_EQ(as_text(**run).find("rank_contested"), std::string::npos) << "its reader finds it again";
+}
+
+TEST(RunBuilder, ARankThatWasStartedAgainOrHasLoaderWorkersIsNotContested) {
+  EXPECT_THAT(contested_places("@rank 3 pid=71\n3 step 0 100 step index=0\n"
+                               "@rank 3 pid=99\n3 step 100 200 step index=1\n"
+                               "@rank 3 pid=98\n3 loader 0 150 load\n"),
+              ::testing::IsEmpty());
 }
 
 }  // namespace

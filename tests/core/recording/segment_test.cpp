@@ -287,6 +287,28 @@ TEST(Segment, MarksAndRangesAreDescribedWhoeverDoesSo) {
   EXPECT_EQ((*run)->quality().of(Counter::pop_without_push), 0U);
 }
 
+TEST(Segment, ARangeWhoseHandleComesAgainIsKeptAndMarkedAsCut) {
+  const Folder folder;
+  {
+    const auto segment = create(folder);
+    const auto pen = segment->thread();
+    EXPECT_TRUE(pen->range_start(SpanKind::user, "first", 9));
+    EXPECT_TRUE(pen->range_start(SpanKind::user, "second", 9));
+    pen->range_end(9);
+    pen->range_end(7);
+    pen->range_end(7);
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->spans().size(), 2U);
+  EXPECT_EQ((*run)->text((*run)->spans()[0].name), "first");
+  EXPECT_EQ((*run)->spans()[0].flags, span_flag::cut_end);
+  EXPECT_EQ((*run)->spans()[0].time.end, (*run)->spans()[1].time.begin);
+  EXPECT_EQ((*run)->spans()[1].flags, 0);
+  EXPECT_EQ((*run)->quality().of(Counter::spans_unclosed), 1U);
+  EXPECT_EQ((*run)->quality().of(Counter::pop_without_push), 2U);
+}
+
 /// Mappings of a file in this process.
 int mappings_of(const fs::path& path) {
   std::ifstream maps{"/proc/self/maps"};

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "rankscope/analyzer/progress.h"
 #include "rankscope/core/model/run.h"
@@ -18,11 +19,13 @@ namespace rankscope::analyzer {
 struct ImportOptions {
   std::map<std::string, std::uint32_t> rank_map;  ///< file name -> rank, for files that do not tell (--rank-map)
   Progress progress;
-  unsigned threads = 0;  ///< 0 = as many as the machine has
+  unsigned threads = 0;                ///< 0 = as many as the machine has
+  std::vector<QualityPlace> losses{};  ///< what was lost before the files are read; open_run() adds to it
 };
 
 /// One .rankscope folder, or traces of one kind: files, or folders of them. `unreadable` when a path is absent, empty,
-/// no recording, of a newer major version, or holds no event.
+/// no recording, of a newer major version, or holds no event; `usage` for a
+/// --rank-map that does not fit, or that the input has no use for.
 [[nodiscard]] Result<std::shared_ptr<const Run>> open_run(std::span<const std::filesystem::path> paths,
                                                           const ImportOptions& options);
 [[nodiscard]] Result<std::shared_ptr<const Run>> open_run(const std::filesystem::path& path);

@@ -25,7 +25,8 @@ struct PackSummary {
 /// True for a file that begins as zstd data does.
 [[nodiscard]] bool looks_like_pack(const std::filesystem::path& path);
 
-/// Reads a pack through a private temporary folder that is removed again.
+/// Reads a pack through a private temporary folder that is removed again. `unreadable` for one that would unpack to
+/// more than 200 times its size (and more than 256 MiB).
 [[nodiscard]] Result<std::shared_ptr<const Run>> read_pack(const std::filesystem::path& path);
 
 }  // namespace rankscope::analyzer

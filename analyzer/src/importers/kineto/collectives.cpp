@@ -3,6 +3,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "element_type.h"
 #include "importers/comm_kernels.h"
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/trace_file.h"

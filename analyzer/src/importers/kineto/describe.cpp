@@ -124,6 +124,7 @@ RankEvidence rank_evidence(const TraceFile& file, const RunBuilder& run) {
   evidence.trace_name = file.metadata.trace_name;
   evidence.host = file.metadata.host;
   evidence.devices = devices_of(file);
+  evidence.world_size = file.metadata.world_size;
   const StringId key = run.find(keys::rank);
   const StringId destination = run.find(keys::destination_rank);
   for (const std::uint32_t range : file.comm_ranges) {

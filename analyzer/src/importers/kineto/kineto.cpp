@@ -4,8 +4,8 @@
 #include <array>
 
 #include "importers/jobs.h"
-#include "importers/kineto/decimal.h"
 #include "importers/kineto/load.h"
+#include "importers/kineto/restore.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::kineto {
@@ -26,8 +26,30 @@ std::optional<std::int64_t> unix_begin(const TraceFile& file) {
   return base + begin;
 }
 
+/// True for the files of one export of ours, which share their time 0.
+bool is_one_export(std::span<const TraceFile> files) {
+  const auto& first = files.front().metadata;
+  return std::ranges::all_of(files, [&first](const TraceFile& file) {
+    const auto& own = file.metadata.own;
+    return own && own->rows && own->rows->clock == first.own->rows->clock && own->run == first.own->run &&
+           file.metadata.base_ns == first.base_ns;
+  });
+}
+
+/// Keeps the clock of the run that was exported.
+void align_export(std::span<const TraceFile> files, RunBuilder& run) {
+  std::optional<std::int64_t> origin;
+  for (const TraceFile& file : files)
+    if (file.extent) origin = std::min(origin.value_or(ns_of(file.extent->begin)), ns_of(file.extent->begin));
+  const std::vector<nanoseconds> shifts(files.size(), nanoseconds{-origin.value_or(0)});
+  run.shift(shifts);
+  run.info().clock = files.front().metadata.own->rows->clock;
+  if (const auto base = files.front().metadata.base_ns) run.info().origin_unix_ns = *base + origin.value_or(0);
+}
+
 /// Puts all files on one axis whose 0 is the first event of all.
 void align(std::span<const TraceFile> files, RunBuilder& run) {
+  if (is_one_export(files)) return align_export(files, run);
   std::vector<std::optional<std::int64_t>> begins;
   std::optional<std::int64_t> origin;
   std::size_t unknown = 0;
@@ -85,32 +107,6 @@ void describe_run(std::span<const TraceFile> files, std::span<const RankId> rank
   if (world > ranks.size()) run.quality().add(Counter::ranks_missing, world - ranks.size());
 }
 
-/// "secrets_dropped 1"; every file of an export says it.
-void restore_place(const std::string& where, std::string_view text, RunInfo& info) {
-  const std::size_t blank = std::min(text.find(' '), text.size());
-  const auto counter = counter_from(text.substr(0, blank));
-  const auto amount = integer_of(text.substr(std::min(blank + 1, text.size())));
-  if (!counter || !amount || *amount < 0) return;
-  const QualityPlace place{*counter, static_cast<std::uint64_t>(*amount), where};
-  if (std::ranges::find(info.places, place) == info.places.end()) info.places.push_back(place);
-}
-
-/// Counters that were exported stand for what is no longer in the file; what is counted again is not added twice.
-void restore_quality(std::span<const TraceFile> files, RunBuilder& run) {
-  Quality& quality = run.quality();
-  for (const TraceFile& file : files) {
-    if (!file.metadata.own) continue;
-    for (const auto& [name, text] : file.metadata.own->quality) {
-      const auto counter = counter_from(name);
-      const auto value = integer_of(text);
-      if (!counter || !value || *value < 0) continue;
-      const std::uint64_t now = quality.of(*counter);
-      if (static_cast<std::uint64_t>(*value) > now) quality.add(*counter, static_cast<std::uint64_t>(*value) - now);
-    }
-    for (const auto& [where, text] : file.metadata.own->places) restore_place(where, text, run.info());
-  }
-}
-
 }  // namespace
 
 bool recognises(std::string_view first_bytes, std::string_view) {
@@ -132,8 +128,13 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
   for (const TraceFile& file : files) evidence.push_back(rank_evidence(file, run));
   RS_TRY(const std::vector<RankId> ranks, assign_ranks(evidence, options, run.quality()));
   for (std::size_t i = 0; i < files.size(); ++i) {
+    restore_spans(files[i], run);
     describe_process(files[i], ranks[i], run);
-    add_collectives(files[i], ranks[i], link_spans(files[i], run), run);
+    const auto calls = link_spans(files[i], run);
+    if (files[i].metadata.own && files[i].metadata.own->rows)
+      restore_rows(files[i], ranks[i], run);
+    else
+      add_collectives(files[i], ranks[i], calls, run);
     add_memory(files[i], run);
   }
   for (const TraceFile& file : files)
@@ -143,6 +144,9 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
   note_jobs(files, run);
   align(files, run);
   describe_run(files, ranks, run);
+  for (const QualityPlace& loss : options.losses) add_loss(loss, run);
+  for (const TraceFile& file : files)
+    run.info().places.insert(run.info().places.end(), file.losses.begin(), file.losses.end());
   restore_quality(files, run);
   return std::move(run).build().map_error(while_doing(
       paths.size() == 1 ? paths.front().string() : format("{} and {} more", paths.front().string(), paths.size() - 1)));

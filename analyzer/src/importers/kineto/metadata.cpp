@@ -6,6 +6,7 @@
 #include <span>
 
 #include "importers/kineto/decimal.h"
+#include "rankscope/core/secrets.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {
@@ -33,16 +34,24 @@ bool holds(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Blocks whose name or content speaks of an environment, a login or a key.
-bool looks_secret(std::string_view key, std::string_view content) {
-  static constexpr std::array<std::string_view, 9> words{"env",    "secret",  "token",      "password", "passwd",
-                                                         "apikey", "api_key", "credential", "private"};
-  std::string text{key};
-  text += ' ';
-  text += content.substr(0, std::size_t{1} << 16);
-  for (char& c : text)
+bool names_environment(std::string_view name) {
+  std::string lower{name};
+  for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return std::ranges::any_of(words, [&text](std::string_view word) { return text.find(word) != std::string::npos; });
+  return lower == "env" || lower.ends_with("_env") || lower.find("environ") != std::string::npos;
+}
+
+/// Blocks that hold an environment, a login or a key, by their own name or by what stands in them.
+bool looks_secret(std::string_view key, std::string_view content) {
+  constexpr std::size_t enough = std::size_t{1} << 16;
+  if (names_secret(key) || names_environment(key)) return true;
+  std::string text{content.substr(0, enough)};
+  if (hide_secrets(text) > 0) return true;
+  bool found = false;
+  for_each_member(content, [&found](std::string_view name, const Value&) {
+    found = found || names_secret(name) || names_environment(name);
+  });
+  return found;
 }
 
 /// "[0, 1]" as a list or as a text that holds one.
@@ -77,29 +86,6 @@ void read_distributed(std::string_view object, Metadata& metadata) {
       metadata.facts.emplace_back(key, text_from(value));
     }
   });
-}
-
-Facts facts_from(std::string_view object) {
-  Facts facts;
-  for_each_member(object, [&facts](std::string_view key, const Value& value) {
-    facts.emplace_back(unescape(key), text_from(value));
-  });
-  return facts;
-}
-
-OwnBlock own_from(std::string_view object) {
-  OwnBlock own;
-  for_each_member(object, [&own](std::string_view key, const Value& value) {
-    if (key == "process") own.process = facts_from(value.raw);
-    if (key == "run") own.run = facts_from(value.raw);
-    if (key == "quality") own.quality = facts_from(value.raw);
-    if (key == "places") own.places = facts_from(value.raw);
-    if (key == "pid") own.pid = integer_of(value.raw);
-    if (key == "host") own.host = text_from(value);
-    if (key == "program") own.program = text_from(value);
-    if (key == "source") own.source = text_from(value);
-  });
-  return own;
 }
 
 }  // namespace
@@ -149,7 +135,7 @@ void Metadata::take(std::string_view key, const Value& value, Quality& quality) 
   } else if (key == "traceName") {
     trace_name = text_from(value);
   } else if (key == "rankscope") {
-    own = own_from(value.raw);
+    own = own_block_from(value.raw);
   } else if (holds(kept, key)) {
     facts.emplace_back(key, text_from(value));
   } else if (!holds(known, key)) {

@@ -5,32 +5,18 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "importers/kineto/own_block.h"
 #include "importers/kineto/scanner.h"
 #include "rankscope/core/model/quality.h"
 
 namespace rankscope::analyzer::kineto {
 
-using Facts = std::vector<std::pair<std::string, std::string>>;
-
 /// A process group of "distributedInfo".
 struct GroupConfig {
   std::string name;
   std::vector<std::uint32_t> ranks;
-};
-
-/// The block "rankscope" of our own export: what Kineto has no place for.
-struct OwnBlock {
-  Facts process;  ///< metadata of the process
-  Facts run;      ///< metadata of the run
-  Facts quality;  ///< counters by name
-  Facts places;   ///< where, and which counter how often there
-  std::optional<std::int64_t> pid;
-  std::string host;
-  std::string program;
-  std::string source;  ///< of the run that was exported
 };
 
 struct Metadata {

@@ -81,7 +81,20 @@ void link_backward(const TraceFile& file, RunBuilder& run) {
 
 }  // namespace
 
+void TraceFile::note_losses(const Quality& quality) {
+  for (const CounterInfo& info : counter_table()) {
+    const std::uint64_t amount = quality.of(info.counter);
+    if (info.severity != Severity::data_loss || amount == 0) continue;
+    const auto known = std::ranges::find(losses, info.counter, &QualityPlace::counter);
+    if (known == losses.end())
+      losses.push_back({info.counter, amount, path.filename().string()});
+    else
+      known->amount += amount;
+  }
+}
+
 void TraceFile::take(Part&& part, RunBuilder& run) {
+  note_losses(part.quality());
   const Absorbed absorbed = run.absorb_into(std::move(part.builder), process);
   if (end_span == 0) first_span = absorbed.first_span;
   end_span = static_cast<std::uint32_t>(run.spans().size());
@@ -101,8 +114,6 @@ void TraceFile::take(Part&& part, RunBuilder& run) {
     extent = TimeRange{std::min(extent->begin, part.extent->begin), std::max(extent->end, part.extent->end)};
   else if (part.extent)
     extent = part.extent;
-  equal_ids += part.equal_ids;
-  ids += part.ids;
   fractions = fractions || part.fractions;
 }
 

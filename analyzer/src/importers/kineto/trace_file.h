@@ -24,16 +24,14 @@ struct TraceFile {
   std::map<std::int64_t, std::string> process_names;
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> thread_names;
   std::optional<TimeRange> extent;
-  std::uint64_t equal_ids = 0;
-  std::uint64_t ids = 0;
+  std::vector<QualityPlace> losses{};  ///< data that the file lost
   bool fractions = false;
   bool is_trace = false;
   const char* next = nullptr;  ///< while it is read: where the next stretch must begin
 
   /// Moves a part behind those before it.
   void take(Part&& part, RunBuilder& run);
-  /// External ids that only repeat the correlation tell nothing.
-  [[nodiscard]] bool external_ids_mean_something() const { return ids > 0 && equal_ids * 10 < ids * 9; }
+  void note_losses(const Quality& quality);
 };
 
 /// Names of rows, devices and facts of the process.

@@ -210,5 +210,30 @@ TEST(LargeTrace, StretchesReadByThreadsGiveWhatOneThreadGives) {
   EXPECT_TRUE(alone == summary(4));
 }
 
+TEST(DamagedTrace, WhatAFileLostIsSaidWithItsName) {
+  const testing::TraceFolder folder;
+  const std::string whole = trace(op("a", 1, 2) + "," + op("b", 4, 2));
+  folder.write("rank0.json", whole);
+  folder.write("rank1.json", "{\"distributedInfo\": {\"rank\": 1}, \"traceEvents\": [" + op("a", 1, 2));
+  const auto run = folder.open();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_THAT((*run)->info().places, ElementsAre(QualityPlace{Counter::truncated_input, 1, "rank1.json"}));
+}
+
+TEST(DamagedTrace, FilesOfAFolderThatHoldNoTraceAreNamed) {
+  const testing::TraceFolder folder;
+  folder.write("rank0.json", trace(op("a", 1, 2)));
+  folder.write("rank1.json", "");
+  folder.write("rank2.json.gz", packed(""));
+  folder.write("notes.md", "hello");
+  folder.write("report.json", R"({"schema": "rankscope.report/1"})");
+  const auto run = folder.open();
+  expect_spans(run, {"a"});
+  EXPECT_EQ(count(run, Counter::files_left_out), 2U);
+  EXPECT_THAT((*run)->info().places,
+              ElementsAre(QualityPlace{Counter::files_left_out, 1, "rank1.json, which is empty"},
+                          QualityPlace{Counter::files_left_out, 1, "rank2.json.gz, which is no trace"}));
+}
+
 }  // namespace
 }  // namespace rankscope

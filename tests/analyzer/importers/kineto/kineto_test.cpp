@@ -167,12 +167,13 @@ TEST(Kineto, DevicesKeepTheirProperties) {
 }
 
 TEST(Kineto, UnknownBlocksAndSecretsAreDroppedAndCounted) {
-  const auto run = open_text(trace(op("a", 1, 2), R"("environment": {"HOME": "/root"}, "extra": [1, 2])"));
+  const auto run = open_text(trace(op("a", 1, 2), R"("environment": {"HOME": "/root"}, "extra": [1, 2],
+          "launch": {"HF_TOKEN": "x"}, "log": "export AWS_SECRET_ACCESS_KEY=abc", "tokenizer": "gpt2")"));
   ASSERT_TRUE(run) << run.error().message;
-  EXPECT_EQ((*run)->quality().of(Counter::secrets_dropped), 1U);
-  ASSERT_EQ((*run)->info().places.size(), 1U);
+  EXPECT_EQ((*run)->quality().of(Counter::secrets_dropped), 3U);
+  ASSERT_EQ((*run)->info().places.size(), 3U);
   EXPECT_THAT((*run)->info().places[0].where, HasSubstr("trace.json: ")) << "the name of the block, nothing of it";
-  EXPECT_EQ((*run)->quality().of(Counter::blocks_dropped), 1U);
+  EXPECT_EQ((*run)->quality().of(Counter::blocks_dropped), 2U);
   std::ostringstream text;
   write_text(**run, text);
   EXPECT_THAT(text.str(), ::testing::Not(HasSubstr("/root")));

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+
+#include "importers/rank_claims.h"
 #include "trace_text.h"
 
 namespace rankscope::analyzer {
@@ -11,6 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::on_stream;
 using testing::op;
+using ::testing::StartsWith;
 using testing::TraceFolder;
 
 std::string without_rank(std::string_view events) {
@@ -25,12 +29,24 @@ std::string on_device(int device) {
   return without_rank(on_stream("kernel", "k", 1, 2, "{\"device\": " + std::to_string(device) + ", \"stream\": 7}"));
 }
 
+ImportOptions with_map(std::map<std::string, std::uint32_t> map) {
+  ImportOptions options;
+  options.rank_map = std::move(map);
+  return options;
+}
+
 TEST(TraceRanks, FileNamesTellTheRank) {
   EXPECT_EQ(rank_in_name("rank-34.Jul_15.pt.trace.json"), 34);
   EXPECT_EQ(rank_in_name("sampled_rank_1.json"), 1);
   EXPECT_EQ(rank_in_name("rank7.json.gz"), 7);
   EXPECT_EQ(rank_in_name("worker0.1623212756351.pt.trace.json"), 0);
+  EXPECT_EQ(rank_in_name("run_rank-12.sqlite"), 12);
+  EXPECT_EQ(rank_in_name("Rank_3.sqlite"), 3);
   EXPECT_EQ(rank_in_name("ranking.json"), std::nullopt);
+  EXPECT_EQ(rank_in_name("prank3.json"), std::nullopt);
+  EXPECT_EQ(rank_in_name("rank--3.json"), std::nullopt);
+  EXPECT_EQ(rank_in_name("report_10.json"), std::nullopt);
+  EXPECT_EQ(rank_in_name("worker_7.json"), std::nullopt);
   EXPECT_EQ(rank_in_name("host_4711.1623212756351.pt.trace.json"), std::nullopt);
 }
 
@@ -62,17 +78,66 @@ TEST(TraceRanks, FilesThatTellNothingAreRefusedUntilTheyAreMapped) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(exit_status(refused.error().kind), 3);
   EXPECT_THAT(refused.error().message, HasSubstr("--rank-map"));
-  const auto run = folder.open({.rank_map = {{"a.json", 4}, {"b.json", 3}}, .progress = {}, .threads = 0});
+  const auto run = folder.open(with_map({{"a.json", 4}, {"b.json", 3}}));
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_THAT((*run)->ranks(), ElementsAre(RankId{3}, RankId{4}));
 }
 
-TEST(TraceRanks, AMapThatNamesNoFileIsAMistake) {
+/// What is said of a --rank-map for two files that do not tell their rank, a.json and b.json.
+std::string refusal_of(const TraceFolder& folder, std::map<std::string, std::uint32_t> map) {
+  const auto run = folder.open(with_map(std::move(map)));
+  EXPECT_FALSE(run);
+  if (run) return "";
+  EXPECT_EQ(run.error().kind, ErrorKind::usage);
+  EXPECT_THAT(run.error().message, StartsWith("--rank-map: "));
+  return run.error().message;
+}
+
+TEST(TraceRanks, AMapThatDoesNotFitIsRefusedInOneSentence) {
   const TraceFolder folder;
-  folder.write("a.json", of_rank(0));
-  const auto run = folder.open({.rank_map = {{"c.json", 1}}, .progress = {}, .threads = 0});
+  folder.write("a.json", without_rank(op("x", 1, 2)));
+  folder.write("b.json", without_rank(op("y", 1, 2)));
+  EXPECT_THAT(refusal_of(folder, {{"c.json", 1}}),
+              HasSubstr("nothing that is opened is named c.json; there is a.json, b.json"));
+  EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {"b.json", 1}}), HasSubstr("a.json and b.json are both given rank 1"));
+  const std::string path = (folder.path() / "a.json").string();
+  EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {path, 2}}), HasSubstr("are one file"));
+  folder.write("b.json",
+               "{\"distributedInfo\": {\"rank\": 1, \"world_size\": 2}, \"traceEvents\": [" + op("y", 1, 2) + "]}");
+  EXPECT_THAT(refusal_of(folder, {{"a.json", 7}}),
+              HasSubstr("a.json is given rank 7, but the job has 2 ranks (0 to 1)"));
+  EXPECT_THAT(refusal_of(folder, {{"a.json", 1}}), HasSubstr("rank 1"));
+}
+
+TEST(TraceRanks, AMapNamesFilesByNameOrPath) {
+  const TraceFolder folder;
+  folder.write("a.json", without_rank(op("x", 1, 2)));
+  folder.write("b.json", without_rank(op("y", 1, 2)));
+  const auto run = folder.open(with_map({{(folder.path() / "." / "a.json").string(), 4}, {"b.json", 3}}));
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_THAT((*run)->ranks(), ElementsAre(RankId{3}, RankId{4}));
+}
+
+TEST(TraceRanks, ANameThatSeveralFilesHaveIsNoName) {
+  const TraceFolder one;
+  const TraceFolder two;
+  const std::array files{one.write("a.json", without_rank(op("x", 1, 2))),
+                         two.write("a.json", without_rank(op("y", 1, 2)))};
+  const auto refused = open_run(files, with_map({{"a.json", 4}}));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("a.json names 2 files; write their paths: " + files[0].string()));
+  const auto run = open_run(files, with_map({{files[0].string(), 4}, {files[1].string(), 3}}));
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_THAT((*run)->ranks(), ElementsAre(RankId{3}, RankId{4}));
+}
+
+TEST(TraceRanks, AMapForWhatKnowsItsRanksIsRefused) {
+  const TraceFolder folder;
+  const std::array file{folder.write("run.txt", "0 compute 0 5 k\n")};
+  const auto run = open_run(file, with_map({{"run.txt", 1}}));
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().kind, ErrorKind::usage);
+  EXPECT_THAT(run.error().message, HasSubstr("run.txt holds a whole run"));
 }
 
 TEST(TraceRanks, OneProcessPerDeviceIsNumberedByDeviceAndSaysSo) {

@@ -65,8 +65,10 @@ enum class Counter : std::uint8_t {
   source_warnings,
   collectives_alone,
   jobs_mixed,
+  rank_contested,
+  files_left_out,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::jobs_mixed) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::files_left_out) + 1;
 
 struct CounterInfo {
   Counter counter;
@@ -77,6 +79,8 @@ struct CounterInfo {
 /// The table, in the order of the enumeration.
 [[nodiscard]] const std::array<CounterInfo, counter_count>& counter_table();
 [[nodiscard]] const CounterInfo& info_of(Counter counter);
+/// True for what RunBuilder::build() counts by itself, so that who copies a run does not count it twice.
+[[nodiscard]] bool is_counted_by_build(Counter counter);
 [[nodiscard]] std::optional<Counter> counter_from(std::string_view name);
 
 /// How much of a counter is due to one place, e.g. "vm-71-9.rseg (rank 3)".

@@ -62,6 +62,8 @@ class RunBuilder {
   void rename_lane(LaneId ticket, std::string_view name, LaneKind kind);
   /// end < begin is kept with length 0 and counted (negative_duration). Returns a ticket for add_attribute.
   std::uint32_t add_span(LaneId lane, SpanKind kind, StringId name, TimeRange time, std::uint8_t flags = 0);
+  /// Changes what an added span is; its time, name and attributes stay.
+  void reclassify(std::uint32_t span_ticket, SpanKind kind, std::uint8_t flags);
   /// For what is met begin first: it has no length until it is ended. Spans of a lane that are begun in their order
   /// need no sorting.
   std::uint32_t begin_span(LaneId lane, SpanKind kind, StringId name, RunTime begin) {

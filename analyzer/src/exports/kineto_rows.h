@@ -1,0 +1,23 @@
+// Where the lanes of a process stand in a file of Kineto's JSON.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::analyzer {
+
+/// The pid and tid that the events of a lane carry.
+struct KinetoRow {
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  bool of_profiler = false;  ///< Kineto's own window and marks, whose rows are texts
+  bool overhead = false;
+};
+
+/// By lane of the run; those of other processes are empty. Rows of the host are threads of the process, and two of one
+/// number become threads of different pids.
+[[nodiscard]] std::vector<KinetoRow> kineto_rows(const Run& run, std::uint32_t process);
+
+}  // namespace rankscope::analyzer

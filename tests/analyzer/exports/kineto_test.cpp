@@ -1,0 +1,130 @@
+// Runs that are no Kineto traces, exported as one and opened again: nothing that a report reads may be lost.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "rankscope/analyzer/export.h"
+#include "rankscope/analyzer/open.h"
+#include "rankscope/core/model/text.h"
+#include "support/temporary_folder.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TemporaryFolder;
+
+std::shared_ptr<const Run> run_of(std::string_view text) {
+  const auto run = run_from_text(text);
+  EXPECT_TRUE(run) << run.error().message;
+  return run ? *run : nullptr;
+}
+
+Result<void> export_kineto(const Run& run, const std::filesystem::path& out) {
+  const auto all = exports();
+  const auto kineto = std::ranges::find(all, "kineto", &ExportInfo::id);
+  return kineto->write(run, out, {});
+}
+
+/// The run as it comes back.
+std::shared_ptr<const Run> sent_around(const Run& run) {
+  const TemporaryFolder folder;
+  const auto written = export_kineto(run, folder / "out");
+  EXPECT_TRUE(written) << written.error().message;
+  const auto again = open_run(folder / "out");
+  EXPECT_TRUE(again) << again.error().message;
+  return again ? *again : nullptr;
+}
+
+/// All that is recorded of a collective, as one line.
+std::vector<std::string> collectives_of(const Run& run) {
+  std::vector<std::string> rows;
+  const auto time = [](RunTime moment) { return std::to_string(ns_of(moment)); };
+  const auto lane = [&run](LaneId id) { return id.is_set() ? std::string{run.text(run.lane(id).name)} : "-"; };
+  for (const Collective& row : run.collectives())
+    rows.push_back(std::to_string(row.rank.value) + " " + std::string{run.text(row.op)} + " of " +
+                   (row.group.is_set() ? std::string{run.text(run.groups()[row.group.index()].name)} : "-") + " #" +
+                   std::to_string(row.sequence) + " " + std::to_string(row.bytes) + " " +
+                   std::string{run.text(row.dtype)} + " peer " + std::to_string(row.peer) + " state " +
+                   std::to_string(static_cast<int>(row.state)) + " at " + time(row.enqueued) + " " +
+                   (row.state == CommState::enqueued ? "-" : time(row.started)) + " " +
+                   (row.state == CommState::finished ? time(row.finished) : "-") + " on " + lane(row.lane) + " from " +
+                   lane(row.enqueued_on) + (row.span.is_set() ? " with span" : ""));
+  return rows;
+}
+
+std::vector<std::string> kinds_of(const Run& run) {
+  std::vector<std::string> kinds;
+  for (const Span& span : run.spans())
+    if (run.text(span.name) != "record_param_comms")
+      kinds.push_back(std::string{name_of(span.kind)} + " cut " + std::to_string(span.flags));
+  return kinds;
+}
+
+constexpr std::string_view native =
+    "@run source=rankscope world_size=2 clock=wall_clock clock_error=777 origin_unix=1700000000000000000\n"
+    "@group dp 0,1\n"
+    "@rank 0 pid=7 host=n0 local_rank=0 recorded=0:1000 ended=exited:0\n"
+    "0 step 0 1000 step index=0\n"
+    "0 forward 0 300 forward\n"
+    "0 wait 300 500 wait\n"
+    "0 comm 310 500 allreduce group=dp seq=4 bytes=400 dtype=f32 enqueued=305 on=main\n"
+    "0 backward 500 900 backward cut=end\n"
+    "0 comm 950 - allreduce group=dp seq=5 bytes=400 dtype=f32 on=main\n"
+    "0 user 960 970 nccl:mine\n"
+    "@rank 1 pid=8 host=n1 local_rank=0 recorded=0:800 ended=vanished:0\n"
+    "1 step 0 800 step index=0\n"
+    "1 comm 320 500 allreduce group=dp seq=4 bytes=400 dtype=f32 enqueued=320 on=main\n";
+
+TEST(KinetoExport, ANativeRunComesBackWithItsKindsCollectivesAndClock) {
+  const auto run = run_of(native);
+  const auto again = sent_around(*run);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(collectives_of(*again), collectives_of(*run));
+  EXPECT_EQ(kinds_of(*again), kinds_of(*run));
+  EXPECT_EQ(again->info().clock, run->info().clock);
+  EXPECT_EQ(again->info().source, "rankscope");
+  EXPECT_EQ(again->info().origin_unix_ns, run->info().origin_unix_ns);
+  EXPECT_EQ(again->quality(), run->quality());
+  EXPECT_EQ(again->processes()[1].ending, Ending::vanished);
+  EXPECT_EQ(again->processes()[1].recorded, run->processes()[1].recorded);
+  EXPECT_EQ(collectives_of(*sent_around(*again)), collectives_of(*run)) << "a second time";
+}
+
+TEST(KinetoExport, SendsAndReceivesOfOneKernelComeBack) {
+  const auto run = run_of(
+      "@run source=nsys world_size=2 clock=same_host clock_error=5000\n@group pp 0,1\n"
+      "@rank 0 pid=7\n@lane 0 \"stream 7\" kind=stream number=7 device=0\n"
+      "0 comm 100 200 ncclDevKernel_SendRecv group=pp op=alltoall bytes=64 enqueued=90 lane=\"stream 7\" on=main\n"
+      "0 op 0 95 aten::x\n"
+      "@rank 1 pid=8\n1 op 80 95 aten::x\n");
+  const auto again = sent_around(*run);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(collectives_of(*again), collectives_of(*run));
+  EXPECT_EQ(again->info().clock, run->info().clock) << "of an export that does not say when it was recorded";
+  EXPECT_EQ(again->quality().of(Counter::time_origin_unknown), 0U);
+  EXPECT_EQ(again->extent(), run->extent());
+}
+
+TEST(KinetoExport, SeveralRanksAreAFolderAndNeverOneNamedLikeAFile) {
+  const TemporaryFolder folder;
+  const auto refused = export_kineto(*run_of(native), folder / "out.json");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_THAT(refused.error().message, HasSubstr("out.json"));
+  EXPECT_THAT(refused.error().message, HasSubstr("write to the folder"));
+  EXPECT_EQ(folder.file_count(), 0U);
+}
+
+TEST(KinetoExport, NumbersThatJsonLacksAreTexts) {
+  const auto run = run_of("0 op 0 9 x dims=@\"[[1,NaN],[-Infinity,\\\"NaN\\\"]]\"\n");
+  const TemporaryFolder folder;
+  ASSERT_TRUE(export_kineto(*run, folder / "out.json"));
+  const std::string text = testing::read_file(folder / "out.json");
+  ASSERT_TRUE(nlohmann::json::accept(text)) << text;
+  EXPECT_THAT(text, HasSubstr(R"("dims": [[1,"NaN"],["-Infinity","NaN"]])"));
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
