@@ -1,5 +1,7 @@
 #include "analyses/advice.h"
 
+#include <algorithm>
+
 namespace rankscope::analyzer {
 
 std::string advice_for(StragglerKind kind, Persistence persistence) {
@@ -41,12 +43,22 @@ std::string advice_for(Exposed exposed) {
   return {};
 }
 
-std::string advice_for_idle(const TimeSplit& split) {
-  const std::int64_t sync = split.idle_ns_of(IdleCause::sync);
-  if (2 * sync > split.idle_ns) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
-  if (split.idle_ns_of(IdleCause::other) + split.idle_ns_of(IdleCause::kernel_gap) >
-      split.idle_ns_of(IdleCause::host)) {
-    return "Record launch calls to see what the host did; CUDA graphs or larger batches close gaps between kernels.";
+std::string advice_for_idle(const TimeSplit& split, const std::vector<IdleShare>& shares) {
+  const auto most = [&split](IdleCause cause) {
+    return 2 * split.idle_ns_of(cause) > split.idle_ns - split.idle_ns_of(IdleCause::data);
+  };
+  if (most(IdleCause::sync)) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
+  if (most(IdleCause::kernel_gap))
+    return "Kernels are short and many: CUDA graphs, fused kernels or larger batches close the gaps.";
+  if (most(IdleCause::host) && !shares.empty())
+    return "The host launches too late: see in which operators (WHY NOTHING RAN); larger batches, CUDA graphs, "
+           "torch.compile or fewer small operations help.";
+  if (most(IdleCause::other) && !shares.empty()) {
+    const auto first = std::ranges::find(shares, IdleCause::other, &IdleShare::cause);
+    if (first->detail == IdleDetail::no_launch_record) return "Record launch calls to see what the host did meanwhile.";
+    if (first->detail == IdleDetail::waits_for_event)
+      return "Streams wait for each other: look at what the other stream does then, and whether that order is needed.";
+    return "The work was launched in time and began late: look at these gaps in the timeline.";
   }
   return "Look at what the host does between operations in the timeline; larger batches or fewer small operations "
          "help.";

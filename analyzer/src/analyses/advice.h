@@ -11,6 +11,6 @@ namespace rankscope::analyzer {
 /// What most of the exposed communication is.
 enum class Exposed : std::uint8_t { moving, waiting_for_straggler, waiting_for_changing_ranks };
 [[nodiscard]] std::string advice_for(Exposed exposed);
-[[nodiscard]] std::string advice_for_idle(const TimeSplit& split);
+[[nodiscard]] std::string advice_for_idle(const TimeSplit& split, const std::vector<IdleShare>& shares);
 
 }  // namespace rankscope::analyzer

@@ -21,6 +21,7 @@ constexpr double rotating_imbalance = 1.05;
 /// Sums over the ranks that have no straggler row: what a slow rank costs is said once.
 struct Usual {
   TimeSplit total;
+  std::vector<IdleShare> idle_shares;
   std::int64_t steps = 0;  ///< of one rank; 0 = the whole recording was split
   std::int64_t ranks = 0;
 
@@ -44,9 +45,11 @@ Usual sum_ranks(const Report& report, const ReportOptions& options, Whom whom) {
                                                report.stragglers->rows.end();
     if (slow && whom == Whom::all_but_stragglers) continue;
     usual.total += row.total;
+    usual.idle_shares.insert(usual.idle_shares.end(), row.idle_shares.begin(), row.idle_shares.end());
     usual.steps = static_cast<std::int64_t>(row.per_step.size());
     ++usual.ranks;
   }
+  usual.idle_shares = by_reason(std::move(usual.idle_shares));
   return usual;
 }
 
@@ -205,9 +208,14 @@ void add_idle(const Report& report, const ReportOptions& options, std::vector<Fi
     causes += format("{}{} for {}", causes.empty() ? "" : ", ", duration_text(usual.per_step(total.idle_ns_of(cause))),
                      words_of(cause));
   }
+  const auto longest =
+      std::ranges::find_if(usual.idle_shares, [](const IdleShare& share) { return !share.range.empty(); });
+  if (longest != usual.idle_shares.end() && longest->cause != IdleCause::data && usual.steps > 0)
+    causes += format("; the longest in {}{}: {}", longest->range, longest->call.empty() ? "" : ", " + longest->call,
+                     duration_text(usual.per_step(longest->ns)));
   findings.push_back({"idle", severity, format("{} of the time nothing runs", percent(usual.share(rest))),
                       usual.steps > 0 ? "per step and rank: " + causes : "over the whole recording",
-                      advice_for_idle(total), usual.per_step(rest), std::nullopt, std::nullopt});
+                      advice_for_idle(total, usual.idle_shares), usual.per_step(rest), std::nullopt, std::nullopt});
 }
 
 }  // namespace

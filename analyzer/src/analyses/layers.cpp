@@ -6,8 +6,6 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr nanoseconds longest_kernel_gap{10'000};  // kappa of metrics.md 2.7
-
 using Ranges = std::array<std::vector<TimeRange>, layer_count>;
 
 std::vector<TimeRange>& of(Ranges& ranges, Layer layer) { return ranges[static_cast<std::size_t>(layer)]; }
@@ -165,20 +163,30 @@ void add_stream(const Run& run, const Lane& lane, Ranges& out) {
   }
 }
 
-/// metrics.md 2.7 (b): short gaps between activities. What precedes the first or follows the last is no such gap.
-std::vector<TimeRange> kernel_gaps(const Ranges& ranges) {
+/// When anything ran on the accelerator.
+IntervalSet busy_of(const Ranges& ranges) {
   std::vector<TimeRange> all;
   for (const Layer layer : {Layer::compute, Layer::memory, Layer::transfer, Layer::wait, Layer::unsplit}) {
     const auto& own = ranges[static_cast<std::size_t>(layer)];
     all.insert(all.end(), own.begin(), own.end());
   }
-  const IntervalSet busy = IntervalSet::from(std::move(all));
-  std::vector<TimeRange> gaps;
-  for (std::size_t i = 1; i < busy.intervals().size(); ++i) {
-    const TimeRange gap{busy.intervals()[i - 1].end, busy.intervals()[i].begin};
-    if (gap.length() <= longest_kernel_gap) gaps.push_back(gap);
+  return IntervalSet::from(std::move(all));
+}
+
+Layer layer_of(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::host:
+      return Layer::host_late;
+    case IdleCause::sync:
+      return Layer::sync;
+    case IdleCause::data:
+      return Layer::data;
+    case IdleCause::kernel_gap:
+      return Layer::kernel_gap;
+    case IdleCause::other:
+      break;
   }
-  return gaps;
+  return Layer::accelerator;
 }
 
 void add_lane(const Run& run, const Lane& lane, const Matching& matching, ThreadWalk::Role role, Ranges& out) {
@@ -218,7 +226,7 @@ std::optional<LaneId> main_lane(const Run& run, RankId rank) {
   return best == nullptr ? std::nullopt : std::optional{run.id_of(*best)};
 }
 
-Layers layers_of(const Run& run, RankId rank, const Matching& matching) {
+RankLayers layers_of(const Run& run, RankId rank, const Matching& matching) {
   Ranges ranges;
   const std::uint32_t process = process_row(run, rank);
   const std::optional<LaneId> main = main_lane(run, rank);
@@ -227,13 +235,16 @@ Layers layers_of(const Run& run, RankId rank, const Matching& matching) {
     const bool is_main = main && *main == run.id_of(lane);
     add_lane(run, lane, matching, is_main ? ThreadWalk::Role::main : ThreadWalk::Role::worker, ranges);
   }
+  RankLayers result;
   if (run.has_accelerator(rank)) {
-    of(ranges, Layer::kernel_gap) = kernel_gaps(ranges);
+    const TimeRange recorded = run.process_of(rank).recorded;
+    result.idle = device_idle(run, rank, busy_of(ranges),
+                              {std::min(recorded.begin, run.extent().begin), std::max(recorded.end, run.extent().end)});
+    for (const IdleStretch& stretch : result.idle) of(ranges, layer_of(stretch.reason.cause)).push_back(stretch.time);
     of(ranges, Layer::accelerator).push_back({RunTime::min(), RunTime::max()});
   }
-  Layers layers;
-  for (std::size_t i = 0; i < layer_count; ++i) layers[i] = IntervalSet::from(std::move(ranges[i]));
-  return layers;
+  for (std::size_t i = 0; i < layer_count; ++i) result.layers[i] = IntervalSet::from(std::move(ranges[i]));
+  return result;
 }
 
 bool is_classified(const Layers& layers) {

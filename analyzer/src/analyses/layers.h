@@ -4,6 +4,7 @@
 #include <array>
 
 #include "analyses/collectives.h"
+#include "analyses/device_idle.h"
 #include "analyses/interval_set.h"
 
 namespace rankscope::analyzer {
@@ -21,14 +22,20 @@ enum class Layer : std::uint8_t {
   for_others,   ///< part of sync: a barrier or store wait
   own_delay,    ///< this rank has enqueued a collective, its lane is free, and it has not started yet
   kernel_gap,   ///< accelerator: gaps of at most 10 us between activities
+  host_late,    ///< accelerator: nothing was launched in time
   accelerator,  ///< everything, on a rank with an accelerator: its idle time has other causes
 };
-inline constexpr std::size_t layer_count = 12;
+inline constexpr std::size_t layer_count = 13;
 static_assert(layer_count <= Sweep::max_sets);
 
 using Layers = std::array<IntervalSet, layer_count>;
 
-[[nodiscard]] Layers layers_of(const Run& run, RankId rank, const Matching& matching);
+struct RankLayers {
+  Layers layers;
+  std::vector<IdleStretch> idle;  ///< of an accelerator: why nothing ran
+};
+
+[[nodiscard]] RankLayers layers_of(const Run& run, RankId rank, const Matching& matching);
 /// True if anything was recorded that tells what the rank did.
 [[nodiscard]] bool is_classified(const Layers& layers);
 /// The thread with the step marks, else the one with most spans; nothing if the rank has no host thread.

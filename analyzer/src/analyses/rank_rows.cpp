@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analyses/run_facts.h"
 #include "analyses/split.h"
@@ -60,14 +61,32 @@ std::string device_of(const Run& run, RankId rank) {
   return "accelerator";
 }
 
-RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const Layers& layers,
+/// Idle time of the windows by reason, the longest first.
+std::vector<IdleShare> idle_shares(const Run& run, std::span<const IdleStretch> stretches,
+                                   std::span<const TimeRange> windows) {
+  std::map<IdleReason, std::int64_t> sums;
+  auto first = stretches.begin();
+  for (const TimeRange& window : windows) {
+    while (first != stretches.end() && first->time.end <= window.begin) ++first;
+    for (auto at = first; at != stretches.end() && at->time.begin < window.end; ++at)
+      sums[at->reason] += (std::min(at->time.end, window.end) - std::max(at->time.begin, window.begin)).count();
+  }
+  const auto text = [&run](StringId id) { return id.is_set() ? std::string{run.text(id)} : std::string{}; };
+  std::vector<IdleShare> shares;
+  for (const auto& [reason, ns] : sums)
+    shares.push_back({reason.cause, reason.detail, text(reason.range), text(reason.call), ns});
+  return by_reason(std::move(shares));
+}
+
+RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const RankLayers& layers,
                const ReportOptions& options) {
   RankRow row;
   row.rank = rank;
   row.host = run.text(run.process_of(rank).host);
   row.device = device_of(run, rank);
   const Windows windows = windows_to_split(run, rank, steps);
-  std::vector<TimeSplit> splits = split_windows(layers, windows.ranges);
+  std::vector<TimeSplit> splits = split_windows(layers.layers, windows.ranges);
+  row.idle_shares = idle_shares(run, layers.idle, windows.ranges);
   for (const TimeSplit& split : splits) row.total += split;
   if (windows.per_step) row.per_step = std::move(splits);
   row.overlap_ratio = share(row.total.overlapped_comm_ns, row.total.comm_ns, "no communication");
@@ -91,8 +110,8 @@ Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSec
   std::vector<RankRow> rows;
   bool any_classified = false;
   for (const RankId rank : run.ranks()) {
-    const Layers layers = layers_of(run, rank, matching);
-    any_classified = any_classified || is_classified(layers);
+    const RankLayers layers = layers_of(run, rank, matching);
+    any_classified = any_classified || is_classified(layers.layers);
     rows.push_back(row_of(run, rank, steps, layers, options));
   }
   if (rows.empty()) return unavailable("no process has a rank");

@@ -49,11 +49,12 @@ class Charge {
     split_.idle_causes_ns[static_cast<std::size_t>(cause(bits))] += ns;
   }
 
-  /// metrics.md 2.7; an accelerator rank without launch records has the causes kernel_gap and other only.
+  /// metrics.md 2.7; without launch records an accelerator has hardly any but kernel_gap and other.
   static IdleCause cause(std::uint32_t bits) {
-    if (has(bits, Layer::accelerator)) return has(bits, Layer::kernel_gap) ? IdleCause::kernel_gap : IdleCause::other;
     if (has(bits, Layer::data)) return IdleCause::data;
-    return has(bits, Layer::sync) ? IdleCause::sync : IdleCause::host;
+    if (has(bits, Layer::sync)) return IdleCause::sync;
+    if (has(bits, Layer::kernel_gap)) return IdleCause::kernel_gap;
+    return has(bits, Layer::accelerator) && !has(bits, Layer::host_late) ? IdleCause::other : IdleCause::host;
   }
 
   TimeSplit& split_;
@@ -88,6 +89,24 @@ TimeSplit& TimeSplit::operator+=(const TimeSplit& other) {
 }
 
 std::int64_t TimeSplit::own_ns() const { return window_ns - exposed_comm_ns - idle_for_others_ns + own_comm_delay_ns; }
+
+std::string_view name_of(IdleDetail detail) {
+  switch (detail) {
+    case IdleDetail::none:
+      return "";
+    case IdleDetail::launching:
+      return "launching";
+    case IdleDetail::nothing_followed:
+      return "nothing_followed";
+    case IdleDetail::waits_for_event:
+      return "waits_for_event";
+    case IdleDetail::profiler_overhead:
+      return "profiler_overhead";
+    case IdleDetail::no_launch_record:
+      return "no_launch_record";
+  }
+  return "?";
+}
 
 std::string_view name_of(IdleCause cause) {
   switch (cause) {

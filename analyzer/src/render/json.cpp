@@ -100,6 +100,20 @@ Json idle_causes_json(const TimeSplit& split) {
   return out;
 }
 
+Json idle_details_json(const RankRow& row) {
+  Json all = Json::array();
+  for (const IdleShare& share : row.idle_shares) {
+    Json one;
+    one["cause"] = name_of(share.cause);
+    if (share.detail != IdleDetail::none) one["detail"] = name_of(share.detail);
+    if (!share.range.empty()) one["range"] = share.range;
+    if (!share.call.empty()) one["call"] = share.call;
+    one["ns"] = share.ns;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 Json rank_json(const RankRow& row) {
   const auto& split = row.total;
   Why why;
@@ -121,6 +135,7 @@ Json rank_json(const RankRow& row) {
   out["utilization"] = utilization_json(row, why);
   out["devices"] = Json::array();
   out["idle_causes"] = idle_causes_json(split);
+  if (!row.idle_shares.empty()) out["idle_details"] = idle_details_json(row);
   const auto bytes = [&](const std::string& name, const std::optional<std::int64_t>& value) {
     return value ? Json(*value) : why.null("memory." + name, row.why_no_memory);
   };

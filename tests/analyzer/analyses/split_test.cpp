@@ -15,7 +15,7 @@ using testing::run_of;
 TimeSplit split_of(std::string_view text, TimeRange window, RankId rank = RankId{0}) {
   const auto run = run_of(text);
   const Matching matching = match_collectives(*run, ClockTrust(*run));
-  return split_windows(layers_of(*run, rank, matching), std::vector{window}).at(0);
+  return split_windows(layers_of(*run, rank, matching).layers, std::vector{window}).at(0);
 }
 
 void expect_sums(const TimeSplit& split, std::int64_t window) {
@@ -173,7 +173,7 @@ TEST(Split, EverythingAddsUpForRandomSpans) {
   for (int round = 0; round < 300; ++round) {
     const std::string text = random_text(random, round % 2 == 1);
     const auto run = run_of(text);
-    const Layers layers = layers_of(*run, RankId{0}, match_collectives(*run, ClockTrust(*run)));
+    const Layers layers = layers_of(*run, RankId{0}, match_collectives(*run, ClockTrust(*run))).layers;
     const std::vector<TimeRange> windows{{at(-50), at(9'000)}, {at(9'000), at(9'001)}, {at(12'000), at(40'000)}};
     const std::vector<TimeSplit> splits = split_windows(layers, windows);
     for (std::size_t i = 0; i < windows.size(); ++i) expect_sums(splits[i], windows[i].length().count());
@@ -184,7 +184,7 @@ TEST(Split, EverythingAddsUpForRandomSpans) {
 TEST(Split, WindowsThatTileGiveTheWhole) {
   std::mt19937 random(11);
   const auto run = run_of(random_text(random, false));
-  const Layers layers = layers_of(*run, RankId{0}, match_collectives(*run, ClockTrust(*run)));
+  const Layers layers = layers_of(*run, RankId{0}, match_collectives(*run, ClockTrust(*run))).layers;
   TimeSplit sum;
   for (const TimeSplit& part :
        split_windows(layers, std::vector<TimeRange>{{at(0), at(7)}, {at(7), at(20'000)}, {at(20'000), at(40'000)}}))

@@ -17,6 +17,38 @@ enum class IdleCause : std::uint8_t { host, sync, data, kernel_gap, other };
 inline constexpr std::size_t idle_cause_count = 5;
 [[nodiscard]] std::string_view name_of(IdleCause cause);
 
+/// What is known beyond the cause.
+enum class IdleDetail : std::uint8_t {
+  none,
+  launching,          ///< host: the work was launched, and had not begun yet
+  nothing_followed,   ///< nothing was put on the device any more
+  waits_for_event,    ///< other: the stream waited for an event of another stream
+  profiler_overhead,  ///< other: the profiler itself held the process up
+  no_launch_record,   ///< other: nobody recorded when the next work was launched
+};
+[[nodiscard]] std::string_view name_of(IdleDetail detail);
+
+/// Why nothing ran: the cause, and where the host was. Unset ids: in no range, in no call.
+struct IdleReason {
+  IdleCause cause = IdleCause::other;
+  IdleDetail detail = IdleDetail::none;
+  StringId range{};  ///< operator or annotation
+  StringId call{};   ///< call into CUDA
+  auto operator<=>(const IdleReason&) const = default;
+};
+
+/// Idle time of one reason, with its names as text ("" = none).
+struct IdleShare {
+  IdleCause cause = IdleCause::other;
+  IdleDetail detail = IdleDetail::none;
+  std::string range;
+  std::string call;
+  std::int64_t ns = 0;
+};
+
+/// One row per reason, the longest first.
+[[nodiscard]] std::vector<IdleShare> by_reason(std::vector<IdleShare> shares);
+
 /// Where the time of a window went. compute + exposed_comm + memory + idle = window; overlapped + exposed = comm = wait
 /// + transfer + unsplit; the idle causes add up to idle. All exact, in ns.
 struct TimeSplit {
@@ -48,9 +80,10 @@ struct TimeSplit {
 struct RankRow {
   RankId rank;
   std::string host;
-  std::string device;               ///< "cpu", or the accelerator's name
-  TimeSplit total;                  ///< over the counted steps; the whole recording where there are none
-  std::vector<TimeSplit> per_step;  ///< parallel to the counted steps
+  std::string device;                  ///< "cpu", or the accelerator's name
+  TimeSplit total;                     ///< over the counted steps; the whole recording where there are none
+  std::vector<TimeSplit> per_step;     ///< parallel to the counted steps
+  std::vector<IdleShare> idle_shares;  ///< of accelerators, the longest first; they add up to total.idle_ns
   Ratio overlap_ratio;
   Ratio busy;
   Ratio compute;

@@ -1,0 +1,52 @@
+// What one host thread was in at each instant: the operator or range around it, and the call it was in.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::analyzer {
+
+/// Where a host thread was. Unset ids: in no range; in no call into CUDA.
+struct HostPlace {
+  StringId range{};  ///< innermost operator or annotation; a step is none
+  StringId call{};   ///< innermost call into CUDA's runtime or driver, or synchronization
+  bool loads_data = false;
+  bool blocks = false;  ///< in a call that waits for the device
+  bool operator==(const HostPlace&) const = default;
+};
+
+/// From `begin` until the next stretch begins.
+struct HostStretch {
+  RunTime begin{};
+  HostPlace place;
+};
+
+/// The stretches of one thread, ascending; before the first one the thread is nowhere.
+class HostTimeline {
+ public:
+  HostTimeline(const Run& run, const Lane& lane);
+
+  [[nodiscard]] HostPlace at(RunTime time) const;
+  /// visit(TimeRange, HostPlace) for each stretch of `window`; they tile it.
+  template <class Visit>
+  void over(TimeRange window, Visit visit) const {
+    for (std::size_t next = first_after(window.begin); window.begin < window.end; ++next) {
+      const RunTime end = next < stretches_.size() ? std::min(stretches_[next].begin, window.end) : window.end;
+      visit(TimeRange{window.begin, end}, next == 0 ? HostPlace{} : stretches_[next - 1].place);
+      window.begin = end;
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t first_after(RunTime time) const;
+
+  std::vector<HostStretch> stretches_;
+};
+
+/// True for a call or operator that returns only when the device has done something.
+[[nodiscard]] bool blocks_host(std::string_view name);
+
+}  // namespace rankscope::analyzer
