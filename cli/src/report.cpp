@@ -17,6 +17,7 @@ namespace {
 struct ReportArguments {
   RunArgument run;
   std::string json;
+  std::string html;
   std::string colour = "auto";
   bool instances = false;
   Selection selection;
@@ -44,21 +45,35 @@ Result<void> check_steps(const analyzer::Report& report) {
               report.steps_recorded ? "--steps: " + why : "--steps: there are no steps to choose from: " + why);
 }
 
+/// Every file that is asked for is another one, and none is what is read.
+Result<void> check_outputs(const ReportArguments& arguments) {
+  for (const std::string& file : {arguments.json, arguments.html})
+    if (!file.empty()) RS_TRY_VOID(check_output(arguments.run.paths, file));
+  if (arguments.json.empty() || arguments.json != arguments.html) return {};
+  return fail(ErrorKind::usage,
+              format("--json and --html: both write to {}; give each a file of its own", arguments.json));
+}
+
+/// The files; the text only where stdout is not one of them.
+Result<void> write_report(const ReportArguments& arguments, const analyzer::Report& report, const Run& run,
+                          const analyzer::ReportOptions& options) {
+  if (!arguments.json.empty())
+    RS_TRY_VOID(analyzer::write_file(arguments.json, analyzer::render_json(report, run, options)));
+  if (!arguments.html.empty())
+    RS_TRY_VOID(analyzer::write_file(arguments.html, analyzer::render_html(report, run, options)));
+  if (analyzer::is_stdout(arguments.json) || analyzer::is_stdout(arguments.html)) return {};
+  return print(analyzer::render_text(report, run, options, colour_of(arguments.colour)));
+}
+
 Result<int> report(const ReportArguments& arguments) {
   RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
   options.instances = arguments.instances;
-  if (!arguments.json.empty()) RS_TRY_VOID(check_output(arguments.run.paths, arguments.json));
+  RS_TRY_VOID(check_outputs(arguments));
   RS_TRY(const auto run, open(arguments.run));
   RS_TRY_VOID(check_ranks(*run, options));
   const analyzer::Report result = analyzer::analyze(*run, options);
   RS_TRY_VOID(check_steps(result));
-  if (!arguments.json.empty()) {
-    const std::string json = analyzer::render_json(result, *run, options);
-    RS_TRY_VOID(analyzer::write_file(arguments.json, json));
-  }
-  if (!analyzer::is_stdout(arguments.json)) {
-    RS_TRY_VOID(print(analyzer::render_text(result, *run, options, colour_of(arguments.colour))));
-  }
+  RS_TRY_VOID(write_report(arguments, result, *run, options));
   if (analyzer::anything_computed(result)) return 0;
   say(arguments.run.paths.front() +
       ": nothing could be computed from this recording; the report says why and what to do");
@@ -71,6 +86,7 @@ Action declare_report(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ReportArguments>();
   add_run(app, arguments->run);
   app.add_option("--json", arguments->json, "write the report as JSON to this file; - for stdout instead of the text");
+  app.add_option("--html", arguments->html, "write the report as one HTML page to this file; - for stdout");
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
   app.add_option("--colour,--color", arguments->colour, "auto, always or never")
       ->capture_default_str()

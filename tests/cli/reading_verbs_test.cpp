@@ -116,6 +116,28 @@ TEST_F(ReadingVerbs, JsonOnStdoutIsNothingButJson) {
   EXPECT_TRUE(nlohmann::json::accept(result.out));
 }
 
+TEST_F(ReadingVerbs, ThePageIsWrittenBesideTheTextOrInItsPlace) {
+  const std::string run = write("run.txt", steady_ranks(4));
+  const auto beside = rankscope({"report", run, "--html", path("report.html"), "--json", path("report.json")});
+  ASSERT_EQ(beside.status, 0) << beside.err;
+  EXPECT_THAT(beside.out, HasSubstr("VERDICT"));
+  const auto page = testing::read_file(path("report.html"));
+  EXPECT_THAT(page, ::testing::StartsWith("<!DOCTYPE html>"));
+  EXPECT_TRUE(fs::exists(path("report.json")));
+  const auto alone = rankscope({"report", run, "--html", "-"});
+  EXPECT_EQ(alone.status, 0) << alone.err;
+  EXPECT_EQ(alone.out, page);
+}
+
+TEST_F(ReadingVerbs, PageAndJsonNeedFilesOfTheirOwn) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  for (const std::string& file : {std::string{"-"}, path("report.out")}) {
+    const auto result = rankscope({"report", run, "--html", file, "--json", file});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.err, HasSubstr("give each a file of its own"));
+  }
+}
+
 TEST_F(ReadingVerbs, TheReportSaysWhichPartOfTheRunItShows) {
   const std::string run = write("run.txt", steady_ranks(4));
   const auto text = rankscope({"report", run, "--steps", "2:4", "--ranks", "1,3"});
@@ -168,6 +190,7 @@ TEST_F(ReadingVerbs, WhatIsReadIsNeverOverwritten) {
   for (const auto& words : {std::vector<std::string>{"export", run, run},
                             {"export", run, "--to", "sqlite", run},
                             {"report", run, "--json", run},
+                            {"report", run, "--html", run},
                             {"pack", run, run}}) {
     const auto result = rankscope(words);
     EXPECT_EQ(result.status, 2) << result.err;
@@ -218,6 +241,7 @@ TEST_F(ReadingVerbs, AnUnwritableOutputIsExit5AndLeavesWhatWasThere) {
   EXPECT_EQ(rankscope({"report", run, "--json", path("no/such/folder.json")}).status, 5);
   EXPECT_EQ(rankscope({"export", run, "--to", "chrome", path("no/such/folder.json")}).status, 5);
   EXPECT_EQ(rankscope({"report", run, "--json", "/dev/full"}).status, 5);
+  EXPECT_EQ(rankscope({"report", run, "--html", path("no/such/folder.html")}).status, 5);
 }
 
 TEST_F(ReadingVerbs, DamageIsNamedWithItsFileAndRank) {

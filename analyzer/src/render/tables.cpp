@@ -14,8 +14,6 @@ namespace {
 constexpr std::int64_t bar_width = 24;
 constexpr std::string_view none = "–";
 
-using Rows = std::vector<const RankRow*>;
-
 std::array<std::int64_t, 4> parts_of(const TimeSplit& split) {
   return {split.compute_ns, split.exposed_comm_ns, split.memory_ns, split.idle_ns};
 }
@@ -42,11 +40,11 @@ std::string bar(const TimeSplit& split) {
   return text;
 }
 
-/// All ranks, or of many the slow ones and those whose own time is farthest from the median, in their order.
-Rows rows_to_show(const Report& report, const ReportOptions& options) {
-  Rows rows;
+}  // namespace
+
+RankRows rows_to_show(const Report& report, std::size_t limit) {
+  RankRows rows;
   for (const auto& row : *report.rank_rows) rows.push_back(&row);
-  const auto limit = std::max<std::size_t>(16, options.top);
   if (rows.size() <= limit) return rows;
   auto sorted = rows;
   std::ranges::sort(sorted, {}, [](const RankRow* row) { return row->total.own_ns(); });
@@ -63,10 +61,8 @@ Rows rows_to_show(const Report& report, const ReportOptions& options) {
   return rows;
 }
 
-Table share_table(const Rows& rows) {
-  Table table{
-      {{"rank"}, {"device", Align::left, 16}, {"ms"}, {"compute"}, {"comm"}, {"copies"}, {"idle"}, {"", Align::left}},
-      {}};
+Table share_table(const RankRows& rows) {
+  Table table{{{"rank"}, {"device", Align::left, 16}, {"ms"}, {"compute"}, {"comm"}, {"copies"}, {"idle"}}, {}};
   for (const auto* row : rows) {
     const auto shares = apportioned(parts_of(row->total), 1000);
     const auto share = [&](std::size_t i) { return decimal(shares[i], 1) + " %"; };
@@ -76,9 +72,17 @@ Table share_table(const Rows& rows) {
                           {share(0), Tone::compute},
                           {share(1), Tone::comm},
                           {share(2), Tone::memory},
-                          {share(3)},
-                          {bar(row->total)}});
+                          {share(3)}});
   }
+  return table;
+}
+
+namespace {
+
+/// Behind the shares of a rank the same as a bar.
+Table with_bars(Table table, const RankRows& rows) {
+  table.columns.push_back({"", Align::left});
+  for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].push_back({bar(rows[i]->total)});
   return table;
 }
 
@@ -97,6 +101,8 @@ std::string ending_text(const RankFacts& facts) {
 bool ended_badly(const RankFacts& facts) {
   return facts.ending == Ending::vanished || (facts.ending == Ending::exited && facts.exit_status != 0);
 }
+
+}  // namespace
 
 Table facts_table(const std::vector<RankFacts>& ranks, std::size_t limit) {
   Table table{{{"rank"},
@@ -118,7 +124,7 @@ Table facts_table(const std::vector<RankFacts>& ranks, std::size_t limit) {
   return table;
 }
 
-Table detail_table(const Rows& rows) {
+Table detail_table(const RankRows& rows) {
   Table table{{{"rank"},
                {"compute"},
                {"all comm"},
@@ -174,7 +180,6 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
   return table;
 }
 
-/// Why some bandwidths are missing, each reason once.
 std::string bandwidth_note(const std::vector<GroupRow>& groups) {
   std::vector<std::string> reasons;
   for (const auto& group : groups) {
@@ -191,8 +196,6 @@ std::string matching_note(const CollectivesSection& section) {
   const auto all = section.matched + section.unmatched;
   return format("Matched by {}: {} of {} members found their partners.", printable(section.key), section.matched, all);
 }
-
-}  // namespace
 
 std::string steps_source(const StepsSection& steps) {
   const auto complete = std::ranges::count_if(steps.steps, &Step::complete);
@@ -213,12 +216,12 @@ void add_rank_facts(Page& page, const Report& report, const ReportOptions& optio
 
 void add_rank_tables(Page& page, const Report& report, const ReportOptions& options) {
   if (!report.rank_rows || report.rank_rows->empty()) return;
-  const auto rows = rows_to_show(report, options);
+  const auto rows = rows_to_show(report, std::max<std::size_t>(16, options.top));
   const auto steps = rows.front()->per_step.size();
   const auto span =
       steps > 0 ? format("mean of {}", counted(static_cast<std::int64_t>(steps), "step")) : "whole recording";
   page.heading("WHERE THE TIME WENT", span + "; comm = communication that no computation hides");
-  page.table(share_table(rows));
+  page.table(with_bars(share_table(rows), rows));
   page.paragraph("█ compute  ▓ comm  ▒ copies  ░ idle", Tone::faint);
   page.blank();
   page.paragraph(format("Milliseconds{}: all comm = waiting + moving + unknown, partly hidden behind compute; "

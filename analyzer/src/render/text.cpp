@@ -5,58 +5,19 @@
 #include "render/idle.h"
 #include "render/missing.h"
 #include "render/page.h"
+#include "render/sentences.h"
 #include "render/tables.h"
 #include "render/verdict.h"
 #include "render/words.h"
-#include "source_advice.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-std::int64_t size_of(const auto& list) { return static_cast<std::int64_t>(list.size()); }
 
 void add_verdict(Page& page, const Report& report) {
   const auto verdict = verdict_of(report);
   page.heading("VERDICT");
   page.paragraph(verdict.headline, verdict.tone);
   for (const auto& sentence : verdict.more) page.paragraph(sentence);
-}
-
-std::string ranks_text(const Report& report) {
-  const auto present = size_of(report.ranks);
-  if (report.world_size > present) return format("{} of {} ranks", present, report.world_size);
-  return counted(present, "rank");
-}
-
-std::string steps_text(const StepsSection& steps) {
-  auto text = format(" · {}", counted(size_of(steps.steps), "step"));
-  if (steps.median_ns > 0) {
-    text += format(" of {} (90 % within {}, jitter {})", duration_text(steps.median_ns), duration_text(steps.p90_ns),
-                   percent_text(steps.jitter));
-  }
-  return text;
-}
-
-std::string clock_text(const ClockInfo& clock) {
-  if (clock.method == "none") return "Clocks: none in common; times of different ranks are not compared.";
-  auto method = clock.method;
-  std::ranges::replace(method, '_', ' ');
-  return format("Clocks: {}, ± {}; differences between ranks below twice that are not claimed.", printable(method),
-                duration_text(clock.error.count()));
-}
-
-/// What is left out of the sections below; empty if nothing is.
-std::string asked_for_text(const AskedFor& part) {
-  if (!part.steps && part.ranks.empty()) return {};
-  std::string shown;
-  if (part.steps && part.steps->first == part.steps->second) shown = format("step {}", part.steps->first);
-  if (part.steps && part.steps->first != part.steps->second)
-    shown = format("steps {} to {}", part.steps->first, part.steps->second);
-  if (!part.ranks.empty()) {
-    shown += format("{}rank{} ", shown.empty() ? "" : " of ", part.ranks.size() == 1 ? "" : "s");
-    for (const RankId rank : part.ranks) shown += format("{}{}", rank == part.ranks.front() ? "" : ", ", rank.value);
-  }
-  return format("Shown: only {}. Ranks are compared with all others; data quality is that of the whole run.", shown);
 }
 
 void add_head(Page& page, const Report& report) {
@@ -87,24 +48,7 @@ void add_stragglers(Page& page, const Report& report) {
     }
   }
   if (!section.cannot_tell.empty()) page.paragraph(sentence(section.cannot_tell), Tone::warning);
-  auto basis = printable(section.compared);
-  if (section.smallest_detectable && section.cannot_tell.empty()) {
-    basis += format(" A rank slower by {} or more would be found.", percent_text(*section.smallest_detectable - 1));
-  }
-  page.paragraph(basis, Tone::faint);
-}
-
-Tone tone_of(FindingSeverity severity) {
-  switch (severity) {
-    case FindingSeverity::critical:
-    case FindingSeverity::major:
-      return Tone::bad;
-    case FindingSeverity::minor:
-      return Tone::warning;
-    case FindingSeverity::info:
-      return Tone::faint;
-  }
-  return Tone::plain;
+  page.paragraph(basis_of(section), Tone::faint);
 }
 
 void add_findings(Page& page, const Report& report, const ReportOptions& options) {
@@ -129,30 +73,14 @@ void add_findings(Page& page, const Report& report, const ReportOptions& options
   }
 }
 
-std::string places_text(const QualityRow& row) {
-  constexpr std::size_t most = 4;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(row.where.size(), most); ++i)
-    text += (i == 0 ? " In: " : "; ") + printable(row.where[i]);
-  if (row.where.size() > most) text += format("; and {} more", row.where.size() - most);
-  return text.empty() ? text : text + ".";
-}
-
 void add_quality(Page& page, const Report& report) {
   page.heading("DATA QUALITY");
   bool any = false;
   for (const auto& row : report.data_quality) {
     if (row.value == 0) continue;
     any = true;
-    const auto& info = info_of(row.counter);
-    const auto tone = info.severity == Severity::data_loss ? Tone::bad
-                      : info.severity == Severity::error   ? Tone::warning
-                                                           : Tone::faint;
-    auto name = std::string{info.name};
-    std::ranges::replace(name, '_', ' ');
-    const auto kind = info.severity == Severity::data_loss ? "data loss" : name_of(info.severity);
-    page.item({std::string{kind}, tone},
-              format("{}: {}. {}{}", name, row.value, advice_for(row.counter, report.source), places_text(row)), 9);
+    const auto words = words_of(row, report.source);
+    page.item(words.kind, words.text, 9);
   }
   if (!any) page.paragraph("Nothing was lost or altered.");
 }

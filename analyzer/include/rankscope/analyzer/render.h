@@ -1,4 +1,4 @@
-// A Report as text for people and as JSON for programs.
+// A Report as text for people, as a page to send around, and as JSON for programs.
 #pragma once
 
 #include <cstdint>
@@ -16,5 +16,8 @@ enum class Colour : std::uint8_t { no, yes };
 
 /// Schema rankscope.report/1 (DESIGN.md); deterministic.
 [[nodiscard]] std::string render_json(const Report& report, const Run& run, const ReportOptions& options);
+
+/// One HTML page that needs no other file and no network; deterministic.
+[[nodiscard]] std::string render_html(const Report& report, const Run& run, const ReportOptions& options);
 
 }  // namespace rankscope::analyzer

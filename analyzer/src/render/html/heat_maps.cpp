@@ -1,0 +1,175 @@
+// Which rank was late in which step: differences as colours.
+#include <algorithm>
+#include <array>
+
+#include "rankscope/core/format.h"
+#include "render/html/elements.h"
+#include "render/html/sections.h"
+#include "render/html/step_columns.h"
+#include "render/tables.h"
+#include "render/words.h"
+
+namespace rankscope::analyzer::html {
+namespace {
+
+constexpr double left = 88;
+constexpr double right = 24;
+constexpr double top = 4;
+constexpr double bottom = 44;
+
+/// Differences in percent of the median step, up to which a colour goes; blue is below, orange above.
+struct Shade {
+  double below_percent;
+  LegendEntry entry;
+};
+constexpr std::array<Shade, 8> shades{{{-20, {"heat-0", "more than 20 % of a step less"}},
+                                       {-5, {"heat-1", "5 to 20 % less"}},
+                                       {-1, {"heat-2", "1 to 5 % less"}},
+                                       {1, {"heat-3", "within 1 %"}},
+                                       {5, {"heat-4", "1 to 5 % more"}},
+                                       {20, {"heat-5", "5 to 20 % more"}},
+                                       {50, {"heat-6", "20 to 50 % more"}},
+                                       {1e300, {"heat-7", "more than 50 % more"}}}};
+
+const Shade& shade_of(std::int64_t difference_ns, std::int64_t step_ns) {
+  const double percent = 100 * static_cast<double>(difference_ns) / static_cast<double>(step_ns);
+  return *std::ranges::find_if(shades, [&](const Shade& shade) { return percent < shade.below_percent; });
+}
+
+/// Ranks × columns of steps.
+struct HeatMap {
+  ChartWords words;
+  std::string_view what;     ///< "own time"
+  std::string_view against;  ///< "the median rank"
+  const RankRows& rows;
+  const std::vector<StepColumn>& columns;             ///< only those with counted steps
+  std::int64_t step_ns = 1;                           ///< median step
+  std::vector<std::vector<std::int64_t>> times_ns{};  ///< by column, then rank
+  std::vector<std::int64_t> references_ns{};          ///< by column
+
+  [[nodiscard]] std::int64_t difference_ns(std::size_t row, std::size_t column) const {
+    return times_ns[column][row] - references_ns[column];
+  }
+};
+
+std::string signed_ms(std::int64_t ns) {
+  const std::int64_t centi = (std::llabs(ns) + 5'000) / 10'000;
+  return centi == 0 ? "0" : format("{}{}", ns < 0 ? "−" : "+", decimal(centi, 2));
+}
+
+double row_height(const HeatMap& map) { return map.rows.size() > 16 ? 16 : 24; }
+
+void draw_cell(Writer& page, const HeatMap& map, std::size_t row, std::size_t column) {
+  const double width = (chart_width - left - right) / static_cast<double>(map.columns.size());
+  const auto difference = map.difference_ns(row, column);
+  const double gap = width > 6 ? 1 : 0;
+  write_bar(page,
+            {left + width * static_cast<double>(column), top + row_height(map) * static_cast<double>(row), width - gap,
+             row_height(map) - 1},
+            shade_of(difference, map.step_ns).entry.colour,
+            format("rank {}, {}: {} {}, {} ms against {}", map.rows[row]->rank.value, map.columns[column].name(),
+                   map.what, duration_text(map.times_ns[column][row]), signed_ms(difference), map.against));
+}
+
+void draw(Writer& page, const HeatMap& map) {
+  const double base = top + row_height(map) * static_cast<double>(map.rows.size());
+  Chart chart{page, map.words, base + bottom};
+  const double width = (chart_width - left - right) / static_cast<double>(map.columns.size());
+  const std::size_t rank_stride = label_stride(map.rows.size(), 32);
+  for (std::size_t row = 0; row < map.rows.size(); row += rank_stride) {
+    chart.text(left - 10, top + row_height(map) * (static_cast<double>(row) + 0.5) + 4,
+               format("rank {}", map.rows[row]->rank.value), "tick end");
+  }
+  const std::size_t stride = label_stride(map.columns.size(), 20);
+  for (std::size_t column = 0; column < map.columns.size(); column += stride) {
+    chart.text(left + width * (static_cast<double>(column) + 0.5), base + 18, format("{}", map.columns[column].first),
+               "tick middle");
+  }
+  chart.text((left + chart_width - right) / 2, base + 36, "step", "tick middle");
+  for (std::size_t row = 0; row < map.rows.size(); ++row)
+    for (std::size_t column = 0; column < map.columns.size(); ++column) draw_cell(page, map, row, column);
+}
+
+Table table_of(const HeatMap& map) {
+  Table table{{{"rank"}}, {}};
+  for (const auto& column : map.columns) table.columns.push_back({column.name()});
+  for (std::size_t row = 0; row < map.rows.size(); ++row) {
+    std::vector<Cell> cells{{format("{}", map.rows[row]->rank.value)}};
+    for (std::size_t column = 0; column < map.columns.size(); ++column)
+      cells.push_back({signed_ms(map.difference_ns(row, column))});
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+/// Of an even number the mean of the middle two.
+std::int64_t median(std::vector<std::int64_t> values) {
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return values[middle - 1] + (values[middle] - values[middle - 1]) / 2;
+}
+
+/// Against the median of all ranks, shown or not.
+HeatMap lateness(const Report& report, const RankRows& rows, const std::vector<StepColumn>& columns) {
+  HeatMap map{.words = {"lateness-map", "Own time against the median rank of the same step",
+                        "A cell for each rank and step, coloured by how much longer than the median rank it worked; "
+                        "the table below has the numbers."},
+              .what = "own time",
+              .against = "the median rank",
+              .rows = rows,
+              .columns = columns,
+              .step_ns = report.steps->median_ns};
+  for (const auto& column : columns) {
+    std::vector<std::int64_t> all;
+    for (const auto& row : *report.rank_rows) all.push_back(own_ns(row, column));
+    map.references_ns.push_back(median(std::move(all)));
+    auto& times = map.times_ns.emplace_back();
+    for (const auto* row : rows) times.push_back(own_ns(*row, column));
+  }
+  return map;
+}
+
+HeatMap step_times(const Report& report, const RankRows& rows, const std::vector<StepColumn>& columns) {
+  HeatMap map{.words = {"step-map", "Step time against the median step",
+                        "A cell for each rank and step, coloured by how much longer than the median step it took; the "
+                        "table below has the numbers."},
+              .what = "step",
+              .against = "the median step",
+              .rows = rows,
+              .columns = columns,
+              .step_ns = report.steps->median_ns};
+  for (const auto& column : columns) {
+    map.references_ns.push_back(report.steps->median_ns);
+    auto& times = map.times_ns.emplace_back();
+    for (const auto* row : rows) times.push_back(window_ns(*row, column));
+  }
+  return map;
+}
+
+}  // namespace
+
+void write_heat_maps(Writer& page, const Source& source) {
+  const Report& report = source.report;
+  if (!have_steps(report) || report.steps->median_ns <= 0) return;
+  auto columns = step_columns(*report.steps);
+  std::erase_if(columns, [](const StepColumn& column) { return column.counted.empty(); });
+  const auto rows = rows_to_show(report, most_ranks);
+  std::vector<LegendEntry> entries;
+  for (const Shade& shade : shades) entries.push_back(shade.entry);
+  page.element("p",
+               "Shares are of the median step. Own time leaves out waiting for other ranks: a row that stays "
+               "orange is a slow rank, a column that is orange in the lower map a slow step.",
+               {{"class", "faint"}});
+  write_legend(page, entries);
+  if (report.rank_rows->size() > 1) {
+    const auto map = lateness(report, rows, columns);
+    draw(page, map);
+    write_folded_table(page, table_of(map), "Own time against the median rank, in milliseconds");
+  }
+  const auto map = step_times(report, rows, columns);
+  draw(page, map);
+  write_folded_table(page, table_of(map), "Step time against the median step, in milliseconds");
+}
+
+}  // namespace rankscope::analyzer::html

@@ -1,0 +1,33 @@
+// The sections of the page, each in a file of its own; their order is in render/html.cpp.
+#pragma once
+
+#include "rankscope/analyzer/report.h"
+#include "render/html/writer.h"
+
+namespace rankscope::analyzer::html {
+
+/// What the page is made of.
+struct Source {
+  const Report& report;
+  const Run& run;
+  const ReportOptions& options;
+};
+
+// Each writes what is under its heading, and nothing where the report lacks it: then there is no section, and "Not
+// available" says why.
+void write_verdict(Writer& page, const Source& source);
+void write_findings(Writer& page, const Source& source);
+void write_slow_ranks(Writer& page, const Source& source);
+void write_steps(Writer& page, const Source& source);
+void write_split(Writer& page, const Source& source);
+void write_heat_maps(Writer& page, const Source& source);
+void write_collectives(Writer& page, const Source& source);
+void write_ranks(Writer& page, const Source& source);
+void write_quality(Writer& page, const Source& source);
+void write_missing(Writer& page, const Source& source);
+void write_about(Writer& page, const Source& source);
+
+/// Ranks that a page shows; of more only those farthest from the others.
+inline constexpr std::size_t most_ranks = 32;
+
+}  // namespace rankscope::analyzer::html

@@ -1,0 +1,93 @@
+#include "render/sentences.h"
+
+#include <algorithm>
+
+#include "rankscope/core/format.h"
+#include "render/words.h"
+#include "source_advice.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+std::int64_t size_of(const auto& list) { return static_cast<std::int64_t>(list.size()); }
+
+std::string places_text(const QualityRow& row) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(row.where.size(), most); ++i)
+    text += (i == 0 ? " In: " : "; ") + printable(row.where[i]);
+  if (row.where.size() > most) text += format("; and {} more", row.where.size() - most);
+  return text.empty() ? text : text + ".";
+}
+
+}  // namespace
+
+std::string ranks_text(const Report& report) {
+  const auto present = size_of(report.ranks);
+  if (report.world_size > present) return format("{} of {} ranks", present, report.world_size);
+  return counted(present, "rank");
+}
+
+std::string steps_text(const StepsSection& steps) {
+  auto text = format(" · {}", counted(size_of(steps.steps), "step"));
+  if (steps.median_ns > 0) {
+    text += format(" of {} (90 % within {}, jitter {})", duration_text(steps.median_ns), duration_text(steps.p90_ns),
+                   percent_text(steps.jitter));
+  }
+  return text;
+}
+
+std::string clock_text(const ClockInfo& clock) {
+  if (clock.method == "none") return "Clocks: none in common; times of different ranks are not compared.";
+  auto method = clock.method;
+  std::ranges::replace(method, '_', ' ');
+  return format("Clocks: {}, ± {}; differences between ranks below twice that are not claimed.", printable(method),
+                duration_text(clock.error.count()));
+}
+
+std::string asked_for_text(const AskedFor& part) {
+  if (!part.steps && part.ranks.empty()) return {};
+  std::string shown;
+  if (part.steps && part.steps->first == part.steps->second) shown = format("step {}", part.steps->first);
+  if (part.steps && part.steps->first != part.steps->second)
+    shown = format("steps {} to {}", part.steps->first, part.steps->second);
+  if (!part.ranks.empty()) {
+    shown += format("{}rank{} ", shown.empty() ? "" : " of ", part.ranks.size() == 1 ? "" : "s");
+    for (const RankId rank : part.ranks) shown += format("{}{}", rank == part.ranks.front() ? "" : ", ", rank.value);
+  }
+  return format("Shown: only {}. Ranks are compared with all others; data quality is that of the whole run.", shown);
+}
+
+std::string basis_of(const StragglersSection& section) {
+  auto basis = printable(section.compared);
+  if (section.smallest_detectable && section.cannot_tell.empty()) {
+    basis += format(" A rank slower by {} or more would be found.", percent_text(*section.smallest_detectable - 1));
+  }
+  return basis;
+}
+
+Tone tone_of(FindingSeverity severity) {
+  switch (severity) {
+    case FindingSeverity::critical:
+    case FindingSeverity::major:
+      return Tone::bad;
+    case FindingSeverity::minor:
+      return Tone::warning;
+    case FindingSeverity::info:
+      return Tone::faint;
+  }
+  return Tone::plain;
+}
+
+QualityWords words_of(const QualityRow& row, std::string_view source) {
+  const auto& info = info_of(row.counter);
+  const auto tone = info.severity == Severity::data_loss ? Tone::bad
+                    : info.severity == Severity::error   ? Tone::warning
+                                                         : Tone::faint;
+  auto name = std::string{info.name};
+  std::ranges::replace(name, '_', ' ');
+  const auto kind = info.severity == Severity::data_loss ? "data loss" : name_of(info.severity);
+  return {{std::string{kind}, tone}, format("{}: {}. {}{}", name, row.value, advice_for(row.counter, source), places_text(row))};
+}
+
+}  // namespace rankscope::analyzer
