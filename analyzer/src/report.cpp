@@ -7,6 +7,7 @@
 #include "analyses/clock_trust.h"
 #include "analyses/collectives.h"
 #include "analyses/findings.h"
+#include "analyses/launches.h"
 #include "analyses/lost_ranks.h"
 #include "analyses/rank_rows.h"
 #include "analyses/run_facts.h"
@@ -63,6 +64,8 @@ void run_ranks(Work& work) {
   work.report.rank_rows = split_ranks(work.run, work.report.steps, work.matching, work.options);
 }
 
+void run_launches(Work& work) { work.report.launches = launches_of(work.run, work.report.steps, work.options); }
+
 void run_stragglers(Work& work) {
   if (!work.other_jobs.empty()) {
     work.report.stragglers = unavailable(work.other_jobs);
@@ -91,6 +94,7 @@ constexpr std::array registry{
     Analysis{{"collectives", "Which operations belong together, who came last, how much was waiting?"},
              run_collectives},
     Analysis{{"ranks", "Where did the time of each rank go?"}, run_ranks},
+    Analysis{{"launches", "How well does the host feed the streams of its accelerator?"}, run_launches},
     Analysis{{"stragglers", "Which rank is slow, since when, and why?"}, run_stragglers},
     Analysis{{"findings", "What is wrong, how bad is it, and what does fixing it give back?"}, run_findings},
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -18,7 +19,11 @@ void side_by_side(std::size_t count, Work work) {
   };
   const std::size_t threads = std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), count);
   std::vector<std::jthread> helpers;
-  while (helpers.size() + 1 < threads) helpers.emplace_back(some);
+  try {
+    while (helpers.size() + 1 < threads) helpers.emplace_back(some);
+  } catch (const std::system_error&) {
+    // No more threads are allowed here (ulimit -u, cgroups): those that there are do it all.
+  }
   some();
 }
 

@@ -43,6 +43,7 @@ class BlockingNames {
  public:
   explicit BlockingNames(const Run& run) : run_(run), known_(run.strings().size(), unknown) {}
   bool operator()(StringId name) {
+    if (!name.is_set()) return false;
     std::uint8_t& known = known_[name.index()];
     if (known == unknown) known = blocks_host(run_.text(name)) ? 1 : 0;
     return known == 1;

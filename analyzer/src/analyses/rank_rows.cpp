@@ -102,6 +102,10 @@ constexpr const char* nothing_classified = "nothing was recorded that tells comp
 
 }  // namespace
 
+std::vector<TimeRange> counted_windows(const Run& run, RankId rank, const Section<StepsSection>& steps) {
+  return windows_to_split(run, rank, steps).ranges;
+}
+
 Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps, const Matching& matching,
                                           const ReportOptions& options) {
   // Never the whole recording in the place of the steps asked for.

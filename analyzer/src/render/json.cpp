@@ -145,6 +145,44 @@ Json rank_json(const RankRow& row) {
   return out;
 }
 
+Json durations_json(const Durations& durations) {
+  Json out;
+  out["median_ns"] = durations.median_ns;
+  out["p90_ns"] = durations.p90_ns;
+  out["p99_ns"] = durations.p99_ns;
+  return out;
+}
+
+Json launch_json(const LaunchRow& row) {
+  Json out;
+  out["rank"] = row.rank.value;
+  if (row.stream != -1) {
+    out["device"] = row.device;
+    out["stream"] = row.stream;
+  }
+  out["launches"] = row.launches;
+  out["in_graphs"] = row.in_graphs;
+  out["without_launch"] = row.without_launch;
+  out["began_in_call"] = row.began_in_call;
+  out["began_before_call"] = row.began_before_call;
+  out["call"] = durations_json(row.call);
+  out["delay"] = durations_json(row.delay);
+  out["issue"] = durations_json(row.issue);
+  out["kernels"] = row.kernels;
+  out["kernels_ns"] = row.kernels_ns;
+  out["short_kernels"] = row.short_kernels;
+  out["short_ns"] = row.short_ns;
+  Json& queue = out["queue"];
+  queue["mean"] = rounded(row.queue.mean, 3);
+  queue["median"] = row.queue.median;
+  queue["p95"] = row.queue.p95;
+  queue["most"] = row.queue.most;
+  queue["empty_share"] = rounded(row.queue.empty_share, 6);
+  queue["empty_and_idle_share"] = rounded(row.queue.empty_and_idle_share, 6);
+  queue["full_share"] = rounded(row.queue.full_share, 6);
+  return out;
+}
+
 Json facts_json(const RankFacts& facts) {
   Why why;
   Json out;
@@ -264,6 +302,8 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["steps"] = section_json(report.steps, [](const auto& steps) { return list_json(steps.steps, step_json); });
   out["ranks"] = section_json(report.rank_rows, [](const auto& rows) { return list_json(rows, rank_json); });
   out["rank_facts"] = list_json(report.rank_facts, facts_json);
+  out["launches"] =
+      section_json(report.launches, [](const auto& section) { return list_json(section.rows, launch_json); });
   out["collectives"] =
       section_json(report.collectives, [&](const auto& section) { return collectives_json(section, run, options); });
   out["efficiency"] = later_section("the efficiency tree");

@@ -87,7 +87,8 @@ QualityWords words_of(const QualityRow& row, std::string_view source) {
   auto name = std::string{info.name};
   std::ranges::replace(name, '_', ' ');
   const auto kind = info.severity == Severity::data_loss ? "data loss" : name_of(info.severity);
-  return {{std::string{kind}, tone}, format("{}: {}. {}{}", name, row.value, advice_for(row.counter, source), places_text(row))};
+  return {{std::string{kind}, tone},
+          format("{}: {}. {}{}", name, row.value, advice_for(row.counter, source), places_text(row))};
 }
 
 }  // namespace rankscope::analyzer

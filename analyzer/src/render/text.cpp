@@ -3,6 +3,7 @@
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/idle.h"
+#include "render/launches.h"
 #include "render/missing.h"
 #include "render/page.h"
 #include "render/sentences.h"
@@ -106,6 +107,7 @@ std::string render_text(const Report& report, const Run&, const ReportOptions& o
   add_rank_facts(page, report, options);
   add_rank_tables(page, report, options);
   add_idle_reasons(page, report, options);
+  add_launches(page, report, options);
   add_collectives(page, report, options);
   add_quality(page, report);
   add_missing(page, report);

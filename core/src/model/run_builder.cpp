@@ -208,38 +208,6 @@ Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   return std::shared_ptr<const Run>{std::move(run_)};
 }
 
-void RunBuilder::Pending::describe(Run& run, const Owner& owner, std::span<const Attribute> attributes) {
-  if (attributes.empty()) return;
-  if (owner.row >= owner.places.size()) owner.places.resize(owner.row + std::size_t{1}, AttributeStore::nowhere);
-  AttributeStore::Place& place = owner.places[owner.row];
-  if (place != AttributeStore::nowhere && place != open_set) {
-    for (const Attribute& attribute : attributes) owner.late.push_back({owner.row, attribute});
-    return;
-  }
-  const std::size_t before = run.attributes_.byte_count();
-  place = open_set = run.attributes_.add(place, attributes);
-  if (run.attributes_.byte_count() == before) run.quality_.add(Counter::attributes_dropped, attributes.size());
-}
-
-void RunBuilder::Pending::settle(Run& run) {
-  const auto give = [&](std::vector<LateAttribute>& late, std::vector<AttributeStore::Place>& places) {
-    std::ranges::stable_sort(late, {}, &LateAttribute::row);
-    std::vector<LateAttribute> none;
-    std::vector<Attribute> all;
-    for (auto from = late.begin(); from != late.end();) {
-      const std::uint32_t row = from->row;
-      const AttributeRange before = run.attributes_.at(places[row]);
-      all.assign(before.begin(), before.end());
-      for (; from != late.end() && from->row == row; ++from) all.push_back(from->attribute);
-      places[row] = AttributeStore::nowhere;
-      describe(run, {places, row, none}, all);
-    }
-    late.clear();
-  };
-  give(late_of_spans, run.span_attributes_);
-  give(late_of_marks, run.mark_attributes_);
-}
-
 void RunBuilder::Pending::sort_processes(Run& run) {
   const auto order = sorted_order(run.processes_.size(), [&run](std::uint32_t a, std::uint32_t b) {
     const Process& left = run.processes_[a];

@@ -49,6 +49,7 @@ struct RunBuilder::Pending {
   void describe(Run& run, const Owner& owner, std::span<const Attribute> attributes);
   /// Gives late attributes to their owners. Before rows are moved.
   void settle(Run& run);
+  void settle(Run& run, std::vector<LateAttribute>& late, std::vector<AttributeStore::Place>& places);
   void sort_processes(Run& run);
   static void sort_devices(Run& run, const Permutation& processes);
   static void sort_marks(Run& run);

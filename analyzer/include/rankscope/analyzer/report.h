@@ -12,6 +12,7 @@
 
 #include "rankscope/analyzer/collectives_section.h"
 #include "rankscope/analyzer/findings_section.h"
+#include "rankscope/analyzer/launches_section.h"
 #include "rankscope/analyzer/rank_sections.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/steps_section.h"
@@ -45,6 +46,7 @@ struct Report {
   std::vector<RankFacts> rank_facts;        ///< by rank
   Section<StepsSection> steps = unavailable("not computed");
   Section<std::vector<RankRow>> rank_rows = unavailable("not computed");
+  Section<LaunchesSection> launches = unavailable("not computed");
   Section<CollectivesSection> collectives = unavailable("not computed");
   Section<StragglersSection> stragglers = unavailable("not computed");
   Section<std::vector<Finding>> findings = unavailable("not computed");

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -109,7 +108,7 @@ std::string_view Unpacker::next(std::string_view rest) {
     block.room.insert(0, rest.size() - room, '\0');
     room = rest.size();
   }
-  std::memcpy(block.room.data() + room - rest.size(), rest.data(), rest.size());
+  rest.copy(block.room.data() + room - rest.size(), rest.size());
   std::swap(current_, block);
   if (block.room.size() == rest_room + block_size) {
     const std::lock_guard lock{mutex_};

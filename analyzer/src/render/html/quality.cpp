@@ -4,6 +4,7 @@
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/html/sections.h"
+#include "render/missing.h"
 #include "render/sentences.h"
 #include "render/tables.h"
 #include "render/verdict.h"

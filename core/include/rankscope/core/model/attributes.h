@@ -89,7 +89,7 @@ class AttributeStore {
   static constexpr Place nowhere = 0xFFFFFFFF;
 
   /// Adds to the set that was begun last; `place` is that set, or `nowhere` to begin one. Returns the set's place, or
-  /// `place` itself if 4 GiB are used up and these attributes are lost.
+  /// `place` itself if there are none, or if 4 GiB are used up and these attributes are lost.
   [[nodiscard]] Place add(Place place, std::span<const Attribute> attributes);
   [[nodiscard]] AttributeRange at(Place place) const {
     return place == nowhere ? AttributeRange{} : AttributeRange{bytes_.data() + place, keys_};

@@ -1,0 +1,140 @@
+#include "analyses/launches.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analyses/asked_for.h"
+#include "analyses/interval_set.h"
+#include "analyses/queue_depth.h"
+#include "analyses/rank_rows.h"
+#include "analyses/statistics.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+bool is_activity(SpanKind kind) {
+  return kind == SpanKind::compute || kind == SpanKind::comm || kind == SpanKind::memory || kind == SpanKind::graph;
+}
+
+Durations durations_of(std::vector<std::int64_t>& values) {
+  std::ranges::sort(values);
+  return {median(values), quantile(values, 0.9), quantile(values, 0.99)};
+}
+
+/// What belongs to one row, while it is collected.
+struct Collected {
+  LaunchRow row;
+  std::vector<std::int64_t> calls, delays, issues;
+  std::vector<Queued> queued;
+  std::vector<TimeRange> busy;
+
+  void take(const Span& work, const Span* call, bool in_graph) {
+    if (call == nullptr) {
+      ++row.without_launch;
+      return;
+    }
+    ++row.launches;
+    if (work.time.begin < call->time.end) ++row.began_in_call;
+    if (work.time.begin < call->time.begin) ++row.began_before_call;
+    delays.push_back(std::max<std::int64_t>(0, (work.time.begin - call->time.end).count()));
+    issues.push_back((work.time.begin - call->time.begin).count());
+    if (in_graph) {
+      ++row.in_graphs;
+      return;
+    }
+    calls.push_back(call->time.length().count());
+    if (work.kind == SpanKind::memory) return;
+    ++row.kernels;
+    row.kernels_ns += work.time.length().count();
+    if (work.time.length() >= call->time.length()) return;
+    ++row.short_kernels;
+    row.short_ns += work.time.length().count();
+  }
+
+  LaunchRow finish(std::span<const TimeRange> windows) {
+    row.call = durations_of(calls);
+    row.delay = durations_of(delays);
+    row.issue = durations_of(issues);
+    row.queue = queue_depth(queued, IntervalSet::from(std::move(busy)), windows);
+    return row;
+  }
+};
+
+/// Per host call how much it started, up to 2.
+std::vector<std::uint8_t> uses_of_calls(const Run& run) {
+  std::vector<std::uint8_t> uses(run.spans().size(), 0);
+  for (const Link& link : run.links())
+    if (link.kind == LinkKind::launch && uses[link.from.index()] < 2) ++uses[link.from.index()];
+  return uses;
+}
+
+class RankLaunches {
+ public:
+  RankLaunches(const Run& run, RankId rank, std::vector<TimeRange> windows, const std::vector<std::uint8_t>& uses)
+      : run_(run), windows_(std::move(windows)), uses_(uses) {
+    all_.row.rank = rank;
+    const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+    for (const Lane& lane : run.lanes())
+      if (lane.process == process && lane.kind == LaneKind::stream) add_stream(lane);
+  }
+
+  void append_to(std::vector<LaunchRow>& rows) {
+    if (all_.row.launches == 0) return;
+    rows.push_back(all_.finish(windows_));
+    for (auto& [key, stream] : streams_)
+      if (stream.row.launches > 0) rows.push_back(stream.finish(windows_));
+  }
+
+ private:
+  void add_stream(const Lane& lane) {
+    Collected& stream = streams_[{lane.device, lane.number}];
+    stream.row.rank = all_.row.rank;
+    stream.row.device = lane.device;
+    stream.row.stream = lane.number;
+    std::size_t window = 0;
+    auto link = std::ranges::lower_bound(run_.links(), std::pair{LinkKind::launch, SpanId{lane.first_span}}, {},
+                                         [](const Link& each) {
+                                           return std::pair{each.kind, each.to};
+                                         });
+    for (const Span& span : run_.spans_of(lane)) {
+      if (!is_activity(span.kind)) continue;
+      const auto is_launch = [&] { return link != run_.links().end() && link->kind == LinkKind::launch; };
+      while (is_launch() && link->to < run_.id_of(span)) ++link;
+      const bool launched = is_launch() && link->to == run_.id_of(span);
+      const Span* const call = launched ? &run_.span(link->from) : nullptr;
+      for (Collected* const to : {&all_, &stream}) {
+        to->busy.push_back(span.time);
+        if (call != nullptr) to->queued.push_back({call->time.begin, span.time.begin});
+      }
+      while (window < windows_.size() && windows_[window].end <= span.time.begin) ++window;
+      if (window == windows_.size() || span.time.begin < windows_[window].begin) continue;
+      const bool in_graph = call != nullptr && uses_[link->from.index()] > 1;
+      all_.take(span, call, in_graph);
+      stream.take(span, call, in_graph);
+    }
+  }
+
+  const Run& run_;
+  std::vector<TimeRange> windows_;
+  const std::vector<std::uint8_t>& uses_;
+  Collected all_;
+  std::map<std::pair<std::int32_t, std::int64_t>, Collected> streams_;
+};
+
+}  // namespace
+
+Section<LaunchesSection> launches_of(const Run& run, const Section<StepsSection>& steps, const ReportOptions& options) {
+  if (options.steps && !steps) return unavailable(steps.error().why);
+  const bool any_device = std::ranges::any_of(run.ranks(), [&](RankId rank) { return run.has_accelerator(rank); });
+  if (!any_device) return unavailable("nothing ran on an accelerator");
+  const std::vector<std::uint8_t> uses = uses_of_calls(run);
+  LaunchesSection section;
+  for (const RankId rank : run.ranks()) {
+    if (!run.has_accelerator(rank) || !is_asked_for(options, rank)) continue;
+    RankLaunches{run, rank, counted_windows(run, rank, steps), uses}.append_to(section.rows);
+  }
+  if (section.rows.empty()) return unavailable("the recording has no launch calls");
+  return section;
+}
+
+}  // namespace rankscope::analyzer
