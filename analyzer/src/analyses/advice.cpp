@@ -47,6 +47,14 @@ std::string advice_for_idle(const TimeSplit& split, const std::vector<IdleShare>
   const auto most = [&split](IdleCause cause) {
     return 2 * split.idle_ns_of(cause) > split.idle_ns - split.idle_ns_of(IdleCause::data);
   };
+  const auto nothing_more = [&] {
+    return !shares.empty() && shares.front().detail == IdleDetail::nothing_followed &&
+           2 * shares.front().ns > split.idle_ns;
+  };
+  if (nothing_more())
+    return "Nothing was launched any more in most of it: the program did something else, or was done before the "
+           "profiler "
+           "stopped.";
   if (most(IdleCause::sync)) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
   if (most(IdleCause::kernel_gap))
     return "Kernels are short and many: CUDA graphs, fused kernels or larger batches close the gaps.";

@@ -5,6 +5,7 @@
 #include "analyses/advice.h"
 #include "analyses/arrivals.h"
 #include "analyses/asked_for.h"
+#include "analyses/idle_words.h"
 #include "analyses/severity.h"
 #include "analyses/straggler_kind.h"
 #include "rankscope/core/format.h"
@@ -71,23 +72,6 @@ std::string_view doubt_about(Certainty certainty) {
       return "; slowest of three: no proof that it is abnormal";
     case Certainty::few_steps:
       return "; seen in few steps: no proof that it lasts";
-  }
-  return "";
-}
-
-/// What nothing ran for, in words.
-std::string_view words_of(IdleCause cause) {
-  switch (cause) {
-    case IdleCause::host:
-      return "the host";
-    case IdleCause::sync:
-      return "synchronization";
-    case IdleCause::data:
-      return "data";
-    case IdleCause::kernel_gap:
-      return "gaps between kernels";
-    case IdleCause::other:
-      return "unknown causes";
   }
   return "";
 }
@@ -208,11 +192,11 @@ void add_idle(const Report& report, const ReportOptions& options, std::vector<Fi
     causes += format("{}{} for {}", causes.empty() ? "" : ", ", duration_text(usual.per_step(total.idle_ns_of(cause))),
                      words_of(cause));
   }
-  const auto longest =
-      std::ranges::find_if(usual.idle_shares, [](const IdleShare& share) { return !share.range.empty(); });
-  if (longest != usual.idle_shares.end() && longest->cause != IdleCause::data && usual.steps > 0)
-    causes += format("; the longest in {}{}: {}", longest->range, longest->call.empty() ? "" : ", " + longest->call,
-                     duration_text(usual.per_step(longest->ns)));
+  const auto most =
+      std::ranges::find_if(usual.idle_shares, [](const IdleShare& share) { return share.cause != IdleCause::data; });
+  if (most != usual.idle_shares.end() && usual.steps > 0)
+    causes += format("; most of one kind: {}{}{}, {}", words_of(*most), most->range.empty() ? "" : " in ", most->range,
+                     duration_text(usual.per_step(most->ns)));
   findings.push_back({"idle", severity, format("{} of the time nothing runs", percent(usual.share(rest))),
                       usual.steps > 0 ? "per step and rank: " + causes : "over the whole recording",
                       advice_for_idle(total, usual.idle_shares), usual.per_step(rest), std::nullopt, std::nullopt});

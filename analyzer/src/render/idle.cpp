@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyses/idle_words.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 #include "units.h"
@@ -18,6 +19,7 @@ struct Reasons {
   std::int64_t total_ns = 0;
   std::int64_t ranks = 0;
   std::int64_t steps = 1;  ///< of all ranks together
+  bool any_range = false;  ///< some operator or annotation is known
 };
 
 Reasons reasons_of(const Report& report) {
@@ -32,13 +34,15 @@ Reasons reasons_of(const Report& report) {
     ++reasons.ranks;
   }
   reasons.shares = by_reason(std::move(reasons.shares));
+  reasons.any_range = std::ranges::any_of(reasons.shares, [](const IdleShare& share) { return !share.range.empty(); });
   reasons.steps = std::max<std::int64_t>(1, steps > 0 ? steps : reasons.ranks);
   return reasons;
 }
 
-std::string where_of(const IdleShare& share) {
+std::string where_of(const IdleShare& share, const Reasons& reasons) {
   if (!share.range.empty()) return printable(share.range);
-  return share.cause == IdleCause::host || share.cause == IdleCause::sync ? "between operators" : "";
+  if (share.cause != IdleCause::host && share.cause != IdleCause::sync) return "";
+  return reasons.any_range ? "between operators" : "no operators recorded";
 }
 
 std::vector<Cell> row_of(std::string_view why, std::string_view where, std::string_view call, std::int64_t ns,
@@ -51,44 +55,27 @@ std::vector<Cell> row_of(std::string_view why, std::string_view where, std::stri
           {format("{:.1f} %", 100 * share)}};
 }
 
-}  // namespace
-
-std::string_view words_of(const IdleShare& share) {
-  switch (share.detail) {
-    case IdleDetail::launching:
-      return "launch under way";
-    case IdleDetail::nothing_followed:
-      return share.cause == IdleCause::data ? "host waited for data" : "nothing was launched any more";
-    case IdleDetail::waits_for_event:
-      return "waited for another stream";
-    case IdleDetail::profiler_overhead:
-      return "profiler held it up";
-    case IdleDetail::no_launch_record:
-      return "launch was not recorded";
-    case IdleDetail::none:
-      break;
-  }
-  switch (share.cause) {
-    case IdleCause::host:
-      return "host was late";
-    case IdleCause::sync:
-      return "host waited for the device";
-    case IdleCause::data:
-      return "host waited for data";
-    case IdleCause::kernel_gap:
-      return "gap between kernels";
-    case IdleCause::other:
-      return "queued, but began late";
-  }
-  return "";
+std::string legend(const Reasons& reasons) {
+  const auto any = [&reasons](auto matches) { return std::ranges::any_of(reasons.shares, matches); };
+  std::string text =
+      "Late: the next work was launched only after the device had run dry; meanwhile the host was there.";
+  if (any([](const IdleShare& share) { return share.cause == IdleCause::sync; }))
+    text += " Part of what a synchronization takes may be late launches anyway.";
+  if (any([](const IdleShare& share) { return share.cause == IdleCause::other && share.detail == IdleDetail::none; }))
+    text += " Queued: launched in time, and no record says what it waited for.";
+  return text;
 }
+
+}  // namespace
 
 void add_idle_reasons(Page& page, const Report& report, const ReportOptions& options) {
   const Reasons reasons = reasons_of(report);
   if (reasons.total_ns == 0) return;
-  const bool per_step = report.steps.has_value();
-  page.heading("WHY NOTHING RAN", format("mean per {} of {} with an accelerator", per_step ? "step and rank" : "rank",
-                                         counted(reasons.ranks, "rank")));
+  const std::string_view mean = report.steps && reasons.ranks > 1 ? "mean per step and rank"
+                                : report.steps                    ? "mean per step"
+                                : reasons.ranks > 1               ? "mean per rank"
+                                                                  : "";
+  page.heading("WHY NOTHING RAN", mean);
   Table table{{{"why", Align::left},
                {"operator or range of the host", Align::left, widest_range},
                {"in the call", Align::left, widest_call},
@@ -100,13 +87,12 @@ void add_idle_reasons(Page& page, const Report& report, const ReportOptions& opt
   for (; shown < std::min(options.top, reasons.shares.size()); ++shown) {
     const IdleShare& share = reasons.shares[shown];
     rest -= share.ns;
-    table.rows.push_back(row_of(words_of(share), where_of(share), printable(share.call), share.ns, reasons));
+    table.rows.push_back(row_of(words_of(share), where_of(share, reasons), printable(share.call), share.ns, reasons));
   }
   if (shown < reasons.shares.size())
     table.rows.push_back(row_of(format("{} more", reasons.shares.size() - shown), "", "", rest, reasons));
   page.table(table);
-  if (std::ranges::find(reasons.shares, IdleCause::sync, &IdleShare::cause) != reasons.shares.end())
-    page.paragraph("Part of what a synchronization takes may be late launches anyway.", Tone::faint);
+  page.paragraph(legend(reasons), Tone::faint);
 }
 
 }  // namespace rankscope::analyzer
