@@ -44,6 +44,10 @@ inline constexpr std::string_view rank = "Rank";
 inline constexpr std::string_view source_rank = "Src Rank";
 inline constexpr std::string_view destination_rank = "Dst Rank";
 
+// of a process read from Kineto
+inline constexpr std::string_view file_time_offset = "file_time_offset_ns";  ///< time in the file - run time, in ns
+inline constexpr std::string_view file_time_type = "file_time_type";         ///< of its ts: "integer" or "float"
+
 // allocator events
 inline constexpr std::string_view device_type = "Device Type";
 inline constexpr std::string_view device_id = "Device Id";

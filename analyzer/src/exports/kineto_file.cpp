@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 
@@ -20,12 +21,6 @@ constexpr std::int64_t before_first = 1000;
 bool is_memory_track(std::string_view name) {
   return name.ends_with("allocated_bytes") || name.ends_with("reserved_bytes") ||
          name.ends_with("allocated_change_bytes");
-}
-
-std::string json_value(std::string_view text) {
-  const bool number = !text.empty() && text.size() < 19 && (text.size() == 1 || text.front() != '0') &&
-                      text.find_first_not_of("0123456789") == std::string_view::npos;
-  return number ? std::string{text} : json_string(text);
 }
 
 }  // namespace
@@ -150,6 +145,9 @@ void KinetoFile::own_block() {
   if (process.program.is_set()) out_.text(", \"program\": ").text(quoted(process.program));
   std::vector<std::pair<std::string, std::string>> own;
   for (const auto& [key, value] : process.metadata) own.emplace_back(run_.text(key), run_.text(value));
+  for (auto& [key, value] : own)
+    if (key == keys::file_time_offset)
+      value = std::to_string(std::strtoll(value.c_str(), nullptr, 10) + words_.zero_ns);
   facts("process", own);
   facts("run", run_.info().metadata);
   std::vector<std::pair<std::string, std::string>> quality;

@@ -2,6 +2,7 @@
 
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
+#include "render/hta_words.h"
 #include "render/page.h"
 #include "render/tables.h"
 #include "render/verdict.h"
@@ -174,6 +175,7 @@ std::string render_text(const Report& report, const Run&, const ReportOptions& o
   add_rank_facts(page, report, options);
   add_rank_tables(page, report, options);
   add_collectives(page, report, options);
+  add_hta(page, report, options);
   add_quality(page, report);
   add_missing(page, report);
   return std::move(page).take();

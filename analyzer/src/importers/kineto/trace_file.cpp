@@ -104,6 +104,7 @@ void TraceFile::take(Part&& part, RunBuilder& run) {
   equal_ids += part.equal_ids;
   ids += part.ids;
   fractions = fractions || part.fractions;
+  float_times = float_times || part.float_times;
 }
 
 std::vector<std::uint32_t> link_spans(const TraceFile& file, RunBuilder& run) {

@@ -27,6 +27,7 @@ struct TraceFile {
   std::uint64_t equal_ids = 0;
   std::uint64_t ids = 0;
   bool fractions = false;
+  bool float_times = false;
   bool is_trace = false;
   const char* next = nullptr;  ///< while it is read: where the next stretch must begin
 
