@@ -100,9 +100,7 @@ Section<HtaStragglers> hta_stragglers(std::span<const HtaRows> ranks, HtaNames& 
   const std::vector<DeviceRow> rows = rows_in_steps(ranks);
   const Table table = candidates(rows, names, mean_step(ranks, rows));
   const auto chosen = most_uneven(table);
-  if (!chosen)
-    return unavailable(
-        "HTA finds no kernel named ncclKernel... of 1 % of a step or more that two ranks have in one step");
+  if (!chosen) return unavailable("no kernel named ncclKernel, of 1 % of a step or more, is in one step of two ranks");
   HtaStragglers result{.kernel = std::string{names.text(chosen->second)}, .stream = chosen->first, .votes = {}};
   std::map<RankId, std::int64_t> votes;
   for (const HtaRows& rank : ranks) votes[rank.rank] = 0;

@@ -30,9 +30,10 @@ constexpr std::array time_reasons{
     Reason{"hidden",
            "HTA finds communication by nccl, hccl or hip in front of the name, so any kernel named hip… is some; ours "
            "has a list of library kernels and what was recorded of collectives."},
-    Reason{"rows",
-           "HTA leaves out (lost) what the host does from its last step on, and keeps device work once per host row of "
-           "its correlation (doubled); ours takes every complete step, and each kernel once."},
+    Reason{
+        "rows",
+        "HTA leaves out (lost) what begins after its last step begins, or ends where that is kept, and keeps device "
+        "work once per host row of its correlation (doubled); ours takes every complete step, and each kernel once."},
 };
 constexpr std::array launch_reasons{
     Reason{"launches",

@@ -106,7 +106,7 @@ TEST(Hta, ALateLaunchIsHostWait) {
       "0 compute 30000 40000 gemm lane=s7 correlation=2\n"
       "@link launch 0 2\n");
   EXPECT_EQ(hta_rank(report).idle.at(0).causes_ns[static_cast<std::size_t>(HtaIdleCause::host_wait)], 20'000);
-  EXPECT_EQ(own_split(report).idle_ns_of(IdleCause::host), 20'000);
+  EXPECT_EQ(own_split(report).idle_ns, 20'000);
 }
 
 TEST(Hta, TheMeanQueueIsOverChangesNotOverTime) {
