@@ -237,6 +237,16 @@ class RankReader {
   std::vector<std::pair<std::int64_t, std::int64_t>> host_times_;
 };
 
+/// HTA makes a row of each pair of a call and its work; of this many it would make none in any memory.
+constexpr std::size_t most_pairs = 50'000'000;
+
+std::size_t pairs_in(const HtaRows& rows) {
+  std::size_t pairs = 0;
+  for (const HtaRow& row : rows.device)
+    if (row.correlation >= 0) pairs += rows.host_of(row.correlation).size();
+  return pairs;
+}
+
 bool has_several_steps(const Run& run, HtaNames& names) {
   std::set<StringId> steps;
   for (const RankId rank : run.ranks())
@@ -277,6 +287,11 @@ Section<std::vector<HtaRows>> hta_rows(const Run& run, HtaNames& names, HtaLastS
     Limit limit{last_step, std::nullopt};
     if (drops) limit = limit_of(run, names, *reader, rank, last_step);
     all.push_back(RankReader{run, names, limit}.read(rank, *reader));
+    if (const std::size_t pairs = pairs_in(all.back()); pairs > most_pairs)
+      return unavailable(
+          format("the correlations of rank {} join calls and kernels to {} pairs: they do not tell which "
+                 "call launched what",
+                 rank.value, pairs));
   }
   return all;
 }

@@ -1,5 +1,6 @@
 // HTA's idle time and queue length of each stream (metrics.md 19.6, 19.8).
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <optional>
@@ -45,7 +46,7 @@ class IdleStream {
   std::int64_t own_ns_ = 0;
 };
 
-/// The length of a queue goes up or down.
+/// The length of a queue goes up or down, one by one.
 struct Change {
   std::int64_t at_ns = 0;  ///< as HTA has it
   RunTime own_time;
@@ -58,11 +59,9 @@ void add_changes(const Run& run, const HtaRows& rows, HtaNames& names, const Hta
   for (const HtaRow& call : rows.host_of(work.correlation)) {
     if (call.copies == 0 || !names.of(call.name).enqueue) continue;
     enqueued = true;
-    for (std::int64_t copy = 0; copy < work.copies; ++copy)
-      changes.push_back({call.begin_ns, run.span(call.span).time.begin, 1});
+    changes.push_back({call.begin_ns, run.span(call.span).time.begin, work.copies});
   }
-  for (std::int64_t copy = 0; enqueued && copy < work.copies; ++copy)
-    changes.push_back({work.begin_ns, run.span(work.span).time.begin, -1});
+  if (enqueued) changes.push_back({work.begin_ns, run.span(work.span).time.begin, -work.copies});
 }
 
 /// Mean over time instead of over changes.
@@ -80,17 +79,20 @@ Ratio mean_over_time(std::vector<Change>& changes) {
 }
 
 HtaQueue queue_of(std::int64_t stream, std::vector<Change>& changes) {
-  HtaQueue queue{.stream = stream, .points = static_cast<std::int64_t>(changes.size()), .own_mean = {}};
+  HtaQueue queue{.stream = stream, .own_mean = {}};
   std::ranges::stable_sort(changes, {}, &Change::at_ns);
   std::int64_t length = 0;
-  std::int64_t sum = 0;
+  double sum = 0;
   queue.max = std::numeric_limits<std::int64_t>::min();
   for (const Change& change : changes) {
+    const std::int64_t first = change.by > 0 ? length + 1 : length - 1;
     length += change.by;
-    sum += length;
-    queue.max = std::max(queue.max, length);
+    const std::int64_t count = std::abs(change.by);
+    queue.points += count;
+    sum += static_cast<double>(count) * static_cast<double>(first + length) / 2;
+    queue.max = std::max({queue.max, first, length});
   }
-  queue.mean = static_cast<double>(sum) / static_cast<double>(changes.size());
+  queue.mean = sum / static_cast<double>(queue.points);
   queue.own_mean = mean_over_time(changes);
   return queue;
 }
