@@ -193,7 +193,7 @@ class RankReader {
       row.copies = limit_.keeps(row) ? 1 : 0;
       count(row);
       if (row.copies > 0 && row.correlation < 0) ++plain_host_rows_;
-      if (row.copies > 0 && row.stream < 0) host_times_.push_back({row.begin_ns, row.end_ns});
+      if (row.copies > 0 && row.stream < 0) host_times_.emplace_back(row.begin_ns, row.end_ns);
     }
     if (row.stream != -1)
       rows_.device.push_back(row);
@@ -259,8 +259,8 @@ bool has_several_steps(const Run& run, HtaNames& names) {
 }  // namespace
 
 std::span<const HtaRow> HtaRows::host_of(std::int64_t correlation) const {
-  const auto found = std::ranges::equal_range(host, correlation, {}, &HtaRow::correlation);
-  return {found.begin(), found.end()};
+  const auto first = std::ranges::lower_bound(host, correlation, {}, &HtaRow::correlation);
+  return {first, std::ranges::upper_bound(first, host.end(), correlation, {}, &HtaRow::correlation)};
 }
 
 const HtaRow* HtaRows::launch_of(const HtaRow& row) const {
