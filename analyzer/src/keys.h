@@ -49,6 +49,10 @@ inline constexpr std::string_view own_kind = "rankscope kind";  ///< name of the
 inline constexpr std::string_view own_flags = "rankscope cut";  ///< span_flag: 1 = begin, 2 = end
 inline constexpr std::string_view own_prefix = "rankscope ";
 
+// of a process read from Kineto
+inline constexpr std::string_view file_time_offset = "file_time_offset_ns";  ///< time in the file - run time, in ns
+inline constexpr std::string_view file_time_type = "file_time_type";         ///< of its ts: "integer" or "float"
+
 // allocator events
 inline constexpr std::string_view device_type = "Device Type";
 inline constexpr std::string_view device_id = "Device Id";

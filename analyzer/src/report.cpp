@@ -7,6 +7,7 @@
 #include "analyses/clock_trust.h"
 #include "analyses/collectives.h"
 #include "analyses/findings.h"
+#include "analyses/hta.h"
 #include "analyses/launches.h"
 #include "analyses/lost_ranks.h"
 #include "analyses/rank_rows.h"
@@ -83,6 +84,10 @@ void run_findings(Work& work) {
       judge_findings(work.run, work.report, work.options, find_lost_ranks(work.run, work.all_steps, work.clocks));
 }
 
+void run_hta(Work& work) {
+  if (work.options.hta) work.report.hta = hta_numbers(work.run, *work.options.hta);
+}
+
 struct Analysis {
   AnalysisInfo info;
   void (*run)(Work& work);
@@ -97,6 +102,7 @@ constexpr std::array registry{
     Analysis{{"launches", "How well does the host feed the streams of its accelerator?"}, run_launches},
     Analysis{{"stragglers", "Which rank is slow, since when, and why?"}, run_stragglers},
     Analysis{{"findings", "What is wrong, how bad is it, and what does fixing it give back?"}, run_findings},
+    Analysis{{"hta", "What does HTA say of the same trace, and where is it wrong?"}, run_hta},
 };
 
 constexpr auto infos = [] {

@@ -20,6 +20,8 @@ struct ReportArguments {
   std::string html;
   std::string colour = "auto";
   bool instances = false;
+  bool hta = false;
+  bool hta_last_step = false;
   Selection selection;
 };
 
@@ -68,6 +70,8 @@ Result<void> write_report(const ReportArguments& arguments, const analyzer::Repo
 Result<int> report(const ReportArguments& arguments) {
   RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
   options.instances = arguments.instances;
+  if (arguments.hta)
+    options.hta = arguments.hta_last_step ? analyzer::HtaLastStep::kept : analyzer::HtaLastStep::dropped;
   RS_TRY_VOID(check_outputs(arguments));
   RS_TRY(const auto run, open(arguments.run));
   RS_TRY_VOID(check_ranks(*run, options));
@@ -88,6 +92,10 @@ Action declare_report(CLI::App& app, const Words&) {
   app.add_option("--json", arguments->json, "write the report as JSON to this file; - for stdout instead of the text");
   app.add_option("--html", arguments->html, "write the report as one HTML page to this file; - for stdout");
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
+  auto* const hta = app.add_flag("--hta-compat", arguments->hta, "HTA's own numbers beside ours (Kineto traces)");
+  app.add_flag("--hta-include-last", arguments->hta_last_step,
+               "with --hta-compat: as HTA does when it keeps the last step")
+      ->needs(hta);
   app.add_option("--colour,--color", arguments->colour, "auto, always or never")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}));

@@ -68,6 +68,7 @@ TEST_F(ReadingVerbs, NoVerbIsAWrongCallAndPointsToHelp) {
   EXPECT_THAT(result.err, HasSubstr("--help"));
   EXPECT_EQ(rankscope({"report", "--banana", "x"}).status, 2);
   EXPECT_EQ(rankscope({"report", path("x"), "--steps", "five"}).status, 2);
+  EXPECT_EQ(rankscope({"report", path("x"), "--hta-include-last"}).status, 2) << "it needs --hta-compat";
 }
 
 TEST_F(ReadingVerbs, HelpAndVersionAreNoErrors) {

@@ -45,6 +45,7 @@ void keep_ranks_asked_for(Report& report, const ReportOptions& options) {
   const auto other = [&](const auto& row) { return !is_asked_for(options, row.rank); };
   std::erase_if(report.rank_facts, other);
   if (report.rank_rows) std::erase_if(*report.rank_rows, other);
+  if (report.hta && *report.hta) std::erase_if((*report.hta)->ranks, other);
   if (report.stragglers) std::erase_if(report.stragglers->rows, other);
   if (report.findings) {
     std::erase_if(*report.findings, [&](const Finding& finding) {

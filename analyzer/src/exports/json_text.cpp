@@ -121,4 +121,10 @@ std::string json_string(std::string_view text) {
   return out;
 }
 
+std::string json_value(std::string_view text) {
+  const bool number = !text.empty() && text.size() < 19 && (text.size() == 1 || text.front() != '0') &&
+                      text.find_first_not_of("0123456789") == std::string_view::npos;
+  return number ? std::string{text} : json_string(text);
+}
+
 }  // namespace rankscope::analyzer

@@ -27,12 +27,6 @@ bool is_memory_track(std::string_view name) {
          name.ends_with("allocated_change_bytes");
 }
 
-std::string json_value(std::string_view text) {
-  const bool number = !text.empty() && text.size() < 19 && (text.size() == 1 || text.front() != '0') &&
-                      text.find_first_not_of("0123456789") == std::string_view::npos;
-  return number ? std::string{text} : json_string(text);
-}
-
 }  // namespace
 
 KinetoWords::KinetoWords(const Run& run)

@@ -1,11 +1,13 @@
 #include "exports/kineto_own_block.h"
 
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "exports/json_text.h"
 #include "exports/kineto_file.h"
+#include "keys.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -26,6 +28,9 @@ class OwnBlock {
     if (process.program.is_set()) out_.text(", \"program\": ").text(words_.text(process.program));
     Facts own;
     for (const auto& [key, value] : process.metadata) own.emplace_back(run_.text(key), run_.text(value));
+    for (auto& [key, value] : own)
+      if (key == keys::file_time_offset)
+        value = std::to_string(std::strtoll(value.c_str(), nullptr, 10) + words_.zero_ns);
     facts("process", own);
     facts("run", run_.info().metadata);
     quality();

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankscope/analyzer/render.h"
+#include "render/json_hta.h"
 #include "source_advice.h"
 
 namespace rankscope::analyzer {
@@ -314,6 +315,7 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["pipeline"] = later_section("pipeline schedules");
   out["what_if"] = later_section("what-if replays");
   out["findings"] = section_json(report.findings, [](const auto& rows) { return list_json(rows, finding_json); });
+  if (report.hta) out["hta_compat"] = hta_json(*report.hta);
   out["data_quality"] =
       list_json(report.data_quality, [&](const QualityRow& row) { return quality_json(row, report.source); });
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

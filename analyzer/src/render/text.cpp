@@ -2,6 +2,7 @@
 
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
+#include "render/hta_words.h"
 #include "render/idle.h"
 #include "render/launches.h"
 #include "render/missing.h"
@@ -109,6 +110,7 @@ std::string render_text(const Report& report, const Run&, const ReportOptions& o
   add_idle_reasons(page, report, options);
   add_launches(page, report, options);
   add_collectives(page, report, options);
+  add_hta(page, report, options);
   add_quality(page, report);
   add_missing(page, report);
   return std::move(page).take();

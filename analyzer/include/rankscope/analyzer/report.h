@@ -12,6 +12,7 @@
 
 #include "rankscope/analyzer/collectives_section.h"
 #include "rankscope/analyzer/findings_section.h"
+#include "rankscope/analyzer/hta_section.h"
 #include "rankscope/analyzer/launches_section.h"
 #include "rankscope/analyzer/rank_sections.h"
 #include "rankscope/analyzer/section.h"
@@ -50,6 +51,7 @@ struct Report {
   Section<CollectivesSection> collectives = unavailable("not computed");
   Section<StragglersSection> stragglers = unavailable("not computed");
   Section<std::vector<Finding>> findings = unavailable("not computed");
+  std::optional<Section<HtaSection>> hta;                  ///< only if asked for
   std::vector<QualityRow> data_quality;                    ///< every counter > 0, of the run and of the analyses
   std::vector<std::pair<std::string, std::string>> facts;  ///< printed in the head: model, pace, parallel, data, ...
 };
@@ -61,6 +63,7 @@ struct ReportOptions {
   bool include_warm_up = false;
   bool instances = false;  ///< JSON: list every matched unit
   std::size_t top = 10;
+  std::optional<HtaLastStep> hta;  ///< compute HTA's numbers, too
 };
 
 /// Runs every analysis of the registry. There is always a report: a section that cannot be computed says why.

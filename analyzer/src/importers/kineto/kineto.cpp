@@ -4,8 +4,10 @@
 #include <array>
 
 #include "importers/jobs.h"
+#include "importers/kineto/decimal.h"
 #include "importers/kineto/load.h"
 #include "importers/kineto/restore.h"
+#include "keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::kineto {
@@ -47,6 +49,22 @@ void align_export(std::span<const TraceFile> files, RunBuilder& run) {
   if (const auto base = files.front().metadata.base_ns) run.info().origin_unix_ns = *base + origin.value_or(0);
 }
 
+/// What leads back from run time to the ts of the file, for numbers that depend on its rounding. An export of ours says
+/// how its own times lead back to those of the file that was read first; only what came from Kineto has these facts.
+void note_file_times(const TraceFile& file, nanoseconds shift, RunBuilder& run) {
+  auto& facts = run.process(file.process).metadata;
+  const StringId key = run.intern(keys::file_time_offset);
+  if (!file.metadata.own) {
+    facts.emplace_back(key, run.intern(std::to_string(-shift.count())));
+    facts.emplace_back(run.intern(keys::file_time_type), run.intern(file.float_times ? "float" : "integer"));
+    return;
+  }
+  const auto known = std::ranges::find(facts, key, &std::pair<StringId, StringId>::first);
+  if (known == facts.end()) return;
+  if (const auto offset = integer_of(run.text(known->second)))
+    known->second = run.intern(std::to_string(*offset - shift.count()));
+}
+
 /// Puts all files on one axis whose 0 is the first event of all.
 void align(std::span<const TraceFile> files, RunBuilder& run) {
   if (is_one_export(files)) return align_export(files, run);
@@ -64,6 +82,7 @@ void align(std::span<const TraceFile> files, RunBuilder& run) {
     shifts.emplace_back(begins[i] ? *begins[i] - own - *origin : -own);
   }
   run.shift(shifts);
+  for (std::size_t i = 0; i < files.size(); ++i) note_file_times(files[i], shifts[i], run);
   run.quality().add(Counter::time_origin_unknown, unknown);
   const auto differs = [&files](const TraceFile& file) {
     return file.metadata.base_ns != files.front().metadata.base_ns;

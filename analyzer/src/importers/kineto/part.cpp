@@ -24,6 +24,10 @@ bool is_complete(const Event& event) {
          event.pid.kind != ValueKind::absent && event.tid.kind != ValueKind::absent;
 }
 
+bool is_integer(const Value& value) {
+  return value.kind == ValueKind::number && (value.short_number ? value.decimals == 0 : integer_of(value).has_value());
+}
+
 bool is_comm_range(std::string_view name) {
   return name == "record_param_comms" || name.starts_with("nccl:") || name.starts_with("gloo:");
 }
@@ -47,6 +51,7 @@ Part::Part() {
 }
 
 void Part::take(const Event& event) {
+  float_times = float_times || !is_integer(event.time);
   switch (event.phase) {
     case 'X':
       return span(event);

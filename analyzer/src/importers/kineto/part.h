@@ -68,7 +68,8 @@ class Part {
   std::optional<TimeRange> extent;
   std::uint64_t equal_ids = 0;  ///< activities whose External id is their correlation: then it is none (docs/kineto.md)
   std::uint64_t ids = 0;
-  bool fractions = false;  ///< some time has decimals
+  bool fractions = false;    ///< some time has decimals
+  bool float_times = false;  ///< some event has no ts, or one that JSON calls no integer
 
  private:
   enum class Role : std::uint8_t { plain, correlation, external_id, device, stream, drop, drop_if_zero, finished };

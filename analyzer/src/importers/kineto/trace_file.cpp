@@ -115,6 +115,7 @@ void TraceFile::take(Part&& part, RunBuilder& run) {
   else if (part.extent)
     extent = part.extent;
   fractions = fractions || part.fractions;
+  float_times = float_times || part.float_times;
 }
 
 std::vector<std::uint32_t> link_spans(const TraceFile& file, RunBuilder& run) {

@@ -26,6 +26,7 @@ struct TraceFile {
   std::optional<TimeRange> extent;
   std::vector<QualityPlace> losses{};  ///< data that the file lost
   bool fractions = false;
+  bool float_times = false;
   bool is_trace = false;
   const char* next = nullptr;  ///< while it is read: where the next stretch must begin
 
