@@ -114,6 +114,20 @@ TEST(RenderHtml, TheBarsOfARankTogetherAreItsWindow) {
   EXPECT_NEAR(rank_0, html::chart_width - 88 - 24, 0.05);
 }
 
+TEST(RenderHtml, ThePageOfManyRanksAndStepsStaysBelowTwoMegabytes) {
+  auto report = clean_report(*sample_run());
+  report.steps = sample_steps(1000);
+  for (std::uint32_t rank = 4; rank < 512; ++rank) {
+    report.ranks.push_back(RankId{rank});
+    report.rank_facts.push_back(report.rank_facts.front());
+    report.rank_rows->push_back(sample_rank(rank, 25'000'000));
+  }
+  for (RankRow& row : *report.rank_rows) row.per_step.assign(999, row.total);
+  const auto page = rendered(report);
+  EXPECT_LT(page.size(), 2'000'000U);
+  EXPECT_THAT(page, HasSubstr("32 of 512 ranks, those farthest from the others"));
+}
+
 TEST(RenderHtml, AStepThatIsNotCountedIsDrawnApartAndSaid) {
   const auto page = rendered(with_steps(clean_report(*sample_run())));
   EXPECT_THAT(page, HasSubstr("step 0: 45.6 ms (warm-up, not counted)"));
@@ -151,6 +165,8 @@ TEST(StepColumns, ManyStepsShareThemAndTheirMeanIsShown) {
   EXPECT_EQ(columns[0].wall_ns, 4);  // of steps 1 to 8; step 0 is warm-up
   EXPECT_EQ(columns[0].counted.size(), 8U);
   EXPECT_EQ(columns.back().name(), "step 999");
+  EXPECT_EQ(html::note_on(columns), " Each column is the mean of up to 9 steps.");
+  EXPECT_EQ(html::note_on(html::step_columns(sample_steps(20))), "");
 }
 
 TEST(TimeScale, TicksAreRoundAndAtMostSix) {

@@ -157,10 +157,12 @@ void write_heat_maps(Writer& page, const Source& source) {
   const auto rows = rows_to_show(report, most_ranks);
   std::vector<LegendEntry> entries;
   for (const Shade& shade : shades) entries.push_back(shade.entry);
-  page.element("p",
-               "Shares are of the median step. Own time leaves out waiting for other ranks: a row that stays "
-               "orange is a slow rank, a column that is orange in the lower map a slow step.",
-               {{"class", "faint"}});
+  page.element(
+      "p",
+      "Shares are of the median step. Own time leaves out waiting for other ranks: a row that stays orange is a "
+      "slow rank, a column that is orange in the lower map a slow step." +
+          note_on(columns),
+      {{"class", "faint"}});
   write_legend(page, entries);
   if (report.rank_rows->size() > 1) {
     const auto map = lateness(report, rows, columns);

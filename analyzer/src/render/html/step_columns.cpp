@@ -65,6 +65,11 @@ std::vector<StepColumn> step_columns(const StepsSection& steps) {
   return columns;
 }
 
+std::string note_on(const std::vector<StepColumn>& columns) {
+  if (columns.empty() || columns.front().first == columns.front().last) return {};
+  return format(" Each column is the mean of up to {} steps.", columns.front().last - columns.front().first + 1);
+}
+
 std::int64_t own_ns(const RankRow& row, const StepColumn& column) {
   return mean_over(row, column, [](const TimeSplit& split) { return split.own_ns(); });
 }

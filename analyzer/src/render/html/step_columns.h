@@ -23,6 +23,9 @@ struct StepColumn {
 [[nodiscard]] std::vector<StepColumn> step_columns(const StepsSection& steps);
 inline constexpr std::size_t most_columns = 120;
 
+/// " Each column is the mean of up to 4 steps."; empty where each stands for one.
+[[nodiscard]] std::string note_on(const std::vector<StepColumn>& columns);
+
 /// Mean over the counted steps of a column of one rank's own time (metrics.md 9.1), and of its windows.
 [[nodiscard]] std::int64_t own_ns(const RankRow& row, const StepColumn& column);
 [[nodiscard]] std::int64_t window_ns(const RankRow& row, const StepColumn& column);
