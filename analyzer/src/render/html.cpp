@@ -28,6 +28,8 @@ constexpr std::array sections{
     PageSection{"steps", "Steps", html::write_steps},
     PageSection{"ranks", "Where the time went", html::write_split},
     PageSection{"rank-steps", "Ranks and steps", html::write_heat_maps},
+    PageSection{"idle", "Why nothing ran", html::write_idle_reasons},
+    PageSection{"launches", "Launches", html::write_launches},
     PageSection{"collectives", "Collectives", html::write_collectives},
     PageSection{"processes", "Ranks", html::write_ranks},
     PageSection{"data-quality", "Data quality", html::write_quality},

@@ -68,31 +68,31 @@ std::string legend(const Reasons& reasons) {
 
 }  // namespace
 
-void add_idle_reasons(Page& page, const Report& report, const ReportOptions& options) {
+std::optional<NotedTable> idle_reasons(const Report& report, std::size_t most) {
   const Reasons reasons = reasons_of(report);
-  if (reasons.total_ns == 0) return;
-  const std::string_view mean = report.steps && reasons.ranks > 1 ? "mean per step and rank"
-                                : report.steps                    ? "mean per step"
-                                : reasons.ranks > 1               ? "mean per rank"
-                                                                  : "";
-  page.heading("WHY NOTHING RAN", mean);
-  Table table{{{"why", Align::left},
-               {"operator or range of the host", Align::left, widest_range},
-               {"in the call", Align::left, widest_call},
-               {"ms"},
-               {"of idle"}},
-              {}};
+  if (reasons.total_ns == 0) return std::nullopt;
+  NotedTable noted;
+  noted.what = report.steps && reasons.ranks > 1 ? "mean per step and rank"
+               : report.steps                    ? "mean per step"
+               : reasons.ranks > 1               ? "mean per rank"
+                                                 : "";
+  noted.table.columns = {{"why", Align::left},
+                         {"operator or range of the host", Align::left, widest_range},
+                         {"in the call", Align::left, widest_call},
+                         {"ms"},
+                         {"of idle"}};
   std::int64_t rest = reasons.total_ns;
   std::size_t shown = 0;
-  for (; shown < std::min(options.top, reasons.shares.size()); ++shown) {
+  for (; shown < std::min(most, reasons.shares.size()); ++shown) {
     const IdleShare& share = reasons.shares[shown];
     rest -= share.ns;
-    table.rows.push_back(row_of(words_of(share), where_of(share, reasons), printable(share.call), share.ns, reasons));
+    noted.table.rows.push_back(
+        row_of(words_of(share), where_of(share, reasons), printable(share.call), share.ns, reasons));
   }
   if (shown < reasons.shares.size())
-    table.rows.push_back(row_of(format("{} more", reasons.shares.size() - shown), "", "", rest, reasons));
-  page.table(table);
-  page.paragraph(legend(reasons), Tone::faint);
+    noted.table.rows.push_back(row_of(format("{} more", reasons.shares.size() - shown), "", "", rest, reasons));
+  noted.note = legend(reasons);
+  return noted;
 }
 
 }  // namespace rankscope::analyzer

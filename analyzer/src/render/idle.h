@@ -1,12 +1,14 @@
-// Why nothing ran on accelerators, as text.
+// Why nothing ran on accelerators, for people.
 #pragma once
 
+#include <optional>
+
 #include "rankscope/analyzer/report.h"
-#include "render/page.h"
+#include "render/noted_table.h"
 
 namespace rankscope::analyzer {
 
-/// Nothing where no rank has an accelerator.
-void add_idle_reasons(Page& page, const Report& report, const ReportOptions& options);
+/// The `most` longest reasons and the rest; nothing where no rank has an accelerator.
+[[nodiscard]] std::optional<NotedTable> idle_reasons(const Report& report, std::size_t most);
 
 }  // namespace rankscope::analyzer

@@ -28,39 +28,32 @@ std::vector<const LaunchRow*> shown_rows(const LaunchesSection& section, std::si
 
 }  // namespace
 
-void add_launches(Page& page, const Report& report, const ReportOptions& options) {
-  if (!report.launches) return;
-  page.heading("LAUNCHES", "medians (90 %); delay = from the end of the call until the work begins");
-  Table table{{{"rank"},
-               {"stream", Align::left},
-               {"launches"},
-               {"call"},
-               {"delay"},
-               {"short"},
-               {"queued"},
-               {"most"},
-               {"starved"}},
-              {}};
-  for (const LaunchRow* const row : shown_rows(*report.launches, options.top)) {
+std::optional<NotedTable> launch_table(const Report& report, std::size_t most) {
+  if (!report.launches) return std::nullopt;
+  NotedTable noted;
+  noted.what = "medians (90 %); delay = from the end of the call until the work begins";
+  noted.table.columns = {
+      {"rank"},   {"stream", Align::left}, {"launches"}, {"call"}, {"delay"}, {"short"}, {"queued"}, {"most"},
+      {"starved"}};
+  for (const LaunchRow* const row : shown_rows(*report.launches, most)) {
     const auto pair = [](const Durations& durations) {
       return format("{} ({})", duration_text(durations.median_ns), duration_text(durations.p90_ns));
     };
-    table.rows.push_back({{format("{}", row->rank.value)},
-                          {row->stream == -1 ? "all" : format("{}:{}", row->device, row->stream)},
-                          {format("{}", row->launches)},
-                          {pair(row->call)},
-                          {pair(row->delay)},
-                          {short_text(*row)},
-                          {format("{:.1f}", row->queue.mean)},
-                          {format("{}", row->queue.most)},
-                          {percent(row->queue.empty_and_idle_share)}});
+    noted.table.rows.push_back({{format("{}", row->rank.value)},
+                                {row->stream == -1 ? "all" : format("{}:{}", row->device, row->stream)},
+                                {format("{}", row->launches)},
+                                {pair(row->call)},
+                                {pair(row->delay)},
+                                {short_text(*row)},
+                                {format("{:.1f}", row->queue.mean)},
+                                {format("{}", row->queue.most)},
+                                {percent(row->queue.empty_and_idle_share)}});
   }
-  page.table(table);
-  page.paragraph(
+  noted.note =
       "Short: kernels that took less time than the call that launched them. Queued: launched and not begun, mean over "
       "time. Starved: share of the time in which nothing was queued and nothing ran. A long delay is no fault: a deep "
-      "queue has long delays and no idle time.",
-      Tone::faint);
+      "queue has long delays and no idle time.";
+  return noted;
 }
 
 }  // namespace rankscope::analyzer

@@ -1,11 +1,14 @@
-// The launches of a report, as text.
+// The launches of a report, for people.
 #pragma once
 
+#include <optional>
+
 #include "rankscope/analyzer/report.h"
-#include "render/page.h"
+#include "render/noted_table.h"
 
 namespace rankscope::analyzer {
 
-void add_launches(Page& page, const Report& report, const ReportOptions& options);
+/// Of each rank one row, and of its streams where it is the only one; `most` rows.
+[[nodiscard]] std::optional<NotedTable> launch_table(const Report& report, std::size_t most);
 
 }  // namespace rankscope::analyzer

@@ -107,8 +107,8 @@ std::string render_text(const Report& report, const Run&, const ReportOptions& o
   add_findings(page, report, options);
   add_rank_facts(page, report, options);
   add_rank_tables(page, report, options);
-  add_idle_reasons(page, report, options);
-  add_launches(page, report, options);
+  if (const auto idle = idle_reasons(report, options.top)) add_noted_table(page, "WHY NOTHING RAN", *idle);
+  if (const auto launches = launch_table(report, options.top)) add_noted_table(page, "LAUNCHES", *launches);
   add_collectives(page, report, options);
   add_hta(page, report, options);
   add_quality(page, report);

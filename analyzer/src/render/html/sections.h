@@ -21,6 +21,8 @@ void write_slow_ranks(Writer& page, const Source& source);
 void write_steps(Writer& page, const Source& source);
 void write_split(Writer& page, const Source& source);
 void write_heat_maps(Writer& page, const Source& source);
+void write_idle_reasons(Writer& page, const Source& source);
+void write_launches(Writer& page, const Source& source);
 void write_collectives(Writer& page, const Source& source);
 void write_ranks(Writer& page, const Source& source);
 void write_quality(Writer& page, const Source& source);
