@@ -6,12 +6,15 @@
 #include <map>
 
 #include "analyses/steps.h"
+#include "keys.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-/// What was injected must not be known to whoever looks for it.
-bool is_hidden(std::string_view key) { return key == "injected_faults"; }
+/// What was injected must not be known to whoever looks for it; how a file counts its time is nobody's interest.
+bool is_hidden(std::string_view key) {
+  return key == "injected_faults" || key == keys::file_time_offset || key == keys::file_time_type;
+}
 
 /// The command line without its faults: "train --ranks 4 --fault slow:rank=2 --steps 20" -> "train --ranks 4 --steps
 /// 20".

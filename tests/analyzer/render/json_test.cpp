@@ -49,7 +49,8 @@ TEST(RenderJson, TheRunSaysWhereItsTimesComeFrom) {
 }
 
 TEST(RenderJson, TheShownPartsOfARankAddUp) {
-  for (const auto& rank : rendered(slow_report(*sample_run())).at("ranks")) {
+  const auto ranks = rendered(slow_report(*sample_run())).at("ranks");
+  for (const auto& rank : ranks) {
     const auto ns = [&](const char* key) { return rank.at(key).get<std::int64_t>(); };
     EXPECT_EQ(ns("compute_ns") + ns("exposed_comm_ns") + ns("memory_ns") + ns("idle_ns"), ns("window_ns"));
     EXPECT_EQ(ns("wait_ns") + ns("transfer_ns") + ns("unsplit_ns"), ns("comm_ns"));

@@ -8,7 +8,7 @@
 namespace rankscope::analyzer::html {
 namespace {
 
-constexpr std::size_t most_rows = 100;
+constexpr std::size_t most_rows = 25;
 
 void write_noted(Writer& page, const std::optional<NotedTable>& noted, std::string_view caption) {
   if (!noted) return;
