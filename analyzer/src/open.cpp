@@ -41,7 +41,7 @@ Error not_readable(std::string_view head, const fs::path& path) {
             format("{} is an Nsight Systems report, whose format is not public; make a file that can be read with: "
                    "nsys export --type sqlite --include-blobs=true {}",
                    shown, shown)};
-  if (head.empty()) return {ErrorKind::unreadable, format("{} is empty", shown)};
+  if (head.empty()) return {ErrorKind::unreadable, format("{} {}", shown, why_no_head(path))};
   std::string known;
   for (const ImporterInfo& importer : importers()) known += format(", {}", importer.summary);
   return {ErrorKind::unreadable, format("{} is no format that rankscope reads: a .rankscope folder{}", shown, known)};
@@ -58,13 +58,11 @@ struct Recognised {
 bool is_report(std::string_view head) { return head.find("\"rankscope.report/") != std::string_view::npos; }
 
 /// Why a file that is named like those of an importer, but is none, was left out of a folder.
-std::optional<QualityPlace> left_out(const fs::path& file, const ImporterInfo& importer) {
+std::optional<QualityPlace> left_out(const fs::path& file, std::string_view why, const ImporterInfo& importer) {
   const std::string name = file.filename().string();
   if (std::ranges::none_of(importer.suffixes, [&name](std::string_view suffix) { return name.ends_with(suffix); }))
     return std::nullopt;
-  std::error_code error;
-  const bool is_empty = fs::file_size(file, error) == 0;
-  return QualityPlace{Counter::files_left_out, 1, format("{}, which {}", name, is_empty ? "is empty" : "is no trace")};
+  return QualityPlace{Counter::files_left_out, 1, format("{}, which {}", name, why)};
 }
 
 Result<void> add_file(const fs::path& path, Recognised& all) {
@@ -91,19 +89,19 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
   if (error) return fail(ErrorKind::unreadable, format("cannot read {}: {}", folder.string(), error.message()));
   std::ranges::sort(files);
   const std::size_t before = all.files.size();
-  Files unknown;
+  std::vector<std::pair<fs::path, std::string_view>> unknown;  // with why
   for (const fs::path& file : files) {
     const auto head = file_head(file);
     if (!head) return tl::make_unexpected(head.error());  // it may be a rank
     if (importer_of(*head, file) == nullptr) {
-      if (!is_report(*head)) unknown.push_back(file);
+      if (!is_report(*head)) unknown.emplace_back(file, head->empty() ? why_no_head(file) : "is no trace");
       continue;
     }
     RS_TRY_VOID(add_file(file, all));
   }
   if (all.files.size() > before) {
-    for (const fs::path& file : unknown)
-      if (auto loss = left_out(file, *all.importer)) all.left_out.push_back(std::move(*loss));
+    for (const auto& [file, why] : unknown)
+      if (auto loss = left_out(file, why, *all.importer)) all.left_out.push_back(std::move(*loss));
     return {};
   }
   for (const fs::path& file : files)

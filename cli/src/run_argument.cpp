@@ -14,7 +14,6 @@ namespace {
 
 /// "FILE=R,FILE=R"
 Result<std::map<std::string, std::uint32_t>> map_from(std::string_view text) {
-  constexpr std::uint32_t most_ranks = 1U << 24U;
   std::map<std::string, std::uint32_t> map;
   while (!text.empty()) {
     const std::string_view entry = text.substr(0, text.find(','));
@@ -25,9 +24,9 @@ Result<std::map<std::string, std::uint32_t>> map_from(std::string_view text) {
     const std::string_view number = entry.substr(equals + 1);
     std::uint32_t rank = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rank);
-    if (error != std::errc{} || end != number.data() + number.size() || rank >= most_ranks)
-      return fail(ErrorKind::usage,
-                  format("--rank-map: '{}' in '{}' is no rank; write a number below {}", number, entry, most_ranks));
+    if (error != std::errc{} || end != number.data() + number.size() || rank >= analyzer::most_ranks)
+      return fail(ErrorKind::usage, format("--rank-map: '{}' in '{}' is no rank; write a number below {}", number,
+                                           entry, analyzer::most_ranks));
     if (!map.emplace(entry.substr(0, equals), rank).second)
       return fail(ErrorKind::usage, format("--rank-map: {} is named twice", entry.substr(0, equals)));
   }

@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <map>
 
+#include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/output_file.h"
+#include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/summary.h"
 #include "shared_data.h"
@@ -49,6 +51,19 @@ TEST_P(NsysFiles, CanBeReportedOn) {
   const auto run = analyzer::open_run(testing::shared_data() / "nsys" / GetParam());
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_TRUE(analyzer::anything_computed(analyzer::analyze(**run, {})));
+}
+
+TEST_P(NsysFiles, GiveTheSameReportWhenTheyComeBackFromKineto) {
+  const auto run = analyzer::open_run(testing::shared_data() / "nsys" / GetParam());
+  ASSERT_TRUE(run) << run.error().message;
+  const testing::TemporaryFolder folder;
+  const auto all = analyzer::exports();
+  const auto written = std::ranges::find(all, "kineto", &analyzer::ExportInfo::id)->write(**run, folder / "out", {});
+  ASSERT_TRUE(written) << written.error().message;
+  const auto again = analyzer::open_run(folder / "out");
+  ASSERT_TRUE(again) << again.error().message;
+  const auto report = [](const rankscope::Run& of) { return analyzer::render_json(analyzer::analyze(of, {}), of, {}); };
+  EXPECT_EQ(report(**again), report(**run));
 }
 
 INSTANTIATE_TEST_SUITE_P(Shared, NsysFiles, ::testing::ValuesIn(exports_of_others()),

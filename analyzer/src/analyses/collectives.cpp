@@ -23,16 +23,22 @@ bool all_finished(const Run& run, const Unit& unit) {
                              [&](std::uint32_t row) { return run.collectives()[row].state == CommState::finished; });
 }
 
+/// By group: how many of its members the run holds. Counted once, because groups of thousands have thousands of units.
+std::vector<std::size_t> count_present(const Run& run) {
+  std::vector<std::size_t> present;
+  for (const Group& group : run.groups())
+    present.push_back(static_cast<std::size_t>(std::ranges::count_if(
+        group.members, [&](RankId rank) { return std::ranges::binary_search(run.ranks(), rank); })));
+  return present;
+}
+
 /// True if every member of the group that the run holds has finished its part. Ranks that are absent from the whole run
 /// make waits lower bounds (C7); one that only lacks this unit stands at an edge of the recording or was lost.
-bool has_all_present(const Run& run, const Unit& unit) {
+bool has_all_present(const Run& run, const Unit& unit, const std::vector<std::size_t>& present) {
   if (!all_finished(run, unit)) return false;
   if (unit.complete) return true;
   if (comm_op(run.text(unit.op)).wait == WaitRule::pair) return false;
-  const std::vector<RankId>& members = run.groups()[unit.group.index()].members;
-  const auto present =
-      std::ranges::count_if(members, [&](RankId rank) { return std::ranges::binary_search(run.ranks(), rank); });
-  return std::cmp_equal(present, unit.members.size());
+  return present[unit.group.index()] == unit.members.size();
 }
 
 void note_starts(const Run& run, Unit& unit) {
@@ -128,28 +134,31 @@ std::int64_t matched_members(const Run& run, const Unit& unit, const RowSet* row
   return finished >= 2 ? meant : 0;
 }
 
-void time_units(const Run& run, const ClockTrust& clocks, Matching& matching, CollectivesSection& section) {
+void time_units(const Run& run, const ClockTrust& clocks, const std::vector<std::size_t>& present, Matching& matching,
+                CollectivesSection& section) {
   std::uint64_t violations = 0;
   for (Unit& unit : section.units) {
     note_starts(run, unit);
     if (!unit.complete) ++section.partial;
     section.matched += matched_members(run, unit, nullptr);
-    if (has_all_present(run, unit)) violations += time_unit(run, clocks, unit, matching.parts);
+    if (has_all_present(run, unit, present)) violations += time_unit(run, clocks, unit, matching.parts);
   }
   if (violations > 0) matching.quality.add(Counter::clock_violations, violations);
 }
 
 /// True if the run holds no other rank that the operation could be matched with: they were not given.
-bool is_alone(const Run& run, const Collective& collective) {
-  const auto present = [&](RankId rank) { return std::ranges::binary_search(run.ranks(), rank); };
-  if (is_point_to_point(run.text(collective.op)))
-    return collective.peer >= 0 && !present(RankId{static_cast<std::uint32_t>(collective.peer)});
-  return std::ranges::count_if(run.groups()[collective.group.index()].members, present) < 2;
+bool is_alone(const Run& run, const Collective& collective, const std::vector<std::size_t>& present) {
+  if (!is_point_to_point(run.text(collective.op))) return present[collective.group.index()] < 2;
+  return collective.peer >= 0 &&
+         !std::ranges::binary_search(run.ranks(), RankId{static_cast<std::uint32_t>(collective.peer)});
 }
 
-void count_unmatched(const Run& run, const CollectivesSection& section, Quality& quality) {
+void count_unmatched(const Run& run, const CollectivesSection& section, const std::vector<std::size_t>& present,
+                     Quality& quality) {
   if (section.unmatched <= 0) return;
-  const auto shared_and_alone = [&](const Collective& row) { return is_shared(run, row) && is_alone(run, row); };
+  const auto shared_and_alone = [&](const Collective& row) {
+    return is_shared(run, row) && is_alone(run, row, present);
+  };
   const auto alone = std::min(std::ranges::count_if(run.collectives(), shared_and_alone), section.unmatched);
   if (alone > 0) quality.add(Counter::collectives_alone, static_cast<std::uint64_t>(alone));
   if (alone < section.unmatched)
@@ -204,13 +213,14 @@ Matching match_collectives(const Run& run, const ClockTrust& clocks) {
   section.units = std::move(found.units);
   section.desyncs = std::move(found.desyncs);
   section.key = found.by_call_order ? "group and call order (sequence numbers are missing)" : "group and sequence";
-  time_units(run, clocks, matching, section);
+  const std::vector<std::size_t> present = count_present(run);
+  time_units(run, clocks, present, matching, section);
   section.unmatched = static_cast<std::int64_t>(found.rows) - section.matched;
   std::ranges::sort(section.units, {}, [](const Unit& unit) {
     return std::tuple(unit.first_start, unit.group, unit.sequence, unit.members.front());
   });
   section.groups = sum_groups(run, clocks, section.units);
-  count_unmatched(run, section, matching.quality);
+  count_unmatched(run, section, present, matching.quality);
   if (found.desynced_units > 0) matching.quality.add(Counter::desync, found.desynced_units);
   if (found.by_call_order) matching.quality.add(Counter::no_comm_args);
   matching.section = std::move(section);

@@ -8,6 +8,7 @@
 
 #include "element_type.h"
 #include "exports/json_text.h"
+#include "exports/kineto_category.h"
 #include "exports/kineto_own_block.h"
 #include "keys.h"
 #include "rankscope/core/format.h"
@@ -27,6 +28,17 @@ bool is_memory_track(std::string_view name) {
          name.ends_with("allocated_change_bytes");
 }
 
+/// Numbers that are made up lie above it.
+std::int64_t largest_correlation(const Run& run) {
+  const StringId key = run.strings().find(keys::correlation);
+  std::int64_t largest = 0;
+  if (!key.is_set() || run.links().empty()) return largest;
+  for (const Span& span : run.spans())
+    if (const auto told = run.attributes_of(run.id_of(span)).find(key); told && told->kind == AttributeKind::number)
+      largest = std::max(largest, told->number);
+  return largest;
+}
+
 }  // namespace
 
 KinetoWords::KinetoWords(const Run& run)
@@ -36,7 +48,7 @@ KinetoWords::KinetoWords(const Run& run)
   onward.resize(run.links().size());
   std::iota(onward.begin(), onward.end(), 0U);
   std::ranges::stable_sort(onward, {}, [&run](std::uint32_t row) { return run.links()[row].from; });
-  std::int64_t next = 0;
+  std::int64_t next = largest_correlation(run);
   for (const Link& link : run.links()) {
     if (link.kind != LinkKind::launch) continue;
     const auto from = run.number(link.from, keys::correlation);
@@ -186,30 +198,28 @@ void KinetoFile::place(const Row& row, RunTime time) {
 void KinetoFile::span(const Span& span, const Lane& lane, const Row& row) {
   const AttributeRange attributes = run_.attributes_of(run_.id_of(span));
   const auto told = category_.is_set() ? attributes.find(category_) : std::nullopt;
-  const bool keeps_category = told && told->kind == AttributeKind::text;
+  const bool keeps_category =
+      told && told->kind == AttributeKind::text && (!keeps_rows_ || belongs_on(run_.text(told->text), lane.kind));
   const bool ours = span.kind == SpanKind::comm && lane.kind != LaneKind::stream &&
                     span.collective != Span::no_collective && !run_.text(span.name).starts_with("gloo:");
   if (ours) collective(span, row);
-  const std::string_view category = keeps_category ? std::string_view{} : category_of(span, lane);
+  const std::string_view category = keeps_category ? run_.text(told->text) : kineto_category(run_, span, row);
   const std::string name = quoted_name(span, ours);
-  event('X', category, name);
+  event('X', keeps_category ? std::string_view{} : category, name);
   if (keeps_category) out_.text(", \"cat\": ").text(quoted(told->text));
   place(row, span.time.begin);
   out_.text(", \"dur\": ").micros(span.time.length().count());
-  arguments(attributes, &span, lane);
+  arguments(attributes, &span, lane, keeps_category ? category_ : StringId::none());
   if (keeps_rows_) own_arguments(span, category, name);
   close();
 }
 
 /// What the category and the name do not tell whoever reads them.
 void KinetoFile::own_arguments(const Span& span, std::string_view category, std::string_view name) {
-  const bool is_default = (category == "kernel" && span.kind == SpanKind::compute) ||
-                          (category == "user_annotation" && span.kind == SpanKind::user) ||
-                          (category != "kernel" && category != "user_annotation");
   const bool may_mislead = name.find_first_of(":#") != std::string_view::npos;  // "nccl:all_reduce", "ProfilerStep#3"
   const bool says_so = (span.kind == SpanKind::step && name.starts_with("\"ProfilerStep#")) ||
                        (span.kind == SpanKind::comm && name.starts_with("\"gloo:"));
-  if (!says_so && (may_mislead || !is_default)) {
+  if (!says_so && (may_mislead || !tells_kind(category, span.kind))) {
     argument(format("\"{}\"", keys::own_kind));
     out_.text("\"").text(name_of(span.kind)).text("\"");
   }
@@ -230,50 +240,13 @@ std::string KinetoFile::quoted_name(const Span& span, bool ours) const {
   return std::string{quoted(span.name)};
 }
 
-std::string_view KinetoFile::category_of(const Span& span, const Lane& lane) const {
-  if (lane.kind == LaneKind::annotation) return "gpu_user_annotation";
-  if (run_.text(lane.name) == "profiler" && lane.kind == LaneKind::thread) return "Trace";
-  const bool on_stream = lane.kind == LaneKind::stream;
-  switch (span.kind) {
-    case SpanKind::op:
-      return "cpu_op";
-    case SpanKind::runtime:
-      return "cuda_runtime";
-    case SpanKind::compute:
-    case SpanKind::comm:
-    case SpanKind::graph:
-      return on_stream ? "kernel" : "user_annotation";
-    case SpanKind::memory:
-      if (!on_stream) return "user_annotation";
-      return run_.text(span.name).starts_with("Memset") ? "gpu_memset" : "gpu_memcpy";
-    case SpanKind::sync:
-      return on_stream ? "cuda_sync" : "user_annotation";
-    case SpanKind::overhead:
-      return "overhead";
-    case SpanKind::python:
-      return "python_function";
-    case SpanKind::user:
-    case SpanKind::step:
-    case SpanKind::data:
-    case SpanKind::forward:
-    case SpanKind::backward:
-    case SpanKind::optimizer:
-    case SpanKind::wait:
-    case SpanKind::loader:
-    case SpanKind::checkpoint:
-    case SpanKind::api:
-      return "user_annotation";
-  }
-  return "user_annotation";
-}
-
-void KinetoFile::arguments(const AttributeRange& attributes, const Span* span, const Lane& lane) {
+void KinetoFile::arguments(const AttributeRange& attributes, const Span* span, const Lane& lane, StringId left_out) {
   first_argument_ = true;
   bool says_correlation = false;
   bool says_device = lane.kind != LaneKind::stream;
   bool says_stream = says_device;
   for (const Attribute& attribute : attributes) {
-    if (span != nullptr && attribute.key == category_ && category_.is_set()) continue;
+    if (attribute.key == left_out) continue;
     if (keeps_rows_ && run_.text(attribute.key).starts_with(keys::own_prefix)) continue;  // of an earlier export
     if (span != nullptr && span->kind == SpanKind::step && attribute.key == index_) continue;
     if (attribute.key == correlation_ && span != nullptr && words_.joined[run_.id_of(*span).index()] != 0) continue;
@@ -290,7 +263,7 @@ void KinetoFile::arguments(const AttributeRange& attributes, const Span* span, c
   }
   if (span == nullptr) return;
   if (!says_device) argument(keys::device, std::max(lane.device, 0));
-  if (!says_stream) argument(keys::stream, lane.number);
+  if (!says_stream) argument(keys::stream, rows_[span->lane.index()].tid);
   if (const std::int64_t made = words_.joined[run_.id_of(*span).index()]; made != 0) argument(keys::correlation, made);
 }
 
@@ -314,7 +287,7 @@ void KinetoFile::mark(const Mark& mark, const Row& row) {
   event('i', memory ? "cpu_instant_event" : "", quoted(mark.name));
   out_.text(", \"s\": \"t\"");
   place(row, mark.time);
-  arguments(run_.attributes_of(mark), nullptr, run_.lane(mark.lane));
+  arguments(run_.attributes_of(mark), nullptr, run_.lane(mark.lane), StringId::none());
   close();
 }
 

@@ -70,12 +70,11 @@ class KinetoFile {
 
   void event(char phase, std::string_view category, std::string_view quoted_name);
   void place(const Row& row, RunTime time);
-  void arguments(const AttributeRange& attributes, const Span* span, const Lane& lane);
+  void arguments(const AttributeRange& attributes, const Span* span, const Lane& lane, StringId left_out);
   void argument(std::string_view quoted_key);
   void argument(std::string_view key, std::int64_t value);
   void close();
   [[nodiscard]] std::string quoted_name(const Span& span, bool ours) const;
-  [[nodiscard]] std::string_view category_of(const Span& span, const Lane& lane) const;
   [[nodiscard]] bool derived_from_marks(const CounterTrack& track) const;
   [[nodiscard]] std::string_view quoted(StringId id) const { return words_.text(id); }
 

@@ -69,7 +69,8 @@ class OwnBlock {
   void rows() {
     const Process& process = run_.processes()[process_];
     const ClockInfo& clock = run_.info().clock;
-    out_.text(",\n    \"rows\": {\"clock\": ").text(json_string(clock.method));
+    out_.text(",\n    \"rows\": {\"zero_ns\": ").integer(words_.zero_ns);
+    out_.text(", \"clock\": ").text(json_string(clock.method));
     out_.text(", \"clock_error_ns\": ").integer(clock.error.count());
     out_.text(", \"local_rank\": ").integer(process.local_rank);
     out_.text(", \"recorded_from\": ").integer(ns_of(process.recorded.begin) - words_.zero_ns);
@@ -125,8 +126,6 @@ class OwnBlock {
 };
 
 }  // namespace
-
-bool is_kineto_trace(const Run& run) { return run.info().source == "kineto"; }
 
 void write_own_block(const Run& run, std::uint32_t process, std::span<const KinetoRow> rows, const KinetoWords& words,
                      TextWriter& out) {

@@ -17,7 +17,4 @@ struct KinetoWords;
 void write_own_block(const Run& run, std::uint32_t process, std::span<const KinetoRow> rows, const KinetoWords& words,
                      TextWriter& out);
 
-/// True for runs of which Kineto's own fields tell all.
-[[nodiscard]] bool is_kineto_trace(const Run& run);
-
 }  // namespace rankscope::analyzer

@@ -16,8 +16,11 @@ struct KinetoRow {
   bool overhead = false;
 };
 
+/// True for runs of which Kineto's own fields tell all.
+[[nodiscard]] bool is_kineto_trace(const Run& run);
+
 /// By lane of the run; those of other processes are empty. Rows of the host are threads of the process, and two of one
-/// number become threads of different pids.
+/// number become threads of different pids; two streams of one device and number get different numbers.
 [[nodiscard]] std::vector<KinetoRow> kineto_rows(const Run& run, std::uint32_t process);
 
 }  // namespace rankscope::analyzer

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "rankscope/core/result.h"
 
@@ -10,5 +11,8 @@ namespace rankscope::analyzer {
 
 /// Up to 64 KiB, unpacked as often as the file was packed with gzip. `unreadable` if it cannot be opened.
 [[nodiscard]] Result<std::string> file_head(const std::filesystem::path& path);
+
+/// Of a file whose head is empty, as a predicate: that it is empty, or too damaged to be unpacked.
+[[nodiscard]] std::string_view why_no_head(const std::filesystem::path& path);
 
 }  // namespace rankscope::analyzer

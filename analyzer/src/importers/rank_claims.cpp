@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <system_error>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "rankscope/core/format.h"
 
@@ -13,46 +16,71 @@ using Rows = std::vector<std::size_t>;
 
 constexpr std::size_t most_names = 32;
 
-fs::path plain(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
-
-/// How a map can name an input: the bare name if no other file has it.
-std::string name_of(std::span<const RankInput> inputs, std::size_t row) {
-  const RankInput& input = inputs[row];
-  const bool shared_name = std::ranges::any_of(inputs, [&](const RankInput& other) {
-    return other.path != input.path && other.path.filename() == input.path.filename();
-  });
-  const std::string file = shared_name ? input.path.string() : input.path.filename().string();
-  return input.processes > 1 && input.pid ? format("{}:{}", file, *input.pid) : file;
+/// The path by which files are compared; as it is where the current folder is gone.
+std::string plain(const fs::path& path) {
+  std::error_code failed;
+  const fs::path whole = fs::absolute(path, failed);
+  return (failed ? path : whole).lexically_normal().string();
 }
 
-std::string names_of(std::span<const RankInput> inputs, std::span<const std::size_t> rows) {
-  std::string names;
-  for (std::size_t i = 0; i < std::min(rows.size(), most_names); ++i) {
-    names += (i > 0 ? ", " : "") + name_of(inputs, rows[i]);
-    if (!inputs[rows[i]].program.empty()) names += format(" ({})", inputs[rows[i]].program);
+/// The inputs by what a map can call them. Large jobs have thousands, so each is looked at once.
+class InputIndex {
+ public:
+  explicit InputIndex(std::span<const RankInput> inputs) : inputs_(inputs) {
+    for (std::size_t row = 0; row < inputs.size(); ++row) {
+      paths_.push_back(plain(inputs[row].path));
+      by_path_[paths_.back()].push_back(row);
+      by_name_[inputs[row].path.filename().string()].push_back(row);
+    }
+    for (const auto& [name, rows] : by_name_)
+      if (std::ranges::any_of(rows, [&](std::size_t row) { return paths_[row] != paths_[rows.front()]; }))
+        shared_names_.insert(name);
   }
-  if (rows.size() > most_names) names += format(" and {} more", rows.size() - most_names);
-  return names;
-}
 
-/// Rows of the file that a text names: by its path, else by its bare name.
-Rows rows_of_file(std::span<const RankInput> inputs, std::string_view file) {
-  Rows by_path;
-  Rows by_name;
-  for (std::size_t row = 0; row < inputs.size(); ++row) {
-    if (plain(inputs[row].path) == plain(file)) by_path.push_back(row);
-    if (inputs[row].path.filename().string() == file) by_name.push_back(row);
+  [[nodiscard]] std::span<const RankInput> inputs() const { return inputs_; }
+
+  /// How a map can name an input: the bare name if no other file has it.
+  [[nodiscard]] std::string name_of(std::size_t row) const {
+    const RankInput& input = inputs_[row];
+    const std::string bare = input.path.filename().string();
+    const std::string file = shared_names_.contains(bare) ? input.path.string() : bare;
+    return input.processes > 1 && input.pid ? format("{}:{}", file, *input.pid) : file;
   }
-  return by_path.empty() ? by_name : by_path;
-}
+
+  [[nodiscard]] std::string names_of(std::span<const std::size_t> rows) const {
+    std::string names;
+    for (std::size_t i = 0; i < std::min(rows.size(), most_names); ++i) {
+      names += (i > 0 ? ", " : "") + name_of(rows[i]);
+      if (!inputs_[rows[i]].program.empty()) names += format(" ({})", inputs_[rows[i]].program);
+    }
+    if (rows.size() > most_names) names += format(" and {} more", rows.size() - most_names);
+    return names;
+  }
+
+  /// Rows of the file that a text names: by its path, else by its bare name. An empty text names nothing.
+  [[nodiscard]] Rows rows_of_file(std::string_view file) const {
+    if (file.empty()) return {};
+    if (const auto found = by_path_.find(plain(file)); found != by_path_.end()) return found->second;
+    const auto found = by_name_.find(std::string{file});
+    return found == by_name_.end() ? Rows{} : found->second;
+  }
+
+ private:
+  std::span<const RankInput> inputs_;
+  std::vector<std::string> paths_;  // parallel to the inputs
+  std::unordered_map<std::string, Rows> by_path_;
+  std::unordered_map<std::string, Rows> by_name_;
+  std::unordered_set<std::string> shared_names_;  // of several files
+};
 
 /// Rows of FILE:PID.
-Rows rows_of_process(std::span<const RankInput> inputs, std::string_view entry) {
+Rows rows_of_process(const InputIndex& index, std::string_view entry) {
   const std::size_t colon = entry.rfind(':');
   if (colon == std::string_view::npos) return {};
-  Rows rows = rows_of_file(inputs, entry.substr(0, colon));
+  Rows rows = index.rows_of_file(entry.substr(0, colon));
   std::erase_if(rows, [&](std::size_t row) {
-    return !inputs[row].pid || std::to_string(*inputs[row].pid) != entry.substr(colon + 1);
+    const auto& pid = index.inputs()[row].pid;
+    return !pid || std::to_string(*pid) != entry.substr(colon + 1);
   });
   return rows;
 }
@@ -66,19 +94,20 @@ Rows all_rows(std::span<const RankInput> inputs) {
 }
 
 /// The one row that an entry of the map names.
-Result<std::size_t> row_of(std::span<const RankInput> inputs, const std::string& entry) {
-  Rows rows = rows_of_file(inputs, entry);
-  if (rows.empty()) rows = rows_of_process(inputs, entry);
+Result<std::size_t> row_of(const InputIndex& index, const std::string& entry) {
+  const std::span<const RankInput> inputs = index.inputs();
+  Rows rows = index.rows_of_file(entry);
+  if (rows.empty()) rows = rows_of_process(index, entry);
   if (rows.empty())
     return wrong_map(
-        format("nothing that is opened is named {}; there is {}", entry, names_of(inputs, all_rows(inputs))));
+        format("nothing that is opened is named {}; there is {}", entry, index.names_of(all_rows(inputs))));
   if (rows.size() == 1) return rows.front();
   const bool one_file =
       std::ranges::all_of(rows, [&](std::size_t row) { return inputs[row].path == inputs[rows.front()].path; });
   if (one_file)
     return wrong_map(
-        format("{} holds {} processes; name each as FILE:PID=RANK: {}", entry, rows.size(), names_of(inputs, rows)));
-  return wrong_map(format("{} names {} files; write their paths: {}", entry, rows.size(), names_of(inputs, rows)));
+        format("{} holds {} processes; name each as FILE:PID=RANK: {}", entry, rows.size(), index.names_of(rows)));
+  return wrong_map(format("{} names {} files; write their paths: {}", entry, rows.size(), index.names_of(rows)));
 }
 
 }  // namespace
@@ -86,10 +115,12 @@ Result<std::size_t> row_of(std::span<const RankInput> inputs, const std::string&
 Result<std::vector<std::optional<std::int64_t>>> ranks_from_map(std::span<const RankInput> inputs,
                                                                 const std::map<std::string, std::uint32_t>& map) {
   std::vector<std::optional<std::int64_t>> ranks(inputs.size());
+  if (map.empty()) return ranks;
+  const InputIndex index{inputs};
   std::map<std::size_t, std::string> entries;
   std::map<std::uint32_t, std::string> owners;
   for (const auto& [entry, rank] : map) {
-    RS_TRY(const std::size_t row, row_of(inputs, entry));
+    RS_TRY(const std::size_t row, row_of(index, entry));
     const auto [same, is_new] = entries.try_emplace(row, entry);
     if (!is_new) return wrong_map(format("{} and {} are one file; name it once", same->second, entry));
     const auto [owner, is_free] = owners.try_emplace(rank, entry);
@@ -106,19 +137,19 @@ Result<void> check_claims(std::span<const RankInput> inputs, std::span<const Ran
     if (!claims[row].rank) continue;
     owners[*claims[row].rank].push_back(row);
     if (claims[row].by_map && world_size > 0 && *claims[row].rank >= world_size)
-      return wrong_map(format("{} is given rank {}, but the job has {} ranks (0 to {})", name_of(inputs, row),
-                              *claims[row].rank, world_size, world_size - 1));
+      return wrong_map(format("{} is given rank {}, but the job has {} ranks (0 to {})",
+                              InputIndex{inputs}.name_of(row), *claims[row].rank, world_size, world_size - 1));
   }
   for (const auto& [rank, rows] : owners) {
     if (rows.size() < 2) continue;
     const bool by_map = std::ranges::any_of(rows, [&](std::size_t row) { return claims[row].by_map; });
     if (by_map)
       return wrong_map(format("rank {} is given to one of {}, and the others say that they are it; name them all", rank,
-                              names_of(inputs, rows)));
+                              InputIndex{inputs}.names_of(rows)));
     return fail(ErrorKind::unreadable,
                 format("{} inputs claim to be rank {}: {}; open one of them, or name their ranks with --rank-map "
                        "FILE=RANK,...",
-                       rows.size(), rank, names_of(inputs, rows)));
+                       rows.size(), rank, InputIndex{inputs}.names_of(rows)));
   }
   return {};
 }
@@ -127,7 +158,7 @@ tl::unexpected<Error> nothing_tells(std::span<const RankInput> inputs, std::span
   const bool several = std::ranges::any_of(rows, [&](std::size_t row) { return inputs[row].processes > 1; });
   return fail(ErrorKind::unreadable,
               format("nothing tells which ranks these are: {}; name them with --rank-map {}=RANK,...",
-                     names_of(inputs, rows), several ? "FILE:PID" : "FILE"));
+                     InputIndex{inputs}.names_of(rows), several ? "FILE:PID" : "FILE"));
 }
 
 std::optional<std::int64_t> rank_in_name(std::string_view file_name) {

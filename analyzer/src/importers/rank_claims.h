@@ -10,11 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/analyzer/open.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {
-
-inline constexpr std::int64_t most_ranks = 1 << 24;
 
 /// A process that may be a rank, as --rank-map and messages name it.
 struct RankInput {

@@ -39,6 +39,7 @@ class Unpacker {
     while (true) {
       RS_TRY(const std::size_t bytes, in_.read(block));
       if (bytes == 0 && files_ > 0) return {};
+      RS_TRY_VOID(count(bytes));
       tar::Member member;
       const auto kind = bytes == block.size() ? tar::read_header(block, member) : tar::BlockKind::broken;
       if (kind == tar::BlockKind::end && files_ > 0) return drain();
@@ -58,14 +59,15 @@ class Unpacker {
     std::array<char, tar::block_bytes> rest{};
     for (std::size_t bytes = 1; bytes > 0;) {
       RS_TRY(bytes, in_.read(rest));
+      RS_TRY_VOID(count(bytes));
     }
     return {};
   }
 
-  /// What a member claims to hold is counted before it is unpacked.
-  Result<void> count(const tar::Member& member) {
-    if (member.bytes <= most_bytes_ - bytes_) {
-      bytes_ += member.bytes;
+  /// Everything that is unpacked is counted before: what members claim to hold, their headers and what fills blocks.
+  Result<void> count(std::uint64_t bytes) {
+    if (bytes <= most_bytes_ - bytes_) {
+      bytes_ += bytes;
       return {};
     }
     return fail(ErrorKind::unreadable,
@@ -75,21 +77,22 @@ class Unpacker {
   }
 
   Result<void> copy(const tar::Member& member) {
-    RS_TRY_VOID(count(member));
+    const std::size_t padding = tar::padding_after(member.bytes).size();
+    RS_TRY_VOID(count(member.bytes));
+    RS_TRY_VOID(count(padding));
     const fs::path place = member.is_file ? place_of(member) : fs::path{};
     std::ofstream out;
     if (!place.empty()) {
       out.open(target_ / place, std::ios::binary);
       ++files_;
     }
-    std::vector<char> buffer(copy_bytes);
-    std::uint64_t rest = member.bytes + tar::padding_after(member.bytes).size();
+    std::uint64_t rest = member.bytes + padding;
     std::uint64_t data = member.bytes;
     while (rest > 0) {
-      const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(rest, buffer.size()));
-      RS_TRY(const std::size_t got, in_.read(std::span{buffer}.first(want)));
+      const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(rest, buffer_.size()));
+      RS_TRY(const std::size_t got, in_.read(std::span{buffer_}.first(want)));
       if (got != want) return fail(ErrorKind::unreadable, format("{} is cut off in the middle; copy it again", shown_));
-      if (!place.empty()) out.write(buffer.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(got, data)));
+      if (!place.empty()) out.write(buffer_.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(got, data)));
       data -= std::min<std::uint64_t>(got, data);
       rest -= got;
     }
@@ -107,6 +110,7 @@ class Unpacker {
   std::uint64_t most_bytes_;
   std::uint64_t bytes_ = 0;
   std::size_t files_ = 0;
+  std::vector<char> buffer_ = std::vector<char>(copy_bytes);
 };
 
 /// Recordings shrink to a fifth or a tenth; a small file that fills a disk is an attack or damage.

@@ -81,7 +81,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {events_repaired, "events_repaired", info,
      "Events hold texts with quotes that were not escaped; they were read as far as that can be told."},
     {events_incomplete, "events_incomplete", data_loss,
-     "Events without a name, category, thread or time were left out."},
+     "Events without a name, category, thread or time, and collectives that an export did not write whole, were left "
+     "out."},
     {events_unsupported, "events_unsupported", info,
      "Kinds of events that the profiler itself does not write (begin/end pairs, arrows of other tools) were left out."},
     {categories_unknown, "categories_unknown", info,

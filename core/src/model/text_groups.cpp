@@ -34,16 +34,17 @@ void Groups::declare(const std::string& name, std::vector<RankId> members, Group
   by_name_[name].push_back({std::move(members), id});
 }
 
-Result<GroupId> Groups::find(std::string_view name, RankId rank, std::string_view members) const {
+Result<GroupId> Groups::find(std::string_view name, RankId rank, std::optional<std::string_view> members) const {
   const auto named = by_name_.find(name);
   if (named == by_name_.end())
     return fail(ErrorKind::unreadable, format("group '{}' needs a line '@group {} RANKS' before", name, name));
   const std::vector<Declared>& groups = named->second;
-  if (!members.empty()) {
-    RS_TRY(const std::vector<RankId> wanted, ranks_from(members));
+  if (members) {
+    RS_TRY(const std::vector<RankId> wanted, ranks_from(*members));
     const auto exact = std::ranges::find(groups, wanted, &Declared::members);
     if (exact != groups.end()) return exact->id;
-    return fail(ErrorKind::unreadable, format("no line '@group {} {}' is above", name, members));
+    return fail(ErrorKind::unreadable,
+                format("no line '@group {} {}' is above", name, members->empty() ? "\"\"" : *members));
   }
   const auto own = std::find_if(groups.rbegin(), groups.rend(), [rank](const Declared& group) {
     return std::ranges::find(group.members, rank) != group.members.end();

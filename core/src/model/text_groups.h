@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,7 @@ class Groups {
   void declare(const std::string& name, std::vector<RankId> members, GroupId id);
   /// The one of that name that is meant on a rank: with these members if a list is given, else the latest that the rank
   /// belongs to, else the latest.
-  [[nodiscard]] Result<GroupId> find(std::string_view name, RankId rank, std::string_view members) const;
+  [[nodiscard]] Result<GroupId> find(std::string_view name, RankId rank, std::optional<std::string_view> members) const;
 
  private:
   struct Declared {

@@ -340,7 +340,8 @@ Result<void> TextReader::collective(const NewCollective& base, const Words& word
   const bool unknown_group = group == "-" && !find(words, "group")->quoted;
   const Word* members = find(words, "members");
   if (!unknown_group) {
-    RS_TRY(result.group, groups_.find(group, result.rank, members == nullptr ? "" : members->value));
+    const auto listed = members == nullptr ? std::nullopt : std::optional<std::string_view>{members->value};
+    RS_TRY(result.group, groups_.find(group, result.rank, listed));
   }
   std::int64_t& next = next_sequence_[{process, group}];
   RS_TRY(result.sequence, integer_or(words, "seq", next));

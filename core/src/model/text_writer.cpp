@@ -64,7 +64,7 @@ void write_run(const Run& run, std::ostream& out) {
   for (const CounterInfo& counter : counter_table())
     if (!is_counted_by_build(counter.counter)) write_quality(run, counter, out);
   for (const Group& group : run.groups())
-    out << format("@group {} {}\n", quote(run.text(group.name)), members_of(group));
+    out << format("@group {} {}\n", quote(run.text(group.name)), group.members.empty() ? "\"\"" : members_of(group));
 }
 
 void write_process(const Run& run, const Process& process, std::ostream& out) {
@@ -111,7 +111,7 @@ std::string group_words(const Run& run, const Collective& collective) {
   });
   const bool member = std::ranges::find(own.members, collective.rank) != own.members.end();
   const std::string name = quote(run.text(own.name));
-  return alike == 1 && member ? name : format("{} members={}", name, members_of(own));
+  return alike == 1 && member ? name : format("{} members={}", name, own.members.empty() ? "\"\"" : members_of(own));
 }
 
 std::string collective_words(const Run& run, const Collective& collective) {

@@ -159,6 +159,15 @@ TEST(Collectives, RanksThatWereNotRecordedMakeWaitsLowerBounds) {
   EXPECT_EQ(matched.section().partial, 1);
 }
 
+TEST(Collectives, AHugeGroupIsNotCountedAgainForEachOfItsCollectives) {
+  std::string text = "@run clock=same_host\n@group world 0";
+  for (int rank = 1; rank < 4096; ++rank) text += "," + std::to_string(rank);
+  for (int i = 0; i < 20000; ++i)
+    text += "\n0 comm " + std::to_string(10 * i) + " " + std::to_string(10 * i + 5) + " allreduce group=world";
+  const Matched matched = match(text + "\n");
+  EXPECT_EQ(matched.matching.quality.of(Counter::collectives_alone), 20000U);
+}
+
 TEST(Collectives, PartnersThatWereNotRecordedAreNoError) {
   const Matched matched = match(
       "@run clock=same_host world_size=4\n@group dp 0,1\n@group tp 0,2\n"

@@ -62,6 +62,16 @@ std::vector<std::string> kinds_of(const Run& run) {
   return kinds;
 }
 
+/// Each span with its lane.
+std::vector<std::string> lanes_of(const Run& run) {
+  std::vector<std::string> lanes;
+  for (const Span& span : run.spans())
+    if (run.text(span.name) != "record_param_comms")
+      lanes.push_back(std::string{run.text(run.lane(span.lane).name)} + " " + std::to_string(ns_of(span.time.begin)));
+  std::ranges::sort(lanes);
+  return lanes;
+}
+
 constexpr std::string_view native =
     "@run source=rankscope world_size=2 clock=wall_clock clock_error=777 origin_unix=1700000000000000000\n"
     "@group dp 0,1\n"
@@ -105,6 +115,78 @@ TEST(KinetoExport, SendsAndReceivesOfOneKernelComeBack) {
   EXPECT_EQ(again->info().clock, run->info().clock) << "of an export that does not say when it was recorded";
   EXPECT_EQ(again->quality().of(Counter::time_origin_unknown), 0U);
   EXPECT_EQ(again->extent(), run->extent());
+}
+
+TEST(KinetoExport, ACollectiveThatStartsBeforeItIsEnqueuedComesBackAsEnqueuedThen) {
+  const auto again = sent_around(
+      *run_of("@group dp 0,1\n0 op 0 400 x\n0 comm 310 500 allreduce group=dp seq=4 bytes=400 enqueued=320 on=main\n"));
+  ASSERT_NE(again, nullptr);
+  ASSERT_EQ(again->collectives().size(), 1U);
+  EXPECT_EQ(again->collectives()[0].enqueued, at(310));
+  EXPECT_TRUE(again->collectives()[0].span.is_set());
+}
+
+TEST(KinetoExport, ThreadsThatAUserNamedLikeThoseOfKinetoComeBack) {
+  const auto run = run_of(
+      "@group dp 0,1\n@rank 0 pid=7\n"
+      "0 forward 0 300 forward lane=profiler\n0 overhead 310 320 flush lane=main\n"
+      "0 comm 310 500 allreduce group=dp seq=4 enqueued=305 on=\"profiler overhead\" lane=profiler\n"
+      "0 wait 300 500 wait lane=\"profiler overhead\"\n");
+  const auto again = sent_around(*run);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(collectives_of(*again), collectives_of(*run));
+  EXPECT_EQ(kinds_of(*again), kinds_of(*run));
+  EXPECT_EQ(lanes_of(*again), lanes_of(*run));
+}
+
+TEST(KinetoExport, StreamsOfOneDeviceAndNumberStayApart) {
+  const auto run = run_of(
+      "@rank 0 pid=7\n@lane 0 first kind=stream number=7 device=0\n@lane 0 second kind=stream number=7 device=0\n"
+      "0 compute 0 300 a lane=first\n0 compute 100 200 b lane=second\n");
+  const auto again = sent_around(*run);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(lanes_of(*again), lanes_of(*run));
+}
+
+TEST(KinetoExport, CallsKeepTheirKindBesideACategoryThatKinetoLacks) {
+  const auto run = run_of(
+      "@run source=nsys\n@rank 0 pid=7\n0 runtime 0 50 ioctl lane=main cat=os_runtime\n"
+      "0 runtime 60 70 cuInit lane=main cat=cuda_driver\n0 api 80 90 MPI_Barrier lane=main cat=mpi\n"
+      "0 user 91 92 mine lane=main cat=kernel\n");
+  const auto again = sent_around(*run);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(kinds_of(*again), kinds_of(*run));
+  EXPECT_EQ(lanes_of(*again), lanes_of(*run));
+  EXPECT_EQ(again->quality().of(Counter::categories_unknown), 0U);
+}
+
+TEST(KinetoExport, TwoCallsOfOneNumberAreNoErrorOfTheExport) {
+  const auto run = run_of(
+      "@run source=nsys\n@rank 0 pid=7\n0 runtime 0 50 cudaMemcpy lane=main correlation=5\n"
+      "0 runtime 10 40 cuMemcpy lane=main correlation=5\n0 runtime 70 80 cudaLaunchKernel lane=main\n"
+      "0 memory 60 90 Memcpy correlation=5\n0 compute 100 110 gemm\n"
+      "@link launch 0 3\n@link launch 2 4\n");
+  const auto again = sent_around(*run);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->quality(), run->quality());
+  EXPECT_EQ(again->links().size(), run->links().size());
+}
+
+TEST(KinetoExport, TimesCountFromWhereTheyDidThoughWhatStoodThereIsLeftOut) {
+  const auto run = run_of(
+      "@run origin_unix=1700000000000000000\n@rank - pid=3 program=launcher\n- user 0 10 launch\n"
+      "@rank 0 pid=7\n0 op 200 400 x\n");
+  const auto again = sent_around(*run);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->extent(), (TimeRange{at(200), at(400)}));
+  EXPECT_EQ(again->info().origin_unix_ns, run->info().origin_unix_ns);
+}
+
+TEST(KinetoExport, AGroupWithoutMembersComesBack) {
+  const auto run = run_of("@group dp \"\"\n0 comm 310 500 allreduce group=dp members=\"\" seq=4\n");
+  const auto again = sent_around(*run);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(collectives_of(*again), collectives_of(*run));
 }
 
 TEST(KinetoExport, SeveralRanksAreAFolderAndNeverOneNamedLikeAFile) {

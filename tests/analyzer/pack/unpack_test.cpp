@@ -30,5 +30,24 @@ TEST(Unpack, APackThatWouldFillTheDiskIsRefusedBeforeItDoes) {
   EXPECT_THAT(run.error().message, HasSubstr("bomb.tar.zst would unpack to more than 268 MB"));
 }
 
+TEST(Unpack, MillionsOfEmptyMembersCountByTheirHeaders) {
+  const testing::TemporaryFolder folder;
+  {
+    auto file = OutputFile::create(folder / "many.tar.zst");
+    ASSERT_TRUE(file) << file.error().message;
+    ZstdWriter zstd{*file};
+    const auto header = tar::header_of({.name = "nothing"});
+    ASSERT_TRUE(header) << header.error().message;
+    std::string headers;
+    for (int i = 0; i < 2048; ++i) headers += *header;
+    for (int i = 0; i < 300; ++i) ASSERT_TRUE(zstd.write(headers));
+    ASSERT_TRUE(zstd.finish());
+    ASSERT_TRUE(file->commit());
+  }
+  const auto run = read_pack(folder / "many.tar.zst");
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, HasSubstr("many.tar.zst would unpack to more than 268 MB"));
+}
+
 }  // namespace
 }  // namespace rankscope::analyzer

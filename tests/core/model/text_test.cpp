@@ -102,6 +102,22 @@ TEST(TextForm, GroupsOfOneNameAreToldApartByTheirRanks) {
             "line 2: no line '@group dp 0,3' is above");
 }
 
+TEST(TextForm, AGroupWithoutMembersIsReadBack) {
+  const auto first = run_from_text(
+      "@group dp \"\"\n@group dp 0,1\n"
+      "0 comm 30 80 allreduce group=dp members=\"\"\n0 comm 90 95 allreduce group=dp\n");
+  ASSERT_TRUE(first) << first.error().message;
+  const std::string text = to_text(**first);
+  const auto second = run_from_text(text);
+  ASSERT_TRUE(second) << second.error().message << '\n' << text;
+  EXPECT_EQ(to_text(**second), text);
+  std::vector<std::size_t> sizes;
+  for (const Collective& row : (*second)->collectives())
+    sizes.push_back((*second)->groups()[row.group.index()].members.size());
+  std::ranges::sort(sizes);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{0, 2}));
+}
+
 TEST(TextForm, AnErrorNamesTheLine) {
   EXPECT_EQ(run_from_text("0 compute 0 60 gemm\n0 banana 1 2 x\n").error().message,
             "line 2: 'banana' is no kind of span");

@@ -15,6 +15,9 @@
 
 namespace rankscope::analyzer {
 
+/// Ranks of foreign traces are below it; what claims more is damaged.
+inline constexpr std::int64_t most_ranks = 1 << 24;
+
 /// How foreign traces are read.
 struct ImportOptions {
   std::map<std::string, std::uint32_t> rank_map;  ///< file name -> rank, for files that do not tell (--rank-map)

@@ -8,13 +8,13 @@
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/trace_file.h"
 #include "keys.h"
+#include "rankscope/analyzer/open.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {
 
 constexpr std::size_t most_enclosing = 64;
 constexpr std::int64_t most_members = 1 << 20;
-constexpr std::int64_t most_ranks = 1 << 24;
 
 /// What is known of one operation; filled from the best source to the poorest.
 struct Description {

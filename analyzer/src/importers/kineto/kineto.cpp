@@ -34,19 +34,21 @@ bool is_one_export(std::span<const TraceFile> files) {
   return std::ranges::all_of(files, [&first](const TraceFile& file) {
     const auto& own = file.metadata.own;
     return own && own->rows && own->rows->clock == first.own->rows->clock && own->run == first.own->run &&
-           file.metadata.base_ns == first.base_ns;
+           own->rows->zero_ns == first.own->rows->zero_ns && file.metadata.base_ns == first.base_ns;
   });
 }
 
-/// Keeps the clock of the run that was exported.
+/// Keeps the clock of the run that was exported, and its time 0: what stood there may not be in the files.
 void align_export(std::span<const TraceFile> files, RunBuilder& run) {
   std::optional<std::int64_t> origin;
   for (const TraceFile& file : files)
     if (file.extent) origin = std::min(origin.value_or(ns_of(file.extent->begin)), ns_of(file.extent->begin));
-  const std::vector<nanoseconds> shifts(files.size(), nanoseconds{-origin.value_or(0)});
+  const OwnRows& rows = *files.front().metadata.own->rows;
+  const std::int64_t zero = rows.zero_ns.value_or(-origin.value_or(0));
+  const std::vector<nanoseconds> shifts(files.size(), nanoseconds{zero});
   run.shift(shifts);
-  run.info().clock = files.front().metadata.own->rows->clock;
-  if (const auto base = files.front().metadata.base_ns) run.info().origin_unix_ns = *base + origin.value_or(0);
+  run.info().clock = rows.clock;
+  if (const auto base = files.front().metadata.base_ns) run.info().origin_unix_ns = *base - zero;
 }
 
 /// What leads back from run time to the ts of the file, for numbers that depend on its rounding. An export of ours says

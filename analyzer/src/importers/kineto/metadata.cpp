@@ -6,13 +6,13 @@
 #include <span>
 
 #include "importers/kineto/decimal.h"
+#include "rankscope/analyzer/open.h"
 #include "rankscope/core/secrets.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {
 
 constexpr std::int64_t largest_base = 4'000'000'000'000'000'000;
-constexpr std::int64_t most_ranks = 1 << 24;
 
 /// Kept as facts of the process.
 constexpr std::array<std::string_view, 12> kept{"cupti_version",

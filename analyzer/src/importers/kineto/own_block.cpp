@@ -1,6 +1,7 @@
 #include "importers/kineto/own_block.h"
 
 #include <algorithm>
+#include <array>
 
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/metadata.h"
@@ -23,11 +24,8 @@ RunTime time_from(std::string_view text) {
   return at(std::clamp(number(text, 0), -furthest, furthest));
 }
 
-/// True where the times that the state covers are in order.
-bool in_order(const OwnCollective& row) {
-  const bool starts = row.state == CommState::enqueued || row.enqueued <= row.started;
-  return starts && (row.state != CommState::finished || row.started <= row.finished);
-}
+constexpr std::int64_t furthest_zero = std::int64_t{1} << 60U;  // 36 years before the first event
+constexpr std::array<std::string_view, 3> sources{"rankscope", "kineto", "nsys"};
 
 std::optional<CommState> state_from(std::string_view text) {
   switch (number(text)) {
@@ -51,11 +49,13 @@ void add_lane(const Value& item, OwnRows& rows) {
   rows.lanes.push_back(std::move(lane));  // also one that is broken: others are found by their place
 }
 
-void add_collective(const Value& item, OwnRows& rows) {
+/// Nothing for what no export writes. A collective cannot start before it is enqueued: where clocks say so, it was
+/// enqueued when it started.
+std::optional<OwnCollective> collective_from(const Value& item) {
   const auto texts = texts_from(item.raw);
-  if (texts.size() != 13) return;
+  if (texts.size() != 13) return std::nullopt;
   const auto state = state_from(texts[6]);
-  if (!state) return;
+  if (!state) return std::nullopt;
   OwnCollective row;
   row.op = texts[0];
   row.dtype = texts[1];
@@ -70,7 +70,9 @@ void add_collective(const Value& item, OwnRows& rows) {
   row.lane = number(texts[10]);
   row.enqueued_on = number(texts[11]);
   row.has_span = number(texts[12]) == 1;
-  if (in_order(row)) rows.collectives.push_back(std::move(row));
+  if (row.state == CommState::finished && row.finished < row.started) return std::nullopt;
+  if (row.state != CommState::enqueued) row.enqueued = std::min(row.enqueued, row.started);
+  return row;
 }
 
 OwnRows rows_from(std::string_view object) {
@@ -79,7 +81,9 @@ OwnRows rows_from(std::string_view object) {
     if (key == "clock") rows.clock.method = text_from(value);
     if (key == "clock_error_ns") rows.clock.error = nanoseconds{std::max<std::int64_t>(number(value.raw), 0)};
     if (key == "lanes") for_each_item(value.raw, [&rows](const Value& item) { add_lane(item, rows); });
-    if (key == "collectives") for_each_item(value.raw, [&rows](const Value& item) { add_collective(item, rows); });
+    if (key == "collectives")
+      for_each_item(value.raw, [&rows](const Value& item) { rows.collectives.push_back(collective_from(item)); });
+    if (key == "zero_ns") rows.zero_ns = std::clamp<std::int64_t>(number(value.raw, 0), -furthest_zero, 0);
     if (key == "local_rank") rows.local_rank = number(value.raw);
     if (key == "recorded_from") rows.recorded.begin = time_from(value.raw);
     if (key == "recorded_to") rows.recorded.end = time_from(value.raw);
@@ -87,6 +91,11 @@ OwnRows rows_from(std::string_view object) {
     if (key == "exit_status") rows.exit_status = number(value.raw, 0);
   });
   return rows;
+}
+
+std::string source_from(const Value& value) {
+  std::string source = text_from(value);
+  return std::ranges::find(sources, source) == sources.end() ? std::string{} : source;
 }
 
 void add_place(const Value& item, OwnBlock& own) {
@@ -116,7 +125,7 @@ OwnBlock own_block_from(std::string_view object) {
     if (key == "pid") own.pid = integer_of(value.raw);
     if (key == "host") own.host = text_from(value);
     if (key == "program") own.program = text_from(value);
-    if (key == "source") own.source = text_from(value);
+    if (key == "source") own.source = source_from(value);
     if (key == "rows") own.rows = rows_from(value.raw);
   });
   return own;

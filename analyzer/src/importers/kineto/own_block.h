@@ -44,7 +44,8 @@ struct OwnCollective {
 struct OwnRows {
   ClockInfo clock;
   std::vector<OwnLane> lanes;
-  std::vector<OwnCollective> collectives;
+  std::vector<std::optional<OwnCollective>> collectives;  ///< by row; nothing for one that cannot be used
+  std::optional<std::int64_t> zero_ns;                    ///< run time of ts 0
   std::int64_t local_rank = -1;
   TimeRange recorded{};
   Ending ending = Ending::unknown;
@@ -59,7 +60,7 @@ struct OwnBlock {
   std::optional<std::int64_t> pid;
   std::string host;
   std::string program;
-  std::string source;  ///< of the run that was exported
+  std::string source;  ///< of the run that was exported: one that the analyses know, or empty
   std::optional<OwnRows> rows;
 };
 

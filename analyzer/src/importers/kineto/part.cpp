@@ -28,6 +28,11 @@ bool is_integer(const Value& value) {
   return value.kind == ValueKind::number && (value.short_number ? value.decimals == 0 : integer_of(value).has_value());
 }
 
+/// True where our own export says what the category does not.
+bool tells_kind(const Event& event) {
+  return std::ranges::any_of(event.arguments, [](const Argument& argument) { return argument.key == keys::own_kind; });
+}
+
 bool is_comm_range(std::string_view name) {
   return name == "record_param_comms" || name.starts_with("nccl:") || name.starts_with("gloo:");
 }
@@ -93,7 +98,7 @@ void Part::span(const Event& event) {
   if (kind == SpanKind::step)
     builder.add_attribute(ticket, index_key_, integer_of(builder.text(name).substr(step_prefix.size())).value_or(0));
   if (category.keep_name) builder.add_attribute(ticket, category_key_, text_of(event.category));
-  if (category.name.empty()) quality().add(Counter::categories_unknown);
+  if (category.name.empty() && !tells_kind(event)) quality().add(Counter::categories_unknown);
   attributes(event, ticket, category, key);
   note_comm(category, ticket, name, kind);
 }

@@ -5,8 +5,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "importers/importer.h"
 #include "importers/kineto/decimal.h"
 #include "keys.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {
@@ -22,7 +24,14 @@ class Rows {
     for (const OwnLane& lane : own_.lanes) lanes_.push_back(lane_of(lane));
     for (const GroupConfig& group : file_.metadata.groups) groups_.push_back(group_of(group));
     collect_spans();
-    for (const OwnCollective& row : own_.collectives) add(row);
+    std::vector<std::size_t> unusable;
+    for (std::size_t row = 0; row < own_.collectives.size(); ++row)
+      if (!own_.collectives[row] || !add(*own_.collectives[row])) unusable.push_back(row);
+    if (unusable.empty()) return;
+    add_loss({Counter::events_incomplete, unusable.size(),
+              format("{}: collectives of the block rankscope, first row {}", file_.path.filename().string(),
+                     unusable.front())},
+             run_);
   }
 
  private:
@@ -33,8 +42,8 @@ class Rows {
                            : lane.kind == LaneKind::annotation ? LaneClass::annotation
                                                                : LaneClass::thread;
     if (const auto found = file_.lanes.find({what, lane.pid, lane.tid}); found != file_.lanes.end()) {
-      const std::string name{run_.text(run_.lanes()[found->second.index()].name)};
-      run_.rename_lane(found->second, name, lane.kind);
+      const std::string now{run_.text(run_.lanes()[found->second.index()].name)};
+      run_.rename_lane(found->second, lane.name.empty() ? now : lane.name, lane.kind);
       return found->second;
     }
     const auto device = static_cast<std::int32_t>(std::clamp<std::int64_t>(on_device ? lane.pid : -1, -1, 1 << 20));
@@ -44,7 +53,7 @@ class Rows {
   GroupId group_of(const GroupConfig& group) {
     std::vector<RankId> members;
     for (const std::uint32_t rank : group.ranks) members.push_back(RankId{rank});
-    return members.empty() ? GroupId::none() : run_.add_group(group.name, members);
+    return run_.add_group(group.name, members);
   }
 
   void collect_spans() {
@@ -58,7 +67,8 @@ class Rows {
     return found == spans_.end() ? no_span : spans_.extract(found).mapped();
   }
 
-  void add(const OwnCollective& from) {
+  /// False for a row that refers to nothing, as no export writes it.
+  bool add(const OwnCollective& from) {
     const auto at = [](const auto& list, std::int64_t place) {
       using Id = typename std::remove_cvref_t<decltype(list)>::value_type;
       return place >= 0 && std::cmp_less(place, list.size()) ? list[static_cast<std::size_t>(place)] : Id::none();
@@ -66,7 +76,9 @@ class Rows {
     NewCollective row{.rank = rank_, .group = at(groups_, from.group)};
     row.lane = at(lanes_, from.lane);
     row.enqueued_on = at(lanes_, from.enqueued_on);
-    if (!row.lane.is_set() && !row.enqueued_on.is_set()) return;  // no export writes this
+    const bool dangles = (from.group >= 0 && !row.group.is_set()) || (from.lane >= 0 && !row.lane.is_set()) ||
+                         (from.enqueued_on >= 0 && !row.enqueued_on.is_set());
+    if (dangles || (!row.lane.is_set() && !row.enqueued_on.is_set())) return false;
     row.op = run_.intern(from.op);
     if (!from.dtype.empty()) row.dtype = run_.intern(from.dtype);
     row.sequence = from.sequence;
@@ -78,6 +90,7 @@ class Rows {
     row.finished = from.finished;
     if (from.has_span) row.span_ticket = take_span(row.lane, row.started);
     run_.add_collective(row);
+    return true;
   }
 
   const TraceFile& file_;

@@ -120,10 +120,11 @@ void TraceFile::take(Part&& part, RunBuilder& run) {
 
 std::vector<std::uint32_t> link_spans(const TraceFile& file, RunBuilder& run) {
   const Calls calls{file.calls, run.spans()};
+  const bool counted_before = file.metadata.own && file.metadata.own->rows;  // by the importer of the run exported
   std::vector<std::uint32_t> comm_calls(file.comm_kernels.size(), no_call);
   for (const Numbered& activity : file.activities) {
     const Calls::Found call = calls.of(activity.number);
-    if (call.ambiguous) run.quality().add(Counter::correlation_reused);
+    if (call.ambiguous && !counted_before) run.quality().add(Counter::correlation_reused);
     if (call.span == no_call) {
       run.quality().add(Counter::kernels_without_launch);
       continue;

@@ -182,6 +182,8 @@ TEST(ForeignFiles, WhatIsNoTraceIsRefusedInOneSentence) {
     return run ? std::string{"it was read"} : run.error().message;
   };
   EXPECT_THAT(refused("a.json", ""), HasSubstr("is empty"));
+  EXPECT_THAT(refused("a.json.gz", "\x1f\x8b no gzip"), HasSubstr("is damaged: nothing of it can be unpacked"));
+  EXPECT_THAT(refused("nothing.json.gz", packed("")), HasSubstr("is empty"));
   EXPECT_THAT(refused("b.json", "{\"x\": 1}"), HasSubstr("no format that rankscope reads"));
   EXPECT_THAT(refused("c.json", "{\"schemaVersion\": 1}"), HasSubstr("no traceEvents"));
   EXPECT_THAT(refused("d.json", "{\"traceEvents\": []}"), HasSubstr("no events"));
@@ -225,14 +227,17 @@ TEST(DamagedTrace, FilesOfAFolderThatHoldNoTraceAreNamed) {
   folder.write("rank0.json", trace(op("a", 1, 2)));
   folder.write("rank1.json", "");
   folder.write("rank2.json.gz", packed(""));
+  folder.write("rank3.json.gz", "\x1f\x8b no gzip");
   folder.write("notes.md", "hello");
   folder.write("report.json", R"({"schema": "rankscope.report/1"})");
   const auto run = folder.open();
   expect_spans(run, {"a"});
-  EXPECT_EQ(count(run, Counter::files_left_out), 2U);
+  EXPECT_EQ(count(run, Counter::files_left_out), 3U);
   EXPECT_THAT((*run)->info().places,
               ElementsAre(QualityPlace{Counter::files_left_out, 1, "rank1.json, which is empty"},
-                          QualityPlace{Counter::files_left_out, 1, "rank2.json.gz, which is no trace"}));
+                          QualityPlace{Counter::files_left_out, 1, "rank2.json.gz, which is empty"},
+                          QualityPlace{Counter::files_left_out, 1,
+                                       "rank3.json.gz, which is damaged: nothing of it can be unpacked"}));
 }
 
 }  // namespace

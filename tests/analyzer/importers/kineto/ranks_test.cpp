@@ -44,6 +44,7 @@ TEST(TraceRanks, FileNamesTellTheRank) {
   EXPECT_EQ(rank_in_name("Rank_3.sqlite"), 3);
   EXPECT_EQ(rank_in_name("ranking.json"), std::nullopt);
   EXPECT_EQ(rank_in_name("prank3.json"), std::nullopt);
+  EXPECT_EQ(rank_in_name("localrank3.json"), std::nullopt) << "of a node, or inside of another word";
   EXPECT_EQ(rank_in_name("rank--3.json"), std::nullopt);
   EXPECT_EQ(rank_in_name("report_10.json"), std::nullopt);
   EXPECT_EQ(rank_in_name("worker_7.json"), std::nullopt);
@@ -99,6 +100,7 @@ TEST(TraceRanks, AMapThatDoesNotFitIsRefusedInOneSentence) {
   folder.write("b.json", without_rank(op("y", 1, 2)));
   EXPECT_THAT(refusal_of(folder, {{"c.json", 1}}),
               HasSubstr("nothing that is opened is named c.json; there is a.json, b.json"));
+  EXPECT_THAT(refusal_of(folder, {{":5", 0}}), HasSubstr("nothing that is opened is named :5"));
   EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {"b.json", 1}}), HasSubstr("a.json and b.json are both given rank 1"));
   const std::string path = (folder.path() / "a.json").string();
   EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {path, 2}}), HasSubstr("are one file"));
@@ -116,6 +118,19 @@ TEST(TraceRanks, AMapNamesFilesByNameOrPath) {
   const auto run = folder.open(with_map({{(folder.path() / "." / "a.json").string(), 4}, {"b.json", 3}}));
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_THAT((*run)->ranks(), ElementsAre(RankId{3}, RankId{4}));
+}
+
+TEST(TraceRanks, AMapOfThousandsOfFilesTakesNoTime) {
+  std::vector<RankInput> inputs;
+  std::map<std::string, std::uint32_t> map;
+  for (std::uint32_t rank = 0; rank < 4000; ++rank) {
+    inputs.push_back({.path = "traces/" + std::to_string(rank) + "/trace.json"});
+    map.emplace(inputs.back().path.string(), rank);
+  }
+  const auto ranks = ranks_from_map(inputs, map);
+  ASSERT_TRUE(ranks) << ranks.error().message;
+  EXPECT_EQ(ranks->at(2345), 2345);
+  EXPECT_EQ(ranks_from_map(inputs, {}).value(), std::vector<std::optional<std::int64_t>>(inputs.size()));
 }
 
 TEST(TraceRanks, ANameThatSeveralFilesHaveIsNoName) {
