@@ -2,6 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "rankscope/analyzer/render.h"
+#include "render/json_copies.h"
+#include "render/json_kernels.h"
+#include "render/json_operators.h"
 #include "source_advice.h"
 
 namespace rankscope::analyzer {
@@ -264,6 +267,10 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["steps"] = section_json(report.steps, [](const auto& steps) { return list_json(steps.steps, step_json); });
   out["ranks"] = section_json(report.rank_rows, [](const auto& rows) { return list_json(rows, rank_json); });
   out["rank_facts"] = list_json(report.rank_facts, facts_json);
+  out["kernels"] = section_json(report.kernels, [&](const auto& section) { return kernels_json(section, options); });
+  out["operators"] =
+      section_json(report.operators, [&](const auto& section) { return operators_json(section, options); });
+  out["copies"] = section_json(report.copies, [&](const auto& section) { return copies_json(section, options); });
   out["collectives"] =
       section_json(report.collectives, [&](const auto& section) { return collectives_json(section, run, options); });
   out["efficiency"] = later_section("the efficiency tree");

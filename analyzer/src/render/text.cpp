@@ -2,8 +2,11 @@
 
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
+#include "render/copies.h"
 #include "render/idle.h"
+#include "render/kernels.h"
 #include "render/missing.h"
+#include "render/operators.h"
 #include "render/page.h"
 #include "render/tables.h"
 #include "render/verdict.h"
@@ -178,6 +181,9 @@ std::string render_text(const Report& report, const Run&, const ReportOptions& o
   add_rank_facts(page, report, options);
   add_rank_tables(page, report, options);
   add_idle_reasons(page, report, options);
+  add_kernels(page, report, options);
+  add_operators(page, report, options);
+  add_copies(page, report, options);
   add_collectives(page, report, options);
   add_quality(page, report);
   add_missing(page, report);
