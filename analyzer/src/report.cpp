@@ -6,10 +6,13 @@
 #include "analyses/asked_for.h"
 #include "analyses/clock_trust.h"
 #include "analyses/collectives.h"
+#include "analyses/copies.h"
 #include "analyses/findings.h"
 #include "analyses/hta.h"
+#include "analyses/kernels.h"
 #include "analyses/launches.h"
 #include "analyses/lost_ranks.h"
+#include "analyses/operators.h"
 #include "analyses/rank_rows.h"
 #include "analyses/run_facts.h"
 #include "analyses/same_job.h"
@@ -67,6 +70,16 @@ void run_ranks(Work& work) {
 
 void run_launches(Work& work) { work.report.launches = launches_of(work.run, work.report.steps, work.options); }
 
+void run_kernels(Work& work) { work.report.kernels = tabulate_kernels(work.run, work.report.steps, work.options); }
+
+void run_operators(Work& work) {
+  work.report.operators = tabulate_operators(work.run, work.report.steps, work.options);
+}
+
+void run_copies(Work& work) {
+  work.report.copies = tabulate_copies(work.run, work.report.steps, work.all_steps, work.options);
+}
+
 void run_stragglers(Work& work) {
   if (!work.other_jobs.empty()) {
     work.report.stragglers = unavailable(work.other_jobs);
@@ -100,6 +113,9 @@ constexpr std::array registry{
              run_collectives},
     Analysis{{"ranks", "Where did the time of each rank go?"}, run_ranks},
     Analysis{{"launches", "How well does the host feed the streams of its accelerator?"}, run_launches},
+    Analysis{{"kernels", "Which kernels and copies took the time, and what ran together?"}, run_kernels},
+    Analysis{{"operators", "Which operators and annotations took the time of host and device?"}, run_operators},
+    Analysis{{"copies", "How fast are copies, and what makes the host wait for the device?"}, run_copies},
     Analysis{{"stragglers", "Which rank is slow, since when, and why?"}, run_stragglers},
     Analysis{{"findings", "What is wrong, how bad is it, and what does fixing it give back?"}, run_findings},
     Analysis{{"hta", "What does HTA say of the same trace, and where is it wrong?"}, run_hta},
@@ -166,7 +182,8 @@ Report analyze(const Run& run, const ReportOptions& options) {
 }
 
 bool anything_computed(const Report& report) {
-  return report.steps || report.rank_rows || report.collectives || report.stragglers || report.findings;
+  return report.steps || report.rank_rows || report.collectives || report.stragglers || report.findings ||
+         report.kernels || report.operators || report.copies;
 }
 
 }  // namespace rankscope::analyzer

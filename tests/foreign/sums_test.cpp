@@ -1,6 +1,9 @@
 // Numbers that must add up, on every recording that others made.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/report.h"
 #include "shared_data.h"
@@ -43,6 +46,58 @@ TEST_P(SharedRecordings, SplitTheirTimeExactly) {
     std::array<std::int64_t, analyzer::idle_cause_count> shares{};
     for (const analyzer::IdleShare& share : row.idle_shares) shares[static_cast<std::size_t>(share.cause)] += share.ns;
     EXPECT_EQ(shares, split.idle_causes_ns);
+  }
+}
+
+TEST_P(SharedRecordings, ChargeTheirBusyTimeToKernelsExactly) {
+  const auto run = analyzer::open_run(testing::shared_data() / GetParam());
+  if (!run) GTEST_SKIP() << run.error().message;
+  const analyzer::Report report = analyzer::analyze(**run, {});
+  if (!report.kernels) GTEST_SKIP() << report.kernels.error().why;
+  for (const analyzer::RankKernels& rank : report.kernels->ranks) {
+    const auto row = std::ranges::find(*report.rank_rows, rank.rank, &analyzer::RankRow::rank);
+    std::int64_t exclusive = 0;
+    for (const analyzer::RankKernelRow& kernel : rank.names) exclusive += kernel.times.exclusive_ns;
+    EXPECT_EQ(exclusive, row->total.window_ns - row->total.idle_ns);
+    EXPECT_EQ(rank.exclusive_ns, exclusive);
+    EXPECT_EQ(rank.window_ns, row->total.window_ns);
+    EXPECT_EQ(std::accumulate(rank.together.begin(), rank.together.end(), std::int64_t{0}), rank.window_ns);
+    EXPECT_EQ(rank.together[1] + rank.together[3] + rank.together[5] + rank.together[7], row->total.compute_ns);
+  }
+  const auto exclusive_of = [](const std::vector<analyzer::KernelRow>& rows) {
+    return analyzer::rest_of(std::span{rows}, 0).exclusive_ns;
+  };
+  EXPECT_EQ(exclusive_of(report.kernels->names), report.kernels->exclusive_ns);
+  EXPECT_EQ(exclusive_of(report.kernels->keys), report.kernels->exclusive_ns);
+}
+
+TEST_P(SharedRecordings, ChargeTheirBusyTimeToOperatorsExactly) {
+  const auto run = analyzer::open_run(testing::shared_data() / GetParam());
+  if (!run) GTEST_SKIP() << run.error().message;
+  const analyzer::Report report = analyzer::analyze(**run, {});
+  if (!report.operators) GTEST_SKIP() << report.operators.error().why;
+  const analyzer::OperatorsSection& section = *report.operators;
+  if (report.kernels) {
+    EXPECT_EQ(section.device_ns, report.kernels->exclusive_ns);
+  }
+  for (const analyzer::OperatorTable* table : {&section.operators, &section.annotations}) {
+    std::int64_t device = table->outside_device_ns;
+    for (const analyzer::OperatorRow& row : table->rows) {
+      device += row.times.device_ns;
+      EXPECT_LE(row.times.self_ns, row.times.total_ns) << row.name;
+      EXPECT_LE(row.times.device_ns, row.times.device_total_ns) << row.name;
+      analyzer::ShapeRow shapes;
+      for (const analyzer::ShapeRow& shape : row.shapes) {
+        shapes.calls += shape.calls;
+        shapes.self_ns += shape.self_ns;
+        shapes.device_ns += shape.device_ns;
+      }
+      if (row.shapes.empty()) continue;
+      EXPECT_EQ(shapes.calls, row.times.calls) << row.name;
+      EXPECT_EQ(shapes.self_ns, row.times.self_ns) << row.name;
+      EXPECT_EQ(shapes.device_ns, row.times.device_ns) << row.name;
+    }
+    EXPECT_EQ(device, section.device_ns);
   }
 }
 

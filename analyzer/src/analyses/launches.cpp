@@ -4,9 +4,9 @@
 #include <map>
 
 #include "analyses/asked_for.h"
+#include "analyses/counted_windows.h"
 #include "analyses/interval_set.h"
 #include "analyses/queue_depth.h"
-#include "analyses/rank_rows.h"
 #include "analyses/statistics.h"
 
 namespace rankscope::analyzer {
@@ -131,7 +131,7 @@ Section<LaunchesSection> launches_of(const Run& run, const Section<StepsSection>
   LaunchesSection section;
   for (const RankId rank : run.ranks()) {
     if (!run.has_accelerator(rank) || !is_asked_for(options, rank)) continue;
-    RankLaunches{run, rank, counted_windows(run, rank, steps), uses}.append_to(section.rows);
+    RankLaunches{run, rank, counted_windows(run, rank, steps).ranges, uses}.append_to(section.rows);
   }
   if (section.rows.empty()) return unavailable("the recording has no launch calls");
   return section;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "analyses/counted_windows.h"
 #include "analyses/run_facts.h"
 #include "analyses/split.h"
 
@@ -13,24 +14,6 @@ namespace {
 Ratio share(std::int64_t part, std::int64_t whole, std::string_view why_not) {
   if (whole <= 0) return {std::nullopt, std::string{why_not}};
   return {static_cast<double>(part) / static_cast<double>(whole), {}};
-}
-
-/// The windows that count: those of the counted steps, else the whole recording of the rank.
-struct Windows {
-  std::vector<TimeRange> ranges;
-  bool per_step = false;
-};
-
-Windows windows_to_split(const Run& run, RankId rank, const Section<StepsSection>& steps) {
-  Windows windows;
-  if (steps) {
-    for (const StepWindow& window : windows_of(*steps, rank)) {
-      if (steps->counted(window.index)) windows.ranges.push_back(window.window);
-    }
-  }
-  windows.per_step = !windows.ranges.empty();
-  if (!windows.per_step) windows.ranges.push_back(run.process_of(rank).recorded);
-  return windows;
 }
 
 void add_counters(const Run& run, const StepsSection* asked_for, RankRow& row) {
@@ -84,11 +67,11 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   row.rank = rank;
   row.host = run.text(run.process_of(rank).host);
   row.device = device_of(run, rank);
-  const Windows windows = windows_to_split(run, rank, steps);
+  const CountedWindows windows = counted_windows(run, rank, steps);
   std::vector<TimeSplit> splits = split_windows(layers.layers, windows.ranges);
   row.idle_shares = idle_shares(run, layers.idle, windows.ranges);
   for (const TimeSplit& split : splits) row.total += split;
-  if (windows.per_step) row.per_step = std::move(splits);
+  if (windows.steps > 0) row.per_step = std::move(splits);
   row.overlap_ratio = share(row.total.overlapped_comm_ns, row.total.comm_ns, "no communication");
   row.busy = share(row.total.window_ns - row.total.idle_ns, row.total.window_ns, "empty window");
   row.compute = share(row.total.compute_ns, row.total.window_ns, "empty window");
@@ -96,21 +79,13 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   return row;
 }
 
-constexpr const char* nothing_counted =
-    "none of the steps asked for is complete and behind the warm-up (--include-warmup counts that, too)";
 constexpr const char* nothing_classified = "nothing was recorded that tells compute from communication";
 
 }  // namespace
 
-std::vector<TimeRange> counted_windows(const Run& run, RankId rank, const Section<StepsSection>& steps) {
-  return windows_to_split(run, rank, steps).ranges;
-}
-
 Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps, const Matching& matching,
                                           const ReportOptions& options) {
-  // Never the whole recording in the place of the steps asked for.
-  if (options.steps && !steps) return unavailable(steps.error().why);
-  if (options.steps && counted_steps(*steps).empty()) return unavailable(nothing_counted);
+  if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
   std::vector<RankRow> rows;
   bool any_classified = false;
   for (const RankId rank : run.ranks()) {

@@ -10,7 +10,4 @@ namespace rankscope::analyzer {
 [[nodiscard]] Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps,
                                                         const Matching& matching, const ReportOptions& options);
 
-/// The windows of a rank that count: those of the counted steps, else its whole recording.
-[[nodiscard]] std::vector<TimeRange> counted_windows(const Run& run, RankId rank, const Section<StepsSection>& steps);
-
 }  // namespace rankscope::analyzer

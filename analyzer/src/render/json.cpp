@@ -2,7 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "rankscope/analyzer/render.h"
+#include "render/json_copies.h"
 #include "render/json_hta.h"
+#include "render/json_kernels.h"
+#include "render/json_operators.h"
 #include "source_advice.h"
 
 namespace rankscope::analyzer {
@@ -305,6 +308,10 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["rank_facts"] = list_json(report.rank_facts, facts_json);
   out["launches"] =
       section_json(report.launches, [](const auto& section) { return list_json(section.rows, launch_json); });
+  out["kernels"] = section_json(report.kernels, [&](const auto& section) { return kernels_json(section, options); });
+  out["operators"] =
+      section_json(report.operators, [&](const auto& section) { return operators_json(section, options); });
+  out["copies"] = section_json(report.copies, [&](const auto& section) { return copies_json(section, options); });
   out["collectives"] =
       section_json(report.collectives, [&](const auto& section) { return collectives_json(section, run, options); });
   out["efficiency"] = later_section("the efficiency tree");

@@ -2,10 +2,13 @@
 
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
+#include "render/copies.h"
 #include "render/hta_words.h"
 #include "render/idle.h"
+#include "render/kernels.h"
 #include "render/launches.h"
 #include "render/missing.h"
+#include "render/operators.h"
 #include "render/page.h"
 #include "render/sentences.h"
 #include "render/tables.h"
@@ -109,6 +112,9 @@ std::string render_text(const Report& report, const Run&, const ReportOptions& o
   add_rank_tables(page, report, options);
   if (const auto idle = idle_reasons(report, options.top)) add_noted_table(page, "WHY NOTHING RAN", *idle);
   if (const auto launches = launch_table(report, options.top)) add_noted_table(page, "LAUNCHES", *launches);
+  add_kernels(page, report, options);
+  add_operators(page, report, options);
+  add_copies(page, report, options);
   add_collectives(page, report, options);
   add_hta(page, report, options);
   add_quality(page, report);

@@ -242,8 +242,8 @@ TEST(Report, ASlowRankIsAFindingWithAdviceAndGain) {
 TEST(Report, TheRegistryIsInTheOrderOfTheReport) {
   std::vector<std::string_view> order;
   for (const AnalysisInfo& info : analyses()) order.push_back(info.id);
-  EXPECT_EQ(order, (std::vector<std::string_view>{"steps", "collectives", "ranks", "launches", "stragglers", "findings",
-                                                  "hta"}));
+  EXPECT_EQ(order, (std::vector<std::string_view>{"steps", "collectives", "ranks", "launches", "kernels", "operators",
+                                                  "copies", "stragglers", "findings", "hta"}));
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ std::vector<std::string> keys_of(const Json& object) {
 TEST(RenderJson, HasEverySectionOfTheSchema) {
   const auto json = rendered(slow_report(*sample_run()));
   EXPECT_EQ(json.at("schema"), "rankscope.report/1");
-  for (const auto* key : {"run", "steps", "ranks", "collectives", "efficiency", "stragglers", "critical_path",
-                          "pipeline", "what_if", "findings", "data_quality"}) {
+  for (const auto* key : {"run", "steps", "ranks", "kernels", "operators", "copies", "collectives", "efficiency",
+                          "stragglers", "critical_path", "pipeline", "what_if", "findings", "data_quality"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   for (const auto* key : {"efficiency", "critical_path", "pipeline", "what_if"}) {

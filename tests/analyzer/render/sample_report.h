@@ -113,6 +113,9 @@ inline Report clean_report(const Run& run) {
                                  .peak_rss_bytes = 512'000'000});
   }
   report.rank_rows = rows;
+  report.kernels = unavailable(std::string{no_accelerator});
+  report.operators = unavailable("no operator and no annotation was recorded");
+  report.copies = unavailable(std::string{no_accelerator});
   report.collectives = sample_collectives(run);
   report.stragglers = StragglersSection{.rows = {},
                                         .compared = "Compared with 3 peers; medians of 19 steps.",

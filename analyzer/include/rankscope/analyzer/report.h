@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "rankscope/analyzer/collectives_section.h"
+#include "rankscope/analyzer/copies_section.h"
 #include "rankscope/analyzer/findings_section.h"
 #include "rankscope/analyzer/hta_section.h"
+#include "rankscope/analyzer/kernels_section.h"
 #include "rankscope/analyzer/launches_section.h"
+#include "rankscope/analyzer/operators_section.h"
 #include "rankscope/analyzer/rank_sections.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/steps_section.h"
@@ -48,6 +51,9 @@ struct Report {
   Section<StepsSection> steps = unavailable("not computed");
   Section<std::vector<RankRow>> rank_rows = unavailable("not computed");
   Section<LaunchesSection> launches = unavailable("not computed");
+  Section<KernelsSection> kernels = unavailable("not computed");
+  Section<OperatorsSection> operators = unavailable("not computed");
+  Section<CopiesSection> copies = unavailable("not computed");
   Section<CollectivesSection> collectives = unavailable("not computed");
   Section<StragglersSection> stragglers = unavailable("not computed");
   Section<std::vector<Finding>> findings = unavailable("not computed");

@@ -1,0 +1,42 @@
+// Copies by kind, and what made the host wait for the device (metrics.md 4.7).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankscope/analyzer/section.h"
+
+namespace rankscope::analyzer {
+
+/// Copies or memsets of one kind between the same kinds of memory that began in the counted windows.
+struct CopyRow {
+  std::string kind;    ///< "HtoD", "DtoH", "DtoD", "PtoP", ..., "memset", "other"
+  std::string memory;  ///< "Pageable -> Device"; empty: not recorded
+  std::int64_t count = 0;
+  std::int64_t sum_ns = 0;
+  std::int64_t bytes = 0;       ///< of those that tell
+  std::int64_t unmeasured = 0;  ///< without length or without bytes; left out of the bandwidth
+  std::optional<double> gbps;   ///< bytes / ns of the measured ones
+};
+
+/// Calls of the host, by where they were made.
+struct HostCallRow {
+  std::string call;
+  std::string op;     ///< innermost operator around it; empty: none
+  std::string range;  ///< innermost annotation around it; empty: none
+  std::int64_t count = 0;
+  std::int64_t ns = 0;
+};
+
+struct CopiesSection {
+  std::vector<CopyRow> copies;                ///< the longest first
+  std::vector<HostCallRow> blocking_copies;   ///< calls that return only when the copy is done, or copy pageable memory
+  std::vector<HostCallRow> synchronizations;  ///< the host waits for the device
+  std::vector<HostCallRow> allocations;  ///< cudaMalloc, cudaFree, ... in the counted windows behind the first step
+  std::int64_t ranks = 0;
+  std::int64_t rank_steps = 0;  ///< steps of all ranks together; 0 where there are none
+};
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,140 @@
+#include "render/operators.h"
+
+#include <algorithm>
+
+#include "rankscope/core/format.h"
+#include "render/means.h"
+#include "render/words.h"
+#include "units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::size_t widest_name = 36;
+constexpr std::size_t operators_with_shapes = 3;
+constexpr std::size_t widest_shapes = 70;
+
+/// Over what the sums of all ranks are divided: their steps, else the ranks.
+std::int64_t parts_of(const OperatorsSection& section) {
+  return std::max<std::int64_t>(1, section.rank_steps > 0 ? section.rank_steps : section.ranks);
+}
+
+/// The end of a name is cut off where it is too long: what all of them begin with is made short.
+std::string name_text(std::string_view name) {
+  constexpr std::string_view front = "autograd::engine::evaluate_function: ";
+  return name.starts_with(front) ? "autograd: " + printable(name.substr(front.size())) : printable(name);
+}
+
+class OperatorTableText {
+ public:
+  OperatorTableText(const OperatorsSection& section, const OperatorTable& table) : section_(section), in_(table) {
+    out_.columns = {{"name", Align::left, widest_name}, {"calls"}, {"host ms"}, {"with nested"}};
+    if (section.accelerators > 0) {
+      for (const char* title : {"device ms", "with nested", "of device"}) out_.columns.push_back({title});
+    }
+  }
+
+  Table of_top(std::size_t limit) && {
+    const std::size_t shown = std::min(limit, in_.rows.size());
+    for (std::size_t i = 0; i < shown; ++i) add(name_text(in_.rows[i].name), in_.rows[i].times, Totals::shown);
+    if (shown < in_.rows.size()) add_rest(shown);
+    if (section_.accelerators > 0 && in_.outside_device_ns > 0) add_outside();
+    return std::move(out_);
+  }
+
+ private:
+  enum class Totals : std::uint8_t { shown, left_out };  // those of different rows hold the same time twice
+
+  void add(std::string name, const OperatorTimes& times, Totals totals) {
+    const std::int64_t parts = parts_of(section_);
+    const auto total = [&](std::int64_t ns) { return totals == Totals::shown ? mean_ms(ns, parts) : std::string{}; };
+    std::vector<Cell> cells{
+        {std::move(name)}, {mean_count(times.calls, parts)}, {mean_ms(times.self_ns, parts)}, {total(times.total_ns)}};
+    if (section_.accelerators > 0) {
+      cells.push_back({mean_ms(times.device_ns, parts)});
+      cells.push_back({total(times.device_total_ns)});
+      cells.push_back({share_text(times.device_ns, section_.device_ns)});
+    }
+    out_.rows.push_back(std::move(cells));
+  }
+
+  void add_rest(std::size_t shown) {
+    OperatorTimes rest;
+    for (std::size_t i = shown; i < in_.rows.size(); ++i) {
+      rest.calls += in_.rows[i].times.calls;
+      rest.self_ns += in_.rows[i].times.self_ns;
+      rest.device_ns += in_.rows[i].times.device_ns;
+    }
+    add(format("rest ({} names)", in_.rows.size() - shown), rest, Totals::left_out);
+  }
+
+  void add_outside() {
+    out_.rows.push_back({{"(none of them)"},
+                         {""},
+                         {""},
+                         {""},
+                         {mean_ms(in_.outside_device_ns, parts_of(section_))},
+                         {""},
+                         {share_text(in_.outside_device_ns, section_.device_ns)}});
+  }
+
+  const OperatorsSection& section_;
+  const OperatorTable& in_;
+  Table out_;
+};
+
+void add_shapes(Page& page, const OperatorTable& table) {
+  std::size_t told = 0;
+  for (const OperatorRow& row : table.rows) {
+    if (told == operators_with_shapes) break;
+    if (row.shapes.empty() || row.shapes.front().shapes.empty()) continue;
+    const ShapeRow& top = row.shapes.front();
+    const bool on_device = row.times.device_ns > 0;
+    page.paragraph(
+        format("{}: {} of {} with inputs {}", printable(row.name),
+               share_text(on_device ? top.device_ns : top.self_ns, on_device ? row.times.device_ns : row.times.self_ns),
+               on_device ? "its device ms" : "its host ms", shortened(printable(top.shapes), widest_shapes)),
+        Tone::faint);
+    ++told;
+  }
+}
+
+void add_backward(Page& page, const OperatorTable& table, const OperatorsSection& section) {
+  const auto longer = [](const OperatorRow& a, const OperatorRow& b) {
+    return std::pair{a.backward.device_total_ns, a.backward.total_ns} <
+           std::pair{b.backward.device_total_ns, b.backward.total_ns};
+  };
+  const auto top = std::ranges::max_element(table.rows, longer);
+  if (top == table.rows.end() || top->backward.calls == 0) return;
+  const std::int64_t parts = parts_of(section);
+  const BackwardTimes& back = top->backward;
+  std::string times = format("{} ms of the host", mean_ms(back.total_ns, parts));
+  if (section.accelerators > 0) times += format(", {} ms of the device", mean_ms(back.device_total_ns, parts));
+  page.paragraph(format("The longest backward pass is that of {}: {}.", printable(top->name), times), Tone::faint);
+}
+
+}  // namespace
+
+void add_operators(Page& page, const Report& report, const ReportOptions& options) {
+  if (!report.operators) return;
+  const OperatorsSection& section = *report.operators;
+  const std::string means =
+      format("mean per {} of {}{}", section.rank_steps > 0 ? "step and rank" : "rank", counted(section.ranks, "rank"),
+             section.accelerators > 0 ? "; device ms: of what it launched" : "");
+  if (!section.operators.rows.empty()) {
+    page.heading("OPERATORS", means);
+    page.table(OperatorTableText(section, section.operators).of_top(options.top));
+    if (section.operators.outside_unlaunched_ns > 0)
+      page.paragraph(format("{} ms of the device have no launch record.",
+                            mean_ms(section.operators.outside_unlaunched_ns, parts_of(section))),
+                     Tone::faint);
+    add_shapes(page, section.operators);
+    add_backward(page, section.operators, section);
+  }
+  if (!section.annotations.rows.empty()) {
+    page.heading("ANNOTATIONS AND MODULES", means);
+    page.table(OperatorTableText(section, section.annotations).of_top(options.top));
+  }
+}
+
+}  // namespace rankscope::analyzer
