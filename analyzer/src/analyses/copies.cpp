@@ -22,7 +22,7 @@ std::optional<std::string_view> behind(std::string_view text, std::string_view f
 CopyRow row_named(std::string_view name) {
   CopyRow row;
   const std::size_t open = name.find(" (");
-  if (open != name.npos && name.ends_with(')')) row.memory = name.substr(open + 2, name.size() - open - 3);
+  if (open != std::string_view::npos && name.ends_with(')')) row.memory = name.substr(open + 2, name.size() - open - 3);
   const std::string_view head = name.substr(0, open);
   if (const auto kind = behind(head, "Memcpy "))
     row.kind = *kind;

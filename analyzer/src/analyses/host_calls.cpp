@@ -65,7 +65,7 @@ HostCalls::Use HostCalls::use_of(const Span& span) {
   Use& use = uses_[span.name.index()];
   if (use == Use::unknown) {
     const std::string_view name = run_.text(span.name);
-    const bool copies = name.find("Memcpy") != name.npos || name.find("Memset") != name.npos;
+    const bool copies = name.find("Memcpy") != std::string_view::npos || name.find("Memset") != std::string_view::npos;
     use = allocates(name) ? Use::allocation : blocks_host(name) && !copies ? Use::synchronization : Use::none;
   }
   return use;

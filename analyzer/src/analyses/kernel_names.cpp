@@ -111,7 +111,7 @@ bool tells(std::string_view word) {
                                     std::string_view{"gemm"},         std::string_view{"fprop"},
                                     std::string_view{"dgrad"},        std::string_view{"wgrad"}};
   return std::ranges::find(wrappers, word) == wrappers.end() &&
-         std::ranges::any_of(marks, [&](std::string_view mark) { return word.find(mark) != word.npos; });
+         std::ranges::any_of(marks, [&](std::string_view mark) { return word.find(mark) != std::string_view::npos; });
 }
 
 std::string_view telling_word(std::string_view text) {
@@ -127,7 +127,7 @@ std::string_view telling_word(std::string_view text) {
 }  // namespace
 
 std::string short_kernel_name(std::string_view name) {
-  if (name.find_first_of("<(") == name.npos || name.starts_with("Memcpy") || name.starts_with("Memset"))
+  if (name.find_first_of("<(") == std::string_view::npos || name.starts_with("Memcpy") || name.starts_with("Memset"))
     return std::string{name};
   std::string text{name};
   remove_all(text, "(anonymous namespace)::");
