@@ -10,8 +10,11 @@
 namespace rankscope::analyzer {
 namespace {
 
-/// What was injected must not be known to whoever looks for it.
-bool is_hidden(std::string_view key) { return key == "injected_faults"; }
+/// What was injected must not be known to whoever looks for it; what each rank counts for itself is no fact of the run
+/// (DATA QUALITY has the sum).
+bool is_hidden(std::string_view key) {
+  return key == "injected_faults" || key == "pace_overruns" || key == "pace_longest_overrun_ns";
+}
 
 /// The command line without its faults: "train --ranks 4 --fault slow:rank=2 --steps 20" -> "train --ranks 4 --steps
 /// 20".
