@@ -33,6 +33,22 @@ std::string duration_text(std::int64_t ns) {
   return with_unit(ns, units);
 }
 
+std::string rank_ranges(std::span<const RankId> ranks) {
+  constexpr std::size_t most = 16;
+  std::string text;
+  std::size_t listed = 0;
+  for (std::size_t first = 0; first < ranks.size(); ++listed) {
+    if (listed == most) return text + ", ...";
+    std::size_t last = first;
+    while (last + 1 < ranks.size() && ranks[last + 1].value == ranks[last].value + 1) ++last;
+    if (last - first == 1) last = first;  // two are shorter as two
+    text += format("{}{}", first == 0 ? "" : ", ", ranks[first].value);
+    if (last > first) text += format("–{}", ranks[last].value);
+    first = last + 1;
+  }
+  return text;
+}
+
 std::string bytes_text(std::int64_t bytes) {
   constexpr std::array<Unit, 5> units{{{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
   return with_unit(bytes, units);

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+
+#include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
 
@@ -11,5 +14,8 @@ namespace rankscope::analyzer {
 
 /// Decimal units, as bandwidths use them: "1.05 MB".
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
+
+/// "0–33, 35, 36"; after 16 ranges "...". Ranks must be sorted.
+[[nodiscard]] std::string rank_ranges(std::span<const RankId> ranks);
 
 }  // namespace rankscope::analyzer

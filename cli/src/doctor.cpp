@@ -73,9 +73,14 @@ Line pressure_line() {
           "the kernel was built or booted without psi; host samples lack pressure"};
 }
 
+/// The driver matters only where something would use it.
 Line device_line() {
+  const auto built = collectors::all_sources();
+  if (!built.has(collectors::Source::cupti))
+    return {false, "kernels and copies", "this version does not record them, with or without an NVIDIA driver",
+            "NVTX ranges, host samples and annotations are recorded"};
   const bool driver = opens("libcuda.so.1");
-  return {false, "NVIDIA driver", driver ? "found, but this version does not record GPUs yet" : "none",
+  return {driver, "NVIDIA driver", driver ? "found" : "none",
           "kernels and copies are not recorded; NVTX ranges, host samples and annotations are"};
 }
 

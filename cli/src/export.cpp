@@ -29,6 +29,9 @@ Result<void> split_words(ExportArguments& arguments) {
   std::vector<std::string>& words = arguments.run.paths;
   if (words.size() < 2)
     return fail(ErrorKind::usage, format("name what to export and where to: rankscope export {} OUT", words.front()));
+  if (words.back().empty())
+    return fail(ErrorKind::usage,
+                "OUT is an empty name; name the file or folder to write (is a shell variable unset?)");
   arguments.out = words.back();
   words.pop_back();
   return {};

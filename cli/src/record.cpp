@@ -16,9 +16,18 @@ int recover(const collectors::RecordOptions& options, const std::string& spool) 
   return summary ? 0 : say(summary.error());
 }
 
+/// The command is no option, so that the library does not know of it.
+class UsageWithCommand : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string name) const override {
+    return "Usage: " + name + " [OPTIONS] -- COMMAND...\n";
+  }
+};
+
 }  // namespace
 
 Action declare_record(CLI::App& app, const Words& behind_dashes) {
+  app.formatter(std::make_shared<UsageWithCommand>());
   const auto options = std::make_shared<collectors::RecordOptions>();
   add_record_options(app, *options);
   const auto spool = std::make_shared<std::string>();

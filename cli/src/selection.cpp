@@ -46,8 +46,11 @@ Result<std::vector<RankId>> rank_list(std::string_view text) {
 }  // namespace
 
 void add_limits(CLI::App& app, Selection& selection) {
-  app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B)");
-  app.add_option("--ranks", selection.ranks, "only these ranks, e.g. 0,2,4-7");
+  const auto not_empty = [](const std::string& value) {
+    return value.empty() ? "its value is empty (is a shell variable unset?)" : std::string{};
+  };
+  app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B)")->check(not_empty);
+  app.add_option("--ranks", selection.ranks, "only these ranks, e.g. 0,2,4-7")->check(not_empty);
 }
 
 void add_selection(CLI::App& app, Selection& selection) {

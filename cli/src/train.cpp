@@ -4,14 +4,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <iterator>
 #include <memory>
 
 #include "programs.h"
 #include "rankscope/core/format.h"
-#include "rankscope/core/recording/manifest.h"
-#include "rankscope/core/recording/recording.h"
 #include "record_options.h"
 #include "say.h"
 #include "verb.h"
@@ -58,29 +54,6 @@ Words without_faults(const Words& words) {
   return rest;
 }
 
-std::size_t segments_in(const std::filesystem::path& recording) {
-  std::error_code absent;
-  std::filesystem::directory_iterator entries{recording / recording::segment_folder, absent};
-  return absent ? 0 : static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
-}
-
-/// Options that the trainer refused leave no recording behind: there was no rank yet.
-int record_training(collectors::RecordOptions& options) {
-  const auto outcome = collectors::run_recorded(options);
-  if (!outcome) return say(outcome.error());
-  const auto& summary = outcome->summary;
-  const bool refused = outcome->status == exit_status(ErrorKind::usage) && summary.ranks == 0;
-  // Another recorder of the job may share the folder.
-  const bool alone = segments_in(summary.out) == summary.processes && recording::spool_marks_of(summary.out).empty();
-  if (refused && alone) {
-    std::error_code failed;
-    std::filesystem::remove_all(summary.out, failed);
-    say(failed ? format("cannot remove {}: {}", summary.out.string(), failed.message())
-               : format("nothing was trained, so {} was removed", summary.out.string()));
-  }
-  return outcome->status;
-}
-
 int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   const auto trainer = find_program_file(trainer_name);
   if (!trainer) {
@@ -101,7 +74,8 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   arguments.record.injected = faults_in(words);
   const bool launched = std::getenv("RANK") != nullptr || std::getenv("SLURM_STEP_ID") != nullptr;
   if (!launched) arguments.record.launcher = "rankscope train";
-  return record_training(arguments.record);
+  arguments.record.refusal_status = exit_status(ErrorKind::usage);  // there was no rank yet
+  return record(arguments.record);
 }
 
 }  // namespace

@@ -158,6 +158,11 @@ TEST_F(ReadingVerbs, StepsOrRanksThatTheRecordingLacksAreAWrongOption) {
   EXPECT_EQ(steps.status, 2);
   EXPECT_THAT(steps.err, HasSubstr("0 to 9"));
   EXPECT_EQ(rankscope({"report", run, "--ranks", "7"}).status, 2);
+  for (const char* option : {"--ranks", "--steps"}) {
+    const auto empty = rankscope({"report", run, option, ""});
+    EXPECT_EQ(empty.status, 2) << option;
+    EXPECT_THAT(empty.err, HasSubstr("its value is empty"));
+  }
 }
 
 TEST_F(ReadingVerbs, StepsOfARunWithoutStepsAreAWrongOption) {
@@ -283,6 +288,9 @@ TEST_F(ReadingVerbs, SeveralTracesAreExportedAsOneRun) {
   EXPECT_TRUE(fs::exists(path("out/rank-0.json")));
   EXPECT_TRUE(fs::exists(path("out/rank-1.json")));
   EXPECT_THAT(rankscope({"export", "--help"}).out, HasSubstr("RUN ... OUT"));
+  const auto unnamed = rankscope({"export", a, ""});
+  EXPECT_EQ(unnamed.status, 2);
+  EXPECT_THAT(unnamed.err, HasSubstr("OUT is an empty name"));
   const auto nowhere = rankscope({"export", a});
   EXPECT_EQ(nowhere.status, 2);
   EXPECT_THAT(nowhere.err, HasSubstr("OUT"));

@@ -47,6 +47,10 @@ TEST_F(RecordingVerbs, NoCommandIsAWrongCall) {
   EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "report", "x", "--", "y"}).status, 2);
 }
 
+TEST_F(RecordingVerbs, TheHelpOfRecordShowsWhereTheCommandStands) {
+  EXPECT_THAT(run_program({RANKSCOPE_PROGRAM, "record", "--help"}).out, HasSubstr("record [OPTIONS] -- COMMAND..."));
+}
+
 TEST_F(RecordingVerbs, EmptyValuesAreRefused) {
   for (const char* option : {"--out", "--collect", "--recover"}) {
     const auto result = run_program({RANKSCOPE_PROGRAM, "record", option, "", "--", "echo", "ran"});
@@ -101,6 +105,25 @@ TEST_F(RecordingVerbs, AnExistingRecordingIsNotOverwritten) {
   const auto again = run_program(words);
   EXPECT_EQ(again.status, 5);
   EXPECT_THAT(again.err, HasSubstr(out()));
+}
+
+TEST_F(RecordingVerbs, ManyThatStartTogetherWithoutANameEachGetTheirOwn) {
+  const std::string many = "cd " + folder_.string() +
+                           " && for i in 1 2 3 4 5 6; do " RANKSCOPE_PROGRAM
+                           " record --quiet -- sh -c 'exit 7' & all=\"$all $!\"; done; "
+                           "for one in $all; do wait $one; test $? = 7 || exit 1; done";
+  EXPECT_EQ(run_program({"bash", "-c", many}, {"RANK=0", "WORLD_SIZE=1"}).status, 0);
+  EXPECT_EQ(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}), 6);
+}
+
+TEST_F(RecordingVerbs, ANameOfItsOwnThatIsTakenGetsANumber) {
+  fs::create_directory(folder_ / "true-slurm-17.0.rankscope");
+  const std::vector<std::string> job{"SLURM_JOB_ID=17", "SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=2", "RANK=0"};
+  const std::string record = "cd " + folder_.string() + " && " RANKSCOPE_PROGRAM " record --quiet -- true";
+  EXPECT_EQ(run_program({"sh", "-c", record}, job).status, 0);
+  EXPECT_EQ(run_program({"sh", "-c", record}, job).status, 0) << "a sibling shares it";
+  EXPECT_TRUE(fs::exists(folder_ / "true-slurm-17.0-2.rankscope"));
+  EXPECT_FALSE(fs::exists(folder_ / "true-slurm-17.0-3.rankscope"));
 }
 
 TEST_F(RecordingVerbs, AnUnwritableFolderIsSaidBeforeTheCommandRuns) {

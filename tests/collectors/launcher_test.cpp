@@ -39,6 +39,18 @@ TEST(Launcher, ACommandThatDoesNotExistIs127AndLeavesNothing) {
   EXPECT_EQ(folder.file_count(), 0U);
 }
 
+TEST(Launcher, ACommandThatRefusesItsOptionsLeavesNothing) {
+  const Folder folder;
+  for (const int refusal : {2, 3}) {
+    RecordOptions options = options_for(folder / "run.rankscope", shell("exit 2"));
+    options.refusal_status = refusal;
+    const auto outcome = run_recorded(options);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->status, 2);
+    EXPECT_EQ(fs::exists(folder / "run.rankscope"), refusal != 2);
+  }
+}
+
 TEST(Launcher, AFileThatIsNoProgramIs126) {
   const Folder folder;
   std::ofstream{folder / "text"} << "no program";

@@ -22,7 +22,9 @@ TEST(RecordingWindow, OfAnnotatedSteps) {
   const Recorded recorded = record(folder, {.command = {program("annotate_actor"), "steps", "5"}, .window = "2,0,1,2"});
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
-  EXPECT_THAT(names_of(run), ElementsAre("step", "work"));
+  EXPECT_THAT(names_of(run), ElementsAre("step", "work", "allreduce"));
+  EXPECT_EQ(run.collectives().size(), 1U);
+  EXPECT_EQ(run.quality().of(Counter::pop_without_push), 0U) << "what the window leaves out is not lost";
   EXPECT_EQ(run.number(run.id_of(*span_named(run, "step")), "index"), 2);
   EXPECT_EQ(run.number(run.id_of(*span_named(run, "work")), "of"), 2) << "attributes stay with their span";
 }
@@ -45,6 +47,8 @@ TEST(RecordingWindow, DurationEndsTheRecordingNotTheProgram) {
       record(folder, {.command = {"/bin/sh", "-c", "sleep 0.6; exit 3"}, .sample_hz = 50, .duration_s = 0.35});
   EXPECT_EQ(recorded.status, 3);
   ASSERT_TRUE(recorded.run) << recorded.why;
+  const Process& process = recorded.run->processes()[0];
+  EXPECT_EQ(recorded.run->metadata(process, "stopped_by"), "duration");
   const CounterTrack& track = recorded.run->counters()[0];
   EXPECT_LE(track.sample_count, 12U) << "0.15 s at 50 Hz, not 0.4 s";
 }

@@ -46,7 +46,13 @@ void keep_ranks_asked_for(Report& report, const ReportOptions& options) {
   std::erase_if(report.rank_facts, other);
   if (report.rank_rows) std::erase_if(*report.rank_rows, other);
   if (report.hta && *report.hta) std::erase_if((*report.hta)->ranks, other);
-  if (report.stragglers) std::erase_if(report.stragglers->rows, other);
+  if (report.stragglers) {
+    std::vector<RankId>& left_out = report.asked_for.slow_ranks_left_out;
+    for (const Straggler& row : report.stragglers->rows)
+      if (other(row)) left_out.push_back(row.rank);
+    std::ranges::sort(left_out);
+    std::erase_if(report.stragglers->rows, other);
+  }
   if (report.findings) {
     std::erase_if(*report.findings, [&](const Finding& finding) {
       return finding.id.starts_with("straggler.") && !is_asked_for(options, finding.rank.value_or(RankId::none()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyses/onset.h"
 #include "analyses/severity.h"
 #include "analyses/statistics.h"
 #include "rankscope/core/format.h"
@@ -11,15 +12,14 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr double least_ratio = 1.05;      // metrics.md 9.4
-constexpr double arrival_chance = 0.01;   // 9.4: Binomial tail below 0.01 / n
+constexpr double least_ratio = 1.05;     // metrics.md 9.4
+constexpr double arrival_chance = 0.01;  // 9.4: Binomial tail below 0.01 / n
+constexpr std::size_t least_late_steps = 10;
 constexpr double worth_explaining = 0.1;  // share of the lag from which on the unexplained rest is printed
 
-double median_ratio(std::vector<double> ratios) {
-  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-  std::ranges::nth_element(ratios, middle);
-  if (ratios.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(ratios.begin(), middle)) / 2;
+Comparison compared(std::int64_t own_ns, std::int64_t peers_ns) {
+  const double ratio = peers_ns > 0 ? static_cast<double>(own_ns) / static_cast<double>(peers_ns) : 1;
+  return {.own_ns = own_ns, .peers_ns = peers_ns, .ratio = ratio, .flagged = true};
 }
 
 std::vector<std::int64_t> medians_over(const OwnTimes& times, std::span<const std::size_t> steps) {
@@ -89,32 +89,83 @@ void ClassVerdict::grade(Straggler& row, double ratio) const {
   if (counted_.size() < least_steps) row.severity = capped(row.severity, FindingSeverity::minor);
 }
 
+/// What slow steps cost, and why they are slow; `where` tells which steps these are.
+Straggler ClassVerdict::row_over(std::size_t peer, std::span<const std::size_t> steps, const Comparison& size,
+                                 std::string_view where) const {
+  Straggler row = row_for(peer, Persistence::persistent);
+  row.slowdown = size.ratio;
+  row.lag_ns_per_step = size.own_ns - size.peers_ns;
+  row.gain_ns_per_step = gain_of(medians_over(times_, steps), peer);
+  const Excess excess = explain_excess(peers_, peer, steps, row.lag_ns_per_step);
+  row.kind = excess.kind;
+  if (is_alone_with_it(excess, size.peers_ns)) row.certainty = Certainty::fact;
+  row.evidence = format("{}; own time {} against {}, {:.2f} x, {}{}", describe_excess(row.rank, excess),
+                        duration_text(size.own_ns), duration_text(size.peers_ns), size.ratio, where,
+                        unexplained_text(excess, row.lag_ns_per_step));
+  return row;
+}
+
+/// Where a rank that windows flagged was slow: from the first of them on if the slowness has a clear begin, and to the
+/// last of them only in runs long enough to tell that it went away.
+StepBlock ClassVerdict::part_of(std::size_t peer, double slowdown) const {
+  const auto& own = windows_.comparisons[peer];
+  const StepBlock all{0, times_.front().size()};
+  const auto first = static_cast<std::size_t>(std::ranges::find(own, true, &Comparison::flagged) - own.begin());
+  std::size_t last = own.size() - 1;
+  while (!own[last].flagged) --last;
+  const bool ended = own.size() > consecutive_windows && last + 1 < own.size();
+  const std::size_t end = ended ? windows_.blocks[last].first + windows_.blocks[last].count : all.count;
+  if (first == 0) return {0, end};
+  const auto clear = ended ? std::nullopt : slow_end(times_, peer, slowdown);
+  const std::size_t begin = clear ? clear->first : windows_.blocks[first].first;
+  return {begin, end - begin};
+}
+
+/// Names the part of the run, unless it is all of it, and spreads its gain over the run.
+void ClassVerdict::limit(Straggler& row, const StepBlock& part) const {
+  const std::size_t steps = counted_.size();
+  if (part.count == steps) return;
+  row.since_step = counted_[part.first];
+  if (part.first + part.count < steps) row.until_step = counted_[part.first + part.count - 1];
+  row.gain_ns_while_slow = row.gain_ns_per_step;
+  row.gain_ns_per_step =
+      row.gain_ns_while_slow * static_cast<std::int64_t>(part.count) / static_cast<std::int64_t>(steps);
+}
+
 std::optional<Straggler> ClassVerdict::persistent_by_windows(std::size_t peer) const {
   if (!windows_.is_persistent(peer)) return std::nullopt;
-  std::vector<double> ratios;
-  std::vector<std::int64_t> lags;
+  std::vector<std::int64_t> own;
   std::vector<std::int64_t> peers_own;
   std::vector<std::size_t> flagged_steps;
   for (std::size_t i = 0; i < windows_.blocks.size(); ++i) {
     const Comparison& comparison = windows_.comparisons[peer][i];
     if (!comparison.flagged) continue;
-    ratios.push_back(comparison.ratio);
-    lags.push_back(comparison.own_ns - comparison.peers_ns);
+    own.push_back(comparison.own_ns);
     peers_own.push_back(comparison.peers_ns);
     for (std::size_t k = 0; k < windows_.blocks[i].count; ++k) flagged_steps.push_back(windows_.blocks[i].first + k);
   }
-  Straggler row = row_for(peer, Persistence::persistent);
-  row.slowdown = median_ratio(ratios);
-  row.lag_ns_per_step = median(lags);
-  row.gain_ns_per_step = gain_of(medians_over(times_, flagged_steps), peer);
-  const Excess excess = explain_excess(peers_, peer, flagged_steps, row.lag_ns_per_step);
-  row.kind = excess.kind;
-  if (is_alone_with_it(excess, median(peers_own))) row.certainty = Certainty::fact;
-  const std::int64_t c = median(peers_own);
-  row.evidence = format("{}; own time {} against {}, {:.2f} x, in {} of {} windows of {}{}",
-                        describe_excess(row.rank, excess), duration_text(c + row.lag_ns_per_step), duration_text(c),
-                        row.slowdown, ratios.size(), windows_.blocks.size(),
-                        counted(windows_.blocks.front().count, "step"), unexplained_text(excess, row.lag_ns_per_step));
+  const Comparison size = compared(median(own), median(peers_own));
+  Straggler row = row_over(peer, flagged_steps, size,
+                           format("in {} of {} windows of {}", own.size(), windows_.blocks.size(),
+                                  counted(windows_.blocks.front().count, "step")));
+  limit(row, part_of(peer, row.slowdown));
+  grade(row, row.slowdown);
+  return row;
+}
+
+/// metrics.md 9.5: too late for three windows, but clearly slow from some step to the end.
+std::optional<Straggler> ClassVerdict::persistent_since(std::size_t peer) const {
+  if (windows_.blocks.empty() || !windows_.comparisons[peer].back().flagged) return std::nullopt;
+  const auto part = slow_end(times_, peer, windows_.comparisons[peer].back().ratio);
+  if (!part || part->first == 0 || part->count < least_late_steps) return std::nullopt;
+  const Comparison size = compare_chosen(times_, *part, peer);
+  if (!size.flagged) return std::nullopt;
+  std::vector<std::size_t> steps(part->count);
+  std::iota(steps.begin(), steps.end(), part->first);
+  Straggler row = row_over(peer, steps, size,
+                           format("since step {}, in the last {} of {}", counted_[part->first], part->count,
+                                  counted(counted_.size(), "step")));
+  limit(row, *part);
   grade(row, row.slowdown);
   return row;
 }
@@ -180,6 +231,7 @@ std::vector<Straggler> ClassVerdict::stragglers() const {
   for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
     std::optional<Straggler> row = persistent_by_windows(peer);
     if (!row) row = persistent_by_arrivals(peer);
+    if (!row) row = persistent_since(peer);
     if (row) rows.push_back(std::move(*row));
   }
   for (Straggler& row : transient()) {

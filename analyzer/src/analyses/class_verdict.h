@@ -19,6 +19,11 @@ class ClassVerdict {
 
  private:
   [[nodiscard]] std::optional<Straggler> persistent_by_windows(std::size_t peer) const;
+  [[nodiscard]] std::optional<Straggler> persistent_since(std::size_t peer) const;
+  [[nodiscard]] Straggler row_over(std::size_t peer, std::span<const std::size_t> steps, const Comparison& size,
+                                   std::string_view where) const;
+  [[nodiscard]] StepBlock part_of(std::size_t peer, double slowdown) const;
+  void limit(Straggler& row, const StepBlock& part) const;
   [[nodiscard]] std::optional<Straggler> persistent_by_arrivals(std::size_t peer) const;
   [[nodiscard]] std::vector<Straggler> transient() const;
   [[nodiscard]] Straggler transient_row(const Stalls& stalls) const;

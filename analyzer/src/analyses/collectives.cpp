@@ -80,6 +80,8 @@ class GroupSums {
     if (unit.bytes >= 0) row_.bytes = std::max<std::int64_t>(row_.bytes, 0) + unit.bytes;
     row_.wait_ns += unit.wait_ns;
     row_.transfer_ns += unit.transfer_ns;
+    if (!unit.wait_known) ++row_.without_wait;
+    if (!unit.transfer_known) ++row_.without_transfer;
     const std::string_view why = no_bandwidth(run, clocks, unit);
     if (!why.empty()) {
       row_.why_no_busbw = why;

@@ -7,6 +7,7 @@
 #include "analyses/asked_for.h"
 #include "analyses/idle_words.h"
 #include "analyses/severity.h"
+#include "analyses/steps.h"
 #include "analyses/straggler_kind.h"
 #include "rankscope/core/format.h"
 #include "units.h"
@@ -76,6 +77,11 @@ std::string_view doubt_about(Certainty certainty) {
   return "";
 }
 
+std::string part_of_run(const Straggler& row) {
+  if (row.until_step) return format(" in steps {} to {}", row.since_step.value_or(0), *row.until_step);
+  return row.since_step ? format(" since step {}", *row.since_step) : std::string{};
+}
+
 void add_stragglers(const Report& report, std::vector<Finding>& findings) {
   if (!report.stragglers) return;
   for (const Straggler& row : report.stragglers->rows) {
@@ -83,10 +89,10 @@ void add_stragglers(const Report& report, std::vector<Finding>& findings) {
     finding.id = format("straggler.{}", name_of(row.kind));
     finding.severity = row.severity;
     finding.rank = row.rank;
-    finding.title =
-        row.persistence == Persistence::persistent
-            ? format("rank {} is slower than its peers ({:.2f} x, {})", row.rank.value, row.slowdown, name_of(row.kind))
-            : format("rank {} stalls now and then ({})", row.rank.value, name_of(row.kind));
+    finding.title = row.persistence == Persistence::persistent
+                        ? format("rank {} is slower than its peers{} ({:.2f} x, {})", row.rank.value, part_of_run(row),
+                                 row.slowdown, name_of(row.kind))
+                        : format("rank {} stalls now and then ({})", row.rank.value, name_of(row.kind));
     finding.evidence = row.evidence;
     finding.evidence += doubt_about(row.certainty);
     finding.advice = advice_for(row.kind, row.persistence);
@@ -142,6 +148,16 @@ void add_rotating(const Run& run, const Report& report, std::vector<Finding>& fi
   findings.push_back(std::move(finding));
 }
 
+/// What was not split is unknown, not 0.
+std::string parts_of_exposed(const Usual& usual) {
+  const TimeSplit& total = usual.total;
+  const std::int64_t known = total.exposed_wait_ns + total.exposed_transfer_ns;
+  if (known == 0) return ", how much of it waiting or moving data is unknown";
+  return format(": {} waiting, {} moving data, {} not split", duration_text(usual.per_step(total.exposed_wait_ns)),
+                duration_text(usual.per_step(total.exposed_transfer_ns)),
+                duration_text(usual.per_step(total.exposed_comm_ns - known)));
+}
+
 void add_exposed_communication(const Report& report, const ReportOptions& options, std::vector<Finding>& findings) {
   const Usual usual = sum_ranks(report, options, Whom::everybody);
   const TimeSplit& total = usual.total;
@@ -158,12 +174,9 @@ void add_exposed_communication(const Report& report, const ReportOptions& option
   finding.id = "exposed_communication";
   finding.title = format("{} of the time only communication runs{}", percent(share),
                          waiting ? ", mostly waiting for other ranks" : "");
-  finding.evidence =
-      format("per step and rank {} exposed: {} waiting, {} moving data, {} not split; {} more is hidden behind compute",
-             duration_text(usual.per_step(total.exposed_comm_ns)), duration_text(usual.per_step(total.exposed_wait_ns)),
-             duration_text(usual.per_step(total.exposed_transfer_ns)),
-             duration_text(usual.per_step(total.exposed_comm_ns - total.exposed_wait_ns - total.exposed_transfer_ns)),
-             duration_text(usual.per_step(total.overlapped_comm_ns)));
+  finding.evidence = format("per step and rank {} exposed{}; {} more is hidden behind compute",
+                            duration_text(usual.per_step(total.exposed_comm_ns)), parts_of_exposed(usual),
+                            duration_text(usual.per_step(total.overlapped_comm_ns)));
   const Exposed waits = straggler ? Exposed::waiting_for_straggler : Exposed::waiting_for_changing_ranks;
   finding.advice = advice_for(waiting ? waits : Exposed::moving);
   // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.
@@ -211,9 +224,15 @@ Section<std::vector<Finding>> judge_findings(const Run& run, const Report& repor
   add_desyncs(run, report, findings);
   add_rotating(run, report, findings);
   // Shares of a whole recording hold start-up and shut-down: only steps are judged.
-  if (report.steps && report.rank_rows) {
+  if (report.steps && report.rank_rows && !counted_steps(*report.steps).empty()) {
+    const std::size_t before = findings.size();
     add_exposed_communication(report, options, findings);
     add_idle(report, options, findings);
+    // Where the file is cut, what ran may be missing: metrics.md 20 caps what rests on such data.
+    if (run.quality().of(Counter::truncated_input) > 0) {
+      for (std::size_t i = before; i < findings.size(); ++i)
+        findings[i].severity = capped(findings[i].severity, FindingSeverity::minor);
+    }
   }
   if (findings.empty() && !report.rank_rows && !report.collectives) {
     return unavailable("it needs the time of each rank");

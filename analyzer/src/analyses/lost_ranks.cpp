@@ -11,8 +11,6 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t most_listed = 16;
-
 bool ended_badly(const Process& process) {
   switch (process.ending) {
     case Ending::vanished:
@@ -95,14 +93,6 @@ std::string how_it_ended(const Process& process) {
   return format("it exited with status {} {}", process.exit_status, age_of(process));
 }
 
-std::string rank_list(std::span<const RankId> ranks) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(ranks.size(), most_listed); ++i) {
-    text += format("{}{}", i == 0 ? "" : ", ", ranks[i].value);
-  }
-  return ranks.size() > most_listed ? text + ", ..." : text;
-}
-
 std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects) {
   std::string text = how_it_ended(*lost.process);
   if (lost.frontier->first) {
@@ -117,8 +107,9 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
   for (const Suspect& suspect : suspects) {
     if (suspect.process != lost.process) others.push_back(suspect.process->rank);
   }
+  std::ranges::sort(others);
   if (!others.empty())
-    text += format("; after it ended with an error: rank{} {}", others.size() == 1 ? "" : "s", rank_list(others));
+    text += format("; rank{} {} ended badly, too", others.size() == 1 ? "" : "s", rank_ranges(others));
   return text;
 }
 
@@ -179,15 +170,15 @@ std::vector<RankId> absent_ranks(const Run& run) {
   const std::int64_t world = run.info().world_size;
   std::vector<RankId> absent;
   if (std::cmp_less_equal(world, run.ranks().size()) || run.ranks().empty()) return absent;
-  for (std::uint32_t rank = 0; std::cmp_less(rank, world) && absent.size() <= most_listed; ++rank) {
-    if (!std::ranges::binary_search(run.ranks(), RankId{rank})) absent.push_back(RankId{rank});  // one more than listed
+  for (std::uint32_t rank = 0; std::cmp_less(rank, world); ++rank) {
+    if (!std::ranges::binary_search(run.ranks(), RankId{rank})) absent.push_back(RankId{rank});
   }
   return absent;
 }
 
 /// "rank 3 left no recording"
 std::string left_nothing(std::span<const RankId> absent) {
-  return format("rank{} {} left no recording", absent.size() == 1 ? "" : "s", rank_list(absent));
+  return format("rank{} {} left no recording", absent.size() == 1 ? "" : "s", rank_ranges(absent));
 }
 
 /// Before the first step a rank that left no recording is as likely the cause as one that stopped, so both are named.
@@ -211,8 +202,9 @@ Finding lost_at_start(std::span<const Suspect> suspects, std::span<const RankId>
   std::vector<RankId> others;
   for (const Suspect& suspect : suspects)
     if (suspect.process != first.process) others.push_back(suspect.process->rank);
+  std::ranges::sort(others);
   if (!others.empty())
-    finding.evidence += format("; rank{} {} ended badly, too", others.size() == 1 ? "" : "s", rank_list(others));
+    finding.evidence += format("; rank{} {} ended badly, too", others.size() == 1 ? "" : "s", rank_ranges(others));
   finding.advice = format("Look at the log of {} first, then at that of {}: what failed while it started?",
                           any_vanished ? format("rank {}", rank) : format("rank {}", absent.front().value),
                           any_vanished ? format("rank {}", absent.front().value) : format("rank {}", rank));
@@ -224,7 +216,7 @@ Finding missing_finding(const Run& run, std::span<const RankId> absent) {
   Finding finding;
   finding.id = "ranks_missing";
   finding.severity = FindingSeverity::major;
-  finding.title = format("rank{} {} of {} {} not recorded", absent.size() == 1 ? "" : "s", rank_list(absent), world,
+  finding.title = format("rank{} {} of {} {} not recorded", absent.size() == 1 ? "" : "s", rank_ranges(absent), world,
                          absent.size() == 1 ? "was" : "were");
   finding.evidence =
       format("{} of {} ranks left a recording; waits are lower bounds, and an absent rank may be the late one",

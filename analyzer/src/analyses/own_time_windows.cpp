@@ -13,8 +13,11 @@ constexpr std::size_t long_window = 50;
 constexpr double least_ratio = 1.05;  // 9.2
 constexpr double least_sigma = 0.01;  // 9.2: s is at least 1 % of c
 constexpr double least_detectable = 0.06;
-constexpr double few_peers_ratio = 1.15;  // 9.3
-constexpr double few_peers_sigmas = 3;    // with two or three ranks only a rank's own steadiness shows the noise
+constexpr double few_peers_ratio = 1.15;        // 9.3
+constexpr double chosen_ratio = 1.10;           // 9.5: twice the excess of 9.2
+constexpr double chosen_few_peers_ratio = 1.3;  // and of 9.3
+constexpr double chosen_stricter = 2;           // times z(n)
+constexpr double few_peers_sigmas = 3;          // with two or three ranks only a rank's own steadiness shows the noise
 
 double ratio_of(std::int64_t own, std::int64_t peers) {
   return peers > 0 ? static_cast<double>(own) / static_cast<double>(peers) : 1;
@@ -80,6 +83,19 @@ double detectable_among_many(const OwnTimes& times, std::span<const StepBlock> b
 }
 
 }  // namespace
+
+Comparison compare_chosen(const OwnTimes& times, const StepBlock& steps, std::size_t peer) {
+  const std::vector<std::int64_t> medians = medians_of(times, steps);
+  if (times.size() < firm_peers) {
+    Comparison few = compare_few(medians, peer, unsteadiness(times, step_blocks(times.front().size())));
+    few.flagged = few.flagged && few.ratio >= chosen_few_peers_ratio;
+    return few;
+  }
+  Comparison many = compare_many(medians, peer);
+  const double limit = chosen_stricter * straggler_threshold(times.size()) * scale(medians, many.peers_ns);
+  many.flagged = many.ratio >= chosen_ratio && static_cast<double>(many.own_ns - many.peers_ns) >= limit;
+  return many;
+}
 
 std::vector<StepBlock> step_blocks(std::size_t steps) {
   if (steps < least_steps) return {};

@@ -39,4 +39,7 @@ struct WindowVerdicts {
 
 [[nodiscard]] WindowVerdicts compare_windows(const OwnTimes& times);
 
+/// One rank in steps that were chosen because it is slow in them: the limits are higher than in windows (9.5).
+[[nodiscard]] Comparison compare_chosen(const OwnTimes& times, const StepBlock& steps, std::size_t peer);
+
 }  // namespace rankscope::analyzer

@@ -1,6 +1,7 @@
 #include "analyses/run_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -11,9 +12,13 @@
 namespace rankscope::analyzer {
 namespace {
 
-/// What was injected must not be known to whoever looks for it; how a file counts its time is nobody's interest.
+/// What was injected must not be known to whoever looks for it; what each rank counts for itself is no fact of the run
+/// (DATA QUALITY has the sum); how a file counts its time is nobody's interest.
 bool is_hidden(std::string_view key) {
-  return key == "injected_faults" || key == keys::file_time_offset || key == keys::file_time_type;
+  static constexpr std::array hidden{std::string_view{"injected_faults"}, std::string_view{"pace_overruns"},
+                                     std::string_view{"pace_longest_overrun_ns"}, keys::file_time_offset,
+                                     keys::file_time_type};
+  return std::ranges::find(hidden, key) != hidden.end();
 }
 
 /// The command line without its faults: "train --ranks 4 --fault slow:rank=2 --steps 20" -> "train --ranks 4 --steps

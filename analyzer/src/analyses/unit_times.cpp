@@ -95,9 +95,11 @@ void by_run_time(const ClockTrust& clocks, std::span<const Member> members, Wait
   unit.spread_ns = last - first;
   unit.transfer_ns = std::max<std::int64_t>(0, median(ends) - last);
   const std::int64_t claim = 2 * clocks.error_ns(ranks_of(members));
+  unit.transfer_known = true;
   unit.last_rank = leader(members, claim, [](const Member& member) { return member.start; });
   unit.first_rank = leader(members, claim, [](const Member& member) { return -member.start; });
   if (!can_split(rule, members)) return;
+  unit.wait_known = true;
   for (const Member& member : members) {
     const std::int64_t awaited = awaited_start(rule, members, member, last);
     const std::int64_t wait = std::clamp<std::int64_t>(awaited - member.start, 0, member.duration());
@@ -114,6 +116,7 @@ void by_duration(std::span<const Member> members, WaitRule rule, Unit& unit, std
   const std::int64_t longest = std::ranges::max(members, {}, duration).duration();
   unit.spread_ns = longest - shortest;
   unit.transfer_ns = shortest;
+  unit.wait_known = unit.transfer_known = true;
   unit.first_rank = leader(members, duration_claim_ns, duration);
   unit.last_rank = leader(members, duration_claim_ns, [](const Member& member) { return -member.duration(); });
   for (const Member& member : members) {

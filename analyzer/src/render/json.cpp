@@ -72,6 +72,8 @@ Json run_json(const Report& report) {
   if (report.asked_for.steps)
     run["asked_for"]["steps"] = {report.asked_for.steps->first, report.asked_for.steps->second};
   for (const RankId rank : report.asked_for.ranks) run["asked_for"]["ranks"].push_back(rank.value);
+  for (const RankId rank : report.asked_for.slow_ranks_left_out)
+    run["asked_for"]["slow_ranks_left_out"].push_back(rank.value);
   if (!report.facts.empty()) {
     auto& facts = run["facts"] = Json::object();
     for (const auto& [key, value] : report.facts) facts[key] = value;
@@ -209,8 +211,9 @@ Json group_json(const GroupRow& row) {
   out["op"] = row.op;
   out["count"] = row.count;
   out["bytes"] = row.bytes >= 0 ? Json(row.bytes) : why.null("bytes", "not recorded");
-  out["wait_ns"] = row.wait_ns;
-  out["transfer_ns"] = row.transfer_ns;
+  constexpr std::string_view unmatched = "no operation was found on all its ranks";
+  out["wait_ns"] = row.without_wait < row.count ? Json(row.wait_ns) : why.null("wait_ns", unmatched);
+  out["transfer_ns"] = row.without_transfer < row.count ? Json(row.transfer_ns) : why.null("transfer_ns", unmatched);
   out["busbw_gbps"] = row.busbw_gbps ? rounded(*row.busbw_gbps, 4) : why.null("busbw_gbps", row.why_no_busbw);
   if (!row.method.empty()) out["method"] = row.method;
   std::move(why).attach(out);
@@ -255,15 +258,19 @@ Json collectives_json(const CollectivesSection& section, const Run& run, const R
 }
 
 Json straggler_json(const Straggler& row) {
-  return {{"rank", row.rank.value},
-          {"kind", name_of(row.kind)},
-          {"persistence", name_of(row.persistence)},
-          {"certainty", name_of(row.certainty)},
-          {"severity", name_of(row.severity)},
-          {"slowdown", rounded(row.slowdown, 4)},
-          {"lag_ns_per_step", row.lag_ns_per_step},
-          {"gain_ns_per_step", row.gain_ns_per_step},
-          {"evidence", row.evidence}};
+  Json out{{"rank", row.rank.value},
+           {"kind", name_of(row.kind)},
+           {"persistence", name_of(row.persistence)},
+           {"certainty", name_of(row.certainty)},
+           {"severity", name_of(row.severity)},
+           {"slowdown", rounded(row.slowdown, 4)},
+           {"lag_ns_per_step", row.lag_ns_per_step},
+           {"gain_ns_per_step", row.gain_ns_per_step}};
+  if (row.since_step) out["since_step"] = *row.since_step;
+  if (row.until_step) out["until_step"] = *row.until_step;
+  if (row.since_step || row.until_step) out["gain_ns_while_slow"] = row.gain_ns_while_slow;
+  out["evidence"] = row.evidence;
+  return out;
 }
 
 /// What the list of stragglers rests on; `[]` means more or less depending on it.

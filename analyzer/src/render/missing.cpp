@@ -16,6 +16,12 @@ constexpr std::string_view let_it_run =
 constexpr std::string_view let_it_run_or_mark =
     "The command was ended by a signal, perhaps before its first step: record again and let it run longer. If it does "
     "not mark its steps at all, mark each with an NVTX range or with the annotation API.";
+constexpr std::string_view longer_duration =
+    "The recording ended, as --duration asked for, before a step was complete: record again with a longer --duration, "
+    "or without.";
+constexpr std::string_view collect_marks =
+    "Steps are told by NVTX ranges and the annotation API, and --collect left both out: record again with annotate or "
+    "nvtx among its sources, or without --collect.";
 constexpr std::string_view one_job_at_a_time = "Report the files of each job alone.";
 
 std::string_view fact(const Report& report, std::string_view name) {
@@ -27,21 +33,26 @@ bool is_mixed(const Report& report) {
   return std::ranges::find(report.data_quality, Counter::jobs_mixed, &QualityRow::counter) != report.data_quality.end();
 }
 
-std::string_view remedy_for_steps(const Report& report) {
-  std::int64_t status = 0;
-  const std::string_view text = fact(report, "exit_status");
-  std::from_chars(text.data(), text.data() + text.size(), status);
-  constexpr std::int64_t first_signal = 128;
-  if (status <= first_signal) return advice_for(Wanted::steps, report.source);
-  return fact(report, "role") == "trainer" ? let_it_run : let_it_run_or_mark;
-}
-
 bool lists(std::string_view list, std::string_view id) {
   while (!list.empty()) {
     if (list.substr(0, list.find(',')) == id) return true;
     list.remove_prefix(std::min(list.size(), list.substr(0, list.find(',')).size() + 1));
   }
   return false;
+}
+
+/// Where the recorder was told to leave out what marks steps, the program needs no other marks.
+std::string_view remedy_for_steps(const Report& report) {
+  const std::string_view collect = fact(report, "collect");
+  const bool marks = lists(collect, "annotate") || lists(collect, "nvtx") || lists(collect, "all");
+  if (!collect.empty() && !marks) return collect_marks;
+  if (fact(report, "stopped_by") == "duration") return longer_duration;
+  std::int64_t status = 0;
+  const std::string_view text = fact(report, "exit_status");
+  std::from_chars(text.data(), text.data() + text.size(), status);
+  constexpr std::int64_t first_signal = 128;
+  if (status <= first_signal) return advice_for(Wanted::steps, report.source);
+  return fact(report, "role") == "trainer" ? let_it_run : let_it_run_or_mark;
 }
 
 /// One detail of events: how `record` calls it, and the argument of torch.profiler.profile that asks for it.

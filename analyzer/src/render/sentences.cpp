@@ -53,7 +53,7 @@ std::string asked_for_text(const AskedFor& part) {
     shown = format("steps {} to {}", part.steps->first, part.steps->second);
   if (!part.ranks.empty()) {
     shown += format("{}rank{} ", shown.empty() ? "" : " of ", part.ranks.size() == 1 ? "" : "s");
-    for (const RankId rank : part.ranks) shown += format("{}{}", rank == part.ranks.front() ? "" : ", ", rank.value);
+    shown += rank_ranges(part.ranks);
   }
   return format("Shown: only {}. Ranks are compared with all others; data quality is that of the whole run.", shown);
 }
@@ -61,7 +61,8 @@ std::string asked_for_text(const AskedFor& part) {
 std::string basis_of(const StragglersSection& section) {
   auto basis = printable(section.compared);
   if (section.smallest_detectable && section.cannot_tell.empty()) {
-    basis += format(" A rank slower by {} or more would be found.", percent_text(*section.smallest_detectable - 1));
+    basis += format(" A rank slower by {} or more in two thirds of the steps would be found.",
+                    percent_text(*section.smallest_detectable - 1));
   }
   return basis;
 }

@@ -93,7 +93,7 @@ std::string ending_text(const RankFacts& facts) {
     case Ending::exited:
       return facts.exit_status == 0 ? "normally" : format("with status {}", facts.exit_status);
     case Ending::vanished:
-      return "killed or crashed";
+      return "killed, crashed or _exit";
   }
   return {};
 }
@@ -169,13 +169,14 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
               {}};
   for (const auto& group : groups) {
     if (table.rows.size() == limit) break;
-    table.rows.push_back({{printable(group.group)},
-                          {printable(group.op)},
-                          {format("{}", group.count)},
-                          {group.bytes < 0 ? std::string{none} : bytes_text(group.bytes)},
-                          {duration_text(group.wait_ns)},
-                          {duration_text(group.transfer_ns)},
-                          {group.busbw_gbps ? format("{:.3g} GB/s", *group.busbw_gbps) : std::string{none}}});
+    table.rows.push_back(
+        {{printable(group.group)},
+         {printable(group.op)},
+         {format("{}", group.count)},
+         {group.bytes < 0 ? std::string{none} : bytes_text(group.bytes)},
+         {group.without_wait == group.count ? std::string{none} : duration_text(group.wait_ns)},
+         {group.without_transfer == group.count ? std::string{none} : duration_text(group.transfer_ns)},
+         {group.busbw_gbps ? format("{:.3g} GB/s", *group.busbw_gbps) : std::string{none}}});
   }
   return table;
 }
@@ -283,7 +284,7 @@ Table straggler_table(const StragglersSection& section) {
   for (const auto& row : section.rows) {
     table.rows.push_back({{format("{}", row.rank.value), Tone::heading},
                           {std::string{name_of(row.kind)}},
-                          {row.persistence == Persistence::persistent ? "all the time" : "now and then"},
+                          {when_text(row).empty() ? "all the time" : when_text(row)},
                           {format("{:.2f} x", row.slowdown)},
                           {duration_text(row.lag_ns_per_step)},
                           {std::string{name_of(row.severity)}},

@@ -44,7 +44,10 @@ void add_stragglers(Page& page, const Report& report) {
   const auto& section = *report.stragglers;
   page.heading("SLOW RANKS");
   if (section.rows.empty()) {
-    if (section.cannot_tell.empty()) page.paragraph("None.");
+    if (const auto left_out = left_out_text(report.asked_for); !left_out.empty())
+      page.paragraph("None of those shown. " + left_out, Tone::warning);
+    else if (section.cannot_tell.empty())
+      page.paragraph("None.");
   } else {
     page.table(straggler_table(section));
     for (const auto& row : section.rows) {

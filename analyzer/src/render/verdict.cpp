@@ -15,7 +15,7 @@ std::string share_of_step(const Report& report, std::int64_t ns) {
 
 std::string sentence_on(const Straggler& row) {
   const auto rank = row.rank.value;
-  const auto when = row.persistence == Persistence::transient ? " now and then" : "";
+  const auto when = when_text(row).empty() ? std::string{} : " " + when_text(row);
   switch (row.certainty) {
     case Certainty::fact:
       return format("Rank {} is slow{}: it {}.", rank, when, behaviour_of(row.kind));
@@ -32,9 +32,18 @@ std::string sentence_on(const Straggler& row) {
 /// By how much, and what repairing it gives back.
 std::string size_sentence(const Report& report, const Straggler& row) {
   const auto lag = duration_text(row.lag_ns_per_step);
+  const bool partly = row.since_step || row.until_step;
   auto sentence = row.persistence == Persistence::transient
                       ? format("A step with such a stall takes it {} longer", lag)
-                      : format("Its own work takes {:.2f} times as long, {} more in each step", row.slowdown, lag);
+                      : format("Its own work takes {:.2f} times as long, {} more in each {}", row.slowdown, lag,
+                               partly ? "of these steps" : "step");
+  if (partly && row.gain_ns_while_slow > 0) {
+    return sentence + format(
+                          "; at the level of its peers, each of these would be up to {}{} shorter, an average step "
+                          "of the run {}{}.",
+                          duration_text(row.gain_ns_while_slow), share_of_step(report, row.gain_ns_while_slow),
+                          duration_text(row.gain_ns_per_step), share_of_step(report, row.gain_ns_per_step));
+  }
   if (row.gain_ns_per_step > 0) {
     sentence += format("; at the level of its peers, {} would be up to {}{} shorter",
                        row.persistence == Persistence::transient ? "an average step" : "each step",
@@ -63,6 +72,11 @@ std::vector<const Finding*> other_findings(const Report& report) {
   return others;
 }
 
+bool is_cut(const Report& report) {
+  return std::ranges::find(report.data_quality, Counter::truncated_input, &QualityRow::counter) !=
+         report.data_quality.end();
+}
+
 bool lost_data(const Report& report) {
   return std::ranges::any_of(report.data_quality, [](const QualityRow& row) {
     return row.value > 0 && info_of(row.counter).severity == Severity::data_loss;
@@ -76,10 +90,34 @@ Verdict no_problem(const Report& report) {
                          counted(shown.empty() ? report.ranks.size() : shown.size(), "rank")),
                   {}};
   if (report.stragglers->smallest_detectable) {
-    verdict.more.push_back(format("A rank that is slower by {} or more would have been found.",
-                                  percent_text(*report.stragglers->smallest_detectable - 1)));
+    verdict.more.push_back(
+        format("A rank that is slower by {} or more in two thirds of the steps would have been found.",
+               percent_text(*report.stragglers->smallest_detectable - 1)));
   }
   return verdict;
+}
+
+/// No problem in what is shown, but one in what is not.
+Verdict problem_left_out(const Report& report) {
+  return {Tone::warning,
+          left_out_text(report.asked_for),
+          {format("No problem found in {} of the {} shown.", counted(report.steps->steps.size(), "step"),
+                  counted(report.asked_for.ranks.size(), "rank"))}};
+}
+
+/// The worst of what was found; "no problem" only where nothing hides one.
+Verdict main_verdict(const Report& report, const std::string& doubt) {
+  const auto others = other_findings(report);
+  const bool slow = report.stragglers && !report.stragglers->rows.empty();
+  if (!others.empty() && others.front()->severity == FindingSeverity::critical) {
+    Verdict verdict{Tone::bad, sentence(others.front()->title), {}};
+    if (slow) verdict.more.push_back(sentence_on(report.stragglers->rows.front()));
+    return verdict;
+  }
+  if (slow) return on_stragglers(report);
+  if (!others.empty()) return {tone_of(others.front()->severity), sentence(others.front()->title), {}};
+  if (!doubt.empty()) return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get what is missing."}};
+  return report.asked_for.slow_ranks_left_out.empty() ? no_problem(report) : problem_left_out(report);
 }
 
 }  // namespace
@@ -132,25 +170,33 @@ std::string_view behaviour_of(StragglerKind kind) {
   return {};
 }
 
+std::string when_text(const Straggler& row) {
+  if (row.persistence == Persistence::transient) return "now and then";
+  if (row.until_step) return format("in steps {} to {}", row.since_step.value_or(0), *row.until_step);
+  return row.since_step ? format("since step {}", *row.since_step) : std::string{};
+}
+
+std::string left_out_text(const AskedFor& part) {
+  const auto& ranks = part.slow_ranks_left_out;
+  if (ranks.empty()) return {};
+  return ranks.size() == 1 ? format("Rank {}, which is not shown, is slow.", ranks.front().value)
+                           : format("Ranks {}, which are not shown, are slow.", rank_ranges(ranks));
+}
+
 Verdict verdict_of(const Report& report) {
-  const auto others = other_findings(report);
   const auto doubt = cannot_tell(report);
-  Verdict verdict;
-  if (!others.empty() && others.front()->severity == FindingSeverity::critical) {
-    verdict = {Tone::bad, sentence(others.front()->title), {}};
-    if (report.stragglers && !report.stragglers->rows.empty())
-      verdict.more.push_back(sentence_on(report.stragglers->rows.front()));
-  } else if (report.stragglers && !report.stragglers->rows.empty()) {
-    verdict = on_stragglers(report);
-  } else if (!others.empty()) {
-    verdict = {tone_of(others.front()->severity), sentence(others.front()->title), {}};
-  } else if (!doubt.empty()) {
-    return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get what is missing."}};
-  } else {
-    verdict = no_problem(report);
+  Verdict verdict = main_verdict(report, doubt);
+  const auto add = [&verdict](const std::string& text) {
+    if (!text.empty() && verdict.headline != text) verdict.more.push_back(text);
+  };
+  if (is_cut(report)) {
+    verdict.more.insert(verdict.more.begin(), verdict.headline);
+    verdict.headline = "What was opened is cut short: work behind the cut is missing and can look like idle time.";
+    if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   }
-  if (!doubt.empty()) verdict.more.push_back(doubt);
-  if (lost_data(report)) verdict.more.emplace_back("Parts of the recording are missing; see DATA QUALITY.");
+  add(left_out_text(report.asked_for));
+  if (std::ranges::find(verdict.more, doubt) == verdict.more.end()) add(doubt);
+  if (lost_data(report)) add("Parts of the recording are missing; see DATA QUALITY.");
   return verdict;
 }
 

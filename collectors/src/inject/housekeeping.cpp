@@ -81,6 +81,7 @@ void refill(RecorderState& state, recording::SegmentWriter& segment) {
   Every clock_pair{clock_pair_ns};
   Every sample{sample_period(state.settings)};
   const std::int64_t until = state.settings.until_ns;
+  bool stopped = false;
   for (std::int64_t next = now_ns();; next = std::max(next + tick_ns, now_ns())) {
     sleep_until(next);
     refill(state, segment);
@@ -92,7 +93,11 @@ void refill(RecorderState& state, recording::SegmentWriter& segment) {
     if (sample.due(now) && gate.open.load(std::memory_order_relaxed)) {
       for (const collectors::HostSample& value : sampler.sample()) pen->counter(value.name, value.value);
     }
-    if (until != 0 && now >= until) window_control.finish();
+    if (until != 0 && now >= until && !stopped) {
+      window_control.finish();
+      pen->metadata("stopped_by", "duration");
+      stopped = true;
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <optional>
 
 #include "../segment_names.h"
 #include "rankscope/core/format.h"
@@ -22,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* job_file = ".job";
+constexpr int most_numbered = 100'000;  // of one program in one second
 
 std::string variable_or(const char* name, const char* otherwise) {
   const char* const value = std::getenv(name);
@@ -65,12 +67,42 @@ Result<void> fill(const fs::path& folder, const std::string& job) {
   return fail(ErrorKind::cannot_write, format("cannot write {}: {}", folder.string(), error.message()));
 }
 
-Result<OutFolder> join_or_refuse(const fs::path& out, const std::string& job) {
-  if (!job.empty() && first_line(out / job_file) == job) return OutFolder{.path = out, .joined = true};
+tl::unexpected<Error> taken(const fs::path& out) {
   return fail(ErrorKind::cannot_write,
               format("{} exists already and is not overwritten; give another name with --out, or "
                      "remove it",
                      out.string()));
+}
+
+/// A sibling's recording; nothing if it belongs to another job.
+std::optional<OutFolder> join(const fs::path& out, const std::string& job) {
+  if (job.empty() || first_line(out / job_file) != job) return std::nullopt;
+  return OutFolder{.path = out, .joined = true};
+}
+
+/// Nothing if the name is taken.
+Result<std::optional<OutFolder>> make_or_join(const fs::path& out, const std::string& job) {
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(out, error))) return join(out, job);
+  // Filled under another name and moved: a sibling never sees it half made, and of two that come together one wins.
+  const fs::path beside = out.string() + "." + host_name() + "-" + std::to_string(getpid()) + ".new";
+  if (!fs::create_directory(beside, error)) {
+    return fail(ErrorKind::cannot_write,
+                format("cannot make {}: {}", beside.string(), error ? error.message() : "it exists already"));
+  }
+  RS_TRY_VOID(fill(beside, job));
+  fs::rename(beside, out, error);
+  if (!error) return OutFolder{.path = out, .joined = false};
+  std::error_code ignored;
+  fs::remove_all(beside, ignored);
+  if (fs::exists(fs::symlink_status(out, ignored))) return join(out, job);
+  return fail(ErrorKind::cannot_write, format("cannot make {}: {}", out.string(), error.message()));
+}
+
+/// "run.rankscope", "run-2.rankscope", ...: what starts in the same second takes the next one.
+fs::path numbered(const fs::path& out, int number) {
+  if (number == 1) return out;
+  return out.parent_path() / format("{}-{}{}", out.stem().string(), number, out.extension().string());
 }
 
 Result<void> check_parent(const fs::path& out) {
@@ -104,20 +136,16 @@ Result<OutFolder> make_out_folder(const RecordOptions& options, const std::strin
   fs::path out = options.out.empty() ? default_out(options, job) : options.out;
   if (!out.has_filename()) out = out.parent_path();  // "run.rankscope/"
   RS_TRY_VOID(check_parent(out));
-  std::error_code error;
-  if (fs::exists(fs::symlink_status(out, error))) return join_or_refuse(out, job);
-  // Filled under another name and moved: a sibling never sees it half made, and of two that come together one wins.
-  const fs::path beside = out.string() + "." + host_name() + "-" + std::to_string(getpid()) + ".new";
-  if (!fs::create_directory(beside, error)) {
-    return fail(ErrorKind::cannot_write,
-                format("cannot make {}: {}", beside.string(), error ? error.message() : "it exists already"));
+  if (!options.out.empty()) {
+    RS_TRY(auto made, make_or_join(out, job));
+    return made ? Result<OutFolder>{*made} : taken(out);
   }
-  RS_TRY_VOID(fill(beside, job));
-  fs::rename(beside, out, error);
-  if (!error) return OutFolder{.path = out, .joined = false};
-  std::error_code ignored;
-  fs::remove_all(beside, ignored);
-  return join_or_refuse(out, job);
+  for (int number = 1; number <= most_numbered; ++number) {
+    const fs::path name = numbered(out, number);
+    RS_TRY(auto made, make_or_join(name, job));
+    if (made) return *made;
+  }
+  return taken(out);
 }
 
 void remove_unused(const OutFolder& out) {

@@ -104,6 +104,7 @@ recording::Manifest new_manifest(const RecordOptions& options) {
   manifest.metadata = options.metadata;
   const std::string asked = name_of(options.details);
   manifest.metadata.emplace_back(details_asked_key, asked.empty() ? "none" : asked);
+  if (!options.collect.empty()) manifest.metadata.emplace_back("collect", options.collect);
   manifest.injected = options.injected;
   manifest.hosts = {host_name()};
   return manifest;
@@ -114,6 +115,10 @@ void wait_for_stragglers(const fs::path& spool) {
   while (std::ranges::any_of(recording::segments_of(spool), is_written) && steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds{20});
   }
+}
+
+bool any_rank(const std::vector<fs::path>& segments) {
+  return std::ranges::any_of(segments, [](const fs::path& path) { return read_header(path).rank >= 0; });
 }
 
 Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary& summary) {

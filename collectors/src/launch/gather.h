@@ -12,6 +12,9 @@ namespace rankscope::collectors {
 /// Waits a little for recorded processes that outlive the command.
 void wait_for_stragglers(const std::filesystem::path& spool);
 
+/// True if some segment tells its rank.
+[[nodiscard]] bool any_rank(const std::vector<std::filesystem::path>& segments);
+
 /// Copies the segments into OUT and adds what they hold to `summary`. What cannot be copied stays, and is said.
 [[nodiscard]] Result<void> gather(const std::vector<std::filesystem::path>& segments, Talk talk,
                                   RecordSummary& summary);

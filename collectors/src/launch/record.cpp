@@ -153,6 +153,10 @@ RecordOutcome finish(const RecordOptions& options, const InjectSettings& setting
   outcome.summary.not_recorded = read_tally(spool);
   wait_for_stragglers(spool);
   watcher.finish(outcome.status);
+  if (outcome.status == options.refusal_status && !any_rank(recording::segments_of(spool))) {
+    take_back(out, spool);
+    return outcome;
+  }
   outcome.summary.not_watched = watcher.not_watched();
   auto gathered = gather(recording::segments_of(spool), options.talk, outcome.summary);
   if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary);

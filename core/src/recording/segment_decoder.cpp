@@ -308,9 +308,19 @@ void SegmentDecoder::finish_collectives() {
   for (const auto& [uid, open] : collectives_) add_collective(open);
 }
 
+/// True if the recorder stored only a part of the process's time: --window or --duration.
+bool SegmentDecoder::was_switched_off() const {
+  const auto& metadata = builder_.process(process_).metadata;
+  return std::ranges::any_of(metadata, [this](const auto& fact) {
+    const std::string_view key = builder_.text(fact.first);
+    return key == "window" || key == "stopped_by";
+  });
+}
+
 void SegmentDecoder::add_collective(const OpenCollective& open) {
   // Without its description or its start nobody can say what it was:
   // enqueued before the recording window opened, or the records were lost with a chunk (counted there).
+  if (!open.is_enqueued && was_switched_off()) return;  // meant to be left out
   if (!open.is_enqueued || (open.is_finished && !open.is_started))
     return builder_.quality().add(Counter::pop_without_push);
   NewCollective row{.rank = rank_,

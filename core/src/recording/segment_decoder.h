@@ -43,6 +43,7 @@ class SegmentDecoder {
   void decode_string(Thread& thread, const Record& record);
   void add_attribute(Thread& thread, const Record& record);
   void add_metadata(StringId key, StringId value);
+  [[nodiscard]] bool was_switched_off() const;
   void note_total(Counter counter, std::string_view total);
   void pop(Thread& thread, std::uint64_t ticks);
   RunTime run_time(std::uint64_t ticks);

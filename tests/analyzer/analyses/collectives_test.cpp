@@ -30,6 +30,17 @@ constexpr std::string_view three_ranks =
     "1 comm 40000 101000 allreduce group=dp seq=5 bytes=3000\n"
     "2 comm 90000 102000 allreduce group=dp seq=5 bytes=3000\n";
 
+TEST(Collectives, WhatFoundNoPartnersHasNoKnownWaitOrTransfer) {
+  const Matched matched = match(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "0 comm 0 100000 allreduce group=dp seq=5 bytes=3000\n1 comm 0 100000 allreduce group=dp seq=6 bytes=3000\n");
+  ASSERT_EQ(matched.section().groups.size(), 1U);
+  const GroupRow& row = matched.section().groups[0];
+  EXPECT_EQ(row.without_wait, row.count);
+  EXPECT_EQ(row.without_transfer, row.count);
+  EXPECT_EQ(match(three_ranks).section().groups[0].without_wait, 0);
+}
+
 TEST(Collectives, MembersAreMatchedByGroupAndSequence) {
   const Matched matched = match(three_ranks);
   ASSERT_EQ(matched.section().units.size(), 1U);

@@ -144,6 +144,14 @@ TEST(LostRanks, ACleanRunHasNone) {
   EXPECT_TRUE(findings_of(testing::text_of({}), "ranks_missing").empty());
 }
 
+TEST(LostRanks, LongListsOfRanksAreRanges) {
+  std::string text = "@run world_size=300\n";
+  for (const int rank : {34, 36}) text += std::to_string(rank) + " op 0 10 op\n";
+  const auto absent = findings_of(text, "ranks_missing");
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent[0].title, "ranks 0–33, 35, 37–299 of 300 were not recorded");
+}
+
 TEST(LostRanks, RanksThatWereNeverRecordedAreNamed) {
   const auto absent = findings_of("@run world_size=4\n0 op 0 10 op\n2 op 0 10 op\n", "ranks_missing");
   ASSERT_EQ(absent.size(), 1U);

@@ -47,10 +47,11 @@ TEST(Report, WhatWasInjectedIsNeverShown) {
 }
 
 TEST(Report, OverrunsOfThePaceAreAQualityRow) {
-  const Report report = analyze(*run_of("@rank 0 meta.pace_overruns=3\n0 op 0 10 op\n"
+  const Report report = analyze(*run_of("@run meta.pace_overruns=3\n@rank 0 meta.pace_overruns=3\n0 op 0 10 op\n"
                                         "@rank 1 meta.pace_overruns=4\n1 op 0 10 op\n"),
                                 {});
   ASSERT_EQ(report.data_quality.size(), 1U);
+  EXPECT_TRUE(report.facts.empty()) << "that of one rank beside the sum of all would only confuse";
   EXPECT_EQ(report.data_quality[0].counter, Counter::pace_overruns);
   EXPECT_EQ(report.data_quality[0].value, 7U);
 }

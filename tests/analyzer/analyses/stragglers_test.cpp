@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "analyzer/analyses/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
 
@@ -128,6 +130,100 @@ TEST(Stragglers, AQuietRunStatesWhatItWouldHaveFound) {
   EXPECT_NEAR(section.smallest_detectable.value_or(0), 1.06, 0.02);
   EXPECT_EQ(section.compared,
             "Compared with 3 peers of all ranks; medians of 20 steps. Few steps: severity is at most major.");
+}
+
+SyntheticRun slow_from(std::int64_t first, std::int64_t steps) {
+  SyntheticRun plan;
+  plan.steps = steps;
+  plan.fault = [first](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    const double factor = rank == 3 && index >= first ? 2 : 1;
+    step.forward *= factor;
+    step.backward *= factor;
+  };
+  return plan;
+}
+
+TEST(Stragglers, ARankThatBecomesSlowLateIsNamedWithTheStep) {
+  for (const std::int64_t first : {45, 55, 70, 85}) {
+    const Straggler row =
+        only(stragglers_of(slow_from(first, 100)), RankId{3}, StragglerKind::compute, Persistence::persistent);
+    EXPECT_EQ(row.since_step, first) << row.evidence;
+    EXPECT_EQ(row.until_step, std::nullopt);
+    EXPECT_NEAR(row.slowdown, 1.9, 0.05);
+    EXPECT_NEAR(static_cast<double>(row.gain_ns_while_slow), 90e6, 3e6);
+    EXPECT_NEAR(static_cast<double>(row.gain_ns_per_step),
+                static_cast<double>(row.gain_ns_while_slow * (100 - first)) / 100, 1.0);
+  }
+}
+
+TEST(Stragglers, OfTwoRanksTheOneThatBecomesSlowLateIsTheSlower) {
+  SyntheticRun plan = slow_from(70, 100);
+  plan.ranks = 2;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    step.forward *= rank == 1 && index >= 70 ? 3 : 1;
+  };
+  const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.since_step, 70);
+  EXPECT_EQ(row.certainty, Certainty::of_two);
+}
+
+TEST(Stragglers, ARankThatIsNotShownIsStillNamed) {
+  ReportOptions options;
+  options.ranks = {RankId{0}, RankId{1}};
+  const Report report = analyze(*make(slow_rank(1.5)), options);
+  EXPECT_TRUE(report.stragglers->rows.empty());
+  EXPECT_EQ(report.asked_for.slow_ranks_left_out, std::vector<RankId>{RankId{2}});
+}
+
+TEST(Stragglers, ARankThatIsSlowAllTheTimeHasNoFirstStep) {
+  const Straggler row =
+      only(stragglers_of(slow_from(0, 100)), RankId{3}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.since_step, std::nullopt);
+  EXPECT_EQ(row.gain_ns_while_slow, 0);
+}
+
+TEST(Stragglers, InALongRunSlownessThatWentAwayHasALastStep) {
+  SyntheticRun plan;
+  plan.steps = 500;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    step.forward *= rank == 1 && index >= 100 && index < 300 ? 2 : 1;
+  };
+  const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.since_step, 100);
+  EXPECT_EQ(row.until_step, 299);
+}
+
+TEST(Stragglers, NoisyCleanRunsHaveNoneThatBecameSlowLate) {
+  for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
+    for (const std::int64_t steps : {25, 50, 100}) {
+      for (const double noise : {0.02, 0.1, 0.3}) {
+        for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+          const StragglersSection section =
+              stragglers_of({.ranks = ranks, .steps = steps, .noise = noise, .seed = 100 + seed});
+          EXPECT_TRUE(section.rows.empty()) << ranks << " ranks, " << steps << " steps, noise " << noise << ", seed "
+                                            << seed << ": " << section.rows[0].evidence;
+        }
+      }
+    }
+  }
+}
+
+TEST(Stragglers, TheFiguresOfTheEvidenceAgree) {
+  // Two windows of one kind and three of another: medians of quotients and of differences would tell two stories.
+  SyntheticRun plan;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    const double all = index < 8 ? 0.1 : 1;
+    step.forward *= all * (rank == 2 ? 3 : 1);
+    step.backward *= all;
+    step.optimizer *= all;
+  };
+  const Straggler row = only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
+  double own = 0;
+  double peers = 0;
+  double ratio = 0;
+  const std::string figures = row.evidence.substr(row.evidence.find("own time"));
+  ASSERT_EQ(std::sscanf(figures.c_str(), "own time %lf ms against %lf ms, %lf x", &own, &peers, &ratio), 3) << figures;
+  EXPECT_NEAR(own / peers, ratio, 0.02) << figures;  // three digits each
 }
 
 TEST(Stragglers, FourStepsAreTooFew) {

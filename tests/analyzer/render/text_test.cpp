@@ -36,7 +36,40 @@ TEST(RenderText, TheVerdictComesFirstAndNamesRankKindSizeAndGain) {
 TEST(RenderText, ACleanRunWithAllSectionsHasNoProblem) {
   const auto text = rendered(clean_report(*sample_run()));
   EXPECT_THAT(text, StartsWith("VERDICT\n  No problem found in 20 steps of 4 ranks."));
-  EXPECT_THAT(text, HasSubstr("slower by 6.0 % or more would have been found"));
+  EXPECT_THAT(text, HasSubstr("slower by 6.0 % or more in two thirds of the steps would have been found"));
+}
+
+TEST(RenderText, ASlowRankThatIsNotShownIsNamed) {
+  auto report = clean_report(*sample_run());
+  report.asked_for.ranks = {RankId{0}, RankId{1}};
+  report.asked_for.slow_ranks_left_out = {RankId{2}};
+  const auto text = rendered(report);
+  EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2, which is not shown, is slow.\n"));
+  EXPECT_THAT(text, HasSubstr("No problem found in 20 steps of the 2 ranks shown."));
+  EXPECT_THAT(text, HasSubstr("SLOW RANKS\n  None of those shown. Rank 2, which is not shown, is slow.\n"));
+}
+
+TEST(RenderText, ARankThatBecameSlowIsSaidWithTheStep) {
+  auto report = slow_report(*sample_run());
+  auto& row = report.stragglers->rows.front();
+  row.since_step = 14;
+  row.gain_ns_while_slow = 12'000'000;
+  row.gain_ns_per_step = 3'600'000;
+  const auto text = rendered(report);
+  EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2 is slow since step 14: it computes slower than its peers.\n"));
+  EXPECT_THAT(text, HasSubstr("12.3 ms more in each of these steps"));
+  EXPECT_THAT(text, HasSubstr("12.0 ms (26 %)"));
+  EXPECT_THAT(text, HasSubstr("an average step of the run 3.60 ms"));
+  EXPECT_THAT(text, HasSubstr("since step 14"));
+}
+
+TEST(RenderText, WaitsThatAreUnknownAreNotZero) {
+  auto report = clean_report(*sample_run());
+  auto& group = report.collectives->groups.front();
+  group.wait_ns = group.transfer_ns = 0;
+  group.without_wait = group.without_transfer = group.count;
+  const auto text = rendered(report);
+  EXPECT_THAT(text, Not(HasSubstr("0 ns")));
 }
 
 TEST(RenderText, WithoutStepsItCannotTellAndSaysHowToGetThem) {
@@ -47,6 +80,23 @@ TEST(RenderText, WithoutStepsItCannotTellAndSaysHowToGetThem) {
   EXPECT_THAT(text, StartsWith("VERDICT\n  Cannot tell: the steps are unknown (the recording has no step marks)"));
   EXPECT_THAT(text, Not(HasSubstr("No problem")));
   EXPECT_THAT(text, HasSubstr("Mark each step with an NVTX range"));
+}
+
+TEST(RenderText, WithoutStepsTheAdviceNamesTheOptionThatLeftThemOut) {
+  auto report = clean_report(*sample_run());
+  report.steps = unavailable("no step marks were recorded");
+  report.facts = {{"collect", "host"}};
+  EXPECT_THAT(rendered(report), HasSubstr("--collect left both"));
+  report.facts = {{"collect", "annotate,host"}, {"stopped_by", "duration"}};
+  EXPECT_THAT(rendered(report), HasSubstr("as --duration asked for"));
+  EXPECT_THAT(rendered(report), Not(HasSubstr("Mark each step")));
+}
+
+TEST(RenderText, ACutInputIsSaidFirst) {
+  auto report = clean_report(*sample_run());
+  report.data_quality = {{.counter = Counter::truncated_input, .value = 1}};
+  EXPECT_THAT(rendered(report), StartsWith("VERDICT\n  What was opened is cut short: work behind the cut is missing"));
+  EXPECT_THAT(rendered(report), HasSubstr("No problem found in 20 steps of 4 ranks."));
 }
 
 TEST(RenderText, NoiseThatHidesSlowRanksIsNoCleanBill) {

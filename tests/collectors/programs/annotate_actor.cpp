@@ -10,6 +10,20 @@ namespace {
 
 namespace annotate = rankscope::annotate;
 
+void collective(int number) {
+  const rankscope_collective_v1 one{static_cast<std::uint64_t>(number) + 1,
+                                    static_cast<std::uint64_t>(number),
+                                    4096,
+                                    "dp",
+                                    "allreduce",
+                                    "f32",
+                                    "0,1",
+                                    -1};
+  annotate::collective_enqueued(one);
+  annotate::collective_started(one.uid);
+  annotate::collective_finished(one.uid);
+}
+
 int everything() {
   if (!annotate::recording()) return 1;
   annotate::metadata("parallel", "ddp");
@@ -50,6 +64,7 @@ int steps(int count) {
     step.with("index", i);
     annotate::Span work{annotate::Kind::forward, "work"};
     work.with("of", i);
+    collective(i);
   }
   return 0;
 }

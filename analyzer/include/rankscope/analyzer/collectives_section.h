@@ -25,6 +25,8 @@ struct Unit {
   RunTime last_start;
   std::int64_t spread_ns = 0;
   std::int64_t transfer_ns = 0;  ///< max(0, median end - last start)
+  bool wait_known = false;       ///< false: wait_ns means nothing
+  bool transfer_known = false;   ///< false: transfer_ns means nothing
 };
 
 struct GroupRow {
@@ -34,6 +36,8 @@ struct GroupRow {
   std::int64_t bytes = -1;   ///< sum of those that were recorded; -1 = of none
   std::int64_t wait_ns = 0;  ///< rank ns
   std::int64_t transfer_ns = 0;
+  std::int64_t without_wait = 0;      ///< of `count`: wait unknown, 0 in the sum
+  std::int64_t without_transfer = 0;  ///< of `count`: transfer unknown, 0 in the sum
   std::optional<double> busbw_gbps;
   std::string why_no_busbw;
   std::string method;  ///< "run time", or "duration" where the clocks are refused (6.9)

@@ -30,6 +30,9 @@ struct Straggler {
   std::int64_t lag_ns_per_step = 0;  ///< transient: of the steps with a stall
   std::int64_t gain_ns_per_step =
       0;  ///< what an average step would be shorter, as far as the next slowest rank lets it
+  std::optional<std::int64_t> since_step{};  ///< slow from this step on; not set: from the first
+  std::optional<std::int64_t> until_step{};  ///< slow up to this step; not set: to the last
+  std::int64_t gain_ns_while_slow = 0;       ///< gain of an average one of these steps; 0 where it is slow in all
   std::string evidence;
 };
 
@@ -37,7 +40,7 @@ struct StragglersSection {
   std::vector<Straggler> rows;  ///< severity minor and above, worst first
   std::string compared;         ///< "Compared with 3 peers; medians of 20 steps."
   std::string cannot_tell;      ///< set where noise or too few steps hide slowdowns: "cannot tell below 31 % ..."
-  std::optional<double> smallest_detectable;  ///< slowdown that would still have been found (9.2)
+  std::optional<double> smallest_detectable;  ///< slowdown in two thirds of the steps that would be found (9.2)
 };
 
 struct Finding {

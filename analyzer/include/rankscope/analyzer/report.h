@@ -37,6 +37,7 @@ using StepRange = std::pair<std::int64_t, std::int64_t>;
 struct AskedFor {
   std::optional<StepRange> steps;
   std::vector<RankId> ranks;
+  std::vector<RankId> slow_ranks_left_out{};  ///< by rank
 };
 
 struct Report {

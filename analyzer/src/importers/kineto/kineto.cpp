@@ -150,6 +150,7 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
   RS_TRY(const std::vector<RankId> ranks, assign_ranks(evidence, options, run.quality()));
   for (std::size_t i = 0; i < files.size(); ++i) {
     restore_spans(files[i], run);
+    mark_cut_steps(files[i], run);
     describe_process(files[i], ranks[i], run);
     const auto calls = link_spans(files[i], run);
     if (files[i].metadata.own && files[i].metadata.own->rows)

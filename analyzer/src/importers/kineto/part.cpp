@@ -95,6 +95,7 @@ void Part::span(const Event& event) {
   });
   const std::uint32_t ticket = builder.add_span(lane_of(key), kind, name, time, unfinished ? span_flag::cut_end : 0);
   extend({time.begin, std::max(time.begin, time.end)});
+  if (kind == SpanKind::step) last = time.begin;
   if (kind == SpanKind::step)
     builder.add_attribute(ticket, index_key_, integer_of(builder.text(name).substr(step_prefix.size())).value_or(0));
   if (category.keep_name) builder.add_attribute(ticket, category_key_, text_of(event.category));
@@ -346,6 +347,7 @@ void Part::extend(TimeRange time) {
   if (!extent) extent = time;
   extent->begin = std::min(extent->begin, time.begin);
   extent->end = std::max(extent->end, time.end);
+  last = time.end;
 }
 
 }  // namespace rankscope::analyzer::kineto

@@ -66,6 +66,7 @@ class Part {
   std::map<std::int64_t, std::string> process_names;  ///< by pid
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> thread_names;
   std::optional<TimeRange> extent;
+  std::optional<RunTime> last;  ///< end of the last event in the file's order; of a step, which is a frame, its begin
   std::uint64_t equal_ids = 0;  ///< activities whose External id is their correlation: then it is none (docs/kineto.md)
   std::uint64_t ids = 0;
   bool fractions = false;    ///< some time has decimals

@@ -114,8 +114,20 @@ void TraceFile::take(Part&& part, RunBuilder& run) {
     extent = TimeRange{std::min(extent->begin, part.extent->begin), std::max(extent->end, part.extent->end)};
   else if (part.extent)
     extent = part.extent;
+  if (part.last) last = part.last;
   fractions = fractions || part.fractions;
   float_times = float_times || part.float_times;
+}
+
+void mark_cut_steps(const TraceFile& file, RunBuilder& run) {
+  const bool is_cut =
+      std::ranges::find(file.losses, Counter::truncated_input, &QualityPlace::counter) != file.losses.end();
+  if (!is_cut || !file.last) return;
+  for (std::uint32_t row = file.first_span; row < file.end_span; ++row) {
+    const Span& span = run.spans()[row];
+    if (span.kind == SpanKind::step && span.time.end > *file.last)
+      run.reclassify(row, SpanKind::step, span.flags | span_flag::cut_end);
+  }
 }
 
 std::vector<std::uint32_t> link_spans(const TraceFile& file, RunBuilder& run) {

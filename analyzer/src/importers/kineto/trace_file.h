@@ -24,6 +24,7 @@ struct TraceFile {
   std::map<std::int64_t, std::string> process_names;
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> thread_names;
   std::optional<TimeRange> extent;
+  std::optional<RunTime> last;         ///< as in Part
   std::vector<QualityPlace> losses{};  ///< data that the file lost
   bool fractions = false;
   bool float_times = false;
@@ -35,6 +36,8 @@ struct TraceFile {
   void note_losses(const Quality& quality);
 };
 
+/// Steps that reach past the last event of a file that ends early are marked as cut: what ran in them may be missing.
+void mark_cut_steps(const TraceFile& file, RunBuilder& run);
 /// Names of rows, devices and facts of the process.
 void describe_process(TraceFile& file, RankId rank, RunBuilder& run);
 /// What the file tells about its rank.

@@ -63,6 +63,8 @@ void write_slow_ranks(Writer& page, const Source& source) {
   const auto& section = *source.report.stragglers;
   if (!section.rows.empty()) {
     write_table(page, straggler_table(section), "Ranks that are slower than their peers");
+  } else if (const auto left_out = left_out_text(source.report.asked_for); !left_out.empty()) {
+    page.element("p", "None of those shown. " + left_out, {{"class", "warning"}});
   } else if (section.cannot_tell.empty()) {
     page.element("p", "None.");
   }

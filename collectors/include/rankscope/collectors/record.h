@@ -30,9 +30,10 @@ struct RecordOptions {
   Follow follow = Follow::descendants;
   Preload preload = Preload::yes;
   Talk talk = Talk::normal;
-  std::filesystem::path library{};                              ///< empty: found beside the program
-  std::string launcher{};                                       ///< for the manifest; empty: guessed from the command
-  std::int64_t world_size = 0;                                  ///< for the manifest; 0: what the segments tell
+  std::int64_t refusal_status = -1;  ///< a command that ends so without any rank leaves no recording and no summary
+  std::filesystem::path library{};   ///< empty: found beside the program
+  std::string launcher{};            ///< for the manifest; empty: guessed from the command
+  std::int64_t world_size = 0;       ///< for the manifest; 0: what the segments tell
   std::vector<std::pair<std::string, std::string>> metadata{};  ///< for the manifest
   std::vector<std::pair<std::string, std::string>> injected{};  ///< faults of the reference trainer
 };

@@ -37,6 +37,25 @@ TEST(DamagedTrace, ACutBehindAListInsideOfAnEventIsACut) {
   EXPECT_EQ(count(run, Counter::truncated_input), 1U);
 }
 
+TEST(DamagedTrace, StepsThatReachPastTheCutAreNotComplete) {
+  const auto step = [](int number, int begin) {
+    return complete("user_annotation", "ProfilerStep#" + std::to_string(number),
+                    R"("pid": 7, "tid": 7, "ts": )" + std::to_string(begin) + R"(, "dur": 100)");
+  };
+  const std::string whole =
+      trace(step(1, 0) + "," + step(2, 100) + "," + step(3, 200) + "," + op("a", 150, 2) + "," + op("b", 190, 2));
+  const auto flags_of = [](const RunResult& run) {
+    std::vector<int> flags;
+    for (const Span& span : (*run)->spans())
+      if (span.kind == SpanKind::step) flags.push_back(span.flags);
+    return flags;
+  };
+  const auto run = open_text(whole.substr(0, whole.find("\"b\"") + 2));
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_THAT(flags_of(run), ElementsAre(0, span_flag::cut_end, span_flag::cut_end));
+  EXPECT_THAT(flags_of(open_text(whole)), ElementsAre(0, 0, 0));
+}
+
 TEST(DamagedTrace, AListWithoutItsEndIsCountedAsCut) {
   const std::string whole = trace(op("a", 1, 2));
   const auto run = open_text(whole.substr(0, whole.size() - 2));
