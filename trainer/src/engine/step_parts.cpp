@@ -1,5 +1,7 @@
 #include "engine/step_parts.h"
 
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 
 #include "rankscope/core/format.h"
@@ -97,12 +99,13 @@ void BackwardPace::accumulated(std::size_t block) {
 
 Result<std::unique_ptr<GradientDump>> GradientDump::open(const std::string& path) {
   auto dump = std::make_unique<GradientDump>();
+  dump->path_ = path;
   dump->file_.open(path);
   if (!dump->file_) return fail(ErrorKind::cannot_write, format("{}: cannot be written (--dump-gradients)", path));
   return dump;
 }
 
-void GradientDump::gradients(std::int64_t step, const Model& model) {
+Result<void> GradientDump::gradients(std::int64_t step, const Model& model) {
   file_ << format("step {}\n", step);
   for (const auto& parameter : model.named_parameters()) {
     const at::Tensor gradient = parameter.value().grad();
@@ -116,8 +119,19 @@ void GradientDump::gradients(std::int64_t step, const Model& model) {
     }
     file_ << '\n';
   }
+  return flushed();
 }
 
-void GradientDump::loss(double mean) { file_ << format("loss {}\n", mean) << std::flush; }
+Result<void> GradientDump::loss(double mean) {
+  file_ << format("loss {}\n", mean);
+  return flushed();
+}
+
+Result<void> GradientDump::flushed() {
+  errno = 0;
+  if (file_.flush()) return {};
+  return fail(ErrorKind::cannot_write, format("{}: cannot be written: {} (--dump-gradients)", path_,
+                                              errno != 0 ? std::strerror(errno) : "the disk took no more"));
+}
 
 }  // namespace rankscope::trainer

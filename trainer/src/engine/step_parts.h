@@ -55,10 +55,14 @@ class BackwardPace {
 class GradientDump {
  public:
   [[nodiscard]] static Result<std::unique_ptr<GradientDump>> open(const std::string& path);
-  void gradients(std::int64_t step, const Model& model);
-  void loss(double mean);
+  [[nodiscard]] Result<void> gradients(std::int64_t step, const Model& model);
+  [[nodiscard]] Result<void> loss(double mean);
 
  private:
+  /// What has been written so far is in the file.
+  [[nodiscard]] Result<void> flushed();
+
+  std::string path_;
   std::ofstream file_;
 };
 

@@ -203,7 +203,7 @@ Result<void> Training::step(std::int64_t index) {
   pacer_->slow_down(faults_.compute_factor(index));
   sync_->delay_last(faults_.comm_delay(index));
   for (int micro = 0; micro < options_.accumulate; ++micro) RS_TRY_VOID(micro_step(index, micro));
-  if (dump_) dump_->gradients(index, *model_);
+  if (dump_) RS_TRY_VOID(dump_->gradients(index, *model_));
   update();
   const bool all_losses = !options_.dump_gradients.empty();
   if (all_losses || (index + 1) % options_.log_every == 0 || index + 1 == plan_.steps) return report(index);
@@ -221,7 +221,7 @@ Result<Totals> Training::totals_of_all_ranks() {
 
 Result<void> Training::report(std::int64_t index) {
   RS_TRY(const Totals totals, totals_of_all_ranks());
-  if (dump_) dump_->loss(totals.loss / totals.count);
+  if (dump_) RS_TRY_VOID(dump_->loss(totals.loss / totals.count));
   const auto now = Clock::now();
   const double seconds = std::chrono::duration<double>(now - reported_).count();
   const auto steps = static_cast<double>(index + 1 - steps_reported_);
@@ -254,8 +254,9 @@ void Training::describe(double pace) const {
   log_progress(format("{} on {} rank{}: {} with {} parameters ({}), {} data of {} samples", options_.mode,
                       place_.world_size, place_.world_size == 1 ? "" : "s", name_of(options_.model.kind),
                       model_->parameter_count(), name_of(options_.dtype), source_->name(), source_->samples()));
-  log_progress(format("global batch {} = {} per device x {} devices x {} micro-steps; {} steps; {}", plan_.batch.global,
-                      plan_.batch.per_device, place_.world_size, options_.accumulate, plan_.steps,
+  log_progress(format("global batch {} = {} per device x {} x {}; {}; {}", plan_.batch.global, plan_.batch.per_device,
+                      counted(place_.world_size, "device"), counted(options_.accumulate, "micro-step"),
+                      counted(plan_.steps, "step"),
                       pace > 0 ? format("paced: {} ms nominal compute per step", pace) : "unpaced"));
   if (!faults.empty()) log_progress(format("injected faults: {}", faults));
 }
