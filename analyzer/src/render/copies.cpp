@@ -1,6 +1,7 @@
 #include "render/copies.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "rankscope/core/format.h"
 #include "render/means.h"
@@ -70,23 +71,21 @@ Table call_table(const CopiesSection& section, std::size_t limit) {
 
 }  // namespace
 
-void add_copies(Page& page, const Report& report, const ReportOptions& options) {
-  if (!report.copies) return;
+std::vector<NotedTable> copy_tables(const Report& report, std::size_t most) {
+  if (!report.copies) return {};
   const CopiesSection& section = *report.copies;
   const std::string means =
       format("mean per {} of {}", section.rank_steps > 0 ? "step and rank" : "rank", counted(section.ranks, "rank"));
-  if (!section.copies.empty()) {
-    page.heading("COPIES", means);
-    page.table(copy_table(section, options.top));
-  }
-  const Table calls = call_table(section, options.top);
-  if (calls.rows.empty()) return;
-  page.heading("HOST HELD UP", means + "; calls that wait for the device, or allocate");
-  page.table(calls);
-  page.paragraph(
-      "sync: waits for the device; copy: returns only when the copy is done, or copies pageable memory; memory: "
-      "allocates or frees behind the first step.",
-      Tone::faint);
+  std::vector<NotedTable> tables;
+  if (!section.copies.empty()) tables.push_back({"Copies", means, copy_table(section, most), {}});
+  Table calls = call_table(section, most);
+  if (calls.rows.empty()) return tables;
+  tables.push_back({"Host held up",
+                    means + "; calls that wait for the device, or allocate",
+                    std::move(calls),
+                    {"sync: waits for the device; copy: returns only when the copy is done, or copies pageable memory; "
+                     "memory: allocates or frees behind the first step."}});
+  return tables;
 }
 
 }  // namespace rankscope::analyzer

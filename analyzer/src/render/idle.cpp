@@ -1,6 +1,7 @@
 #include "render/idle.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analyses/idle_words.h"
 #include "rankscope/core/format.h"
@@ -68,10 +69,11 @@ std::string legend(const Reasons& reasons) {
 
 }  // namespace
 
-std::optional<NotedTable> idle_reasons(const Report& report, std::size_t most) {
+std::vector<NotedTable> idle_tables(const Report& report, std::size_t most) {
   const Reasons reasons = reasons_of(report);
-  if (reasons.total_ns == 0) return std::nullopt;
+  if (reasons.total_ns == 0) return {};
   NotedTable noted;
+  noted.title = "Why nothing ran";
   noted.what = report.steps && reasons.ranks > 1 ? "mean per step and rank"
                : report.steps                    ? "mean per step"
                : reasons.ranks > 1               ? "mean per rank"
@@ -91,8 +93,8 @@ std::optional<NotedTable> idle_reasons(const Report& report, std::size_t most) {
   }
   if (shown < reasons.shares.size())
     noted.table.rows.push_back(row_of(format("{} more", reasons.shares.size() - shown), "", "", rest, reasons));
-  noted.note = legend(reasons);
-  return noted;
+  noted.notes.push_back(legend(reasons));
+  return {std::move(noted)};
 }
 
 }  // namespace rankscope::analyzer

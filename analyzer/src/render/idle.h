@@ -1,7 +1,7 @@
 // Why nothing ran on accelerators, for people.
 #pragma once
 
-#include <optional>
+#include <vector>
 
 #include "rankscope/analyzer/report.h"
 #include "render/noted_table.h"
@@ -9,6 +9,6 @@
 namespace rankscope::analyzer {
 
 /// The `most` longest reasons and the rest; nothing where no rank has an accelerator.
-[[nodiscard]] std::optional<NotedTable> idle_reasons(const Report& report, std::size_t most);
+[[nodiscard]] std::vector<NotedTable> idle_tables(const Report& report, std::size_t most);
 
 }  // namespace rankscope::analyzer

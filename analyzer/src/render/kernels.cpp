@@ -1,6 +1,7 @@
 #include "render/kernels.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "rankscope/core/format.h"
 #include "render/means.h"
@@ -106,24 +107,29 @@ Table together_table(const KernelsSection& section, std::size_t limit) {
 
 }  // namespace
 
-void add_kernels(Page& page, const Report& report, const ReportOptions& options) {
-  if (!report.kernels) return;
+std::vector<NotedTable> kernel_tables(const Report& report, std::size_t most) {
+  if (!report.kernels) return {};
   const KernelsSection& section = *report.kernels;
   const bool per_step = section.rank_steps > 0;
-  page.heading("KERNELS", format("calls and ms: mean per {} of {}", per_step ? "step and rank" : "rank",
-                                 counted(static_cast<std::int64_t>(section.ranks.size()), "rank")));
-  page.table(kernel_table(section, options.top));
-  page.paragraph(
+  NotedTable kernels{"Kernels",
+                     format("calls and ms: mean per {} of {}", per_step ? "step and rank" : "rank",
+                            counted(static_cast<std::int64_t>(section.ranks.size()), "rank")),
+                     kernel_table(section, most),
+                     {}};
+  kernels.notes.push_back(
       format("ms counts overlapped time twice; alone ms does not: compute goes before comm before copies, then the "
              "earlier one. {}, {} with their grids and blocks.",
-             counted(static_cast<std::int64_t>(section.names.size()), "name"), section.keys.size()),
-      Tone::faint);
-  if (const std::string note = tensor_note(section); !note.empty()) page.paragraph(note, Tone::faint);
-  const auto limit = std::max<std::size_t>(16, options.top);
-  page.heading("WHAT RAN TOGETHER", per_step ? "ms per step; a row adds up to the step" : "ms of the whole recording");
-  page.table(together_table(section, limit));
+             counted(static_cast<std::int64_t>(section.names.size()), "name"), section.keys.size()));
+  if (std::string note = tensor_note(section); !note.empty()) kernels.notes.push_back(std::move(note));
+  const auto limit = std::max<std::size_t>(16, most);
+  NotedTable together{"What ran together",
+                      per_step ? "ms per step; a row adds up to the step" : "ms of the whole recording",
+                      together_table(section, limit),
+                      {}};
   if (section.ranks.size() > limit)
-    page.paragraph(format("{} more; --top {} shows all.", section.ranks.size() - limit, section.ranks.size()));
+    together.notes.push_back(
+        format("{} more; --top {} shows all.", section.ranks.size() - limit, section.ranks.size()));
+  return {std::move(kernels), std::move(together)};
 }
 
 }  // namespace rankscope::analyzer

@@ -1,12 +1,14 @@
-// Kernels and what ran together, as text.
+// Kernels and what ran together, for people.
 #pragma once
 
+#include <vector>
+
 #include "rankscope/analyzer/report.h"
-#include "render/page.h"
+#include "render/noted_table.h"
 
 namespace rankscope::analyzer {
 
 /// Nothing where no kernel was recorded.
-void add_kernels(Page& page, const Report& report, const ReportOptions& options);
+[[nodiscard]] std::vector<NotedTable> kernel_tables(const Report& report, std::size_t most);
 
 }  // namespace rankscope::analyzer

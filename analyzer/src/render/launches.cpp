@@ -1,6 +1,7 @@
 #include "render/launches.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "rankscope/core/format.h"
 #include "render/words.h"
@@ -28,9 +29,10 @@ std::vector<const LaunchRow*> shown_rows(const LaunchesSection& section, std::si
 
 }  // namespace
 
-std::optional<NotedTable> launch_table(const Report& report, std::size_t most) {
-  if (!report.launches) return std::nullopt;
+std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
+  if (!report.launches) return {};
   NotedTable noted;
+  noted.title = "Launches";
   noted.what = "medians (90 %); delay = from the end of the call until the work begins";
   noted.table.columns = {
       {"rank"},   {"stream", Align::left}, {"launches"}, {"call"}, {"delay"}, {"short"}, {"queued"}, {"most"},
@@ -49,11 +51,11 @@ std::optional<NotedTable> launch_table(const Report& report, std::size_t most) {
                                 {format("{}", row->queue.most)},
                                 {percent(row->queue.empty_and_idle_share)}});
   }
-  noted.note =
+  noted.notes.emplace_back(
       "Short: kernels that took less time than the call that launched them. Queued: launched and not begun, mean over "
       "time. Starved: share of the time in which nothing was queued and nothing ran. A long delay is no fault: a deep "
-      "queue has long delays and no idle time.";
-  return noted;
+      "queue has long delays and no idle time.");
+  return {std::move(noted)};
 }
 
 }  // namespace rankscope::analyzer

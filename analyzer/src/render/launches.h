@@ -1,7 +1,7 @@
 // The launches of a report, for people.
 #pragma once
 
-#include <optional>
+#include <vector>
 
 #include "rankscope/analyzer/report.h"
 #include "render/noted_table.h"
@@ -9,6 +9,6 @@
 namespace rankscope::analyzer {
 
 /// Of each rank one row, and of its streams where it is the only one; `most` rows.
-[[nodiscard]] std::optional<NotedTable> launch_table(const Report& report, std::size_t most);
+[[nodiscard]] std::vector<NotedTable> launch_tables(const Report& report, std::size_t most);
 
 }  // namespace rankscope::analyzer

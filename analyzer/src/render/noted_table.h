@@ -1,23 +1,30 @@
-// A table with the words around it, for text and page alike.
+// Tables with the words around them, for text and page alike.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "render/page.h"
 
 namespace rankscope::analyzer {
 
 struct NotedTable {
-  std::string what;  ///< what its numbers are; may be empty
+  std::string title;  ///< "Why nothing ran"
+  std::string what;   ///< what its numbers are; may be empty
   Table table;
-  std::string note;  ///< how to read it
+  std::vector<std::string> notes;  ///< how to read it, and what stands out
 };
 
-/// Heading, table and note of a text page.
-inline void add_noted_table(Page& page, std::string_view title, const NotedTable& noted) {
-  page.heading(title, noted.what);
-  page.table(noted.table);
-  page.paragraph(noted.note, Tone::faint);
+/// Heading, table and notes of each on a text page.
+inline void add_noted_tables(Page& page, const std::vector<NotedTable>& tables) {
+  for (const NotedTable& noted : tables) {
+    std::string heading = noted.title;
+    for (char& letter : heading)
+      if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+    page.heading(heading, noted.what);
+    page.table(noted.table);
+    for (const std::string& note : noted.notes) page.paragraph(note, Tone::faint);
+  }
 }
 
 }  // namespace rankscope::analyzer

@@ -1,6 +1,7 @@
 #include "render/operators.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "rankscope/core/format.h"
 #include "render/means.h"
@@ -83,23 +84,22 @@ class OperatorTableText {
   Table out_;
 };
 
-void add_shapes(Page& page, const OperatorTable& table) {
+void add_shapes(const OperatorTable& table, std::vector<std::string>& notes) {
   std::size_t told = 0;
   for (const OperatorRow& row : table.rows) {
     if (told == operators_with_shapes) break;
     if (row.shapes.empty() || row.shapes.front().shapes.empty()) continue;
     const ShapeRow& top = row.shapes.front();
     const bool on_device = row.times.device_ns > 0;
-    page.paragraph(
+    notes.push_back(
         format("{}: {} of {} with inputs {}", printable(row.name),
                share_text(on_device ? top.device_ns : top.self_ns, on_device ? row.times.device_ns : row.times.self_ns),
-               on_device ? "its device ms" : "its host ms", shortened(printable(top.shapes), widest_shapes)),
-        Tone::faint);
+               on_device ? "its device ms" : "its host ms", shortened(printable(top.shapes), widest_shapes)));
     ++told;
   }
 }
 
-void add_backward(Page& page, const OperatorTable& table, const OperatorsSection& section) {
+void add_backward(const OperatorTable& table, const OperatorsSection& section, std::vector<std::string>& notes) {
   const auto longer = [](const OperatorRow& a, const OperatorRow& b) {
     return std::pair{a.backward.device_total_ns, a.backward.total_ns} <
            std::pair{b.backward.device_total_ns, b.backward.total_ns};
@@ -110,31 +110,31 @@ void add_backward(Page& page, const OperatorTable& table, const OperatorsSection
   const BackwardTimes& back = top->backward;
   std::string times = format("{} ms of the host", mean_ms(back.total_ns, parts));
   if (section.accelerators > 0) times += format(", {} ms of the device", mean_ms(back.device_total_ns, parts));
-  page.paragraph(format("The longest backward pass is that of {}: {}.", printable(top->name), times), Tone::faint);
+  notes.push_back(format("The longest backward pass is that of {}: {}.", printable(top->name), times));
 }
 
 }  // namespace
 
-void add_operators(Page& page, const Report& report, const ReportOptions& options) {
-  if (!report.operators) return;
+std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) {
+  if (!report.operators) return {};
   const OperatorsSection& section = *report.operators;
   const std::string means =
       format("mean per {} of {}{}", section.rank_steps > 0 ? "step and rank" : "rank", counted(section.ranks, "rank"),
              section.accelerators > 0 ? "; device ms: of what it launched" : "");
+  std::vector<NotedTable> tables;
   if (!section.operators.rows.empty()) {
-    page.heading("OPERATORS", means);
-    page.table(OperatorTableText(section, section.operators).of_top(options.top));
+    NotedTable& noted = tables.emplace_back(
+        NotedTable{"Operators", means, OperatorTableText(section, section.operators).of_top(most), {}});
     if (section.operators.outside_unlaunched_ns > 0)
-      page.paragraph(format("{} ms of the device have no launch record.",
-                            mean_ms(section.operators.outside_unlaunched_ns, parts_of(section))),
-                     Tone::faint);
-    add_shapes(page, section.operators);
-    add_backward(page, section.operators, section);
+      noted.notes.push_back(format("{} ms of the device have no launch record.",
+                                   mean_ms(section.operators.outside_unlaunched_ns, parts_of(section))));
+    add_shapes(section.operators, noted.notes);
+    add_backward(section.operators, section, noted.notes);
   }
-  if (!section.annotations.rows.empty()) {
-    page.heading("ANNOTATIONS AND MODULES", means);
-    page.table(OperatorTableText(section, section.annotations).of_top(options.top));
-  }
+  if (!section.annotations.rows.empty())
+    tables.push_back(
+        {"Annotations and modules", means, OperatorTableText(section, section.annotations).of_top(most), {}});
+  return tables;
 }
 
 }  // namespace rankscope::analyzer

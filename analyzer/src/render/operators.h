@@ -1,12 +1,14 @@
-// Operators and annotations as text.
+// Operators and annotations, for people.
 #pragma once
 
+#include <vector>
+
 #include "rankscope/analyzer/report.h"
-#include "render/page.h"
+#include "render/noted_table.h"
 
 namespace rankscope::analyzer {
 
 /// Nothing where neither was recorded.
-void add_operators(Page& page, const Report& report, const ReportOptions& options);
+[[nodiscard]] std::vector<NotedTable> operator_tables(const Report& report, std::size_t most);
 
 }  // namespace rankscope::analyzer

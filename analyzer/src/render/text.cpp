@@ -113,11 +113,8 @@ std::string render_text(const Report& report, const Run&, const ReportOptions& o
   add_findings(page, report, options);
   add_rank_facts(page, report, options);
   add_rank_tables(page, report, options);
-  if (const auto idle = idle_reasons(report, options.top)) add_noted_table(page, "WHY NOTHING RAN", *idle);
-  if (const auto launches = launch_table(report, options.top)) add_noted_table(page, "LAUNCHES", *launches);
-  add_kernels(page, report, options);
-  add_operators(page, report, options);
-  add_copies(page, report, options);
+  for (const auto tables : {idle_tables, launch_tables, kernel_tables, operator_tables, copy_tables})
+    add_noted_tables(page, tables(report, options.top));
   add_collectives(page, report, options);
   add_hta(page, report, options);
   add_quality(page, report);

@@ -1,0 +1,35 @@
+// Tables that text and page share: why nothing ran, launches, kernels, operators, copies.
+#include "rankscope/core/format.h"
+#include "render/copies.h"
+#include "render/html/elements.h"
+#include "render/html/sections.h"
+#include "render/idle.h"
+#include "render/kernels.h"
+#include "render/launches.h"
+#include "render/operators.h"
+
+namespace rankscope::analyzer::html {
+namespace {
+
+constexpr std::size_t most_rows = 25;
+
+void write_noted(Writer& page, const std::vector<NotedTable>& tables) {
+  for (const NotedTable& noted : tables) {
+    write_table(page, noted.table, noted.what.empty() ? noted.title : format("{}: {}", noted.title, noted.what));
+    for (const std::string& note : noted.notes) page.element("p", note, {{"class", "faint"}});
+  }
+}
+
+}  // namespace
+
+void write_idle_reasons(Writer& page, const Source& source) {
+  write_noted(page, idle_tables(source.report, most_rows));
+}
+void write_launches(Writer& page, const Source& source) { write_noted(page, launch_tables(source.report, most_rows)); }
+void write_kernels(Writer& page, const Source& source) { write_noted(page, kernel_tables(source.report, most_rows)); }
+void write_operators(Writer& page, const Source& source) {
+  write_noted(page, operator_tables(source.report, most_rows));
+}
+void write_copies(Writer& page, const Source& source) { write_noted(page, copy_tables(source.report, most_rows)); }
+
+}  // namespace rankscope::analyzer::html
