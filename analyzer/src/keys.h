@@ -47,6 +47,7 @@ inline constexpr std::string_view destination_rank = "Dst Rank";
 // what Kineto has no word for, in our own exports
 inline constexpr std::string_view own_kind = "rankscope kind";  ///< name of the SpanKind
 inline constexpr std::string_view own_flags = "rankscope cut";  ///< span_flag: 1 = begin, 2 = end
+inline constexpr std::string_view own_copy = "rankscope copy";  ///< for other tools; the export says it elsewhere, too
 inline constexpr std::string_view own_prefix = "rankscope ";
 
 // of a process read from Kineto

@@ -329,8 +329,7 @@ void KinetoFile::collective(const Span& span, const Row& row) {
   place(row, span.time.begin);
   out_.text(", \"dur\": ").micros(span.time.length().count());
   collective_arguments(run_.collectives()[span.collective]);
-  argument(format("\"{}\"", keys::own_kind));  // it is not work of its own
-  out_.text("\"user\"");
+  argument(keys::own_copy, 1);
   close();
 }
 

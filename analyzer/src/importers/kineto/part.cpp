@@ -28,9 +28,16 @@ bool is_integer(const Value& value) {
   return value.kind == ValueKind::number && (value.short_number ? value.decimals == 0 : integer_of(value).has_value());
 }
 
+bool has_argument(const Event& event, std::string_view key) {
+  return std::ranges::any_of(event.arguments, [key](const Argument& argument) { return argument.key == key; });
+}
+
 /// True where our own export says what the category does not.
-bool tells_kind(const Event& event) {
-  return std::ranges::any_of(event.arguments, [](const Argument& argument) { return argument.key == keys::own_kind; });
+bool tells_kind(const Event& event) { return has_argument(event, keys::own_kind); }
+
+/// True for what our own export wrote for other tools only.
+bool is_copy(const Event& event) {
+  return event.name.raw == "record_param_comms" && has_argument(event, keys::own_copy);
 }
 
 bool is_comm_range(std::string_view name) {
@@ -81,6 +88,7 @@ void Part::take(const Event& event) {
 void Part::span(const Event& event) {
   if (!is_complete(event) || event.time.kind == ValueKind::absent || event.duration.kind == ValueKind::absent)
     return quality().add(Counter::events_incomplete);
+  if (is_copy(event)) return;
   const Category& category = category_of(event.category.raw);
   const auto begin = time_of(event.time);
   const auto length = nanoseconds_of(event.duration);
