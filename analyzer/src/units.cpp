@@ -49,6 +49,10 @@ std::string rank_ranges(std::span<const RankId> ranks) {
   return text;
 }
 
+std::string ranks_text(std::span<const RankId> ranks) {
+  return format("rank{} {}", ranks.size() == 1 ? "" : "s", rank_ranges(ranks));
+}
+
 std::string bytes_text(std::int64_t bytes) {
   constexpr std::array<Unit, 5> units{{{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
   return with_unit(bytes, units);

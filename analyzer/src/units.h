@@ -17,5 +17,7 @@ namespace rankscope::analyzer {
 
 /// "0–33, 35, 36"; after 16 ranges "...". Ranks must be sorted.
 [[nodiscard]] std::string rank_ranges(std::span<const RankId> ranks);
+/// "rank 3", "ranks 0–33, 35".
+[[nodiscard]] std::string ranks_text(std::span<const RankId> ranks);
 
 }  // namespace rankscope::analyzer

@@ -68,7 +68,7 @@ Action declare_export(CLI::App& app, const Words&) {
   app.footer(footer);
   return [arguments] {
     const auto done = export_run(*arguments);
-    if (!done) return interrupted() == 0 ? say(done.error()) : (say(done.error()), 128 + interrupted());
+    if (!done) return say(done.error());
     if (analyzer::is_stdout(arguments->out)) return 0;
     std::error_code no_file;  // a pipe, a device or a folder has no size
     const auto bytes = std::filesystem::file_size(arguments->out, no_file);

@@ -45,7 +45,7 @@ Action declare_pack(CLI::App& app, const Words&) {
     const std::string shown = analyzer::is_stdout(out) ? "stdout" : out;
     catch_interrupts();
     const auto packed = analyzer::pack_recording(arguments->run, out, secrets, progress_of("writing " + shown));
-    if (!packed) return interrupted() == 0 ? say(packed.error()) : (say(packed.error()), 128 + interrupted());
+    if (!packed) return say(packed.error());
     if (analyzer::is_stdout(out)) return 0;
     std::error_code no_size;
     const auto bytes = fs::file_size(out, no_size);

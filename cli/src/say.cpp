@@ -48,7 +48,7 @@ void tell(ProgressState& state, double done) {
 
 int say(const Error& error) {
   say(error.message);
-  return exit_status(error.kind);
+  return interrupted() == 0 ? exit_status(error.kind) : 128 + interrupted();
 }
 
 int say_usage_error(std::string_view message, std::string_view verb) {

@@ -9,7 +9,8 @@
 
 namespace rankscope::cli {
 
-/// Prints "rankscope: <message>" and returns the exit status of the error.
+/// Prints "rankscope: <message>" and returns the exit status of the error: 128 + n if signal n came, since work that is
+/// cancelled fails.
 int say(const Error& error);
 /// The same for options that cannot be parsed; points to --help of the verb. Returns 2.
 int say_usage_error(std::string_view message, std::string_view verb);

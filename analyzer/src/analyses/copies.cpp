@@ -13,6 +13,8 @@
 namespace rankscope::analyzer {
 namespace {
 
+constexpr std::int64_t most_bytes = std::int64_t{1} << 48;  // no memory holds more; damaged numbers must not overflow
+
 std::optional<std::string_view> behind(std::string_view text, std::string_view front) {
   if (!text.starts_with(front)) return std::nullopt;
   return text.substr(front.size());
@@ -58,7 +60,7 @@ class Tabulation {
     }
     std::ranges::sort(waits);
     const WindowTime window_time{windows};
-    const auto process = static_cast<std::uint32_t>(&run_.process_of(rank) - run_.processes().data());
+    const auto process = run_.process_row_of(rank);
     for (const Lane& lane : run_.lanes())
       if (lane.process == process && lane.kind == LaneKind::thread)
         calls_.over(lane, window_time, waits, first_step_end);
@@ -90,7 +92,8 @@ class Tabulation {
     const std::int64_t ns = activity.time.length().count();
     ++row.count;
     row.sum_ns += ns;
-    const bool told = bytes && bytes->kind == AttributeKind::number;
+    const bool told =
+        bytes && bytes->kind == AttributeKind::number && bytes->number >= 0 && bytes->number <= most_bytes;
     if (told) row.bytes += bytes->number;
     if (!told || ns == 0) {
       ++row.unmeasured;

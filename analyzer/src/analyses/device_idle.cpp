@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "analyses/device_work.h"
 #include "analyses/host_timeline.h"
 #include "analyses/layers.h"
 
@@ -12,36 +13,24 @@ namespace {
 
 constexpr nanoseconds longest_kernel_gap{10'000};  // kappa of metrics.md 2.7
 
-/// Activities of the rank by begin; of those that begin together the one with the lowest id comes first.
-struct Activity {
-  RunTime begin;
-  SpanId span;
-};
-
-bool is_activity(SpanKind kind) {
-  return kind == SpanKind::compute || kind == SpanKind::graph || kind == SpanKind::memory || kind == SpanKind::comm;
-}
-
 class Gaps {
  public:
-  Gaps(const Run& run, RankId rank) : run_(run) {
-    const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+  Gaps(const Run& run, RankId rank) : run_(run), activities_(activities_of(run, rank)) {
+    const auto process = run.process_row_of(rank);
     if (const auto main = main_lane(run, rank)) main_ = main->index();
     for (const Lane& lane : run.lanes()) {
-      if (lane.process != process) continue;
-      if (lane.kind == LaneKind::stream || lane.kind == LaneKind::comm) add_activities(lane);
-      if (lane.kind == LaneKind::thread) add_overhead(lane);
+      if (lane.process != process || lane.kind != LaneKind::thread) continue;
+      for (const Span& span : run.spans_of(lane))
+        if (span.kind == SpanKind::overhead) overheads_.push_back(span.time);
     }
-    std::ranges::sort(activities_, {}, [](const Activity& activity) {
-      return std::pair{activity.begin, activity.span};
-    });
+    std::erase_if(activities_, [](const Activity& activity) { return activity.time.empty(); });
     overhead_ = IntervalSet::from(std::move(overheads_));
   }
 
   /// Tiles one gap with stretches.
   void explain(TimeRange gap, std::vector<IdleStretch>& out) {
     out_ = &out;
-    while (next_ < activities_.size() && activities_[next_].begin < gap.end) ++next_;
+    while (next_ < activities_.size() && activities_[next_].time.begin < gap.end) ++next_;
     if (next_ == activities_.size()) return host_ran_dry(gap, gap.end, main_, IdleDetail::nothing_followed);
     const SpanId follower = activities_[next_].span;
     const auto links = run_.links_to(LinkKind::launch, follower);
@@ -56,15 +45,6 @@ class Gaps {
   }
 
  private:
-  void add_activities(const Lane& lane) {
-    for (const Span& span : run_.spans_of(lane))
-      if (is_activity(span.kind) && !span.time.empty()) activities_.push_back({span.time.begin, run_.id_of(span)});
-  }
-  void add_overhead(const Lane& lane) {
-    for (const Span& span : run_.spans_of(lane))
-      if (span.kind == SpanKind::overhead) overheads_.push_back(span.time);
-  }
-
   void add(TimeRange time, const IdleReason& reason) {
     if (time.empty()) return;
     if (!out_->empty() && out_->back().time.end == time.begin && out_->back().reason == reason)

@@ -22,18 +22,6 @@ std::optional<ActivityClass> class_of(const Run& run, const Lane& lane, const Sp
   return std::nullopt;
 }
 
-std::vector<Activity> activities_of(const Run& run, RankId rank) {
-  std::vector<Activity> all;
-  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
-  for (const Lane& lane : run.lanes()) {
-    if (lane.process != process || lane.kind == LaneKind::thread) continue;
-    for (const Span& span : run.spans_of(lane))
-      if (const auto kind = class_of(run, lane, span)) all.push_back({span.time, run.id_of(span), *kind});
-  }
-  std::ranges::sort(all, {}, [](const Activity& activity) { return std::pair{activity.time.begin, activity.span}; });
-  return all;
-}
-
 /// The instants of `set` outside of `other`.
 IntervalSet without(const IntervalSet& set, const IntervalSet& other) {
   std::vector<TimeRange> left;
@@ -88,6 +76,22 @@ void charge(std::vector<Activity>& activities, ActivityClass kind, const Interva
 }
 
 }  // namespace
+
+bool is_activity(SpanKind kind) {
+  return kind == SpanKind::compute || kind == SpanKind::graph || kind == SpanKind::memory || kind == SpanKind::comm;
+}
+
+std::vector<Activity> activities_of(const Run& run, RankId rank) {
+  std::vector<Activity> all;
+  const auto process = run.process_row_of(rank);
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process || lane.kind == LaneKind::thread) continue;
+    for (const Span& span : run.spans_of(lane))
+      if (const auto kind = class_of(run, lane, span)) all.push_back({span.time, run.id_of(span), *kind});
+  }
+  std::ranges::sort(all, {}, [](const Activity& activity) { return std::pair{activity.time.begin, activity.span}; });
+  return all;
+}
 
 DeviceWork device_work(const Run& run, RankId rank, const CountedWindows& windows) {
   DeviceWork work;

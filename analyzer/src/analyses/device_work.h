@@ -20,8 +20,13 @@ struct Activity {
   std::int64_t exclusive_ns = 0;  ///< time of the counted windows that is charged to it
 };
 
+/// Kinds of spans that keep an accelerator busy, on its lanes.
+[[nodiscard]] bool is_activity(SpanKind kind);
+/// Of the process that stands for the rank, by begin, then id; neither counted nor charged.
+[[nodiscard]] std::vector<Activity> activities_of(const Run& run, RankId rank);
+
 struct DeviceWork {
-  std::vector<Activity> activities;                    ///< by begin, then id
+  std::vector<Activity> activities;                    ///< of activities_of
   std::array<IntervalSet, activity_class_count> sets;  ///< when each class ran, inside windows or not
 };
 

@@ -1,13 +1,13 @@
 #include "analyses/kernels.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "analyses/asked_for.h"
 #include "analyses/device_work.h"
 #include "analyses/kernel_names.h"
 #include "analyses/key_numbers.h"
+#include "analyses/statistics.h"
 #include "keys.h"
 
 namespace rankscope::analyzer {
@@ -19,7 +19,7 @@ struct Key {
   ActivityClass kind = ActivityClass::compute;
   StringId grid{};
   StringId block{};
-  bool operator==(const Key&) const = default;
+  auto operator<=>(const Key&) const = default;
 };
 
 struct Tally {
@@ -50,22 +50,6 @@ class Tallies {
   std::vector<Tally> tallies_;
 };
 
-/// C4; `sorted` is not empty.
-std::int64_t median_of(std::span<const std::int64_t> sorted) {
-  const std::int64_t high = sorted[sorted.size() / 2];
-  if (sorted.size() % 2 == 1) return high;
-  const std::int64_t low = sorted[sorted.size() / 2 - 1];
-  return low + (high - low) / 2;
-}
-
-std::int64_t p90_of(std::span<const std::int64_t> sorted) {
-  const double position = 0.9 * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<std::size_t>(position);
-  const std::size_t high = std::min(low + 1, sorted.size() - 1);
-  return sorted[low] +
-         std::llround((position - static_cast<double>(low)) * static_cast<double>(sorted[high] - sorted[low]));
-}
-
 KernelTimes times_of(Tally& tally) {
   KernelTimes times;
   times.exclusive_ns = tally.exclusive_ns;
@@ -76,8 +60,8 @@ KernelTimes times_of(Tally& tally) {
   for (const std::int64_t duration : sorted) times.sum_ns += duration;
   times.min_ns = sorted.front();
   times.max_ns = sorted.back();
-  times.median_ns = median_of(sorted);
-  times.p90_ns = p90_of(sorted);
+  times.median_ns = sorted_median(sorted);
+  times.p90_ns = sorted_quantile(sorted, 0.9);
   return times;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -9,27 +10,26 @@
 
 namespace rankscope::analyzer {
 
-/// Numbers keys by first appearance. A Key has a `name`; the few keys of a name are chained, so that nothing is hashed.
+/// Numbers keys by first appearance. A Key has a `name` and an order; that of a name which was asked for last is found
+/// without a search.
 template <class Key>
 class KeyNumbers {
  public:
-  explicit KeyNumbers(const Run& run) : first_(run.strings().size(), none) {}
+  explicit KeyNumbers(const Run& run) : last_(run.strings().size(), none) {}
 
   std::size_t operator()(const Key& key) {
-    std::uint32_t* place = &first_[key.name.index()];
-    while (*place != none && keys_[*place] != key) place = &next_[*place];
-    if (*place != none) return *place;
-    *place = static_cast<std::uint32_t>(keys_.size());
-    keys_.push_back(key);
-    next_.push_back(none);
-    return keys_.size() - 1;
+    std::uint32_t& last = last_[key.name.index()];
+    if (last != none && keys_[last] == key) return last;
+    const auto [found, added] = numbers_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
+    if (added) keys_.push_back(key);
+    return last = found->second;
   }
   [[nodiscard]] std::span<const Key> keys() const { return keys_; }
 
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
-  std::vector<std::uint32_t> first_;  // by name
-  std::vector<std::uint32_t> next_;   // parallel to keys_
+  std::vector<std::uint32_t> last_;  // by name
+  std::map<Key, std::uint32_t> numbers_;
   std::vector<Key> keys_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "analyses/asked_for.h"
 #include "analyses/counted_windows.h"
+#include "analyses/device_work.h"
 #include "analyses/interval_set.h"
 #include "analyses/queue_depth.h"
 #include "analyses/statistics.h"
@@ -12,13 +13,9 @@
 namespace rankscope::analyzer {
 namespace {
 
-bool is_activity(SpanKind kind) {
-  return kind == SpanKind::compute || kind == SpanKind::comm || kind == SpanKind::memory || kind == SpanKind::graph;
-}
-
 Durations durations_of(std::vector<std::int64_t>& values) {
   std::ranges::sort(values);
-  return {median(values), quantile(values, 0.9), quantile(values, 0.99)};
+  return {sorted_median(values), sorted_quantile(values, 0.9), sorted_quantile(values, 0.99)};
 }
 
 /// What belongs to one row, while it is collected.
@@ -73,7 +70,7 @@ class RankLaunches {
   RankLaunches(const Run& run, RankId rank, std::vector<TimeRange> windows, const std::vector<std::uint8_t>& uses)
       : run_(run), windows_(std::move(windows)), uses_(uses) {
     all_.row.rank = rank;
-    const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+    const auto process = run.process_row_of(rank);
     for (const Lane& lane : run.lanes())
       if (lane.process == process && lane.kind == LaneKind::stream) add_stream(lane);
   }
@@ -124,9 +121,9 @@ class RankLaunches {
 }  // namespace
 
 Section<LaunchesSection> launches_of(const Run& run, const Section<StepsSection>& steps, const ReportOptions& options) {
-  if (options.steps && !steps) return unavailable(steps.error().why);
+  if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
   const bool any_device = std::ranges::any_of(run.ranks(), [&](RankId rank) { return run.has_accelerator(rank); });
-  if (!any_device) return unavailable("nothing ran on an accelerator");
+  if (!any_device) return unavailable(std::string{no_accelerator});
   const std::vector<std::uint8_t> uses = uses_of_calls(run);
   LaunchesSection section;
   for (const RankId rank : run.ranks()) {

@@ -204,14 +204,10 @@ void add_lane(const Run& run, const Lane& lane, const Matching& matching, Thread
   if (lane.kind == LaneKind::thread) ThreadWalk(run, role, out).over(run.spans_of(lane));
 }
 
-std::uint32_t process_row(const Run& run, RankId rank) {
-  return static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
-}
-
 }  // namespace
 
 std::optional<LaneId> main_lane(const Run& run, RankId rank) {
-  const std::uint32_t process = process_row(run, rank);
+  const std::uint32_t process = run.process_row_of(rank);
   const Lane* best = nullptr;
   std::pair<std::size_t, std::size_t> most{0, 0};
   for (const Lane& lane : run.lanes()) {
@@ -228,7 +224,7 @@ std::optional<LaneId> main_lane(const Run& run, RankId rank) {
 
 RankLayers layers_of(const Run& run, RankId rank, const Matching& matching) {
   Ranges ranges;
-  const std::uint32_t process = process_row(run, rank);
+  const std::uint32_t process = run.process_row_of(rank);
   const std::optional<LaneId> main = main_lane(run, rank);
   for (const Lane& lane : run.lanes()) {
     if (lane.process != process || (lane.kind == LaneKind::thread && is_loader(run, lane))) continue;

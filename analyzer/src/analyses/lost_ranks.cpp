@@ -108,8 +108,7 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
     if (suspect.process != lost.process) others.push_back(suspect.process->rank);
   }
   std::ranges::sort(others);
-  if (!others.empty())
-    text += format("; rank{} {} ended badly, too", others.size() == 1 ? "" : "s", rank_ranges(others));
+  if (!others.empty()) text += format("; {} ended badly, too", ranks_text(others));
   return text;
 }
 
@@ -177,9 +176,7 @@ std::vector<RankId> absent_ranks(const Run& run) {
 }
 
 /// "rank 3 left no recording"
-std::string left_nothing(std::span<const RankId> absent) {
-  return format("rank{} {} left no recording", absent.size() == 1 ? "" : "s", rank_ranges(absent));
-}
+std::string left_nothing(std::span<const RankId> absent) { return format("{} left no recording", ranks_text(absent)); }
 
 /// Before the first step a rank that left no recording is as likely the cause as one that stopped, so both are named.
 Finding lost_at_start(std::span<const Suspect> suspects, std::span<const RankId> absent, Ends ends) {
@@ -203,8 +200,7 @@ Finding lost_at_start(std::span<const Suspect> suspects, std::span<const RankId>
   for (const Suspect& suspect : suspects)
     if (suspect.process != first.process) others.push_back(suspect.process->rank);
   std::ranges::sort(others);
-  if (!others.empty())
-    finding.evidence += format("; rank{} {} ended badly, too", others.size() == 1 ? "" : "s", rank_ranges(others));
+  if (!others.empty()) finding.evidence += format("; {} ended badly, too", ranks_text(others));
   finding.advice = format("Look at the log of {} first, then at that of {}: what failed while it started?",
                           any_vanished ? format("rank {}", rank) : format("rank {}", absent.front().value),
                           any_vanished ? format("rank {}", absent.front().value) : format("rank {}", rank));
@@ -216,8 +212,7 @@ Finding missing_finding(const Run& run, std::span<const RankId> absent) {
   Finding finding;
   finding.id = "ranks_missing";
   finding.severity = FindingSeverity::major;
-  finding.title = format("rank{} {} of {} {} not recorded", absent.size() == 1 ? "" : "s", rank_ranges(absent), world,
-                         absent.size() == 1 ? "was" : "were");
+  finding.title = format("{} of {} {} not recorded", ranks_text(absent), world, absent.size() == 1 ? "was" : "were");
   finding.evidence =
       format("{} of {} ranks left a recording; waits are lower bounds, and an absent rank may be the late one",
              run.ranks().size(), world);

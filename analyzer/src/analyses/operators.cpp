@@ -20,7 +20,7 @@ class Tables {
     section_.rank_steps += windows.steps;
     const std::vector<LaunchedTime> launches = launches_of(rank, windows);
     const WindowTime window_time{windows};
-    const auto process = static_cast<std::uint32_t>(&run_.process_of(rank) - run_.processes().data());
+    const auto process = run_.process_row_of(rank);
     for (const Lane& lane : run_.lanes()) {
       if (lane.process != process || lane.kind != LaneKind::thread) continue;
       operators_.over(lane, window_time, launches);

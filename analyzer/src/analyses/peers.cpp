@@ -16,7 +16,7 @@ bool is_work(SpanKind kind) {
 
 /// How many compute spans begin inside the counted windows of a rank.
 std::int64_t work_count(const Run& run, const StepsSection& steps, RankId rank) {
-  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+  const auto process = run.process_row_of(rank);
   const std::span<const StepWindow> windows = windows_of(steps, rank);
   std::int64_t count = 0;
   for (const Lane& lane : run.lanes()) {

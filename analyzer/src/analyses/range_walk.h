@@ -34,7 +34,7 @@ class RangeWalk {
   struct Key {
     StringId name{};
     StringId shapes{};
-    bool operator==(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;
   };
   struct Row {
     OperatorTimes times;

@@ -34,7 +34,7 @@ std::string device_of(const Run& run, RankId rank) {
   const std::string_view named = run.metadata(run.process_of(rank), "device");
   if (!named.empty()) return std::string{named};
   if (!run.has_accelerator(rank)) return "cpu";
-  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+  const auto process = run.process_row_of(rank);
   for (const Lane& lane : run.lanes()) {
     if (lane.process != process || lane.kind != LaneKind::stream) continue;
     for (const Device& device : run.devices())

@@ -75,7 +75,7 @@ std::vector<double> counter_values(const Run& run, RankId rank, std::string_view
     if (steps == nullptr) return true;
     return !windows.empty() && windows.front().window.begin <= time && time <= windows.back().window.end;
   };
-  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+  const auto process = run.process_row_of(rank);
   std::vector<double> values;
   for (const CounterTrack& track : run.counters()) {
     if (track.process != process || run.text(track.name) != name) continue;

@@ -54,9 +54,21 @@ double robust_sigma(std::span<const std::int64_t> values) {
 }
 
 std::int64_t quantile(std::span<const std::int64_t> values, double share) {
-  if (values.empty()) return 0;
   std::vector<std::int64_t> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
+  return sorted_quantile(sorted, share);
+}
+
+std::int64_t sorted_median(std::span<const std::int64_t> sorted) {
+  if (sorted.empty()) return 0;
+  const std::int64_t high = sorted[sorted.size() / 2];
+  if (sorted.size() % 2 == 1) return high;
+  const std::int64_t low = sorted[sorted.size() / 2 - 1];
+  return low + (high - low) / 2;
+}
+
+std::int64_t sorted_quantile(std::span<const std::int64_t> sorted, double share) {
+  if (sorted.empty()) return 0;
   const double position = share * static_cast<double>(sorted.size() - 1);
   const auto low = static_cast<std::size_t>(position);
   const std::size_t high = std::min(low + 1, sorted.size() - 1);

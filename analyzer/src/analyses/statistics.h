@@ -15,6 +15,9 @@ namespace rankscope::analyzer {
 [[nodiscard]] double robust_sigma(std::span<const std::int64_t> values);
 /// Linear between order statistics, rounded to 1 ns; `share` in [0, 1].
 [[nodiscard]] std::int64_t quantile(std::span<const std::int64_t> values, double share);
+/// The same of values that ascend already.
+[[nodiscard]] std::int64_t sorted_median(std::span<const std::int64_t> sorted);
+[[nodiscard]] std::int64_t sorted_quantile(std::span<const std::int64_t> sorted, double share);
 /// P(X >= hits) for X ~ Binomial(trials, chance).
 [[nodiscard]] double binomial_tail(std::int64_t hits, std::int64_t trials, double chance);
 /// z_n of metrics.md 9.2: what the farthest of n equal ranks passes by chance in 5 % of windows. n >= 4.

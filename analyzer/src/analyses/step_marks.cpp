@@ -56,7 +56,7 @@ std::string_view name_of(MarkSource source) {
 }
 
 std::vector<StepMark> step_marks(const Run& run, RankId rank, MarkSource source) {
-  const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+  const auto process = run.process_row_of(rank);
   std::vector<StepMark> best;
   for (const Lane& lane : run.lanes()) {
     if (lane.process != process || lane.kind != LaneKind::thread) continue;

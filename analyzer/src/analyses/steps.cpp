@@ -30,7 +30,7 @@ std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
 class DeviceTail {
  public:
   DeviceTail(const Run& run, RankId rank) {
-    const auto process = static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data());
+    const auto process = run.process_row_of(rank);
     for (const Link& link : run.links()) {
       if (link.kind != LinkKind::launch || run.lane(run.span(link.from).lane).process != process) continue;
       launches_.push_back({run.span(link.from).time.begin, run.span(link.to).time.end});

@@ -61,7 +61,7 @@ KinetoWords::KinetoWords(const Run& run)
 KinetoFile::KinetoFile(const Run& run, RankId rank, const KinetoWords& words, TextWriter& out, SpanProgress& progress)
     : run_(run),
       rank_(rank),
-      process_(static_cast<std::uint32_t>(&run.process_of(rank) - run.processes().data())),
+      process_(run.process_row_of(rank)),
       words_(words),
       out_(out),
       progress_(progress),

@@ -94,9 +94,7 @@ class WorkerFile {
     return complete ? json : "";
   }
 
-  [[nodiscard]] std::uint32_t own_process() const {
-    return static_cast<std::uint32_t>(&run_.process_of(rank_) - run_.processes().data());
-  }
+  [[nodiscard]] std::uint32_t own_process() const { return run_.process_row_of(rank_); }
 
   /// Device numbers are process numbers in this schema; a small process number would look like one.
   [[nodiscard]] std::int64_t pid_of(std::uint32_t process) const {

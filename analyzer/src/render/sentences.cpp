@@ -52,8 +52,8 @@ std::string asked_for_text(const AskedFor& part) {
   if (part.steps && part.steps->first != part.steps->second)
     shown = format("steps {} to {}", part.steps->first, part.steps->second);
   if (!part.ranks.empty()) {
-    shown += format("{}rank{} ", shown.empty() ? "" : " of ", part.ranks.size() == 1 ? "" : "s");
-    shown += rank_ranges(part.ranks);
+    if (!shown.empty()) shown += " of ";
+    shown += ranks_text(part.ranks);
   }
   return format("Shown: only {}. Ranks are compared with all others; data quality is that of the whole run.", shown);
 }

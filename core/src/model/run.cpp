@@ -6,10 +6,10 @@
 
 namespace rankscope {
 
-const Process& Run::process_of(RankId rank) const {
+std::uint32_t Run::process_row_of(RankId rank) const {
   const auto found = std::ranges::lower_bound(ranks_, rank);
   RS_CHECK(found != ranks_.end() && *found == rank);
-  return processes_[rank_process_[static_cast<std::size_t>(found - ranks_.begin())]];
+  return rank_process_[static_cast<std::size_t>(found - ranks_.begin())];
 }
 
 std::span<const Span> Run::spans_of(const Lane& lane) const {

@@ -78,7 +78,7 @@ std::uint32_t RunBuilder::add_span(LaneId lane, SpanKind kind, StringId name, Ti
     time.end = time.begin;
     run_->quality_.add(Counter::negative_duration);
   }
-  run_->spans_.push_back({.time = time, .name = name, .lane = lane, .kind = kind, .flags = flags});
+  run_->spans_.push_back({.time = time, .name = known(name), .lane = lane, .kind = kind, .flags = flags});
   return static_cast<std::uint32_t>(run_->spans_.size() - 1);
 }
 
@@ -106,7 +106,7 @@ void RunBuilder::add_attribute(std::uint32_t span_ticket, StringId key, Attribut
 }
 
 std::uint32_t RunBuilder::add_mark(LaneId lane, StringId name, RunTime time) {
-  run_->marks_.push_back({time, lane, name});
+  run_->marks_.push_back({time, lane, known(name)});
   return static_cast<std::uint32_t>(run_->marks_.size() - 1);
 }
 

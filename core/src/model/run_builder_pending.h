@@ -30,7 +30,7 @@ struct LateAttribute {
   Attribute attribute;
 };
 
-/// Whose attributes are added: the table of places, the owner's row, and how many owners there are.
+/// Whose attributes are added: the table of places, the owner's row, and its late attributes.
 struct Owner {
   std::vector<AttributeStore::Place>& places;
   std::uint32_t row;

@@ -13,9 +13,7 @@ constexpr std::int64_t latest_ns = std::int64_t{1} << 60;  // 36 years: damaged 
 
 std::int64_t scaled(std::int64_t ticks, double ns_per_tick) {
   const double ns = static_cast<double>(ticks) * ns_per_tick;
-  const double sane = std::clamp(ns, -static_cast<double>(latest_ns), static_cast<double>(latest_ns));
-  return static_cast<std::int64_t>(sane +
-                                   (sane < 0 ? -0.5 : 0.5));  // two calls of llround per span cost a tenth of all
+  return std::llround(std::clamp(ns, -static_cast<double>(latest_ns), static_cast<double>(latest_ns)));
 }
 
 bool sane(const ClockPair& pair) {

@@ -199,6 +199,18 @@ std::vector<QualityPlace> contested_places(std::string_view text) {
   return run ? (*run)->info().places : std::vector<QualityPlace>{};
 }
 
+TEST(RunBuilder, ASpanWithoutANameHasTheEmptyName) {
+  RunBuilder builder;
+  builder.add_process({.rank = RankId{0}, .pid = 1});
+  const auto lane = builder.add_lane(0, LaneKind::thread, "main", 1);
+  builder.add_span(lane, SpanKind::op, StringId{}, {at(0), at(10)});
+  builder.add_mark(lane, StringId{}, at(5));
+  const auto run = std::move(builder).build();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->text((*run)->spans().front().name), "");
+  EXPECT_EQ((*run)->text((*run)->marks().front().name), "");
+}
+
 TEST(RunBuilder, TwoProcessesThatTrainAsOneRankAtTheSameTimeAreNamed) {
   const std::string two =
       "@rank 3 pid=71 host=n0\n3 step 0 100 step index=0\n@rank 3 pid=99 host=n1\n3 step 50 150 step index=0\n";

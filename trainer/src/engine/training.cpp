@@ -251,9 +251,9 @@ void Training::describe(double pace) const {
   note("torch_version", RANKSCOPE_TORCH_VERSION);
   note("pace_ms", format("{}", pace));
   if (!faults.empty()) note("injected_faults", faults);
-  log_progress(format("{} on {} rank{}: {} with {} parameters ({}), {} data of {} samples", options_.mode,
-                      place_.world_size, place_.world_size == 1 ? "" : "s", name_of(options_.model.kind),
-                      model_->parameter_count(), name_of(options_.dtype), source_->name(), source_->samples()));
+  log_progress(format("{} on {}: {} with {} parameters ({}), {} data of {} samples", options_.mode,
+                      counted(place_.world_size, "rank"), name_of(options_.model.kind), model_->parameter_count(),
+                      name_of(options_.dtype), source_->name(), source_->samples()));
   log_progress(format("global batch {} = {} per device x {} x {}; {}; {}", plan_.batch.global, plan_.batch.per_device,
                       counted(place_.world_size, "device"), counted(options_.accumulate, "micro-step"),
                       counted(plan_.steps, "step"),

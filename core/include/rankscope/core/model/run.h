@@ -59,7 +59,9 @@ class Run {
   /// Ranks with at least one process, ascending, each once.
   [[nodiscard]] std::span<const RankId> ranks() const { return ranks_; }
   /// The process that stands for a rank: the one with most spans (ties: lowest pid). The rank must be in ranks().
-  [[nodiscard]] const Process& process_of(RankId rank) const;
+  [[nodiscard]] const Process& process_of(RankId rank) const { return processes_[process_row_of(rank)]; }
+  /// Its row in processes(), as lanes, devices and counters name it.
+  [[nodiscard]] std::uint32_t process_row_of(RankId rank) const;
   [[nodiscard]] const Lane& lane(LaneId id) const { return lanes_[id.index()]; }
   [[nodiscard]] const Span& span(SpanId id) const { return spans_[id.index()]; }
   [[nodiscard]] std::span<const Span> spans_of(const Lane& lane) const;

@@ -60,7 +60,8 @@ class RunBuilder {
   LaneId add_lane(std::uint32_t process, LaneKind kind, std::string_view name, std::int64_t number,
                   std::int32_t device = -1);
   void rename_lane(LaneId ticket, std::string_view name, LaneKind kind);
-  /// end < begin is kept with length 0 and counted (negative_duration). Returns a ticket for add_attribute.
+  /// end < begin is kept with length 0 and counted (negative_duration). A name that is not set (it was lost) becomes
+  /// the empty one, so that every span and mark of a Run has a name. Returns a ticket for add_attribute.
   std::uint32_t add_span(LaneId lane, SpanKind kind, StringId name, TimeRange time, std::uint8_t flags = 0);
   /// Changes what an added span is; its time, name and attributes stay.
   void reclassify(std::uint32_t span_ticket, SpanKind kind, std::uint8_t flags);
@@ -101,6 +102,8 @@ class RunBuilder {
   [[nodiscard]] Result<std::shared_ptr<const Run>> build() &&;
 
  private:
+  StringId known(StringId name) { return name.is_set() ? name : intern({}); }
+
   struct Pending;
   class Absorption;
   std::shared_ptr<Run> run_;
