@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exports/own_export.h"
 #include "importers/file_head.h"
 #include "importers/importer.h"
 #include "rankscope/analyzer/pack.h"
@@ -18,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using Files = std::vector<fs::path>;
+
+constexpr std::string_view nsight_report = ".nsys-rep";
 
 Result<std::shared_ptr<const Run>> read_text_file(const fs::path& path) {
   std::ifstream file{path};
@@ -36,7 +39,7 @@ const ImporterInfo* importer_of(std::string_view head, const fs::path& path) {
 /// Formats that people have, but nobody can read; and what they can do.
 Error not_readable(std::string_view head, const fs::path& path) {
   const std::string shown = path.string();
-  if (path.extension() == ".nsys-rep")
+  if (path.extension() == nsight_report)
     return {ErrorKind::unreadable,
             format("{} is an Nsight Systems report, whose format is not public; make a file that can be read with: "
                    "nsys export --type sqlite --include-blobs=true {}",
@@ -105,7 +108,7 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
     return {};
   }
   for (const fs::path& file : files)
-    if (file.extension() == ".nsys-rep") return tl::make_unexpected(not_readable("-", file));
+    if (file.extension() == nsight_report) return tl::make_unexpected(not_readable("-", file));
   return fail(ErrorKind::unreadable,
               format("{} holds nothing that rankscope reads: no recording and no trace{}", folder.string(),
                      fs::is_empty(folder, error) ? "; it is empty" : "; folders inside it are not searched"));
@@ -148,5 +151,13 @@ Result<std::shared_ptr<const Run>> open_run(std::span<const fs::path> paths, con
 }
 
 Result<std::shared_ptr<const Run>> open_run(const fs::path& path) { return open_run(std::span{&path, 1}, {}); }
+
+bool holds_original(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return false;
+  if (path.extension() == nsight_report || looks_like_pack(path)) return true;
+  const auto head = file_head(path);
+  return head && importer_of(*head, path) != nullptr && !is_own_export(*head);
+}
 
 }  // namespace rankscope::analyzer

@@ -54,7 +54,7 @@ Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
   return analyzer::open_run(paths, options);
 }
 
-Result<void> check_output(const std::vector<std::string>& runs, const std::string& out) {
+Result<void> check_not_read(const std::vector<std::string>& runs, const std::string& out) {
   namespace fs = std::filesystem;
   if (analyzer::is_stdout(out)) return {};
   std::error_code failed;
@@ -67,6 +67,16 @@ Result<void> check_output(const std::vector<std::string>& runs, const std::strin
       return fail(ErrorKind::usage, format("{} is what is read, or a part of it; write to another name", out));
   }
   return {};
+}
+
+Result<void> check_output(const std::vector<std::string>& runs, const std::string& out) {
+  RS_TRY_VOID(check_not_read(runs, out));
+  if (analyzer::is_stdout(out) || !analyzer::holds_original(out)) return {};
+  return fail(
+      ErrorKind::usage,
+      format("{} is a recording or a trace, which would be lost; name another file to write, or remove this one "
+             "first",
+             out));
 }
 
 }  // namespace rankscope::cli

@@ -205,6 +205,39 @@ TEST_F(ReadingVerbs, WhatIsReadIsNeverOverwritten) {
   EXPECT_EQ(testing::read_file(run), before);
 }
 
+TEST_F(ReadingVerbs, ATraceOfSomebodyIsNotReplacedWhenTheFileToWriteWasForgotten) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  const std::string demo = std::string{RANKSCOPE_SAMPLES} + "/demo.rankscope";
+  const std::string trace = R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 2}]})";
+  const std::string pack = path("other.tar.zst");
+  ASSERT_EQ(rankscope({"pack", demo, pack}).status, 0);
+  const std::string packed = testing::read_file(pack);
+  for (const std::string& original :
+       {write("rank_1.json", trace), write("base.sqlite", std::string{"SQLite format 3\0 of nsys", 24}),
+        write("base.nsys-rep", "QDSTRM"), pack}) {
+    const std::string before = testing::read_file(original);
+    for (const auto& words : {std::vector<std::string>{"export", run, original},
+                              {"export", run, "--to", "sqlite", original},
+                              {"report", run, "--json", original}}) {
+      const auto result = rankscope(words);
+      EXPECT_EQ(result.status, 2) << original << result.err;
+      EXPECT_THAT(result.err, HasSubstr("which would be lost"));
+    }
+    EXPECT_EQ(testing::read_file(original), before);
+  }
+  EXPECT_EQ(rankscope({"pack", demo, pack}).status, 0) << "a pack is replaced by a pack";
+}
+
+TEST_F(ReadingVerbs, WhatAnExportWroteIsReplacedByAnother) {
+  const std::string run = write("run.txt", steady_ranks(1));
+  for (const char* format : {"chrome", "kineto", "sqlite", "perfetto"})
+    for (const char* next : {"chrome", "kineto", "sqlite", "perfetto"}) {
+      ASSERT_EQ(rankscope({"export", run, "--to", format, path("out")}).status, 0) << format;
+      const auto again = rankscope({"export", run, "--to", next, path("out")});
+      EXPECT_EQ(again.status, 0) << format << " by " << next << ": " << again.err;
+    }
+}
+
 TEST_F(ReadingVerbs, AFolderOfOthersIsNeverReplacedAndOneOfOursIs) {
   const std::string run = write("run.txt", steady_ranks(2));
   fs::create_directory(path("own"));
@@ -212,7 +245,7 @@ TEST_F(ReadingVerbs, AFolderOfOthersIsNeverReplacedAndOneOfOursIs) {
   for (const char* format : {"kineto", "tensorboard"}) {
     const auto refused = rankscope({"export", run, "--to", format, path("own")});
     EXPECT_EQ(refused.status, 5) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("holds files that no export of rankscope wrote"));
+    EXPECT_THAT(refused.err, HasSubstr("holds worker0.1.pt.trace.json, which no export of rankscope wrote"));
     EXPECT_EQ(testing::read_file(path("own/worker0.1.pt.trace.json")), "{}");
     EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0);
     EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0) << "again";

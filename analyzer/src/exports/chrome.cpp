@@ -11,6 +11,7 @@
 #include "exports/flows.h"
 #include "exports/json_text.h"
 #include "exports/nesting.h"
+#include "exports/own_export.h"
 #include "exports/text_writer.h"
 #include "rankscope/core/format.h"
 
@@ -40,7 +41,7 @@ class ChromeTrace {
 
   /// False if cancelled.
   bool write() {
-    out_.text("{\"traceEvents\":[\n");
+    header();
     for (std::uint32_t row = 0; row < run_.processes().size(); ++row) process(row);
     for (const auto& lane : run_.lanes()) {
       if (!this->lane(lane)) return false;
@@ -248,15 +249,20 @@ class ChromeTrace {
     }
   }
 
+  void header() {
+    const auto& info = run_.info();
+    out_.text("{\"otherData\":{").text(chrome_writer).text(",\"source\":").text(json_string(info.source));
+    out_.text(",\"clock\":").text(json_string(info.clock.method));
+    out_.text(",\"clock_error_ns\":\"").integer(info.clock.error.count()).text("\"");
+    if (info.world_size > 0) out_.text(",\"world_size\":\"").integer(info.world_size).text("\"");
+    out_.text("},\n\"traceEvents\":[\n");
+  }
+
   void footer() {
     const auto& info = run_.info();
     out_.text("\n],\"displayTimeUnit\":\"ms\"");
     if (info.origin_unix_ns != 0) out_.text(",\"baseTimeNanoseconds\":").integer(info.origin_unix_ns + zero_ns_);
-    out_.text(",\"otherData\":{\"source\":").text(json_string(info.source));
-    out_.text(",\"clock\":").text(json_string(info.clock.method));
-    out_.text(",\"clock_error_ns\":\"").integer(info.clock.error.count()).text("\"");
-    if (info.world_size > 0) out_.text(",\"world_size\":\"").integer(info.world_size).text("\"");
-    out_.text("}}\n");
+    out_.text("}\n");
   }
 
   const Run& run_;

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <fstream>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -22,8 +24,8 @@ tl::unexpected<Error> cannot_write(const fs::path& target, std::string_view why)
 /// A trailing slash names the folder, not a nameless entry in it.
 fs::path without_slash(const fs::path& target) { return target.filename().empty() ? target.parent_path() : target; }
 
-/// In every folder that we write: what bears it may be replaced. Names cannot tell, since people have traces that are
-/// named like ours.
+/// In every folder that we write, with the name of each file that we wrote into it, a line each. Names alone cannot
+/// tell, since people have traces that are named like ours.
 constexpr const char* mark = ".rankscope-export";
 
 /// "x" of "x.json" and "x.json.gz"; the path itself if it is not named like a file of traces.
@@ -35,9 +37,29 @@ fs::path without_trace_suffix(const fs::path& target) {
   return target;
 }
 
-bool may_replace(const fs::path& folder) {
+/// The first entry of a folder, by name, that no export of ours wrote; "" if there is none.
+Result<std::string> not_ours(const fs::path& folder) {
+  std::set<std::string> ours{mark};
+  std::ifstream listed{folder / mark};
+  for (std::string name; std::getline(listed, name);) ours.insert(name);
+  std::string found;
   std::error_code failed;
-  return fs::exists(folder / mark, failed) || fs::is_empty(folder, failed);
+  for (fs::directory_iterator entry{folder, failed}, end; !failed && entry != end; entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    if (!ours.contains(name) && (found.empty() || name < found)) found = name;
+  }
+  if (failed) return cannot_write(folder, failed.message());
+  return found;
+}
+
+/// `folder` gets the mark, with all that is in it.
+Result<void> put_mark(const fs::path& folder) {
+  std::string names;
+  std::error_code failed;
+  for (fs::directory_iterator entry{folder, failed}, end; !failed && entry != end; entry.increment(failed))
+    names += entry->path().filename().string() + '\n';
+  if (failed) return cannot_write(folder, failed.message());
+  return write_file(folder / mark, names);
 }
 
 }  // namespace
@@ -79,17 +101,21 @@ Result<OutputPlace> OutputPlace::folder(const fs::path& target) {
                 format("{} is named like a file, and this export is a folder with a file per rank; write to the folder "
                        "{}, or take one rank with --ranks",
                        target.string(), plain.string()));
-  if (fs::is_directory(status) && !may_replace(place.target_))
-    return cannot_write(target, "the folder holds files that no export of rankscope wrote; choose a new one");
+  if (fs::is_directory(status)) {
+    RS_TRY(const std::string other, not_ours(place.target_));
+    if (!other.empty())
+      return cannot_write(
+          target, format("the folder holds {}, which no export of rankscope wrote there; choose a new folder", other));
+  }
   fs::remove_all(place.temporary_, failed);
   fs::create_directory(place.temporary_, failed);
   if (failed) return cannot_write(target, failed.message());
-  RS_TRY_VOID(write_file(place.temporary_ / mark, "rankscope may replace this folder by another export\n"));
   return place;
 }
 
 Result<void> OutputPlace::commit() {
   std::error_code failed;
+  if (fs::is_directory(temporary_, failed)) RS_TRY_VOID(put_mark(temporary_));
   const fs::path old = temporary_.string() + "old";
   const bool replaces = fs::is_directory(target_, failed);  // rename() replaces a file, but no folder with files in it
   if (replaces) fs::rename(target_, old, failed);

@@ -4,6 +4,7 @@
 namespace rankscope::analyzer {
 
 inline constexpr const char* sqlite_tables = R"sql(
+PRAGMA application_id = 0x526B5363;
 PRAGMA user_version = 1;
 CREATE TABLE run(source TEXT NOT NULL, world_size INTEGER, origin_unix_ns INTEGER, clock_method TEXT NOT NULL,
   clock_error_ns INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);

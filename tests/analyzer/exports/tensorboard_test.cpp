@@ -268,8 +268,23 @@ TEST(Tensorboard, AFolderOfOtherTracesIsNotReplaced) {
   std::ofstream{folder / "out/mine_0.1.pt.trace.json"} << "{}";
   const auto written = export_tensorboard(**run, folder / "out");
   ASSERT_FALSE(written);
-  EXPECT_NE(written.error().message.find("no export of rankscope wrote"), std::string::npos);
+  EXPECT_NE(written.error().message.find("holds mine_0.1.pt.trace.json, which no export of rankscope wrote"),
+            std::string::npos)
+      << written.error().message;
   EXPECT_EQ(read_file(folder / "out/mine_0.1.pt.trace.json"), "{}");
+}
+
+TEST(Tensorboard, AFolderOfOursIsNotReplacedOnceSomebodyPutAFileIntoIt) {
+  const auto run = run_from_text("@rank 0 host=n0\n0 op 0 50 a\n");
+  const TemporaryFolder folder;
+  ASSERT_TRUE(export_tensorboard(**run, folder / "out"));
+  std::ofstream{folder / "out/notes.txt"} << "mine";
+  const auto again = export_tensorboard(**run, folder / "out");
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().message.find("holds notes.txt"), std::string::npos) << again.error().message;
+  EXPECT_EQ(read_file(folder / "out/notes.txt"), "mine");
+  std::filesystem::remove(folder / "out/notes.txt");
+  EXPECT_TRUE(export_tensorboard(**run, folder / "out"));
 }
 
 }  // namespace

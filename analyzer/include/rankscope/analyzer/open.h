@@ -33,4 +33,8 @@ struct ImportOptions {
                                                           const ImportOptions& options);
 [[nodiscard]] Result<std::shared_ptr<const Run>> open_run(const std::filesystem::path& path);
 
+/// True for a file that is a trace, a report or a pack of somebody: what open_run() reads or names, unless an export of
+/// rankscope wrote it. Who writes over it loses a recording.
+[[nodiscard]] bool holds_original(const std::filesystem::path& path);
+
 }  // namespace rankscope::analyzer
