@@ -8,16 +8,19 @@
 #include "analyses/collectives.h"
 #include "analyses/copies.h"
 #include "analyses/findings.h"
+#include "analyses/fusable.h"
 #include "analyses/hta.h"
 #include "analyses/kernels.h"
 #include "analyses/launches.h"
 #include "analyses/lost_ranks.h"
 #include "analyses/operators.h"
+#include "analyses/overlap.h"
 #include "analyses/rank_rows.h"
 #include "analyses/run_facts.h"
 #include "analyses/same_job.h"
 #include "analyses/steps.h"
 #include "analyses/stragglers.h"
+#include "analyses/trend.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -44,6 +47,9 @@ void run_steps(Work& work) {
   work.all_steps = std::move(result.all);
   if (work.all_steps)
     work.report.steps_recorded = {work.all_steps->steps.front().index, work.all_steps->steps.back().index};
+  if (work.report.steps_recorded && work.report.asked_for.steps && work.report.asked_for.steps->second == to_the_end)
+    work.report.asked_for.steps->second =
+        std::max(work.report.asked_for.steps->first, work.report.steps_recorded->second);
   add(work.quality, result.quality);
 }
 
@@ -68,9 +74,17 @@ void run_ranks(Work& work) {
   work.report.rank_rows = split_ranks(work.run, work.report.steps, work.matching, work.options);
 }
 
+void run_trend(Work& work) { work.report.trend = find_trend(work.report.steps, work.report.rank_rows); }
+
+void run_overlap(Work& work) {
+  work.report.overlap = find_overlap(work.run, work.report.steps, work.report.rank_rows, work.matching, work.options);
+}
+
 void run_launches(Work& work) { work.report.launches = launches_of(work.run, work.report.steps, work.options); }
 
 void run_kernels(Work& work) { work.report.kernels = tabulate_kernels(work.run, work.report.steps, work.options); }
+
+void run_fusable(Work& work) { work.report.fusable = find_fusable(work.run, work.report.steps, work.options); }
 
 void run_operators(Work& work) {
   work.report.operators = tabulate_operators(work.run, work.report.steps, work.options);
@@ -112,8 +126,11 @@ constexpr std::array registry{
     Analysis{{"collectives", "Which operations belong together, who came last, how much was waiting?"},
              run_collectives},
     Analysis{{"ranks", "Where did the time of each rank go?"}, run_ranks},
+    Analysis{{"trend", "Did steps become longer or shorter, which ones stand out, and why?"}, run_trend},
+    Analysis{{"overlap", "How much communication hides behind compute, and what does it slow down?"}, run_overlap},
     Analysis{{"launches", "How well does the host feed the streams of its accelerator?"}, run_launches},
     Analysis{{"kernels", "Which kernels and copies took the time, and what ran together?"}, run_kernels},
+    Analysis{{"fusable", "Which sequences of small kernels could be one?"}, run_fusable},
     Analysis{{"operators", "Which operators and annotations took the time of host and device?"}, run_operators},
     Analysis{{"copies", "How fast are copies, and what makes the host wait for the device?"}, run_copies},
     Analysis{{"stragglers", "Which rank is slow, since when, and why?"}, run_stragglers},

@@ -22,7 +22,7 @@ void widen(std::optional<TimeRange>& range, TimeRange by) {
   range = range ? TimeRange{std::min(range->begin, by.begin), std::max(range->end, by.end)} : by;
 }
 
-Result<Windows> windows_of_steps(const Run& run, std::pair<std::int64_t, std::int64_t> wanted) {
+Result<Windows> windows_of_steps(const Run& run, const StepRange& wanted) {
   const auto found = find_steps(run, ClockTrust{run}, {});
   if (!found.section)
     return fail(ErrorKind::usage, format("--steps: there are no steps in it: {}", found.section.error().why));
@@ -38,8 +38,8 @@ Result<Windows> windows_of_steps(const Run& run, std::pair<std::int64_t, std::in
   if (windows.of_job) return windows;
   const auto& all = found.section->windows;
   const auto [first, last] = std::ranges::minmax_element(all, {}, &StepWindow::index);
-  return fail(ErrorKind::usage, format("--steps: there is no step {} to {} in it; it has {} to {}", wanted.first,
-                                       wanted.second, first->index, last->index));
+  return fail(ErrorKind::usage, format("--steps: none of {} is in it; it has {} to {}", step_range_text(wanted),
+                                       first->index, last->index));
 }
 
 /// Copies the chosen rows of a run into a builder.

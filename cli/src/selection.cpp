@@ -11,17 +11,20 @@ Result<std::int64_t> number(std::string_view text, std::string_view option) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 0)
-    return fail(ErrorKind::usage,
-                format("{}: '{}' is no number; write A:B for steps, 0,2,4-7 for ranks", option, text));
+    return fail(
+        ErrorKind::usage,
+        format("{}: '{}' is no number from 0 up; write A:B, A: or :B for steps, 0,2,4-7 for ranks", option, text));
   return value;
 }
 
-/// "A:B", or "A" for one step.
+/// "A:B", "A:" to the last, ":B" from the first, or "A" for one step.
 Result<std::pair<std::int64_t, std::int64_t>> step_range(std::string_view text) {
   const std::size_t colon = text.find(':');
-  RS_TRY(const std::int64_t first, number(text.substr(0, colon), "--steps"));
+  if (text == ":") return fail(ErrorKind::usage, "--steps: ':' names no step; write A:B, A: or :B");
+  RS_TRY(const std::int64_t first, colon == 0 ? Result<std::int64_t>{0} : number(text.substr(0, colon), "--steps"));
   if (colon == std::string_view::npos) return std::pair{first, first};
-  RS_TRY(const std::int64_t last, number(text.substr(colon + 1), "--steps"));
+  const std::string_view end = text.substr(colon + 1);
+  RS_TRY(const std::int64_t last, end.empty() ? Result<std::int64_t>{analyzer::to_the_end} : number(end, "--steps"));
   if (last < first) return fail(ErrorKind::usage, format("--steps: {} is before {}", last, first));
   return std::pair{first, last};
 }
@@ -30,9 +33,12 @@ Result<std::pair<std::int64_t, std::int64_t>> step_range(std::string_view text) 
 Result<std::vector<RankId>> rank_list(std::string_view text) {
   constexpr std::int64_t most = 1 << 20;
   std::vector<RankId> ranks;
-  while (!text.empty()) {
+  for (bool more = !text.empty(); more;) {
     const std::string_view word = text.substr(0, text.find(','));
+    more = word.size() < text.size();  // a comma follows, and so must a rank
     text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (word.empty() || word.front() == '-')
+      return fail(ErrorKind::usage, format("--ranks: '{}' is no rank; write numbers from 0 up, e.g. 0,2,4-7", word));
     const std::size_t dash = word.find('-');
     RS_TRY(const std::int64_t first, number(word.substr(0, dash), "--ranks"));
     RS_TRY(const std::int64_t last,
@@ -49,7 +55,7 @@ void add_limits(CLI::App& app, Selection& selection) {
   const auto not_empty = [](const std::string& value) {
     return value.empty() ? "its value is empty (is a shell variable unset?)" : std::string{};
   };
-  app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B)")->check(not_empty);
+  app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B, A: or :B)")->check(not_empty);
   app.add_option("--ranks", selection.ranks, "only these ranks, e.g. 0,2,4-7")->check(not_empty);
 }
 

@@ -158,11 +158,30 @@ TEST_F(ReadingVerbs, StepsOrRanksThatTheRecordingLacksAreAWrongOption) {
   EXPECT_EQ(steps.status, 2);
   EXPECT_THAT(steps.err, HasSubstr("0 to 9"));
   EXPECT_EQ(rankscope({"report", run, "--ranks", "7"}).status, 2);
+  for (const auto& [option, value, why] : std::vector<std::tuple<const char*, const char*, const char*>>{
+           {"--ranks", "-1", "'-1' is no rank"},
+           {"--ranks", "0,", "'' is no rank"},
+           {"--ranks", "0,,1", "'' is no rank"},
+           {"--ranks", "1-", "'' is no number"},
+           {"--steps", ":", "':' names no step"},
+           {"--steps", "3:x", "'x' is no number"},
+           {"--steps", "70:", "none of the steps from 70 on"}}) {
+    const auto wrong = rankscope({"report", run, std::string{option} + "=" + value});
+    EXPECT_EQ(wrong.status, 2) << option << ' ' << value;
+    EXPECT_THAT(wrong.err, HasSubstr(why));
+  }
   for (const char* option : {"--ranks", "--steps"}) {
     const auto empty = rankscope({"report", run, option, ""});
     EXPECT_EQ(empty.status, 2) << option;
     EXPECT_THAT(empty.err, HasSubstr("its value is empty"));
   }
+}
+
+TEST_F(ReadingVerbs, StepsMayBeOpenOnEitherSide) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  EXPECT_THAT(rankscope({"report", run, "--steps", "7:"}).out, HasSubstr("Shown: only steps 7 to 9."));
+  EXPECT_THAT(rankscope({"report", run, "--steps", ":3"}).out, HasSubstr("Shown: only steps 0 to 3."));
+  EXPECT_EQ(rankscope({"export", run, "--steps", "7:", path("out")}).status, 0);
 }
 
 TEST_F(ReadingVerbs, StepsOfARunWithoutStepsAreAWrongOption) {

@@ -71,6 +71,26 @@ TEST_P(SharedRecordings, ChargeTheirBusyTimeToKernelsExactly) {
   EXPECT_EQ(exclusive_of(report.kernels->keys), report.kernels->exclusive_ns);
 }
 
+TEST_P(SharedRecordings, ChargeTheirCommunicationToOperationsExactly) {
+  const auto run = analyzer::open_run(testing::shared_data() / GetParam());
+  ASSERT_TRUE(run) << run.error().message;
+  const analyzer::Report report = analyzer::analyze(**run, {});
+  std::int64_t comm = 0;
+  std::int64_t overlapped = 0;
+  for (const analyzer::RankRow& row : *report.rank_rows) {
+    comm += row.total.comm_ns;
+    overlapped += row.total.overlapped_comm_ns;
+  }
+  if (report.overlap) {
+    for (const analyzer::OverlapRow& row : report.overlap->rows) {
+      comm -= row.comm_ns;
+      overlapped -= row.overlapped_ns;
+    }
+  }
+  EXPECT_EQ(comm, 0) << "all communication has a row, also where there is no section";
+  EXPECT_EQ(overlapped, 0);
+}
+
 TEST_P(SharedRecordings, ChargeTheirBusyTimeToOperatorsExactly) {
   const auto run = analyzer::open_run(testing::shared_data() / GetParam());
   if (!run) GTEST_SKIP() << run.error().message;

@@ -47,10 +47,7 @@ void keep_ranks_asked_for(Report& report, const ReportOptions& options) {
   if (report.rank_rows) std::erase_if(*report.rank_rows, other);
   if (report.hta && *report.hta) std::erase_if((*report.hta)->ranks, other);
   if (report.stragglers) {
-    std::vector<RankId>& left_out = report.asked_for.slow_ranks_left_out;
-    for (const Straggler& row : report.stragglers->rows)
-      if (other(row)) left_out.push_back(row.rank);
-    std::ranges::sort(left_out);
+    std::ranges::copy_if(report.stragglers->rows, std::back_inserter(report.asked_for.slow_ranks_left_out), other);
     std::erase_if(report.stragglers->rows, other);
   }
   if (report.findings) {

@@ -81,10 +81,8 @@ Straggler ClassVerdict::row_for(std::size_t peer, Persistence persistence) const
 /// metrics.md 20 with the caps of 9.1 and 9.3.
 void ClassVerdict::grade(Straggler& row, double ratio) const {
   const bool few_peers = peers_.size() < firm_peers;
-  const double share =
-      steps_.median_ns > 0 ? static_cast<double>(row.gain_ns_per_step) / static_cast<double>(steps_.median_ns) : 0;
-  row.severity =
-      worse(severity_of(ratio, few_peers ? straggler_limits_few : straggler_limits), severity_of(share, gain_limits));
+  row.severity = worse(severity_of(ratio, few_peers ? straggler_limits_few : straggler_limits),
+                       severity_of(steps_.share_of_step(row.gain_ns_per_step), gain_limits));
   if (few_peers || counted_.size() < few_steps) row.severity = capped(row.severity, FindingSeverity::major);
   if (counted_.size() < least_steps) row.severity = capped(row.severity, FindingSeverity::minor);
 }
@@ -127,6 +125,9 @@ void ClassVerdict::limit(Straggler& row, const StepBlock& part) const {
   if (part.count == steps) return;
   row.since_step = counted_[part.first];
   if (part.first + part.count < steps) row.until_step = counted_[part.first + part.count - 1];
+  for (std::size_t i = part.first; i < part.first + part.count; ++i)
+    row.step_ns_while_slow += std::ranges::lower_bound(steps_.steps, counted_[i], {}, &Step::index)->wall_ns;
+  row.step_ns_while_slow /= static_cast<std::int64_t>(part.count);
   row.gain_ns_while_slow = row.gain_ns_per_step;
   row.gain_ns_per_step =
       row.gain_ns_while_slow * static_cast<std::int64_t>(part.count) / static_cast<std::int64_t>(steps);
@@ -204,6 +205,10 @@ Straggler ClassVerdict::transient_row(const Stalls& stalls) const {
   row.slowdown = c > 0 ? static_cast<double>(medians[stalls.peer]) / static_cast<double>(c) : 1;
   row.lag_ns_per_step = medians[stalls.peer] - c;
   row.gain_ns_per_step = stalls.excess_ns / static_cast<std::int64_t>(counted_.size());
+  if (stalls.steps.back() - stalls.steps.front() + 1 == stalls.steps.size()) {  // not now and then, but in one piece
+    row.since_step = counted_[stalls.steps.front()];
+    if (stalls.steps.back() + 1 < counted_.size()) row.until_step = counted_[stalls.steps.back()];
+  }
   const Excess excess = explain_excess(peers_, stalls.peer, stalls.steps, row.lag_ns_per_step);
   row.kind = excess.kind;
   const std::string period = stalls.period ? format(", every {}", counted(*stalls.period, "step")) : std::string{};

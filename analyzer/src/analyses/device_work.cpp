@@ -22,47 +22,6 @@ std::optional<ActivityClass> class_of(const Run& run, const Lane& lane, const Sp
   return std::nullopt;
 }
 
-/// The instants of `set` outside of `other`.
-IntervalSet without(const IntervalSet& set, const IntervalSet& other) {
-  std::vector<TimeRange> left;
-  auto cut = other.intervals().begin();
-  for (TimeRange interval : set.intervals()) {
-    while (cut != other.intervals().end() && cut->end <= interval.begin) ++cut;
-    for (auto at = cut; at != other.intervals().end() && at->begin < interval.end; ++at) {
-      if (interval.begin < at->begin) left.push_back({interval.begin, at->begin});
-      interval.begin = std::max(interval.begin, at->end);
-    }
-    if (!interval.empty()) left.push_back(interval);
-  }
-  return IntervalSet::from(std::move(left));
-}
-
-/// Measures ascending pieces inside a set.
-class Inside {
- public:
-  explicit Inside(const IntervalSet& set) : intervals_(set.intervals()) {}
-
-  std::int64_t length_ns(TimeRange piece) {
-    pass(piece.begin);
-    std::int64_t sum = 0;
-    for (std::size_t at = next_; at < intervals_.size() && intervals_[at].begin < piece.end; ++at)
-      sum += intersect(intervals_[at], piece).length().count();
-    return sum;
-  }
-  bool contains(RunTime time) {
-    pass(time);
-    return next_ < intervals_.size() && intervals_[next_].contains(time);
-  }
-
- private:
-  void pass(RunTime time) {
-    while (next_ < intervals_.size() && intervals_[next_].end <= time) ++next_;
-  }
-
-  std::span<const TimeRange> intervals_;
-  std::size_t next_ = 0;
-};
-
 /// Charges each instant of `open` once to the activity of a class that began first.
 void charge(std::vector<Activity>& activities, ActivityClass kind, const IntervalSet& open) {
   Inside inside{open};

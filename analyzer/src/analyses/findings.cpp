@@ -9,6 +9,8 @@
 #include "analyses/severity.h"
 #include "analyses/steps.h"
 #include "analyses/straggler_kind.h"
+#include "analyses/straggler_words.h"
+#include "analyses/trend_words.h"
 #include "rankscope/core/format.h"
 #include "units.h"
 
@@ -26,13 +28,16 @@ struct Usual {
   std::vector<IdleShare> idle_shares;
   std::int64_t steps = 0;  ///< of one rank; 0 = the whole recording was split
   std::int64_t ranks = 0;
+  bool on_accelerators = true;  ///< all of them
 
   [[nodiscard]] double share(std::int64_t part) const {
     return total.window_ns > 0 ? static_cast<double>(part) / static_cast<double>(total.window_ns) : 0;
   }
-  /// Mean over ranks and steps.
-  [[nodiscard]] std::int64_t per_step(std::int64_t part) const {
-    return steps > 0 && ranks > 0 ? part / (steps * ranks) : 0;
+  /// Mean over ranks and steps; 0 without steps.
+  [[nodiscard]] std::int64_t per_step(std::int64_t part) const { return steps > 0 ? mean(part) : 0; }
+  /// Mean over ranks, and over steps where there are any.
+  [[nodiscard]] std::int64_t mean(std::int64_t part) const {
+    return ranks > 0 ? part / (std::max<std::int64_t>(steps, 1) * ranks) : 0;
   }
 };
 
@@ -49,15 +54,11 @@ Usual sum_ranks(const Report& report, const ReportOptions& options, Whom whom) {
     usual.total += row.total;
     usual.idle_shares.insert(usual.idle_shares.end(), row.idle_shares.begin(), row.idle_shares.end());
     usual.steps = static_cast<std::int64_t>(row.per_step.size());
+    usual.on_accelerators = usual.on_accelerators && row.device != "cpu";
     ++usual.ranks;
   }
   usual.idle_shares = by_reason(std::move(usual.idle_shares));
   return usual;
-}
-
-double share_of_step(const Report& report, std::int64_t ns) {
-  if (!report.steps || report.steps->median_ns <= 0) return 0;
-  return static_cast<double>(ns) / static_cast<double>(report.steps->median_ns);
 }
 
 std::string percent(double share) { return format("{:.0f} %", share * 100); }
@@ -77,22 +78,25 @@ std::string_view doubt_about(Certainty certainty) {
   return "";
 }
 
-std::string part_of_run(const Straggler& row) {
-  if (row.until_step) return format(" in steps {} to {}", row.since_step.value_or(0), *row.until_step);
-  return row.since_step ? format(" since step {}", *row.since_step) : std::string{};
+bool told_by_straggler(const Report& report, const StepChange& change) {
+  constexpr std::int64_t near = 5;  // steps; two methods find one begin
+  return report.stragglers && std::ranges::any_of(report.stragglers->rows, [&](const Straggler& row) {
+           return row.since_step && std::abs(*row.since_step - change.step) <= near;
+         });
 }
 
 void add_stragglers(const Report& report, std::vector<Finding>& findings) {
   if (!report.stragglers) return;
   for (const Straggler& row : report.stragglers->rows) {
+    const std::string when = when_text(row);
     Finding finding;
     finding.id = format("straggler.{}", name_of(row.kind));
     finding.severity = row.severity;
     finding.rank = row.rank;
     finding.title = row.persistence == Persistence::persistent
-                        ? format("rank {} is slower than its peers{} ({:.2f} x, {})", row.rank.value, part_of_run(row),
-                                 row.slowdown, name_of(row.kind))
-                        : format("rank {} stalls now and then ({})", row.rank.value, name_of(row.kind));
+                        ? format("rank {} is slower than its peers{}{} ({:.2f} x, {})", row.rank.value,
+                                 when.empty() ? "" : " ", when, row.slowdown, name_of(row.kind))
+                        : format("rank {} stalls {} ({})", row.rank.value, when, name_of(row.kind));
     finding.evidence = row.evidence;
     finding.evidence += doubt_about(row.certainty);
     finding.advice = advice_for(row.kind, row.persistence);
@@ -106,7 +110,9 @@ void add_desyncs(const Run& run, const Report& report, std::vector<Finding>& fin
   for (const Desync& desync : report.collectives->desyncs) {
     Finding finding;
     finding.id = "desync";
-    const bool hung = run.quality().of(Counter::collectives_open) > 0;
+    // Behind the cut of a file the recording has no ends, whatever happened there.
+    const bool cut = run.quality().of(Counter::segment_cut) + run.quality().of(Counter::truncated_input) > 0;
+    const bool hung = !cut && run.quality().of(Counter::collectives_open) > 0;
     finding.severity = hung ? FindingSeverity::critical : FindingSeverity::major;
     finding.title = format("the ranks of group {} disagree about operation {}",
                            run.text(run.groups()[desync.group.index()].name), desync.sequence);
@@ -139,12 +145,34 @@ void add_rotating(const Run& run, const Report& report, std::vector<Finding>& fi
   Finding finding;
   finding.id = "imbalance.rotating";
   finding.gain_ns_per_step = (slowest - all / ranks) / arrivals.trials;
-  finding.severity = severity_of(share_of_step(report, finding.gain_ns_per_step), gain_limits);
+  finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
   finding.title = "every step another rank is the slow one";
   finding.evidence =
       format("the slowest rank of a step needs {} more than the mean; the last arriver changes (evenness {:.2f})",
              duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
   finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
+  findings.push_back(std::move(finding));
+}
+
+/// metrics.md 9.5 and 20. A slow rank that became slow at the same step tells it already.
+void add_step_change(const Report& report, std::vector<Finding>& findings) {
+  if (!report.trend || report.trend->changes.empty()) return;
+  const StepChange& change = report.trend->changes.back();
+  const FindingSeverity severity = severity_of(change.ratio() - 1, change_limits);
+  if (severity == FindingSeverity::info || told_by_straggler(report, change)) return;
+  const std::vector<std::int64_t> counted = counted_steps(*report.steps);
+  const auto after = counted.end() - std::ranges::lower_bound(counted, change.step);
+  Finding finding;
+  finding.id = "step_time.change";
+  finding.severity = severity;
+  finding.step = change.step;
+  finding.title = format("since step {} steps take {:.2f} times as long", change.step, change.ratio());
+  finding.evidence = format("{} before, {} since then; {}", duration_text(change.before_ns),
+                            duration_text(change.after_ns), grown_text(change.ranks));
+  finding.advice =
+      "Look at what begins at that step: evaluation, checkpoints, another phase of the data, falling clocks, other "
+      "jobs on the hosts.";
+  finding.gain_ns_per_step = (change.after_ns - change.before_ns) * after / static_cast<std::int64_t>(counted.size());
   findings.push_back(std::move(finding));
 }
 
@@ -187,12 +215,15 @@ void add_exposed_communication(const Report& report, const ReportOptions& option
 
 void add_idle(const Report& report, const ReportOptions& options, std::vector<Finding>& findings) {
   const Usual usual = sum_ranks(report, options, Whom::all_but_stragglers);
+  // Without steps nobody knows which part of a host's time was meant to be work.
+  if (usual.steps == 0 && !usual.on_accelerators) return;
   const TimeSplit& total = usual.total;
   const std::int64_t data = total.idle_ns_of(IdleCause::data);
   if (const auto severity = severity_of(usual.share(data), data_limits); severity > FindingSeverity::info) {
     findings.push_back({"data_loading", severity,
                         format("{} of the time the ranks wait for data", percent(usual.share(data))),
-                        format("{} per step and rank inside data-loading spans", duration_text(usual.per_step(data))),
+                        format("{} {} inside data-loading spans", duration_text(usual.mean(data)),
+                               usual.steps > 0 ? "per step and rank" : "per rank in the whole recording"),
                         "Use more loader workers or prefetch deeper; move decoding and augmentation out of the step.",
                         usual.per_step(data), std::nullopt, std::nullopt});
   }
@@ -202,16 +233,17 @@ void add_idle(const Report& report, const ReportOptions& options, std::vector<Fi
   std::string causes;
   for (const IdleCause cause : {IdleCause::host, IdleCause::sync, IdleCause::kernel_gap, IdleCause::other}) {
     if (total.idle_ns_of(cause) == 0) continue;
-    causes += format("{}{} for {}", causes.empty() ? "" : ", ", duration_text(usual.per_step(total.idle_ns_of(cause))),
+    causes += format("{}{} for {}", causes.empty() ? "" : ", ", duration_text(usual.mean(total.idle_ns_of(cause))),
                      words_of(cause));
   }
   const auto most =
       std::ranges::find_if(usual.idle_shares, [](const IdleShare& share) { return share.cause != IdleCause::data; });
-  if (most != usual.idle_shares.end() && usual.steps > 0)
+  if (most != usual.idle_shares.end())
     causes += format("; most of one kind: {}{}{}, {}", words_of(*most), most->range.empty() ? "" : " in ", most->range,
-                     duration_text(usual.per_step(most->ns)));
+                     duration_text(usual.mean(most->ns)));
   findings.push_back({"idle", severity, format("{} of the time nothing runs", percent(usual.share(rest))),
-                      usual.steps > 0 ? "per step and rank: " + causes : "over the whole recording",
+                      usual.steps > 0 ? "per step and rank: " + causes
+                                      : "over the whole recording, start-up and shut-down included: " + causes,
                       advice_for_idle(total, usual.idle_shares), usual.per_step(rest), std::nullopt, std::nullopt});
 }
 
@@ -223,13 +255,15 @@ Section<std::vector<Finding>> judge_findings(const Run& run, const Report& repor
   add_stragglers(report, findings);
   add_desyncs(run, report, findings);
   add_rotating(run, report, findings);
-  // Shares of a whole recording hold start-up and shut-down: only steps are judged.
-  if (report.steps && report.rank_rows && !counted_steps(*report.steps).empty()) {
+  add_step_change(report, findings);
+  if (report.rank_rows) {
     const std::size_t before = findings.size();
-    add_exposed_communication(report, options, findings);
+    const bool in_steps = report.steps && !counted_steps(*report.steps).empty();
+    if (in_steps) add_exposed_communication(report, options, findings);
     add_idle(report, options, findings);
-    // Where the file is cut, what ran may be missing: metrics.md 20 caps what rests on such data.
-    if (run.quality().of(Counter::truncated_input) > 0) {
+    // Where the file is cut, what ran may be missing; a whole recording holds start-up and shut-down, too: metrics.md
+    // 20 caps what rests on such data.
+    if (!in_steps || run.quality().of(Counter::truncated_input) > 0) {
       for (std::size_t i = before; i < findings.size(); ++i)
         findings[i].severity = capped(findings[i].severity, FindingSeverity::minor);
     }

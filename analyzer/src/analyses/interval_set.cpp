@@ -45,4 +45,18 @@ Sweep::Stretch Sweep::stretch_at(RunTime now, RunTime limit) {
   return stretch;
 }
 
+IntervalSet without(const IntervalSet& set, const IntervalSet& other) {
+  std::vector<TimeRange> left;
+  auto cut = other.intervals().begin();
+  for (TimeRange interval : set.intervals()) {
+    while (cut != other.intervals().end() && cut->end <= interval.begin) ++cut;
+    for (auto at = cut; at != other.intervals().end() && at->begin < interval.end; ++at) {
+      if (interval.begin < at->begin) left.push_back({interval.begin, at->begin});
+      interval.begin = std::max(interval.begin, at->end);
+    }
+    if (!interval.empty()) left.push_back(interval);
+  }
+  return IntervalSet::from(std::move(left));
+}
+
 }  // namespace rankscope::analyzer

@@ -1,6 +1,7 @@
 // Sets of time as sorted, disjoint, non-empty intervals, and one walk over several of them (metrics.md C1).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,6 +23,35 @@ class IntervalSet {
 
  private:
   std::vector<TimeRange> intervals_;
+};
+
+/// The instants of `set` outside of `other`.
+[[nodiscard]] IntervalSet without(const IntervalSet& set, const IntervalSet& other);
+
+/// Measures pieces inside a set, which must outlive it. A piece must not begin before the one asked for last.
+class Inside {
+ public:
+  explicit Inside(const IntervalSet& set) : intervals_(set.intervals()) {}
+
+  std::int64_t length_ns(TimeRange piece) {
+    pass(piece.begin);
+    std::int64_t sum = 0;
+    for (std::size_t at = next_; at < intervals_.size() && intervals_[at].begin < piece.end; ++at)
+      sum += intersect(intervals_[at], piece).length().count();
+    return sum;
+  }
+  bool contains(RunTime time) {
+    pass(time);
+    return next_ < intervals_.size() && intervals_[next_].contains(time);
+  }
+
+ private:
+  void pass(RunTime time) {
+    while (next_ < intervals_.size() && intervals_[next_].end <= time) ++next_;
+  }
+
+  std::span<const TimeRange> intervals_;
+  std::size_t next_ = 0;
 };
 
 /// Walks the stretches of time in which the membership in all sets is constant, forwards through ascending windows.

@@ -169,4 +169,11 @@ std::string_view name_of(TensorCores use) {
   return "?";
 }
 
+bool is_pointwise(std::string_view name) {
+  constexpr std::array parts{"elementwise_kernel",  "multi_tensor_apply", "triton_poi",
+                             "CatArrayBatchedCopy", "copy_kernel",        "fused_dropout"};
+  return std::ranges::any_of(parts,
+                             [name](std::string_view part) { return name.find(part) != std::string_view::npos; });
+}
+
 }  // namespace rankscope::analyzer

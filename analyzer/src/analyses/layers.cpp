@@ -118,6 +118,18 @@ class ThreadWalk {
   RunTime now_ = RunTime::min();
 };
 
+/// On an accelerator communication is what its streams do, not the host calls of it.
+bool keeps_lane_busy(const Run& run, const Lane& lane, const Span& span) {
+  return span.kind == SpanKind::comm && !(lane.kind == LaneKind::thread && run.has_accelerator(lane.rank));
+}
+
+/// metrics.md 2, edge: of a group of one rank.
+bool is_alone(const Run& run, const Span& span) {
+  if (span.collective == Span::no_collective) return false;
+  const Collective& collective = run.collectives()[span.collective];
+  return collective.group.is_set() && !is_shared(run, collective);
+}
+
 bool is_loader(const Run& run, const Lane& lane) {
   if (run.text(lane.name).starts_with("loader")) return true;
   return std::ranges::any_of(run.spans_of(lane), [](const Span& span) { return span.kind == SpanKind::loader; });
@@ -129,10 +141,9 @@ void add_communication(const Run& run, const Matching& matching, const Span& spa
     of(out, Layer::unsplit).push_back(span.time);
     return;
   }
-  const Collective& collective = run.collectives()[span.collective];
   const MemberPart& part = matching.parts[span.collective];
-  if (collective.group.is_set() && !is_shared(run, collective)) {
-    of(out, Layer::memory).push_back(span.time);  // metrics.md 2, edge: a group of one rank
+  if (is_alone(run, span)) {
+    of(out, Layer::memory).push_back(span.time);
   } else if (!part.split) {
     of(out, Layer::unsplit).push_back(span.time);
   } else {
@@ -190,13 +201,9 @@ Layer layer_of(IdleCause cause) {
 }
 
 void add_lane(const Run& run, const Lane& lane, const Matching& matching, ThreadWalk::Role role, Ranges& out) {
-  const bool accelerator = run.has_accelerator(lane.rank);
-  for (const Span& span : run.spans_of(lane)) {
-    if (span.kind == SpanKind::comm && !(accelerator && lane.kind == LaneKind::thread)) {
-      add_communication(run, matching, span, out);
-    }
-  }
-  if (accelerator) {
+  for (const Span& span : run.spans_of(lane))
+    if (keeps_lane_busy(run, lane, span)) add_communication(run, matching, span, out);
+  if (run.has_accelerator(lane.rank)) {
     if (lane.kind == LaneKind::stream) add_stream(run, lane, out);
     return;
   }
@@ -222,7 +229,14 @@ std::optional<LaneId> main_lane(const Run& run, RankId rank) {
   return best == nullptr ? std::nullopt : std::optional{run.id_of(*best)};
 }
 
-RankLayers layers_of(const Run& run, RankId rank, const Matching& matching) {
+bool is_communication(const Run& run, const Lane& lane, const Span& span) {
+  if (lane.kind == LaneKind::thread && is_loader(run, lane)) return false;
+  return keeps_lane_busy(run, lane, span) && !is_alone(run, span);
+}
+
+namespace {
+
+Ranges busy_ranges(const Run& run, RankId rank, const Matching& matching) {
   Ranges ranges;
   const std::uint32_t process = run.process_row_of(rank);
   const std::optional<LaneId> main = main_lane(run, rank);
@@ -231,6 +245,23 @@ RankLayers layers_of(const Run& run, RankId rank, const Matching& matching) {
     const bool is_main = main && *main == run.id_of(lane);
     add_lane(run, lane, matching, is_main ? ThreadWalk::Role::main : ThreadWalk::Role::worker, ranges);
   }
+  return ranges;
+}
+
+Layers as_sets(Ranges ranges) {
+  Layers layers;
+  for (std::size_t i = 0; i < layer_count; ++i) layers[i] = IntervalSet::from(std::move(ranges[i]));
+  return layers;
+}
+
+}  // namespace
+
+Layers busy_layers(const Run& run, RankId rank, const Matching& matching) {
+  return as_sets(busy_ranges(run, rank, matching));
+}
+
+RankLayers layers_of(const Run& run, RankId rank, const Matching& matching) {
+  Ranges ranges = busy_ranges(run, rank, matching);
   RankLayers result;
   if (run.has_accelerator(rank)) {
     const TimeRange recorded = run.process_of(rank).recorded;
@@ -239,7 +270,7 @@ RankLayers layers_of(const Run& run, RankId rank, const Matching& matching) {
     for (const IdleStretch& stretch : result.idle) of(ranges, layer_of(stretch.reason.cause)).push_back(stretch.time);
     of(ranges, Layer::accelerator).push_back({RunTime::min(), RunTime::max()});
   }
-  for (std::size_t i = 0; i < layer_count; ++i) result.layers[i] = IntervalSet::from(std::move(ranges[i]));
+  result.layers = as_sets(std::move(ranges));
   return result;
 }
 

@@ -35,6 +35,10 @@ struct RankLayers {
   std::vector<IdleStretch> idle;  ///< of an accelerator: why nothing ran
 };
 
+/// True for what the layers of communication are made of.
+[[nodiscard]] bool is_communication(const Run& run, const Lane& lane, const Span& span);
+/// Without the reasons for which nothing ran.
+[[nodiscard]] Layers busy_layers(const Run& run, RankId rank, const Matching& matching);
 [[nodiscard]] RankLayers layers_of(const Run& run, RankId rank, const Matching& matching);
 /// True if anything was recorded that tells what the rank did.
 [[nodiscard]] bool is_classified(const Layers& layers);

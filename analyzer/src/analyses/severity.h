@@ -17,6 +17,7 @@ struct SeverityLimits {
 inline constexpr SeverityLimits gain_limits{0.02, 0.10, 0.25};
 inline constexpr SeverityLimits straggler_limits{1.05, 1.10, 1.25};
 inline constexpr SeverityLimits straggler_limits_few{1.15, 1.25, 1e300};
+inline constexpr SeverityLimits change_limits{0.05, 0.10, 0.25};
 inline constexpr SeverityLimits exposed_comm_limits{0.10, 0.20, 0.35};
 inline constexpr SeverityLimits idle_limits{0.10, 0.25, 0.50};
 inline constexpr SeverityLimits data_limits{0.03, 0.10, 0.25};

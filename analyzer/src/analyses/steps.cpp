@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "analyses/statistics.h"
 #include "analyses/step_marks.h"
@@ -117,6 +118,9 @@ void summarize(StepsSection& section) {
   }
   section.median_ns = median(walls);
   section.p90_ns = quantile(walls, 0.9);
+  if (!walls.empty())
+    section.mean_ns =
+        std::accumulate(walls.begin(), walls.end(), std::int64_t{0}) / static_cast<std::int64_t>(walls.size());
   if (walls.size() >= least_for_jitter && section.median_ns > 0) {
     section.jitter = robust_sigma(walls) / static_cast<double>(section.median_ns);
   }
@@ -154,9 +158,8 @@ Section<StepsSection> in_range(const StepsSection& all, const ReportOptions& opt
   std::erase_if(section.steps, [&](const Step& step) { return outside(step.index); });
   std::erase_if(section.windows, [&](const StepWindow& window) { return outside(window.index); });
   if (section.steps.empty()) {
-    return unavailable(format("none of the steps {} to {} was recorded on all ranks; they recorded {} to {}",
-                              options.steps->first, options.steps->second, all.steps.front().index,
-                              all.steps.back().index));
+    return unavailable(format("none of {} was recorded on all ranks; they recorded {} to {}",
+                              step_range_text(*options.steps), all.steps.front().index, all.steps.back().index));
   }
   return section;
 }
@@ -200,6 +203,12 @@ StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOpt
     if (step.warm_up) result.quality.add(Counter::warmup_excluded);
   }
   return result;
+}
+
+std::string step_range_text(const StepRange& range) {
+  if (range.second == to_the_end) return format("the steps from {} on", range.first);
+  return range.first == range.second ? format("step {}", range.first)
+                                     : format("the steps {} to {}", range.first, range.second);
 }
 
 bool StepsSection::counted(std::int64_t index) const {

@@ -14,38 +14,6 @@ constexpr double main_share = 0.5;        // metrics.md 9.7: one component must 
 constexpr double alone_own_share = 0.10;  // 9.3, "present on it alone": at least this share of the peers' own time
 constexpr double alone_peers_share = 0.01;
 
-std::int64_t part_of(const TimeSplit& split, Component component) {
-  switch (component) {
-    case Component::compute:
-      return split.compute_ns;
-    case Component::host:
-      return split.idle_ns - split.idle_ns_of(IdleCause::data) - split.idle_for_others_ns;
-    case Component::data:
-      return split.idle_ns_of(IdleCause::data);
-    case Component::memory:
-      return split.memory_ns;
-    case Component::network:
-      return split.own_comm_delay_ns;
-  }
-  return 0;
-}
-
-StragglerKind kind_of(Component component) {
-  switch (component) {
-    case Component::compute:
-      return StragglerKind::compute;
-    case Component::host:
-      return StragglerKind::host;
-    case Component::data:
-      return StragglerKind::data;
-    case Component::memory:
-      return StragglerKind::memory;
-    case Component::network:
-      return StragglerKind::network;
-  }
-  return StragglerKind::mixed;
-}
-
 std::string_view verb_of(Component component) {
   switch (component) {
     case Component::compute:
@@ -86,6 +54,38 @@ std::string sentence(const Excess& excess, std::size_t component) {
 }
 
 }  // namespace
+
+std::int64_t part_of(const TimeSplit& split, Component component) {
+  switch (component) {
+    case Component::compute:
+      return split.compute_ns;
+    case Component::host:
+      return split.idle_ns - split.idle_ns_of(IdleCause::data) - split.idle_for_others_ns;
+    case Component::data:
+      return split.idle_ns_of(IdleCause::data);
+    case Component::memory:
+      return split.memory_ns;
+    case Component::network:
+      return split.own_comm_delay_ns;
+  }
+  return 0;
+}
+
+StragglerKind kind_of(Component component) {
+  switch (component) {
+    case Component::compute:
+      return StragglerKind::compute;
+    case Component::host:
+      return StragglerKind::host;
+    case Component::data:
+      return StragglerKind::data;
+    case Component::memory:
+      return StragglerKind::memory;
+    case Component::network:
+      return StragglerKind::network;
+  }
+  return StragglerKind::mixed;
+}
 
 Excess explain_excess(const PeerClass& peers, std::size_t peer, std::span<const std::size_t> steps,
                       std::int64_t excess_ns) {

@@ -10,6 +10,8 @@ namespace rankscope::analyzer {
 /// Components of own time; the order is that of the split.
 enum class Component : std::uint8_t { compute, host, data, memory, network };
 inline constexpr std::size_t component_count = 5;
+[[nodiscard]] std::int64_t part_of(const TimeSplit& split, Component component);
+[[nodiscard]] StragglerKind kind_of(Component component);
 
 /// One rank's components against those of its peers, as medians over some steps.
 struct Excess {

@@ -29,6 +29,7 @@ constexpr std::array sections{
     PageSection{"ranks", "Where the time went", html::write_split},
     PageSection{"rank-steps", "Ranks and steps", html::write_heat_maps},
     PageSection{"idle", "Why nothing ran", html::write_idle_reasons},
+    PageSection{"overlap", "Overlap", html::write_overlap},
     PageSection{"launches", "Launches", html::write_launches},
     PageSection{"kernels", "Kernels", html::write_kernels},
     PageSection{"operators", "Operators", html::write_operators},

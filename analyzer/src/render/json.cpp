@@ -6,6 +6,8 @@
 #include "render/json_hta.h"
 #include "render/json_kernels.h"
 #include "render/json_operators.h"
+#include "render/json_overlap.h"
+#include "render/json_trend.h"
 #include "source_advice.h"
 
 namespace rankscope::analyzer {
@@ -50,8 +52,8 @@ Json section_json(const Section<T>& section, ToJson to_json) {
   return section ? to_json(*section) : unavailable_json(section.error().why);
 }
 
-template <class T, class ToJson>
-Json list_json(const std::vector<T>& rows, ToJson to_json) {
+template <class Rows, class ToJson>
+Json list_json(const Rows& rows, ToJson to_json) {
   Json list = Json::array();
   for (const auto& row : rows) list.push_back(to_json(row));
   return list;
@@ -72,8 +74,8 @@ Json run_json(const Report& report) {
   if (report.asked_for.steps)
     run["asked_for"]["steps"] = {report.asked_for.steps->first, report.asked_for.steps->second};
   for (const RankId rank : report.asked_for.ranks) run["asked_for"]["ranks"].push_back(rank.value);
-  for (const RankId rank : report.asked_for.slow_ranks_left_out)
-    run["asked_for"]["slow_ranks_left_out"].push_back(rank.value);
+  for (const Straggler& row : report.asked_for.slow_ranks_left_out)
+    run["asked_for"]["slow_ranks_left_out"].push_back(row.rank.value);
   if (!report.facts.empty()) {
     auto& facts = run["facts"] = Json::object();
     for (const auto& [key, value] : report.facts) facts[key] = value;
@@ -268,7 +270,10 @@ Json straggler_json(const Straggler& row) {
            {"gain_ns_per_step", row.gain_ns_per_step}};
   if (row.since_step) out["since_step"] = *row.since_step;
   if (row.until_step) out["until_step"] = *row.until_step;
-  if (row.since_step || row.until_step) out["gain_ns_while_slow"] = row.gain_ns_while_slow;
+  if (row.step_ns_while_slow > 0) {
+    out["gain_ns_while_slow"] = row.gain_ns_while_slow;
+    out["step_ns_while_slow"] = row.step_ns_while_slow;
+  }
   out["evidence"] = row.evidence;
   return out;
 }
@@ -282,6 +287,24 @@ Json straggler_basis_json(const StragglersSection& section) {
                                                            : why.null("smallest_detectable", "too few ranks or steps");
   out["cannot_tell"] = section.cannot_tell.empty() ? Json(nullptr) : Json(section.cannot_tell);
   std::move(why).attach(out);
+  return out;
+}
+
+/// The sums are of all sequences, listed or not.
+Json fusable_json(const FusableSection& section, const ReportOptions& options) {
+  constexpr std::size_t fewest_rows = 100;
+  Json out{{"kernel_ns", section.kernel_ns},
+           {"gap_ns", section.gap_ns},
+           {"window_ns", section.window_ns},
+           {"count", section.sequences.size()}};
+  const std::size_t shown = std::min(section.sequences.size(), std::max(fewest_rows, options.top));
+  out["sequences"] = list_json(std::span{section.sequences}.first(shown), [](const FusableSequence& row) {
+    return Json{{"kernels", row.kernels},
+                {"length", row.length},
+                {"count", row.count},
+                {"kernel_ns", row.kernel_ns},
+                {"gap_ns", row.gap_ns}};
+  });
   return out;
 }
 
@@ -313,9 +336,12 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["steps"] = section_json(report.steps, [](const auto& steps) { return list_json(steps.steps, step_json); });
   out["ranks"] = section_json(report.rank_rows, [](const auto& rows) { return list_json(rows, rank_json); });
   out["rank_facts"] = list_json(report.rank_facts, facts_json);
+  out["trend"] = section_json(report.trend, trend_json);
+  out["overlap"] = section_json(report.overlap, overlap_json);
   out["launches"] =
       section_json(report.launches, [](const auto& section) { return list_json(section.rows, launch_json); });
   out["kernels"] = section_json(report.kernels, [&](const auto& section) { return kernels_json(section, options); });
+  out["fusable"] = section_json(report.fusable, [&](const auto& section) { return fusable_json(section, options); });
   out["operators"] =
       section_json(report.operators, [&](const auto& section) { return operators_json(section, options); });
   out["copies"] = section_json(report.copies, [&](const auto& section) { return copies_json(section, options); });

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "analyses/straggler_words.h"
 #include "rankscope/core/format.h"
 #include "render/verdict.h"
 #include "render/words.h"

@@ -3,15 +3,18 @@
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/copies.h"
+#include "render/fusable.h"
 #include "render/hta_words.h"
 #include "render/idle.h"
 #include "render/kernels.h"
 #include "render/launches.h"
 #include "render/missing.h"
 #include "render/operators.h"
+#include "render/overlap.h"
 #include "render/page.h"
 #include "render/sentences.h"
 #include "render/tables.h"
+#include "render/trend.h"
 #include "render/verdict.h"
 #include "render/words.h"
 
@@ -81,6 +84,12 @@ void add_findings(Page& page, const Report& report, const ReportOptions& options
   }
 }
 
+void add_trend(Page& page, const Report& report, const ReportOptions& options) {
+  if (!report.trend) return;
+  page.heading("STEPS OVER TIME");
+  for (const auto& line : trend_lines(report, options.top)) page.paragraph(line);
+}
+
 void add_quality(Page& page, const Report& report) {
   page.heading("DATA QUALITY");
   bool any = false;
@@ -111,9 +120,11 @@ std::string render_text(const Report& report, const Run&, const ReportOptions& o
   add_head(page, report);
   add_stragglers(page, report);
   add_findings(page, report, options);
+  add_trend(page, report, options);
   add_rank_facts(page, report, options);
   add_rank_tables(page, report, options);
-  for (const auto tables : {idle_tables, launch_tables, kernel_tables, operator_tables, copy_tables})
+  for (const auto tables :
+       {idle_tables, overlap_tables, launch_tables, kernel_tables, fusable_tables, operator_tables, copy_tables})
     add_noted_tables(page, tables(report, options.top));
   add_collectives(page, report, options);
   add_hta(page, report, options);

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
+#include "analyses/straggler_words.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-std::string share_of_step(const Report& report, std::int64_t ns) {
-  if (!report.steps || report.steps->median_ns <= 0) return {};
-  return format(" ({})", percent_text(static_cast<double>(ns) / static_cast<double>(report.steps->median_ns)));
+/// " (31 %)", of a step of that length.
+std::string share_of(std::int64_t ns, std::int64_t step_ns) {
+  return step_ns > 0 ? format(" ({})", percent_text(static_cast<double>(ns) / static_cast<double>(step_ns)))
+                     : std::string{};
 }
 
 std::string sentence_on(const Straggler& row) {
@@ -32,6 +34,7 @@ std::string sentence_on(const Straggler& row) {
 /// By how much, and what repairing it gives back.
 std::string size_sentence(const Report& report, const Straggler& row) {
   const auto lag = duration_text(row.lag_ns_per_step);
+  const std::int64_t mean_ns = report.steps ? report.steps->mean_ns : 0;
   const bool partly = row.since_step || row.until_step;
   auto sentence = row.persistence == Persistence::transient
                       ? format("A step with such a stall takes it {} longer", lag)
@@ -41,13 +44,14 @@ std::string size_sentence(const Report& report, const Straggler& row) {
     return sentence + format(
                           "; at the level of its peers, each of these would be up to {}{} shorter, an average step "
                           "of the run {}{}.",
-                          duration_text(row.gain_ns_while_slow), share_of_step(report, row.gain_ns_while_slow),
-                          duration_text(row.gain_ns_per_step), share_of_step(report, row.gain_ns_per_step));
+                          duration_text(row.gain_ns_while_slow),
+                          share_of(row.gain_ns_while_slow, row.step_ns_while_slow), duration_text(row.gain_ns_per_step),
+                          share_of(row.gain_ns_per_step, mean_ns));
   }
   if (row.gain_ns_per_step > 0) {
     sentence += format("; at the level of its peers, {} would be up to {}{} shorter",
                        row.persistence == Persistence::transient ? "an average step" : "each step",
-                       duration_text(row.gain_ns_per_step), share_of_step(report, row.gain_ns_per_step));
+                       duration_text(row.gain_ns_per_step), share_of(row.gain_ns_per_step, mean_ns));
   }
   return sentence + ".";
 }
@@ -72,9 +76,8 @@ std::vector<const Finding*> other_findings(const Report& report) {
   return others;
 }
 
-bool is_cut(const Report& report) {
-  return std::ranges::find(report.data_quality, Counter::truncated_input, &QualityRow::counter) !=
-         report.data_quality.end();
+bool counts(const Report& report, Counter counter) {
+  return std::ranges::find(report.data_quality, counter, &QualityRow::counter) != report.data_quality.end();
 }
 
 bool lost_data(const Report& report) {
@@ -97,18 +100,22 @@ Verdict no_problem(const Report& report) {
   return verdict;
 }
 
-/// No problem in what is shown, but one in what is not.
-Verdict problem_left_out(const Report& report) {
-  return {Tone::warning,
-          left_out_text(report.asked_for),
-          {format("No problem found in {} of the {} shown.", counted(report.steps->steps.size(), "step"),
-                  counted(report.asked_for.ranks.size(), "rank"))}};
+/// The worst problem is in what is not shown.
+Verdict problem_left_out(const Report& report, std::span<const Finding* const> others) {
+  const std::string rest =
+      others.empty() ? format("No problem found in {} of the {} shown.", counted(report.steps->steps.size(), "step"),
+                              counted(report.asked_for.ranks.size(), "rank"))
+                     : sentence(others.front()->title);
+  return {Tone::warning, left_out_text(report.asked_for), {rest}};
 }
 
 /// The worst of what was found; "no problem" only where nothing hides one.
 Verdict main_verdict(const Report& report, const std::string& doubt) {
   const auto others = other_findings(report);
   const bool slow = report.stragglers && !report.stragglers->rows.empty();
+  const auto& left_out = report.asked_for.slow_ranks_left_out;
+  if (!left_out.empty() && !slow && (others.empty() || others.front()->severity <= left_out.front().severity))
+    return problem_left_out(report, others);
   if (!others.empty() && others.front()->severity == FindingSeverity::critical) {
     Verdict verdict{Tone::bad, sentence(others.front()->title), {}};
     if (slow) verdict.more.push_back(sentence_on(report.stragglers->rows.front()));
@@ -117,7 +124,7 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
   if (slow) return on_stragglers(report);
   if (!others.empty()) return {tone_of(others.front()->severity), sentence(others.front()->title), {}};
   if (!doubt.empty()) return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get what is missing."}};
-  return report.asked_for.slow_ranks_left_out.empty() ? no_problem(report) : problem_left_out(report);
+  return no_problem(report);
 }
 
 }  // namespace
@@ -170,17 +177,18 @@ std::string_view behaviour_of(StragglerKind kind) {
   return {};
 }
 
-std::string when_text(const Straggler& row) {
-  if (row.persistence == Persistence::transient) return "now and then";
-  if (row.until_step) return format("in steps {} to {}", row.since_step.value_or(0), *row.until_step);
-  return row.since_step ? format("since step {}", *row.since_step) : std::string{};
-}
-
 std::string left_out_text(const AskedFor& part) {
-  const auto& ranks = part.slow_ranks_left_out;
-  if (ranks.empty()) return {};
-  return ranks.size() == 1 ? format("Rank {}, which is not shown, is slow.", ranks.front().value)
-                           : format("Ranks {}, which are not shown, are slow.", rank_ranges(ranks));
+  const auto& rows = part.slow_ranks_left_out;
+  if (rows.empty()) return {};
+  if (rows.size() == 1) {
+    const auto when = when_text(rows.front());
+    return format("Rank {}, which is not shown, is slow{}{} ({:.2f} x): it {}.", rows.front().rank.value,
+                  when.empty() ? "" : " ", when, rows.front().slowdown, behaviour_of(rows.front().kind));
+  }
+  std::vector<RankId> ranks;
+  for (const Straggler& row : rows) ranks.push_back(row.rank);
+  std::ranges::sort(ranks);
+  return format("Ranks {}, which are not shown, are slow.", rank_ranges(ranks));
 }
 
 Verdict verdict_of(const Report& report) {
@@ -189,9 +197,13 @@ Verdict verdict_of(const Report& report) {
   const auto add = [&verdict](const std::string& text) {
     if (!text.empty() && verdict.headline != text) verdict.more.push_back(text);
   };
-  if (is_cut(report)) {
+  if (counts(report, Counter::truncated_input)) {
     verdict.more.insert(verdict.more.begin(), verdict.headline);
     verdict.headline = "What was opened is cut short: work behind the cut is missing and can look like idle time.";
+    if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
+  } else if (counts(report, Counter::segment_cut)) {
+    add("A recording is cut short: what happened behind the cut is not judged; DATA QUALITY names the rank.");
+    if (verdict.tone == Tone::good) std::swap(verdict.headline, verdict.more.back());
     if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   }
   add(left_out_text(report.asked_for));

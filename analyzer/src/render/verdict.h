@@ -23,10 +23,8 @@ struct Verdict {
 /// Printable, with a capital letter in front and a full stop behind.
 [[nodiscard]] std::string sentence(std::string_view text);
 
-/// "now and then", "since step 70", "in steps 0 to 69"; empty for all the time.
-[[nodiscard]] std::string when_text(const Straggler& row);
-
-/// "Rank 3, which is not shown, is slow."; empty if no slow rank is left out.
+/// "Rank 3, which is not shown, is slow since step 9 (1.50 x): it computes slower than its peers."; empty if no slow
+/// rank is left out.
 [[nodiscard]] std::string left_out_text(const AskedFor& part);
 
 /// What a kind of straggler does, after "rank 3": "computes slower than its peers".

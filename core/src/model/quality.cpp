@@ -32,7 +32,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "A range ended that had begun before the recording, or its begin was lost."},
     {negative_duration, "negative_duration", error, "Events ended before they began; they are kept with length 0."},
     {collectives_open, "collectives_open", error,
-     "Collectives never finished: the job was stopped, a rank was lost, or it hung there."},
+     "Collectives have no end in the recording: the job was stopped, a rank was lost or hung there, or a file is cut."},
     {collectives_unmatched, "collectives_unmatched", error,
      "Collectives have no partner on other ranks: a rank is missing, the window was cut, or the program called "
      "different ones."},

@@ -153,6 +153,8 @@ TEST(Stragglers, ARankThatBecomesSlowLateIsNamedWithTheStep) {
     EXPECT_NEAR(static_cast<double>(row.gain_ns_while_slow), 90e6, 3e6);
     EXPECT_NEAR(static_cast<double>(row.gain_ns_per_step),
                 static_cast<double>(row.gain_ns_while_slow * (100 - first)) / 100, 1.0);
+    // Steps of 100 ms and of 190 ms: what is given back is a part of the long ones.
+    EXPECT_NEAR(static_cast<double>(row.gain_ns_while_slow) / static_cast<double>(row.step_ns_while_slow), 0.46, 0.04);
   }
 }
 
@@ -167,12 +169,25 @@ TEST(Stragglers, OfTwoRanksTheOneThatBecomesSlowLateIsTheSlower) {
   EXPECT_EQ(row.certainty, Certainty::of_two);
 }
 
+TEST(Stragglers, StallsInOnePieceAreNotNowAndThen) {
+  SyntheticRun plan;
+  plan.steps = 100;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    step.forward *= rank == 1 && index >= 60 && index < 65 ? 3 : 1;
+  };
+  const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::compute, Persistence::transient);
+  EXPECT_EQ(row.since_step, 60);
+  EXPECT_EQ(row.until_step, 64);
+}
+
 TEST(Stragglers, ARankThatIsNotShownIsStillNamed) {
   ReportOptions options;
   options.ranks = {RankId{0}, RankId{1}};
   const Report report = analyze(*make(slow_rank(1.5)), options);
   EXPECT_TRUE(report.stragglers->rows.empty());
-  EXPECT_EQ(report.asked_for.slow_ranks_left_out, std::vector<RankId>{RankId{2}});
+  ASSERT_EQ(report.asked_for.slow_ranks_left_out.size(), 1U);
+  EXPECT_EQ(report.asked_for.slow_ranks_left_out.front().rank, RankId{2});
+  EXPECT_EQ(report.asked_for.slow_ranks_left_out.front().kind, StragglerKind::compute);
 }
 
 TEST(Stragglers, ARankThatIsSlowAllTheTimeHasNoFirstStep) {

@@ -24,7 +24,7 @@ inline StepsSection sample_steps(std::int64_t count) {
     steps.steps.push_back(
         {.index = i, .time = {at(i * 45'600'000), at((i + 1) * 45'600'000)}, .complete = true, .warm_up = i == 0});
   }
-  steps.median_ns = 45'600'000;
+  steps.median_ns = steps.mean_ns = 45'600'000;
   steps.p90_ns = 47'000'000;
   steps.jitter = 0.012;
   return steps;

@@ -42,11 +42,13 @@ TEST(RenderText, ACleanRunWithAllSectionsHasNoProblem) {
 TEST(RenderText, ASlowRankThatIsNotShownIsNamed) {
   auto report = clean_report(*sample_run());
   report.asked_for.ranks = {RankId{0}, RankId{1}};
-  report.asked_for.slow_ranks_left_out = {RankId{2}};
+  report.asked_for.slow_ranks_left_out = slow_report(*sample_run()).stragglers->rows;
   const auto text = rendered(report);
-  EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2, which is not shown, is slow.\n"));
+  EXPECT_THAT(
+      text,
+      StartsWith("VERDICT\n  Rank 2, which is not shown, is slow (1.48 x): it computes slower than its peers.\n"));
   EXPECT_THAT(text, HasSubstr("No problem found in 20 steps of the 2 ranks shown."));
-  EXPECT_THAT(text, HasSubstr("SLOW RANKS\n  None of those shown. Rank 2, which is not shown, is slow.\n"));
+  EXPECT_THAT(text, HasSubstr("SLOW RANKS\n  None of those shown. Rank 2, which is not shown, is slow (1.48 x)"));
 }
 
 TEST(RenderText, ARankThatBecameSlowIsSaidWithTheStep) {
@@ -54,11 +56,12 @@ TEST(RenderText, ARankThatBecameSlowIsSaidWithTheStep) {
   auto& row = report.stragglers->rows.front();
   row.since_step = 14;
   row.gain_ns_while_slow = 12'000'000;
+  row.step_ns_while_slow = 48'000'000;
   row.gain_ns_per_step = 3'600'000;
   const auto text = rendered(report);
   EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2 is slow since step 14: it computes slower than its peers.\n"));
   EXPECT_THAT(text, HasSubstr("12.3 ms more in each of these steps"));
-  EXPECT_THAT(text, HasSubstr("12.0 ms (26 %)"));
+  EXPECT_THAT(text, HasSubstr("12.0 ms (25 %)"));
   EXPECT_THAT(text, HasSubstr("an average step of the run 3.60 ms"));
   EXPECT_THAT(text, HasSubstr("since step 14"));
 }

@@ -33,6 +33,7 @@ struct Straggler {
   std::optional<std::int64_t> since_step{};  ///< slow from this step on; not set: from the first
   std::optional<std::int64_t> until_step{};  ///< slow up to this step; not set: to the last
   std::int64_t gain_ns_while_slow = 0;       ///< gain of an average one of these steps; 0 where it is slow in all
+  std::int64_t step_ns_while_slow = 0;       ///< mean length of these steps
   std::string evidence;
 };
 

@@ -13,13 +13,16 @@
 #include "rankscope/analyzer/collectives_section.h"
 #include "rankscope/analyzer/copies_section.h"
 #include "rankscope/analyzer/findings_section.h"
+#include "rankscope/analyzer/fusable_section.h"
 #include "rankscope/analyzer/hta_section.h"
 #include "rankscope/analyzer/kernels_section.h"
 #include "rankscope/analyzer/launches_section.h"
 #include "rankscope/analyzer/operators_section.h"
+#include "rankscope/analyzer/overlap_section.h"
 #include "rankscope/analyzer/rank_sections.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/steps_section.h"
+#include "rankscope/analyzer/trend_section.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
@@ -30,14 +33,11 @@ struct QualityRow {
   std::vector<std::string> where{};  ///< files and ranks, where they are known
 };
 
-/// Indices of a first and a last step, both included.
-using StepRange = std::pair<std::int64_t, std::int64_t>;
-
 /// The part of the run that is shown; nothing set = all of it.
 struct AskedFor {
   std::optional<StepRange> steps;
   std::vector<RankId> ranks;
-  std::vector<RankId> slow_ranks_left_out{};  ///< by rank
+  std::vector<Straggler> slow_ranks_left_out{};  ///< worst first
 };
 
 struct Report {
@@ -51,8 +51,11 @@ struct Report {
   std::vector<RankFacts> rank_facts;        ///< by rank
   Section<StepsSection> steps = unavailable("not computed");
   Section<std::vector<RankRow>> rank_rows = unavailable("not computed");
+  Section<TrendSection> trend = unavailable("not computed");
+  Section<OverlapSection> overlap = unavailable("not computed");
   Section<LaunchesSection> launches = unavailable("not computed");
   Section<KernelsSection> kernels = unavailable("not computed");
+  Section<FusableSection> fusable = unavailable("not computed");
   Section<OperatorsSection> operators = unavailable("not computed");
   Section<CopiesSection> copies = unavailable("not computed");
   Section<CollectivesSection> collectives = unavailable("not computed");

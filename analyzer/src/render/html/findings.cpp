@@ -21,10 +21,8 @@ void write_line(Writer& page, std::string_view name, std::string_view text) {
 std::string gain_text(const Report& report, const Finding& finding) {
   if (finding.gain_ns_per_step <= 0) return {};
   auto text = format("up to {} per step", duration_text(finding.gain_ns_per_step));
-  if (report.steps && report.steps->median_ns > 0) {
-    text += format(" ({})", percent_text(static_cast<double>(finding.gain_ns_per_step) /
-                                         static_cast<double>(report.steps->median_ns)));
-  }
+  if (report.steps && report.steps->mean_ns > 0)
+    text += format(" ({})", percent_text(report.steps->share_of_step(finding.gain_ns_per_step)));
   return text;
 }
 

@@ -22,6 +22,7 @@ void write_steps(Writer& page, const Source& source);
 void write_split(Writer& page, const Source& source);
 void write_heat_maps(Writer& page, const Source& source);
 void write_idle_reasons(Writer& page, const Source& source);
+void write_overlap(Writer& page, const Source& source);
 void write_launches(Writer& page, const Source& source);
 void write_kernels(Writer& page, const Source& source);
 void write_operators(Writer& page, const Source& source);

@@ -1,12 +1,14 @@
-// Tables that text and page share: why nothing ran, launches, kernels, operators, copies.
+// Tables that text and page share: why nothing ran, overlap, launches, kernels, operators, copies.
 #include "rankscope/core/format.h"
 #include "render/copies.h"
+#include "render/fusable.h"
 #include "render/html/elements.h"
 #include "render/html/sections.h"
 #include "render/idle.h"
 #include "render/kernels.h"
 #include "render/launches.h"
 #include "render/operators.h"
+#include "render/overlap.h"
 
 namespace rankscope::analyzer::html {
 namespace {
@@ -25,8 +27,12 @@ void write_noted(Writer& page, const std::vector<NotedTable>& tables) {
 void write_idle_reasons(Writer& page, const Source& source) {
   write_noted(page, idle_tables(source.report, most_rows));
 }
+void write_overlap(Writer& page, const Source& source) { write_noted(page, overlap_tables(source.report, most_rows)); }
 void write_launches(Writer& page, const Source& source) { write_noted(page, launch_tables(source.report, most_rows)); }
-void write_kernels(Writer& page, const Source& source) { write_noted(page, kernel_tables(source.report, most_rows)); }
+void write_kernels(Writer& page, const Source& source) {
+  write_noted(page, kernel_tables(source.report, most_rows));
+  write_noted(page, fusable_tables(source.report, most_rows));
+}
 void write_operators(Writer& page, const Source& source) {
   write_noted(page, operator_tables(source.report, most_rows));
 }

@@ -6,6 +6,7 @@
 #include "render/html/sections.h"
 #include "render/html/step_columns.h"
 #include "render/tables.h"
+#include "render/trend.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {
@@ -181,6 +182,7 @@ void write_steps(Writer& page, const Source& source) {
   if (rows.size() > most_lines)
     page.element("p", format("Lines of {} of {} ranks, those farthest from the others.", most_lines, rows.size()),
                  {{"class", "faint"}});
+  for (const auto& line : trend_lines(report, source.options.top)) page.element("p", line);
   write_folded_table(page, table_of(columns, rows), "Steps as a table");
 }
 

@@ -1,0 +1,161 @@
+#include "analyses/overlap.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyses/asked_for.h"
+#include "analyses/contention.h"
+#include "analyses/counted_windows.h"
+#include "analyses/layers.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+struct Key {
+  GroupId group;
+  StringId op;
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Sums {
+  std::int64_t count = 0;
+  std::int64_t comm_ns = 0;
+  std::int64_t overlapped_ns = 0;
+};
+using Table = std::map<Key, Sums>;
+
+/// What a rank communicated, by begin.
+struct Piece {
+  TimeRange time;
+  Key key;
+};
+
+std::vector<Piece> pieces_of(const Run& run, RankId rank) {
+  std::vector<Piece> pieces;
+  const std::uint32_t process = run.process_row_of(rank);
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process) continue;
+    for (const Span& span : run.spans_of(lane)) {
+      if (!is_communication(run, lane, span)) continue;
+      Key key{{}, span.name};
+      if (span.collective != Span::no_collective) {
+        const Collective& collective = run.collectives()[span.collective];
+        key = {collective.group, collective.op};
+      }
+      pieces.push_back({span.time, key});
+    }
+  }
+  std::ranges::stable_sort(pieces, {}, [](const Piece& piece) { return piece.time.begin; });
+  return pieces;
+}
+
+IntervalSet both(const IntervalSet& a, const IntervalSet& b) {
+  std::vector<TimeRange> common;
+  auto at = b.intervals().begin();
+  for (const TimeRange& interval : a.intervals()) {
+    while (at != b.intervals().end() && at->end <= interval.begin) ++at;
+    for (auto other = at; other != b.intervals().end() && other->begin < interval.end; ++other)
+      common.push_back(intersect(interval, *other));
+  }
+  return IntervalSet::from(std::move(common));
+}
+
+/// Charges each instant once. What the host waits outside of any operation is `waits`.
+void charge(const Run& run, RankId rank, const CountedWindows& windows, const Layers& layers, const Key& waits,
+            Table& table) {
+  const IntervalSet open = IntervalSet::from(windows.ranges);
+  const IntervalSet computing = both(open, layers[static_cast<std::size_t>(Layer::compute)]);
+  Inside inside{open};
+  Inside counted{open};
+  Inside hidden{computing};
+  std::vector<TimeRange> all;
+  RunTime covered = RunTime::min();
+  for (const Piece& piece : pieces_of(run, rank)) {
+    Sums& sums = table[piece.key];
+    if (windows.steps == 0 || counted.contains(piece.time.begin)) ++sums.count;
+    all.push_back(piece.time);
+    if (piece.time.end <= covered) continue;
+    const TimeRange own{std::max(piece.time.begin, covered), piece.time.end};
+    covered = own.end;
+    sums.comm_ns += inside.length_ns(own);
+    sums.overlapped_ns += hidden.length_ns(own);
+  }
+  const IntervalSet rest =
+      without(both(open, layers[static_cast<std::size_t>(Layer::host_wait)]), IntervalSet::from(std::move(all)));
+  if (rest.empty()) return;
+  table[waits].comm_ns += rest.length_ns();
+  table[waits].overlapped_ns += both(rest, computing).length_ns();
+}
+
+std::vector<OverlapRow> rows_of(const Run& run, const Table& table, const Key& waits) {
+  const auto text = [&run](StringId id) { return id.is_set() ? std::string{run.text(id)} : std::string{}; };
+  std::vector<OverlapRow> rows;
+  for (const auto& [key, sums] : table) {
+    if (sums.count == 0 && sums.comm_ns == 0) continue;
+    OverlapRow row;
+    row.op = key == waits ? "(host waits)" : text(key.op);
+    if (key.group.is_set()) row.group = text(run.groups()[key.group.index()].name);
+    row.count = sums.count;
+    row.comm_ns = sums.comm_ns;
+    row.overlapped_ns = sums.overlapped_ns;
+    rows.push_back(std::move(row));
+  }
+  std::ranges::sort(rows, [](const OverlapRow& a, const OverlapRow& b) {
+    if (a.exposed_ns() != b.exposed_ns()) return a.exposed_ns() > b.exposed_ns();
+    return std::tie(a.group, a.op) < std::tie(b.group, b.op);
+  });
+  return rows;
+}
+
+RankOverlap overlap_of(const RankRow& row) {
+  const TimeSplit& total = row.total;
+  RankOverlap overlap{row.rank, row.overlap_ratio, {}};
+  if (total.transfer_ns > 0)
+    overlap.transfer_overlap.value =
+        static_cast<double>(total.transfer_ns - total.exposed_transfer_ns) / static_cast<double>(total.transfer_ns);
+  else
+    overlap.transfer_overlap.why = total.comm_ns == 0 ? "no communication" : "waiting and moving are not told apart";
+  overlap.headroom_ns = std::min(total.exposed_transfer_ns, total.compute_ns - total.overlapped_comm_ns);
+  return overlap;
+}
+
+void add_steps(const RankRow& row, std::span<const std::int64_t> indices, std::vector<StepOverlap>& steps) {
+  for (std::size_t i = 0; i < row.per_step.size(); ++i) {
+    if (steps.size() == i) steps.push_back({indices[i]});
+    steps[i].comm_ns += row.per_step[i].comm_ns;
+    steps[i].overlapped_ns += row.per_step[i].overlapped_comm_ns;
+  }
+}
+
+}  // namespace
+
+Section<OverlapSection> find_overlap(const Run& run, const Section<StepsSection>& steps,
+                                     const Section<std::vector<RankRow>>& rows, const Matching& matching,
+                                     const ReportOptions& options) {
+  if (!rows) return unavailable(rows.error().why);
+  const std::vector<std::int64_t> indices = steps ? counted_steps(*steps) : std::vector<std::int64_t>{};
+  const Key waits{};
+  OverlapSection section;
+  Table table;
+  Contention contention{run};
+  for (const RankRow& row : *rows) {
+    if (!is_asked_for(options, row.rank)) continue;
+    const CountedWindows windows = counted_windows(run, row.rank, steps);
+    if (row.total.comm_ns > 0) {
+      const Layers layers = busy_layers(run, row.rank, matching);
+      charge(run, row.rank, windows, layers, waits, table);
+      if (run.has_accelerator(row.rank)) contention.add(row.rank, windows, layers);
+    }
+    section.ranks.push_back(overlap_of(row));
+    add_steps(row, indices, section.steps);
+    section.rank_steps += windows.steps;
+  }
+  section.rows = rows_of(run, table, waits);
+  if (section.rows.empty()) return unavailable("no communication was recorded");
+  section.contended = contention.slower();
+  section.why_no_contention = contention.why_none_compared();
+  return section;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,39 @@
+#include "render/trend.h"
+
+#include <algorithm>
+
+#include "analyses/trend_words.h"
+#include "rankscope/core/format.h"
+#include "render/verdict.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+/// The longest ones, in the order of the run.
+std::vector<const OddStep*> longest(const std::vector<OddStep>& steps, std::size_t top) {
+  std::vector<const OddStep*> kept;
+  for (const OddStep& odd : steps) kept.push_back(&odd);
+  std::ranges::stable_sort(kept, [](const OddStep* a, const OddStep* b) { return a->excess_ns > b->excess_ns; });
+  kept.resize(std::min(kept.size(), top));
+  std::ranges::sort(kept, {}, &OddStep::step);
+  return kept;
+}
+
+}  // namespace
+
+std::vector<std::string> trend_lines(const Report& report, std::size_t top) {
+  std::vector<std::string> lines;
+  if (!report.trend) return lines;
+  const TrendSection& trend = *report.trend;
+  for (const StepChange& change : trend.changes) lines.push_back(sentence(change_text(change)));
+  for (const OddStep* odd : longest(trend.odd_steps, top)) lines.push_back(sentence(odd_text(*odd)));
+  if (trend.odd_steps.size() > top)
+    lines.push_back(format("{} more steps stand out less; --top {} shows all.", trend.odd_steps.size() - top,
+                           trend.odd_steps.size()));
+  if (trend.changes.empty() && trend.no_changes_told.empty()) lines.push_back("No lasting change of 5 % or more.");
+  if (!trend.no_changes_told.empty()) lines.push_back(sentence(trend.no_changes_told));
+  if (trend.odd_steps.empty()) lines.push_back("No step stands out from those around it.");
+  return lines;
+}
+
+}  // namespace rankscope::analyzer
