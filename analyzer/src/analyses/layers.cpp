@@ -229,9 +229,16 @@ std::optional<LaneId> main_lane(const Run& run, RankId rank) {
   return best == nullptr ? std::nullopt : std::optional{run.id_of(*best)};
 }
 
-bool is_communication(const Run& run, const Lane& lane, const Span& span) {
-  if (lane.kind == LaneKind::thread && is_loader(run, lane)) return false;
-  return keeps_lane_busy(run, lane, span) && !is_alone(run, span);
+std::vector<const Span*> communication_of(const Run& run, RankId rank) {
+  std::vector<const Span*> spans;
+  const std::uint32_t process = run.process_row_of(rank);
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process || (lane.kind == LaneKind::thread && is_loader(run, lane))) continue;
+    for (const Span& span : run.spans_of(lane))
+      if (keeps_lane_busy(run, lane, span) && !is_alone(run, span)) spans.push_back(&span);
+  }
+  std::ranges::stable_sort(spans, {}, [](const Span* span) { return span->time.begin; });
+  return spans;
 }
 
 namespace {

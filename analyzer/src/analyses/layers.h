@@ -35,8 +35,8 @@ struct RankLayers {
   std::vector<IdleStretch> idle;  ///< of an accelerator: why nothing ran
 };
 
-/// True for what the layers of communication are made of.
-[[nodiscard]] bool is_communication(const Run& run, const Lane& lane, const Span& span);
+/// What the layers of communication are made of, by begin.
+[[nodiscard]] std::vector<const Span*> communication_of(const Run& run, RankId rank);
 /// Without the reasons for which nothing ran.
 [[nodiscard]] Layers busy_layers(const Run& run, RankId rank, const Matching& matching);
 [[nodiscard]] RankLayers layers_of(const Run& run, RankId rank, const Matching& matching);

@@ -25,29 +25,10 @@ struct Sums {
 };
 using Table = std::map<Key, Sums>;
 
-/// What a rank communicated, by begin.
-struct Piece {
-  TimeRange time;
-  Key key;
-};
-
-std::vector<Piece> pieces_of(const Run& run, RankId rank) {
-  std::vector<Piece> pieces;
-  const std::uint32_t process = run.process_row_of(rank);
-  for (const Lane& lane : run.lanes()) {
-    if (lane.process != process) continue;
-    for (const Span& span : run.spans_of(lane)) {
-      if (!is_communication(run, lane, span)) continue;
-      Key key{{}, span.name};
-      if (span.collective != Span::no_collective) {
-        const Collective& collective = run.collectives()[span.collective];
-        key = {collective.group, collective.op};
-      }
-      pieces.push_back({span.time, key});
-    }
-  }
-  std::ranges::stable_sort(pieces, {}, [](const Piece& piece) { return piece.time.begin; });
-  return pieces;
+Key key_of(const Run& run, const Span& span) {
+  if (span.collective == Span::no_collective) return {{}, span.name};
+  const Collective& collective = run.collectives()[span.collective];
+  return {collective.group, collective.op};
 }
 
 IntervalSet both(const IntervalSet& a, const IntervalSet& b) {
@@ -71,12 +52,13 @@ void charge(const Run& run, RankId rank, const CountedWindows& windows, const La
   Inside hidden{computing};
   std::vector<TimeRange> all;
   RunTime covered = RunTime::min();
-  for (const Piece& piece : pieces_of(run, rank)) {
-    Sums& sums = table[piece.key];
-    if (windows.steps == 0 || counted.contains(piece.time.begin)) ++sums.count;
-    all.push_back(piece.time);
-    if (piece.time.end <= covered) continue;
-    const TimeRange own{std::max(piece.time.begin, covered), piece.time.end};
+  for (const Span* span : communication_of(run, rank)) {
+    const TimeRange time = span->time;
+    Sums& sums = table[key_of(run, *span)];
+    if (windows.steps == 0 || counted.contains(time.begin)) ++sums.count;
+    all.push_back(time);
+    if (time.end <= covered) continue;
+    const TimeRange own{std::max(time.begin, covered), time.end};
     covered = own.end;
     sums.comm_ns += inside.length_ns(own);
     sums.overlapped_ns += hidden.length_ns(own);
