@@ -7,7 +7,6 @@
 #include "analyses/clock_trust.h"
 #include "analyses/collectives.h"
 #include "analyses/copies.h"
-#include "analyses/findings.h"
 #include "analyses/fusable.h"
 #include "analyses/hta.h"
 #include "analyses/kernels.h"
@@ -21,6 +20,7 @@
 #include "analyses/steps.h"
 #include "analyses/stragglers.h"
 #include "analyses/trend.h"
+#include "rules/findings.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -20,6 +20,8 @@ inline constexpr SeverityLimits straggler_limits_few{1.15, 1.25, 1e300};
 inline constexpr SeverityLimits change_limits{0.05, 0.10, 0.25};
 inline constexpr SeverityLimits exposed_comm_limits{0.10, 0.20, 0.35};
 inline constexpr SeverityLimits idle_limits{0.10, 0.25, 0.50};
+inline constexpr SeverityLimits tensor_core_limits{0.10, 0.25, 1e300};
+inline constexpr SeverityLimits profiler_limits{0.02, 0.10, 1e300};
 inline constexpr SeverityLimits data_limits{0.03, 0.10, 0.25};
 
 [[nodiscard]] constexpr FindingSeverity severity_of(double value, const SeverityLimits& limits) {

@@ -89,4 +89,7 @@ struct AnalysisInfo {
 };
 [[nodiscard]] std::span<const AnalysisInfo> analyses();
 
+/// The table of the rules that make findings, as docs/findings.md has it.
+[[nodiscard]] std::string rules_as_markdown();
+
 }  // namespace rankscope::analyzer

@@ -1,0 +1,74 @@
+#include "rules/rules.h"
+
+#include <algorithm>
+
+#include "analyses/advice.h"
+#include "analyses/idle_words.h"
+#include "analyses/severity.h"
+#include "rankscope/core/format.h"
+#include "units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+/// Without steps nobody knows which part of a host's time was meant to be work.
+bool tells_idle_time(const Usual& usual) { return usual.steps > 0 || usual.on_accelerators; }
+
+}  // namespace
+
+void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings) {
+  const Usual& usual = context.all_but_stragglers;
+  if (!tells_idle_time(usual)) return;
+  const std::int64_t data = usual.total.idle_ns_of(IdleCause::data);
+  const auto severity = severity_of(usual.share(data), data_limits);
+  if (severity == FindingSeverity::info) return;
+  findings.push_back({"data_loading", severity,
+                      format("{} of the time the ranks wait for data", percent_of(usual.share(data))),
+                      format("{} {} inside data-loading spans", duration_text(usual.mean(data)),
+                             usual.steps > 0 ? "per step and rank" : "per rank in the whole recording"),
+                      "Use more loader workers or prefetch deeper; move decoding and augmentation out of the step.",
+                      usual.per_step(data), std::nullopt, std::nullopt});
+}
+
+void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
+  const Usual& usual = context.all_but_stragglers;
+  if (!tells_idle_time(usual)) return;
+  const TimeSplit& total = usual.total;
+  const std::int64_t rest = total.idle_ns - total.idle_ns_of(IdleCause::data);
+  const FindingSeverity severity = severity_of(usual.share(rest), idle_limits);
+  if (severity == FindingSeverity::info) return;
+  std::string causes;
+  for (const IdleCause cause : {IdleCause::host, IdleCause::sync, IdleCause::kernel_gap, IdleCause::other}) {
+    if (total.idle_ns_of(cause) == 0) continue;
+    causes += format("{}{} for {}", causes.empty() ? "" : ", ", duration_text(usual.mean(total.idle_ns_of(cause))),
+                     words_of(cause));
+  }
+  const auto most =
+      std::ranges::find_if(usual.idle_shares, [](const IdleShare& share) { return share.cause != IdleCause::data; });
+  if (most != usual.idle_shares.end())
+    causes += format("; most of one kind: {}{}{}, {}", words_of(*most), most->range.empty() ? "" : " in ", most->range,
+                     duration_text(usual.mean(most->ns)));
+  findings.push_back({"idle", severity, format("{} of the time nothing runs", percent_of(usual.share(rest))),
+                      usual.steps > 0 ? "per step and rank: " + causes
+                                      : "over the whole recording, start-up and shut-down included: " + causes,
+                      advice_for_idle(total, usual.idle_shares), usual.per_step(rest), std::nullopt, std::nullopt});
+}
+
+/// Inside the cause `other`.
+void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& findings) {
+  const Usual& usual = context.everybody;
+  std::int64_t ns = 0;
+  for (const IdleShare& share : usual.idle_shares)
+    if (share.detail == IdleDetail::profiler_overhead) ns += share.ns;
+  const auto severity = severity_of(usual.share(ns), profiler_limits);
+  if (severity == FindingSeverity::info) return;
+  findings.push_back(
+      {"profiler_overhead", severity,
+       format("{} of the time the profiler held the job up", percent_of(usual.share(ns))),
+       format("nothing ran for {} {}, inside the profiler's own overhead", duration_text(usual.mean(ns)),
+              usual.steps > 0 ? "per step and rank" : "per rank"),
+       "Profile fewer steps, after one warm-up step of the profiler, with fewer details (stacks, memory).", 0,
+       std::nullopt, std::nullopt});
+}
+
+}  // namespace rankscope::analyzer

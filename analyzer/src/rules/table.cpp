@@ -1,0 +1,57 @@
+// docs/findings.md is printed from this table: `rankscope report --rules`.
+#include <array>
+
+#include "rankscope/core/format.h"
+#include "rules/rules.h"
+
+namespace rankscope::analyzer {
+
+std::span<const Rule> rules() {
+  static constexpr std::array all{
+      Rule{"rank_lost, lost_at_start, job_stopped, ranks_missing",
+           "ranks that died, never joined or were not recorded; who was first, and in which step",
+           "- / not recorded, or all stopped together / lost", judge_lost_ranks},
+      Rule{"straggler.*",
+           "a rank whose own work takes longer than that of its peers: persistent, from some step on, or now and then",
+           "slowdown 1.05 / 1.10 / 1.25, of two or three ranks 1.15 / 1.25 / -; or the gain", judge_stragglers},
+      Rule{"desync", "ranks that disagree about the order, the type or the size of their collectives",
+           "- / any / if the job hung", judge_desyncs},
+      Rule{"imbalance.rotating", "every step another rank is the slow one", "the gain, from 5 % imbalance on",
+           judge_rotation},
+      Rule{"step_time.change", "steps take longer from some step on, up to the end, and no slow rank tells why",
+           "longer by 5 % / 10 % / 25 %", judge_step_change},
+      Rule{"step_time.odd", "single steps much longer than those around them, and no slow rank tells why", "the gain",
+           judge_odd_steps},
+      Rule{"exposed_communication",
+           "time in which only communication runs; waiting for a slow rank is left to its finding",
+           "10 % / 20 % / 35 % of the time", judge_exposed_communication, true},
+      Rule{"contention", "kernels that take longer while communication runs beside them", "the gain", judge_contention},
+      Rule{"data_loading", "ranks that wait for their training data", "3 % / 10 % / 25 % of the time",
+           judge_data_loading, true},
+      Rule{"idle", "time in which nothing runs, waiting for data left out; without steps of accelerators only",
+           "10 % / 25 % / 50 % of the time", judge_idle, true},
+      Rule{"synchronizations", "accelerators that run dry because the host waits for them (.item(), synchronize)",
+           "the gain", judge_synchronizations, true},
+      Rule{"blocking_copies", "accelerators that run dry during copies that block the host, or from pageable memory",
+           "the gain", judge_blocking_copies, true},
+      Rule{"allocations", "the host allocates or frees device memory behind the first step",
+           "2 % / 10 % / 25 % of the time", judge_allocations, true},
+      Rule{"tensor_cores", "matrix products and convolutions that do not use the device's tensor cores, by their names",
+           "10 % / 25 % / - of the time", judge_tensor_cores, true},
+      Rule{"fusable", "pointwise kernels in a row", "the gain, or 20 % / - / - of the time in such kernels",
+           judge_fusable, true},
+      Rule{"profiler_overhead", "the profiler itself held the job up: its numbers are not those without it",
+           "2 % / 10 % / - of the time", judge_profiler_overhead, true},
+  };
+  return all;
+}
+
+std::string rules_as_markdown() {
+  std::string text = "| id | finds | minor / major / critical |\n|---|---|---|\n";
+  for (const Rule& rule : rules()) text += format("| `{}` | {} | {} |\n", rule.id, rule.finds, rule.limits);
+  return text;
+}
+
+std::string percent_of(double share) { return format("{:.0f} %", share * 100); }
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,25 @@
+#include "rules/usual.h"
+
+#include "analyses/asked_for.h"
+
+namespace rankscope::analyzer {
+
+Usual sum_ranks(const Report& report, const ReportOptions& options, Whom whom) {
+  Usual usual;
+  if (!report.rank_rows) return usual;
+  for (const RankRow& row : *report.rank_rows) {
+    if (!is_asked_for(options, row.rank)) continue;
+    const bool slow = report.stragglers && std::ranges::find(report.stragglers->rows, row.rank, &Straggler::rank) !=
+                                               report.stragglers->rows.end();
+    if (slow && whom == Whom::all_but_stragglers) continue;
+    usual.total += row.total;
+    usual.idle_shares.insert(usual.idle_shares.end(), row.idle_shares.begin(), row.idle_shares.end());
+    usual.steps = static_cast<std::int64_t>(row.per_step.size());
+    usual.on_accelerators = usual.on_accelerators && row.device != "cpu";
+    ++usual.ranks;
+  }
+  usual.idle_shares = by_reason(std::move(usual.idle_shares));
+  return usual;
+}
+
+}  // namespace rankscope::analyzer

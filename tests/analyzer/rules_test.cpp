@@ -1,0 +1,131 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "analyzer/analyses/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using testing::make;
+using testing::run_of;
+using testing::StepPlan;
+using testing::SyntheticRun;
+
+const Finding* find(const Report& report, std::string_view id) {
+  const auto found = std::ranges::find(*report.findings, id, &Finding::id);
+  return found == report.findings->end() ? nullptr : &*found;
+}
+
+constexpr std::string_view head =
+    "@rank 0 pid=1 host=n0\n@device 0 0 name=H100 meta.computeMajor=9\n@lane 0 main kind=thread number=1\n"
+    "@lane 0 s7 kind=stream number=7 device=0\n";
+
+std::string kernel(std::int64_t begin, std::int64_t end, std::string_view name) {
+  return format("0 compute {} {} {} lane=s7\n", begin, end, name);
+}
+
+/// Ten steps of `length` ns; `body` writes what is in one that begins then.
+std::string ten_steps(std::int64_t length, const std::function<std::string(std::int64_t begin)>& body) {
+  std::string text{head};
+  for (std::int64_t step = 0; step <= 10; ++step) {
+    text += format("0 step {} {} step index={} lane=main\n", step * length, (step + 1) * length - 1, step);
+    text += body(step * length);
+  }
+  return text;
+}
+
+Report report_on(const std::string& text) { return analyze(*run_of(text), {}); }
+
+TEST(Rules, MatrixProductsWithoutTensorCoresAreFound) {
+  const auto product = [](std::string_view name) {
+    return report_on(ten_steps(1000, [name](std::int64_t at) {
+      return kernel(at, at + 300, name) + kernel(at + 300, at + 1000, "other_kernel");
+    }));
+  };
+  const Report slow = product("volta_sgemm_128x32_nt");
+  const Finding* const finding = find(slow, "tensor_cores");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, FindingSeverity::major);
+  EXPECT_NE(finding->evidence.find("300 ns per step and rank"), std::string::npos) << finding->evidence;
+  EXPECT_EQ(find(product("sm90_xmma_gemm_bf16bf16"), "tensor_cores"), nullptr) << "uses them";
+  EXPECT_EQ(find(product("layer_norm"), "tensor_cores"), nullptr) << "is no matrix product";
+}
+
+/// The device computes 60 of 100 µs and copies for one; the host waits in a call and launches the next step's kernel
+/// late.
+Report report_on_waiting(std::string_view call) {
+  std::string text = ten_steps(100'000, [call](std::int64_t at) {
+    return format("0 op {} {} aten::item lane=main\n0 runtime {} {} {} lane=main\n", at + 1000, at + 91000, at + 2000,
+                  at + 61500, call) +
+           format("0 runtime {} {} cudaLaunchKernel lane=main\n", at + 99000, at + 99500) +
+           kernel(at, at + 60000, "gemm_bf16_tensorop") +
+           format("0 memory {} {} \"Memcpy DtoH (Device -> Pageable)\" lane=s7\n", at + 60000, at + 61000);
+  });
+  for (int step = 0; step < 10; ++step) {
+    text += format("@link launch {} {}\n", step * 6 + 3, step * 6 + 10);
+    if (call == "cudaMemcpy") text += format("@link launch {} {}\n", step * 6 + 2, step * 6 + 5);
+  }
+  return report_on(text);
+}
+
+TEST(Rules, ACallThatKeepsTheDeviceWaitingIsFoundWithItsOperator) {
+  const Report sync = report_on_waiting("cudaStreamSynchronize");
+  const Finding* const finding = find(sync, "synchronizations");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->evidence.find("cudaStreamSynchronize in aten::item"), std::string::npos) << finding->evidence;
+  EXPECT_EQ(finding->severity, FindingSeverity::critical);
+  EXPECT_NEAR(static_cast<double>(finding->gain_ns_per_step), 38e3, 1e3);
+  EXPECT_EQ(find(sync, "blocking_copies"), nullptr);
+  const Report copy = report_on_waiting("cudaMemcpy");
+  EXPECT_NE(find(copy, "blocking_copies"), nullptr);
+  EXPECT_EQ(find(copy, "synchronizations"), nullptr);
+}
+
+TEST(Rules, RowsOfPointwiseKernelsAreFound) {
+  const Report report = report_on(ten_steps(1000, [](std::int64_t at) {
+    return kernel(at, at + 100, "elementwise_kernel_a") + kernel(at + 150, at + 250, "elementwise_kernel_b") +
+           kernel(at + 250, at + 1000, "reduce");
+  }));
+  const Finding* const finding = find(report, "fusable");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->gain_ns_per_step, 50);
+  EXPECT_EQ(finding->severity, FindingSeverity::minor);
+  EXPECT_EQ(finding->title, "25 % of the time pointwise kernels run in a row");
+}
+
+TEST(Rules, OddStepsAreFoundUnlessARankStalls) {
+  const auto odd = [](std::uint32_t ranks_hit) {
+    SyntheticRun plan;
+    plan.steps = 40;
+    plan.fault = [ranks_hit](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+      if (rank < ranks_hit && (index == 11 || index == 29)) step.stall = 200;
+    };
+    return analyze(*make(plan), {});
+  };
+  const Report all = odd(4);
+  const Finding* const finding = find(all, "step_time.odd");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title, "2 steps take much longer than those around them");
+  EXPECT_NE(finding->evidence.find("ranks 0–3: time on the host"), std::string::npos) << finding->evidence;
+  EXPECT_NEAR(static_cast<double>(finding->gain_ns_per_step), 400e6 / 40, 1e6);
+  const Report one = odd(1);
+  EXPECT_EQ(find(one, "step_time.odd"), nullptr);
+  EXPECT_EQ(one.stragglers->rows.size(), 1U) << "it says whose they are";
+}
+
+TEST(Rules, EachIsInTheTableOnceAndEndsInItsLimits) {
+  const std::string table = rules_as_markdown();
+  for (const char* id : {"straggler.*", "exposed_communication", "idle", "tensor_cores", "fusable", "allocations"}) {
+    const std::string row = std::string{"| `"} + id + "`";
+    const std::size_t first = table.find(row);
+    ASSERT_NE(first, std::string::npos) << id;
+    EXPECT_EQ(table.find(row, first + 1), std::string::npos) << id;
+  }
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
