@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+RANKS = 2
 WANTED = {"Kernel": 38552, "Communication": 13407}
 
 
@@ -23,7 +24,7 @@ def main():
         run, out = Path(folder) / "run", Path(folder) / "out"
         run.mkdir()
         trace = json.loads(gzip.decompress(source.read_bytes()))
-        for rank in (0, 1):
+        for rank in range(RANKS):
             trace["distributedInfo"]["rank"] = rank
             (run / f"rank{rank}.json").write_text(json.dumps(trace))
         subprocess.run([program, "export", run, "--to", "tensorboard", out], check=True)
@@ -32,7 +33,11 @@ def main():
     if done.returncode != 0:
         return done.returncode
     for part, wanted in WANTED.items():
-        for micros in re.findall(rf"{part} us in all steps +([0-9.]+)", done.stdout):
+        found = re.findall(rf"{part} us in all steps +([0-9.]+)", done.stdout)
+        if len(found) != RANKS:
+            print(f"tensorboard_nccl_test: {part}: {len(found)} lines of {RANKS} workers")
+            return 1
+        for micros in found:
             if abs(float(micros) / 3 - wanted) > 1:
                 print(f"tensorboard_nccl_test: {part}: {float(micros) / 3:.0f} us in a step, known are {wanted}")
                 return 1

@@ -159,11 +159,21 @@ TEST_F(HtaGolden, TheTimesOfEveryTraceAddUp) {
   for (const std::string& file : testing::shared_files("kineto")) {
     const auto run = open_run(testing::shared_data() / "kineto" / file);
     ASSERT_TRUE(run) << run.error().message;
-    for (const HtaRank& rank : hta_of(**run, HtaLastStep::dropped).ranks) {
-      if (!rank.times) continue;
-      EXPECT_EQ(rank.times->idle_ns + rank.times->compute_ns + rank.times->non_compute_ns, rank.times->kernel_ns)
-          << file;
+    const HtaSection section = hta_of(**run, HtaLastStep::dropped);
+    HtaTimes ranks;
+    for (const HtaRank& rank : section.ranks) {
+      ranks.kernel_ns += rank.times.value_or(HtaTimes{}).kernel_ns;
+      ranks.idle_ns += rank.times.value_or(HtaTimes{}).idle_ns;
+      ranks.compute_ns += rank.times.value_or(HtaTimes{}).compute_ns;
     }
+    std::int64_t with_compute = 0;
+    std::int64_t all = 0;
+    for (const HtaTypeTime& type : section.types) {
+      all += type.sum_ns;
+      if (type.name.find("COMPUTATION") != std::string::npos) with_compute += type.sum_ns;
+    }
+    EXPECT_EQ(with_compute, ranks.compute_ns) << file;
+    EXPECT_LE(all, ranks.kernel_ns - ranks.idle_ns) << file << ": synchronization is busy, but of no type";
   }
 }
 

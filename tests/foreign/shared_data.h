@@ -26,6 +26,17 @@ inline std::vector<std::string> shared_files(std::string_view folder) {
   return files;
 }
 
+/// All recordings, each with its folder; a single empty name where there is none.
+inline std::vector<std::string> shared_recordings() {
+  std::vector<std::string> all;
+  for (const char* const folder : {"kineto", "nsys"})
+    for (const std::string& name : shared_files(folder))
+      if (name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".sqlite"))
+        all.push_back(std::string{folder} + "/" + name);
+  if (all.empty()) all.emplace_back();
+  return all;
+}
+
 /// Letters and digits only, for names of tests and golden files.
 inline std::string plain_name(std::string name) {
   if (name.empty()) return "none";

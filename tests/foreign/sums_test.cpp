@@ -11,17 +11,6 @@
 namespace rankscope {
 namespace {
 
-/// All files of a folder that are recordings, with the folder.
-std::vector<std::string> recordings() {
-  std::vector<std::string> all;
-  for (const char* const folder : {"kineto", "nsys"})
-    for (const std::string& name : testing::shared_files(folder))
-      if (name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".sqlite"))
-        all.push_back(std::string{folder} + "/" + name);
-  if (all.empty()) all.emplace_back();
-  return all;
-}
-
 class SharedRecordings : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -121,7 +110,7 @@ TEST_P(SharedRecordings, ChargeTheirBusyTimeToOperatorsExactly) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shared, SharedRecordings, ::testing::ValuesIn(recordings()),
+INSTANTIATE_TEST_SUITE_P(Shared, SharedRecordings, ::testing::ValuesIn(testing::shared_recordings()),
                          [](const auto& test) { return testing::plain_name(test.param); });
 
 }  // namespace
