@@ -54,6 +54,9 @@ inline constexpr std::string_view own_prefix = "rankscope ";
 inline constexpr std::string_view file_time_offset = "file_time_offset_ns";  ///< time in the file - run time, in ns
 inline constexpr std::string_view file_time_type = "file_time_type";         ///< of its ts: "integer" or "float"
 
+// of a run read from Nsight Systems
+inline constexpr std::string_view nsys_export_again = "nsys.export_with_payloads";  ///< the command
+
 // allocator events
 inline constexpr std::string_view device_type = "Device Type";
 inline constexpr std::string_view device_id = "Device Id";

@@ -199,8 +199,8 @@ Report analyze(const Run& run, const ReportOptions& options) {
 }
 
 bool anything_computed(const Report& report) {
-  return report.steps || report.rank_rows || report.collectives || report.stragglers || report.findings ||
-         report.kernels || report.operators || report.copies;
+  return report.steps || report.rank_rows || report.launches || report.kernels || report.operators || report.copies ||
+         report.collectives || report.stragglers || report.findings;
 }
 
 }  // namespace rankscope::analyzer

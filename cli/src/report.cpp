@@ -1,6 +1,7 @@
 // rankscope report RUN
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "rankscope/analyzer/output_file.h"
@@ -47,11 +48,22 @@ Result<void> check_steps(const analyzer::Report& report) {
               report.steps_recorded ? "--steps: " + why : "--steps: there are no steps to choose from: " + why);
 }
 
+/// Also of files that are not there yet, by other paths and through links.
+bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  if (one == other) return true;
+  if (analyzer::is_stdout(one) || analyzer::is_stdout(other)) return false;
+  // One that cannot be looked up cannot be written either, which is said then.
+  std::error_code failed;
+  const auto first = std::filesystem::weakly_canonical(std::filesystem::absolute(one, failed), failed);
+  if (failed) return false;
+  return first == std::filesystem::weakly_canonical(std::filesystem::absolute(other, failed), failed) && !failed;
+}
+
 /// Every file that is asked for is another one, and none is what is read.
 Result<void> check_outputs(const ReportArguments& arguments) {
   for (const std::string& file : {arguments.json, arguments.html})
     if (!file.empty()) RS_TRY_VOID(check_output(arguments.run.paths, file));
-  if (arguments.json.empty() || arguments.json != arguments.html) return {};
+  if (arguments.json.empty() || arguments.html.empty() || !same_file(arguments.json, arguments.html)) return {};
   return fail(ErrorKind::usage,
               format("--json and --html: both write to {}; give each a file of its own", arguments.json));
 }

@@ -137,6 +137,12 @@ TEST_F(ReadingVerbs, PageAndJsonNeedFilesOfTheirOwn) {
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.err, HasSubstr("give each a file of its own"));
   }
+  fs::create_directory_symlink(path("."), path("link"));
+  for (const std::string& again : {path("./report.out"), path("link/report.out"), path("none/../report.out")}) {
+    const auto result = rankscope({"report", run, "--json", path("report.out"), "--html", again});
+    EXPECT_EQ(result.status, 2) << again;
+    EXPECT_FALSE(fs::exists(path("report.out"))) << again;
+  }
 }
 
 TEST_F(ReadingVerbs, TheReportSaysWhichPartOfTheRunItShows) {

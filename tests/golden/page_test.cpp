@@ -1,5 +1,5 @@
-// What the page of samples/demo.rankscope consists of: landmarks, headings, charts and tables, but not their numbers.
-// scripts/golden --update rewrites the expectation.
+// What pages consist of: landmarks, headings, charts and tables, but not their numbers. scripts/golden --update
+// rewrites the expectation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/analyzer/render.h"
+#include "rankscope/core/model/text.h"
 #include "support/markup.h"
 #include "support/temporary_folder.h"
 
@@ -52,12 +53,9 @@ std::string outline(const std::string& page) {
   return text;
 }
 
-TEST(GoldenPage, TheSampleHasTheseSectionsChartsAndTables) {
-  const std::vector<fs::path> paths{fs::path{RANKSCOPE_GOLDEN} / "../../samples/demo.rankscope"};
-  const auto run = open_run(paths, {});
-  ASSERT_TRUE(run) << run.error().message;
-  const std::string page = render_html(analyze(**run, {}), **run, {});
-  const fs::path expected = fs::path{RANKSCOPE_GOLDEN} / "page/expected.outline.txt";
+void expect_outline(const Run& run, const char* file) {
+  const std::string page = render_html(analyze(run, {}), run, {});
+  const fs::path expected = fs::path{RANKSCOPE_GOLDEN} / "page" / file;
   if (std::getenv("RANKSCOPE_GOLDEN_UPDATE") != nullptr) {
     const auto written = write_file(expected, outline(page));
     EXPECT_TRUE(written) << written.error().message;
@@ -65,6 +63,24 @@ TEST(GoldenPage, TheSampleHasTheseSectionsChartsAndTables) {
     EXPECT_EQ(testing::read_file(expected), outline(page)) << "If this is meant: scripts/golden --update";
   }
   EXPECT_LT(page.size(), 2'000'000U);
+}
+
+TEST(GoldenPage, TheSampleHasTheseSectionsChartsAndTables) {
+  const std::vector<fs::path> paths{fs::path{RANKSCOPE_GOLDEN} / "../../samples/demo.rankscope"};
+  const auto run = open_run(paths, {});
+  ASSERT_TRUE(run) << run.error().message;
+  expect_outline(**run, "expected.outline.txt");
+}
+
+TEST(GoldenPage, GpusHaveIdleReasonsLaunchesKernelsOperatorsAndCopies) {
+  constexpr std::string_view copies =
+      "0 runtime 820000 890000 cudaMemcpyAsync lane=main\n"
+      "0 memory 830000 880000 \"Memcpy DtoH (Device -> Pageable)\" bytes=65536 lane=\"stream 7\"\n"
+      "@link launch 17 18\n";
+  const auto run =
+      run_from_text(testing::read_file(fs::path{RANKSCOPE_GOLDEN} / "gpu_2_ranks/input.txt").append(copies));
+  ASSERT_TRUE(run) << run.error().message;
+  expect_outline(**run, "expected.gpu_outline.txt");
 }
 
 }  // namespace

@@ -8,15 +8,13 @@ std::string advice_for(StragglerKind kind, Persistence persistence) {
   switch (kind) {
     case StragglerKind::compute:
       return "Compare clocks, power and temperature of its device and other load on its host; if its operations are "
-             "larger, "
-             "even out the work.";
+             "larger, even out the work.";
     case StragglerKind::host:
       return persistence == Persistence::transient ? "Look for pauses of the host process in these steps: garbage "
-                                                     "collection (collect on all ranks at the same "
-                                                     "step), checkpoints, logging, other jobs."
+                                                     "collection (collect on all ranks at the same step), "
+                                                     "checkpoints, logging, other jobs."
                                                    : "Look at what its host thread does between operations: CPU "
-                                                     "binding, other jobs on the host, logging, "
-                                                     "blocking calls.";
+                                                     "binding, other jobs on the host, logging, blocking calls.";
     case StragglerKind::data:
       return "Look at its loader: storage path, number of workers, CPU share of its host; prefetch deeper.";
     case StragglerKind::network:
@@ -53,8 +51,7 @@ std::string advice_for_idle(const TimeSplit& split, const std::vector<IdleShare>
   };
   if (nothing_more())
     return "Nothing was launched any more in most of it: the program did something else, or was done before the "
-           "profiler "
-           "stopped.";
+           "profiler stopped.";
   if (most(IdleCause::sync)) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
   if (most(IdleCause::kernel_gap))
     return "Kernels are short and many: CUDA graphs, fused kernels or larger batches close the gaps.";

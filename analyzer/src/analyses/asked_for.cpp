@@ -1,6 +1,8 @@
 #include "analyses/asked_for.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 namespace rankscope::analyzer {
 namespace {
@@ -44,7 +46,11 @@ Section<CollectivesSection> collectives_asked_for(const Run& run, const ClockTru
 void keep_ranks_asked_for(Report& report, const ReportOptions& options) {
   const auto other = [&](const auto& row) { return !is_asked_for(options, row.rank); };
   std::erase_if(report.rank_facts, other);
-  if (report.rank_rows) std::erase_if(*report.rank_rows, other);
+  if (report.rank_rows) {
+    const auto left_out = std::ranges::stable_partition(*report.rank_rows, std::not_fn(other));
+    std::ranges::move(left_out, std::back_inserter(report.asked_for.rows_left_out));
+    report.rank_rows->erase(left_out.begin(), left_out.end());
+  }
   if (report.hta && *report.hta) std::erase_if((*report.hta)->ranks, other);
   if (report.stragglers) {
     std::ranges::copy_if(report.stragglers->rows, std::back_inserter(report.asked_for.slow_ranks_left_out), other);

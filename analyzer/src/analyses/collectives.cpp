@@ -32,13 +32,16 @@ std::vector<std::size_t> count_present(const Run& run) {
   return present;
 }
 
-/// True if every member of the group that the run holds has finished its part. Ranks that are absent from the whole run
-/// make waits lower bounds (C7); one that only lacks this unit stands at an edge of the recording or was lost.
-bool has_all_present(const Run& run, const Unit& unit, const std::vector<std::size_t>& present) {
-  if (!all_finished(run, unit)) return false;
-  if (unit.complete) return true;
-  if (comm_op(run.text(unit.op)).wait == WaitRule::pair) return false;
-  return present[unit.group.index()] == unit.members.size();
+/// Why the unit has neither wait nor transfer; empty if every member of the group that the run holds has finished its
+/// part. Ranks that are absent from the whole run make waits lower bounds (C7); one that only lacks this unit stands at
+/// an edge of the recording or was lost.
+std::string_view why_not_timed(const Run& run, const Unit& unit, const std::vector<std::size_t>& present) {
+  if (!all_finished(run, unit)) return "not finished on all of its ranks";
+  if (!unit.complete) {
+    if (comm_op(run.text(unit.op)).wait == WaitRule::pair) return "its partner was not found";
+    if (present[unit.group.index()] != unit.members.size()) return "not found on all of its ranks";
+  }
+  return unit.members.size() < 2 ? "only one rank of its group was recorded" : std::string_view{};
 }
 
 void note_starts(const Run& run, Unit& unit) {
@@ -68,6 +71,11 @@ std::string_view no_bandwidth(const Run& run, const ClockTrust& clocks, const Un
   return {};
 }
 
+/// Adds a reason to a list that has each once.
+void add_reason(std::string& list, std::string_view why) {
+  if (list.find(why) == std::string::npos) list.append(list.empty() ? "" : "; ").append(why);
+}
+
 /// Sums of one (group, op), from its units in any order.
 class GroupSums {
  public:
@@ -80,8 +88,14 @@ class GroupSums {
     if (unit.bytes >= 0) row_.bytes = std::max<std::int64_t>(row_.bytes, 0) + unit.bytes;
     row_.wait_ns += unit.wait_ns;
     row_.transfer_ns += unit.transfer_ns;
-    if (!unit.wait_known) ++row_.without_wait;
-    if (!unit.transfer_known) ++row_.without_transfer;
+    if (!unit.why_no_wait.empty()) {
+      ++row_.without_wait;
+      add_reason(row_.why_no_wait, unit.why_no_wait);
+    }
+    if (!unit.why_no_transfer.empty()) {
+      ++row_.without_transfer;
+      add_reason(row_.why_no_transfer, unit.why_no_transfer);
+    }
     const std::string_view why = no_bandwidth(run, clocks, unit);
     if (!why.empty()) {
       row_.why_no_busbw = why;
@@ -143,7 +157,8 @@ void time_units(const Run& run, const ClockTrust& clocks, const std::vector<std:
     note_starts(run, unit);
     if (!unit.complete) ++section.partial;
     section.matched += matched_members(run, unit, nullptr);
-    if (has_all_present(run, unit, present)) violations += time_unit(run, clocks, unit, matching.parts);
+    unit.why_no_wait = unit.why_no_transfer = why_not_timed(run, unit, present);
+    if (unit.why_no_wait.empty()) violations += time_unit(run, clocks, unit, matching.parts);
   }
   if (violations > 0) matching.quality.add(Counter::clock_violations, violations);
 }

@@ -118,19 +118,25 @@ class RankLaunches {
   std::map<std::pair<std::int32_t, std::int64_t>, Collected> streams_;
 };
 
+std::string why_no_launches(const Run& run) {
+  const bool any = std::ranges::find(run.links(), LinkKind::launch, &Link::kind) != run.links().end();
+  return any ? "no work whose launch was recorded began in the part that is counted here"
+             : "the recording has no launch calls";
+}
+
 }  // namespace
 
 Section<LaunchesSection> launches_of(const Run& run, const Section<StepsSection>& steps, const ReportOptions& options) {
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
-  const bool any_device = std::ranges::any_of(run.ranks(), [&](RankId rank) { return run.has_accelerator(rank); });
-  if (!any_device) return unavailable(std::string{no_accelerator});
+  const auto counts = [&](RankId rank) { return run.has_accelerator(rank) && is_asked_for(options, rank); };
+  if (std::ranges::none_of(run.ranks(), counts)) return unavailable(std::string{no_accelerator});
   const std::vector<std::uint8_t> uses = uses_of_calls(run);
   LaunchesSection section;
   for (const RankId rank : run.ranks()) {
-    if (!run.has_accelerator(rank) || !is_asked_for(options, rank)) continue;
+    if (!counts(rank)) continue;
     RankLaunches{run, rank, counted_windows(run, rank, steps).ranges, uses}.append_to(section.rows);
   }
-  if (section.rows.empty()) return unavailable("the recording has no launch calls");
+  if (section.rows.empty()) return unavailable(why_no_launches(run));
   return section;
 }
 

@@ -13,11 +13,15 @@ namespace rankscope::analyzer {
 namespace {
 
 /// What was injected must not be known to whoever looks for it; what each rank counts for itself is no fact of the run
-/// (DATA QUALITY has the sum); how a file counts its time is nobody's interest.
+/// (DATA QUALITY has the sum); how a file counts its time is nobody's interest, and a command to export it again is
+/// advice.
 bool is_hidden(std::string_view key) {
-  static constexpr std::array hidden{std::string_view{"injected_faults"}, std::string_view{"pace_overruns"},
-                                     std::string_view{"pace_longest_overrun_ns"}, keys::file_time_offset,
-                                     keys::file_time_type};
+  static constexpr std::array hidden{std::string_view{"injected_faults"},
+                                     std::string_view{"pace_overruns"},
+                                     std::string_view{"pace_longest_overrun_ns"},
+                                     keys::file_time_offset,
+                                     keys::file_time_type,
+                                     keys::nsys_export_again};
   return std::ranges::find(hidden, key) != hidden.end();
 }
 

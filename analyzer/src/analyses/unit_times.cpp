@@ -72,18 +72,20 @@ std::int64_t awaited_start(WaitRule rule, std::span<const Member> members, const
   return member.start;
 }
 
-bool can_split(WaitRule rule, std::span<const Member> members) {
+/// Why it cannot be told who waits for whom; empty if it can.
+std::string_view why_not_split(WaitRule rule, std::span<const Member> members) {
+  constexpr std::string_view no_root = "its root was not recorded";
   switch (rule) {
     case WaitRule::all:
     case WaitRule::pair:
-      return true;
+      return {};
     case WaitRule::root_is_awaited:
     case WaitRule::root_waits:
-      return std::ranges::all_of(members, [](const Member& member) { return member.peer >= 0; });
+      return std::ranges::all_of(members, [](const Member& member) { return member.peer >= 0; }) ? "" : no_root;
     case WaitRule::unknown:
-      return false;
+      break;
   }
-  return false;
+  return "nothing tells who waits for whom in this operation";
 }
 
 void by_run_time(const ClockTrust& clocks, std::span<const Member> members, WaitRule rule, Unit& unit,
@@ -95,11 +97,10 @@ void by_run_time(const ClockTrust& clocks, std::span<const Member> members, Wait
   unit.spread_ns = last - first;
   unit.transfer_ns = std::max<std::int64_t>(0, median(ends) - last);
   const std::int64_t claim = 2 * clocks.error_ns(ranks_of(members));
-  unit.transfer_known = true;
   unit.last_rank = leader(members, claim, [](const Member& member) { return member.start; });
   unit.first_rank = leader(members, claim, [](const Member& member) { return -member.start; });
-  if (!can_split(rule, members)) return;
-  unit.wait_known = true;
+  unit.why_no_wait = why_not_split(rule, members);
+  if (!unit.why_no_wait.empty()) return;
   for (const Member& member : members) {
     const std::int64_t awaited = awaited_start(rule, members, member, last);
     const std::int64_t wait = std::clamp<std::int64_t>(awaited - member.start, 0, member.duration());
@@ -110,13 +111,15 @@ void by_run_time(const ClockTrust& clocks, std::span<const Member> members, Wait
 
 /// metrics.md 6.9: members of an all-wait operation end together, so the late rank has the shortest one.
 void by_duration(std::span<const Member> members, WaitRule rule, Unit& unit, std::vector<MemberPart>& parts) {
-  if (rule != WaitRule::all) return;
+  if (rule != WaitRule::all) {
+    unit.why_no_wait = unit.why_no_transfer = "the clocks of its ranks cannot be compared";
+    return;
+  }
   const auto duration = [](const Member& member) { return member.duration(); };
   const std::int64_t shortest = std::ranges::min(members, {}, duration).duration();
   const std::int64_t longest = std::ranges::max(members, {}, duration).duration();
   unit.spread_ns = longest - shortest;
   unit.transfer_ns = shortest;
-  unit.wait_known = unit.transfer_known = true;
   unit.first_rank = leader(members, duration_claim_ns, duration);
   unit.last_rank = leader(members, duration_claim_ns, [](const Member& member) { return -member.duration(); });
   for (const Member& member : members) {
@@ -141,7 +144,6 @@ std::string_view method_of(const ClockTrust& clocks, std::span<const RankId> ran
 
 std::uint64_t time_unit(const Run& run, const ClockTrust& clocks, Unit& unit, std::vector<MemberPart>& parts) {
   const std::vector<Member> members = members_of(run, unit);
-  if (members.size() < 2) return 0;
   const WaitRule rule = comm_op(run.text(unit.op)).wait;
   const std::vector<RankId> ranks = ranks_of(members);
   if (!clocks.comparable(ranks)) {

@@ -8,6 +8,7 @@
 #include "importers/nsys_collectives.h"
 #include "importers/nsys_ranks.h"
 #include "importers/nsys_samples.h"
+#include "keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::nsys {
@@ -152,7 +153,7 @@ Result<void> note_facts(const File& file, RunBuilder& builder) {
   const std::string command = export_with_payloads(file.database, file.schemas);
   if (command.empty()) return {};
   builder.quality().add(Counter::payloads_not_exported);
-  metadata.emplace_back("nsys.export_with_payloads", command);
+  metadata.emplace_back(keys::nsys_export_again, command);
   return {};
 }
 

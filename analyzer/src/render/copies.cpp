@@ -1,6 +1,7 @@
 #include "render/copies.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "rankscope/core/format.h"
@@ -14,26 +15,21 @@ namespace {
 constexpr std::size_t widest_place = 26;
 constexpr std::string_view none = "–";
 
-std::int64_t parts_of(const CopiesSection& section) {
-  return std::max<std::int64_t>(1, section.rank_steps > 0 ? section.rank_steps : section.ranks);
-}
-
 std::string bandwidth_text(const CopyRow& row) {
   if (!row.gbps) return std::string{none};
   return *row.gbps >= 100 ? format("{:.0f} GB/s", *row.gbps) : format("{:.3g} GB/s", *row.gbps);
 }
 
-Table copy_table(const CopiesSection& section, std::size_t limit) {
+Table copy_table(const CopiesSection& section, const Means& means, std::size_t limit) {
   Table table{{{"kind", Align::left}, {"memory", Align::left, 28}, {"calls"}, {"ms"}, {"bytes"}, {"bandwidth"}}, {}};
-  const std::int64_t parts = parts_of(section);
   for (const CopyRow& row : section.copies) {
     if (table.rows.size() == limit) break;
     const bool told = row.bytes > 0 || row.gbps;
     table.rows.push_back({{printable(row.kind)},
                           {printable(row.memory)},
-                          {mean_count(row.count, parts)},
-                          {mean_ms(row.sum_ns, parts)},
-                          {told ? bytes_text(row.bytes / parts) : std::string{none}},
+                          {means.count(row.count)},
+                          {means.ms(row.sum_ns)},
+                          {told ? bytes_text(row.bytes / means.parts()) : std::string{none}},
                           {bandwidth_text(row)}});
   }
   return table;
@@ -44,29 +40,33 @@ struct Use {
   const std::vector<HostCallRow>& rows;
 };
 
-Table call_table(const CopiesSection& section, std::size_t limit) {
-  Table table{{{"what", Align::left},
-               {"call", Align::left, 24},
-               {"in operator", Align::left, widest_place},
-               {"in annotation", Align::left, widest_place},
-               {"calls"},
-               {"ms"}},
-              {}};
-  const std::int64_t parts = parts_of(section);
+/// At most `limit` rows of each use.
+NotedTable call_table(const CopiesSection& section, const Means& means, std::size_t limit) {
+  NotedTable noted{"Host held up", means.words() + "; calls that wait for the device, or allocate",
+                   Table{{{"what", Align::left},
+                          {"call", Align::left, 24},
+                          {"in operator", Align::left, widest_place},
+                          {"in annotation", Align::left, widest_place},
+                          {"calls"},
+                          {"ms"}},
+                         {}}};
   for (const Use& use : {Use{"sync", section.synchronizations}, Use{"copy", section.blocking_copies},
                          Use{"memory", section.allocations}}) {
-    std::size_t shown = 0;
-    for (const HostCallRow& row : use.rows) {
-      if (shown++ == limit) break;
-      table.rows.push_back({{std::string{use.what}},
-                            {printable(row.call)},
-                            {printable(row.op)},
-                            {printable(row.range)},
-                            {mean_count(row.count, parts)},
-                            {mean_ms(row.ns, parts)}});
-    }
+    const LeftOut left = left_out(use.rows.size(), limit);
+    noted.left_out.rows += left.rows;
+    noted.left_out.top = std::max(noted.left_out.top, left.top);
+    for (const HostCallRow& row : std::span{use.rows}.first(use.rows.size() - left.rows))
+      noted.table.rows.push_back({{std::string{use.what}},
+                                  {printable(row.call)},
+                                  {printable(row.op)},
+                                  {printable(row.range)},
+                                  {means.count(row.count)},
+                                  {means.ms(row.ns)}});
   }
-  return table;
+  noted.notes.emplace_back(
+      "sync: waits for the device; copy: returns only when the copy is done, or copies pageable memory; memory: "
+      "allocates or frees behind the first step.");
+  return noted;
 }
 
 }  // namespace
@@ -74,17 +74,13 @@ Table call_table(const CopiesSection& section, std::size_t limit) {
 std::vector<NotedTable> copy_tables(const Report& report, std::size_t most) {
   if (!report.copies) return {};
   const CopiesSection& section = *report.copies;
-  const std::string means =
-      format("mean per {} of {}", section.rank_steps > 0 ? "step and rank" : "rank", counted(section.ranks, "rank"));
+  const Means means{section.ranks, section.rank_steps};
   std::vector<NotedTable> tables;
-  if (!section.copies.empty()) tables.push_back({"Copies", means, copy_table(section, most), {}});
-  Table calls = call_table(section, most);
-  if (calls.rows.empty()) return tables;
-  tables.push_back({"Host held up",
-                    means + "; calls that wait for the device, or allocate",
-                    std::move(calls),
-                    {"sync: waits for the device; copy: returns only when the copy is done, or copies pageable memory; "
-                     "memory: allocates or frees behind the first step."}});
+  if (!section.copies.empty())
+    tables.push_back(
+        {"Copies", means.words(), copy_table(section, means, most), left_out(section.copies.size(), most)});
+  if (NotedTable calls = call_table(section, means, most); !calls.table.rows.empty())
+    tables.push_back(std::move(calls));
   return tables;
 }
 

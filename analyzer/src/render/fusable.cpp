@@ -1,6 +1,6 @@
 #include "render/fusable.h"
 
-#include <algorithm>
+#include <span>
 
 #include "rankscope/core/format.h"
 #include "render/means.h"
@@ -16,31 +16,25 @@ constexpr std::size_t widest_sequence = 56;
 std::vector<NotedTable> fusable_tables(const Report& report, std::size_t most) {
   if (!report.fusable || report.fusable->sequences.empty()) return {};
   const FusableSection& section = *report.fusable;
-  const bool per_step = section.rank_steps > 0;
-  const std::int64_t parts = std::max<std::int64_t>(1, per_step ? section.rank_steps : section.ranks);
-  NotedTable noted{"Sequences worth fusing",
-                   format("mean per {} of {}", per_step ? "step and rank" : "rank", counted(section.ranks, "rank")),
-                   {{{"pointwise kernels in a row", Align::left, widest_sequence},
-                     {"kernels"},
-                     {"runs"},
-                     {"ms"},
-                     {"gaps ms"},
-                     {"share"}},
-                    {}},
-                   {}};
-  for (const FusableSequence& row : section.sequences) {
-    if (noted.table.rows.size() == most) break;
+  const Means means{section.ranks, section.rank_steps};
+  NotedTable noted{"Sequences worth fusing", means.words(),
+                   Table{{{"pointwise kernels in a row", Align::left, widest_sequence},
+                          {"kernels"},
+                          {"runs"},
+                          {"ms"},
+                          {"gaps ms"},
+                          {"share"}},
+                         {}},
+                   left_out(section.sequences.size(), most)};
+  for (const FusableSequence& row : std::span{section.sequences}.first(section.sequences.size() - noted.left_out.rows))
     noted.table.rows.push_back({{printable(row.kernels)},
                                 {format("{}", row.length)},
-                                {mean_count(row.count, parts)},
-                                {mean_ms(row.kernel_ns, parts)},
-                                {mean_ms(row.gap_ns, parts)},
+                                {means.count(row.count)},
+                                {means.ms(row.kernel_ns)},
+                                {means.ms(row.gap_ns)},
                                 {share_text(row.kernel_ns + row.gap_ns, section.window_ns)}});
-  }
-  if (section.sequences.size() > most)
-    noted.notes.push_back(format("{} more; --top {} shows all. All together {} of the time.",
-                                 section.sequences.size() - most, section.sequences.size(),
-                                 share_text(section.kernel_ns + section.gap_ns, section.window_ns)));
+  noted.notes.push_back(
+      format("All such rows: {} of the time.", share_text(section.kernel_ns + section.gap_ns, section.window_ns)));
   noted.notes.emplace_back(
       "torch.compile, or a fused operator or optimizer, makes one kernel of such a sequence: that gives back the gaps, "
       "and "

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <utility>
 
 #include "analyses/hta_percent.h"
 #include "rankscope/core/format.h"
@@ -13,7 +15,6 @@ namespace {
 
 constexpr std::string_view none = "–";
 
-/// Why HTA's numbers differ from ours, under the titles of its columns.
 struct Reason {
   std::string_view number;
   std::string_view why;
@@ -54,8 +55,10 @@ constexpr std::array queue_reasons{
     Reason{"mean", "HTA takes the mean over changes of the queue, ours over time."},
 };
 
-void add_reasons(Page& page, std::span<const Reason> reasons) {
-  for (const Reason& reason : reasons) page.item({std::string{reason.number}, Tone::faint}, reason.why, 9);
+std::vector<HtaReason> told(std::span<const Reason> reasons) {
+  std::vector<HtaReason> all;
+  for (const Reason& reason : reasons) all.push_back({reason.number, std::string{reason.why}});
+  return all;
 }
 
 std::string micros_text(std::int64_t ns) {
@@ -93,7 +96,7 @@ std::vector<Cell> time_row(const HtaRank& rank, const RankRow* own) {
   return cells;
 }
 
-void add_times(Page& page, const HtaSection& section, const Report& report, std::size_t limit) {
+HtaTable time_table(const HtaSection& section, const Report& report, std::size_t limit) {
   Table table{{{"rank"},
                {"kernel µs"},
                {"idle %"},
@@ -117,11 +120,10 @@ void add_times(Page& page, const HtaSection& section, const Report& report, std:
     }
     table.rows.push_back(time_row(rank, own));
   }
-  page.table(table);
-  add_reasons(page, time_reasons);
+  return {"Time of each rank", std::move(table), left_out(section.ranks.size(), limit), told(time_reasons)};
 }
 
-void add_launches(Page& page, const HtaSection& section, std::size_t limit) {
+HtaTable launch_table(const HtaSection& section, std::size_t limit) {
   Table table{{{"rank"}, {"launches"}, {"calls µs"}, {"work µs"}, {"delays µs"}, {"short"}, {"slow calls"}, {"late"}},
               {}};
   for (const HtaRank& rank : section.ranks) {
@@ -136,47 +138,53 @@ void add_launches(Page& page, const HtaSection& section, std::size_t limit) {
                           {format("{}", launch.runtime_outliers)},
                           {format("{}", launch.delay_outliers)}});
   }
-  page.blank();
-  page.table(table);
-  add_reasons(page, launch_reasons);
+  return {"Launches", std::move(table), left_out(section.ranks.size(), limit), told(launch_reasons)};
 }
 
-/// Rows of all ranks, the largest first, at most `limit`.
+/// Rows of all ranks, the largest first.
+template <class T>
+struct Largest {
+  std::vector<std::pair<RankId, const T*>> rows;  ///< at most as many as are wanted
+  LeftOut left_out;
+};
+
 template <class T, class Rows, class Size>
-std::vector<std::pair<RankId, const T*>> largest(const HtaSection& section, Rows rows, Size size, std::size_t limit) {
+Largest<T> largest(const HtaSection& section, Rows rows, Size size, std::size_t limit) {
   std::vector<std::pair<RankId, const T*>> all;
   for (const HtaRank& rank : section.ranks)
     for (const T& row : rank.*rows) all.emplace_back(rank.rank, &row);
   std::ranges::stable_sort(all, std::ranges::greater{}, [&](const auto& row) { return row.second->*size; });
-  if (all.size() > limit) all.resize(limit);
-  return all;
+  const LeftOut left = left_out(all.size(), limit);
+  all.resize(all.size() - left.rows);
+  return {std::move(all), left};
 }
 
-void add_kernels(Page& page, const HtaSection& section, std::size_t limit) {
+HtaTable type_table(const HtaSection& section) {
   Table types{{{"what ran", Align::left, 60}, {"µs"}, {"%"}}, {}};
   for (const HtaTypeTime& type : section.types)
     types.rows.push_back({{type.name}, {micros_text(type.sum_ns)}, {format("{:.1f}", type.percent)}});
+  return {"What ran", std::move(types)};
+}
+
+HtaTable kernel_table(const HtaSection& section, std::size_t limit) {
+  const auto kernels = largest<HtaKernel>(section, &HtaRank::kernels, &HtaKernel::sum_ns, limit);
   Table table{
       {{"rank"}, {"kernel", Align::left, 28}, {"sum µs"}, {"max"}, {"ours"}, {"mean"}, {"ours"}, {"std"}, {"ours"}},
       {}};
-  for (const auto& [rank, kernel] : largest<HtaKernel>(section, &HtaRank::kernels, &HtaKernel::sum_ns, limit)) {
+  for (const auto& [rank, kernel] : kernels.rows) {
     std::vector<Cell> cells{{format("{}", rank.value)}, {printable(kernel->name)}, {micros_text(kernel->sum_ns)}};
     add_pair(cells, micros_text(kernel->hta.max_ns), micros_text(kernel->own.max_ns));
     add_pair(cells, micros_text(kernel->hta.mean_ns), micros_text(kernel->own.mean_ns));
     add_pair(cells, micros_text(kernel->hta.stddev_ns), micros_text(kernel->own.stddev_ns));
     table.rows.push_back(std::move(cells));
   }
-  if (table.rows.empty()) return;
-  page.blank();
-  page.table(types);
-  page.blank();
-  page.table(table);
-  add_reasons(page, kernel_reasons);
+  return {"Kernels", std::move(table), kernels.left_out, told(kernel_reasons)};
 }
 
-void add_idle(Page& page, const HtaSection& section, std::size_t limit) {
+HtaTable idle_table(const HtaSection& section, std::size_t limit) {
+  const auto streams = largest<HtaStreamIdle>(section, &HtaRank::idle, &HtaStreamIdle::own_idle_ns, limit);
   Table table{{{"rank"}, {"stream"}, {"host wait µs"}, {"kernel wait"}, {"other"}, {"all idle"}, {"ours"}}, {}};
-  for (const auto& [rank, idle] : largest<HtaStreamIdle>(section, &HtaRank::idle, &HtaStreamIdle::own_idle_ns, limit)) {
+  for (const auto& [rank, idle] : streams.rows) {
     std::vector<Cell> cells{{format("{}", rank.value)}, {format("{}", idle->stream)}};
     std::int64_t all = 0;
     for (const std::int64_t ns : idle->causes_ns) {
@@ -186,15 +194,13 @@ void add_idle(Page& page, const HtaSection& section, std::size_t limit) {
     add_pair(cells, micros_text(all), micros_text(idle->own_idle_ns));
     table.rows.push_back(std::move(cells));
   }
-  if (table.rows.empty()) return;
-  page.blank();
-  page.table(table);
-  add_reasons(page, idle_reasons);
+  return {"Idle time of streams", std::move(table), streams.left_out, told(idle_reasons)};
 }
 
-void add_queues(Page& page, const HtaSection& section, std::size_t limit) {
+HtaTable queue_table(const HtaSection& section, std::size_t limit) {
+  const auto queues = largest<HtaQueue>(section, &HtaRank::queues, &HtaQueue::points, limit);
   Table table{{{"rank"}, {"stream"}, {"changes of queue"}, {"longest"}, {"mean"}, {"ours"}}, {}};
-  for (const auto& [rank, queue] : largest<HtaQueue>(section, &HtaRank::queues, &HtaQueue::points, limit)) {
+  for (const auto& [rank, queue] : queues.rows) {
     std::vector<Cell> cells{{format("{}", rank.value)},
                             {format("{}", queue->stream)},
                             {format("{}", queue->points)},
@@ -203,10 +209,7 @@ void add_queues(Page& page, const HtaSection& section, std::size_t limit) {
              queue->own_mean.value ? format("{:.2f}", *queue->own_mean.value) : std::string{none});
     table.rows.push_back(std::move(cells));
   }
-  if (table.rows.empty()) return;
-  page.blank();
-  page.table(table);
-  add_reasons(page, queue_reasons);
+  return {"Queues", std::move(table), queues.left_out, told(queue_reasons)};
 }
 
 std::string own_stragglers(const Report& report) {
@@ -218,8 +221,7 @@ std::string own_stragglers(const Report& report) {
   return ranks.empty() ? "Ours: none." : format("Ours: rank {}; see SLOW RANKS.", ranks);
 }
 
-void add_stragglers(Page& page, const HtaSection& section, const Report& report) {
-  page.blank();
+HtaTable straggler_words(const HtaSection& section, const Report& report) {
   std::string text;
   if (section.stragglers) {
     for (const HtaVotes& votes : section.stragglers->votes)
@@ -230,12 +232,14 @@ void add_stragglers(Page& page, const HtaSection& section, const Report& report)
   } else {
     text = sentence(section.stragglers.error().why);
   }
-  page.item({"slow rank", Tone::faint}, format("HTA: {} {}", text, own_stragglers(report)), 9);
-  page.item(
-      {"", Tone::plain},
-      "HTA looks at one kernel, only at names that begin with ncclKernel, which NCCL no longer uses, and compares "
-      "clocks as they are; ours compares all work of aligned ranks.",
-      9);
+  return {
+      "Slow ranks",
+      {},
+      {},
+      {{"slow rank", format("HTA: {} {}", text, own_stragglers(report))},
+       {"",
+        "HTA looks at one kernel, only at names that begin with ncclKernel, which NCCL no longer uses, and compares "
+        "clocks as they are; ours compares all work of aligned ranks."}}};
 }
 
 }  // namespace
@@ -252,20 +256,40 @@ std::string_view hta_note(HtaLastStep last_step) {
 
 double hta_share(std::int64_t part_ns, const HtaTimes& times) { return hta_percent(part_ns, times.kernel_ns, 2); }
 
+std::vector<HtaTable> hta_tables(const Report& report, std::size_t most) {
+  const HtaSection& section = **report.hta;
+  const std::size_t ranks = std::max<std::size_t>(16, most);
+  std::vector<HtaTable> tables{time_table(section, report, ranks), launch_table(section, ranks)};
+  HtaTable kernels = kernel_table(section, most);
+  if (!kernels.table.rows.empty()) {
+    tables.push_back(type_table(section));
+    tables.push_back(std::move(kernels));
+  }
+  for (HtaTable table : {idle_table(section, most), queue_table(section, most)})
+    if (!table.table.rows.empty()) tables.push_back(std::move(table));
+  tables.push_back(straggler_words(section, report));
+  return tables;
+}
+
+std::vector<std::string> hta_notes(const Report& report) {
+  std::vector<std::string> notes{std::string{hta_note((*report.hta)->last_step)}};
+  if (report.asked_for.steps)
+    notes.emplace_back("HTA's side covers the whole recording, whatever steps are asked for.");
+  return notes;
+}
+
 void add_hta(Page& page, const Report& report, const ReportOptions& options) {
   if (!report.hta) return;
-  page.heading("HTA'S NUMBERS", "what HolisticTraceAnalysis 0.6.1 says of the same trace");
+  page.heading("HTA'S NUMBERS", hta_explanation);
   if (!*report.hta) return page.paragraph(sentence(report.hta->error().why), Tone::warning);
-  const HtaSection& section = **report.hta;
-  page.paragraph(hta_note(section.last_step));
-  if (report.asked_for.steps) page.paragraph("HTA's side covers the whole recording, whatever steps are asked for.");
-  const std::size_t ranks = std::max<std::size_t>(16, options.top);
-  add_times(page, section, report, ranks);
-  add_launches(page, section, ranks);
-  add_kernels(page, section, options.top);
-  add_idle(page, section, options.top);
-  add_queues(page, section, options.top);
-  add_stragglers(page, section, report);
+  for (const std::string& note : hta_notes(report)) page.paragraph(note);
+  bool first = true;
+  for (const HtaTable& part : hta_tables(report, options.top)) {
+    if (!std::exchange(first, false)) page.blank();
+    if (!part.table.columns.empty()) page.table(part.table);
+    if (part.left_out.rows > 0) page.paragraph(in_text(part.left_out));
+    for (const HtaReason& reason : part.reasons) page.item({std::string{reason.number}, Tone::faint}, reason.why, 9);
+  }
 }
 
 }  // namespace rankscope::analyzer

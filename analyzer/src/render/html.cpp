@@ -35,6 +35,7 @@ constexpr std::array sections{
     PageSection{"operators", "Operators", html::write_operators},
     PageSection{"copies", "Copies", html::write_copies},
     PageSection{"collectives", "Collectives", html::write_collectives},
+    PageSection{"hta", "HTA's numbers", html::write_hta},
     PageSection{"processes", "Ranks", html::write_ranks},
     PageSection{"data-quality", "Data quality", html::write_quality},
     PageSection{"missing", "Not available", html::write_missing},

@@ -1,10 +1,10 @@
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "rankscope/analyzer/render.h"
 #include "render/json_copies.h"
 #include "render/json_hta.h"
 #include "render/json_kernels.h"
+#include "render/json_number.h"
 #include "render/json_operators.h"
 #include "render/json_overlap.h"
 #include "render/json_trend.h"
@@ -19,13 +19,6 @@ Json unavailable_json(std::string_view why) { return {{"unavailable", why}}; }
 
 Json later_section(std::string_view name) {
   return unavailable_json(std::string{"this version of rankscope does not compute "}.append(name).append(" yet"));
-}
-
-/// Enough digits for every ratio here, few enough that the text does not depend on the last bit.
-Json rounded(double value, int decimals) {
-  if (!std::isfinite(value)) return nullptr;
-  const double unit = std::pow(10.0, decimals);
-  return std::round(value * unit) / unit;
 }
 
 /// Collects the reasons of nulls beside the values.
@@ -162,6 +155,7 @@ Json durations_json(const Durations& durations) {
 }
 
 Json launch_json(const LaunchRow& row) {
+  Why why;
   Json out;
   out["rank"] = row.rank.value;
   if (row.stream != -1) {
@@ -173,7 +167,7 @@ Json launch_json(const LaunchRow& row) {
   out["without_launch"] = row.without_launch;
   out["began_in_call"] = row.began_in_call;
   out["began_before_call"] = row.began_before_call;
-  out["call"] = durations_json(row.call);
+  out["call"] = row.has_calls() ? durations_json(row.call) : why.null("call", "all of them were in CUDA graphs");
   out["delay"] = durations_json(row.delay);
   out["issue"] = durations_json(row.issue);
   out["kernels"] = row.kernels;
@@ -188,6 +182,7 @@ Json launch_json(const LaunchRow& row) {
   queue["empty_share"] = rounded(row.queue.empty_share, 6);
   queue["empty_and_idle_share"] = rounded(row.queue.empty_and_idle_share, 6);
   queue["full_share"] = rounded(row.queue.full_share, 6);
+  std::move(why).attach(out);
   return out;
 }
 
@@ -213,9 +208,9 @@ Json group_json(const GroupRow& row) {
   out["op"] = row.op;
   out["count"] = row.count;
   out["bytes"] = row.bytes >= 0 ? Json(row.bytes) : why.null("bytes", "not recorded");
-  constexpr std::string_view unmatched = "no operation was found on all its ranks";
-  out["wait_ns"] = row.without_wait < row.count ? Json(row.wait_ns) : why.null("wait_ns", unmatched);
-  out["transfer_ns"] = row.without_transfer < row.count ? Json(row.transfer_ns) : why.null("transfer_ns", unmatched);
+  out["wait_ns"] = row.without_wait < row.count ? Json(row.wait_ns) : why.null("wait_ns", row.why_no_wait);
+  out["transfer_ns"] =
+      row.without_transfer < row.count ? Json(row.transfer_ns) : why.null("transfer_ns", row.why_no_transfer);
   out["busbw_gbps"] = row.busbw_gbps ? rounded(*row.busbw_gbps, 4) : why.null("busbw_gbps", row.why_no_busbw);
   if (!row.method.empty()) out["method"] = row.method;
   std::move(why).attach(out);

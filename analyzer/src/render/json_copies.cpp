@@ -1,8 +1,9 @@
 #include "render/json_copies.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
+
+#include "render/json_number.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -19,7 +20,7 @@ Json copy_json(const CopyRow& row) {
   out["sum_ns"] = row.sum_ns;
   out["bytes"] = row.bytes;
   out["unmeasured"] = row.unmeasured;
-  out["gbps"] = row.gbps ? Json(std::round(*row.gbps * 1e4) / 1e4) : Json(nullptr);
+  out["gbps"] = row.gbps ? rounded(*row.gbps, 4) : Json(nullptr);
   if (!row.gbps) out["why"]["gbps"] = "no copy has both a length and its bytes";
   return out;
 }

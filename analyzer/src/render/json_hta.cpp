@@ -1,22 +1,19 @@
 #include "render/json_hta.h"
 
-#include <cmath>
-
 #include "render/hta_words.h"
+#include "render/json_number.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json rounded(double value) { return std::round(value * 1e6) / 1e6; }
-
 /// HTA's unit. Whole numbers stay whole.
 Json micros(std::int64_t ns) {
   if (ns % 1000 == 0) return ns / 1000;
   return static_cast<double>(ns) / 1000.0;
 }
-Json micros(double ns) { return rounded(ns / 1000.0); }
+Json micros(double ns) { return rounded(ns / 1000.0, 6); }
 
 Json launch_json(const HtaLaunches& launch) {
   return {{"n", launch.count},
@@ -52,8 +49,8 @@ Json idle_json(const HtaStreamIdle& idle) {
 }
 
 Json queue_json(const HtaQueue& queue) {
-  Json out{{"stream", queue.stream}, {"points", queue.points}, {"mean", rounded(queue.mean)}, {"max", queue.max}};
-  out["own_mean"] = queue.own_mean.value ? rounded(*queue.own_mean.value) : Json(nullptr);
+  Json out{{"stream", queue.stream}, {"points", queue.points}, {"mean", rounded(queue.mean, 6)}, {"max", queue.max}};
+  out["own_mean"] = queue.own_mean.value ? rounded(*queue.own_mean.value, 6) : Json(nullptr);
   if (!queue.own_mean.value) out["why"]["own_mean"] = queue.own_mean.why;
   return out;
 }

@@ -1,8 +1,9 @@
 #include "render/json_kernels.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
+
+#include "render/json_number.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -26,8 +27,7 @@ void add_times(Json& out, const KernelTimes& times, std::int64_t window_ns) {
   out["sum_ns"] = times.sum_ns;
   out["exclusive_ns"] = times.exclusive_ns;
   std::optional<Json> share;
-  if (window_ns > 0)
-    share = std::round(static_cast<double>(times.exclusive_ns) / static_cast<double>(window_ns) * 1e6) / 1e6;
+  if (window_ns > 0) share = rounded(static_cast<double>(times.exclusive_ns) / static_cast<double>(window_ns), 6);
   told("share", share, "empty window");
   const auto of_durations = [&](const char* name, std::int64_t ns) {
     told(name, times.count > 0 ? std::optional<Json>{ns} : std::nullopt, "none began in the counted windows");

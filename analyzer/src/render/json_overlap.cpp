@@ -1,6 +1,6 @@
 #include "render/json_overlap.h"
 
-#include <cmath>
+#include "render/json_number.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -8,7 +8,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void add_ratio(Json& out, const char* name, const Ratio& ratio) {
-  out[name] = ratio.value ? Json(std::round(*ratio.value * 1e6) / 1e6) : Json(nullptr);
+  out[name] = ratio.value ? rounded(*ratio.value, 6) : Json(nullptr);
   if (!ratio.value) out["why"][name] = ratio.why;
 }
 

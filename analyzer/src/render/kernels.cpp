@@ -1,6 +1,7 @@
 #include "render/kernels.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "rankscope/core/format.h"
@@ -14,9 +15,8 @@ namespace {
 constexpr std::size_t widest_kernel = 36;
 constexpr std::string_view none = "–";
 
-/// Over what the sums of all ranks are divided: their steps, else the ranks.
-std::int64_t parts_of(const KernelsSection& section) {
-  return section.rank_steps > 0 ? section.rank_steps : static_cast<std::int64_t>(section.ranks.size());
+Means means_of(const KernelsSection& section) {
+  return {static_cast<std::int64_t>(section.ranks.size()), section.rank_steps};
 }
 
 Cell class_cell(const KernelRow& row) {
@@ -31,43 +31,49 @@ Cell class_cell(const KernelRow& row) {
   return {};
 }
 
-std::vector<Cell> cells_of(const KernelRow& row, const KernelsSection& section) {
-  const std::int64_t parts = parts_of(section);
+/// Texts that are there several times become their names with numbers in front: "(1) fill", "(2) fill".
+bool number_alike(std::vector<std::string>& texts, std::span<const std::string> names) {
+  std::map<std::string, std::size_t> alike;
+  for (const std::string& text : texts) ++alike[text];
+  std::map<std::string, std::size_t> numbers;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (alike[texts[i]] > 1) texts[i] = format("({}) {}", ++numbers[texts[i]], names[i]);
+  return alike.size() < texts.size();
+}
+
+/// Names of rows so that no two read the same, in a narrow column either.
+struct ShownNames {
+  std::vector<std::string> whole;
+  std::vector<std::string> narrow;
+  bool numbered = false;  ///< some kernels have one short name
+};
+
+ShownNames shown_names(std::span<const KernelRow> rows) {
+  ShownNames names;
+  for (const KernelRow& row : rows) names.whole.push_back(printable(row.short_name));
+  names.numbered = number_alike(names.whole, std::vector<std::string>{names.whole});
+  std::map<std::string, std::size_t> fronts;
+  for (const std::string& name : names.whole) ++fronts[shortened(name, widest_kernel)];
+  for (const std::string& name : names.whole) {
+    const std::string front = shortened(name, widest_kernel);
+    names.narrow.push_back(fronts[front] > 1 ? shortened_inside(name, widest_kernel) : front);
+  }
+  names.numbered = number_alike(names.narrow, names.whole) || names.numbered;
+  for (std::string& name : names.narrow) name = shortened_inside(name, widest_kernel);
+  return names;
+}
+
+std::vector<Cell> cells_of(const KernelRow& row, Cell name, const KernelsSection& section) {
+  const Means means = means_of(section);
   const KernelTimes& times = row.times;
-  return {{printable(row.short_name)},
+  return {std::move(name),
           class_cell(row),
-          {mean_count(times.count, parts)},
-          {mean_ms(times.sum_ns, parts)},
-          {mean_ms(times.exclusive_ns, parts)},
+          {means.count(times.count)},
+          {means.ms(times.sum_ns)},
+          {means.ms(times.exclusive_ns)},
           {share_text(times.exclusive_ns, section.window_ns)},
           {times.count > 0 ? duration_text(times.median_ns) : std::string{none}},
           {times.count > 0 ? duration_text(times.max_ns) : std::string{none}}};
-}
-
-Table kernel_table(const KernelsSection& section, std::size_t limit) {
-  Table table{{{"kernel or copy", Align::left, widest_kernel},
-               {"class", Align::left},
-               {"calls"},
-               {"ms"},
-               {"alone ms"},
-               {"of time"},
-               {"median"},
-               {"longest"}},
-              {}};
-  const std::size_t shown = std::min(limit, section.names.size());
-  for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(cells_of(section.names[i], section));
-  if (const KernelRest rest = rest_of(std::span{section.names}, shown); rest.keys > 0) {
-    const std::int64_t parts = parts_of(section);
-    table.rows.push_back({{format("rest ({} names)", rest.keys)},
-                          {""},
-                          {mean_count(rest.count, parts)},
-                          {mean_ms(rest.sum_ns, parts)},
-                          {mean_ms(rest.exclusive_ns, parts)},
-                          {share_text(rest.exclusive_ns, section.window_ns)},
-                          {""},
-                          {""}});
-  }
-  return table;
 }
 
 std::string tensor_note(const KernelsSection& section) {
@@ -78,6 +84,45 @@ std::string tensor_note(const KernelsSection& section) {
   return format(
       "Tensor cores, by the names of the kernels: {} % of the compute time uses them, {} % does not, {} % is not told.",
       shares[0], shares[1], shares[2]);
+}
+
+NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
+  const Means means = means_of(section);
+  NotedTable noted{"Kernels", "calls and ms: " + means.words(), {}, left_out(section.names.size(), limit)};
+  Table& table = noted.table;
+  table = Table{{{"kernel or copy", Align::left, widest_kernel},
+                 {"class", Align::left},
+                 {"calls"},
+                 {"ms"},
+                 {"alone ms"},
+                 {"of time"},
+                 {"median"},
+                 {"longest"}},
+                {}};
+  const auto shown = std::span{section.names}.first(section.names.size() - noted.left_out.rows);
+  ShownNames names = shown_names(shown);
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    table.rows.push_back(
+        cells_of(shown[i], {std::move(names.whole[i]), Tone::plain, std::move(names.narrow[i])}, section));
+  if (const KernelRest rest = rest_of(std::span{section.names}, shown.size()); rest.keys > 0) {
+    table.rows.push_back({{format("rest ({} names)", rest.keys)},
+                          {""},
+                          {means.count(rest.count)},
+                          {means.ms(rest.sum_ns)},
+                          {means.ms(rest.exclusive_ns)},
+                          {share_text(rest.exclusive_ns, section.window_ns)},
+                          {""},
+                          {""}});
+  }
+  noted.notes.push_back(
+      format("ms counts overlapped time twice; alone ms does not: compute goes before comm before copies, then the "
+             "earlier one. {}, {} with their grids and blocks.",
+             counted(section.names.size(), "name"), section.keys.size()));
+  if (names.numbered)
+    noted.notes.emplace_back(
+        "(1), (2): kernels whose names differ in what is left out here; the JSON report has them whole.");
+  if (std::string note = tensor_note(section); !note.empty()) noted.notes.push_back(std::move(note));
+  return noted;
 }
 
 Table together_table(const KernelsSection& section, std::size_t limit) {
@@ -110,26 +155,12 @@ Table together_table(const KernelsSection& section, std::size_t limit) {
 std::vector<NotedTable> kernel_tables(const Report& report, std::size_t most) {
   if (!report.kernels) return {};
   const KernelsSection& section = *report.kernels;
-  const bool per_step = section.rank_steps > 0;
-  NotedTable kernels{"Kernels",
-                     format("calls and ms: mean per {} of {}", per_step ? "step and rank" : "rank",
-                            counted(static_cast<std::int64_t>(section.ranks.size()), "rank")),
-                     kernel_table(section, most),
-                     {}};
-  kernels.notes.push_back(
-      format("ms counts overlapped time twice; alone ms does not: compute goes before comm before copies, then the "
-             "earlier one. {}, {} with their grids and blocks.",
-             counted(static_cast<std::int64_t>(section.names.size()), "name"), section.keys.size()));
-  if (std::string note = tensor_note(section); !note.empty()) kernels.notes.push_back(std::move(note));
   const auto limit = std::max<std::size_t>(16, most);
-  NotedTable together{"What ran together",
-                      per_step ? "ms per step; a row adds up to the step" : "ms of the whole recording",
-                      together_table(section, limit),
-                      {}};
-  if (section.ranks.size() > limit)
-    together.notes.push_back(
-        format("{} more; --top {} shows all.", section.ranks.size() - limit, section.ranks.size()));
-  return {std::move(kernels), std::move(together)};
+  const std::string_view what =
+      section.rank_steps > 0 ? "ms per step; a row adds up to the step" : "ms of the whole recording";
+  return {
+      kernel_table(section, most),
+      {"What ran together", std::string{what}, together_table(section, limit), left_out(section.ranks.size(), limit)}};
 }
 
 }  // namespace rankscope::analyzer

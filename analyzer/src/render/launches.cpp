@@ -1,6 +1,7 @@
 #include "render/launches.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "rankscope/core/format.h"
@@ -12,19 +13,32 @@ namespace {
 
 std::string percent(double share) { return format("{:.0f} %", 100 * share); }
 
+std::string pair_text(const Durations& durations) {
+  return format("{} ({})", duration_text(durations.median_ns), duration_text(durations.p90_ns));
+}
+
 std::string short_text(const LaunchRow& row) {
   if (row.kernels == 0) return "–";
   return percent(static_cast<double>(row.short_kernels) / static_cast<double>(row.kernels));
 }
 
-/// Rows of ranks; where only one rank is shown those of its streams, too.
-std::vector<const LaunchRow*> shown_rows(const LaunchesSection& section, std::size_t limit) {
-  const auto whole = [](const LaunchRow& row) { return row.stream == -1; };
-  const bool with_streams = std::ranges::count_if(section.rows, whole) == 1;
+/// Of the calls themselves, which graphs do not have one by one.
+std::string call_text(const LaunchRow& row) { return row.has_calls() ? pair_text(row.call) : "–"; }
+
+bool is_whole(const LaunchRow& row) { return row.stream == -1; }
+
+/// Rows of ranks; where there is only one rank those of its streams, too.
+std::vector<const LaunchRow*> rows_of(const LaunchesSection& section) {
+  const bool with_streams = std::ranges::count_if(section.rows, is_whole) == 1;
   std::vector<const LaunchRow*> rows;
   for (const LaunchRow& row : section.rows)
-    if ((whole(row) || with_streams) && rows.size() < limit) rows.push_back(&row);
+    if (is_whole(row) || with_streams) rows.push_back(&row);
   return rows;
+}
+
+std::string graphs_note(const LaunchesSection& section) {
+  if (std::ranges::all_of(section.rows, &LaunchRow::has_calls)) return {};
+  return "– stands where all launches were in CUDA graphs: one call starts many kernels.";
 }
 
 }  // namespace
@@ -37,15 +51,14 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
   noted.table.columns = {
       {"rank"},   {"stream", Align::left}, {"launches"}, {"call"}, {"delay"}, {"short"}, {"queued"}, {"most"},
       {"starved"}};
-  for (const LaunchRow* const row : shown_rows(*report.launches, most)) {
-    const auto pair = [](const Durations& durations) {
-      return format("{} ({})", duration_text(durations.median_ns), duration_text(durations.p90_ns));
-    };
+  const std::vector<const LaunchRow*> rows = rows_of(*report.launches);
+  noted.left_out = left_out(rows.size(), most);
+  for (const LaunchRow* const row : std::span{rows}.first(rows.size() - noted.left_out.rows)) {
     noted.table.rows.push_back({{format("{}", row->rank.value)},
                                 {row->stream == -1 ? "all" : format("{}:{}", row->device, row->stream)},
                                 {format("{}", row->launches)},
-                                {pair(row->call)},
-                                {pair(row->delay)},
+                                {call_text(*row)},
+                                {pair_text(row->delay)},
                                 {short_text(*row)},
                                 {format("{:.1f}", row->queue.mean)},
                                 {format("{}", row->queue.most)},
@@ -55,6 +68,10 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
       "Short: kernels that took less time than the call that launched them. Queued: launched and not begun, mean over "
       "time. Starved: share of the time in which nothing was queued and nothing ran. A long delay is no fault: a deep "
       "queue has long delays and no idle time.");
+  if (std::string note = graphs_note(*report.launches); !note.empty()) noted.notes.push_back(std::move(note));
+  if (rows.size() < report.launches->rows.size())
+    noted.notes.push_back(format("Streams: {} more rows; --ranks with one rank shows its streams, the JSON report all.",
+                                 report.launches->rows.size() - rows.size()));
   return {std::move(noted)};
 }
 

@@ -107,7 +107,13 @@ std::vector<MissingSection> missing_sections(const Report& report) {
   };
   add("steps", report.steps, remedy_for_steps(report));
   add("time of each rank", report.rank_rows, advice_for(Wanted::time_of_ranks, report.source));
-  if (!report.kernels && report.kernels.error().why != no_accelerator) add("kernels", report.kernels, "");
+  const auto add_of_device = [&](std::string_view name, const auto& section) {
+    if (!section && section.error().why != no_accelerator) add(name, section, "");
+  };
+  add_of_device("launches", report.launches);
+  add_of_device("kernels", report.kernels);
+  add_of_device("operators", report.operators);
+  add_of_device("copies", report.copies);
   add("collectives", report.collectives, advice_for(Wanted::collectives, report.source));
   add("slow ranks", report.stragglers,
       report.ranks.size() < 2 ? advice_for(Wanted::all_ranks, report.source)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "render/left_out.h"
 #include "render/page.h"
 
 namespace rankscope::analyzer {
@@ -12,8 +13,13 @@ struct NotedTable {
   std::string title;  ///< "Why nothing ran"
   std::string what;   ///< what its numbers are; may be empty
   Table table;
-  std::vector<std::string> notes;  ///< how to read it, and what stands out
+  LeftOut left_out{};
+  std::vector<std::string> notes{};  ///< how to read it, and what stands out
 };
+
+inline void add_left_out(Page& page, const LeftOut& left) {
+  if (left.rows > 0) page.paragraph(in_text(left));
+}
 
 /// Heading, table and notes of each on a text page.
 inline void add_noted_tables(Page& page, const std::vector<NotedTable>& tables) {
@@ -23,6 +29,7 @@ inline void add_noted_tables(Page& page, const std::vector<NotedTable>& tables) 
       if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
     page.heading(heading, noted.what);
     page.table(noted.table);
+    add_left_out(page, noted.left_out);
     for (const std::string& note : noted.notes) page.paragraph(note, Tone::faint);
   }
 }

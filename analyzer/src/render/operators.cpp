@@ -15,10 +15,7 @@ constexpr std::size_t widest_name = 36;
 constexpr std::size_t operators_with_shapes = 3;
 constexpr std::size_t widest_shapes = 70;
 
-/// Over what the sums of all ranks are divided: their steps, else the ranks.
-std::int64_t parts_of(const OperatorsSection& section) {
-  return std::max<std::int64_t>(1, section.rank_steps > 0 ? section.rank_steps : section.ranks);
-}
+Means means_of(const OperatorsSection& section) { return {section.ranks, section.rank_steps}; }
 
 /// The end of a name is cut off where it is too long: what all of them begin with is made short.
 std::string name_text(std::string_view name) {
@@ -47,12 +44,12 @@ class OperatorTableText {
   enum class Totals : std::uint8_t { shown, left_out };  // those of different rows hold the same time twice
 
   void add(std::string name, const OperatorTimes& times, Totals totals) {
-    const std::int64_t parts = parts_of(section_);
-    const auto total = [&](std::int64_t ns) { return totals == Totals::shown ? mean_ms(ns, parts) : std::string{}; };
+    const Means means = means_of(section_);
+    const auto total = [&](std::int64_t ns) { return totals == Totals::shown ? means.ms(ns) : std::string{}; };
     std::vector<Cell> cells{
-        {std::move(name)}, {mean_count(times.calls, parts)}, {mean_ms(times.self_ns, parts)}, {total(times.total_ns)}};
+        {std::move(name)}, {means.count(times.calls)}, {means.ms(times.self_ns)}, {total(times.total_ns)}};
     if (section_.accelerators > 0) {
-      cells.push_back({mean_ms(times.device_ns, parts)});
+      cells.push_back({means.ms(times.device_ns)});
       cells.push_back({total(times.device_total_ns)});
       cells.push_back({share_text(times.device_ns, section_.device_ns)});
     }
@@ -74,7 +71,7 @@ class OperatorTableText {
                          {""},
                          {""},
                          {""},
-                         {mean_ms(in_.outside_device_ns, parts_of(section_))},
+                         {means_of(section_).ms(in_.outside_device_ns)},
                          {""},
                          {share_text(in_.outside_device_ns, section_.device_ns)}});
   }
@@ -83,6 +80,17 @@ class OperatorTableText {
   const OperatorTable& in_;
   Table out_;
 };
+
+constexpr const char* threads_overlap =
+    "Host ms of several threads are added up: together they are more than the time that passed.";
+
+bool more_than_the_windows(const OperatorTable& table, const Report& report) {
+  if (!report.rank_rows) return false;
+  std::int64_t room_ns = 0;
+  for (const RankRow& row : *report.rank_rows) room_ns += row.total.window_ns;
+  for (const OperatorRow& row : table.rows) room_ns -= row.times.self_ns;
+  return room_ns < 0;
+}
 
 void add_shapes(const OperatorTable& table, std::vector<std::string>& notes) {
   std::size_t told = 0;
@@ -106,10 +114,10 @@ void add_backward(const OperatorTable& table, const OperatorsSection& section, s
   };
   const auto top = std::ranges::max_element(table.rows, longer);
   if (top == table.rows.end() || top->backward.calls == 0) return;
-  const std::int64_t parts = parts_of(section);
+  const Means means = means_of(section);
   const BackwardTimes& back = top->backward;
-  std::string times = format("{} ms of the host", mean_ms(back.total_ns, parts));
-  if (section.accelerators > 0) times += format(", {} ms of the device", mean_ms(back.device_total_ns, parts));
+  std::string times = format("{} ms of the host", means.ms(back.total_ns));
+  if (section.accelerators > 0) times += format(", {} ms of the device", means.ms(back.device_total_ns));
   notes.push_back(format("The longest backward pass is that of {}: {}.", printable(top->name), times));
 }
 
@@ -119,21 +127,25 @@ std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) 
   if (!report.operators) return {};
   const OperatorsSection& section = *report.operators;
   const std::string means =
-      format("mean per {} of {}{}", section.rank_steps > 0 ? "step and rank" : "rank", counted(section.ranks, "rank"),
-             section.accelerators > 0 ? "; device ms: of what it launched" : "");
+      means_of(section).words() + (section.accelerators > 0 ? "; device ms: of what it launched" : "");
   std::vector<NotedTable> tables;
   if (!section.operators.rows.empty()) {
-    NotedTable& noted = tables.emplace_back(
-        NotedTable{"Operators", means, OperatorTableText(section, section.operators).of_top(most), {}});
+    NotedTable& noted =
+        tables.emplace_back(NotedTable{"Operators", means, OperatorTableText(section, section.operators).of_top(most),
+                                       left_out(section.operators.rows.size(), most)});
+    if (more_than_the_windows(section.operators, report)) noted.notes.emplace_back(threads_overlap);
     if (section.operators.outside_unlaunched_ns > 0)
       noted.notes.push_back(format("{} ms of the device have no launch record.",
-                                   mean_ms(section.operators.outside_unlaunched_ns, parts_of(section))));
+                                   means_of(section).ms(section.operators.outside_unlaunched_ns)));
     add_shapes(section.operators, noted.notes);
     add_backward(section.operators, section, noted.notes);
   }
-  if (!section.annotations.rows.empty())
-    tables.push_back(
-        {"Annotations and modules", means, OperatorTableText(section, section.annotations).of_top(most), {}});
+  if (!section.annotations.rows.empty()) {
+    NotedTable& noted = tables.emplace_back(NotedTable{"Annotations and modules", means,
+                                                       OperatorTableText(section, section.annotations).of_top(most),
+                                                       left_out(section.annotations.rows.size(), most)});
+    if (more_than_the_windows(section.annotations, report)) noted.notes.emplace_back(threads_overlap);
+  }
   return tables;
 }
 

@@ -85,7 +85,8 @@ void Page::table(const Table& table) {
 void Page::row(const Table& table, const std::vector<std::size_t>& widths, const std::vector<Cell>& cells) {
   std::string whole;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const auto text = shortened(cells[i].text, widths[i]);
+    const bool fits = cells[i].narrow.empty() || display_width(cells[i].text) <= widths[i];
+    const auto text = shortened(fits ? cells[i].text : cells[i].narrow, widths[i]);
     const auto gap = padding(display_width(text), widths[i]);
     const bool right = table.columns[i].align == Align::right;
     whole += "  " + (right ? gap : "") + toned(text, cells[i].tone) + (right ? "" : gap);

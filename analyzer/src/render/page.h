@@ -25,6 +25,7 @@ struct Column {
 struct Cell {
   std::string text;
   Tone tone = Tone::plain;
+  std::string narrow{};  ///< in place of a text that is too wide for its column; empty: its front
 };
 
 /// Rows of cells under titles; columns are as wide as their content.

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdlib>
 
+#include "analyses/statistics.h"
 #include "analyses/straggler_words.h"
 #include "rankscope/core/format.h"
+#include "render/noted_table.h"
 #include "render/verdict.h"
 #include "render/words.h"
 
@@ -41,21 +43,27 @@ std::string bar(const TimeSplit& split) {
   return text;
 }
 
+/// Of the ranks that are not shown, too.
+std::vector<std::int64_t> own_times_of_all(const Report& report) {
+  std::vector<std::int64_t> times;
+  for (const auto* rows : {&*report.rank_rows, &report.asked_for.rows_left_out})
+    for (const auto& row : *rows) times.push_back(row.total.own_ns());
+  return times;
+}
+
 }  // namespace
 
 RankRows rows_to_show(const Report& report, std::size_t limit) {
   RankRows rows;
   for (const auto& row : *report.rank_rows) rows.push_back(&row);
   if (rows.size() <= limit) return rows;
-  auto sorted = rows;
-  std::ranges::sort(sorted, {}, [](const RankRow* row) { return row->total.own_ns(); });
-  const auto median = sorted[sorted.size() / 2]->total.own_ns();
+  const auto usual_ns = median(own_times_of_all(report));
   const auto is_straggler = [&](const RankRow* row) {
     return report.stragglers &&
            std::ranges::find(report.stragglers->rows, row->rank, &Straggler::rank) != report.stragglers->rows.end();
   };
   std::ranges::stable_sort(rows, {}, [&](const RankRow* row) {
-    return std::pair{!is_straggler(row), -std::llabs(row->total.own_ns() - median)};
+    return std::pair{!is_straggler(row), -std::llabs(row->total.own_ns() - usual_ns)};
   });
   rows.resize(limit);
   std::ranges::sort(rows, {}, &RankRow::rank);
@@ -182,16 +190,32 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
   return table;
 }
 
-std::string bandwidth_note(const std::vector<GroupRow>& groups) {
-  std::vector<std::string> reasons;
-  for (const auto& group : groups) {
-    if (group.busbw_gbps || group.why_no_busbw.empty()) continue;
-    auto reason = printable(group.why_no_busbw);
-    if (std::ranges::find(reasons, reason) == reasons.end()) reasons.push_back(std::move(reason));
-  }
+namespace {
+
+/// "No bandwidth where: too short; bytes not recorded."; empty without reasons.
+std::string none_where(std::string_view what, std::span<const std::string> reasons) {
+  std::vector<std::string> told;  // each once
+  for (const auto& reason : reasons)
+    if (!reason.empty() && std::ranges::find(told, printable(reason)) == told.end()) told.push_back(printable(reason));
   std::string note;
-  for (const auto& reason : reasons) note += (note.empty() ? "No bandwidth where: " : "; ") + reason;
+  for (const auto& reason : told) note += (note.empty() ? format("No {} where: ", what) : "; ") + reason;
   return note.empty() ? note : note + ".";
+}
+
+}  // namespace
+
+std::string unknown_note(const std::vector<GroupRow>& groups) {
+  std::vector<std::string> times;
+  std::vector<std::string> bandwidths;
+  for (const auto& group : groups) {
+    if (group.without_wait == group.count) times.push_back(group.why_no_wait);
+    if (group.without_transfer == group.count) times.push_back(group.why_no_transfer);
+    if (!group.busbw_gbps) bandwidths.push_back(group.why_no_busbw);
+  }
+  std::string note = none_where("waiting or moving", times);
+  const std::string bandwidth = none_where("bandwidth", bandwidths);
+  if (!note.empty() && !bandwidth.empty()) note += ' ';
+  return note + bandwidth;
 }
 
 std::string matching_note(const CollectivesSection& section) {
@@ -211,9 +235,7 @@ void add_rank_facts(Page& page, const Report& report, const ReportOptions& optio
   const auto limit = std::max<std::size_t>(16, options.top);
   page.heading("RANKS", "CPU = median of the samples, 100 % is one core");
   page.table(facts_table(report.rank_facts, limit));
-  if (report.rank_facts.size() > limit) {
-    page.paragraph(format("{} more; --top {} shows all.", report.rank_facts.size() - limit, report.rank_facts.size()));
-  }
+  add_left_out(page, left_out(report.rank_facts.size(), limit));
 }
 
 void add_rank_tables(Page& page, const Report& report, const ReportOptions& options) {
@@ -247,12 +269,10 @@ void add_collectives(Page& page, const Report& report, const ReportOptions& opti
   }
   const auto limit = std::max<std::size_t>(16, options.top);
   page.table(collective_table(section.groups, limit));
-  if (section.groups.size() > limit) {
-    page.paragraph(format("{} more; --top {} shows all.", section.groups.size() - limit, section.groups.size()));
-  }
+  add_left_out(page, left_out(section.groups.size(), limit));
   page.paragraph(matching_note(section) + " Waiting counts the lateness of the last rank, whatever made it late.",
                  Tone::faint);
-  if (const auto note = bandwidth_note(section.groups); !note.empty()) page.paragraph(note, Tone::faint);
+  if (const auto note = unknown_note(section.groups); !note.empty()) page.paragraph(note, Tone::faint);
 }
 
 namespace {

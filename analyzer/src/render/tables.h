@@ -27,7 +27,7 @@ using RankRows = std::vector<const RankRow*>;
 [[nodiscard]] Table facts_table(const std::vector<RankFacts>& ranks, std::size_t limit);
 [[nodiscard]] Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit);
 [[nodiscard]] std::string matching_note(const CollectivesSection& section);
-/// Why some bandwidths are missing, each reason once; may be empty.
-[[nodiscard]] std::string bandwidth_note(const std::vector<GroupRow>& groups);
+/// Why some times and bandwidths are missing, each reason once; may be empty.
+[[nodiscard]] std::string unknown_note(const std::vector<GroupRow>& groups);
 
 }  // namespace rankscope::analyzer

@@ -70,10 +70,7 @@ void add_findings(Page& page, const Report& report, const ReportOptions& options
   constexpr std::size_t label_width = 8;
   std::size_t shown = 0;
   for (const auto& finding : *report.findings) {
-    if (shown == options.top) {
-      page.paragraph(format("{} more; --top {} shows all.", report.findings->size() - shown, report.findings->size()));
-      break;
-    }
+    if (shown == options.top) break;
     if (shown++ > 0) page.blank();
     auto title = printable(finding.title);
     if (finding.gain_ns_per_step > 0)
@@ -82,6 +79,7 @@ void add_findings(Page& page, const Report& report, const ReportOptions& options
     if (!finding.evidence.empty()) page.item({"", Tone::plain}, printable(finding.evidence), label_width);
     if (!finding.advice.empty()) page.item({"  advice", Tone::faint}, printable(finding.advice), label_width);
   }
+  add_left_out(page, left_out(report.findings->size(), options.top));
 }
 
 void add_trend(Page& page, const Report& report, const ReportOptions& options) {

@@ -195,7 +195,8 @@ Verdict verdict_of(const Report& report) {
   const auto doubt = cannot_tell(report);
   Verdict verdict = main_verdict(report, doubt);
   const auto add = [&verdict](const std::string& text) {
-    if (!text.empty() && verdict.headline != text) verdict.more.push_back(text);
+    const bool said = verdict.headline == text || std::ranges::find(verdict.more, text) != verdict.more.end();
+    if (!text.empty() && !said) verdict.more.push_back(text);
   };
   if (counts(report, Counter::truncated_input)) {
     verdict.more.insert(verdict.more.begin(), verdict.headline);
@@ -207,7 +208,7 @@ Verdict verdict_of(const Report& report) {
     if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   }
   add(left_out_text(report.asked_for));
-  if (std::ranges::find(verdict.more, doubt) == verdict.more.end()) add(doubt);
+  add(doubt);
   if (lost_data(report)) add("Parts of the recording are missing; see DATA QUALITY.");
   return verdict;
 }

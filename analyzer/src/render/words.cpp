@@ -101,6 +101,19 @@ std::string shortened(std::string_view text, std::size_t width) {
   return std::string{text.substr(0, bytes_in_width(text, width - 1))} + "…";
 }
 
+std::string shortened_inside(std::string_view text, std::size_t width) {
+  std::size_t left = display_width(text);
+  if (left <= width) return std::string{text};
+  const std::size_t back_width = (width - 1) / 2;
+  const std::string_view front = text.substr(0, bytes_in_width(text, width - 1 - back_width));
+  while (left > back_width) {
+    const auto character = first_character(text);
+    left -= columns_of(character.code);
+    text.remove_prefix(character.bytes);
+  }
+  return std::string{front}.append("…").append(text);
+}
+
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   while (display_width(text) > width) {

@@ -21,6 +21,9 @@ namespace rankscope::analyzer {
 /// At most `width` columns; what is cut off shows as "…".
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
 
+/// The same, but what is cut off is in the middle: names that begin alike often differ at their ends.
+[[nodiscard]] std::string shortened_inside(std::string_view text, std::size_t width);
+
 /// Lines of at most `width` columns, broken at spaces; a longer word is broken where it must.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 

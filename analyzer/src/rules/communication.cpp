@@ -20,6 +20,11 @@ std::string parts_of_exposed(const Usual& usual) {
                 duration_text(usual.per_step(total.exposed_comm_ns - known)));
 }
 
+std::string hidden_part(const Usual& usual) {
+  if (usual.total.overlapped_comm_ns == 0) return "nothing is hidden behind compute";
+  return format("{} more is hidden behind compute", duration_text(usual.per_step(usual.total.overlapped_comm_ns)));
+}
+
 }  // namespace
 
 void judge_desyncs(const RuleContext& context, std::vector<Finding>& findings) {
@@ -60,9 +65,8 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   finding.id = "exposed_communication";
   finding.title = format("{} of the time only communication runs{}", percent_of(share),
                          waiting ? ", mostly waiting for other ranks" : "");
-  finding.evidence = format("per step and rank {} exposed{}; {} more is hidden behind compute",
-                            duration_text(usual.per_step(total.exposed_comm_ns)), parts_of_exposed(usual),
-                            duration_text(usual.per_step(total.overlapped_comm_ns)));
+  finding.evidence = format("per step and rank {} exposed{}; {}", duration_text(usual.per_step(total.exposed_comm_ns)),
+                            parts_of_exposed(usual), hidden_part(usual));
   const Exposed waits = straggler ? Exposed::waiting_for_straggler : Exposed::waiting_for_changing_ranks;
   finding.advice = advice_for(waiting ? waits : Exposed::moving);
   // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.

@@ -72,8 +72,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "made for them."},
     {chunks_missing, "chunks_missing", data_loss,
      "Chunks are missing in the middle of a thread: what it did in between is lost, and what was open there is cut. "
-     "Copy "
-     "the recording again or check the disk."},
+     "Copy the recording again or check the disk."},
     {truncated_input, "truncated_input", data_loss,
      "A trace file ends early (the profiled program died, or the copy is incomplete): what followed is missing."},
     {events_malformed, "events_malformed", data_loss,
@@ -104,8 +103,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Blocks of a trace file that are no part of the format (logs, additions of other tools) were not kept."},
     {secrets_dropped, "secrets_dropped", info,
      "Blocks of a trace file that look like an environment or a secret were left out of what is shown and exported. "
-     "They "
-     "are still in the file itself: do not pass it on."},
+     "They are still in the file itself: do not pass it on."},
     {graphs_opaque, "graphs_opaque", info,
      "Replays of CUDA graphs were recorded as wholes: their kernels are unknown and count as compute. Record with nsys "
      "profile --cuda-graph-trace=node."},

@@ -38,7 +38,27 @@ TEST(Collectives, WhatFoundNoPartnersHasNoKnownWaitOrTransfer) {
   const GroupRow& row = matched.section().groups[0];
   EXPECT_EQ(row.without_wait, row.count);
   EXPECT_EQ(row.without_transfer, row.count);
+  EXPECT_EQ(row.why_no_wait, "not found on all of its ranks");
+  EXPECT_EQ(row.why_no_transfer, "not found on all of its ranks");
   EXPECT_EQ(match(three_ranks).section().groups[0].without_wait, 0);
+}
+
+TEST(Collectives, EveryUnknownWaitHasItsOwnReason) {
+  const auto row_of = [](std::string_view head, std::string_view rank_0, std::string_view rank_1) {
+    return match(std::string{head} + "@group dp 0,1\n0 comm 0 100000 " + std::string{rank_0} +
+                 " group=dp\n1 comm 5 100000 " + std::string{rank_1} + " group=dp\n")
+        .section()
+        .groups.at(0);
+  };
+  const GroupRow no_root = row_of("@run clock=same_host\n", "broadcast", "broadcast");
+  EXPECT_EQ(no_root.why_no_wait, "its root was not recorded");
+  EXPECT_EQ(no_root.why_no_transfer, "");
+  EXPECT_EQ(no_root.without_transfer, 0);
+  const GroupRow unknown = row_of("@run clock=same_host\n", "strange", "strange");
+  EXPECT_EQ(unknown.why_no_wait, "nothing tells who waits for whom in this operation");
+  const GroupRow no_clock = row_of("@rank 0 host=a\n@rank 1 host=b\n", "broadcast peer=0", "broadcast peer=0");
+  EXPECT_EQ(no_clock.why_no_wait, "the clocks of its ranks cannot be compared");
+  EXPECT_EQ(no_clock.why_no_transfer, no_clock.why_no_wait);
 }
 
 TEST(Collectives, MembersAreMatchedByGroupAndSequence) {

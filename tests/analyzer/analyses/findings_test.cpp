@@ -4,6 +4,7 @@
 
 #include "analyzer/analyses/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -40,6 +41,18 @@ TEST(Findings, LongTransfersAreExposedCommunication) {
   EXPECT_EQ(findings[0].severity, FindingSeverity::critical);
   EXPECT_GT(findings[0].gain_ns_per_step, 0);
   EXPECT_NE(findings[0].advice.find("Overlap"), std::string::npos);
+}
+
+TEST(Findings, WhatIsNotHiddenAtAllIsNotSaidAsANumber) {
+  std::string text = "@run clock=same_host\n@group dp 0,1\n";
+  for (const int rank : {0, 1})
+    for (int step = 0; step < 6; ++step)
+      text += format("{0} step {1} {2} step index={3}\n{0} op {1} {4} op\n{0} comm {4} {2} allreduce group=dp\n", rank,
+                     step * 1'000'000, (step + 1) * 1'000'000, step, step * 1'000'000 + 400'000);
+  const Report report = analyze(*run_of(text), {});
+  const auto found = std::ranges::find(*report.findings, "exposed_communication", &Finding::id);
+  ASSERT_NE(found, report.findings->end());
+  EXPECT_NE(found->evidence.find("nothing is hidden behind compute"), std::string::npos) << found->evidence;
 }
 
 TEST(Findings, ASlowLoaderOnAllRanksIsDataLoading) {

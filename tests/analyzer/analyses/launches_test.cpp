@@ -66,6 +66,7 @@ TEST(Launches, WhatAGraphStartsIsCountedApart) {
       "@link launch 0 2\n");
   ASSERT_TRUE(section) << section.error().why;
   EXPECT_EQ(section->rows[0].in_graphs, 2U);
+  EXPECT_FALSE(section->rows[0].has_calls());
   EXPECT_EQ(section->rows[0].without_launch, 1U);
   EXPECT_EQ(section->rows[0].short_kernels, 0U);
 }
@@ -75,6 +76,23 @@ TEST(Launches, WithoutLaunchCallsThereIsNoSection) {
   ASSERT_FALSE(section);
   EXPECT_EQ(section.error().why, "the recording has no launch calls");
   EXPECT_FALSE(launches_of(*run_of("0 op 0 10 a\n"), unavailable("no steps"), {}));
+}
+
+TEST(Launches, APartWithoutAnyIsNotARecordingWithoutAny) {
+  const auto run = run_of(std::string{lanes} +
+                          "0 step 0 100 step index=0 lane=main\n"
+                          "0 runtime 0 10 cudaLaunchKernel lane=main\n"
+                          "0 compute 20 40 a lane=s7\n"
+                          "0 step 100 200 step index=1 lane=main\n"
+                          "0 compute 120 140 b lane=s7\n"
+                          "@link launch 1 2\n");
+  ReportOptions second;
+  second.steps = {1, 1};
+  const Report report = analyze(*run, second);
+  ASSERT_TRUE(report.steps) << report.steps.error().why;
+  ASSERT_FALSE(report.launches);
+  EXPECT_EQ(report.launches.error().why, "no work whose launch was recorded began in the part that is counted here");
+  EXPECT_TRUE(analyze(*run, {}).launches);
 }
 
 TEST(QueueDepthTest, IsWeightedByTimeInsideTheWindows) {

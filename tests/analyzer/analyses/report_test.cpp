@@ -46,6 +46,19 @@ TEST(Report, WhatWasInjectedIsNeverShown) {
                               {"command", "train --steps 9"}, {"model", "mlp"}, {"pace_ms", "40"}}));
 }
 
+TEST(Report, ACommandToExportAgainIsNoFactOfTheRun) {
+  const auto run =
+      run_of("@run meta.nsys.export_with_payloads=\"nsys export x\" meta.nsys.schema=3.25.0\n0 op 0 10 op\n");
+  EXPECT_EQ(analyze(*run, {}).facts, (std::vector<std::pair<std::string, std::string>>{{"nsys.schema", "3.25.0"}}));
+}
+
+TEST(Report, LaunchesAloneAreSomethingThatWasComputed) {
+  Report report;
+  EXPECT_FALSE(anything_computed(report));
+  report.launches = LaunchesSection{};
+  EXPECT_TRUE(anything_computed(report));
+}
+
 TEST(Report, OverrunsOfThePaceAreAQualityRow) {
   const Report report = analyze(*run_of("@run meta.pace_overruns=3\n@rank 0 meta.pace_overruns=3\n0 op 0 10 op\n"
                                         "@rank 1 meta.pace_overruns=4\n1 op 0 10 op\n"),
@@ -153,6 +166,8 @@ TEST(Report, OnlyTheRanksAskedForAreShown) {
   const Report report = analyze(*make({}), asking_for({}, {RankId{1}, RankId{3}}));
   ASSERT_EQ(report.rank_rows->size(), 2U);
   EXPECT_EQ(report.rank_rows->at(1).rank, RankId{3});
+  ASSERT_EQ(report.asked_for.rows_left_out.size(), 2U) << "for the medians of all ranks";
+  EXPECT_EQ(report.asked_for.rows_left_out[1].rank, RankId{2});
   ASSERT_EQ(report.rank_facts.size(), 2U);
   EXPECT_EQ(report.rank_facts[0].rank, RankId{1});
   EXPECT_EQ(report.collectives->matched, 80) << "two buckets in 20 steps on two ranks";

@@ -146,6 +146,66 @@ TEST(RenderHtml, ASlowRankIsOrangeInTheMapOfLateness) {
   EXPECT_THAT(page, HasSubstr("+12.35 ms against the median rank"));
 }
 
+TEST(RenderHtml, LatenessIsAgainstAllRanksWhateverIsShown) {
+  auto report = with_steps(slow_report(*sample_run()));
+  auto& rows = *report.rank_rows;
+  report.asked_for.rows_left_out = {rows[0], rows[1], rows[3]};
+  rows.erase(rows.begin() + 3);
+  rows.erase(rows.begin(), rows.begin() + 2);
+  EXPECT_THAT(rendered(report), HasSubstr("+12.35 ms against the median rank"));
+}
+
+TEST(RenderHtml, OneRankAloneHasOneMapAndIsToldSo) {
+  auto report = with_steps(clean_report(*sample_run()));
+  report.rank_rows->resize(1);
+  const auto page = rendered(report);
+  EXPECT_THAT(page, Not(HasSubstr("lateness-map")));
+  EXPECT_THAT(page, Not(HasSubstr("lower map")));
+  EXPECT_THAT(page, HasSubstr("A cell that is orange is a slow step."));
+  EXPECT_THAT(page, HasSubstr("A bar for the one rank, divided"));
+  EXPECT_THAT(page, HasSubstr("and a line with the own time of the one rank."));
+}
+
+TEST(RenderHtml, TheStepsChartSaysWhatItShows) {
+  auto report = with_steps(clean_report(*sample_run()));
+  EXPECT_THAT(rendered(report), HasSubstr("A column for each of 20 steps, 45.6 ms long in the middle, and a line for "
+                                          "each of 4 ranks with its own time. The table"));
+  for (std::uint32_t rank = 4; rank < 20; ++rank) {
+    report.rank_rows->push_back(sample_rank(rank, 25'000'000));
+    report.rank_rows->back().per_step.assign(19, report.rank_rows->back().total);
+  }
+  EXPECT_THAT(rendered(report), HasSubstr("and lines of 16 of 20 ranks with their own time. The table"));
+  report.steps = sample_steps(1000);
+  EXPECT_THAT(rendered(report), HasSubstr("Columns of up to 9 steps each for 1000 steps, 45.6 ms long in the middle. "
+                                          "The table"));
+  report.steps = sample_steps(1);
+  EXPECT_THAT(rendered(report), HasSubstr("A column for the only step, 45.6 ms long. The table"));
+}
+
+TEST(RenderHtml, RanksThatTheMapsLeaveOutAreCountedWithTheWayToThem) {
+  auto report = with_steps(clean_report(*sample_run()));
+  for (std::uint32_t rank = 4; rank < 40; ++rank) {
+    report.rank_rows->push_back(sample_rank(rank, 25'000'000));
+    report.rank_rows->back().per_step.assign(19, report.rank_rows->back().total);
+  }
+  const auto page = rendered(report);
+  const auto maps = page.substr(page.find("id=\"rank-steps\""));
+  EXPECT_THAT(maps,
+              HasSubstr("32 of 40 ranks, those farthest from the others; a page made with --ranks shows others."));
+}
+
+TEST(RenderHtml, WhatIsMissingOfTheAcceleratorIsNamed) {
+  auto report = clean_report(*sample_run());
+  const auto missing = unavailable("none of the steps asked for is complete");
+  report.launches = missing;
+  report.kernels = missing;
+  report.operators = missing;
+  report.copies = missing;
+  const auto page = rendered(report);
+  for (const char* const name : {"launches", "kernels", "operators", "copies"})
+    EXPECT_THAT(page, HasSubstr(std::string{"<dt>"} + name + "</dt>"));
+}
+
 TEST(StepColumns, EachStepHasItsOwnWhileTheyAreFew) {
   const auto columns = html::step_columns(sample_steps(20));
   ASSERT_EQ(columns.size(), 20U);
@@ -170,6 +230,14 @@ TEST(StepColumns, ManyStepsShareThemAndTheirMeanIsShown) {
 }
 
 TEST(TimeScale, TicksAreRoundAndAtMostSix) {
+  for (std::int64_t longest = 1; longest < 4'000'000'000; longest += 1 + longest / 7) {
+    const auto axis = html::time_scale(longest, 300);
+    std::int64_t digit = axis.tick_ns;
+    while (digit % 10 == 0) digit /= 10;
+    EXPECT_TRUE(digit == 1 || digit == 2 || digit == 5) << axis.tick_ns;
+    EXPECT_LE(axis.longest_ns / axis.tick_ns, 6) << "behind 0, for " << longest;
+    EXPECT_GE(axis.longest_ns / axis.tick_ns, longest < 3 ? 1 : 2) << longest;
+  }
   const auto scale = html::time_scale(161'000'000, 300);
   EXPECT_EQ(scale.tick_ns, 50'000'000);
   EXPECT_EQ(scale.unit, "ms");

@@ -68,6 +68,33 @@ TEST(RenderJson, EveryNullHasAReason) {
   EXPECT_EQ(rank.at("why").at("memory.peak_allocated_bytes"), "no allocator counters in the recording");
 }
 
+TEST(RenderJson, UnknownWaitsHaveTheReasonOfTheirOwn) {
+  auto report = clean_report(*sample_run());
+  GroupRow& group = report.collectives->groups.front();
+  group.without_wait = group.count;
+  group.why_no_wait = "its root was not recorded";
+  const auto row = rendered(report).at("collectives").at("groups").at(0);
+  EXPECT_TRUE(row.at("wait_ns").is_null());
+  EXPECT_EQ(row.at("why").at("wait_ns"), "its root was not recorded");
+  EXPECT_EQ(row.at("transfer_ns"), 38'000'000);
+}
+
+TEST(RenderJson, CallsThatAreAllInGraphsHaveNoLength) {
+  auto report = clean_report(*sample_run());
+  LaunchRow in_graphs;
+  in_graphs.rank = RankId{0};
+  in_graphs.launches = in_graphs.in_graphs = 5;
+  LaunchRow one_call = in_graphs;
+  one_call.launches = 6;
+  one_call.call.median_ns = 7;
+  report.launches = LaunchesSection{{in_graphs, one_call}};
+  const auto rows = rendered(report).at("launches");
+  EXPECT_TRUE(rows.at(0).at("call").is_null());
+  EXPECT_EQ(rows.at(0).at("why").at("call"), "all of them were in CUDA graphs");
+  EXPECT_EQ(rows.at(1).at("call").at("median_ns"), 7);
+  EXPECT_FALSE(rows.at(1).contains("why"));
+}
+
 TEST(RenderJson, LargeNumbersKeepEveryDigit) {
   auto report = clean_report(*sample_run());
   report.duration_ns = 9'007'199'254'740'993;

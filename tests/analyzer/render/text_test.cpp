@@ -71,8 +71,31 @@ TEST(RenderText, WaitsThatAreUnknownAreNotZero) {
   auto& group = report.collectives->groups.front();
   group.wait_ns = group.transfer_ns = 0;
   group.without_wait = group.without_transfer = group.count;
+  group.why_no_wait = group.why_no_transfer = "not found on all of its ranks";
   const auto text = rendered(report);
   EXPECT_THAT(text, Not(HasSubstr("0 ns")));
+  EXPECT_THAT(text, HasSubstr("No waiting or moving where: not found on all of its ranks. No bandwidth where: "));
+}
+
+TEST(RenderText, OfARecordingThatIsCutASlowRankThatIsNotShownIsNamedOnce) {
+  auto report = clean_report(*sample_run());
+  report.asked_for.ranks = {RankId{0}};
+  report.asked_for.slow_ranks_left_out = {RankId{2}};
+  report.data_quality = {{Counter::truncated_input, 1}};
+  const auto text = rendered(report);
+  const std::string verdict = text.substr(0, text.find("\nRUN"));
+  const auto first = verdict.find("Rank 2, which is not shown, is slow.");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(verdict.find("Rank 2, which", first + 1), std::string::npos) << verdict;
+}
+
+TEST(RenderText, WhatNeedsAnAcceleratorIsMissedOnlyWhereThereIsOne) {
+  auto report = clean_report(*sample_run());
+  report.launches = unavailable("the recording has no launch calls");
+  report.operators = unavailable(std::string{no_accelerator});
+  const auto text = rendered(report);
+  EXPECT_THAT(text, HasSubstr("launches           the recording has no launch calls."));
+  EXPECT_THAT(text, Not(HasSubstr("operators")));
 }
 
 TEST(RenderText, WithoutStepsItCannotTellAndSaysHowToGetThem) {
@@ -246,6 +269,9 @@ TEST(Words, WidthCountsColumnsNotBytes) {
   EXPECT_EQ(display_width("µs █"), 4U);
   EXPECT_EQ(display_width("漢字"), 4U);
   EXPECT_EQ(shortened("漢字漢字", 5), "漢字…");
+  EXPECT_EQ(shortened_inside("漢字漢字", 6), "漢…字");
+  EXPECT_EQ(shortened_inside("abcdefghij", 5), "ab…ij");
+  EXPECT_EQ(shortened_inside("abcde", 5), "abcde");
 }
 
 }  // namespace

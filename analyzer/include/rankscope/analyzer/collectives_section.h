@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/core/model/run.h"
@@ -24,9 +25,9 @@ struct Unit {
   RunTime first_start;
   RunTime last_start;
   std::int64_t spread_ns = 0;
-  std::int64_t transfer_ns = 0;  ///< max(0, median end - last start)
-  bool wait_known = false;       ///< false: wait_ns means nothing
-  bool transfer_known = false;   ///< false: transfer_ns means nothing
+  std::int64_t transfer_ns = 0;                       ///< max(0, median end - last start)
+  std::string_view why_no_wait = "not computed";      ///< set where wait_ns means nothing
+  std::string_view why_no_transfer = "not computed";  ///< set where transfer_ns means nothing
 };
 
 struct GroupRow {
@@ -38,6 +39,8 @@ struct GroupRow {
   std::int64_t transfer_ns = 0;
   std::int64_t without_wait = 0;      ///< of `count`: wait unknown, 0 in the sum
   std::int64_t without_transfer = 0;  ///< of `count`: transfer unknown, 0 in the sum
+  std::string why_no_wait{};          ///< reasons of those, each once
+  std::string why_no_transfer{};
   std::optional<double> busbw_gbps;
   std::string why_no_busbw;
   std::string method;  ///< "run time", or "duration" where the clocks are refused (6.9)

@@ -36,7 +36,7 @@ struct LaunchRow {
   std::uint64_t without_launch = 0;     ///< beside these: no launch record
   std::uint64_t began_in_call = 0;      ///< before the call had returned
   std::uint64_t began_before_call = 0;  ///< impossible: clocks of host and device disagree
-  Durations call;                       ///< the call itself
+  Durations call;                       ///< the call itself, of those outside of graphs; nothing if there are none
   Durations delay;                      ///< from the end of the call to the begin of the work, at least 0
   Durations issue;                      ///< from the begin of the call to the begin of the work
   std::uint64_t short_kernels = 0;      ///< kernels shorter than their own call; graphs left out
@@ -44,6 +44,8 @@ struct LaunchRow {
   std::int64_t short_ns = 0;            ///< time of the short ones
   std::int64_t kernels_ns = 0;          ///< time of all of them
   QueueDepth queue;
+
+  [[nodiscard]] bool has_calls() const { return launches > in_graphs; }
 };
 
 /// Of each rank one row for all its streams, then one per stream; by rank, device and stream.

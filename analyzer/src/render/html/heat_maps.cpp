@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyses/statistics.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/html/sections.h"
@@ -102,14 +103,6 @@ Table table_of(const HeatMap& map) {
   return table;
 }
 
-/// Of an even number the mean of the middle two.
-std::int64_t median(std::vector<std::int64_t> values) {
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  if (values.size() % 2 == 1) return values[middle];
-  return values[middle - 1] + (values[middle] - values[middle - 1]) / 2;
-}
-
 /// Against the median of all ranks, shown or not.
 HeatMap lateness(const Report& report, const RankRows& rows, const std::vector<StepColumn>& columns) {
   HeatMap map{.words = {"lateness-map", "Own time against the median rank of the same step",
@@ -122,8 +115,9 @@ HeatMap lateness(const Report& report, const RankRows& rows, const std::vector<S
               .step_ns = report.steps->median_ns};
   for (const auto& column : columns) {
     std::vector<std::int64_t> all;
-    for (const auto& row : *report.rank_rows) all.push_back(own_ns(row, column));
-    map.references_ns.push_back(median(std::move(all)));
+    for (const auto* ranks : {&*report.rank_rows, &report.asked_for.rows_left_out})
+      for (const auto& row : *ranks) all.push_back(own_ns(row, column));
+    map.references_ns.push_back(median(all));
     auto& times = map.times_ns.emplace_back();
     for (const auto* row : rows) times.push_back(own_ns(*row, column));
   }
@@ -157,14 +151,19 @@ void write_heat_maps(Writer& page, const Source& source) {
   const auto rows = rows_to_show(report, most_ranks);
   std::vector<LegendEntry> entries;
   for (const Shade& shade : shades) entries.push_back(shade.entry);
-  page.element(
-      "p",
-      "Shares are of the median step. Own time leaves out waiting for other ranks: a row that stays orange is a "
-      "slow rank, a column that is orange in the lower map a slow step." +
-          note_on(columns),
-      {{"class", "faint"}});
+  const bool several = report.rank_rows->size() + report.asked_for.rows_left_out.size() > 1;
+  page.element("p",
+               format("Shares are of the median step. {}{}",
+                      several ? "Own time leaves out waiting for other ranks: a row that stays orange is a slow rank, "
+                                "a column that is orange in the lower map a slow step."
+                              : "A cell that is orange is a slow step.",
+                      note_on(columns)),
+               {{"class", "faint"}});
+  if (rows.size() < report.rank_rows->size())
+    page.element("p", format("{} of {} ranks, those farthest from the others; a page made with --ranks shows others.",
+                             rows.size(), report.rank_rows->size()));
   write_legend(page, entries);
-  if (report.rank_rows->size() > 1) {
+  if (several) {
     const auto map = lateness(report, rows, columns);
     draw(page, map);
     write_folded_table(page, table_of(map), "Own time against the median rank, in milliseconds");

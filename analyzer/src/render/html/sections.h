@@ -1,6 +1,8 @@
 // The sections of the page, each in a file of its own; their order is in render/html.cpp.
 #pragma once
 
+#include <algorithm>
+
 #include "rankscope/analyzer/report.h"
 #include "render/html/writer.h"
 
@@ -13,8 +15,8 @@ struct Source {
   const ReportOptions& options;
 };
 
-// Each writes what is under its heading, and nothing where the report lacks it: then there is no section, and "Not
-// available" says why.
+// Each writes what is under its heading, and nothing where the report lacks it: then there is no section. "Not
+// available" says why, but for what needs an accelerator where no rank has one, and for what was not asked for.
 void write_verdict(Writer& page, const Source& source);
 void write_findings(Writer& page, const Source& source);
 void write_slow_ranks(Writer& page, const Source& source);
@@ -28,6 +30,7 @@ void write_kernels(Writer& page, const Source& source);
 void write_operators(Writer& page, const Source& source);
 void write_copies(Writer& page, const Source& source);
 void write_collectives(Writer& page, const Source& source);
+void write_hta(Writer& page, const Source& source);
 void write_ranks(Writer& page, const Source& source);
 void write_quality(Writer& page, const Source& source);
 void write_missing(Writer& page, const Source& source);
@@ -35,5 +38,9 @@ void write_about(Writer& page, const Source& source);
 
 /// Ranks that a page shows; of more only those farthest from the others.
 inline constexpr std::size_t most_ranks = 32;
+/// Rows of a table that is cut: a page has room for more than a terminal.
+[[nodiscard]] inline std::size_t most_rows(const ReportOptions& options) {
+  return std::max<std::size_t>(25, options.top);
+}
 
 }  // namespace rankscope::analyzer::html

@@ -66,9 +66,9 @@ void draw(Writer& page, const RankRows& rows, bool per_step) {
   const double base = top + row_height * static_cast<double>(rows.size());
   Chart chart{page,
               {"split-chart", "Time of each rank, by use",
-               format("A bar for each of {} ranks, divided into computation, communication that no computation hides, "
-                      "copies and idle time. The tables below have the numbers.",
-                      rows.size())},
+               format("A bar for {}, divided into computation, communication that no computation hides, copies and "
+                      "idle time. The tables below have the numbers.",
+                      rows.size() == 1 ? "the one rank" : format("each of {} ranks", rows.size()))},
               base + bottom};
   draw_axis(chart, time, base, format("{}{}", time.unit, per_step ? " per step" : ""));
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -81,8 +81,9 @@ std::int64_t window_ns(const RankRow& row, const StepColumn& column) {
 bool have_steps(const Report& report) {
   if (!report.steps || !report.rank_rows || report.rank_rows->empty()) return false;
   const std::size_t counted = count_counted(*report.steps);
-  return counted > 0 &&
-         std::ranges::all_of(*report.rank_rows, [&](const RankRow& row) { return row.per_step.size() == counted; });
+  const auto has_all = [&](const RankRow& row) { return row.per_step.size() == counted; };
+  return counted > 0 && std::ranges::all_of(*report.rank_rows, has_all) &&
+         std::ranges::all_of(report.asked_for.rows_left_out, has_all);
 }
 
 }  // namespace rankscope::analyzer::html

@@ -30,7 +30,7 @@ inline constexpr std::size_t most_columns = 120;
 [[nodiscard]] std::int64_t own_ns(const RankRow& row, const StepColumn& column);
 [[nodiscard]] std::int64_t window_ns(const RankRow& row, const StepColumn& column);
 
-/// True if every rank has a time for every counted step, so that columns can be filled.
+/// True if every rank, shown or not, has a time for every counted step, so that columns can be filled.
 [[nodiscard]] bool have_steps(const Report& report);
 
 }  // namespace rankscope::analyzer::html

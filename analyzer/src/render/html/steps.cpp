@@ -150,6 +150,28 @@ Table table_of(const Columns& columns, const RankRows& rows) {
   return table;
 }
 
+std::string columns_text(const Report& report, const Columns& columns) {
+  const auto steps = static_cast<std::int64_t>(report.steps->steps.size());
+  std::string text = format("A column for each of {} steps", steps);
+  if (steps == 1) text = "A column for the only step";
+  if (columns.front().first != columns.front().last)
+    text =
+        format("Columns of up to {} steps each for {} steps", columns.front().last - columns.front().first + 1, steps);
+  if (report.steps->median_ns > 0)
+    text += format(", {} long{}", duration_text(report.steps->median_ns), steps == 1 ? "" : " in the middle");
+  return text;
+}
+
+/// What is drawn: of many ranks some lines only, of none where own times are unknown.
+std::string description_of(const Report& report, const Columns& columns, const RankRows& rows) {
+  std::string lines;
+  if (rows.size() == 1) lines = ", and a line with the own time of the one rank";
+  if (rows.size() > 1) lines = format(", and a line for each of {} ranks with its own time", rows.size());
+  if (rows.size() > most_lines)
+    lines = format(", and lines of {} of {} ranks with their own time", most_lines, rows.size());
+  return columns_text(report, columns) + lines + ". The table below has the numbers.";
+}
+
 RankRows all_rows(const Report& report) {
   RankRows rows;
   for (const auto& row : *report.rank_rows) rows.push_back(&row);
@@ -169,19 +191,18 @@ void write_steps(Writer& page, const Source& source) {
   {
     const auto plot = plot_of(columns, rows);
     Chart chart{page,
-                {"step-chart", "Time of each step and of each rank in it",
-                 format("A column for each of {}, {} long in the middle, and a line for each rank with its own time. "
-                        "The table below has the numbers.",
-                        counted(static_cast<std::int64_t>(report.steps->steps.size()), "step"),
-                        duration_text(report.steps->median_ns))},
+                {"step-chart", "Time of each step and of each rank in it", description_of(report, columns, rows)},
                 height};
     draw_axes(chart, plot, columns);
     draw_columns(page, chart, plot, columns);
     if (with_lines) draw_lines(page, chart, report, plot, columns);
   }
   if (rows.size() > most_lines)
-    page.element("p", format("Lines of {} of {} ranks, those farthest from the others.", most_lines, rows.size()),
-                 {{"class", "faint"}});
+    page.element(
+        "p",
+        format("Lines of {} of {} ranks, those farthest from the others; a page made with --ranks shows others.",
+               most_lines, rows.size()),
+        {{"class", "faint"}});
   for (const auto& line : trend_lines(report, source.options.top)) page.element("p", line);
   write_folded_table(page, table_of(columns, rows), "Steps as a table");
 }
