@@ -14,6 +14,7 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view none = "–";
+constexpr std::size_t widest_name = 100;  // names of templates run to thousands of characters
 
 struct Reason {
   std::string_view number;
@@ -172,7 +173,9 @@ HtaTable kernel_table(const HtaSection& section, std::size_t limit) {
       {{"rank"}, {"kernel", Align::left, 28}, {"sum µs"}, {"max"}, {"ours"}, {"mean"}, {"ours"}, {"std"}, {"ours"}},
       {}};
   for (const auto& [rank, kernel] : kernels.rows) {
-    std::vector<Cell> cells{{format("{}", rank.value)}, {printable(kernel->name)}, {micros_text(kernel->sum_ns)}};
+    std::vector<Cell> cells{{format("{}", rank.value)},
+                            {shortened_inside(printable(kernel->name), widest_name)},
+                            {micros_text(kernel->sum_ns)}};
     add_pair(cells, micros_text(kernel->hta.max_ns), micros_text(kernel->own.max_ns));
     add_pair(cells, micros_text(kernel->hta.mean_ns), micros_text(kernel->own.mean_ns));
     add_pair(cells, micros_text(kernel->hta.stddev_ns), micros_text(kernel->own.stddev_ns));

@@ -52,13 +52,15 @@ TEST(Hta, ThePageHasTheSameTablesAsTheText) {
   const auto run = testing::run_of(std::string{head} +
                                    "0 runtime 0 5000 cudaLaunchKernel lane=main correlation=1\n"
                                    "0 compute 10000 20000 gemm lane=s7 correlation=1\n"
-                                   "0 compute 30000 40000 gemm lane=s7 correlation=2\n");
+                                   "0 compute 30000 40000 " +
+                                   std::string(5'000, 'k') + " lane=s7 correlation=2\n");
   ReportOptions options;
   options.hta = HtaLastStep::dropped;
   const std::string page = render_html(analyze(*run, options), *run, options);
   EXPECT_THAT(page, HasSubstr("<section id=\"hta\""));
   for (const char* const title : {"Time of each rank", "Launches", "What ran", "Kernels", "Idle time of streams"})
     EXPECT_THAT(page, HasSubstr(format("<caption>HTA: {}</caption>", title)));
+  EXPECT_THAT(page, HasSubstr(std::string(50, 'k') + "…" + std::string(49, 'k') + "<")) << "a name of a template";
   EXPECT_THAT(page, HasSubstr("HTA goes by name: a kernel whose name holds Sync"));
   EXPECT_THAT(render_html(analyze(*run, {}), *run, {}), Not(HasSubstr("id=\"hta\"")));
 }
