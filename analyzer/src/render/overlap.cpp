@@ -39,18 +39,20 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
                                  duration_text(headroom / means.parts()),
                                  section.rank_steps > 0 ? "step and rank" : "rank"));
   noted.notes.emplace_back(
-      "Where operations run at once, an instant is charged to the one that began first. A high share can hide waiting or "
+      "Where operations run at once, an instant is charged to the one that began first. A high share can hide waiting "
+      "or "
       "slow compute.");
   return noted;
 }
 
 NotedTable by_kernel(const OverlapSection& section, std::size_t most) {
-  NotedTable noted{"Kernels that communication slows down",
-                   "median of launches beside communication and alone",
-                   Table{{{"kernel", Align::left, widest_name}, {"beside"}, {"alone"}, {"beside"}, {"alone"}, {"ratio"}, {"cost"}},
-                         {}},
-                   left_out(section.contended.size(), most)};
-  for (const ContendedKernel& kernel : std::span{section.contended}.first(section.contended.size() - noted.left_out.rows))
+  NotedTable noted{
+      "Kernels that communication slows down", "median of launches beside communication and alone",
+      Table{{{"kernel", Align::left, widest_name}, {"beside"}, {"alone"}, {"beside"}, {"alone"}, {"ratio"}, {"cost"}},
+            {}},
+      left_out(section.contended.size(), most)};
+  for (const ContendedKernel& kernel :
+       std::span{section.contended}.first(section.contended.size() - noted.left_out.rows))
     noted.table.rows.push_back({{printable(kernel.short_name)},
                                 {format("{}", kernel.beside)},
                                 {format("{}", kernel.alone)},

@@ -80,11 +80,11 @@ TEST(RenderText, WaitsThatAreUnknownAreNotZero) {
 TEST(RenderText, OfARecordingThatIsCutASlowRankThatIsNotShownIsNamedOnce) {
   auto report = clean_report(*sample_run());
   report.asked_for.ranks = {RankId{0}};
-  report.asked_for.slow_ranks_left_out = {RankId{2}};
+  report.asked_for.slow_ranks_left_out = slow_report(*sample_run()).stragglers->rows;
   report.data_quality = {{Counter::truncated_input, 1}};
   const auto text = rendered(report);
   const std::string verdict = text.substr(0, text.find("\nRUN"));
-  const auto first = verdict.find("Rank 2, which is not shown, is slow.");
+  const auto first = verdict.find("Rank 2, which is not shown, is slow");
   ASSERT_NE(first, std::string::npos);
   EXPECT_EQ(verdict.find("Rank 2, which", first + 1), std::string::npos) << verdict;
 }

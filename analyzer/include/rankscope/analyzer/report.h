@@ -38,7 +38,7 @@ struct AskedFor {
   std::optional<StepRange> steps;
   std::vector<RankId> ranks;
   std::vector<Straggler> slow_ranks_left_out{};  ///< worst first
-  std::vector<RankRow> rows_left_out{};       ///< of the other ranks, for what compares with all
+  std::vector<RankRow> rows_left_out{};          ///< of the other ranks, for what compares with all
 };
 
 struct Report {
