@@ -5,22 +5,13 @@
 
 #include "analyses/asked_for.h"
 #include "analyses/device_work.h"
+#include "analyses/kernel_keys.h"
 #include "analyses/kernel_names.h"
 #include "analyses/key_numbers.h"
 #include "analyses/statistics.h"
-#include "keys.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-/// What may be compared: name, class, grid and block (metrics.md 0). Grid and block unset: all of them.
-struct Key {
-  StringId name{};
-  ActivityClass kind = ActivityClass::compute;
-  StringId grid{};
-  StringId block{};
-  auto operator<=>(const Key&) const = default;
-};
 
 struct Tally {
   std::int64_t exclusive_ns = 0;
@@ -77,10 +68,10 @@ struct Ordered {
   std::vector<std::size_t> row_of_key;
 };
 
-Ordered ordered(const Run& run, std::span<const Key> keys, Tallies& tallies) {
+Ordered ordered(const Run& run, std::span<const KernelKey> keys, Tallies& tallies) {
   std::vector<std::pair<KernelRow, std::size_t>> rows;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const Key& key = keys[i];
+    const KernelKey& key = keys[i];
     const std::string_view name = run.text(key.name);
     const bool computes = key.kind == ActivityClass::compute;
     rows.push_back({{std::string{name}, short_kernel_name(name), text_of(run, key.grid), text_of(run, key.block),
@@ -112,12 +103,7 @@ std::array<std::int64_t, together_count> together(const DeviceWork& work, const 
 
 class Tabulation {
  public:
-  explicit Tabulation(const Run& run)
-      : run_(run),
-        grid_(run.strings().find(keys::grid)),
-        block_(run.strings().find(keys::block)),
-        names_(run),
-        keys_(run) {}
+  explicit Tabulation(const Run& run) : run_(run), key_of_(run), names_(run), keys_(run) {}
 
   void add(RankId rank, const CountedWindows& windows) {
     const DeviceWork work = device_work(run_, rank, windows);
@@ -126,10 +112,8 @@ class Tabulation {
     RankKernels row;
     for (const Activity& activity : work.activities) {
       if (!activity.counted && activity.exclusive_ns == 0) continue;
-      Key key{run_.span(activity.span).name, activity.kind, {}, {}};
-      of_rank.at(names_(key)).add(activity);
-      add_launch_shape(key, activity.span);
-      all_keys_.at(keys_(key)).add(activity);
+      of_rank.at(names_(key_of_.without_shape(activity))).add(activity);
+      all_keys_.at(keys_(key_of_.with_shape(activity))).add(activity);
       row.exclusive_ns += activity.exclusive_ns;
     }
     row.rank = rank;
@@ -158,14 +142,6 @@ class Tabulation {
   }
 
  private:
-  void add_launch_shape(Key& key, SpanId span) const {
-    for (const Attribute& attribute : run_.attributes_of(span)) {
-      if (attribute.value.kind == AttributeKind::number) continue;
-      if (attribute.key == grid_) key.grid = attribute.value.text;
-      if (attribute.key == block_) key.block = attribute.value.text;
-    }
-  }
-
   /// Rows of one rank by key number, until finish() knows the rows of the section.
   void take_names(Tallies& of_rank, RankKernels& row) {
     for (std::size_t key = 0; key < of_rank.all().size(); ++key) {
@@ -179,10 +155,9 @@ class Tabulation {
   }
 
   const Run& run_;
-  StringId grid_;
-  StringId block_;
-  KeyNumbers<Key> names_;
-  KeyNumbers<Key> keys_;
+  KernelKeys key_of_;
+  KeyNumbers<KernelKey> names_;
+  KeyNumbers<KernelKey> keys_;
   Tallies all_names_;
   Tallies all_keys_;
   KernelsSection section_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "keys.h"
 
@@ -51,6 +52,10 @@ RangeWalk::RangeWalk(const Run& run, RangeKind kind)
       rows_(run.strings().size()),
       keys_(run) {}
 
+RangeWalk::RangeWalk(const Run& run, RangeKind kind, RangeWatch watch) : RangeWalk(run, kind) {
+  watch_ = std::move(watch);
+}
+
 bool RangeWalk::is_range(const Span& span) {
   if (kind_ == RangeKind::operators) return span.kind == SpanKind::op;
   if (span.kind != SpanKind::python && !is_annotation(span.kind)) return false;
@@ -94,8 +99,9 @@ void RangeWalk::over(const Lane& lane, const WindowTime& windows, std::span<cons
 void RangeWalk::open(const Span& span, const WindowTime& windows) {
   spend_until(span.time.begin, windows);
   const SpanId id = run_.id_of(span);
-  const std::size_t variant = keys_(Key{span.name, shapes_of(id)});
+  const std::size_t variant = keys_(RangeKey{span.name, shapes_of(id)});
   if (variant >= variants_.size()) variants_.resize(variant + 1);
+  if (watch_.called) watch_.called(keys_.keys()[variant], span.time);
   if (windows.counts(span.time.begin)) {
     ++rows_[span.name.index()].times.calls;
     ++variants_[variant].calls;
@@ -134,6 +140,7 @@ void RangeWalk::spend_until(RunTime time, const WindowTime& windows) {
     const std::int64_t ns = windows.length_ns({now_, time});
     rows_[open_.back().name.index()].times.self_ns += ns;
     variants_[open_.back().variant].self_ns += ns;
+    if (watch_.spent) watch_.spent(keys_.keys()[open_.back().variant], {now_, time});
   }
   now_ = time;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,10 +21,25 @@ struct LaunchedTime {
   std::int64_t exclusive_ns = 0;
 };
 
+/// A range with its inputs, where they were recorded.
+struct RangeKey {
+  StringId name{};
+  StringId shapes{};
+  auto operator<=>(const RangeKey&) const = default;
+};
+
+/// Hears of each range, and of each stretch of host time in which it was the innermost one.
+struct RangeWatch {
+  std::function<void(const RangeKey& key, TimeRange range)> called;
+  std::function<void(const RangeKey& key, TimeRange stretch)> spent;
+};
+
 /// Walks threads and charges each instant of the host, and each launch, to the innermost range.
 class RangeWalk {
  public:
   RangeWalk(const Run& run, RangeKind kind);
+  /// The same walk for somebody who wants to know when.
+  RangeWalk(const Run& run, RangeKind kind, RangeWatch watch);
 
   /// `launches` are those of the whole process, by `from`.
   void over(const Lane& lane, const WindowTime& windows, std::span<const LaunchedTime> launches);
@@ -31,11 +47,6 @@ class RangeWalk {
   [[nodiscard]] OperatorTable finish() &&;
 
  private:
-  struct Key {
-    StringId name{};
-    StringId shapes{};
-    auto operator<=>(const Key&) const = default;
-  };
   struct Row {
     OperatorTimes times;
     BackwardTimes backward;
@@ -66,11 +77,12 @@ class RangeWalk {
 
   const Run& run_;
   RangeKind kind_;
+  RangeWatch watch_;
   StringId input_dims_;
   bool any_forward_link_ = false;
   std::vector<std::uint8_t> is_annotation_;  // by name: 0 = no, 1 = yes, 2 = not looked up
   std::vector<Row> rows_;                    // by name
-  KeyNumbers<Key> keys_;
+  KeyNumbers<RangeKey> keys_;
   std::vector<Variant> variants_;  // by key
   std::vector<Open> open_;         // innermost last
   RunTime now_ = RunTime::min();

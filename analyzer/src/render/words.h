@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyses/apportion.h"
 #include "units.h"
 
 namespace rankscope::analyzer {
@@ -29,10 +30,6 @@ namespace rankscope::analyzer {
 
 /// A share of one: "27 %", "3.4 %", "< 0.1 %".
 [[nodiscard]] std::string percent_text(double share);
-
-/// `parts` in whole units that add up to `whole` (largest remainder, ties to the first; metrics.md C2). All 0 if the
-/// parts are.
-[[nodiscard]] std::vector<std::int64_t> apportioned(std::span<const std::int64_t> parts, std::int64_t whole);
 
 /// A fixed number of decimals from an integer: 1234 with 2 is "12.34".
 [[nodiscard]] std::string decimal(std::int64_t value, int decimals);
