@@ -35,8 +35,12 @@ Result<std::map<std::string, std::uint32_t>> map_from(std::string_view text) {
 
 }  // namespace
 
+void add_rank_map(CLI::App& app, std::string& rank_map) {
+  app.add_option("--rank-map", rank_map, "ranks of trace files that do not tell: FILE=RANK,...");
+}
+
 CLI::Option* add_run(CLI::App& app, RunArgument& argument) {
-  app.add_option("--rank-map", argument.rank_map, "ranks of trace files that do not tell: FILE=RANK,...");
+  add_rank_map(app, argument.rank_map);
   return app
       .add_option("RUN", argument.paths,
                   "a .rankscope folder or pack, Kineto JSON, .sqlite of Nsight Systems, or a folder of these")

@@ -19,6 +19,7 @@ struct RunArgument {
 
 /// Declares RUN and --rank-map; returns RUN.
 CLI::Option* add_run(CLI::App& app, RunArgument& argument);
+void add_rank_map(CLI::App& app, std::string& rank_map);
 /// `usage` errors for a map that is none.
 [[nodiscard]] Result<std::shared_ptr<const Run>> open(const RunArgument& argument);
 /// `usage` error if writing to `out` would replace what is read.

@@ -1,5 +1,6 @@
 #include "selection.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "rankscope/core/format.h"
@@ -76,6 +77,22 @@ Result<analyzer::ReportOptions> options_from(const Selection& selection) {
   options.include_warm_up = selection.include_warm_up;
   options.top = selection.top;
   return options;
+}
+
+Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options) {
+  for (const RankId rank : options.ranks)
+    if (std::ranges::find(run.ranks(), rank) == run.ranks().end())
+      return fail(ErrorKind::usage, format("--ranks: there is no rank {} in this recording; its ranks are {} to {}",
+                                           rank.value, run.ranks().empty() ? 0 : run.ranks().front().value,
+                                           run.ranks().empty() ? 0 : run.ranks().back().value));
+  return {};
+}
+
+Result<void> check_steps(const analyzer::Report& report) {
+  if (!report.asked_for.steps || report.steps) return {};
+  const std::string& why = report.steps.error().why;
+  return fail(ErrorKind::usage,
+              report.steps_recorded ? "--steps: " + why : "--steps: there are no steps to choose from: " + why);
 }
 
 Result<analyzer::Selection> limits_from(const Selection& selection) {
