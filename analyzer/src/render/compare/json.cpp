@@ -1,0 +1,165 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "compare/bootstrap.h"
+#include "compare/key_changes.h"
+#include "render/compare/words.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Enough digits for a ratio, few enough that the text does not depend on the last bit.
+Json rounded(double value) { return std::round(value * 1e6) / 1e6; }
+Json rounded_or_null(const std::optional<double>& value) { return value ? rounded(*value) : Json(nullptr); }
+
+Json run_json(const ComparedRun& run) {
+  Json out;
+  out["name"] = run.name.path;
+  out["source"] = run.source;
+  out["ranks"] = run.ranks;
+  out["world_size"] = run.world_size;
+  out["counted_steps"] = run.counted_steps;
+  out["median_step_ns"] = run.median_ns ? Json(*run.median_ns) : Json(nullptr);
+  if (!run.median_ns) out["why"]["median_step_ns"] = run.why_no_steps;
+  out["losses"] = run.losses;
+  return out;
+}
+
+Json steps_json(const StepComparison& steps) {
+  Json out;
+  out["verdict"] = name_of(steps.verdict);
+  out["change"] = rounded_or_null(steps.change);
+  out["low"] = rounded_or_null(steps.low);
+  out["high"] = rounded_or_null(steps.high);
+  out["severity"] = name_of(steps.severity);
+  if (!steps.why.empty()) out["why"] = steps.why;
+  out["method"] = {{"interval", "moving-block bootstrap, 95 %"},
+                   {"draws", bootstrap_draws},
+                   {"seed", bootstrap_seed},
+                   {"least_steps", least_steps},
+                   {"least_change", least_change}};
+  return out;
+}
+
+Json ranks_json(const std::vector<RankId>& ranks) {
+  Json list = Json::array();
+  for (const RankId rank : ranks) list.push_back(rank.value);
+  return list;
+}
+
+Json change_json(std::int64_t a, std::int64_t b) { return {{"a_ns", a}, {"b_ns", b}, {"change_ns", b - a}}; }
+
+Json split_json(const SplitChange& row) {
+  Json out;
+  out["who"] = row.who;
+  out["ranks_a"] = ranks_json(row.ranks_a);
+  out["ranks_b"] = ranks_json(row.ranks_b);
+  out["rank_steps_a"] = row.a.rank_steps;
+  out["rank_steps_b"] = row.b.rank_steps;
+  out["window"] = change_json(row.a.window_ns, row.b.window_ns);
+  for (std::size_t i = 0; i < split_part_count; ++i) {
+    const auto part = static_cast<SplitPart>(i);
+    out["parts"][name_of(part)] = change_json(row.a.of(part), row.b.of(part));
+  }
+  return out;
+}
+
+Json parts_json(const Section<SplitComparison>& split) {
+  if (!split) return {{"unavailable", split.error().why}};
+  Json out;
+  out["mean_of"] = "step and rank";
+  out["pairing"] = split->pairing;
+  out["all"] = split_json(split->all);
+  out["ranks"] = Json::array();
+  for (const SplitChange& row : split->ranks) out["ranks"].push_back(split_json(row));
+  return out;
+}
+
+Json key_json(const KeyChange& row) {
+  Json out;
+  out["kind"] = name_of(row.key.kind);
+  out["name"] = row.key.name;
+  if (!row.key.detail.empty()) out["detail"] = row.key.detail;
+  out.update(change_json(row.a_ns, row.b_ns));
+  out["count_a"] = row.count_a;
+  out["count_b"] = row.count_b;
+  out["median_a_ns"] = row.count_a > 0 ? Json(row.median_a_ns) : Json(nullptr);
+  out["median_b_ns"] = row.count_b > 0 ? Json(row.median_b_ns) : Json(nullptr);
+  if (row.q) out["q"] = rounded(*row.q);
+  return out;
+}
+
+Json keys_json(const KeyComparison& keys) {
+  const auto list = [](const std::vector<KeyChange>& rows) {
+    Json out = Json::array();
+    for (const KeyChange& row : rows) out.push_back(key_json(row));
+    return out;
+  };
+  Json out;
+  out["mean_of"] = "step and rank";
+  out["least_change_ns"] = keys.least_change_ns;
+  out["in_both"] = keys.in_both;
+  out["tested"] = keys.tested;
+  if (!keys.not_tested.empty()) out["not_tested"] = keys.not_tested;
+  out["changed"] = list(keys.changed);
+  out["maybe_chance"] = keys.maybe_chance;
+  out["new"] = list(keys.appeared);
+  out["gone"] = list(keys.gone);
+  out["small_new"] = keys.small_appeared;
+  out["small_gone"] = keys.small_gone;
+  out["medians"] = list(keys.medians);
+  return out;
+}
+
+Json differences_json(const Likeness& likeness) {
+  Json list = Json::array();
+  const auto value = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  for (const Difference& row : likeness.differences)
+    list.push_back({{"what", row.what}, {"a", value(row.a)}, {"b", value(row.b)}, {"must_agree", row.must_agree}});
+  return list;
+}
+
+Json scaling_json(const Section<Scaling>& scaling) {
+  if (!scaling) return {{"unavailable", scaling.error().why}};
+  return {{"computation_same_problem", rounded(scaling->same_problem)},
+          {"computation_grown_problem", rounded(scaling->grown_problem)},
+          {"parallel_a", rounded(scaling->parallel_a)},
+          {"parallel_b", rounded(scaling->parallel_b)},
+          {"global_same_problem", rounded(scaling->same_problem * scaling->parallel_b)},
+          {"global_grown_problem", rounded(scaling->grown_problem * scaling->parallel_b)}};
+}
+
+Json gate_json(const Gate& gate) {
+  Json out;
+  out["verdict"] = name_of(gate.verdict);
+  out["max_regression"] = rounded(gate.limit);
+  if (!gate.why.empty()) out["why"] = gate.why;
+  return out;
+}
+
+}  // namespace
+
+std::string render_json(const ComparisonView& view) {
+  const Comparison& comparison = view.comparison;
+  Json out;
+  out["schema"] = "rankscope.compare/1";
+  if (view.gate) out["gate"] = gate_json(*view.gate);
+  out["summary"] = verdict_line(view);
+  out["a"] = run_json(comparison.a);
+  out["b"] = run_json(comparison.b);
+  if (comparison.asked_for.steps)
+    out["asked_for"]["steps"] = {comparison.asked_for.steps->first, comparison.asked_for.steps->second};
+  if (!comparison.asked_for.ranks.empty()) out["asked_for"]["ranks"] = ranks_json(comparison.asked_for.ranks);
+  out["step_time"] = steps_json(comparison.steps);
+  out["parts"] = parts_json(comparison.split);
+  out["keys"] = keys_json(comparison.keys);
+  out["differences"] = differences_json(comparison.likeness);
+  out["not_stated"] = comparison.likeness.unknown;
+  if (comparison.scaling) out["scaling"] = scaling_json(*comparison.scaling);
+  out["caveats"] = caveats_of(comparison);
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rankscope::analyzer

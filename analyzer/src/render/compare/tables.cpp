@@ -1,0 +1,239 @@
+#include "render/compare/tables.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "analyses/apportion.h"
+#include "analyses/kernel_names.h"
+#include "rankscope/core/format.h"
+#include "render/compare/words.h"
+#include "render/means.h"
+#include "render/words.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::size_t widest_name = 34;
+constexpr std::size_t most_ranks = 16;
+constexpr std::string_view none = "–";
+
+std::string percent_of(std::int64_t change, std::int64_t of) {
+  return of > 0 ? signed_percent(static_cast<double>(change) / static_cast<double>(of)) : std::string{none};
+}
+
+Tone tone_of_change(std::int64_t change, std::int64_t step) {
+  if (std::abs(change) * 100 < step || change == 0) return Tone::plain;
+  return change > 0 ? Tone::bad : Tone::good;
+}
+
+/// Whole microseconds that add up to those of the window (C2).
+std::vector<std::int64_t> microseconds(const SplitMean& mean) {
+  std::vector<std::int64_t> parts = apportioned(mean.parts_ns, (mean.window_ns + 500) / 1000);
+  parts.push_back((mean.window_ns + 500) / 1000);
+  return parts;
+}
+
+std::vector<Cell> change_row(std::string name, std::int64_t a, std::int64_t b, std::int64_t step) {
+  const Tone tone = tone_of_change(b - a, step);
+  return {{std::move(name)},        {decimal(a, 3)},        {decimal(b, 3)},
+          {signed_ms(b - a), tone}, {percent_of(b - a, a)}, {percent_of(b - a, step)}};
+}
+
+Table change_table(const ComparisonView& view, std::string_view what) {
+  return {{{std::string{what}, Align::left},
+           {title_of(view.comparison.a)},
+           {title_of(view.comparison.b)},
+           {"change"},
+           {"in %"},
+           {"of the step"}},
+          {}};
+}
+
+NotedTable parts_table(const ComparisonView& view) {
+  const SplitChange& all = view.comparison.split->all;
+  NotedTable noted{
+      "Where the time went", "ms per step and rank; a column adds up to its last row", change_table(view, "part"), {}};
+  const auto a = microseconds(all.a);
+  const auto b = microseconds(all.b);
+  for (std::size_t i = 0; i < split_part_count; ++i)
+    if (a[i] != 0 || b[i] != 0)
+      noted.table.rows.push_back(change_row(std::string{words_of(static_cast<SplitPart>(i))}, a[i], b[i], a.back()));
+  noted.table.rows.push_back(change_row("the step's window", a.back(), b.back(), a.back()));
+  return noted;
+}
+
+/// The part that changed most, in words.
+std::string largest_change(const SplitChange& row) {
+  SplitPart largest = SplitPart::compute;
+  for (std::size_t i = 0; i < split_part_count; ++i)
+    if (const auto part = static_cast<SplitPart>(i); std::abs(row.change_ns(part)) > std::abs(row.change_ns(largest)))
+      largest = part;
+  if (row.change_ns(largest) == 0) return std::string{none};
+  return format("{} {}", words_of(largest), signed_ms((row.change_ns(largest)) / 1000));
+}
+
+NotedTable ranks_table(const ComparisonView& view) {
+  const SplitComparison& split = *view.comparison.split;
+  NotedTable noted{"Ranks", "ms per step", change_table(view, "who"), {split.pairing}};
+  noted.table.columns.push_back({"mostly", Align::left, 34});
+  const std::size_t limit = std::max(most_ranks, view.top);
+  std::vector<const SplitChange*> rows;
+  for (const SplitChange& row : split.ranks) rows.push_back(&row);
+  if (rows.size() > limit) {
+    std::ranges::stable_sort(rows, {}, [](const SplitChange* row) { return -std::abs(row->window_change_ns()); });
+    noted.notes.push_back(format("{} more, which changed less; the JSON has all.", rows.size() - limit));
+    rows.resize(limit);
+  }
+  for (const SplitChange* row : rows) {
+    const std::int64_t a = (row->a.window_ns + 500) / 1000;
+    const std::int64_t b = (row->b.window_ns + 500) / 1000;
+    noted.table.rows.push_back(change_row(printable(row->who), a, b, a));
+    noted.table.rows.back().push_back({largest_change(*row)});
+  }
+  return noted;
+}
+
+std::string key_name(const CompareKey& key) {
+  const bool kernel = key.kind == KeyKind::kernel || key.kind == KeyKind::comm_kernel;
+  const bool of_group = key.kind == KeyKind::wait || key.kind == KeyKind::transfer;
+  if (of_group) return printable(key.detail + " in " + key.name);
+  return printable(kernel ? short_kernel_name(key.name) : key.name);
+}
+
+std::string each_text(const KeyChange& row) {
+  if (row.count_a == 0) return duration_text(row.median_b_ns);
+  if (row.count_b == 0) return duration_text(row.median_a_ns);
+  return format("{} → {}", duration_text(row.median_a_ns), duration_text(row.median_b_ns));
+}
+
+Table key_table(const ComparisonView& view, const std::vector<KeyChange>& keys) {
+  Table table{{{"name", Align::left, widest_name},
+               {"kind", Align::left},
+               {title_of(view.comparison.a)},
+               {title_of(view.comparison.b)},
+               {"in %"},
+               {"of the step"},
+               {"each (median)", Align::left}},
+              {}};
+  const std::int64_t step = view.comparison.a.median_ns.value_or(0);
+  for (const KeyChange& row : std::span{keys}.first(std::min(view.top, keys.size()))) {
+    table.rows.push_back({{key_name(row.key)},
+                          {std::string{words_of(row.key.kind)}},
+                          {mean_ms(row.a_ns, 1)},
+                          {mean_ms(row.b_ns, 1)},
+                          {percent_of(row.change_ns(), row.a_ns), tone_of_change(row.change_ns(), step)},
+                          {percent_of(row.change_ns(), step)},
+                          {each_text(row)}});
+  }
+  return table;
+}
+
+/// Grids, blocks and inputs where they tell rows of one name apart.
+void note_details(const ComparisonView& view, const std::vector<KeyChange>& keys, NotedTable& noted) {
+  const auto shown = std::span{keys}.first(std::min(view.top, keys.size()));
+  for (const KeyChange& row : shown) {
+    const std::string name = key_name(row.key);
+    const auto same = [&](const KeyChange& other) { return key_name(other.key) == name; };
+    const bool of_group = row.key.kind == KeyKind::wait || row.key.kind == KeyKind::transfer;
+    if (!of_group && !row.key.detail.empty() && std::ranges::count_if(shown, same) > 1)
+      noted.notes.push_back(
+          format("{} ({}): {}", name, mean_ms(std::max(row.a_ns, row.b_ns), 1), printable(row.key.detail)));
+  }
+  if (keys.size() > view.top)
+    noted.notes.push_back(format("{} more; --top {} shows all.", keys.size() - view.top, keys.size()));
+}
+
+NotedTable changed_table(const ComparisonView& view) {
+  const KeyComparison& keys = view.comparison.keys;
+  NotedTable noted{"What changed", "ms per step and rank", key_table(view, keys.changed), {}};
+  note_details(view, keys.changed, noted);
+  if (keys.not_tested.empty()) {
+    noted.notes.push_back(
+        format("Beyond chance: of such a list at most 5 % are false on average ({} that take 1 % of a step were "
+               "tested, Mann-Whitney over the steps, Benjamini-Hochberg over the list).",
+               keys.tested));
+  } else {
+    noted.notes.push_back(format("Not tested: {}. This may be chance.", printable(keys.not_tested)));
+  }
+  return noted;
+}
+
+NotedTable one_sided_table(const ComparisonView& view, std::string title, const std::vector<KeyChange>& keys) {
+  NotedTable noted{std::move(title), "ms per step and rank", key_table(view, keys), {}};
+  note_details(view, keys, noted);
+  return noted;
+}
+
+/// Without steps: calls and the median of a single one.
+NotedTable single_table(const ComparisonView& view, std::string title, const std::vector<KeyChange>& keys) {
+  const std::string a = title_of(view.comparison.a);
+  const std::string b = title_of(view.comparison.b);
+  NotedTable noted{
+      std::move(title),
+      "a single one; without steps nothing can be said of the whole",
+      {{{"name", Align::left, widest_name}, {"kind", Align::left}, {"calls " + a}, {"calls " + b}, {a}, {b}, {"in %"}},
+       {}},
+      {}};
+  const auto median = [](std::int64_t ns, std::int64_t count) {
+    return count > 0 ? duration_text(ns) : std::string{none};
+  };
+  for (const KeyChange& row : std::span{keys}.first(std::min(view.top, keys.size()))) {
+    const bool both = row.count_a > 0 && row.count_b > 0;
+    noted.table.rows.push_back(
+        {{key_name(row.key)},
+         {std::string{words_of(row.key.kind)}},
+         {format("{}", row.count_a)},
+         {format("{}", row.count_b)},
+         {median(row.median_a_ns, row.count_a)},
+         {median(row.median_b_ns, row.count_b)},
+         {both ? percent_of(row.median_b_ns - row.median_a_ns, row.median_a_ns) : std::string{none}}});
+  }
+  if (keys.size() > view.top)
+    noted.notes.push_back(format("{} more; --top {} shows all.", keys.size() - view.top, keys.size()));
+  return noted;
+}
+
+}  // namespace
+
+std::vector<NotedTable> split_tables(const ComparisonView& view) {
+  if (!view.comparison.split) return {};
+  const SplitComparison& split = *view.comparison.split;
+  std::vector<NotedTable> tables{parts_table(view)};
+  const bool says_more = split.ranks.size() > 1 || (split.ranks.size() == 1 && split.ranks.front().who != "all ranks");
+  if (says_more) {
+    tables.push_back(ranks_table(view));
+  } else {
+    tables.back().notes.push_back(split.pairing);
+  }
+  return tables;
+}
+
+std::vector<NotedTable> key_tables(const ComparisonView& view) {
+  const KeyComparison& keys = view.comparison.keys;
+  const auto one_sided = keys.least_change_ns > 0 ? one_sided_table : single_table;
+  std::vector<NotedTable> tables;
+  if (!keys.changed.empty()) tables.push_back(changed_table(view));
+  if (!keys.medians.empty()) tables.push_back(single_table(view, "Medians", keys.medians));
+  if (!keys.appeared.empty()) tables.push_back(one_sided(view, "New in " + title_of(view.comparison.b), keys.appeared));
+  if (!keys.gone.empty()) tables.push_back(one_sided(view, "Only in " + title_of(view.comparison.a), keys.gone));
+  return tables;
+}
+
+std::vector<NotedTable> difference_tables(const ComparisonView& view) {
+  if (view.comparison.likeness.differences.empty()) return {};
+  NotedTable noted{"What differs",
+                   "as the runs state it",
+                   {{{"what", Align::left},
+                     {title_of(view.comparison.a), Align::left, 36},
+                     {title_of(view.comparison.b), Align::left, 36}},
+                    {}},
+                   {}};
+  for (const Difference& row : view.comparison.likeness.differences)
+    noted.table.rows.push_back({{printable(row.what), row.must_agree ? Tone::warning : Tone::plain},
+                                {row.a.empty() ? std::string{none} : printable(row.a)},
+                                {row.b.empty() ? std::string{none} : printable(row.b)}});
+  return {std::move(noted)};
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,268 @@
+// Two runs against each other, on runs whose difference is known (metrics.md 17).
+#include "rankscope/analyzer/compare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "analyzer/analyses/synthetic_run.h"
+#include "rankscope/core/format.h"
+#include "support/changed_run.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::make;
+using testing::run_of;
+using testing::StepPlan;
+using testing::SyntheticRun;
+using Lines = std::vector<std::string>;
+
+Comparison compare_runs(const Run& a, const Run& b, const ReportOptions& options = {}) {
+  return compare(digest(a, options, {"A", "a"}), digest(b, options, {"B", "b"}));
+}
+
+Lines names_of(const std::vector<KeyChange>& keys) {
+  Lines names;
+  for (const KeyChange& row : keys) names.push_back(row.key.name);
+  return names;
+}
+
+/// One GPU: three kernels after each other in each step, with seeded noise.
+std::string gpu_text(int steps, std::uint64_t seed, std::string_view more = {}) {
+  std::mt19937_64 random{seed};
+  std::normal_distribution<double> normal(1, 0.01);
+  std::string text =
+      "@run source=kineto clock=same_host clock_error=1000\n@rank 0 meta.global_batch=32 meta.dtype=f32\n"
+      "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n";
+  text += more;
+  std::int64_t now = 0;
+  for (int step = 0; step < steps; ++step) {
+    const std::int64_t begin = now;
+    for (const auto& [name, ms] : {std::pair{"gemm", 6}, std::pair{"softmax", 3}, std::pair{"norm", 1}}) {
+      const auto length = static_cast<std::int64_t>(ms * 1e6 * normal(random));
+      text += format("0 compute {} {} {} lane=s7 grid=@\"[8,1,1]\" block=@\"[128,1,1]\"\n", now, now + length, name);
+      now += length + 1000;
+    }
+    text += format("0 step {} {} step index={}\n", begin, now, step);
+  }
+  return text;
+}
+
+TEST(Compare, ARunWithItselfFindsNothing) {
+  const auto run = make({});
+  const Comparison found = compare_runs(*run, *run);
+  EXPECT_EQ(found.steps.verdict, StepVerdict::unchanged);
+  EXPECT_EQ(found.steps.change, 0.0);
+  EXPECT_THAT(found.keys.changed, IsEmpty());
+  EXPECT_THAT(found.keys.appeared, IsEmpty());
+  EXPECT_THAT(found.keys.gone, IsEmpty());
+  EXPECT_GT(found.keys.tested, 0);
+  EXPECT_EQ(found.keys.maybe_chance, 0);
+  EXPECT_EQ(found.split->all.window_change_ns(), 0);
+  EXPECT_THAT(found.likeness.differences, IsEmpty());
+}
+
+TEST(Compare, OneKernelThatIsTwentyPercentSlowerIsExactlyWhatIsFound) {
+  const auto run = run_of(gpu_text(20, 1));
+  const auto slower = testing::with_longer_kernel(*run, "softmax", 1.2);
+  const Comparison found = compare_runs(*run, *slower);
+  EXPECT_EQ(found.steps.verdict, StepVerdict::slower);
+  EXPECT_NEAR(*found.steps.change, 0.06, 0.005);
+  ASSERT_THAT(names_of(found.keys.changed), ElementsAre("softmax"));
+  const KeyChange& key = found.keys.changed.front();
+  EXPECT_NEAR(static_cast<double>(key.b_ns) / static_cast<double>(key.a_ns), 1.2, 1e-6);
+  EXPECT_EQ(key.key.detail, "grid [8,1,1], block [128,1,1]");
+  EXPECT_LT(*key.q, 0.001);
+  EXPECT_EQ(found.keys.maybe_chance, 0);
+  EXPECT_THAT(found.keys.appeared, IsEmpty());
+  EXPECT_THAT(found.keys.gone, IsEmpty());
+  EXPECT_NEAR(static_cast<double>(found.split->all.change_ns(SplitPart::compute)), static_cast<double>(key.change_ns()),
+              2);
+}
+
+TEST(Compare, TheOtherWayRoundItIsFaster) {
+  const auto run = run_of(gpu_text(20, 1));
+  const auto slower = testing::with_longer_kernel(*run, "gemm", 1.2);
+  const Comparison found = compare_runs(*slower, *run);
+  EXPECT_EQ(found.steps.verdict, StepVerdict::faster);
+  EXPECT_THAT(names_of(found.keys.changed), ElementsAre("gemm"));
+}
+
+TEST(Compare, ASlowKernelAmongFewStepsIsShownButNotClaimed) {
+  const auto run = run_of(gpu_text(5, 1));
+  const auto slower = testing::with_longer_kernel(*run, "softmax", 1.2);
+  const Comparison found = compare_runs(*run, *slower);
+  EXPECT_EQ(found.steps.verdict, StepVerdict::cannot_tell);
+  EXPECT_THAT(found.steps.why, HasSubstr("A has 5 counted steps, and 10 are needed"));
+  EXPECT_FALSE(found.steps.low);
+  EXPECT_THAT(names_of(found.keys.changed), ElementsAre("softmax"));
+  EXPECT_FALSE(found.keys.changed.front().q);
+  EXPECT_THAT(found.keys.not_tested, HasSubstr("10 are needed"));
+}
+
+TEST(Compare, ASlowRankShowsInItsComputationAndInTheWaitingOfTheOthers) {
+  const auto clean = make({.steps = 30});
+  const auto slow = make({.steps = 30, .seed = 2, .fault = [](StepPlan& plan, std::uint32_t rank, std::int64_t) {
+                            if (rank == 2) plan.backward *= 1.3;
+                          }});
+  const Comparison found = compare_runs(*clean, *slow);
+  EXPECT_EQ(found.steps.verdict, StepVerdict::slower);
+  ASSERT_EQ(found.split->ranks.size(), 4U);
+  EXPECT_EQ(found.split->ranks[2].who, "rank 2");
+  EXPECT_GT(found.split->ranks[2].change_ns(SplitPart::compute), 15'000'000);
+  EXPECT_LT(std::abs(found.split->ranks[1].change_ns(SplitPart::compute)), 1'000'000);
+  EXPECT_GT(found.split->ranks[1].change_ns(SplitPart::exposed_wait), 15'000'000);
+  EXPECT_THAT(names_of(found.keys.changed), ::testing::UnorderedElementsAre("backward_block", "backward", "dp"));
+  const auto waiting = std::ranges::find(found.keys.changed, "dp", [](const KeyChange& row) { return row.key.name; });
+  EXPECT_EQ(waiting->key.kind, KeyKind::wait);
+  EXPECT_EQ(waiting->key.detail, "allreduce");
+}
+
+TEST(Compare, PartsAddUpToTheWindowInEveryRow) {
+  const auto a = make({.ranks = 3, .steps = 13, .seed = 5});
+  const auto b = make({.ranks = 3, .steps = 17, .noise = 0.05, .seed = 6});
+  const Comparison found = compare_runs(*a, *b);
+  std::vector<SplitChange> rows = found.split->ranks;
+  rows.push_back(found.split->all);
+  for (const SplitChange& row : rows) {
+    std::int64_t change = 0;
+    for (std::size_t i = 0; i < split_part_count; ++i) change += row.change_ns(static_cast<SplitPart>(i));
+    EXPECT_EQ(change, row.window_change_ns()) << row.who;
+    EXPECT_EQ(std::accumulate(row.a.parts_ns.begin(), row.a.parts_ns.end(), std::int64_t{0}), row.a.window_ns);
+  }
+  EXPECT_EQ(found.split->all.a.rank_steps, 3 * 13);
+}
+
+TEST(Compare, NewAndGoneKernelsAreNoChangedOnes) {
+  std::string other = gpu_text(12, 3);
+  for (std::size_t at = other.find("softmax"); at != std::string::npos; at = other.find("softmax"))
+    other.replace(at, 7, "flash");
+  const Comparison found = compare_runs(*run_of(gpu_text(12, 3)), *run_of(other));
+  EXPECT_THAT(names_of(found.keys.appeared), ElementsAre("flash"));
+  EXPECT_THAT(names_of(found.keys.gone), ElementsAre("softmax"));
+  EXPECT_THAT(found.keys.changed, IsEmpty());
+}
+
+TEST(Compare, WithoutStepsOnlyMediansAreCompared) {
+  const auto text = [](int ns) {
+    return format(
+        "@lane 0 s7 kind=stream number=7 device=0\n0 compute 0 {} gemm lane=s7\n0 compute 1000 1100 norm "
+        "lane=s7\n",
+        ns);
+  };
+  const Comparison found = compare_runs(*run_of(text(100)), *run_of(text(150)));
+  EXPECT_EQ(found.steps.verdict, StepVerdict::cannot_tell);
+  EXPECT_THAT(found.steps.why, HasSubstr("no step marks were recorded"));
+  EXPECT_FALSE(found.steps.change);
+  EXPECT_FALSE(found.split);
+  EXPECT_THAT(found.keys.changed, IsEmpty());
+  ASSERT_THAT(names_of(found.keys.medians), ElementsAre("gemm"));
+  EXPECT_EQ(found.keys.medians.front().median_b_ns, 150);
+}
+
+TEST(Compare, RunsOfDifferentSizePairTheirPeersAndSayHowTheyScale) {
+  const auto two = make({.ranks = 2, .head = "@run clock=same_host clock_error=1000 world_size=2\n"});
+  const auto four = make({.ranks = 4, .seed = 3, .head = "@run clock=same_host clock_error=1000 world_size=4\n"});
+  const Comparison found = compare_runs(*two, *four);
+  ASSERT_EQ(found.split->ranks.size(), 1U);
+  EXPECT_EQ(found.split->ranks.front().who, "all ranks");
+  EXPECT_EQ(found.split->ranks.front().ranks_b.size(), 4U);
+  ASSERT_TRUE(found.scaling && *found.scaling);
+  EXPECT_NEAR((*found.scaling)->same_problem, 0.5, 0.02) << "each rank computes as before";
+  EXPECT_NEAR((*found.scaling)->grown_problem, 1, 0.04);
+}
+
+TEST(Compare, RanksThatAreNotAskedForAreLeftOut) {
+  const auto run = make({});
+  ReportOptions options;
+  options.ranks = {RankId{1}};
+  const Comparison found = compare_runs(*run, *run, options);
+  ASSERT_EQ(found.split->ranks.size(), 1U);
+  EXPECT_EQ(found.split->ranks.front().who, "rank 1");
+  EXPECT_FALSE(found.scaling);
+}
+
+TEST(Compare, WhatMustAgreeIsNamedFirst) {
+  const auto a = run_of(gpu_text(12, 1));
+  std::string text = gpu_text(12, 1);
+  text.replace(text.find("f32"), 3, "bf16");
+  const Comparison found = compare_runs(*a, *run_of(text));
+  ASSERT_EQ(found.likeness.differences.size(), 1U);
+  EXPECT_EQ(found.likeness.differences.front().what, "dtype");
+  EXPECT_TRUE(found.likeness.differences.front().must_agree);
+  EXPECT_THAT(found.likeness.unknown, IsEmpty());
+  const Comparison unknown = compare_runs(*make({}), *make({}));
+  EXPECT_THAT(unknown.likeness.unknown, ElementsAre("batch", "dtype"));
+}
+
+/// The words "changed" and "slower" must be rare on runs that differ by chance only.
+TEST(Compare, NoiseIsHardlyEverAFind) {
+  constexpr int pairs = 60;
+  int steps = 0;
+  int keys = 0;
+  for (int pair = 0; pair < pairs; ++pair) {
+    const auto seed = static_cast<std::uint64_t>(pair);
+    const auto a = make({.ranks = 2, .steps = 12, .noise = 0.03, .seed = 2 * seed + 100});
+    const auto b = make({.ranks = 2, .steps = 12, .noise = 0.03, .seed = 2 * seed + 101});
+    const RunDigest of_a = digest(*a, {}, {"A", "a"});
+    const Comparison found = compare(of_a, digest(*b, {}, {"B", "b"}));
+    if (found.steps.verdict != StepVerdict::unchanged) ++steps;
+    if (!found.keys.changed.empty()) ++keys;
+    const Comparison itself = compare(of_a, of_a);
+    EXPECT_EQ(itself.steps.verdict, StepVerdict::unchanged);
+    EXPECT_THAT(itself.keys.changed, IsEmpty());
+  }
+  EXPECT_LT(steps, pairs / 20);
+  EXPECT_LT(keys, pairs / 20);
+}
+
+Comparison with_change(double change, double low, double high) {
+  Comparison comparison;
+  comparison.steps = {StepVerdict::slower, {}, change, low, high, FindingSeverity::minor};
+  return comparison;
+}
+
+GateVerdict verdict_of(double change, double low, double high, double limit = 0.03) {
+  return judge(with_change(change, low, high), limit, Likes::must_agree).verdict;
+}
+
+TEST(Gate, FailsOnlyAboveTheLimitAndBeyondChance) {
+  EXPECT_EQ(verdict_of(0.05, 0.01, 0.08), GateVerdict::fail);
+  EXPECT_EQ(verdict_of(0.05, -0.01, 0.12), GateVerdict::cannot_tell) << "it may be chance";
+  EXPECT_EQ(verdict_of(0.02, 0.01, 0.04), GateVerdict::pass) << "slower, but by less than the limit";
+}
+
+TEST(Gate, PassesOnlyIfTheIntervalEndsBelowTwiceTheLimit) {
+  EXPECT_EQ(verdict_of(0.00, -0.02, 0.06), GateVerdict::pass);
+  EXPECT_EQ(verdict_of(0.00, -0.02, 0.07), GateVerdict::cannot_tell);
+  EXPECT_EQ(verdict_of(0.00, -0.01, 0.01, 0), GateVerdict::pass) << "a limit of 0 leaves room for 1 %";
+  EXPECT_EQ(verdict_of(0.00, -0.01, 0.02, 0), GateVerdict::cannot_tell);
+}
+
+TEST(Gate, AnotherJobIsNotJudgedUnlessAskedFor) {
+  Comparison comparison = with_change(0, -0.01, 0.01);
+  comparison.likeness.differences = {{"world size", "4", "8", true}, {"host", "n0", "n1", false}};
+  const Gate gate = judge(comparison, 0.03, Likes::must_agree);
+  EXPECT_EQ(gate.verdict, GateVerdict::cannot_tell);
+  EXPECT_THAT(gate.why, HasSubstr("world size 4 against 8"));
+  EXPECT_EQ(judge(comparison, 0.03, Likes::may_differ).verdict, GateVerdict::pass);
+  comparison.likeness.differences.erase(comparison.likeness.differences.begin());
+  EXPECT_EQ(judge(comparison, 0.03, Likes::must_agree).verdict, GateVerdict::pass) << "another host is the same job";
+}
+
+TEST(Gate, WhatCannotBeComparedCannotBeJudged) {
+  Comparison comparison;
+  comparison.steps.why = "the run has 5 counted steps, and 10 are needed to tell change from chance";
+  const Gate gate = judge(comparison, 0.03, Likes::must_agree);
+  EXPECT_EQ(gate.verdict, GateVerdict::cannot_tell);
+  EXPECT_EQ(gate.why, comparison.steps.why);
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

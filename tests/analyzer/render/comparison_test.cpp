@@ -1,0 +1,92 @@
+// What a comparison says, as text, as JSON and as a page.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/analyses/synthetic_run.h"
+#include "rankscope/analyzer/render_comparison.h"
+#include "support/markup.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::StepPlan;
+
+Comparison slower_backward() {
+  const auto a = testing::make({.steps = 20});
+  const auto b = testing::make(
+      {.steps = 20, .seed = 2, .fault = [](StepPlan& plan, std::uint32_t, std::int64_t) { plan.backward *= 1.2; }});
+  return compare(digest(*a, {}, {"A", "old.rankscope"}), digest(*b, {}, {"B", "new.rankscope"}));
+}
+
+TEST(ComparisonText, SaysHowMuchHowSureAndWhere) {
+  const std::string text = render_text(ComparisonView{slower_backward(), std::nullopt}, Colour::no);
+  EXPECT_THAT(text, HasSubstr("B is 11."));
+  EXPECT_THAT(text, HasSubstr("% slower than A."));
+  EXPECT_THAT(text, HasSubstr("95 % interval +"));
+  EXPECT_THAT(text, HasSubstr("Most of it is compute: 11."));
+  EXPECT_THAT(text, HasSubstr("old.rankscope"));
+  EXPECT_THAT(text, HasSubstr("backward_block"));
+  EXPECT_THAT(text, HasSubstr("One run a side cannot show differences from run to run"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(ComparisonText, NoLineIsWiderThanThePage) {
+  const std::string text = render_text(ComparisonView{slower_backward(), std::nullopt}, Colour::no);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    const std::string line = text.substr(begin, end - begin);
+    const auto columns =
+        std::ranges::count_if(line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+    EXPECT_LE(columns, 100) << line;
+    begin = end + 1;
+  }
+}
+
+TEST(ComparisonJson, PartsAddUpAndTheMethodIsNamed) {
+  const auto json = nlohmann::json::parse(render_json({slower_backward(), std::nullopt}));
+  EXPECT_EQ(json.at("schema"), "rankscope.compare/1");
+  EXPECT_EQ(json.at("step_time").at("verdict"), "slower");
+  EXPECT_EQ(json.at("step_time").at("method").at("seed"), 17);
+  const auto& all = json.at("parts").at("all");
+  std::int64_t change = 0;
+  for (const auto& part : all.at("parts")) change += part.at("change_ns").get<std::int64_t>();
+  EXPECT_EQ(change, all.at("window").at("change_ns"));
+  EXPECT_EQ(json.at("parts").at("ranks").size(), 4U);
+  EXPECT_LE(json.at("keys").at("changed").at(0).at("q"), 0.05);
+}
+
+TEST(ComparisonJson, TheGateIsInItWithItsLimit) {
+  const Comparison comparison = slower_backward();
+  const Gate gate = judge(comparison, 0.03, Likes::must_agree);
+  const auto json = nlohmann::json::parse(render_json({comparison, gate}));
+  EXPECT_EQ(json.at("gate").at("verdict"), "fail");
+  EXPECT_EQ(json.at("gate").at("max_regression"), 0.03);
+  EXPECT_THAT(json.at("summary").get<std::string>(), HasSubstr("FAIL: "));
+}
+
+TEST(ComparisonPage, IsWellFormedAndEscapesNames) {
+  Comparison comparison = slower_backward();
+  comparison.a.name.path = "<script>alert(1)</script>";
+  comparison.keys.changed.front().key.name = "\"><img src=x>";
+  const std::string page = render_html({comparison, judge(comparison, 0.03, Likes::must_agree)});
+  EXPECT_EQ(testing::badly_nested(page), "");
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
+  EXPECT_THAT(page, HasSubstr("<h1>rankscope gate</h1>"));
+  EXPECT_THAT(page, HasSubstr("id=\"parts-chart\""));
+}
+
+TEST(ComparisonPage, WithoutStepsSaysWhy) {
+  const auto run = testing::run_of("@lane 0 s7 kind=stream number=7 device=0\n0 compute 0 100 gemm lane=s7\n");
+  const RunDigest whole = digest(*run, {}, {"A", "a"});
+  const std::string page = render_html({compare(whole, whole), std::nullopt});
+  EXPECT_EQ(testing::badly_nested(page), "");
+  EXPECT_THAT(page, HasSubstr("no step marks were recorded"));
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

@@ -1,0 +1,176 @@
+#include "support/changed_run.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "rankscope/core/model/text.h"
+
+namespace rankscope::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string text_of(const Run& run) {
+  std::ostringstream out;
+  write_text(run, out);
+  return out.str();
+}
+
+std::shared_ptr<const Run> run_of(const std::string& text) {
+  auto run = run_from_text(text);
+  if (!run) {
+    std::fprintf(stderr, "the changed text is wrong: %s\n", run.error().message.c_str());
+    std::abort();
+  }
+  return *run;
+}
+
+std::optional<std::int64_t> number(std::string_view word) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc{} && end == word.data() + word.size() ? std::optional{value} : std::nullopt;
+}
+
+/// Words of a line; what stands in quotes, blanks included, is one word with them.
+Words words_of(std::string_view line) {
+  Words words(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"' && (i == 0 || line[i - 1] != '\\')) quoted = !quoted;
+    if (line[i] == ' ' && !quoted) {
+      words.emplace_back();
+    } else {
+      words.back() += line[i];
+    }
+  }
+  return words;
+}
+
+std::string joined(const Words& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  return line + "\n";
+}
+
+std::string name_in(const std::string& word) {
+  return word.starts_with('"') ? nlohmann::json::parse(word).get<std::string>() : word;
+}
+
+bool is_event(const Words& words) { return words.size() > 3 && !words.front().starts_with('@'); }
+bool is_point(const Words& words) { return words[1] == "counter" || words[1] == "mark"; }
+/// Keeps its length when time is inserted elsewhere.
+bool is_activity(const Words& words) {
+  return words[1] == "compute" || words[1] == "memory" || words[1] == "comm" || words[1] == "graph";
+}
+
+std::vector<Words> lines_of(const Run& run) {
+  std::vector<Words> lines;
+  std::istringstream text{text_of(run)};
+  for (std::string line; std::getline(text, line);) lines.push_back(words_of(line));
+  return lines;
+}
+
+template <class Change>
+void change(std::string& word, std::string_view key, Change apply) {
+  if (!word.starts_with(key)) return;
+  const auto value = number(std::string_view{word}.substr(key.size()));
+  if (value) word = std::string{key} + std::to_string(apply(*value));
+}
+
+template <class Change>
+void change_range(std::string& word, std::string_view key, Change apply) {
+  if (!word.starts_with(key)) return;
+  const std::size_t colon = word.find(':');
+  word = std::string{key} +
+         std::to_string(apply(*number(std::string_view{word}.substr(key.size(), colon - key.size())))) + ":" +
+         std::to_string(apply(*number(std::string_view{word}.substr(colon + 1))));
+}
+
+/// Time with some stretches made longer.
+class Warp {
+ public:
+  Warp(std::vector<std::pair<std::int64_t, std::int64_t>> longer, double factor)
+      : longer_(std::move(longer)), more_(factor - 1) {
+    std::ranges::sort(longer_);
+  }
+  [[nodiscard]] std::int64_t operator()(std::int64_t time) const {
+    double added = 0;
+    for (const auto& [begin, end] : longer_) {
+      if (begin >= time) break;
+      added += more_ * static_cast<double>(std::min(end, time) - begin);
+    }
+    return time + std::llround(added);
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> longer_;
+  double more_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Run> with_longer_kernel(const Run& run, std::string_view name, double factor) {
+  std::vector<Words> lines = lines_of(run);
+  std::vector<std::pair<std::int64_t, std::int64_t>> longer;
+  const auto is_slow = [&](const Words& words) { return words[1] == "compute" && name_in(words[4]) == name; };
+  for (const Words& words : lines)
+    if (is_event(words) && is_slow(words)) longer.emplace_back(*number(words[2]), *number(words[3]));
+  const Warp warp{std::move(longer), factor};
+  std::string text;
+  for (Words& words : lines) {
+    if (is_event(words)) {
+      const std::int64_t begin = *number(words[2]);
+      words[2] = std::to_string(warp(begin));
+      if (const auto end = is_point(words) ? std::nullopt : number(words[3])) {
+        const std::int64_t length =
+            is_slow(words) ? std::llround(static_cast<double>(*end - begin) * factor) : *end - begin;
+        words[3] = std::to_string(is_activity(words) ? warp(begin) + length : warp(*end));
+      }
+      for (std::string& word : words) change(word, "enqueued=", warp);
+    }
+    if (words.front() == "@rank")
+      for (std::string& word : words) change_range(word, "recorded=", warp);
+    text += joined(words);
+  }
+  return run_of(text);
+}
+
+std::shared_ptr<const Run> repeated(const Run& run, int times) {
+  const std::vector<Words> lines = lines_of(run);
+  const std::int64_t extent = run.extent().length().count();
+  const auto spans = static_cast<std::int64_t>(run.spans().size());
+  std::string text;
+  for (int copy = 0; copy < times; ++copy) {
+    const auto later = [&](std::int64_t time) { return time + copy * extent; };
+    // A jump ends the last step with its own mark, and does not let it reach into the next copy.
+    const auto further = [&](std::int64_t value) { return value + copy * std::int64_t{100'000}; };
+    for (Words words : lines) {
+      if (is_event(words)) {
+        words[2] = std::to_string(later(*number(words[2])));
+        if (!is_point(words) && number(words[3])) words[3] = std::to_string(later(*number(words[3])));
+        for (std::string& word : words) {
+          change(word, "enqueued=", later);
+          change(word, "index=", further);
+          change(word, "seq=", further);
+        }
+      } else if (words.front() == "@link") {
+        for (const std::size_t end : {2U, 3U}) words[end] = std::to_string(*number(words[end]) + copy * spans);
+      } else if (words.front() == "@rank") {
+        if (copy > 0) continue;
+        for (std::string& word : words) change_range(word, "recorded=", [&](std::int64_t time) { return time; });
+      } else if (copy > 0) {
+        continue;
+      }
+      text += joined(words);
+    }
+  }
+  return run_of(text);
+}
+
+}  // namespace rankscope::testing
