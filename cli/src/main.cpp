@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   app.footer(
       "RUN is a .rankscope folder or pack, Kineto JSON, or .sqlite of Nsight Systems. Results go to stdout, progress "
       "and errors to stderr.\n"
-      "Exit status: 0 done, 2 wrong options, 3 nothing readable, 4 cannot tell, 5 cannot write.");
+      "Exit status: 0 done, 1 gate: slower, 2 wrong options, 3 nothing readable, 4 cannot tell, 5 cannot write.");
   char** const dashes =
       std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
   const Words behind_dashes(dashes == argv + argc ? dashes : dashes + 1, argv + argc);

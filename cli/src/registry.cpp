@@ -9,6 +9,8 @@ constexpr std::array all{
     Verb{"record", "run a command and record every process of it that trains", declare_record, true},
     Verb{"train", "run the reference trainer, recorded", declare_train, true},
     Verb{"report", "say which rank, operation or link makes a step slow, and why", declare_report},
+    Verb{"compare", "say whether one run is slower than another, and where", declare_compare},
+    Verb{"gate", "pass or fail a run against a baseline, for CI", declare_gate},
     Verb{"export", "write a recording for another tool", declare_export},
     Verb{"pack", "make one file of a recording, to send to somebody", declare_pack},
     Verb{"dump", "print a recording as text", declare_dump},

@@ -1,0 +1,35 @@
+// rankscope compare A B
+#include <memory>
+
+#include "rankscope/analyzer/render_comparison.h"
+#include "say.h"
+#include "two_runs.h"
+#include "verb.h"
+
+namespace rankscope::cli {
+namespace {
+
+Result<int> compare_runs(const TwoRuns& runs) {
+  RS_TRY(const analyzer::Comparison comparison, compare(runs));
+  RS_TRY_VOID(show(runs, comparison, std::nullopt));
+  if (comparison.steps.verdict != analyzer::StepVerdict::cannot_tell) return 0;
+  say(analyzer::verdict_line({comparison, std::nullopt}));
+  return exit_status(ErrorKind::not_computable);
+}
+
+}  // namespace
+
+Action declare_compare(CLI::App& app, const Words&) {
+  const auto runs = std::make_shared<TwoRuns>();
+  runs->label_a = "A";
+  runs->label_b = "B";
+  app.add_option("A", runs->a, "the run to compare with: a recording, a trace file or a folder of traces")->required();
+  app.add_option("B", runs->b, "the run in question")->required();
+  add_comparison(app, *runs);
+  return [runs] {
+    const auto status = compare_runs(*runs);
+    return status ? *status : say(status.error());
+  };
+}
+
+}  // namespace rankscope::cli

@@ -1,0 +1,84 @@
+// rankscope gate RUN --baseline B --max-regression 3%
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "rankscope/analyzer/render_comparison.h"
+#include "rankscope/core/format.h"
+#include "say.h"
+#include "two_runs.h"
+#include "verb.h"
+
+namespace rankscope::cli {
+namespace {
+
+struct GateArguments {
+  TwoRuns runs;
+  std::string limit;
+  bool allow_different = false;
+};
+
+constexpr int failed = 1;
+constexpr double most_percent = 1000;
+
+/// "3%" is 0.03.
+Result<double> share_from(std::string_view text) {
+  const auto wrong = [&](std::string_view why) {
+    return fail(ErrorKind::usage, format("--max-regression: '{}' {}", text, why));
+  };
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (error != std::errc{} || !std::isfinite(percent)) return wrong("is no share; write for example 3%");
+  if (unit.empty()) return wrong(format("has no unit; write {}% for percent of the baseline's step", text));
+  if (unit != "%" && unit != " %") return wrong("is no share; write for example 3%");
+  if (percent < 0 || percent > most_percent)
+    return wrong(format("is out of range; write a share from 0% to {:g}%", most_percent));
+  return percent / 100;
+}
+
+int status_of(analyzer::GateVerdict verdict) {
+  switch (verdict) {
+    case analyzer::GateVerdict::pass:
+      return 0;
+    case analyzer::GateVerdict::fail:
+      return failed;
+    case analyzer::GateVerdict::cannot_tell:
+      return exit_status(ErrorKind::not_computable);
+  }
+  return exit_status(ErrorKind::not_computable);
+}
+
+Result<int> judge_run(const GateArguments& arguments) {
+  RS_TRY(const double limit, share_from(arguments.limit));
+  RS_TRY(const analyzer::Comparison comparison, compare(arguments.runs));
+  const analyzer::Gate gate = analyzer::judge(
+      comparison, limit, arguments.allow_different ? analyzer::Likes::may_differ : analyzer::Likes::must_agree);
+  RS_TRY_VOID(show(arguments.runs, comparison, gate));
+  if (gate.verdict != analyzer::GateVerdict::pass) say(analyzer::verdict_line({comparison, gate}));
+  return status_of(gate.verdict);
+}
+
+}  // namespace
+
+Action declare_gate(CLI::App& app, const Words&) {
+  const auto arguments = std::make_shared<GateArguments>();
+  TwoRuns& runs = arguments->runs;
+  runs.label_a = "the baseline";
+  runs.label_b = "the run";
+  app.add_option("RUN", runs.b, "the run in question: a recording, a trace file or a folder of traces")->required();
+  app.add_option("--baseline", runs.a, "the run that it is compared with")->required();
+  app.add_option("--max-regression", arguments->limit, "by how much a step may be longer, e.g. 3%")->required();
+  app.add_flag("--allow-different", arguments->allow_different,
+               "judge runs of different world size, batch or dtype, too");
+  add_comparison(app, runs);
+  app.footer(
+      "Exit status: 0 pass, 1 the step is longer by more than that, 4 cannot tell (in words), 2 wrong options, 3 "
+      "nothing readable, 5 cannot write.\nThe rule: docs/compare.md. Options apply to both runs.");
+  return [arguments] {
+    const auto status = judge_run(*arguments);
+    return status ? *status : say(status.error());
+  };
+}
+
+}  // namespace rankscope::cli

@@ -1,0 +1,44 @@
+#include "two_runs.h"
+
+#include "rankscope/analyzer/render_comparison.h"
+#include "run_argument.h"
+
+namespace rankscope::cli {
+namespace {
+
+Result<analyzer::RunDigest> read(const TwoRuns& runs, const std::string& path, const std::string& label,
+                                 const analyzer::ReportOptions& options) {
+  RS_TRY(const auto run, open(RunArgument{{path}, runs.rank_map}));
+  RS_TRY_VOID(check_ranks(*run, options).map_error(while_doing(path)));
+  analyzer::RunDigest digest = analyzer::digest(*run, options, {label, path});
+  RS_TRY_VOID(check_steps(digest.report).map_error(while_doing(path)));
+  return digest;
+}
+
+}  // namespace
+
+void add_comparison(CLI::App& app, TwoRuns& runs) {
+  add_outputs(app, runs.outputs, "the comparison");
+  add_rank_map(app, runs.rank_map);
+  add_selection(app, runs.selection);
+  app.footer("What is shown and every number: docs/compare.md. Options apply to both runs.");
+}
+
+Result<analyzer::Comparison> compare(const TwoRuns& runs) {
+  RS_TRY(const analyzer::ReportOptions options, options_from(runs.selection));
+  RS_TRY_VOID(check_outputs({runs.a, runs.b}, runs.outputs));
+  RS_TRY(const analyzer::RunDigest a, read(runs, runs.a, runs.label_a, options));
+  RS_TRY(const analyzer::RunDigest b, read(runs, runs.b, runs.label_b, options));
+  return analyzer::compare(a, b);
+}
+
+Result<void> show(const TwoRuns& runs, const analyzer::Comparison& comparison,
+                  const std::optional<analyzer::Gate>& gate) {
+  const analyzer::ComparisonView view{comparison, gate, runs.selection.top};
+  return write_outputs(runs.outputs,
+                       {.json = [&] { return analyzer::render_json(view); },
+                        .html = [&] { return analyzer::render_html(view); },
+                        .text = [&](analyzer::Colour colour) { return analyzer::render_text(view, colour); }});
+}
+
+}  // namespace rankscope::cli
