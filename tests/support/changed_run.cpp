@@ -98,18 +98,24 @@ class Warp {
   Warp(std::vector<std::pair<std::int64_t, std::int64_t>> longer, double factor)
       : longer_(std::move(longer)), more_(factor - 1) {
     std::ranges::sort(longer_);
-  }
-  [[nodiscard]] std::int64_t operator()(std::int64_t time) const {
-    double added = 0;
+    std::int64_t sum = 0;
     for (const auto& [begin, end] : longer_) {
-      if (begin >= time) break;
-      added += more_ * static_cast<double>(std::min(end, time) - begin);
+      before_.push_back(sum);
+      sum += end - begin;
     }
-    return time + std::llround(added);
+  }
+  /// The stretches must not overlap.
+  [[nodiscard]] std::int64_t operator()(std::int64_t time) const {
+    const auto next = std::ranges::lower_bound(longer_, time, {}, &std::pair<std::int64_t, std::int64_t>::first);
+    if (next == longer_.begin()) return time;
+    const auto last = static_cast<std::size_t>(next - longer_.begin()) - 1;
+    const std::int64_t inside = before_[last] + std::min(longer_[last].second, time) - longer_[last].first;
+    return time + std::llround(more_ * static_cast<double>(inside));
   }
 
  private:
   std::vector<std::pair<std::int64_t, std::int64_t>> longer_;
+  std::vector<std::int64_t> before_;  // of each stretch, the time of those before it
   double more_;
 };
 

@@ -1,0 +1,188 @@
+// compare and gate: exit statuses and the sentence of each.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "support/run_program.h"
+#include "support/temporary_folder.h"
+
+namespace rankscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ProgramResult;
+
+struct Plan {
+  int ranks = 2;
+  int steps = 12;
+  double forward_ms = 70;
+  std::string dtype = "f32";
+  std::uint64_t seed = 1;
+};
+
+/// Steps of a forward pass, with 1 % of noise.
+std::string run_text(const Plan& plan) {
+  std::mt19937_64 random{plan.seed};
+  std::normal_distribution<double> normal(1, 0.01);
+  std::string text =
+      "@run source=rankscope world_size=" + std::to_string(plan.ranks) + " clock=same_host clock_error=1000\n";
+  std::vector<std::int64_t> now(static_cast<std::size_t>(plan.ranks));
+  for (int rank = 0; rank < plan.ranks; ++rank)
+    text += "@rank " + std::to_string(rank) + " meta.dtype=" + plan.dtype + " meta.global_batch=32\n";
+  for (int step = 0; step < plan.steps; ++step)
+    for (int rank = 0; rank < plan.ranks; ++rank) {
+      std::int64_t& begin = now[static_cast<std::size_t>(rank)];
+      const auto length = static_cast<std::int64_t>(plan.forward_ms * 1e6 * normal(random));
+      const auto span = [&](const char* kind, std::int64_t from, std::int64_t to, const std::string& rest) {
+        text += std::to_string(rank) + " " + kind + " " + std::to_string(from) + " " + std::to_string(to) + " " + rest +
+                "\n";
+      };
+      span("step", begin, begin + length + 2000, "step index=" + std::to_string(step));
+      span("forward", begin + 1000, begin + 1000 + length, "forward");
+      begin += length + 2000;
+    }
+  return text;
+}
+
+class TwoRuns : public ::testing::Test {
+ protected:
+  static ProgramResult rankscope(std::vector<std::string> words) {
+    words.insert(words.begin(), RANKSCOPE_PROGRAM);
+    return testing::run_program(words);
+  }
+  std::string write(const std::string& name, const Plan& plan) const {
+    std::ofstream{folder_ / name} << run_text(plan);
+    return (folder_ / name).string();
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  static ProgramResult gate(const std::string& run, const std::string& baseline, const std::string& limit = "3%") {
+    return rankscope({"gate", run, "--baseline", baseline, "--max-regression", limit});
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(TwoRuns, ARunWithItselfIsUnchanged) {
+  const auto a = write("a.txt", {});
+  const auto result = rankscope({"compare", a, a});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("No change of the step time found"));
+  EXPECT_THAT(result.out, HasSubstr("Both are the same recording."));
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(TwoRuns, ASlowerRunIsSlowerInWordsAndInJson) {
+  const auto a = write("a.txt", {});
+  const auto b = write("b.txt", {.forward_ms = 80, .seed = 2});
+  const auto result = rankscope({"compare", a, b, "--json", path("out.json"), "--html", path("out.html")});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("B is 14."));
+  EXPECT_THAT(result.out, HasSubstr("% slower than A."));
+  const auto json = nlohmann::json::parse(testing::read_file(path("out.json")));
+  EXPECT_EQ(json.at("schema"), "rankscope.compare/1");
+  EXPECT_EQ(json.at("step_time").at("verdict"), "slower");
+  EXPECT_EQ(json.at("keys").at("changed").size(), 1U);
+  EXPECT_EQ(json.at("keys").at("changed").at(0).at("name"), "forward");
+  EXPECT_FALSE(json.contains("gate"));
+  EXPECT_THAT(testing::read_file(path("out.html")), HasSubstr("rankscope compare"));
+}
+
+TEST_F(TwoRuns, FewStepsCannotTellButTheFilesAreWritten) {
+  const auto a = write("a.txt", {.steps = 4});
+  const auto b = write("b.txt", {.seed = 2});
+  const auto result = rankscope({"compare", a, b, "--json", path("out.json")});
+  EXPECT_EQ(result.status, 4);
+  EXPECT_THAT(result.err, HasSubstr("Cannot tell"));
+  EXPECT_THAT(result.err, HasSubstr("A has 4 counted steps, and 10 are needed"));
+  EXPECT_EQ(nlohmann::json::parse(testing::read_file(path("out.json"))).at("step_time").at("verdict"), "cannot_tell");
+}
+
+TEST_F(TwoRuns, AnAbsentRunIsNamed) {
+  const auto a = write("a.txt", {});
+  const auto result = rankscope({"compare", path("absent.rankscope"), a});
+  EXPECT_EQ(result.status, 3);
+  EXPECT_THAT(result.err, HasSubstr("absent.rankscope"));
+  EXPECT_EQ(rankscope({"compare", a, path("absent.rankscope")}).status, 3);
+  EXPECT_EQ(gate(a, path("absent.rankscope")).status, 3);
+}
+
+TEST_F(TwoRuns, AnOutputIsNeverAnInput) {
+  const auto a = write("a.txt", {});
+  const auto b = write("b.txt", {.seed = 2});
+  for (const std::string& input : {a, b})
+    for (const char* option : {"--json", "--html"}) {
+      const auto result = rankscope({"compare", a, b, option, input});
+      EXPECT_EQ(result.status, 2);
+      EXPECT_THAT(result.err, HasSubstr("is what is read"));
+    }
+  EXPECT_EQ(rankscope({"compare", a, b, "--json", path("x"), "--html", path("x")}).status, 2);
+  EXPECT_EQ(rankscope({"compare", a, b, "--json", "/nonexistent/x.json"}).status, 5);
+}
+
+TEST_F(TwoRuns, StepsAndRanksMustBeInBothRuns) {
+  const auto a = write("a.txt", {.ranks = 3});
+  const auto b = write("b.txt", {.seed = 2});
+  const auto result = rankscope({"compare", a, b, "--ranks", "2"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("b.txt: --ranks: there is no rank 2"));
+  EXPECT_THAT(rankscope({"compare", a, b, "--steps", "50:60"}).err, HasSubstr("a.txt: --steps: "));
+  EXPECT_EQ(rankscope({"compare", a, b, "--ranks", "0,1"}).status, 0);
+}
+
+TEST_F(TwoRuns, TheGateOpensForAnEqualRunAndStaysShutForASlowerOne) {
+  const auto base = write("base.txt", {});
+  const auto equal = gate(write("equal.txt", {.seed = 2}), base);
+  EXPECT_EQ(equal.status, 0) << equal.out << equal.err;
+  EXPECT_THAT(equal.out, HasSubstr("PASS: the median step of the run is "));
+  EXPECT_THAT(equal.out, HasSubstr("the limit is 3 %"));
+  const auto slower = gate(write("slower.txt", {.forward_ms = 80, .seed = 3}), base);
+  EXPECT_EQ(slower.status, 1);
+  EXPECT_THAT(slower.out, HasSubstr("FAIL: "));
+  EXPECT_THAT(slower.err, HasSubstr("95 % interval"));
+  EXPECT_EQ(gate(path("slower.txt"), base, "20%").status, 0);
+}
+
+TEST_F(TwoRuns, TheGateCannotTellOfAnotherJob) {
+  const auto base = write("base.txt", {});
+  const auto larger = gate(write("larger.txt", {.ranks = 4}), base);
+  EXPECT_EQ(larger.status, 4);
+  EXPECT_THAT(larger.err, HasSubstr("CANNOT TELL: the runs are not of the same job: world size 2 against 4"));
+  const auto dtype = gate(write("dtype.txt", {.dtype = "bf16", .seed = 2}), base);
+  EXPECT_EQ(dtype.status, 4);
+  EXPECT_THAT(dtype.err, HasSubstr("dtype f32 against bf16"));
+  EXPECT_EQ(
+      rankscope({"gate", path("dtype.txt"), "--baseline", base, "--max-regression", "5%", "--allow-different"}).status,
+      0);
+}
+
+TEST_F(TwoRuns, TheGateCannotTellFromFewSteps) {
+  const auto result = gate(write("few.txt", {.steps = 5}), write("base.txt", {}));
+  EXPECT_EQ(result.status, 4);
+  EXPECT_THAT(result.err, HasSubstr("CANNOT TELL: the run has 5 counted steps"));
+}
+
+TEST_F(TwoRuns, WrongOptionsOfTheGateAreNamed) {
+  const auto a = write("a.txt", {});
+  EXPECT_THAT(rankscope({"gate", a, "--max-regression", "3%"}).err, HasSubstr("--baseline is required"));
+  EXPECT_THAT(rankscope({"gate", a, "--baseline", a}).err, HasSubstr("--max-regression is required"));
+  for (const auto& [limit, words] :
+       {std::pair{"abc", "is no share"}, std::pair{"3", "has no unit; write 3%"}, std::pair{"-1%", "is out of range"},
+        std::pair{"3%%", "is no share"}, std::pair{"nan%", "is no share"}, std::pair{"1e9%", "is out of range"},
+        std::pair{"%", "is no share"}}) {
+    const auto result = rankscope({"gate", a, "--baseline", a, std::string{"--max-regression="} + limit});
+    EXPECT_EQ(result.status, 2) << limit;
+    EXPECT_THAT(result.err, HasSubstr(words)) << limit;
+  }
+}
+
+TEST_F(TwoRuns, HelpNamesTheExitStatuses) {
+  EXPECT_THAT(rankscope({"gate", "--help"}).out, HasSubstr("Exit status: 0 pass, 1 "));
+  EXPECT_THAT(rankscope({"compare", "--help"}).out, HasSubstr("--json"));
+}
+
+}  // namespace
+}  // namespace rankscope
