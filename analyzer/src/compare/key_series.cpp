@@ -100,8 +100,8 @@ class Collection {
         happen(tally, of_all_ns / std::max<std::int64_t>(1, members));
         spend(tally, slot, of_all_ns);
       };
-      if (unit.wait_known) add(KeyKind::wait, unit.wait_ns);
-      if (unit.transfer_known) add(KeyKind::transfer, unit.transfer_ns * members);
+      if (unit.why_no_wait.empty()) add(KeyKind::wait, unit.wait_ns);
+      if (unit.why_no_transfer.empty()) add(KeyKind::transfer, unit.transfer_ns * members);
     }
     for (auto& [key, tally] : tallies) take(key, std::move(tally));
   }

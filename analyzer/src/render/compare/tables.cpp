@@ -75,7 +75,7 @@ std::string largest_change(const SplitChange& row) {
 
 NotedTable ranks_table(const ComparisonView& view) {
   const SplitComparison& split = *view.comparison.split;
-  NotedTable noted{"Ranks", "ms per step", change_table(view, "who"), {split.pairing}};
+  NotedTable noted{"Ranks", "ms per step", change_table(view, "who"), {}, {split.pairing}};
   noted.table.columns.push_back({"mostly", Align::left, 34});
   const std::size_t limit = std::max(most_ranks, view.top);
   std::vector<const SplitChange*> rows;
@@ -117,11 +117,12 @@ Table key_table(const ComparisonView& view, const std::vector<KeyChange>& keys) 
                {"each (median)", Align::left}},
               {}};
   const std::int64_t step = view.comparison.a.median_ns.value_or(0);
+  const Means whole;  // means already
   for (const KeyChange& row : std::span{keys}.first(std::min(view.top, keys.size()))) {
     table.rows.push_back({{key_name(row.key)},
                           {std::string{words_of(row.key.kind)}},
-                          {mean_ms(row.a_ns, 1)},
-                          {mean_ms(row.b_ns, 1)},
+                          {whole.ms(row.a_ns)},
+                          {whole.ms(row.b_ns)},
                           {percent_of(row.change_ns(), row.a_ns), tone_of_change(row.change_ns(), step)},
                           {percent_of(row.change_ns(), step)},
                           {each_text(row)}});
@@ -138,7 +139,7 @@ void note_details(const ComparisonView& view, const std::vector<KeyChange>& keys
     const bool of_group = row.key.kind == KeyKind::wait || row.key.kind == KeyKind::transfer;
     if (!of_group && !row.key.detail.empty() && std::ranges::count_if(shown, same) > 1)
       noted.notes.push_back(
-          format("{} ({}): {}", name, mean_ms(std::max(row.a_ns, row.b_ns), 1), printable(row.key.detail)));
+          format("{} ({}): {}", name, Means{}.ms(std::max(row.a_ns, row.b_ns)), printable(row.key.detail)));
   }
   if (keys.size() > view.top)
     noted.notes.push_back(format("{} more; --top {} shows all.", keys.size() - view.top, keys.size()));
