@@ -1,6 +1,5 @@
 #include "exports/json_text.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -88,28 +87,6 @@ std::string valid_utf8(std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return out;
-}
-
-std::optional<std::string> repaired_json(std::string_view json) {
-  if (json.find_first_of("NI") == std::string_view::npos) return std::nullopt;
-  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  std::string out;
-  bool changed = false;
-  for (std::size_t at = 0; at < json.size();) {
-    std::size_t end = at + 1;
-    if (json[at] == '"') {
-      while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? std::size_t{2} : std::size_t{1};
-      end = std::min(end + 1, json.size());
-    } else if (json[at] == '-' || letters.find(json[at]) != std::string_view::npos) {
-      end = std::min(json.find_first_not_of(letters, end), json.size());
-    }
-    const std::string_view word = json.substr(at, end - at);
-    const bool is_none = word == "NaN" || word == "Infinity" || word == "-Infinity";
-    out += is_none ? json_string(word) : word;
-    changed = changed || is_none;
-    at = end;
-  }
-  return changed ? std::optional{out} : std::nullopt;
 }
 
 std::string json_string(std::string_view text) {

@@ -1,7 +1,6 @@
 // Text as a JSON string, whatever bytes it holds.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,10 +8,6 @@ namespace rankscope::analyzer {
 
 /// Valid UTF-8: every byte that belongs to no well-formed character becomes U+FFFD.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
-
-/// JSON in which words that JSON does not have (NaN, Infinity) are texts; nothing if there are none. Python writes
-/// them, inside of lists, too.
-[[nodiscard]] std::optional<std::string> repaired_json(std::string_view json);
 
 /// In quotes, escaped, valid UTF-8.
 [[nodiscard]] std::string json_string(std::string_view text);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "exports/json_repair.h"
 #include "exports/json_text.h"
 #include "rankscope/core/format.h"
 

@@ -86,23 +86,27 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
 }
 
 bool is_json_number(std::string_view text) {
-  const auto take_digits = [&text] {
-    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    text.remove_prefix(digits);
-    return digits > 0;
+  std::string_view rest = text;
+  const auto take_digits = [&rest] {
+    const auto digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    rest.remove_prefix(digits);
+    return digits;
   };
-  if (text.starts_with('-')) text.remove_prefix(1);
-  if (!take_digits()) return false;
-  if (text.starts_with('.')) {
-    text.remove_prefix(1);
-    if (!take_digits()) return false;
+  if (rest.starts_with('-')) rest.remove_prefix(1);
+  const bool leading_zero = rest.starts_with('0');
+  const auto whole = take_digits();
+  if (whole == 0 || (leading_zero && whole > 1)) return false;
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    if (take_digits() == 0) return false;
   }
-  if (text.starts_with('e') || text.starts_with('E')) {
-    text.remove_prefix(1);
-    if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
-    if (!take_digits()) return false;
+  const bool may_be_large = !rest.empty() || whole > 300;
+  if (rest.starts_with('e') || rest.starts_with('E')) {
+    rest.remove_prefix(1);
+    if (rest.starts_with('+') || rest.starts_with('-')) rest.remove_prefix(1);
+    if (take_digits() == 0) return false;
   }
-  return text.empty();
+  return rest.empty() && (!may_be_large || real_of(text));
 }
 
 std::optional<double> real_of(std::string_view text) {

@@ -22,7 +22,7 @@ namespace rankscope::analyzer::kineto {
   return value.decimals == 0 ? std::optional{value.digits} : std::nullopt;
 }
 
-/// True for a number as JSON writes one.
+/// True for a number as JSON writes one (RFC 8259, 6) that a double holds: many readers refuse a larger one.
 [[nodiscard]] bool is_json_number(std::string_view text);
 
 /// Any finite number, or nothing.

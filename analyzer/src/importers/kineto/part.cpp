@@ -288,7 +288,8 @@ AttributeValue Part::attribute_of(const Value& value) {
     case ValueKind::number:
       if (const auto number = integer_of(value)) return *number;
       if (is_json_number(value.raw)) return JsonText{builder.intern(value.raw)};
-      return builder.intern(value.raw);  // "12abc": an export that wrote it bare would be no JSON
+      return builder.intern(
+          value.raw);  // "12abc", "007.5": no JSON, but a text that comes back from an export as it is
     case ValueKind::json:
       scratch_.clear();
       append_compact(value.raw, scratch_);

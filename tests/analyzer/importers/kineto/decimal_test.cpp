@@ -84,9 +84,10 @@ TEST(TraceNumbers, WhatBeginsLikeANumberButIsNoneIsNotTakenForOne) {
 }
 
 TEST(TraceNumbers, OnlyWhatJsonCallsANumberIsOne) {
-  for (const char* text : {"0", "-1", "1.5", "1e5", "1.5E-3", "18446744073709551615"})
+  for (const char* text : {"0", "-0", "-1", "0.5", "1.5", "1e5", "1.5E-3", "0e1", "10", "18446744073709551615"})
     EXPECT_TRUE(is_json_number(text)) << text;
-  for (const char* text : {"", "-", "12abc", "1.2.3", "1.", ".5", "1e", "nan", "inf", "+1"})
+  for (const char* text : {"", "-", "12abc", "1.2.3", "1.", ".5", "1e", "nan", "inf", "+1", "007.5", "-00.1", "00",
+                           "01e5", "1e999", "0x10", "1 ", "1e5.5"})
     EXPECT_FALSE(is_json_number(text)) << text;
 }
 
