@@ -1,11 +1,14 @@
-// The bytes of a trace file -> Run -> text and Kineto again. What is packed is not looked into here: the fuzzer would
-// learn gzip instead of JSON.
+// The bytes of a trace file -> Run -> text, its summary, and Kineto again, which must be JSON. What is packed is not
+// looked into here: the fuzzer would learn gzip instead of JSON.
 #include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "fuzz/fuzz_target.h"
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/open.h"
+#include "rankscope/analyzer/summary.h"
 #include "rankscope/core/model/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -19,10 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::ostringstream text;
   rankscope::write_text(**run, text);
+  if (rankscope::analyzer::summarize(**run).empty()) std::abort();
   const std::filesystem::path again = folder.path() / "rank1.json";
   for (const rankscope::analyzer::ExportInfo& format : rankscope::analyzer::exports()) {
     if (format.id != "kineto") continue;
     if (!format.write(**run, again, {})) std::abort();
+    if (!nlohmann::json::accept(std::ifstream{again})) std::abort();
     const auto second = rankscope::analyzer::open_run(again);
     // What was written is whole, so that nothing of it may be lost.
     if (!second || (*second)->spans().size() != (*run)->spans().size()) std::abort();

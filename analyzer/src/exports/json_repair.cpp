@@ -1,7 +1,9 @@
 #include "exports/json_repair.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "exports/json_text.h"
 #include "importers/kineto/decimal.h"
@@ -10,9 +12,18 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::string_view structure = "{}[],:";
+enum class Part : std::uint8_t { word, text, separator, blank };
 
-bool is_blank(char c) { return kineto::Scanner::is_blank(c); }
+/// What begins with a character, by its code.
+constexpr std::array<Part, 256> parts = [] {
+  std::array<Part, 256> table{};
+  for (const char c : std::string_view{"{}[],:"}) table[static_cast<unsigned char>(c)] = Part::separator;
+  for (const char c : std::string_view{" \n\r\t"}) table[static_cast<unsigned char>(c)] = Part::blank;
+  table[static_cast<unsigned char>('"')] = Part::text;
+  return table;
+}();
+
+Part part_at(char c) { return parts[static_cast<unsigned char>(c)]; }
 
 /// Behind the text that opens at `at`, or the end where none closes it.
 std::size_t end_of_text(std::string_view json, std::size_t at) {
@@ -23,9 +34,7 @@ std::size_t end_of_text(std::string_view json, std::size_t at) {
 
 /// Behind the word at `at`: all up to a blank, a quote or what separates values.
 std::size_t end_of_word(std::string_view json, std::size_t at) {
-  while (at < json.size() && !is_blank(json[at]) && json[at] != '"' &&
-         structure.find(json[at]) == std::string_view::npos)
-    ++at;
+  while (at < json.size() && part_at(json[at]) == Part::word) ++at;
   return at;
 }
 
@@ -80,17 +89,15 @@ class Checker {
 
   bool accepts() {
     for (std::size_t at = 0; at < json_.size();) {
-      const char c = json_[at];
-      if (is_blank(c)) {
+      const Part part = part_at(json_[at]);
+      if (part == Part::blank || part == Part::separator) {
+        if (part == Part::separator && !separator(json_[at])) return false;
         ++at;
-      } else if (structure.find(c) != std::string_view::npos) {
-        if (!separator(c)) return false;
-        ++at;
-      } else {
-        const std::size_t end = c == '"' ? end_of_text(json_, at) : end_of_word(json_, at);
-        if (!part(json_.substr(at, end - at))) return false;
-        at = end;
+        continue;
       }
+      const std::size_t end = part == Part::text ? end_of_text(json_, at) : end_of_word(json_, at);
+      if (!value_or_key(json_.substr(at, end - at))) return false;
+      at = end;
     }
     return next_ == Next::end;
   }
@@ -128,7 +135,7 @@ class Checker {
   }
 
   /// A text or word.
-  bool part(std::string_view token) {
+  bool value_or_key(std::string_view token) {
     const bool text = token.front() == '"';
     if (text ? !is_json_text(token) : !is_json_word(token)) return false;
     if (next_ == Next::key || next_ == Next::key_or_close) {
@@ -155,16 +162,16 @@ std::optional<std::string> repaired_json(std::string_view json) {
   if (is_json(json)) return std::nullopt;
   std::string out;
   for (std::size_t at = 0; at < json.size();) {
-    const char c = json[at];
-    if (is_blank(c) || structure.find(c) != std::string_view::npos) {
-      out += c;
-      ++at;
+    const Part part = part_at(json[at]);
+    if (part == Part::blank || part == Part::separator) {
+      out += json[at++];
       continue;
     }
-    const std::size_t end = c == '"' ? end_of_text(json, at) : end_of_word(json, at);
+    const bool text = part == Part::text;
+    const std::size_t end = text ? end_of_text(json, at) : end_of_word(json, at);
     const std::string_view token = json.substr(at, end - at);
-    const bool closed = c == '"' && token.size() > 1 && token.back() == '"';
-    if (c == '"' ? is_json_text(token) : is_json_word(token))
+    const bool closed = text && token.size() > 1 && token.back() == '"';
+    if (text ? is_json_text(token) : is_json_word(token))
       out += token;
     else
       out += json_string(closed ? kineto::unescape(token.substr(1, token.size() - 2)) : std::string{token});

@@ -339,11 +339,12 @@ void KinetoFile::collective_arguments(const Collective& member) {
   argument(format("\"{}\"", keys::collective_name));
   out_.text(quoted(member.op));
   if (member.bytes >= 0 && type.bytes > 0) {
-    const std::int64_t elements = member.bytes / type.bytes;
+    std::int64_t elements = member.bytes / type.bytes;
     const bool per_peer = run_.text(member.op) == "alltoall" && member.group.is_set();
     const auto peers = per_peer ? static_cast<std::int64_t>(run_.groups()[member.group.index()].members.size()) : 1;
-    argument(keys::in_elements, elements * peers);
-    argument(keys::out_elements, elements * peers);
+    const bool fits = !__builtin_mul_overflow(elements, peers, &elements);  // the own block has the bytes
+    if (fits) argument(keys::in_elements, elements);
+    if (fits) argument(keys::out_elements, elements);
     argument(format("\"{}\"", keys::dtype));
     out_.text(json_string(type.torch_name));
   }

@@ -1,12 +1,13 @@
 #include "exports/kineto_own_block.h"
 
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "exports/json_text.h"
 #include "exports/kineto_file.h"
+#include "importers/kineto/file_offset.h"
+#include "importers/kineto/own_block.h"
 #include "keys.h"
 
 namespace rankscope::analyzer {
@@ -22,15 +23,16 @@ class OwnBlock {
 
   void write() {
     const Process& process = run_.processes()[process_];
-    out_.text(",\n  \"rankscope\": {\n    \"schema\": \"rankscope.kineto/1\", \"source\": ");
+    out_.text(",\n  \"rankscope\": {\n    \"schema\": \"").text(kineto::own_schema).text("\", \"source\": ");
     out_.text(json_string(run_.info().source)).text(", \"pid\": ").integer(process.pid);
     if (process.host.is_set()) out_.text(", \"host\": ").text(words_.text(process.host));
     if (process.program.is_set()) out_.text(", \"program\": ").text(words_.text(process.program));
     Facts own;
-    for (const auto& [key, value] : process.metadata) own.emplace_back(run_.text(key), run_.text(value));
-    for (auto& [key, value] : own)
-      if (key == keys::file_time_offset)
-        value = std::to_string(std::strtoll(value.c_str(), nullptr, 10) + words_.zero_ns);
+    for (const auto& [key, value] : process.metadata) {
+      const bool moves = run_.text(key) == keys::file_time_offset;
+      const auto text = moves ? kineto::moved_offset(run_.text(value), words_.zero_ns) : std::string{run_.text(value)};
+      if (text) own.emplace_back(run_.text(key), *text);
+    }
     facts("process", own);
     facts("run", run_.info().metadata);
     quality();

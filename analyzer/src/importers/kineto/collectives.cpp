@@ -77,7 +77,8 @@ void describe_inputs(const RunBuilder& run, std::uint32_t span, Description& wha
       const std::int64_t factor = std::clamp<std::int64_t>(integer_of(size.raw).value_or(0), 0, 1LL << 40);
       product = factor > 0 && product > (1LL << 60) / factor ? 0 : product * factor;
     });
-    elements += tensor.raw.size() > 2 ? product : 0;
+    if (tensor.raw.size() > 2)
+      elements = std::min(elements + product, std::int64_t{1} << 60U);  // too many for bytes_of
   });
   for_each_item(text_at(run, attributes, "Input type"), [&what](const Value& type) {
     if (what.type.bytes == 0) what.type = element_type_from(type.raw);

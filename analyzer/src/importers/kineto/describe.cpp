@@ -1,6 +1,7 @@
 // Names of rows, devices and facts of the process of one trace file.
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "importers/kineto/trace_file.h"
@@ -54,6 +55,7 @@ std::string row_name(const TraceFile& file, const LaneKey& key, bool several_dev
 void name_rows(const TraceFile& file, std::int64_t pid, RunBuilder& run) {
   const bool several_devices = devices_of(file).size() > 1;
   std::unordered_set<std::string> used;
+  std::unordered_map<std::string, int> next_number;  // by name: all below it are taken
   for (const bool of_main : {true, false}) {
     for (const auto& [key, lane] : file.lanes) {
       const bool is_main = key.what != LaneClass::thread || key.pid == pid;
@@ -61,7 +63,8 @@ void name_rows(const TraceFile& file, std::int64_t pid, RunBuilder& run) {
       const std::string plain = row_name(file, key, several_devices);
       std::string name = plain;
       if (used.contains(name)) name = format("{} (pid {})", plain, key.pid);
-      for (int number = 2; used.contains(name); ++number) name = format("{} ({})", plain, number);
+      int& number = next_number.try_emplace(plain, 2).first->second;
+      for (; used.contains(name); ++number) name = format("{} ({})", plain, number);
       run.rename_lane(lane, name, run.lanes()[lane.index()].kind);
       used.insert(std::move(name));
     }

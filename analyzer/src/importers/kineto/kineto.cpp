@@ -4,7 +4,7 @@
 #include <array>
 
 #include "importers/jobs.h"
-#include "importers/kineto/decimal.h"
+#include "importers/kineto/file_offset.h"
 #include "importers/kineto/load.h"
 #include "importers/kineto/restore.h"
 #include "keys.h"
@@ -40,15 +40,11 @@ bool is_one_export(std::span<const TraceFile> files) {
 
 /// Keeps the clock of the run that was exported, and its time 0: what stood there may not be in the files.
 void align_export(std::span<const TraceFile> files, RunBuilder& run) {
-  std::optional<std::int64_t> origin;
-  for (const TraceFile& file : files)
-    if (file.extent) origin = std::min(origin.value_or(ns_of(file.extent->begin)), ns_of(file.extent->begin));
   const OwnRows& rows = *files.front().metadata.own->rows;
-  const std::int64_t zero = rows.zero_ns.value_or(-origin.value_or(0));
-  const std::vector<nanoseconds> shifts(files.size(), nanoseconds{zero});
+  const std::vector<nanoseconds> shifts(files.size(), nanoseconds{rows.zero_ns});
   run.shift(shifts);
   run.info().clock = rows.clock;
-  if (const auto base = files.front().metadata.base_ns) run.info().origin_unix_ns = *base - zero;
+  if (const auto base = files.front().metadata.base_ns) run.info().origin_unix_ns = *base - rows.zero_ns;
 }
 
 /// What leads back from run time to the ts of the file, for numbers that depend on its rounding. An export of ours says
@@ -63,8 +59,11 @@ void note_file_times(const TraceFile& file, nanoseconds shift, RunBuilder& run) 
   }
   const auto known = std::ranges::find(facts, key, &std::pair<StringId, StringId>::first);
   if (known == facts.end()) return;
-  if (const auto offset = integer_of(run.text(known->second)))
-    known->second = run.intern(std::to_string(*offset - shift.count()));
+  const auto offset = moved_offset(run.text(known->second), -shift.count());
+  if (offset)
+    known->second = run.intern(*offset);
+  else
+    facts.erase(known);
 }
 
 /// Puts all files on one axis whose 0 is the first event of all.
@@ -160,9 +159,9 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
     add_memory(files[i], run);
   }
   for (const TraceFile& file : files)
-    for (const std::string& block : file.metadata.hidden)
+    for (const QualityPlace& block : file.metadata.dropped)
       run.info().places.push_back(
-          {Counter::secrets_dropped, 1, format("{}: {}", file.path.filename().string(), block)});
+          {block.counter, block.amount, format("{}: {}", file.path.filename().string(), block.where)});
   note_jobs(files, run);
   align(files, run);
   describe_run(files, ranks, run);

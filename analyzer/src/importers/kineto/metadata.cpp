@@ -7,6 +7,7 @@
 
 #include "importers/kineto/decimal.h"
 #include "rankscope/analyzer/open.h"
+#include "rankscope/core/format.h"
 #include "rankscope/core/secrets.h"
 
 namespace rankscope::analyzer::kineto {
@@ -136,13 +137,20 @@ void Metadata::take(std::string_view key, const Value& value, Quality& quality) 
     trace_name = text_from(value);
   } else if (key == "rankscope") {
     own = own_block_from(value.raw);
+    if (!own) drop({Counter::blocks_dropped, 1, format("rankscope, which is not of schema {}", own_schema)}, quality);
   } else if (holds(kept, key)) {
     facts.emplace_back(key, text_from(value));
   } else if (!holds(known, key)) {
-    const bool secret = looks_secret(key, value.raw);
-    quality.add(secret ? Counter::secrets_dropped : Counter::blocks_dropped);
-    if (secret) hidden.emplace_back(key);
+    if (looks_secret(key, value.raw))
+      drop({Counter::secrets_dropped, 1, std::string{key}}, quality);
+    else
+      quality.add(Counter::blocks_dropped);
   }
+}
+
+void Metadata::drop(QualityPlace block, Quality& quality) {
+  quality.add(block.counter, block.amount);
+  dropped.push_back(std::move(block));
 }
 
 void Metadata::merge(Metadata&& other) {
@@ -155,8 +163,8 @@ void Metadata::merge(Metadata&& other) {
   if (!other.trace_name.empty()) trace_name = std::move(other.trace_name);
   facts.insert(facts.end(), std::make_move_iterator(other.facts.begin()), std::make_move_iterator(other.facts.end()));
   if (other.own) own = std::move(other.own);
-  hidden.insert(hidden.end(), std::make_move_iterator(other.hidden.begin()),
-                std::make_move_iterator(other.hidden.end()));
+  dropped.insert(dropped.end(), std::make_move_iterator(other.dropped.begin()),
+                 std::make_move_iterator(other.dropped.end()));
 }
 
 }  // namespace rankscope::analyzer::kineto

@@ -29,10 +29,11 @@ struct Metadata {
   std::string trace_name;
   Facts facts;
   std::optional<OwnBlock> own;
-  std::vector<std::string> hidden;  ///< names of the blocks counted as secrets_dropped
+  std::vector<QualityPlace> dropped;  ///< blocks that whoever reads the report should know of; `where` is their name
 
   /// Takes one member of the top-level object; what is no part of the format is counted and dropped.
   void take(std::string_view key, const Value& value, Quality& quality);
+  void drop(QualityPlace block, Quality& quality);
   /// Joins what another stretch of the same file holds.
   void merge(Metadata&& other);
 };

@@ -4,7 +4,9 @@
 #include <array>
 
 #include "importers/kineto/decimal.h"
+#include "importers/kineto/file_offset.h"
 #include "importers/kineto/metadata.h"
+#include "keys.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {
@@ -19,10 +21,8 @@ std::vector<std::string> texts_from(std::string_view list) {
 std::int64_t number(std::string_view text, std::int64_t otherwise = -1) { return integer_of(text).value_or(otherwise); }
 
 /// Within the bounds of decimal.h, so that sums do not overflow.
-RunTime time_from(std::string_view text) {
-  constexpr std::int64_t furthest = std::int64_t{1} << 61U;
-  return at(std::clamp(number(text, 0), -furthest, furthest));
-}
+constexpr std::int64_t furthest = std::int64_t{1} << 61U;
+RunTime time_from(std::string_view text) { return at(std::clamp(number(text, 0), -furthest, furthest)); }
 
 constexpr std::int64_t furthest_zero = std::int64_t{1} << 60U;  // 36 years before the first event
 constexpr std::array<std::string_view, 3> sources{"rankscope", "kineto", "nsys"};
@@ -79,7 +79,8 @@ OwnRows rows_from(std::string_view object) {
   OwnRows rows;
   for_each_member(object, [&rows](std::string_view key, const Value& value) {
     if (key == "clock") rows.clock.method = text_from(value);
-    if (key == "clock_error_ns") rows.clock.error = nanoseconds{std::max<std::int64_t>(number(value.raw), 0)};
+    if (key == "clock_error_ns")
+      rows.clock.error = nanoseconds{std::clamp<std::int64_t>(number(value.raw), 0, furthest)};
     if (key == "lanes") for_each_item(value.raw, [&rows](const Value& item) { add_lane(item, rows); });
     if (key == "collectives")
       for_each_item(value.raw, [&rows](const Value& item) { rows.collectives.push_back(collective_from(item)); });
@@ -105,6 +106,14 @@ void add_place(const Value& item, OwnBlock& own) {
   if (amount > 0) own.places.push_back({*counter, static_cast<std::uint64_t>(amount), texts[2]});
 }
 
+/// Facts of the process; an offset that no time can have is none.
+Facts process_from(std::string_view object) {
+  Facts facts = facts_from(object);
+  std::erase_if(facts,
+                [](const auto& fact) { return fact.first == keys::file_time_offset && !moved_offset(fact.second, 0); });
+  return facts;
+}
+
 }  // namespace
 
 Facts facts_from(std::string_view object) {
@@ -115,19 +124,23 @@ Facts facts_from(std::string_view object) {
   return facts;
 }
 
-OwnBlock own_block_from(std::string_view object) {
+std::optional<OwnBlock> own_block_from(std::string_view object) {
   OwnBlock own;
-  for_each_member(object, [&own](std::string_view key, const Value& value) {
-    if (key == "process") own.process = facts_from(value.raw);
+  std::string schema;
+  for_each_member(object, [&own, &schema](std::string_view key, const Value& value) {
+    if (key == "schema") schema = text_from(value);
+    if (key == "process") own.process = process_from(value.raw);
     if (key == "run") own.run = facts_from(value.raw);
     if (key == "quality") own.quality = facts_from(value.raw);
     if (key == "places") for_each_item(value.raw, [&own](const Value& item) { add_place(item, own); });
     if (key == "pid") own.pid = integer_of(value.raw);
+    if (own.pid && (*own.pid < -furthest || *own.pid > furthest)) own.pid.reset();
     if (key == "host") own.host = text_from(value);
     if (key == "program") own.program = text_from(value);
     if (key == "source") own.source = source_from(value);
     if (key == "rows") own.rows = rows_from(value.raw);
   });
+  if (schema != own_schema) return std::nullopt;
   // The events of a Kineto trace say all that it holds; only other runs need rows.
   if (own.source != "rankscope" && own.source != "nsys") own.rows.reset();
   return own;

@@ -45,7 +45,7 @@ struct OwnRows {
   ClockInfo clock;
   std::vector<OwnLane> lanes;
   std::vector<std::optional<OwnCollective>> collectives;  ///< by row; nothing for one that cannot be used
-  std::optional<std::int64_t> zero_ns;                    ///< run time of ts 0
+  std::int64_t zero_ns = 0;                               ///< run time of ts 0
   std::int64_t local_rank = -1;
   TimeRange recorded{};
   Ending ending = Ending::unknown;
@@ -64,8 +64,9 @@ struct OwnBlock {
   std::optional<OwnRows> rows;
 };
 
-/// Values that are none of ours are skipped.
-[[nodiscard]] OwnBlock own_block_from(std::string_view object);
+/// Nothing for a block of another schema than this one. Values that are none of ours are skipped.
+inline constexpr std::string_view own_schema = "rankscope.kineto/1";
+[[nodiscard]] std::optional<OwnBlock> own_block_from(std::string_view object);
 
 /// The members of an object, as texts.
 [[nodiscard]] Facts facts_from(std::string_view object);

@@ -1,7 +1,10 @@
 #include "importers/kineto/restore.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -135,6 +138,10 @@ void restore_rows(const TraceFile& file, RankId rank, RunBuilder& run) {
 
 void restore_quality(std::span<const TraceFile> files, RunBuilder& run) {
   Quality& quality = run.quality();
+  auto& places = run.info().places;
+  const auto key_of = [](const QualityPlace& place) { return std::tuple{place.counter, place.amount, place.where}; };
+  std::set<std::tuple<Counter, std::uint64_t, std::string>> known;
+  std::ranges::transform(places, std::inserter(known, known.end()), key_of);
   for (const TraceFile& file : files) {
     if (!file.metadata.own) continue;
     for (const auto& [name, text] : file.metadata.own->quality) {
@@ -144,10 +151,8 @@ void restore_quality(std::span<const TraceFile> files, RunBuilder& run) {
       const std::uint64_t now = quality.of(*counter);
       if (static_cast<std::uint64_t>(*value) > now) quality.add(*counter, static_cast<std::uint64_t>(*value) - now);
     }
-    auto& places = run.info().places;
     for (const QualityPlace& place : file.metadata.own->places)
-      if (!is_counted_by_build(place.counter) && std::ranges::find(places, place) == places.end())
-        places.push_back(place);
+      if (!is_counted_by_build(place.counter) && known.insert(key_of(place)).second) places.push_back(place);
   }
 }
 

@@ -158,19 +158,19 @@ void add_memory(const TraceFile& file, RunBuilder& run) {
   std::set<std::int32_t> devices;
   for (const MemoryState& state : states)
     if (state.device >= 0) devices.insert(state.device);
-  std::map<std::int32_t, std::int64_t> changes;  // what 2021 has instead of totals
+  std::map<std::int32_t, double> changes;  // what 2021 has instead of totals; exact up to 2^53 bytes
   for (const MemoryState& state : states) {
     std::string owner;
     if (state.device < 0 && !devices.empty()) owner = "cpu_";
     if (state.device >= 0 && devices.size() > 1) owner = format("gpu{}_", state.device);
-    const auto sample = [&](std::string_view name, std::int64_t bytes) {
-      run.add_sample(file.process, run.intern(owner + std::string{name}), state.time, static_cast<double>(bytes));
+    const auto sample = [&](std::string_view name, double bytes) {
+      run.add_sample(file.process, run.intern(owner + std::string{name}), state.time, bytes);
     };
     if (state.allocated >= 0)
-      sample("allocated_bytes", state.allocated);
+      sample("allocated_bytes", static_cast<double>(state.allocated));
     else
-      sample("allocated_change_bytes", changes[state.device] += state.change);
-    if (state.reserved >= 0) sample("reserved_bytes", state.reserved);
+      sample("allocated_change_bytes", changes[state.device] += static_cast<double>(state.change));
+    if (state.reserved >= 0) sample("reserved_bytes", static_cast<double>(state.reserved));
   }
 }
 
