@@ -60,11 +60,10 @@ class Tables {
         std::string_view{info.source}, info.world_size > 0 ? Integer{info.world_size} : std::nullopt,
         info.origin_unix_ns != 0 ? Integer{info.origin_unix_ns} : std::nullopt, std::string_view{info.clock.method},
         std::int64_t{info.clock.error.count()}, ns_of(extent.begin), ns_of(extent.end));
-    // Sources may say a fact twice, with another value: none is lost.
+    // Keys that differ only in bytes that are no UTF-8 become one.
     SqliteInsert metadata{
         db_,
-        "INSERT INTO run_metadata VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value = value || '; ' || excluded.value "
-        "WHERE instr('; ' || value || '; ', '; ' || excluded.value || '; ') = 0"};
+        "INSERT INTO run_metadata VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value = value || '; ' || excluded.value"};
     for (const auto& [key, value] : info.metadata) metadata(valid_utf8(key), valid_utf8(value));
     SqliteInsert strings{db_, "INSERT INTO strings VALUES(?,?)"};
     for (std::uint32_t row = 0; row < run_.strings().size(); ++row) {

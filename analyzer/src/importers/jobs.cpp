@@ -1,5 +1,6 @@
 #include "importers/jobs.h"
 
+#include "importers/importer.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
@@ -19,6 +20,8 @@ std::string difference(const JobEvidence& first, const JobEvidence& other) {
   if (first.world_size > 0 && other.world_size > 0 && first.world_size != other.world_size)
     return format("{} is of a job of {}, {} of one of {}", other.file, counted(other.world_size, "rank"), first.file,
                   counted(first.world_size, "rank"));
+  if (first.recording && other.recording && *first.recording != *other.recording)
+    return format("{} was exported from another recording than {}", other.file, first.file);
   if (!first.job.empty() && !other.job.empty() && first.job != other.job)
     return format("{} is of job {}, {} of job {}", other.file, other.job, first.file, first.job);
   if (const std::int64_t days = gap_between(first, other) / a_day; days > 0)
@@ -30,10 +33,8 @@ std::string difference(const JobEvidence& first, const JobEvidence& other) {
 
 void note_other_jobs(std::span<const JobEvidence> files, RunBuilder& run) {
   for (std::size_t i = 1; i < files.size(); ++i) {
-    std::string why = difference(files.front(), files[i]);
-    if (why.empty()) continue;
-    run.quality().add(Counter::jobs_mixed);
-    run.info().places.push_back({Counter::jobs_mixed, 1, std::move(why)});
+    const std::string why = difference(files.front(), files[i]);
+    if (!why.empty()) add_loss({Counter::jobs_mixed, 1, why}, run);
   }
 }
 

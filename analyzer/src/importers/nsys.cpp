@@ -140,8 +140,7 @@ Result<FileCommunication> read_events(const File& file, const std::map<ProcessKe
 Result<void> note_facts(const File& file, RunBuilder& builder) {
   RS_TRY_VOID(read_diagnostics(file.database, builder));
   RS_TRY(const std::uint64_t secrets, count_secrets(file.database));
-  builder.quality().add(Counter::secrets_dropped, secrets);
-  if (secrets > 0) builder.info().places.push_back({Counter::secrets_dropped, secrets, file.database.file_name()});
+  if (secrets > 0) add_loss({Counter::secrets_dropped, secrets, file.database.file_name()}, builder);
   note_absences(file.database, builder);
   auto& metadata = builder.info().metadata;
   if (!file.session.schema.empty()) metadata.emplace_back("nsys.schema", file.session.schema);
@@ -155,16 +154,6 @@ Result<void> note_facts(const File& file, RunBuilder& builder) {
   builder.quality().add(Counter::payloads_not_exported);
   metadata.emplace_back(keys::nsys_export_again, command);
   return {};
-}
-
-/// Files of one job agree in most facts; what differs is said once per value.
-void unite_metadata(RunInfo& info) {
-  std::map<std::string, std::string> united;
-  for (const auto& [key, value] : info.metadata) {
-    const auto [found, added] = united.try_emplace(key, value);
-    if (!added && found->second.find(value) == std::string::npos) found->second += "; " + value;
-  }
-  info.metadata.assign(united.begin(), united.end());
 }
 
 }  // namespace
@@ -203,7 +192,6 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
       return fail(ErrorKind::unreadable, "reading was cancelled");
   }
   add_collectives(builder, communication, clocks.reach);
-  unite_metadata(builder.info());
   return std::move(builder).build().map_error(while_doing(paths.front().string()));
 }
 

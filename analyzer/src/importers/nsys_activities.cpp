@@ -150,14 +150,13 @@ void DeviceTables::kernel(const Rows& rows) {
   const KernelName name = kernel_name(rows);
   const std::uint32_t ticket = add(*placed, name.communicates ? SpanKind::comm : SpanKind::compute, name.name, rows);
   describe_kernel(ticket, rows);
-  const TimeRange time = placed->when.time;  // an end before the begin is counted with the span
   if (name.communicates) {
     found_.launched.add(placed->process, placed->correlation, ticket, static_cast<std::uint32_t>(found_.comm.size()));
     found_.comm.push_back({.process = placed->process,
                            .lane = placed->lane,
                            .queue = {rows.integer_or(device, -1), rows.integer_or(stream, -1)},
                            .ticket = ticket,
-                           .time = {time.begin, std::max(time.begin, time.end)},
+                           .time = placed->when.time,
                            .name = name.name});
   } else {
     found_.launched.add(placed->process, placed->correlation, ticket);

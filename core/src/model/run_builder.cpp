@@ -223,7 +223,7 @@ void RunBuilder::Pending::sort_processes(Run& run) {
   }
   for (PendingSample& sample : samples) sample.process = order.place(sample.process);
   sort_devices(run, order);
-  std::ranges::sort(run.info_.metadata);
+  unite_facts(run.info_.metadata);
 }
 
 void RunBuilder::Pending::sort_lanes(Run& run) {

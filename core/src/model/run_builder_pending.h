@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct RunBuilder::Pending {
   void settle(Run& run);
   void settle(Run& run, std::vector<LateAttribute>& late, std::vector<AttributeStore::Place>& places);
   void sort_processes(Run& run);
+  static void unite_facts(std::vector<std::pair<std::string, std::string>>& facts);
   static void sort_devices(Run& run, const Permutation& processes);
   static void sort_marks(Run& run);
   static void sort_links(Run& run, const Permutation& spans);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "rankscope/analyzer/export.h"
@@ -12,7 +13,9 @@
 namespace rankscope::analyzer {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::TemporaryFolder;
 
 std::shared_ptr<const Run> run_of(std::string_view text) {
@@ -197,6 +200,34 @@ TEST(KinetoExport, SeveralRanksAreAFolderAndNeverOneNamedLikeAFile) {
   EXPECT_THAT(refused.error().message, HasSubstr("out.json"));
   EXPECT_THAT(refused.error().message, HasSubstr("write to the folder"));
   EXPECT_EQ(folder.file_count(), 0U);
+}
+
+/// Why the second of two exports is of another job than the first: one rank of each is opened.
+std::vector<std::string> mixed(const Run& first, const Run& second) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(export_kineto(first, folder / "a"));
+  EXPECT_TRUE(export_kineto(second, folder / "b"));
+  const std::array files{folder / "a" / "rank-0.json", folder / "b" / "rank-1.json"};
+  const auto run = open_run(files, {});
+  EXPECT_TRUE(run) << run.error().message;
+  std::vector<std::string> reasons;
+  for (const QualityPlace& place : (*run)->info().places)
+    if (place.counter == Counter::jobs_mixed) reasons.push_back(place.where);
+  EXPECT_EQ((*run)->quality().of(Counter::jobs_mixed), reasons.size());
+  return reasons;
+}
+
+TEST(KinetoExport, FilesOfTwoRecordingsAreNotTakenForOneJob) {
+  const auto recorded = [](std::string_view facts) {
+    return run_of("@run " + std::string{facts} + "\n0 op 0 9 a\n1 op 0 9 a\n");
+  };
+  const auto first = recorded("origin_unix=1700000000000000000 meta.command=train");
+  EXPECT_THAT(mixed(*first, *first), IsEmpty());
+  EXPECT_THAT(mixed(*first, *recorded("origin_unix=1700000000000000000 meta.command=other")),
+              ElementsAre("rank-1.json was exported from another recording than rank-0.json"));
+  EXPECT_THAT(mixed(*first, *recorded("origin_unix=1700000060000000000 meta.command=train")),
+              ElementsAre("rank-1.json was exported from another recording than rank-0.json"))
+      << "the same command, a minute later";
 }
 
 TEST(KinetoExport, NumbersThatJsonLacksAreTexts) {

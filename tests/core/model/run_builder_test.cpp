@@ -55,6 +55,27 @@ void add_events(RunBuilder& builder, const Lanes& lanes, std::int64_t number) {
   builder.add_collective(collective);
 }
 
+std::string facts_of(const std::vector<std::pair<std::string, std::string>>& facts) {
+  RunBuilder builder;
+  builder.add_span(builder.add_lane(builder.add_process({}), LaneKind::thread, "main", 1), SpanKind::op,
+                   builder.intern("op"), {at(0), at(1)});
+  builder.info().metadata = facts;
+  const auto run = std::move(builder).build();
+  std::string text;
+  for (const auto& [key, value] : (*run)->info().metadata) text += key + "=" + value + "\n";
+  return text;
+}
+
+TEST(RunBuilder, FactsThatAreToldTwiceAreUnitedByWholeItems) {
+  EXPECT_EQ(facts_of({{"driver", "535.129"}, {"driver", "535.12"}, {"driver", "535.129"}}), "driver=535.129; 535.12\n");
+  EXPECT_EQ(facts_of({{"b", "2"}, {"a", "1"}, {"b", "3"}, {"b", "3; 4"}}), "a=1\nb=2; 3; 4\n");
+}
+
+TEST(RunBuilder, AFactThatIsToldOnceStaysAsItIs) {
+  EXPECT_EQ(facts_of({{"command", "bash -c 'a; b; a; '"}, {"empty", ""}}), "command=bash -c 'a; b; a; '\nempty=\n");
+  EXPECT_EQ(facts_of({{"command", "a; b; a"}, {"command", "a; b; a"}}), "command=a; b; a\n");
+}
+
 TEST(RunBuilder, PartsThatThreadsCollectedMakeTheSameRunAsOneBuilder) {
   const Process process{.rank = RankId{0}, .pid = 7};
   RunBuilder whole;

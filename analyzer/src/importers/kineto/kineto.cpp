@@ -97,13 +97,15 @@ void align(std::span<const TraceFile> files, RunBuilder& run) {
   run.info().clock = {one_host ? "same_host" : "wall_clock", one_host ? one_host_error : wall_clock_error};
 }
 
-/// Our own export tells the job by its ranks alone; of others the profiler notes a name, if the scheduler gave one.
+/// Exports of our own recordings tell which one; of others the profiler notes a name, if the scheduler gave one.
 void note_jobs(std::span<const TraceFile> files, RunBuilder& run) {
   std::vector<JobEvidence> evidence;
   for (const TraceFile& file : files) {
     JobEvidence one{.file = file.path.filename().string(), .world_size = file.metadata.world_size};
     const auto job = std::ranges::find(file.metadata.facts, "PT_PROFILER_JOB_NAME", &Facts::value_type::first);
     if (job != file.metadata.facts.end()) one.job = job->second;
+    if (const auto& own = file.metadata.own; own && own->rows && own->source == "rankscope")
+      one.recording = Recording{own->run, file.metadata.base_ns ? *file.metadata.base_ns - own->rows->zero_ns : 0};
     if (const auto begin = unix_begin(file)) {
       one.begin_unix_ns = begin;
       one.end_unix_ns = *begin + file.extent->length().count();
