@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "letters.h"
+
 namespace rankscope::analyzer {
 namespace {
 
@@ -31,17 +33,6 @@ constexpr std::array types{
 };
 
 }  // namespace
-
-std::string plain_letters(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    if (c >= 'A' && c <= 'Z')
-      text += static_cast<char>(c - 'A' + 'a');
-    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-      text += c;
-  }
-  return text;
-}
 
 ElementType element_type_from(std::string_view name) {
   std::string word = plain_letters(name);

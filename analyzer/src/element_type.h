@@ -1,7 +1,6 @@
 // Element types of tensors, in the words of all tools.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace rankscope::analyzer {
@@ -13,8 +12,5 @@ struct ElementType {
   std::string_view torch_name{};
 };
 [[nodiscard]] ElementType element_type_from(std::string_view name);
-
-/// Small letters and digits only: "c10::BFloat16" -> "c10bfloat16".
-[[nodiscard]] std::string plain_letters(std::string_view name);
 
 }  // namespace rankscope::analyzer

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "letters.h"
+
 namespace rankscope::analyzer {
 namespace {
 
@@ -27,14 +29,8 @@ constexpr std::array<CommOp, 12> table{{
 }};
 
 std::string plain(std::string_view name) {
-  std::string text;
-  for (const char letter : name) {
-    if (letter >= 'A' && letter <= 'Z') {
-      text += static_cast<char>(letter - 'A' + 'a');
-    } else if (letter != '_' && letter != '-' && letter != ' ') {
-      text += letter;
-    }
-  }
+  std::string text = lower(name);
+  std::erase_if(text, [](char letter) { return letter == '_' || letter == '-' || letter == ' '; });
   return text;
 }
 

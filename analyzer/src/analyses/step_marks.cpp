@@ -5,18 +5,19 @@
 #include <charconv>
 #include <optional>
 
+#include "letters.h"
+
 namespace rankscope::analyzer {
 namespace {
 
 constexpr std::array<std::string_view, 5> step_words{"profilerstep", "train_step", "training_step", "iteration",
                                                      "step"};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
 /// What follows a word for a step, if the name is one: "" or digits, after blanks and _#:- signs.
 std::optional<std::string_view> number_behind_word(std::string_view name) {
+  const auto small = [](char letter) { return lower(letter); };
   for (const std::string_view word : step_words) {
-    if (name.size() < word.size() || !std::ranges::equal(name.substr(0, word.size()), word, {}, lower)) continue;
+    if (name.size() < word.size() || !std::ranges::equal(name.substr(0, word.size()), word, {}, small)) continue;
     const std::string_view rest = name.substr(word.size());
     const std::string_view number = rest.substr(std::min(rest.find_first_not_of(" _#:-"), rest.size()));
     // "stepper", "step_forward" and "step2x" are something else.

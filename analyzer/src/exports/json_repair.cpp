@@ -8,6 +8,7 @@
 #include "exports/json_text.h"
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/scanner.h"
+#include "letters.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -48,8 +49,7 @@ std::optional<unsigned> code_at(std::string_view text, std::size_t at) {
   unsigned code = 0;
   for (const char c : text.substr(at + 2, 4)) {
     constexpr std::string_view digits = "0123456789abcdef";
-    const char lower = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
-    const std::size_t digit = digits.find(lower);
+    const std::size_t digit = digits.find(lower(c));
     if (digit == std::string_view::npos) return std::nullopt;
     code = code * 16 + static_cast<unsigned>(digit);
   }

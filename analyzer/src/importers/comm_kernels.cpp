@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "element_type.h"
+#include "letters.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -25,12 +25,27 @@ constexpr std::array operations{
     Named{"send", "send"},           Named{"recv", "recv"},
 };
 
+bool is_word(char letter) { return letter == '_' || !plain_letters({&letter, 1}).empty(); }
+
 /// The word that names the operation: of "ncclDevKernel_AllReduce_Sum_f32_RING(...)" that is "AllReduce_...".
 std::string_view behind_prefix(std::string_view name) {
   for (const std::string_view prefix : {"nccl:", "gloo:", "c10d::", "ncclDevKernel_", "ncclKernel_",
                                         "ncclSymkDevKernel_", "rcclGenericKernel", "mscclKernel_"})
     if (name.starts_with(prefix)) return name.substr(prefix.size());
+  // "void (anonymous namespace)::multimem_all_reduce_kernel<...>(...)": PyTorch's own, over symmetric memory.
+  for (const std::string_view prefix : {"multimem_one_shot_", "multimem_", "one_shot_", "two_shot_"})
+    if (const std::size_t at = name.find(prefix); at == 0 || (at != std::string_view::npos && !is_word(name[at - 1])))
+      return name.substr(at + prefix.size());
   return name;
+}
+
+/// One kernel of PyTorch's does both and says which by a template argument: T, alignment, world size, reduce_scatter.
+bool is_two_shot_reduce_scatter(std::string_view name) {
+  const std::size_t at = name.find("two_shot_all_reduce_kernel<");
+  if (at == std::string_view::npos) return false;
+  name = name.substr(at, name.find('>', at) - at);
+  for (int skipped = 0; skipped < 3; ++skipped) name.remove_prefix(std::min(name.find(',') + 1, name.size()));
+  return name.starts_with(" true");
 }
 
 bool any_of(std::string_view name, std::span<const std::string_view> words) {
@@ -42,14 +57,23 @@ bool any_of(std::string_view name, std::span<const std::string_view> words) {
 
 bool is_comm_kernel(std::string_view name) {
   static constexpr std::array<std::string_view, 5> starts{"nccl", "rccl", "mscclKernel", "userbuffers_", "oneccl_"};
-  static constexpr std::array<std::string_view, 7> words{
-      "ncclKernel",          "nvshmem",       "deep_ep::", "cross_device_reduce_", "one_shot_all_reduce",
-      "two_shot_all_reduce", "shot_allreduce"};
+  static constexpr std::array<std::string_view, 11> words{"ncclKernel",
+                                                          "nvshmem",
+                                                          "deep_ep::",
+                                                          "cross_device_reduce_",
+                                                          "one_shot_all_reduce",
+                                                          "two_shot_all_reduce",
+                                                          "shot_allreduce",
+                                                          "multimem_all_reduce",
+                                                          "multimem_allreduce",
+                                                          "multimem_all_gather",
+                                                          "multimem_one_shot_reduce"};
   return std::ranges::any_of(starts, [name](std::string_view start) { return name.starts_with(start); }) ||
          any_of(name, words);
 }
 
 std::string_view comm_op_from(std::string_view name) {
+  if (is_two_shot_reduce_scatter(name)) return "reduce_scatter";
   const std::string word = plain_letters(behind_prefix(name).substr(0, 64));
   for (const Named& operation : operations)
     if (word.starts_with(operation.plain)) return operation.op;

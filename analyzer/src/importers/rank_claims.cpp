@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "letters.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
@@ -162,14 +163,12 @@ tl::unexpected<Error> nothing_tells(std::span<const RankInput> inputs, std::span
 }
 
 std::optional<std::int64_t> rank_in_name(std::string_view file_name) {
-  std::string lower{file_name};
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter + ('a' - 'A'));
+  const std::string name = lower(file_name);
   for (const std::string_view word : {"rank", "worker"}) {
-    for (std::size_t at = lower.find(word); at != std::string::npos; at = lower.find(word, at + 1)) {
-      const bool inside_a_word = at > 0 && lower[at - 1] >= 'a' && lower[at - 1] <= 'z';
+    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
+      const bool inside_a_word = at > 0 && name[at - 1] >= 'a' && name[at - 1] <= 'z';
       if (inside_a_word) continue;
-      std::string_view rest = std::string_view{lower}.substr(at + word.size());
+      std::string_view rest = std::string_view{name}.substr(at + word.size());
       if (word == "rank" && (rest.starts_with('-') || rest.starts_with('_'))) rest.remove_prefix(1);
       std::int64_t rank = -1;  // "rank--3" is none
       const auto error = std::from_chars(rest.data(), rest.data() + rest.size(), rank).ec;

@@ -25,6 +25,26 @@ TEST(CommNames, AKernelTellsOperationAndType) {
   EXPECT_EQ(op_of_kernel("ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)").op, "");
 }
 
+TEST(CommNames, KernelsOverSymmetricMemoryAreTold) {
+  const auto of_torch = [](std::string_view kernel) {
+    return "void (anonymous namespace)::" + std::string{kernel} + "(c10::BFloat16*, unsigned long, unsigned int**)";
+  };
+  for (const auto& [kernel, op] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
+           {"multimem_all_reduce_kernel<c10::BFloat16, 16>", "allreduce"},
+           {"multimem_one_shot_all_reduce_kernel<float, 16>", "allreduce"},
+           {"multimem_one_shot_reduce_kernel<float, 16>", "reduce"},
+           {"multimem_all_gather_kernel<16>", "allgather"},
+           {"one_shot_all_reduce_kernel<float, 16, 8>", "allreduce"},
+           {"two_shot_all_reduce_kernel<float, 16, 8, false, false>", "allreduce"},
+           {"two_shot_all_reduce_kernel<float, 16, 8, true, false>", "reduce_scatter"},
+           {"two_shot_all_reduce_kernel_inplace<c10::BFloat16, 16, 2>", "allreduce"}}) {
+    EXPECT_TRUE(is_comm_kernel(of_torch(kernel))) << kernel;
+    EXPECT_EQ(op_of_kernel(of_torch(kernel)).op, op) << kernel;
+  }
+  EXPECT_FALSE(is_comm_kernel("multimem_copy_test(float*)"));
+  EXPECT_EQ(comm_op_from("not_one_shot_all_reduce"), "") << "inside of another word";
+}
+
 TEST(CommNames, CallsOfNcclTellTheirOperation) {
   EXPECT_EQ(op_of_nccl_call("ncclAllReduce"), "allreduce");
   EXPECT_EQ(op_of_nccl_call("ncclBcast"), "broadcast");

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "importers/kineto/decimal.h"
+#include "letters.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/secrets.h"
@@ -36,10 +37,8 @@ bool holds(std::span<const std::string_view> names, std::string_view name) {
 }
 
 bool names_environment(std::string_view name) {
-  std::string lower{name};
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower == "env" || lower.ends_with("_env") || lower.find("environ") != std::string::npos;
+  const std::string small = lower(name);
+  return small == "env" || small.ends_with("_env") || small.find("environ") != std::string::npos;
 }
 
 /// Blocks that hold an environment, a login or a key, by their own name or by what stands in them.
