@@ -152,6 +152,29 @@ TEST_F(KinetoFacts, MostCorrelationsOfTheGraphsTraceHaveALaunch) {
   EXPECT_GT(run->quality().of(Counter::kernels_without_launch), 0U);
 }
 
+TEST_F(KinetoFacts, ATraceOfTheHostAloneIsNotCalledIdle) {
+  const auto run = open("no_distributed_info/distributed_info_not_found.json.gz");
+  ASSERT_NE(run, nullptr);
+  const analyzer::Report report = analyzer::analyze(*run, {});
+  ASSERT_FALSE(report.rank_rows);
+  EXPECT_EQ(report.rank_rows.error().why, "device activity was not recorded: the trace lists 8 GPUs but has no kernel");
+  EXPECT_TRUE(!report.findings || report.findings->empty());
+}
+
+TEST_F(KinetoFacts, AllReducesOverSymmetricMemoryAreCommunication) {
+  const auto run = open("b200_eager/eager_trace.json.gz");
+  ASSERT_NE(run, nullptr);
+  std::int64_t kernels = 0;
+  for (const Span& span : run->spans()) {
+    if (run->text(span.name).find("::multimem_all_reduce_kernel<") == std::string_view::npos) continue;
+    ++kernels;
+    ASSERT_EQ(span.kind, SpanKind::comm);
+    ASSERT_NE(span.collective, Span::no_collective);
+    EXPECT_EQ(run->text(run->collectives()[span.collective].op), "allreduce");
+  }
+  EXPECT_EQ(kernels, 73);
+}
+
 TEST(KinetoJobs, RanksOfOneRealJobAreCompared) {
   if (!fs::exists(testing::shared_data() / "kineto")) GTEST_SKIP() << testing::no_shared_data;
   const auto run = open_run(testing::shared_data() / "kineto" / "recsys_2of128_ranks");

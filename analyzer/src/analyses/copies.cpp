@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analyses/asked_for.h"
+#include "analyses/device_record.h"
 #include "analyses/device_work.h"
 #include "analyses/host_calls.h"
 #include "analyses/host_timeline.h"
@@ -67,7 +68,7 @@ class Tabulation {
   }
 
   Section<CopiesSection> finish() && {
-    if (ranks_ == 0) return unavailable(std::string{no_accelerator});
+    if (ranks_ == 0) return unavailable(why_no_device_work(run_));
     CopiesSection section;
     for (std::optional<Sums>& sums : by_name_)
       if (sums) section.copies.push_back(std::move(*sums).finish());

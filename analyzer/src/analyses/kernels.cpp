@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "analyses/asked_for.h"
+#include "analyses/device_record.h"
 #include "analyses/device_work.h"
 #include "analyses/kernel_keys.h"
 #include "analyses/kernel_names.h"
@@ -128,7 +129,7 @@ class Tabulation {
   }
 
   Section<KernelsSection> finish() && {
-    if (section_.ranks.empty()) return unavailable(std::string{no_accelerator});
+    if (section_.ranks.empty()) return unavailable(why_no_device_work(run_));
     if (!any_) return unavailable("nothing that ran on an accelerator was recorded");
     Ordered names = ordered(run_, names_.keys(), all_names_);
     for (RankKernels& rank : section_.ranks)

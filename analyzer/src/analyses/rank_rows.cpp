@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyses/counted_windows.h"
+#include "analyses/device_record.h"
 #include "analyses/run_facts.h"
 #include "analyses/split.h"
 
@@ -86,6 +87,7 @@ constexpr const char* nothing_classified = "nothing was recorded that tells comp
 Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps, const Matching& matching,
                                           const ReportOptions& options) {
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
+  if (std::string why = why_no_device_activity(run); !why.empty()) return unavailable(std::move(why));
   std::vector<RankRow> rows;
   bool any_classified = false;
   for (const RankId rank : run.ranks()) {

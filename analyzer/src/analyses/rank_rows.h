@@ -6,7 +6,8 @@
 
 namespace rankscope::analyzer {
 
-/// All ranks, over the steps asked for: a rank is compared with its peers whether they are shown or not.
+/// All ranks, over the steps asked for: a rank is compared with its peers whether they are shown or not. Nothing where
+/// a rank's devices were not recorded (device_record.h).
 [[nodiscard]] Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps,
                                                         const Matching& matching, const ReportOptions& options);
 

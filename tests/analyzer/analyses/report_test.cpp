@@ -128,6 +128,42 @@ TEST(Report, TracesWithNothingInCommonAreOfDifferentJobs) {
   EXPECT_FALSE(mixed("@run source=kineto clock=wall_clock\n1 step 400 500 step index=1\n")) << "a common step";
 }
 
+TEST(Report, ARankWhoseDevicesWereNotRecordedHasNoIdleTime) {
+  const Report report = analyze(*run_of("@run source=kineto\n@device 0 0 name=A100\n@device 0 1 name=A100\n"
+                                        "0 step 0 100 step index=0\n0 op 0 10 op\n"),
+                                {});
+  const std::string why = "device activity was not recorded: the trace lists 2 GPUs but has no kernel";
+  ASSERT_FALSE(report.rank_rows);
+  EXPECT_EQ(report.rank_rows.error().why, why);
+  EXPECT_EQ(report.launches.error().why, why);
+  EXPECT_EQ(report.kernels.error().why, why);
+  EXPECT_EQ(report.copies.error().why, why);
+  EXPECT_EQ(ids(report), std::vector<std::string>{});
+  EXPECT_TRUE(report.operators) << "what the host did is told";
+}
+
+TEST(Report, OneRankWhoseDevicesWereNotRecordedIsNamed) {
+  const Report report = analyze(*run_of("@run source=kineto\n@device 0 0 name=A100\n@device 1 0 name=A100\n"
+                                        "@lane 0 s7 kind=stream number=7 device=0\n"
+                                        "0 step 0 100 step index=0\n0 compute 0 60 gemm lane=s7\n"
+                                        "1 step 0 100 step index=0\n1 op 0 10 op\n"),
+                                {});
+  ASSERT_FALSE(report.rank_rows);
+  EXPECT_EQ(report.rank_rows.error().why,
+            "device activity of rank 1 was not recorded: the trace lists 1 GPU but has no kernel");
+  EXPECT_TRUE(report.kernels) << "those of rank 0";
+}
+
+TEST(Report, ARankThatCommunicatesOnTheHostIsACpuRankWhateverDevicesAreListed) {
+  const Report report = analyze(*run_of("@run source=kineto clock=same_host\n@group dp 0,1\n@device 0 0 name=A100\n"
+                                        "@device 1 0 name=A100\n"
+                                        "0 step 0 100 step index=0\n0 comm 10 50 all_reduce group=dp\n0 op 50 90 op\n"
+                                        "1 step 0 100 step index=0\n1 comm 10 50 all_reduce group=dp\n1 op 50 90 op\n"),
+                                {});
+  ASSERT_TRUE(report.rank_rows) << report.rank_rows.error().why;
+  EXPECT_EQ(report.rank_rows->front().total.compute_ns, 40);
+}
+
 TEST(Report, NoComputeIsNoProblem) {
   const Report report = analyze(*run_of("0 step 0 100 step index=0\n0 data 0 100 data\n"), {});
   EXPECT_EQ(report.rank_rows->at(0).compute.value, 0);
