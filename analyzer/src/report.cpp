@@ -118,24 +118,55 @@ void run_hta(Work& work) {
 struct Analysis {
   AnalysisInfo info;
   void (*run)(Work& work);
+  std::string (*why_missing)(const Report& report);
 };
+
+template <auto section>
+std::string why_missing_of(const Report& report) {
+  return report.*section ? std::string{} : (report.*section).error().why;
+}
+
+std::string why_no_hta(const Report& report) {
+  if (!report.hta) return "--hta-compat was not given";
+  return *report.hta ? std::string{} : report.hta->error().why;
+}
 
 // Order matters: each one reads the sections of those above it.
 constexpr std::array registry{
-    Analysis{{"steps", "Where does each step begin and end, and how long is it?"}, run_steps},
+    Analysis{{"steps", "Where does each step begin and end, and how long is it?"},
+             run_steps,
+             why_missing_of<&Report::steps>},
     Analysis{{"collectives", "Which operations belong together, who came last, how much was waiting?"},
-             run_collectives},
-    Analysis{{"ranks", "Where did the time of each rank go?"}, run_ranks},
-    Analysis{{"trend", "Did steps become longer or shorter, which ones stand out, and why?"}, run_trend},
-    Analysis{{"overlap", "How much communication hides behind compute, and what does it slow down?"}, run_overlap},
-    Analysis{{"launches", "How well does the host feed the streams of its accelerator?"}, run_launches},
-    Analysis{{"kernels", "Which kernels and copies took the time, and what ran together?"}, run_kernels},
-    Analysis{{"fusable", "Which sequences of small kernels could be one?"}, run_fusable},
-    Analysis{{"operators", "Which operators and annotations took the time of host and device?"}, run_operators},
-    Analysis{{"copies", "How fast are copies, and what makes the host wait for the device?"}, run_copies},
-    Analysis{{"stragglers", "Which rank is slow, since when, and why?"}, run_stragglers},
-    Analysis{{"findings", "What is wrong, how bad is it, and what does fixing it give back?"}, run_findings},
-    Analysis{{"hta", "What does HTA say of the same trace, and where is it wrong?"}, run_hta},
+             run_collectives,
+             why_missing_of<&Report::collectives>},
+    Analysis{{"ranks", "Where did the time of each rank go?"}, run_ranks, why_missing_of<&Report::rank_rows>},
+    Analysis{{"trend", "Did steps become longer or shorter, which ones stand out, and why?"},
+             run_trend,
+             why_missing_of<&Report::trend>},
+    Analysis{{"overlap", "How much communication hides behind compute, and what does it slow down?"},
+             run_overlap,
+             why_missing_of<&Report::overlap>},
+    Analysis{{"launches", "How well does the host feed the streams of its accelerator?"},
+             run_launches,
+             why_missing_of<&Report::launches>},
+    Analysis{{"kernels", "Which kernels and copies took the time, and what ran together?"},
+             run_kernels,
+             why_missing_of<&Report::kernels>},
+    Analysis{
+        {"fusable", "Which sequences of small kernels could be one?"}, run_fusable, why_missing_of<&Report::fusable>},
+    Analysis{{"operators", "Which operators and annotations took the time of host and device?"},
+             run_operators,
+             why_missing_of<&Report::operators>},
+    Analysis{{"copies", "How fast are copies, and what makes the host wait for the device?"},
+             run_copies,
+             why_missing_of<&Report::copies>},
+    Analysis{{"stragglers", "Which rank is slow, since when, and why?"},
+             run_stragglers,
+             why_missing_of<&Report::stragglers>},
+    Analysis{{"findings", "What is wrong, how bad is it, and what does fixing it give back?"},
+             run_findings,
+             why_missing_of<&Report::findings>},
+    Analysis{{"hta", "What does HTA say of the same trace, and where is it wrong?"}, run_hta, why_no_hta},
 };
 
 constexpr auto infos = [] {
@@ -198,9 +229,19 @@ Report analyze(const Run& run, const ReportOptions& options) {
   return std::move(work.report);
 }
 
-bool anything_computed(const Report& report) {
-  return report.steps || report.rank_rows || report.launches || report.kernels || report.operators || report.copies ||
-         report.collectives || report.stragglers || report.findings;
+std::string why_missing(const Report& report, std::string_view id) {
+  return std::ranges::find(registry, id, [](const Analysis& analysis) { return analysis.info.id; })
+      ->why_missing(report);
+}
+
+bool wants(const ReportOptions& options, std::string_view id) {
+  return options.only.empty() || std::ranges::find(options.only, id) != options.only.end();
+}
+
+bool anything_computed(const Report& report, const ReportOptions& options) {
+  return std::ranges::any_of(registry, [&](const Analysis& analysis) {
+    return wants(options, analysis.info.id) && analysis.why_missing(report).empty();
+  });
 }
 
 }  // namespace rankscope::analyzer

@@ -3,6 +3,8 @@
 
 #include "outputs.h"
 #include "rankscope/analyzer/render.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
 #include "run_argument.h"
 #include "say.h"
 #include "selection.h"
@@ -14,6 +16,7 @@ namespace {
 struct ReportArguments {
   RunArgument run;
   Outputs outputs;
+  std::vector<std::string> only;
   bool instances = false;
   bool hta = false;
   bool hta_last_step = false;
@@ -23,6 +26,7 @@ struct ReportArguments {
 Result<int> report(const ReportArguments& arguments) {
   RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
   options.instances = arguments.instances;
+  options.only = arguments.only;
   if (arguments.hta)
     options.hta = arguments.hta_last_step ? analyzer::HtaLastStep::kept : analyzer::HtaLastStep::dropped;
   RS_TRY_VOID(check_outputs(arguments.run.paths, arguments.outputs));
@@ -35,7 +39,7 @@ Result<int> report(const ReportArguments& arguments) {
       {.json = [&] { return analyzer::render_json(result, *run, options); },
        .html = [&] { return analyzer::render_html(result, *run, options); },
        .text = [&](analyzer::Colour colour) { return analyzer::render_text(result, *run, options, colour); }}));
-  if (analyzer::anything_computed(result)) return 0;
+  if (analyzer::anything_computed(result, options)) return 0;
   say(arguments.run.paths.front() +
       ": nothing could be computed from this recording; the report says why and what to do");
   return exit_status(ErrorKind::not_computable);
@@ -47,6 +51,16 @@ Action declare_report(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ReportArguments>();
   add_run(app, arguments->run);
   add_outputs(app, arguments->outputs, "the report");
+  std::vector<std::string> ids;
+  std::string footer = "Sections:\n";
+  for (const analyzer::AnalysisInfo& info : analyzer::analyses()) {
+    ids.emplace_back(info.id);
+    footer += format("  {:<12}{}\n", info.id, info.question);
+  }
+  app.add_option("--only", arguments->only, "only these sections, e.g. kernels,copies")
+      ->delimiter(',')
+      ->check(CLI::IsMember(ids));
+  app.footer(footer);
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
   auto* const hta = app.add_flag("--hta-compat", arguments->hta, "HTA's own numbers beside ours (Kineto traces)");
   app.add_flag("--hta-include-last", arguments->hta_last_step,

@@ -183,6 +183,26 @@ TEST_F(ReadingVerbs, StepsOrRanksThatTheRecordingLacksAreAWrongOption) {
   }
 }
 
+TEST_F(ReadingVerbs, OnlyTheSectionsAskedForAreShown) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  const auto both = rankscope({"report", run, "--only", "collectives,findings", "--json", path("report.json")});
+  EXPECT_EQ(both.status, 0) << both.err;
+  EXPECT_THAT(both.out, HasSubstr("COLLECTIVES"));
+  EXPECT_THAT(both.out, HasSubstr("FINDINGS"));
+  for (const char* other : {"VERDICT", "WHERE THE TIME WENT", "DATA QUALITY", "OPERATORS"})
+    EXPECT_THAT(both.out, Not(HasSubstr(other)));
+  const auto json = nlohmann::json::parse(std::ifstream{path("report.json")});
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"collectives", "data_quality", "findings", "run", "schema"}));
+  const auto missing = rankscope({"report", run, "--only", "kernels"});
+  EXPECT_EQ(missing.status, 4);
+  EXPECT_THAT(missing.out, HasSubstr("kernels: not available: No rank has an accelerator."));
+  const auto unknown = rankscope({"report", run, "--only", "kernel"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("kernels"));
+}
+
 TEST_F(ReadingVerbs, StepsMayBeOpenOnEitherSide) {
   const std::string run = write("run.txt", steady_ranks(2));
   EXPECT_THAT(rankscope({"report", run, "--steps", "7:"}).out, HasSubstr("Shown: only steps 7 to 9."));

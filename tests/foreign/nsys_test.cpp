@@ -50,7 +50,7 @@ TEST_P(NsysFiles, AreReadAsBefore) {
 TEST_P(NsysFiles, CanBeReportedOn) {
   const auto run = analyzer::open_run(testing::shared_data() / "nsys" / GetParam());
   ASSERT_TRUE(run) << run.error().message;
-  EXPECT_TRUE(analyzer::anything_computed(analyzer::analyze(**run, {})));
+  EXPECT_TRUE(analyzer::anything_computed(analyzer::analyze(**run, {}), {}));
 }
 
 TEST_P(NsysFiles, GiveTheSameReportWhenTheyComeBackFromKineto) {

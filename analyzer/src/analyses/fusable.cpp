@@ -5,6 +5,7 @@
 
 #include "analyses/asked_for.h"
 #include "analyses/counted_windows.h"
+#include "analyses/device_record.h"
 #include "analyses/interval_set.h"
 #include "analyses/kernel_names.h"
 #include "rankscope/core/format.h"
@@ -146,7 +147,7 @@ Section<FusableSection> find_fusable(const Run& run, const Section<StepsSection>
     section.rank_steps += windows.steps;
     ++section.ranks;
   }
-  if (section.ranks == 0) return unavailable(std::string{no_accelerator});
+  if (section.ranks == 0) return unavailable(why_no_device_work(run));
   const Spelling spelling{run};
   for (const auto& [names, sums] : search.found()) {
     section.sequences.push_back(

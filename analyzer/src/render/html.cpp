@@ -17,29 +17,32 @@ using html::Writer;
 struct PageSection {
   std::string_view id;
   std::string_view title;
+  std::string_view analysis;  ///< empty: only in the whole report
   void (*write)(Writer& page, const Source& source);
 };
 
 // The order of the page.
 constexpr std::array sections{
-    PageSection{"verdict", "Verdict", html::write_verdict},
-    PageSection{"findings", "Findings", html::write_findings},
-    PageSection{"slow-ranks", "Slow ranks", html::write_slow_ranks},
-    PageSection{"steps", "Steps", html::write_steps},
-    PageSection{"ranks", "Where the time went", html::write_split},
-    PageSection{"rank-steps", "Ranks and steps", html::write_heat_maps},
-    PageSection{"idle", "Why nothing ran", html::write_idle_reasons},
-    PageSection{"overlap", "Overlap", html::write_overlap},
-    PageSection{"launches", "Launches", html::write_launches},
-    PageSection{"kernels", "Kernels", html::write_kernels},
-    PageSection{"operators", "Operators", html::write_operators},
-    PageSection{"copies", "Copies", html::write_copies},
-    PageSection{"collectives", "Collectives", html::write_collectives},
-    PageSection{"hta", "HTA's numbers", html::write_hta},
-    PageSection{"processes", "Ranks", html::write_ranks},
-    PageSection{"data-quality", "Data quality", html::write_quality},
-    PageSection{"missing", "Not available", html::write_missing},
-    PageSection{"run", "About the run", html::write_about},
+    PageSection{"verdict", "Verdict", "", html::write_verdict},
+    PageSection{"findings", "Findings", "findings", html::write_findings},
+    PageSection{"slow-ranks", "Slow ranks", "stragglers", html::write_slow_ranks},
+    PageSection{"steps", "Steps", "steps", html::write_steps},
+    PageSection{"trend", "Steps over time", "trend", html::write_trend},
+    PageSection{"ranks", "Where the time went", "ranks", html::write_split},
+    PageSection{"rank-steps", "Ranks and steps", "ranks", html::write_heat_maps},
+    PageSection{"idle", "Why nothing ran", "ranks", html::write_idle_reasons},
+    PageSection{"overlap", "Overlap", "overlap", html::write_overlap},
+    PageSection{"launches", "Launches", "launches", html::write_launches},
+    PageSection{"kernels", "Kernels", "kernels", html::write_kernels},
+    PageSection{"fusable", "Sequences worth fusing", "fusable", html::write_fusable},
+    PageSection{"operators", "Operators", "operators", html::write_operators},
+    PageSection{"copies", "Copies", "copies", html::write_copies},
+    PageSection{"collectives", "Collectives", "collectives", html::write_collectives},
+    PageSection{"hta", "HTA's numbers", "hta", html::write_hta},
+    PageSection{"processes", "Ranks", "ranks", html::write_ranks},
+    PageSection{"data-quality", "Data quality", "", html::write_quality},
+    PageSection{"missing", "Not available", "", html::write_missing},
+    PageSection{"run", "About the run", "steps", html::write_about},
 };
 
 }  // namespace
@@ -47,6 +50,8 @@ constexpr std::array sections{
 std::string render_html(const Report& report, const Run& run, const ReportOptions& options) {
   std::vector<html::DocumentSection> all;
   for (const PageSection& section : sections) {
+    const bool wanted = !section.analysis.empty() && wants(options, section.analysis);
+    if (!options.only.empty() && !wanted && section.id != "missing") continue;
     Writer body;
     section.write(body, {report, run, options});
     auto text = std::move(body).take();

@@ -322,6 +322,21 @@ Json quality_json(const QualityRow& row, std::string_view source) {
   return out;
 }
 
+/// The analysis that a key belongs to.
+std::string_view analysis_of(std::string_view key) {
+  if (key == "rank_facts") return "ranks";
+  if (key == "straggler_basis") return "stragglers";
+  return key == "hta_compat" ? "hta" : key;
+}
+
+void keep_wanted(Json& out, const ReportOptions& options) {
+  if (options.only.empty()) return;
+  Json kept;
+  for (const auto& [key, value] : out.items())
+    if (key == "schema" || key == "run" || key == "data_quality" || wants(options, analysis_of(key))) kept[key] = value;
+  out = std::move(kept);
+}
+
 }  // namespace
 
 std::string render_json(const Report& report, const Run& run, const ReportOptions& options) {
@@ -353,6 +368,7 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   if (report.hta) out["hta_compat"] = hta_json(*report.hta);
   out["data_quality"] =
       list_json(report.data_quality, [&](const QualityRow& row) { return quality_json(row, report.source); });
+  keep_wanted(out, options);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

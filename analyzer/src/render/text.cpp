@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
@@ -21,14 +22,14 @@
 namespace rankscope::analyzer {
 namespace {
 
-void add_verdict(Page& page, const Report& report) {
+void add_verdict(Page& page, const Report& report, const ReportOptions&) {
   const auto verdict = verdict_of(report);
   page.heading("VERDICT");
   page.paragraph(verdict.headline, verdict.tone);
   for (const auto& sentence : verdict.more) page.paragraph(sentence);
 }
 
-void add_head(Page& page, const Report& report) {
+void add_head(Page& page, const Report& report, const ReportOptions&) {
   page.heading("RUN");
   page.paragraph(format("{}{} · {} recorded by {}", ranks_text(report), report.steps ? steps_text(*report.steps) : "",
                         duration_text(report.duration_ns), printable(report.source)));
@@ -42,7 +43,7 @@ void add_head(Page& page, const Report& report) {
   if (!facts.empty()) page.paragraph(facts);
 }
 
-void add_stragglers(Page& page, const Report& report) {
+void add_stragglers(Page& page, const Report& report, const ReportOptions&) {
   if (!report.stragglers) return;
   const auto& section = *report.stragglers;
   page.heading("SLOW RANKS");
@@ -88,7 +89,7 @@ void add_trend(Page& page, const Report& report, const ReportOptions& options) {
   for (const auto& line : trend_lines(report, options.top)) page.paragraph(line);
 }
 
-void add_quality(Page& page, const Report& report) {
+void add_quality(Page& page, const Report& report, const ReportOptions&) {
   page.heading("DATA QUALITY");
   bool any = false;
   for (const auto& row : report.data_quality) {
@@ -100,7 +101,7 @@ void add_quality(Page& page, const Report& report) {
   if (!any) page.paragraph("Nothing was lost or altered.");
 }
 
-void add_missing(Page& page, const Report& report) {
+void add_missing(Page& page, const Report& report, const ReportOptions&) {
   page.heading("NOT AVAILABLE");
   for (const auto& section : missing_sections(report)) {
     const bool closed = section.why.ends_with('.');
@@ -110,24 +111,52 @@ void add_missing(Page& page, const Report& report) {
   page.item({"later versions", Tone::faint}, "efficiency, critical path, pipeline, what-if.", 17);
 }
 
+template <auto tables>
+void add_tables(Page& page, const Report& report, const ReportOptions& options) {
+  add_noted_tables(page, tables(report, options.top));
+}
+
+struct TextSection {
+  std::string_view id;  ///< of the analysis; empty: only in the whole report
+  void (*add)(Page& page, const Report& report, const ReportOptions& options);
+};
+
+// The order of the text.
+constexpr std::array sections{
+    TextSection{"", add_verdict},
+    TextSection{"steps", add_head},
+    TextSection{"stragglers", add_stragglers},
+    TextSection{"findings", add_findings},
+    TextSection{"trend", add_trend},
+    TextSection{"ranks", add_rank_facts},
+    TextSection{"ranks", add_rank_tables},
+    TextSection{"ranks", add_tables<idle_tables>},
+    TextSection{"overlap", add_tables<overlap_tables>},
+    TextSection{"launches", add_tables<launch_tables>},
+    TextSection{"kernels", add_tables<kernel_tables>},
+    TextSection{"fusable", add_tables<fusable_tables>},
+    TextSection{"operators", add_tables<operator_tables>},
+    TextSection{"copies", add_tables<copy_tables>},
+    TextSection{"collectives", add_collectives},
+    TextSection{"hta", add_hta},
+    TextSection{"", add_quality},
+    TextSection{"", add_missing},
+};
+
+/// What was asked for by name is never left out without a word.
+void add_why_missing(Page& page, const Report& report, const ReportOptions& options) {
+  for (const std::string& id : options.only)
+    if (const std::string why = why_missing(report, id); !why.empty())
+      page.paragraph(format("{}: not available: {}", id, sentence(why)), Tone::warning, 0);
+}
+
 }  // namespace
 
 std::string render_text(const Report& report, const Run&, const ReportOptions& options, Colour colour) {
   Page page{colour};
-  add_verdict(page, report);
-  add_head(page, report);
-  add_stragglers(page, report);
-  add_findings(page, report, options);
-  add_trend(page, report, options);
-  add_rank_facts(page, report, options);
-  add_rank_tables(page, report, options);
-  for (const auto tables :
-       {idle_tables, overlap_tables, launch_tables, kernel_tables, fusable_tables, operator_tables, copy_tables})
-    add_noted_tables(page, tables(report, options.top));
-  add_collectives(page, report, options);
-  add_hta(page, report, options);
-  add_quality(page, report);
-  add_missing(page, report);
+  for (const TextSection& section : sections)
+    if (options.only.empty() || (!section.id.empty() && wants(options, section.id))) section.add(page, report, options);
+  add_why_missing(page, report, options);
   return std::move(page).take();
 }
 

@@ -54,9 +54,9 @@ TEST(Report, ACommandToExportAgainIsNoFactOfTheRun) {
 
 TEST(Report, LaunchesAloneAreSomethingThatWasComputed) {
   Report report;
-  EXPECT_FALSE(anything_computed(report));
+  EXPECT_FALSE(anything_computed(report, {}));
   report.launches = LaunchesSection{};
-  EXPECT_TRUE(anything_computed(report));
+  EXPECT_TRUE(anything_computed(report, {}));
 }
 
 TEST(Report, OverrunsOfThePaceAreAQualityRow) {
@@ -93,7 +93,7 @@ TEST(Report, WithoutCollectivesTheRestStands) {
 TEST(Report, HostSamplesAloneAreStillAReport) {
   const Report report =
       analyze(*run_of("@rank 0 host=n0 program=python3\n0 counter 0 50 cpu_percent\n0 counter 9 1024 rss_bytes\n"), {});
-  EXPECT_FALSE(anything_computed(report));
+  EXPECT_FALSE(anything_computed(report, {}));
   EXPECT_EQ(report.rank_facts.at(0).cpu_percent, 50);
   EXPECT_EQ(report.rank_facts.at(0).peak_rss_bytes, 1024);
   EXPECT_NE(report.rank_rows.error().why.find("tells compute from communication"), std::string::npos);

@@ -74,14 +74,19 @@ struct ReportOptions {
   bool include_warm_up = false;
   bool instances = false;  ///< JSON: list every matched unit
   std::size_t top = 10;
+  std::vector<std::string> only;   ///< ids of analyses: only their sections are shown; empty = all
   std::optional<HtaLastStep> hta;  ///< compute HTA's numbers, too
 };
 
 /// Runs every analysis of the registry. There is always a report: a section that cannot be computed says why.
 [[nodiscard]] Report analyze(const Run& run, const ReportOptions& options);
 
-/// False if no section could be computed: the run is readable, but tells nothing (exit status 4).
-[[nodiscard]] bool anything_computed(const Report& report);
+/// False if no section that is wanted could be computed: the run is readable, but tells nothing (exit status 4).
+[[nodiscard]] bool anything_computed(const Report& report, const ReportOptions& options);
+/// True if the section of an analysis is to be shown.
+[[nodiscard]] bool wants(const ReportOptions& options, std::string_view id);
+/// Why the section of an analysis of the registry could not be computed; empty if it was.
+[[nodiscard]] std::string why_missing(const Report& report, std::string_view id);
 
 /// One analysis, in the order of the report.
 struct AnalysisInfo {

@@ -31,6 +31,8 @@ void write_launches(Writer& page, const Source& source) {
 }
 void write_kernels(Writer& page, const Source& source) {
   write_noted(page, kernel_tables(source.report, most_rows(source.options)));
+}
+void write_fusable(Writer& page, const Source& source) {
   write_noted(page, fusable_tables(source.report, most_rows(source.options)));
 }
 void write_overlap(Writer& page, const Source& source) {

@@ -203,8 +203,11 @@ void write_steps(Writer& page, const Source& source) {
         format("Lines of {} of {} ranks, those farthest from the others; a page made with --ranks shows others.",
                most_lines, rows.size()),
         {{"class", "faint"}});
-  for (const auto& line : trend_lines(report, source.options.top)) page.element("p", line);
   write_folded_table(page, table_of(columns, rows), "Steps as a table");
+}
+
+void write_trend(Writer& page, const Source& source) {
+  for (const auto& line : trend_lines(source.report, source.options.top)) page.element("p", line);
 }
 
 }  // namespace rankscope::analyzer::html
