@@ -26,6 +26,10 @@ inline constexpr std::string_view graph_node_id = "graph node id";
 inline constexpr std::string_view sequence_number = "Sequence number";
 inline constexpr std::string_view record_function_id = "Record function id";
 inline constexpr std::string_view input_dims = "Input Dims";
+inline constexpr std::string_view input_types = "Input type";
+inline constexpr std::string_view concrete_inputs = "Concrete Inputs";  ///< values of what is no tensor
+inline constexpr std::string_view own_input_dims = "input_dims";        ///< as the reference trainer writes them
+inline constexpr std::string_view own_input_types = "input_types";
 
 // collectives (c10d)
 inline constexpr std::string_view collective_name = "Collective name";
@@ -49,6 +53,8 @@ inline constexpr std::string_view own_kind = "rankscope kind";  ///< name of the
 inline constexpr std::string_view own_flags = "rankscope cut";  ///< span_flag: 1 = begin, 2 = end
 inline constexpr std::string_view own_copy = "rankscope copy";  ///< for other tools; the export says it elsewhere, too
 inline constexpr std::string_view own_prefix = "rankscope ";
+
+inline constexpr std::string_view model_flops_per_step = "model_flops_per_step";  ///< metadata: of all ranks together
 
 // of a process read from Kineto
 inline constexpr std::string_view file_time_offset = "file_time_offset_ns";  ///< time in the file - run time, in ns

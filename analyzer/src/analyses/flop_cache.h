@@ -1,0 +1,43 @@
+// FLOP of the operator calls of a run; each name with the same inputs is counted once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "analyses/flop_count.h"
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::analyzer {
+
+class FlopCache {
+ public:
+  explicit FlopCache(const Run& run);
+
+  [[nodiscard]] bool has_formula(StringId name);
+  /// The operator must have a formula. The result stays where it is.
+  [[nodiscard]] const FlopResult& of(SpanId call);
+  /// Sizes of its inputs as text; unset: not recorded.
+  [[nodiscard]] StringId sizes_of(SpanId call) const;
+
+ private:
+  /// The first of two spellings that the run knows: that of Kineto, and that of our recorder.
+  struct Keys {
+    StringId sizes;
+    StringId types;
+    StringId values;
+  };
+  [[nodiscard]] StringId text_of(SpanId call, StringId key) const;
+  [[nodiscard]] OperatorInputs inputs_of(SpanId call) const;
+  void learn_convolutions();
+
+  const Run& run_;
+  Keys keys_;
+  std::vector<std::uint8_t> known_;  // by name: 0 = no formula, 1 = one, 2 = not looked up
+  ConvolutionOutputs convolutions_;
+  std::map<std::tuple<StringId, StringId, StringId, StringId>, FlopResult> results_;  // by name and texts
+};
+
+}  // namespace rankscope::analyzer
