@@ -7,6 +7,7 @@
 #include "analyses/clock_trust.h"
 #include "analyses/collectives.h"
 #include "analyses/copies.h"
+#include "analyses/flops.h"
 #include "analyses/fusable.h"
 #include "analyses/hta.h"
 #include "analyses/kernels.h"
@@ -94,6 +95,10 @@ void run_copies(Work& work) {
   work.report.copies = tabulate_copies(work.run, work.report.steps, work.all_steps, work.options);
 }
 
+void run_flops(Work& work) {
+  work.report.flops = count_flops(work.run, work.report.steps, work.report.rank_rows, work.options);
+}
+
 void run_stragglers(Work& work) {
   if (!work.other_jobs.empty()) {
     work.report.stragglers = unavailable(work.other_jobs);
@@ -160,6 +165,9 @@ constexpr std::array registry{
     Analysis{{"copies", "How fast are copies, and what makes the host wait for the device?"},
              run_copies,
              why_missing_of<&Report::copies>},
+    Analysis{{"flops", "How much was computed, and what keeps the devices from their peak?"},
+             run_flops,
+             why_missing_of<&Report::flops>},
     Analysis{{"stragglers", "Which rank is slow, since when, and why?"},
              run_stragglers,
              why_missing_of<&Report::stragglers>},

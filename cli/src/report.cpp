@@ -1,5 +1,7 @@
 // rankscope report RUN
+#include <charconv>
 #include <memory>
+#include <optional>
 
 #include "outputs.h"
 #include "rankscope/analyzer/render.h"
@@ -20,8 +22,17 @@ struct ReportArguments {
   bool instances = false;
   bool hta = false;
   bool hta_last_step = false;
+  std::optional<double> peak_tflops;
   Selection selection;
 };
+
+/// Why a text is no peak of a device; empty: it is one.
+std::string is_a_peak(const std::string& text) {
+  double tflops = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tflops);
+  const bool fits = error == std::errc{} && end == text.data() + text.size() && tflops >= 1e-3 && tflops <= 1e9;
+  return fits ? std::string{} : format("'{}' is no number of TFLOP/s between 0.001 and 1000000000", text);
+}
 
 Result<int> report(const ReportArguments& arguments) {
   RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
@@ -29,6 +40,7 @@ Result<int> report(const ReportArguments& arguments) {
   options.only = arguments.only;
   if (arguments.hta)
     options.hta = arguments.hta_last_step ? analyzer::HtaLastStep::kept : analyzer::HtaLastStep::dropped;
+  options.peak_tflops = arguments.peak_tflops;
   RS_TRY_VOID(check_outputs(arguments.run.paths, arguments.outputs));
   RS_TRY(const auto run, open(arguments.run));
   RS_TRY_VOID(check_ranks(*run, options));
@@ -66,6 +78,9 @@ Action declare_report(CLI::App& app, const Words&) {
   app.add_flag("--hta-include-last", arguments->hta_last_step,
                "with --hta-compat: as HTA does when it keeps the last step")
       ->needs(hta);
+  app.add_option("--peak-tflops", arguments->peak_tflops,
+                 "what one device computes at most, in TFLOP/s; else by the device's name")
+      ->check(is_a_peak);
   add_selection(app, arguments->selection);
   return [arguments] {
     const auto status = report(*arguments);

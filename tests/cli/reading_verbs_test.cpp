@@ -69,6 +69,8 @@ TEST_F(ReadingVerbs, NoVerbIsAWrongCallAndPointsToHelp) {
   EXPECT_EQ(rankscope({"report", "--banana", "x"}).status, 2);
   EXPECT_EQ(rankscope({"report", path("x"), "--steps", "five"}).status, 2);
   EXPECT_EQ(rankscope({"report", path("x"), "--hta-include-last"}).status, 2) << "it needs --hta-compat";
+  for (const char* const peak : {"0", "-1", "nan", "inf", "fast", ""})
+    EXPECT_EQ(rankscope({"report", path("x"), "--peak-tflops", peak}).status, 2) << peak;
 }
 
 TEST_F(ReadingVerbs, HelpAndVersionAreNoErrors) {

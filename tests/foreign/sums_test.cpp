@@ -112,6 +112,29 @@ TEST_P(SharedRecordings, ChargeTheirBusyTimeToOperatorsExactly) {
   }
 }
 
+TEST_P(SharedRecordings, LadderAndComputePartsAddUp) {
+  const auto run = analyzer::open_run(testing::shared_data() / GetParam());
+  ASSERT_TRUE(run);
+  const analyzer::Report report = analyzer::analyze(**run, {});
+  ASSERT_TRUE(report.flops) << report.flops.error().why;
+  std::int64_t windows = 0;
+  for (const analyzer::RankFlops& rank : report.flops->ranks) {
+    windows += rank.window_ns;
+    const std::int64_t parts = std::accumulate(rank.compute_parts.begin(), rank.compute_parts.end(), std::int64_t{0});
+    if (rank.accelerator) {
+      EXPECT_EQ(parts, rank.compute_ns);
+    }
+  }
+  if (windows == 0) GTEST_SKIP() << "nothing took time";
+  ASSERT_TRUE(report.flops->ladder) << report.flops->ladder.error().why;
+  std::int64_t ladder = 0;
+  for (const analyzer::LadderPart& part : report.flops->ladder->parts) {
+    EXPECT_GE(part.ns, 0) << name_of(part.step);
+    ladder += part.ns;
+  }
+  EXPECT_EQ(ladder, windows);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shared, SharedRecordings, ::testing::ValuesIn(testing::shared_recordings()),
                          [](const auto& test) { return testing::plain_name(test.param); });
 

@@ -2,6 +2,7 @@
 
 #include "rankscope/analyzer/render.h"
 #include "render/json_copies.h"
+#include "render/json_flops.h"
 #include "render/json_hta.h"
 #include "render/json_kernels.h"
 #include "render/json_number.h"
@@ -355,6 +356,7 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["operators"] =
       section_json(report.operators, [&](const auto& section) { return operators_json(section, options); });
   out["copies"] = section_json(report.copies, [&](const auto& section) { return copies_json(section, options); });
+  out["flops"] = section_json(report.flops, [&](const auto& section) { return flops_json(section, options); });
   out["collectives"] =
       section_json(report.collectives, [&](const auto& section) { return collectives_json(section, run, options); });
   out["efficiency"] = later_section("the efficiency tree");

@@ -96,6 +96,13 @@ void add_details_of_torch(const Report& report, std::vector<MissingSection>& mis
                        "They cost time; they are arguments of torch.profiler.profile."});
 }
 
+/// Of CPU ranks nobody asks how far they are from the peak.
+std::string why_no_flops(const Report& report) {
+  if (!report.flops) return {};
+  const auto& ranks = report.flops->ranks;
+  return std::ranges::any_of(ranks, &RankFlops::accelerator) ? report.flops->why_no_flops : std::string{};
+}
+
 }  // namespace
 
 std::vector<MissingSection> missing_sections(const Report& report) {
@@ -114,6 +121,7 @@ std::vector<MissingSection> missing_sections(const Report& report) {
   add_of_device("kernels", report.kernels);
   add_of_device("operators", report.operators);
   add_of_device("copies", report.copies);
+  if (std::string why = why_no_flops(report); !why.empty()) missing.push_back({"FLOP and MFU", std::move(why), ""});
   add("collectives", report.collectives, advice_for(Wanted::collectives, report.source));
   add("slow ranks", report.stragglers,
       report.ranks.size() < 2 ? advice_for(Wanted::all_ranks, report.source)

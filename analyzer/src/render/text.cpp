@@ -4,6 +4,7 @@
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/copies.h"
+#include "render/flops.h"
 #include "render/fusable.h"
 #include "render/hta_words.h"
 #include "render/idle.h"
@@ -137,6 +138,7 @@ constexpr std::array sections{
     TextSection{"fusable", add_tables<fusable_tables>},
     TextSection{"operators", add_tables<operator_tables>},
     TextSection{"copies", add_tables<copy_tables>},
+    TextSection{"flops", add_tables<flop_tables>},
     TextSection{"collectives", add_collectives},
     TextSection{"hta", add_hta},
     TextSection{"", add_quality},

@@ -13,6 +13,7 @@
 #include "rankscope/analyzer/collectives_section.h"
 #include "rankscope/analyzer/copies_section.h"
 #include "rankscope/analyzer/findings_section.h"
+#include "rankscope/analyzer/flops_section.h"
 #include "rankscope/analyzer/fusable_section.h"
 #include "rankscope/analyzer/hta_section.h"
 #include "rankscope/analyzer/kernels_section.h"
@@ -59,6 +60,7 @@ struct Report {
   Section<FusableSection> fusable = unavailable("not computed");
   Section<OperatorsSection> operators = unavailable("not computed");
   Section<CopiesSection> copies = unavailable("not computed");
+  Section<FlopsSection> flops = unavailable("not computed");
   Section<CollectivesSection> collectives = unavailable("not computed");
   Section<StragglersSection> stragglers = unavailable("not computed");
   Section<std::vector<Finding>> findings = unavailable("not computed");
@@ -75,7 +77,8 @@ struct ReportOptions {
   bool instances = false;  ///< JSON: list every matched unit
   std::size_t top = 10;
   std::vector<std::string> only;   ///< ids of analyses: only their sections are shown; empty = all
-  std::optional<HtaLastStep> hta;  ///< compute HTA's numbers, too
+  std::optional<HtaLastStep> hta;       ///< compute HTA's numbers, too
+  std::optional<double> peak_tflops{};  ///< of one device, in the place of the table of devices
 };
 
 /// Runs every analysis of the registry. There is always a report: a section that cannot be computed says why.

@@ -86,6 +86,14 @@ void write_folded_table(Writer& page, const Table& table, std::string_view capti
   write_rows(page, table, caption);
 }
 
+void write_noted_tables(Writer& page, const std::vector<NotedTable>& tables) {
+  for (const NotedTable& noted : tables) {
+    write_table(page, noted.table, noted.what.empty() ? noted.title : format("{}: {}", noted.title, noted.what));
+    if (noted.left_out.rows > 0) page.element("p", on_page(noted.left_out));
+    for (const std::string& note : noted.notes) page.element("p", note, {{"class", "faint"}});
+  }
+}
+
 void write_legend(Writer& page, std::span<const LegendEntry> entries) {
   const auto list = page.scope("ul", {{"class", "legend"}});
   for (const auto& [colour, text] : entries) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "render/html/writer.h"
+#include "render/noted_table.h"
 #include "render/page.h"
 
 namespace rankscope::analyzer::html {
@@ -18,6 +19,9 @@ void write_table(Writer& page, const Table& table, std::string_view caption);
 
 /// The same folded away under `caption`: what a chart shows, for those who cannot see it.
 void write_folded_table(Writer& page, const Table& table, std::string_view caption);
+
+/// Tables with what is said about them.
+void write_noted_tables(Writer& page, const std::vector<NotedTable>& tables);
 
 [[nodiscard]] std::string_view class_of(Tone tone);
 
