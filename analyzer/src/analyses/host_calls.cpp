@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analyses/host_timeline.h"
+#include "analyses/range_kinds.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -23,37 +24,6 @@ bool allocates(std::string_view name) {
   return std::ranges::any_of(calls, [&](std::string_view call) {
     return name == call || (name.starts_with(call) && name.substr(call.size()).starts_with("_v"));
   });
-}
-
-/// What a span that holds calls makes of the place.
-enum class Holds : std::uint8_t { nothing, op, range };
-
-Holds holds(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::op:
-      return Holds::op;
-    case SpanKind::user:
-    case SpanKind::data:
-    case SpanKind::forward:
-    case SpanKind::backward:
-    case SpanKind::optimizer:
-    case SpanKind::checkpoint:
-    case SpanKind::api:
-      return Holds::range;
-    case SpanKind::step:
-    case SpanKind::loader:
-    case SpanKind::wait:
-    case SpanKind::sync:
-    case SpanKind::comm:
-    case SpanKind::compute:
-    case SpanKind::memory:
-    case SpanKind::runtime:
-    case SpanKind::overhead:
-    case SpanKind::python:
-    case SpanKind::graph:
-      return Holds::nothing;
-  }
-  return Holds::nothing;
 }
 
 }  // namespace
