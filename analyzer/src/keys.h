@@ -66,6 +66,7 @@ inline constexpr std::string_view nsys_export_again = "nsys.export_with_payloads
 // allocator events
 inline constexpr std::string_view device_type = "Device Type";
 inline constexpr std::string_view device_id = "Device Id";
+inline constexpr std::string_view address = "Addr";
 inline constexpr std::string_view allocation = "Bytes";
 inline constexpr std::string_view total_allocated = "Total Allocated";
 inline constexpr std::string_view total_reserved = "Total Reserved";

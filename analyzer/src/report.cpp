@@ -13,6 +13,7 @@
 #include "analyses/kernels.h"
 #include "analyses/launches.h"
 #include "analyses/lost_ranks.h"
+#include "analyses/memory.h"
 #include "analyses/operators.h"
 #include "analyses/overlap.h"
 #include "analyses/rank_rows.h"
@@ -99,6 +100,11 @@ void run_flops(Work& work) {
   work.report.flops = count_flops(work.run, work.report.steps, work.report.rank_rows, work.options);
 }
 
+void run_memory(Work& work) {
+  work.report.memory = memory_of(work.run, work.report.steps, work.report.rank_rows, work.options);
+  if (work.report.rank_rows) fill_memory_peaks(work.report.memory, *work.report.rank_rows);
+}
+
 void run_stragglers(Work& work) {
   if (!work.other_jobs.empty()) {
     work.report.stragglers = unavailable(work.other_jobs);
@@ -165,6 +171,9 @@ constexpr std::array registry{
     Analysis{{"copies", "How fast are copies, and what makes the host wait for the device?"},
              run_copies,
              why_missing_of<&Report::copies>},
+    Analysis{{"memory", "How much memory is used, by whom, and is it enough?"},
+             run_memory,
+             why_missing_of<&Report::memory>},
     Analysis{{"flops", "How much was computed, and what keeps the devices from their peak?"},
              run_flops,
              why_missing_of<&Report::flops>},
@@ -248,6 +257,9 @@ bool wants(const ReportOptions& options, std::string_view id) {
 
 bool anything_computed(const Report& report, const ReportOptions& options) {
   return std::ranges::any_of(registry, [&](const Analysis& analysis) {
+    // Sampled sizes of processes are no result, unless they were asked for.
+    if (analysis.info.id == "memory" && options.only.empty() && report.memory && report.memory->devices.empty())
+      return false;
     return wants(options, analysis.info.id) && analysis.why_missing(report).empty();
   });
 }

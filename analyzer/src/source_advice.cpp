@@ -93,6 +93,10 @@ constexpr std::array sections{
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
                  "Give the files of these ranks, too; profile them if there are none.",
                  "Give the exports of these ranks, too; profile them if there are none."},
+    WantedAdvice{Wanted::memory,
+                 "Record with --memory a program that acts on it, or let it count allocated_bytes with the annotation "
+                 "API (rankscope/collectors/annotate.h).",
+                 "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
 };
 
 constexpr bool in_order() {

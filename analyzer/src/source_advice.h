@@ -12,7 +12,7 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::string_view advice_for(Counter counter, std::string_view source);
 
 /// How the next recording gets a section of the report.
-enum class Wanted : std::uint8_t { steps, time_of_ranks, all_ranks, collectives, absent_ranks };
+enum class Wanted : std::uint8_t { steps, time_of_ranks, all_ranks, collectives, absent_ranks, memory };
 [[nodiscard]] std::string_view advice_for(Wanted wanted, std::string_view source);
 
 }  // namespace rankscope::analyzer

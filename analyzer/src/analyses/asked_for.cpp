@@ -46,6 +46,10 @@ Section<CollectivesSection> collectives_asked_for(const Run& run, const ClockTru
 void keep_ranks_asked_for(Report& report, const ReportOptions& options) {
   const auto other = [&](const auto& row) { return !is_asked_for(options, row.rank); };
   std::erase_if(report.rank_facts, other);
+  if (report.memory) {
+    std::erase_if(report.memory->devices, other);
+    std::erase_if(report.memory->hosts, other);
+  }
   if (report.rank_rows) {
     const auto left_out = std::ranges::stable_partition(*report.rank_rows, std::not_fn(other));
     std::ranges::move(left_out, std::back_inserter(report.asked_for.rows_left_out));

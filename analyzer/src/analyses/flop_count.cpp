@@ -8,6 +8,7 @@
 #include "analyses/flop_attention.h"
 #include "analyses/flop_convolution.h"
 #include "element_type.h"
+#include "letters.h"
 
 namespace rankscope::analyzer {
 namespace {

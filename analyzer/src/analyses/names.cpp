@@ -59,4 +59,14 @@ std::string_view name_of(FindingSeverity severity) {
   return "?";
 }
 
+std::string_view name_of(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::device:
+      return "device";
+    case MemoryKind::host:
+      return "host";
+  }
+  return "?";
+}
+
 }  // namespace rankscope::analyzer

@@ -1,7 +1,6 @@
 #include "analyses/rank_rows.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "analyses/counted_windows.h"
@@ -15,20 +14,6 @@ namespace {
 Ratio share(std::int64_t part, std::int64_t whole, std::string_view why_not) {
   if (whole <= 0) return {std::nullopt, std::string{why_not}};
   return {static_cast<double>(part) / static_cast<double>(whole), {}};
-}
-
-void add_counters(const Run& run, const StepsSection* asked_for, RankRow& row) {
-  // A sampled total misses what was freed between two samples; the allocator's own peak does not. That one is the peak
-  // since the process began, so it tells nothing about some of the steps.
-  std::vector<double> allocated;
-  if (asked_for == nullptr) allocated = counter_values(run, row.rank, "peak_allocated_bytes", nullptr);
-  if (allocated.empty()) allocated = counter_values(run, row.rank, "allocated_bytes", asked_for);
-  if (allocated.empty()) {
-    row.why_no_memory = "no allocator counters were recorded";
-  } else {
-    row.peak_allocated_bytes = std::llround(std::ranges::max(allocated));
-  }
-  row.cpu_percent = middle_of(counter_values(run, row.rank, "cpu_percent", asked_for));
 }
 
 std::string device_of(const Run& run, RankId rank) {
@@ -76,7 +61,8 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   row.overlap_ratio = share(row.total.overlapped_comm_ns, row.total.comm_ns, "no communication");
   row.busy = share(row.total.window_ns - row.total.idle_ns, row.total.window_ns, "empty window");
   row.compute = share(row.total.compute_ns, row.total.window_ns, "empty window");
-  add_counters(run, options.steps && steps ? &*steps : nullptr, row);
+  row.why_no_memory = row.why_no_reserved = "not computed";
+  row.cpu_percent = middle_of(counter_values(run, rank, "cpu_percent", options.steps && steps ? &*steps : nullptr));
   return row;
 }
 

@@ -232,7 +232,7 @@ NotedTable ladder_table(const FlopsSection& section) {
       noted.table.rows.push_back({{std::string{words_of(part.step)}},
                                   {decimal(points[i], 2)},
                                   {last ? "" : decimal(points_left, 2)},
-                                  {mean_ms(part.ns, parts)},
+                                  {Means{0, parts}.ms(part.ns)},
                                   {rung(left, part.ns, ladder.whole_ns)}});
     left -= part.ns;
   }
@@ -265,10 +265,10 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
          {std::string{words_of(row.precision)}},
          {std::to_string(row.sums.calls)},
          {flop_text(static_cast<double>(row.sums.executed))},
-         {mean_ms(row.sums.kernels_ns, 1)},
+         {Means{}.ms(row.sums.kernels_ns)},
          {timed ? format("{:.4g}", static_cast<double>(row.sums.executed) / ns / 1000) : "–"},
          {row.at_peak_ns && timed ? percent_text(static_cast<double>(*row.at_peak_ns) / ns) : "–"},
-         {row.at_peak_ns ? mean_ms(row.sums.kernels_ns - *row.at_peak_ns, 1) : "–"}});
+         {row.at_peak_ns ? Means{}.ms(row.sums.kernels_ns - *row.at_peak_ns) : "–"}});
   }
   if (shown < section.operators.size())
     noted.notes.push_back(format("{} more; the JSON report has them.", section.operators.size() - shown));

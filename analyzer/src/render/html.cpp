@@ -37,6 +37,7 @@ constexpr std::array sections{
     PageSection{"fusable", "Sequences worth fusing", "fusable", html::write_fusable},
     PageSection{"operators", "Operators", "operators", html::write_operators},
     PageSection{"copies", "Copies", "copies", html::write_copies},
+    PageSection{"memory", "Memory", "memory", html::write_memory},
     PageSection{"flops", "FLOP and losses", "flops", html::write_flops},
     PageSection{"collectives", "Collectives", "collectives", html::write_collectives},
     PageSection{"hta", "HTA's numbers", "hta", html::write_hta},

@@ -6,6 +6,7 @@
 #include "render/json_hta.h"
 #include "render/json_kernels.h"
 #include "render/json_number.h"
+#include "render/json_memory.h"
 #include "render/json_operators.h"
 #include "render/json_overlap.h"
 #include "render/json_trend.h"
@@ -138,11 +139,11 @@ Json rank_json(const RankRow& row) {
   out["devices"] = Json::array();
   out["idle_causes"] = idle_causes_json(split);
   if (!row.idle_shares.empty()) out["idle_details"] = idle_details_json(row);
-  const auto bytes = [&](const std::string& name, const std::optional<std::int64_t>& value) {
-    return value ? Json(*value) : why.null("memory." + name, row.why_no_memory);
+  const auto bytes = [&](const std::string& name, const std::optional<std::int64_t>& value, std::string_view reason) {
+    out["memory"][name] = value ? Json(*value) : why.null("memory." + name, reason);
   };
-  out["memory"]["peak_allocated_bytes"] = bytes("peak_allocated_bytes", row.peak_allocated_bytes);
-  out["memory"]["peak_reserved_bytes"] = why.null("memory.peak_reserved_bytes", "not recorded");
+  bytes("peak_allocated_bytes", row.peak_allocated_bytes, row.why_no_memory);
+  bytes("peak_reserved_bytes", row.peak_reserved_bytes, row.why_no_reserved);
   std::move(why).attach(out);
   return out;
 }
@@ -308,6 +309,11 @@ Json finding_json(const Finding& row) {
   Json out{{"id", row.id},         {"severity", name_of(row.severity)},
            {"title", row.title},   {"evidence", row.evidence},
            {"advice", row.advice}, {"gain_ns_per_step", row.gain_ns_per_step}};
+  if (!row.why_no_gain.empty()) {
+    Why why;
+    out["gain_ns_per_step"] = why.null("gain_ns_per_step", row.why_no_gain);
+    std::move(why).attach(out);
+  }
   if (row.rank) out["rank"] = row.rank->value;
   if (row.step) out["step"] = *row.step;
   return out;
@@ -357,6 +363,8 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
       section_json(report.operators, [&](const auto& section) { return operators_json(section, options); });
   out["copies"] = section_json(report.copies, [&](const auto& section) { return copies_json(section, options); });
   out["flops"] = section_json(report.flops, [&](const auto& section) { return flops_json(section, options); });
+  out["memory"] =
+      section_json(report.memory, [&](const auto& section) { return memory_json(section, report.copies, options); });
   out["collectives"] =
       section_json(report.collectives, [&](const auto& section) { return collectives_json(section, run, options); });
   out["efficiency"] = later_section("the efficiency tree");

@@ -122,6 +122,7 @@ std::vector<MissingSection> missing_sections(const Report& report) {
   add_of_device("operators", report.operators);
   add_of_device("copies", report.copies);
   if (std::string why = why_no_flops(report); !why.empty()) missing.push_back({"FLOP and MFU", std::move(why), ""});
+  add("memory", report.memory, advice_for(Wanted::memory, report.source));
   add("collectives", report.collectives, advice_for(Wanted::collectives, report.source));
   add("slow ranks", report.stragglers,
       report.ranks.size() < 2 ? advice_for(Wanted::all_ranks, report.source)

@@ -17,12 +17,6 @@ constexpr std::size_t widest_shapes = 70;
 
 Means means_of(const OperatorsSection& section) { return {section.ranks, section.rank_steps}; }
 
-/// The end of a name is cut off where it is too long: what all of them begin with is made short.
-std::string name_text(std::string_view name) {
-  constexpr std::string_view front = "autograd::engine::evaluate_function: ";
-  return name.starts_with(front) ? "autograd: " + printable(name.substr(front.size())) : printable(name);
-}
-
 class OperatorTableText {
  public:
   OperatorTableText(const OperatorsSection& section, const OperatorTable& table) : section_(section), in_(table) {
@@ -34,7 +28,7 @@ class OperatorTableText {
 
   Table of_top(std::size_t limit) && {
     const std::size_t shown = std::min(limit, in_.rows.size());
-    for (std::size_t i = 0; i < shown; ++i) add(name_text(in_.rows[i].name), in_.rows[i].times, Totals::shown);
+    for (std::size_t i = 0; i < shown; ++i) add(operator_words(in_.rows[i].name), in_.rows[i].times, Totals::shown);
     if (shown < in_.rows.size()) add_rest(shown);
     if (section_.accelerators > 0 && in_.outside_device_ns > 0) add_outside();
     return std::move(out_);
@@ -122,6 +116,12 @@ void add_backward(const OperatorTable& table, const OperatorsSection& section, s
 }
 
 }  // namespace
+
+/// The end of a name is cut off where it is too long: what all of them begin with is made short.
+std::string operator_words(std::string_view name) {
+  constexpr std::string_view front = "autograd::engine::evaluate_function: ";
+  return name.starts_with(front) ? "autograd: " + printable(name.substr(front.size())) : printable(name);
+}
 
 std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) {
   if (!report.operators) return {};

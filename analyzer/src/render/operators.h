@@ -1,6 +1,8 @@
 // Operators and annotations, for people.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/analyzer/report.h"
@@ -10,5 +12,8 @@ namespace rankscope::analyzer {
 
 /// Nothing where neither was recorded.
 [[nodiscard]] std::vector<NotedTable> operator_tables(const Report& report, std::size_t most);
+
+/// A printable name, made short where all of its kind begin alike.
+[[nodiscard]] std::string operator_words(std::string_view name);
 
 }  // namespace rankscope::analyzer

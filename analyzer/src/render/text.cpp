@@ -10,6 +10,7 @@
 #include "render/idle.h"
 #include "render/kernels.h"
 #include "render/launches.h"
+#include "render/memory.h"
 #include "render/missing.h"
 #include "render/operators.h"
 #include "render/overlap.h"
@@ -138,6 +139,7 @@ constexpr std::array sections{
     TextSection{"fusable", add_tables<fusable_tables>},
     TextSection{"operators", add_tables<operator_tables>},
     TextSection{"copies", add_tables<copy_tables>},
+    TextSection{"memory", add_tables<memory_tables>},
     TextSection{"flops", add_tables<flop_tables>},
     TextSection{"collectives", add_collectives},
     TextSection{"hta", add_hta},

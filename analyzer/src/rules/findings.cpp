@@ -9,7 +9,7 @@ namespace rankscope::analyzer {
 
 Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report, const ReportOptions& options,
                                              std::vector<Finding> lost) {
-  const RuleContext context{run, report, sum_ranks(report, options, Whom::everybody),
+  const RuleContext context{run, report, options, sum_ranks(report, options, Whom::everybody),
                             sum_ranks(report, options, Whom::all_but_stragglers), std::move(lost)};
   std::vector<Finding> findings;
   // Where the file is cut, what ran may be missing; a whole recording holds start-up and shut-down, too: metrics.md 20
@@ -17,7 +17,7 @@ Section<std::vector<Finding>> judge_findings(const Run& run, const Report& repor
   const bool whole = context.everybody.steps > 0 && run.quality().of(Counter::truncated_input) == 0;
   for (const Rule& rule : rules()) {
     const std::size_t before = findings.size();
-    rule.judge(context, findings);
+    if (rule.judge != nullptr) rule.judge(context, findings);
     if (whole || !rule.needs_whole_input) continue;
     for (std::size_t i = before; i < findings.size(); ++i)
       findings[i].severity = capped(findings[i].severity, FindingSeverity::minor);

@@ -13,6 +13,7 @@ namespace rankscope::analyzer {
 struct RuleContext {
   const Run& run;
   const Report& report;
+  const ReportOptions& options;
   Usual everybody;            ///< of the ranks asked for
   Usual all_but_stragglers;   ///< what a slow rank costs is said once
   std::vector<Finding> lost;  ///< of find_lost_ranks()
@@ -23,6 +24,7 @@ struct Rule {
   std::string_view id;      ///< of its findings; "straggler.*" = several
   std::string_view finds;   ///< for people
   std::string_view limits;  ///< minor / major / critical, as in docs/findings.md
+  /// Null: the rule above judges it, too.
   void (*judge)(const RuleContext& context, std::vector<Finding>& findings);
   bool needs_whole_input =
       false;  ///< rests on what may be missing where the input was cut, or has no steps: at most minor

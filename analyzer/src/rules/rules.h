@@ -22,6 +22,7 @@ void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& fin
 void judge_allocations(const RuleContext& context, std::vector<Finding>& findings);
 void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findings);
 void judge_fusable(const RuleContext& context, std::vector<Finding>& findings);
+void judge_memory(const RuleContext& context, std::vector<Finding>& findings);
 void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& findings);
 
 [[nodiscard]] std::span<const Rule> rules();

@@ -1,4 +1,4 @@
-// docs/findings.md is printed from this table: `rankscope report --rules`.
+// docs/findings.md ends in this table. A row without a function belongs to the rule above it.
 #include <array>
 
 #include "rankscope/core/format.h"
@@ -40,6 +40,15 @@ std::span<const Rule> rules() {
            "10 % / 25 % / - of the time", judge_tensor_cores, true},
       Rule{"fusable", "pointwise kernels in a row", "the gain, or 20 % / - / - of the time in such kernels",
            judge_fusable, true},
+      Rule{"memory_near_limit", "a device that is nearly full: what is left of it at the peak", "10 % / 5 % / 2 % left",
+           judge_memory},
+      Rule{"memory_fragmentation", "memory that the framework holds unused, where more than half of the device is reserved",
+           "15 % / 25 % / 40 % unused", nullptr},
+      Rule{"memory_imbalance", "a rank that needs more memory than its peers, from 64 MiB on; minor where the layout is unknown",
+           "1.15 / 1.30 / 1.50 times their median", nullptr},
+      Rule{"memory_growth", "peaks that grow from step to step, by 64 MiB and 5 % in all (a leak)",
+           "any / device full within ten times the recorded steps / -", nullptr},
+      Rule{"memory_growth.host", "the same of the resident memory of a process, by 10 % in all", "any / - / -", nullptr},
       Rule{"profiler_overhead", "the profiler itself held the job up: its numbers are not those without it",
            "2 % / 10 % / - of the time", judge_profiler_overhead, true},
   };

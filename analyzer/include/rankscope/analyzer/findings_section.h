@@ -53,6 +53,7 @@ struct Finding {
   std::int64_t gain_ns_per_step = 0;
   std::optional<RankId> rank;
   std::optional<std::int64_t> step;
+  std::string why_no_gain{};  ///< set where no time can be told that fixing it gives back; gain_ns_per_step is then 0
 };
 
 }  // namespace rankscope::analyzer

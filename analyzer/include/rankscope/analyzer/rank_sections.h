@@ -87,8 +87,11 @@ struct RankRow {
   Ratio overlap_ratio;
   Ratio busy;
   Ratio compute;
-  std::optional<std::int64_t> peak_allocated_bytes;
+  std::optional<std::int64_t>
+      peak_allocated_bytes;                         ///< of its accelerator, of several the one with most; else the host
+  std::optional<std::int64_t> peak_reserved_bytes;  ///< of the same one
   std::string why_no_memory;
+  std::string why_no_reserved;
   std::optional<double> cpu_percent;  ///< median of the host sampler
 };
 

@@ -18,6 +18,7 @@
 #include "rankscope/analyzer/hta_section.h"
 #include "rankscope/analyzer/kernels_section.h"
 #include "rankscope/analyzer/launches_section.h"
+#include "rankscope/analyzer/memory_section.h"
 #include "rankscope/analyzer/operators_section.h"
 #include "rankscope/analyzer/overlap_section.h"
 #include "rankscope/analyzer/rank_sections.h"
@@ -61,6 +62,7 @@ struct Report {
   Section<OperatorsSection> operators = unavailable("not computed");
   Section<CopiesSection> copies = unavailable("not computed");
   Section<FlopsSection> flops = unavailable("not computed");
+  Section<MemorySection> memory = unavailable("not computed");
   Section<CollectivesSection> collectives = unavailable("not computed");
   Section<StragglersSection> stragglers = unavailable("not computed");
   Section<std::vector<Finding>> findings = unavailable("not computed");

@@ -85,7 +85,7 @@ void draw(Writer& page, const FlopsSection& section) {
     write_bar(page, {place(rung.before - rung.points), y + 3, place(rung.points) - left, row_height - 6},
               colour_of(rung.part.step),
               format("{}: {} points, {} ms", words_of(rung.part.step), amount,
-                     mean_ms(rung.part.ns, rank_steps_of(section))));
+                     Means{0, rank_steps_of(section)}.ms(rung.part.ns)));
     chart.text(place(rung.before) + 8, y + row_height / 2 + 4, amount, "tick");
   }
 }

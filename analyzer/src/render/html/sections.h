@@ -32,6 +32,7 @@ void write_fusable(Writer& page, const Source& source);
 void write_operators(Writer& page, const Source& source);
 void write_copies(Writer& page, const Source& source);
 void write_flops(Writer& page, const Source& source);
+void write_memory(Writer& page, const Source& source);
 void write_collectives(Writer& page, const Source& source);
 void write_hta(Writer& page, const Source& source);
 void write_ranks(Writer& page, const Source& source);

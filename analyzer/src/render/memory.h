@@ -1,0 +1,23 @@
+// Memory, for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rankscope/analyzer/report.h"
+#include "render/noted_table.h"
+
+namespace rankscope::analyzer {
+
+/// Peaks, who held the largest, what allocates. Nothing where no memory was recorded.
+[[nodiscard]] std::vector<NotedTable> memory_tables(const Report& report, std::size_t most);
+
+/// "device 1", "host, allocator".
+[[nodiscard]] std::string memory_name(const DeviceMemory& memory);
+/// "aten::mm in CompiledFunction"; empty where nothing was recorded.
+[[nodiscard]] std::string place_words(const AllocationPlace& place);
+
+/// The ones with the highest peaks, in their order.
+[[nodiscard]] std::vector<const DeviceMemory*> largest_memories(const MemorySection& section, std::size_t most);
+
+}  // namespace rankscope::analyzer
