@@ -171,9 +171,8 @@ constexpr std::array registry{
     Analysis{{"copies", "How fast are copies, and what makes the host wait for the device?"},
              run_copies,
              why_missing_of<&Report::copies>},
-    Analysis{{"memory", "How much memory is used, by whom, and is it enough?"},
-             run_memory,
-             why_missing_of<&Report::memory>},
+    Analysis{
+        {"memory", "How much memory is used, by whom, and is it enough?"}, run_memory, why_missing_of<&Report::memory>},
     Analysis{{"flops", "How much was computed, and what keeps the devices from their peak?"},
              run_flops,
              why_missing_of<&Report::flops>},

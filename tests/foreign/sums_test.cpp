@@ -66,6 +66,10 @@ TEST_P(SharedRecordings, ChargeTheirCommunicationToOperationsExactly) {
   const auto run = analyzer::open_run(testing::shared_data() / GetParam());
   ASSERT_TRUE(run) << run.error().message;
   const analyzer::Report report = analyzer::analyze(**run, {});
+  if (!report.rank_rows) {
+    EXPECT_FALSE(report.overlap);
+    return;
+  }
   std::int64_t comm = 0;
   std::int64_t overlapped = 0;
   for (const analyzer::RankRow& row : *report.rank_rows) {
@@ -116,6 +120,7 @@ TEST_P(SharedRecordings, LadderAndComputePartsAddUp) {
   const auto run = analyzer::open_run(testing::shared_data() / GetParam());
   ASSERT_TRUE(run);
   const analyzer::Report report = analyzer::analyze(**run, {});
+  if (!report.rank_rows) GTEST_SKIP() << "no time to split: " << report.rank_rows.error().why;
   ASSERT_TRUE(report.flops) << report.flops.error().why;
   std::int64_t windows = 0;
   for (const analyzer::RankFlops& rank : report.flops->ranks) {

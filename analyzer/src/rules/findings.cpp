@@ -9,8 +9,12 @@ namespace rankscope::analyzer {
 
 Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report, const ReportOptions& options,
                                              std::vector<Finding> lost) {
-  const RuleContext context{run, report, options, sum_ranks(report, options, Whom::everybody),
-                            sum_ranks(report, options, Whom::all_but_stragglers), std::move(lost)};
+  const RuleContext context{run,
+                            report,
+                            options,
+                            sum_ranks(report, options, Whom::everybody),
+                            sum_ranks(report, options, Whom::all_but_stragglers),
+                            std::move(lost)};
   std::vector<Finding> findings;
   // Where the file is cut, what ran may be missing; a whole recording holds start-up and shut-down, too: metrics.md 20
   // caps what rests on such data.

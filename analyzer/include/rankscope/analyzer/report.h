@@ -78,7 +78,7 @@ struct ReportOptions {
   bool include_warm_up = false;
   bool instances = false;  ///< JSON: list every matched unit
   std::size_t top = 10;
-  std::vector<std::string> only;   ///< ids of analyses: only their sections are shown; empty = all
+  std::vector<std::string> only;        ///< ids of analyses: only their sections are shown; empty = all
   std::optional<HtaLastStep> hta;       ///< compute HTA's numbers, too
   std::optional<double> peak_tflops{};  ///< of one device, in the place of the table of devices
 };
