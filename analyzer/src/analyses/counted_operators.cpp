@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "analyses/kernel_names.h"
 #include "analyses/window_time.h"
 #include "keys.h"
 
@@ -17,14 +16,6 @@ struct Launched {
 };
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-/// By its name: for operators that have no formula.
-bool multiplies_matrices(std::string_view kernel) {
-  static constexpr std::array<std::string_view, 8> parts{"gemm",   "Gemm",  "GEMM",  "fmha",
-                                                         "conv2d", "fprop", "Cijk_", "wgrad"};
-  return tensor_cores_of(kernel) == TensorCores::yes ||
-         std::ranges::any_of(parts, [&](std::string_view part) { return contains(kernel, part); });
-}
 
 class Walk {
  public:
@@ -117,8 +108,8 @@ class Walk {
     }
     for (const std::size_t i : work_)  // no formula
       if (parts_[i] == ComputeTime::no_operator)
-        parts_[i] = multiplies_matrices(run_.text(run_.span(activities_[i].span).name)) ? ComputeTime::matrix_kernel
-                                                                                        : ComputeTime::other;
+        parts_[i] = cache_.kernel(run_.span(activities_[i].span).name).multiplies_matrices ? ComputeTime::matrix_kernel
+                                                                                           : ComputeTime::other;
     work_.clear();
   }
 
@@ -179,7 +170,7 @@ class Walk {
     TensorCores longest = TensorCores::unknown;
     nanoseconds length{-1};
     for (const std::size_t i : own) {
-      const TensorCores use = tensor_cores_of(run_.text(run_.span(activities_[i].span).name));
+      const TensorCores use = cache_.kernel(run_.span(activities_[i].span).name).tensor_cores;
       if (use == TensorCores::yes) return use;
       if (activities_[i].time.length() <= length) continue;
       longest = use;

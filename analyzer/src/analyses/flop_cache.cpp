@@ -1,8 +1,10 @@
 #include "analyses/flop_cache.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
+#include "analyses/kernel_names.h"
 #include "keys.h"
 
 namespace rankscope::analyzer {
@@ -13,13 +15,22 @@ StringId first_known(const Run& run, std::string_view kineto, std::string_view o
   return id.is_set() || own.empty() ? id : run.strings().find(own);
 }
 
+KernelTraits traits_of(std::string_view kernel) {
+  constexpr std::array<std::string_view, 8> parts{"gemm", "Gemm", "GEMM", "fmha", "conv2d", "fprop", "Cijk_", "wgrad"};
+  const TensorCores use = tensor_cores_of(kernel);
+  const bool named =
+      std::ranges::any_of(parts, [&](std::string_view part) { return kernel.find(part) != std::string_view::npos; });
+  return {use, use == TensorCores::yes || named};
+}
+
 }  // namespace
 
 FlopCache::FlopCache(const Run& run)
     : run_(run),
       keys_{first_known(run, keys::input_dims, keys::own_input_dims),
             first_known(run, keys::input_types, keys::own_input_types), first_known(run, keys::concrete_inputs, "")},
-      known_(run.strings().size(), 2) {
+      known_(run.strings().size(), 2),
+      kernels_(run.strings().size()) {
   learn_convolutions();
 }
 
@@ -27,6 +38,12 @@ bool FlopCache::has_formula(StringId name) {
   std::uint8_t& known = known_[name.index()];
   if (known == 2) known = has_flop_formula(run_.text(name)) ? 1 : 0;
   return known == 1;
+}
+
+const KernelTraits& FlopCache::kernel(StringId name) {
+  std::optional<KernelTraits>& traits = kernels_[name.index()];
+  if (!traits) traits = traits_of(run_.text(name));
+  return *traits;
 }
 
 StringId FlopCache::text_of(SpanId call, StringId key) const {

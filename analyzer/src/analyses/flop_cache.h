@@ -1,16 +1,24 @@
-// FLOP of the operator calls of a run; each name with the same inputs is counted once.
+// FLOP of the operator calls of a run, and what the names of its kernels tell: each name is looked at once.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "analyses/flop_count.h"
+#include "rankscope/analyzer/kernels_section.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
+
+/// By the name of a kernel.
+struct KernelTraits {
+  TensorCores tensor_cores = TensorCores::unknown;
+  bool multiplies_matrices = false;  ///< for operators that have no formula
+};
 
 class FlopCache {
  public:
@@ -21,6 +29,7 @@ class FlopCache {
   [[nodiscard]] const FlopResult& of(SpanId call);
   /// Sizes of its inputs as text; unset: not recorded.
   [[nodiscard]] StringId sizes_of(SpanId call) const;
+  [[nodiscard]] const KernelTraits& kernel(StringId name);
 
  private:
   /// The first of two spellings that the run knows: that of Kineto, and that of our recorder.
@@ -35,7 +44,8 @@ class FlopCache {
 
   const Run& run_;
   Keys keys_;
-  std::vector<std::uint8_t> known_;  // by name: 0 = no formula, 1 = one, 2 = not looked up
+  std::vector<std::uint8_t> known_;                   // by name: 0 = no formula, 1 = one, 2 = not looked up
+  std::vector<std::optional<KernelTraits>> kernels_;  // by name
   ConvolutionOutputs convolutions_;
   std::map<std::tuple<StringId, StringId, StringId, StringId>, FlopResult> results_;  // by name and texts
 };
