@@ -53,6 +53,16 @@ TEST(RenderHtml, TheVerdictComesFirstThenTheFindings) {
   EXPECT_THAT(page, HasSubstr("up to 12.0 ms per step (26 %)"));
 }
 
+TEST(RenderHtml, TheFirstLinkLeadsToTheFirstSectionThatIsThere) {
+  const auto run = sample_run();
+  ReportOptions options;
+  EXPECT_THAT(render_html(slow_report(*run), *run, options), HasSubstr("href=\"#verdict\">To: Verdict</a>"));
+  options.only = {"collectives"};
+  const auto page = render_html(slow_report(*run), *run, options);
+  EXPECT_THAT(page, HasSubstr("href=\"#collectives\">To: Collectives</a>"));
+  EXPECT_THAT(page, Not(HasSubstr("#verdict")));
+}
+
 TEST(RenderHtml, EveryTagIsClosedInItsOrder) {
   EXPECT_EQ(badly_nested(rendered(with_steps(slow_report(*sample_run())))), "");
   EXPECT_EQ(badly_nested(rendered(Report{})), "");
