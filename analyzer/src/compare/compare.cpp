@@ -6,6 +6,7 @@
 
 #include "analyses/statistics.h"
 #include "compare/bootstrap.h"
+#include "compare/findings.h"
 #include "compare/key_changes.h"
 #include "compare/likeness.h"
 #include "compare/split_means.h"
@@ -120,6 +121,8 @@ Comparison compare(const RunDigest& a, const RunDigest& b) {
   result.steps = compare_steps(a, b, result.a, result.b);
   result.split = compare_splits(a, b);
   result.keys = compare_keys(a, b);
+  result.findings = compare_findings(a, b);
+  result.memory = compare_memory(a, b);
   result.likeness = compare_facts(a, b);
   if (a.ranks.size() != b.ranks.size()) result.scaling = scaling_of(a, b);
   return result;

@@ -124,6 +124,39 @@ TEST(Compare, ASlowRankShowsInItsComputationAndInTheWaitingOfTheOthers) {
   EXPECT_EQ(waiting->key.detail, "allreduce");
 }
 
+TEST(Compare, FindingsThatCameAndWentAreNamed) {
+  const auto clean = make({.steps = 30, .seed = 5});
+  const auto slow = make({.steps = 30, .seed = 6, .fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) {
+                            if (rank == 2) step.forward *= 2;
+                          }});
+  const ComparedFindings came = compare_runs(*clean, *slow).findings;
+  ASSERT_FALSE(came.came.empty());
+  EXPECT_EQ(came.came.front().id, "straggler.compute");
+  EXPECT_EQ(came.came.front().rank, RankId{2});
+  const ComparedFindings went = compare_runs(*slow, *clean).findings;
+  EXPECT_TRUE(std::ranges::any_of(went.went, [](const Finding& row) { return row.id == "straggler.compute"; }));
+  const ComparedFindings same = compare_runs(*slow, *slow).findings;
+  EXPECT_TRUE(same.came.empty());
+  EXPECT_TRUE(same.went.empty());
+  EXPECT_GT(same.in_both, 0);
+}
+
+TEST(Compare, PeaksOfMemoryArePairedByRankAndDevice) {
+  const auto with_peak = [](std::int64_t bytes) {
+    return run_of(
+        format("@rank 0 pid=1 host=n0\n@lane 0 main kind=thread number=1\n"
+               "@lane 0 s7 kind=stream number=7 device=0\n0 compute 0 100 gemm lane=s7\n"
+               "0 counter 10 {} allocated_bytes\n0 counter 20 4000 reserved_bytes\n",
+               bytes));
+  };
+  const auto rows = compare_runs(*with_peak(1000), *with_peak(1500)).memory;
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].allocated_a, 1000);
+  EXPECT_EQ(rows[0].allocated_b, 1500);
+  EXPECT_EQ(rows[0].reserved_a, 4000);
+  EXPECT_EQ(rows[0].reserved_b, 4000);
+}
+
 TEST(Compare, PartsAddUpToTheWindowInEveryRow) {
   const auto a = make({.ranks = 3, .steps = 13, .seed = 5});
   const auto b = make({.ranks = 3, .steps = 17, .noise = 0.05, .seed = 6});

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/analyzer/compared_findings.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/section.h"
 
@@ -160,6 +161,8 @@ struct Comparison {
   StepComparison steps;
   Section<SplitComparison> split = unavailable("not computed");
   KeyComparison keys;
+  ComparedFindings findings;
+  std::vector<MemoryChange> memory;
   Likeness likeness;
   std::optional<Section<Scaling>> scaling;  ///< only if the numbers of ranks differ
 };

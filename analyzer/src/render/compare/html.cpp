@@ -143,6 +143,8 @@ void write_split(Writer& page, const ComparisonView& view) {
   write_tables(page, split_tables(view));
 }
 
+void write_findings(Writer& page, const ComparisonView& view) { write_tables(page, finding_tables(view)); }
+
 struct PageSection {
   std::string_view id;
   std::string_view title;
@@ -154,6 +156,7 @@ constexpr std::array sections{
     PageSection{"verdict", "Verdict", write_verdict},
     PageSection{"keys", "What changed", write_keys},
     PageSection{"parts", "Where the time went", write_split},
+    PageSection{"findings", "Findings and memory", write_findings},
     PageSection{"differences", "What differs", write_differences},
     PageSection{"runs", "About the runs", write_runs},
 };

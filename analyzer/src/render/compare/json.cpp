@@ -113,6 +113,31 @@ Json keys_json(const KeyComparison& keys) {
   return out;
 }
 
+Json findings_json(const ComparedFindings& findings) {
+  if (!findings.why_unknown.empty()) return {{"unavailable", findings.why_unknown}};
+  const auto list = [](const std::vector<Finding>& rows) {
+    Json all = Json::array();
+    for (const Finding& row : rows) {
+      Json& one = all.emplace_back(Json{{"id", row.id}, {"severity", name_of(row.severity)}, {"title", row.title}});
+      if (row.rank) one["rank"] = row.rank->value;
+    }
+    return all;
+  };
+  return {{"came", list(findings.came)}, {"went", list(findings.went)}, {"in_both", findings.in_both}};
+}
+
+Json memory_json(const std::vector<MemoryChange>& memory) {
+  Json list = Json::array();
+  const auto value = [](std::optional<std::int64_t> bytes) { return bytes ? Json(*bytes) : Json(nullptr); };
+  for (const MemoryChange& row : memory)
+    list.push_back({{"who", row.who},
+                    {"allocated_a_bytes", value(row.allocated_a)},
+                    {"allocated_b_bytes", value(row.allocated_b)},
+                    {"reserved_a_bytes", value(row.reserved_a)},
+                    {"reserved_b_bytes", value(row.reserved_b)}});
+  return list;
+}
+
 Json differences_json(const Likeness& likeness) {
   Json list = Json::array();
   const auto value = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
@@ -155,6 +180,8 @@ std::string render_json(const ComparisonView& view) {
   out["step_time"] = steps_json(comparison.steps);
   out["parts"] = parts_json(comparison.split);
   out["keys"] = keys_json(comparison.keys);
+  out["findings"] = findings_json(comparison.findings);
+  out["memory"] = memory_json(comparison.memory);
   out["differences"] = differences_json(comparison.likeness);
   out["not_stated"] = comparison.likeness.unknown;
   if (comparison.scaling) out["scaling"] = scaling_json(*comparison.scaling);

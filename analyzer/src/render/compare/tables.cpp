@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "analyses/apportion.h"
@@ -10,6 +12,7 @@
 #include "render/compare/words.h"
 #include "render/means.h"
 #include "render/words.h"
+#include "units.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -218,6 +221,48 @@ std::vector<NotedTable> key_tables(const ComparisonView& view) {
   if (!keys.medians.empty()) tables.push_back(single_table(view, "Medians", keys.medians));
   if (!keys.appeared.empty()) tables.push_back(one_sided(view, "New in " + title_of(view.comparison.b), keys.appeared));
   if (!keys.gone.empty()) tables.push_back(one_sided(view, "Only in " + title_of(view.comparison.a), keys.gone));
+  return tables;
+}
+
+std::vector<NotedTable> finding_tables(const ComparisonView& view) {
+  const ComparedFindings& findings = view.comparison.findings;
+  std::vector<NotedTable> tables;
+  NotedTable noted{"Findings that came and went", "",
+                   Table{{{"only in", Align::left}, {"severity", Align::left}, {"finding", Align::left, 70}}, {}}};
+  const auto add = [&noted](const ComparedRun& run, const std::vector<Finding>& rows) {
+    for (const Finding& finding : rows)
+      noted.table.rows.push_back(
+          {{title_of(run)}, {std::string{name_of(finding.severity)}}, {printable(finding.title)}});
+  };
+  add(view.comparison.b, findings.came);
+  add(view.comparison.a, findings.went);
+  if (findings.in_both > 0) noted.notes.push_back(format("In both: {}.", counted(findings.in_both, "finding")));
+  if (!noted.table.rows.empty()) tables.push_back(std::move(noted));
+  if (view.comparison.memory.empty()) return tables;
+  NotedTable memory{"Memory", "peaks",
+                    Table{{{"who", Align::left},
+                           {"allocated " + title_of(view.comparison.a)},
+                           {title_of(view.comparison.b)},
+                           {"in %"},
+                           {"reserved " + title_of(view.comparison.a)},
+                           {title_of(view.comparison.b)},
+                           {"in %"}},
+                          {}},
+                    left_out(view.comparison.memory.size(), std::max(most_ranks, view.top))};
+  const auto bytes = [](std::optional<std::int64_t> value) { return value ? bytes_text(*value) : std::string{none}; };
+  const auto change = [](std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
+    return a && b ? percent_of(*b - *a, *a) : std::string{none};
+  };
+  for (const MemoryChange& row :
+       std::span{view.comparison.memory}.first(view.comparison.memory.size() - memory.left_out.rows))
+    memory.table.rows.push_back({{row.who},
+                                 {bytes(row.allocated_a)},
+                                 {bytes(row.allocated_b)},
+                                 {change(row.allocated_a, row.allocated_b)},
+                                 {bytes(row.reserved_a)},
+                                 {bytes(row.reserved_b)},
+                                 {change(row.reserved_a, row.reserved_b)}});
+  tables.push_back(std::move(memory));
   return tables;
 }
 

@@ -37,7 +37,8 @@ std::string render_text(const ComparisonView& view, Colour colour) {
   add_run(page, comparison.b);
   if (const std::string part = asked_for_text(comparison.asked_for); !part.empty()) page.paragraph(part, Tone::warning);
   for (const std::string& caveat : caveats_of(comparison)) page.paragraph(caveat, Tone::faint);
-  for (const auto tables : {key_tables, split_tables, difference_tables}) add_noted_tables(page, tables(view));
+  for (const auto tables : {key_tables, split_tables, finding_tables, difference_tables})
+    add_noted_tables(page, tables(view));
   page.blank();
   add_rest(page, comparison);
   return std::move(page).take();
