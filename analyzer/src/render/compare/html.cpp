@@ -42,7 +42,7 @@ void write_verdict(Writer& page, const ComparisonView& view) {
 void write_runs(Writer& page, const ComparisonView& view) {
   const Comparison& comparison = view.comparison;
   {
-    const auto list = page.scope("dl", {{"class", "figures"}});
+    const auto list = page.scope("dl", {{"class", "facts"}});
     for (const ComparedRun* run : {&comparison.a, &comparison.b})
       write_fact(page, title_of(*run), format("{}: {}", run->name.path, facts_text(*run)));
   }
@@ -52,15 +52,10 @@ void write_runs(Writer& page, const ComparisonView& view) {
   if (const std::string scaling = scaling_text(comparison); !scaling.empty()) page.element("p", scaling);
 }
 
-void write_tables(Writer& page, const std::vector<NotedTable>& tables) {
-  for (const NotedTable& noted : tables) {
-    html::write_table(page, noted.table, format("{}: {}", noted.title, noted.what));
-    for (const std::string& note : noted.notes) page.element("p", note, {{"class", "faint"}});
-  }
+void write_keys(Writer& page, const ComparisonView& view) { html::write_noted_tables(page, key_tables(view)); }
+void write_differences(Writer& page, const ComparisonView& view) {
+  html::write_noted_tables(page, difference_tables(view));
 }
-
-void write_keys(Writer& page, const ComparisonView& view) { write_tables(page, key_tables(view)); }
-void write_differences(Writer& page, const ComparisonView& view) { write_tables(page, difference_tables(view)); }
 
 constexpr std::array<html::LegendEntry, 6> colours{{{"compute", "compute"},
                                                     {"wait", "waiting in communication"},
@@ -140,10 +135,10 @@ void write_split(Writer& page, const ComparisonView& view) {
   }
   html::write_legend(page, colours);
   draw_parts(page, view);
-  write_tables(page, split_tables(view));
+  html::write_noted_tables(page, split_tables(view));
 }
 
-void write_findings(Writer& page, const ComparisonView& view) { write_tables(page, finding_tables(view)); }
+void write_findings(Writer& page, const ComparisonView& view) { html::write_noted_tables(page, finding_tables(view)); }
 
 struct PageSection {
   std::string_view id;
