@@ -71,6 +71,7 @@ Action declare_report(CLI::App& app, const Words&) {
   }
   app.add_option("--only", arguments->only, "only these sections, e.g. kernels,copies")
       ->delimiter(',')
+      ->allow_extra_args(false)  // what follows is RUN
       ->check(CLI::IsMember(ids));
   app.footer(footer);
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");

@@ -197,6 +197,7 @@ TEST_F(ReadingVerbs, OnlyTheSectionsAskedForAreShown) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   EXPECT_EQ(keys, (std::vector<std::string>{"collectives", "data_quality", "findings", "run", "schema"}));
+  EXPECT_THAT(rankscope({"report", "--only", "findings", run}).out, HasSubstr("FINDINGS")) << "RUN may stand behind it";
   const auto missing = rankscope({"report", run, "--only", "kernels"});
   EXPECT_EQ(missing.status, 4);
   EXPECT_THAT(missing.out, HasSubstr("kernels: not available: No rank has an accelerator."));
