@@ -194,7 +194,7 @@ class FlopCounting {
     RS_CHECK(fits);
     if (call.in_windows && call.recomputed) rank.recomputed += call.flops.executed;
     const bool unclear = precision == Precision::fp32 && call.cores == TensorCores::unknown && rank.accelerator;
-    if (unclear) rank.fp32_unclear += sums.model;
+    if (unclear && (!peak || peaks.of(Precision::fp32_matrix) != peak)) rank.fp32_unclear += sums.model;
   }
 
   /// The FLOP of the model in the windows of the rank.
