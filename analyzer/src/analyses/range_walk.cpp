@@ -4,37 +4,14 @@
 #include <tuple>
 #include <utility>
 
+#include "analyses/range_kinds.h"
 #include "keys.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-bool is_annotation(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::user:
-    case SpanKind::data:
-    case SpanKind::forward:
-    case SpanKind::backward:
-    case SpanKind::optimizer:
-    case SpanKind::checkpoint:
-    case SpanKind::comm:
-    case SpanKind::api:
-      return true;
-    case SpanKind::step:  // it holds everything, and would leave nothing outside
-    case SpanKind::op:
-    case SpanKind::wait:
-    case SpanKind::sync:
-    case SpanKind::loader:
-    case SpanKind::compute:
-    case SpanKind::memory:
-    case SpanKind::runtime:
-    case SpanKind::overhead:
-    case SpanKind::python:
-    case SpanKind::graph:
-      return false;
-  }
-  return false;
-}
+/// Steps are none: they hold everything, and would leave nothing outside.
+bool is_annotation(SpanKind kind) { return holds(kind) == Holds::range || kind == SpanKind::comm; }
 
 bool longer(const OperatorRow& a, const OperatorRow& b) {
   return std::tuple{-a.times.device_ns, -a.times.self_ns, std::string_view{a.name}} <

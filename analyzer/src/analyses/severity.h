@@ -17,7 +17,8 @@ struct SeverityLimits {
 inline constexpr SeverityLimits gain_limits{0.02, 0.10, 0.25};
 inline constexpr SeverityLimits straggler_limits{1.05, 1.10, 1.25};
 inline constexpr SeverityLimits straggler_limits_few{1.15, 1.25, 1e300};
-inline constexpr SeverityLimits change_limits{0.05, 0.10, 0.25};
+inline constexpr SeverityLimits change_limits{0.05, 0.10, 0.25};    // inside a run
+inline constexpr SeverityLimits two_runs_limits{0.01, 0.05, 0.10};  // changed step time
 inline constexpr SeverityLimits exposed_comm_limits{0.10, 0.20, 0.35};
 inline constexpr SeverityLimits idle_limits{0.10, 0.25, 0.50};
 inline constexpr SeverityLimits tensor_core_limits{0.10, 0.25, 1e300};

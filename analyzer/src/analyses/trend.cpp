@@ -1,6 +1,8 @@
 #include "analyses/trend.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "analyses/change_points.h"
 #include "analyses/statistics.h"
@@ -37,36 +39,55 @@ std::int64_t median_over(const Stretch& part, auto value) {
   return median(values);
 }
 
-std::int64_t own_time(const RankRow& row, const Stretch& part) {
-  return median_over(part, [&](std::size_t i) { return row.per_step[i].own_ns(); });
+/// Own time of a rank, and its components: medians over a stretch.
+struct Level {
+  std::int64_t own_ns = 0;
+  std::array<std::int64_t, component_count> parts_ns{};
+};
+
+Level level_of(const RankRow& row, const Stretch& part) {
+  Level level{median_over(part, [&](std::size_t i) { return row.per_step[i].own_ns(); })};
+  for (std::size_t component = 0; component < component_count; ++component)
+    level.parts_ns[component] =
+        median_over(part, [&](std::size_t i) { return part_of(row.per_step[i], static_cast<Component>(component)); });
+  return level;
+}
+
+/// By rank: asked for once per stretch, since a long run has many odd steps.
+std::vector<Level> levels_of(std::span<const RankRow> rows, const Stretch& part) {
+  std::vector<Level> levels;
+  for (const RankRow& row : rows) levels.push_back(level_of(row, part));
+  return levels;
 }
 
 /// The component that changed most the way own time did.
-StragglerKind kind_of_change(const RankRow& row, const Stretch& before, const Stretch& after, std::int64_t way) {
+StragglerKind kind_of_change(const Level& before, const Level& after, std::int64_t way) {
   std::size_t most = 0;
   std::int64_t largest = 0;
   for (std::size_t i = 0; i < component_count; ++i) {
-    const auto component = static_cast<Component>(i);
-    const auto part_in = [&](const Stretch& part) {
-      return median_over(part, [&](std::size_t step) { return part_of(row.per_step[step], component); });
-    };
-    const std::int64_t change = (part_in(after) - part_in(before)) * way;
+    const std::int64_t change = (after.parts_ns[i] - before.parts_ns[i]) * way;
     if (change > largest) largest = change, most = i;
   }
   return largest > 0 ? kind_of(static_cast<Component>(most)) : StragglerKind::mixed;
 }
 
-StepChange change_between(std::span<const std::int64_t> indices, std::span<const std::int64_t> walls,
-                          std::span<const RankRow> rows, const Stretch& before, const Stretch& after) {
-  const auto wall = [&](std::size_t i) { return walls[i]; };
-  StepChange change{.step = indices[after.first],
-                    .before_ns = median_over(before, wall),
-                    .after_ns = median_over(after, wall),
-                    .lasts = after.last == walls.size()};
+GrownPart grown(RankId rank, const Level& before, const Level& after, std::int64_t way) {
+  return {rank, kind_of_change(before, after, way), before.own_ns, after.own_ns};
+}
+
+/// A stretch with what is usual in it.
+struct Part {
+  Stretch steps;
+  std::int64_t wall_ns = 0;   ///< median
+  std::vector<Level> levels;  ///< by rank
+};
+
+StepChange change_between(const Part& before, const Part& after, std::span<const RankRow> rows, std::int64_t step,
+                          bool lasts) {
+  StepChange change{.step = step, .before_ns = before.wall_ns, .after_ns = after.wall_ns, .lasts = lasts};
   const std::int64_t way = change.after_ns >= change.before_ns ? 1 : -1;
-  for (const RankRow& row : rows) {
-    const GrownPart part{row.rank, kind_of_change(row, before, after, way), own_time(row, before),
-                         own_time(row, after)};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const GrownPart part = grown(rows[i].rank, before.levels[i], after.levels[i], way);
     const auto difference = static_cast<double>((part.after_ns - part.before_ns) * way);
     if (difference >= least_growth * static_cast<double>(part.before_ns) && difference > 0)
       change.ranks.push_back(part);
@@ -74,26 +95,21 @@ StepChange change_between(std::span<const std::int64_t> indices, std::span<const
   return change;
 }
 
-OddStep odd_step(std::size_t step, std::int64_t index, std::int64_t wall_ns, std::int64_t usual_ns,
-                 std::span<const RankRow> rows, const Stretch& around) {
-  OddStep odd{.step = index, .wall_ns = wall_ns, .excess_ns = wall_ns - usual_ns};
-  const Stretch alone{step, step + 1};
-  for (const RankRow& row : rows) {
-    const GrownPart part{row.rank, kind_of_change(row, around, alone, 1), own_time(row, around), own_time(row, alone)};
-    if (static_cast<double>(part.after_ns - part.before_ns) >= half * static_cast<double>(odd.excess_ns))
-      odd.ranks.push_back(part);
-  }
-  return odd;
-}
-
 void add_odd_steps(std::span<const std::int64_t> indices, std::span<const std::int64_t> walls,
-                   std::span<const RankRow> rows, const Stretch& part, TrendSection& section) {
-  const auto own = walls.subspan(part.first, part.last - part.first);
-  const std::int64_t usual = median(own);
-  const double limit = std::max(odd_sigmas * robust_sigma(own), odd_share * static_cast<double>(usual));
-  for (std::size_t i = part.first; i < part.last; ++i)
-    if (static_cast<double>(walls[i] - usual) > limit)
-      section.odd_steps.push_back(odd_step(i, indices[i], walls[i], usual, rows, part));
+                   std::span<const RankRow> rows, const Part& part, TrendSection& section) {
+  const auto own = walls.subspan(part.steps.first, part.steps.last - part.steps.first);
+  const double limit = std::max(odd_sigmas * robust_sigma(own), odd_share * static_cast<double>(part.wall_ns));
+  for (std::size_t step = part.steps.first; step < part.steps.last; ++step) {
+    const std::int64_t excess = walls[step] - part.wall_ns;
+    if (static_cast<double>(excess) <= limit) continue;
+    OddStep odd{.step = indices[step], .wall_ns = walls[step], .excess_ns = excess};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const GrownPart grew = grown(rows[i].rank, part.levels[i], level_of(rows[i], {step, step + 1}), 1);
+      if (static_cast<double>(grew.after_ns - grew.before_ns) >= half * static_cast<double>(excess))
+        odd.ranks.push_back(grew);
+    }
+    section.odd_steps.push_back(std::move(odd));
+  }
 }
 
 }  // namespace
@@ -112,10 +128,15 @@ Section<TrendSection> find_trend(const Section<StepsSection>& steps, const Secti
     section.no_changes_told =
         format("{}: changes are looked for from {} on", counted(walls.size(), "step"), least_for_changes);
   const std::vector<std::size_t> begins = change_points(walls);
-  const std::vector<Stretch> parts = stretches(begins, walls.size());
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) section.changes.push_back(change_between(indices, walls, *rows, parts[i - 1], parts[i]));
-    add_odd_steps(indices, walls, *rows, parts[i], section);
+  std::optional<Part> before;
+  for (const Stretch& stretch : stretches(begins, walls.size())) {
+    Part part{stretch, median(std::span{walls}.subspan(stretch.first, stretch.last - stretch.first)),
+              levels_of(*rows, stretch)};
+    if (before)
+      section.changes.push_back(
+          change_between(*before, part, *rows, indices[stretch.first], stretch.last == walls.size()));
+    add_odd_steps(indices, walls, *rows, part, section);
+    before = std::move(part);
   }
   return section;
 }

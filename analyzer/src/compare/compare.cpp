@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analyses/severity.h"
 #include "analyses/statistics.h"
 #include "compare/bootstrap.h"
 #include "compare/findings.h"
@@ -38,12 +39,6 @@ ComparedRun facts_of(const RunDigest& run) {
   return facts;
 }
 
-/// metrics.md 20, "two runs, changed step time".
-FindingSeverity severity_of(double change) {
-  if (std::abs(change) >= 0.10) return FindingSeverity::critical;
-  return std::abs(change) >= 0.05 ? FindingSeverity::major : FindingSeverity::minor;
-}
-
 /// Why the step times of the two cannot be compared; empty if they can.
 std::string why_not(const ComparedRun& a, const ComparedRun& b) {
   for (const ComparedRun* run : {&a, &b}) {
@@ -72,7 +67,7 @@ StepComparison compare_steps(const RunDigest& run_a, const RunDigest& run_b, con
   steps.verdict = StepVerdict::unchanged;
   if (!changed) return steps;
   steps.verdict = found.change > 0 ? StepVerdict::slower : StepVerdict::faster;
-  steps.severity = severity_of(found.change);
+  steps.severity = severity_of(std::abs(found.change), two_runs_limits);
   return steps;
 }
 
