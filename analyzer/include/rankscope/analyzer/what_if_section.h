@@ -1,0 +1,48 @@
+// What steps would cost if something were fixed, by replay (metrics.md 12).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankscope/core/id.h"
+
+namespace rankscope::analyzer {
+
+/// One kind of work: how much longer steps are because it is uneven.
+struct KindSlowdown {
+  std::string kind;  ///< "compute", "comm", "memory", "host", "data"
+  double slowdown = 1;
+};
+
+/// One rank: how much longer steps are because of it, and what they would take if it were like its peers.
+struct RankReplay {
+  RankId rank;
+  double slowdown = 1;                            ///< S_r of 12.6
+  std::optional<std::int64_t> without_rank_ns{};  ///< not set: it has no peers
+};
+
+/// Mean lengths of a step, in ns; what is predicted is compared with `replayed_ns`, never with `measured_ns`.
+struct WhatIfSection {
+  std::int64_t steps = 0;        ///< replayed, consecutive
+  std::int64_t first_step = 0;   ///< index
+  bool whole_recording = false;  ///< no steps are known: all is taken as one
+  std::int64_t measured_ns = 0;
+  std::int64_t replayed_ns = 0;
+  double replay_error = 0;
+  std::int64_t ideal_ns = 0;  ///< without unevenness between ranks and steps (12.4)
+  double slowdown = 1;        ///< replayed / ideal
+  std::int64_t ideal_network_ns = 0;
+  std::int64_t without_host_delay_ns = 0;
+  std::vector<KindSlowdown> kinds;
+  std::vector<RankReplay> ranks;  ///< by rank; with many ranks only those that own most (see ranks_left_out)
+  std::int64_t ranks_left_out = 0;
+  std::optional<double>
+      few_ranks{};       ///< M_W of 12.8: share of the loss that few ranks explain; not set: hardly any loss
+  std::int64_t few = 0;  ///< how many these are
+  std::vector<double> step_slowdowns;  ///< of each step (12.9)
+  std::vector<std::string> doubts;     ///< what the prediction does not know, in sentences
+};
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,175 @@
+#include "replay/critical_path.h"
+
+#include <algorithm>
+#include <map>
+
+#include "replay/path_walk.h"
+#include "replay/simulate.h"
+
+namespace rankscope::analyzer::replay {
+namespace {
+
+constexpr double hardly_later = 0.01;  // metrics.md 11.5: of a step
+
+using OperationKey = std::pair<StringId, PathClass>;
+
+PathClass class_of(Work work) {
+  switch (work) {
+    case Work::compute:
+      return PathClass::compute;
+    case Work::memory:
+      return PathClass::memory;
+    case Work::transfer:
+      return PathClass::comm;
+    case Work::data:
+      return PathClass::data;
+    case Work::host:
+    case Work::delay:
+      break;
+  }
+  return PathClass::host;
+}
+
+/// What each operation took in a step, all ranks together: work[step][operation].
+std::vector<std::map<OperationKey, std::int64_t>> work_of_steps(const Graph& graph) {
+  std::vector<std::map<OperationKey, std::int64_t>> work(graph.steps.size());
+  for (const Item& item : graph.items) {
+    if (item.work == Work::delay) continue;
+    const StringId name = item.span.is_set() ? graph.run->span(item.span).name : StringId{};
+    work[item.step][{name, class_of(item.work)}] += item.ns;
+  }
+  return work;
+}
+
+class Summary {
+ public:
+  explicit Summary(const Graph& graph) : graph_(graph), work_(work_of_steps(graph)) {}
+
+  CriticalPathSection section() {
+    section_.whole_recording = graph_.whole_recording;
+    const std::size_t typical = median_step();
+    for (std::size_t step = 0; step < graph_.steps.size(); ++step) {
+      Path path = walk_path(graph_, step);
+      section_.clamped_ns += path.clamped_ns;
+      add_step(step, path);
+      if (step == typical) draw(step, path);
+    }
+    for (const auto& [rank, ns] : ranks_) section_.ranks.push_back({rank, ns});
+    std::ranges::stable_sort(section_.ranks, std::ranges::greater{}, &PathOfRank::ns);
+    for (const auto& [key, row] : operations_) {
+      section_.operations.push_back(row);
+      if (key.first.is_set()) section_.operations.back().name = graph_.run->text(key.first);
+    }
+    std::ranges::stable_sort(section_.operations, std::ranges::greater{}, &PathOperation::ns);
+    section_.near_critical = near_critical_share();
+    return std::move(section_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t median_step() const {
+    std::vector<std::size_t> rows(graph_.steps.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = i;
+    std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return graph_.steps[row].measured_ns; });
+    return rows[(rows.size() - 1) / 2];
+  }
+
+  void add_step(std::size_t row, const Path& path) {
+    PathStep step{graph_.steps[row].index, 0, {}};
+    std::map<OperationKey, std::int64_t> operations;
+    for (const PathStretch& stretch : path.stretches) {
+      const std::int64_t ns = stretch.time.length().count();
+      step.length_ns += ns;
+      step.sums_ns[static_cast<std::size_t>(stretch.kind)] += ns;
+      ranks_[stretch.rank] += ns;
+      operations[{stretch.name, stretch.kind}] += ns;
+    }
+    for (const auto& [key, ns] : operations) {
+      PathOperation& operation = operations_[key];
+      operation.kind = key.second;
+      operation.ns += ns;
+      const auto all = work_[row].find(key);
+      if (all == work_[row].end()) continue;
+      operation.imbalance_ns +=
+          std::max<std::int64_t>(0, ns - all->second / static_cast<std::int64_t>(graph_.ranks.size()));
+    }
+    for (std::size_t i = 0; i < path_class_count; ++i) section_.sums_ns[i] += step.sums_ns[i];
+    section_.length_ns += step.length_ns;
+    section_.steps.push_back(step);
+  }
+
+  void draw(std::size_t row, const Path& path) {
+    section_.drawn_step = graph_.steps[row].index;
+    for (const PathStretch& stretch : path.stretches) {
+      if (!section_.drawn.empty()) {
+        PathStretch& before = section_.drawn.back();
+        if (before.rank == stretch.rank && before.lane == stretch.lane && before.kind == stretch.kind) {
+          if (stretch.time.length() > before.time.length()) before.name = stretch.name;
+          before.time.end = stretch.time.end;
+          continue;
+        }
+      }
+      section_.drawn.push_back(stretch);
+    }
+  }
+
+  /// Latest ends that leave the last step's end as it is; how close each rank comes to them in each step.
+  [[nodiscard]] double near_critical_share() const {
+    const std::vector<std::int64_t> ends = simulate(graph_, as_measured(graph_));
+    std::int64_t last = 0;
+    for (const std::uint32_t row : graph_.boundaries)
+      if (row != no_row) last = std::max(last, ends[row]);
+    std::vector<std::int64_t> latest(ends.size(), last);
+    for (std::size_t row = ends.size(); row-- > 0;) {
+      const Node& node = graph_.nodes[row];
+      std::int64_t before = latest[row];
+      if (node.delay_item != no_row) before -= graph_.items[node.delay_item].ns;
+      for (const Piece& piece : graph_.pieces_of(node)) before -= piece.ns;
+      for (const Pred& pred : graph_.preds_of(node)) latest[pred.node] = std::min(latest[pred.node], before);
+    }
+    double sum = 0;
+    for (std::size_t step = 0; step < graph_.steps.size(); ++step) {
+      const double limit = hardly_later * static_cast<double>(graph_.steps[step].measured_ns);
+      for (std::size_t rank = 0; rank < graph_.ranks.size(); ++rank) {
+        const std::uint32_t row = graph_.boundaries[(step + 1) * graph_.ranks.size() + rank];
+        if (row != no_row && static_cast<double>(latest[row] - ends[row]) < limit) sum += 1;
+      }
+    }
+    return sum / static_cast<double>(graph_.steps.size() * graph_.ranks.size());
+  }
+
+  const Graph& graph_;
+  std::vector<std::map<OperationKey, std::int64_t>> work_;
+  CriticalPathSection section_;
+  std::map<RankId, std::int64_t> ranks_;
+  std::map<OperationKey, PathOperation> operations_;
+};
+
+}  // namespace
+
+CriticalPathSection critical_path(const Graph& graph) { return Summary(graph).section(); }
+
+}  // namespace rankscope::analyzer::replay
+
+namespace rankscope::analyzer {
+
+std::string_view name_of(PathClass kind) {
+  switch (kind) {
+    case PathClass::compute:
+      return "compute";
+    case PathClass::comm:
+      return "comm";
+    case PathClass::memory:
+      return "memory";
+    case PathClass::host:
+      return "host";
+    case PathClass::data:
+      return "data";
+    case PathClass::wait:
+      return "wait";
+    case PathClass::gap:
+      return "gap";
+  }
+  return "?";
+}
+
+}  // namespace rankscope::analyzer

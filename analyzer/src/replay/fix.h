@@ -1,0 +1,63 @@
+// Changes to ask for: what if this rank were as fast as the others, that operation twice as fast (metrics.md 12.10)?
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankscope/core/result.h"
+#include "replay/peers.h"
+#include "replay/simulate.h"
+
+namespace rankscope::analyzer::replay {
+
+enum class FixKind : std::uint8_t {
+  rank,      ///< as its peers
+  host,      ///< all ranks of a host as their peers elsewhere
+  op,        ///< operations by name: times a factor, else as ideal
+  group,     ///< transfers of a group
+  link,      ///< transfers in which two ranks take part
+  network,   ///< no transfer takes time
+  launch,    ///< no delays
+  hostcode,  ///< host time times a factor
+  data,      ///< nobody waits for the loader
+  gc,        ///< no garbage collection
+  stage,     ///< the last stage computes as much as the mean of all
+  balance,   ///< compute is the mean of the peers
+  remove,    ///< operations by name take no time
+  overlap,   ///< communication beside everything else
+};
+
+struct Fix {
+  FixKind kind = FixKind::rank;
+  std::string text;     ///< as the user wrote it
+  std::string subject;  ///< name or pattern; empty where the kind has none
+  std::optional<double> factor;
+  std::uint32_t first = 0;  ///< rank, or first rank of a link
+  std::uint32_t second = 0;
+};
+
+/// "rank:2", "op:aten::mm*0.5", "network", ...; `usage` names what is wrong and what there is.
+[[nodiscard]] Result<Fix> parse_fix(std::string_view text);
+
+/// What one fix changed.
+struct FixEffect {
+  std::string text;
+  std::int64_t items = 0;     ///< how many lengths it changed
+  std::int64_t saved_ns = 0;  ///< by how much they are shorter, all together; negative: longer
+};
+
+struct FixedScenario {
+  Scenario scenario;
+  std::vector<FixEffect> effects;  ///< one per fix
+};
+
+/// Applies them one behind the other. `usage` where a fix means nothing that is in the recording.
+[[nodiscard]] Result<FixedScenario> apply_fixes(const Graph& graph, const ItemPeers& peers, std::span<const Fix> fixes);
+
+/// Everything of the ranks marked takes as long as on the others.
+void set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario);
+
+}  // namespace rankscope::analyzer::replay

@@ -1,0 +1,82 @@
+// Members of one operation: who waits for whom, and what happens where members are not in the graph.
+#include <algorithm>
+
+#include "analyses/comm_ops.h"
+#include "replay/rank_graph.h"
+
+namespace rankscope::analyzer::replay {
+namespace {
+
+class Meeting {
+ public:
+  Meeting(Draft& draft, const Matching& matching, const Unit& unit)
+      : draft_(draft), run_(*draft.graph().run), matching_(matching), unit_(unit) {}
+
+  void add() {
+    const WaitRule rule = comm_op(run_.text(unit_.op)).wait;
+    if (rule == WaitRule::all || rule == WaitRule::pair || rule == WaitRule::root_waits) add_node();
+    for (const std::uint32_t row : unit_.members) {
+      const DraftMember member = draft_.member(row);
+      if (member.finish == no_row || !matching_.parts[row].split) continue;
+      if (!unit_.complete) hold(member.finish);
+      const Collective& own = run_.collectives()[row];
+      if (rule == WaitRule::root_is_awaited)
+        await_root(own, member.finish);
+      else if (meet_ != no_row && (rule != WaitRule::root_waits || own.peer == own.rank.value))
+        draft_.add_edge(meet_, member.finish, EdgeKind::member);
+    }
+  }
+
+ private:
+  /// One node that all members reach before anybody may go on.
+  void add_node() {
+    RunTime last = RunTime::min();
+    RunTime outside = RunTime::min();
+    for (const std::uint32_t row : unit_.members) {
+      const RunTime started = run_.collectives()[row].started;
+      last = std::max(last, started);
+      if (draft_.member(row).arrive == no_row) outside = std::max(outside, started);
+    }
+    Node node;
+    node.kind = NodeKind::meet;
+    node.start = node.end = last;
+    node.floor = outside;
+    meet_ = draft_.add_node(node);
+    for (const std::uint32_t row : unit_.members)
+      if (const std::uint32_t arrive = draft_.member(row).arrive; arrive != no_row)
+        draft_.add_edge(arrive, meet_, EdgeKind::member);
+  }
+
+  void await_root(const Collective& own, std::uint32_t finish) {
+    for (const std::uint32_t row : unit_.members) {
+      const Collective& other = run_.collectives()[row];
+      if (other.rank.value != own.peer || other.rank == own.rank) continue;
+      const std::uint32_t arrive = draft_.member(row).arrive;
+      if (arrive != no_row)
+        draft_.add_edge(arrive, finish, EdgeKind::member);
+      else
+        draft_.node(finish).floor = std::max(draft_.node(finish).floor, other.started);
+      return;
+    }
+  }
+
+  void hold(std::uint32_t finish) {
+    draft_.node(finish).floor = draft_.node(finish).end;
+    ++draft_.graph().doubts.unsplit_members;
+  }
+
+  Draft& draft_;
+  const Run& run_;
+  const Matching& matching_;
+  const Unit& unit_;
+  std::uint32_t meet_ = no_row;
+};
+
+}  // namespace
+
+void add_meetings(Draft& draft, const Matching& matching) {
+  if (!matching.section) return;
+  for (const Unit& unit : matching.section->units) Meeting(draft, matching, unit).add();
+}
+
+}  // namespace rankscope::analyzer::replay

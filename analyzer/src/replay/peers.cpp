@@ -1,0 +1,172 @@
+#include "replay/peers.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "analyses/statistics.h"
+#include "keys.h"
+
+namespace rankscope::analyzer::replay {
+namespace {
+
+/// What may be compared (metrics.md 0, "op key"); 0 where a part does not apply.
+struct Key {
+  std::uint32_t peer_class = 0;
+  std::uint32_t name = 0;
+  std::uint64_t shape = 0;  // grid and block of a kernel; bytes of a transfer
+  std::uint32_t group_size = 0;
+  Work work = Work::host;
+  bool operator==(const Key&) const = default;
+};
+
+struct KeyHash {
+  std::size_t operator()(const Key& key) const {
+    std::uint64_t hash = key.shape * 0x9E3779B97F4A7C15ULL;
+    hash ^= (std::uint64_t{key.name} << 32U | key.peer_class) * 0xC2B2AE3D27D4EB4FULL;
+    hash ^= (std::uint64_t{key.group_size} << 8U | static_cast<std::uint64_t>(key.work)) * 0x165667B19E3779F9ULL;
+    return static_cast<std::size_t>(hash ^ hash >> 29U);
+  }
+};
+
+class Keys {
+ public:
+  Keys(const Graph& graph, std::span<const std::uint32_t> classes)
+      : run_(*graph.run),
+        classes_(classes),
+        grid_(run_.strings().find(keys::grid)),
+        block_(run_.strings().find(keys::block)) {}
+
+  std::uint32_t operator()(const Item& item) {
+    const auto [found, is_new] = rows_.try_emplace(key_of(item), static_cast<std::uint32_t>(rows_.size()));
+    return found->second;
+  }
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+
+ private:
+  [[nodiscard]] Key key_of(const Item& item) const {
+    Key key;
+    key.peer_class = classes_[item.rank];
+    key.work = item.work;
+    if (!item.span.is_set()) return key;
+    const Span& span = run_.span(item.span);
+    key.name = span.name.value + 1;
+    if (span.collective != Span::no_collective) {
+      const Collective& collective = run_.collectives()[span.collective];
+      key.name = collective.op.value + 1;
+      key.shape = static_cast<std::uint64_t>(collective.bytes) + 1;
+      if (collective.group.is_set())
+        key.group_size = static_cast<std::uint32_t>(run_.groups()[collective.group.index()].members.size());
+    } else if (span.kind == SpanKind::compute) {
+      key.shape = shape_of(item.span);
+    }
+    return key;
+  }
+
+  [[nodiscard]] std::uint64_t shape_of(SpanId span) const {
+    if (!grid_.is_set()) return 0;
+    std::uint64_t shape = 0;
+    for (const Attribute& attribute : run_.attributes_of(span)) {
+      const std::uint64_t text = attribute.value.text.value + 1ULL;
+      if (attribute.key == grid_) shape ^= text << 32U;
+      if (attribute.key == block_) shape ^= text;
+    }
+    return shape;
+  }
+
+  const Run& run_;
+  std::span<const std::uint32_t> classes_;
+  StringId grid_;
+  StringId block_;
+  std::unordered_map<Key, std::uint32_t, KeyHash> rows_;
+};
+
+/// Counts how often a key was met in a step of a rank. Items come rank by rank; within a lane step by step.
+class Occurrences {
+ public:
+  std::uint32_t next(std::uint32_t key, const Item& item) {
+    if (key >= last_.size()) last_.resize(key + 1);
+    Last& last = last_[key];
+    const std::uint64_t place = std::uint64_t{item.rank} << 32U | item.step;
+    if (last.place != place) last = {place, 0};
+    return last.count++;
+  }
+
+ private:
+  struct Last {
+    std::uint64_t place = ~std::uint64_t{0};
+    std::uint32_t count = 0;
+  };
+  std::vector<Last> last_;  // by key
+};
+
+std::int64_t mean_of(const Graph& graph, std::span<const std::uint32_t> items) {
+  double sum = 0;
+  for (const std::uint32_t item : items) sum += static_cast<double>(graph.items[item].ns);
+  return static_cast<std::int64_t>(sum / static_cast<double>(items.size()));
+}
+
+std::int64_t median_of(const Graph& graph, std::span<const std::uint32_t> items) {
+  std::vector<std::int64_t> lengths;
+  lengths.reserve(items.size());
+  for (const std::uint32_t item : items) lengths.push_back(graph.items[item].ns);
+  return median(lengths);
+}
+
+}  // namespace
+
+ItemPeers::ItemPeers(const Graph& graph, std::span<const std::uint32_t> classes) {
+  Keys keys{graph, classes};
+  Occurrences occurrences;
+  std::vector<std::uint32_t> key(graph.items.size());
+  std::vector<std::uint32_t> occurrence(graph.items.size());
+  std::vector<std::uint32_t> most;  // occurrences of each key
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    key[i] = keys(graph.items[i]);
+    occurrence[i] = occurrences.next(key[i], graph.items[i]);
+    if (key[i] >= most.size()) most.resize(key[i] + 1, 0);
+    most[key[i]] = std::max(most[key[i]], occurrence[i] + 1);
+  }
+  std::vector<std::uint32_t> base(most.size() + 1, 0);
+  std::inclusive_scan(most.begin(), most.end(), base.begin() + 1);
+  set_of_.resize(key.size());
+  first_.assign(base.back() + 1, 0);
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    set_of_[i] = base[key[i]] + occurrence[i];
+    ++first_[set_of_[i] + 1];
+  }
+  std::inclusive_scan(first_.begin(), first_.end(), first_.begin());
+  members_.resize(key.size());
+  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+  for (std::uint32_t i = 0; i < key.size(); ++i) members_[next[set_of_[i]]++] = i;
+}
+
+std::vector<std::int64_t> ideal_lengths(const Graph& graph, const ItemPeers& peers) {
+  std::vector<std::int64_t> lengths(graph.items.size());
+  for (std::size_t set = 0; set < peers.size(); ++set) {
+    const auto members = peers.set(set);
+    if (members.empty()) continue;
+    const Work work = graph.items[members.front()].work;
+    const bool typical = work == Work::transfer || work == Work::delay;
+    const std::int64_t ideal = typical ? median_of(graph, members) : mean_of(graph, members);
+    for (const std::uint32_t item : members) lengths[item] = ideal;
+  }
+  return lengths;
+}
+
+std::int64_t length_on_others(const Graph& graph, const ItemPeers& peers, std::uint32_t item,
+                              const std::vector<bool>& left_out, std::span<const std::int64_t> lengths) {
+  const Item& own = graph.items[item];
+  std::vector<std::int64_t> same_step;
+  std::vector<std::int64_t> all;
+  for (const std::uint32_t other : peers.of(item)) {
+    const Item& peer = graph.items[other];
+    if (left_out[peer.rank]) continue;
+    all.push_back(lengths[other]);
+    if (peer.step == own.step) same_step.push_back(lengths[other]);
+  }
+  if (!same_step.empty()) return median(same_step);
+  return all.empty() ? lengths[item] : median(all);
+}
+
+}  // namespace rankscope::analyzer::replay

@@ -1,0 +1,43 @@
+// Items that are the same work on other ranks and in other steps, and how long they should take (metrics.md 12.4).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "replay/graph.h"
+
+namespace rankscope::analyzer::replay {
+
+/// Items of one key and occurrence within their step, over ranks of one class and over steps.
+class ItemPeers {
+ public:
+  /// `classes`: for each row of Graph::ranks which of them should do equal work.
+  ItemPeers(const Graph& graph, std::span<const std::uint32_t> classes);
+
+  /// All items that are the same work as this one, itself included.
+  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t item) const {
+    const std::uint32_t set = set_of_[item];
+    return std::span(members_).subspan(first_[set], first_[set + 1] - first_[set]);
+  }
+  /// How many sets there are, and the items of one.
+  [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
+  [[nodiscard]] std::span<const std::uint32_t> set(std::size_t row) const {
+    return std::span(members_).subspan(first_[row], first_[row + 1] - first_[row]);
+  }
+
+ private:
+  std::vector<std::uint32_t> set_of_;   // by item
+  std::vector<std::uint32_t> first_;    // by set, one more at the end
+  std::vector<std::uint32_t> members_;  // by set, then item
+};
+
+/// Without unevenness: mean over the peers of compute, memory, host and data; median of transfers and delays. What has
+/// no peer keeps its length.
+[[nodiscard]] std::vector<std::int64_t> ideal_lengths(const Graph& graph, const ItemPeers& peers);
+
+/// What an item would take on other ranks (12.7): the median of its peers in the same step, else in all steps; its own
+/// length where it has none. `left_out`: for each rank whether its items do not count. `lengths`: of all items.
+[[nodiscard]] std::int64_t length_on_others(const Graph& graph, const ItemPeers& peers, std::uint32_t item,
+                                            const std::vector<bool>& left_out, std::span<const std::int64_t> lengths);
+
+}  // namespace rankscope::analyzer::replay

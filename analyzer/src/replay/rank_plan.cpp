@@ -1,0 +1,180 @@
+#include "replay/rank_plan.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "analyses/device_work.h"
+#include "analyses/layers.h"
+
+namespace rankscope::analyzer::replay {
+namespace {
+
+// A thread without any work for so long, in which another thread of its process ended something, waited for that one:
+// PyTorch's backward thread runs while the main thread stands still, and nobody records that (as Lumos, MLSys 2025).
+constexpr nanoseconds least_gap{100'000};
+
+bool is_task(const Lane& lane, const Span& span) {
+  return lane.kind == LaneKind::comm ? span.kind == SpanKind::comm : is_activity(span.kind);
+}
+
+bool is_member(const Run& run, const Span& span) {
+  if (span.kind != SpanKind::comm) return false;
+  if (span.collective == Span::no_collective) return true;
+  const Collective& collective = run.collectives()[span.collective];
+  return !collective.group.is_set() || is_shared(run, collective);
+}
+
+Task task_of(const Run& run, const Span& span) {
+  Task task{run.id_of(span), span.time, {}, {}, is_member(run, span)};
+  const auto links = run.links_to(LinkKind::launch, task.span);
+  if (!links.empty()) {
+    const Span& call = run.span(links.front().from);
+    task.launched_on = call.lane;
+    task.launched = call.time.begin;
+  } else if (span.collective != Span::no_collective) {
+    const Collective& collective = run.collectives()[span.collective];
+    task.launched_on = collective.enqueued_on;
+    task.launched = collective.enqueued;
+  }
+  return task;
+}
+
+std::vector<QueuePlan> queues_of(const Run& run, std::uint32_t process, TimeRange time) {
+  std::vector<QueuePlan> queues;
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process || (lane.kind != LaneKind::stream && lane.kind != LaneKind::comm)) continue;
+    QueuePlan queue{run.id_of(lane), {}};
+    for (const Span& span : run.spans_of(lane))
+      if (is_task(lane, span) && span.time.begin >= time.begin && span.time.begin < time.end)
+        queue.tasks.push_back(task_of(run, span));
+    if (!queue.tasks.empty()) queues.push_back(std::move(queue));
+  }
+  return queues;
+}
+
+/// The thread with the marks, and all that put something into a queue.
+std::vector<LaneId> threads_of(const Run& run, LaneId main, const std::vector<QueuePlan>& queues) {
+  std::set<LaneId> others;
+  for (const QueuePlan& queue : queues)
+    for (const Task& task : queue.tasks)
+      if (task.launched_on.is_set() && run.lane(task.launched_on).process == run.lane(main).process)
+        others.insert(task.launched_on);
+  others.erase(main);
+  std::vector<LaneId> threads{main};
+  threads.insert(threads.end(), others.begin(), others.end());
+  return threads;
+}
+
+std::vector<Block> blocks_of(const Run& run, const Lane& lane, TimeRange time, HostRole role) {
+  std::vector<Block> blocks;
+  RunTime until = time.begin;
+  for (const Span& span : run.spans_of(lane)) {
+    const bool member = role == HostRole::computes && is_member(run, span);
+    if (!member && !is_blocked(run, span)) continue;
+    if (span.time.begin < until || span.time.end > time.end || span.time.empty()) continue;
+    blocks.push_back({span.time, run.id_of(span), {}, {}, member});
+    until = span.time.end;
+  }
+  return blocks;
+}
+
+/// Stretches of at least `least_gap` in which a thread did nothing that was recorded.
+std::vector<TimeRange> gaps_of(const ThreadPlan& thread, TimeRange time) {
+  std::vector<TimeRange> gaps;
+  RunTime since = time.begin;
+  bool idle = true;
+  const auto close = [&](RunTime now) {
+    if (idle && now - since >= least_gap) gaps.push_back({since, now});
+  };
+  for (const Stretch& stretch : thread.stretches) {
+    if (stretch.begin >= time.end) break;
+    if (stretch.idle == idle) continue;
+    const RunTime now = std::max(stretch.begin, time.begin);
+    close(now);
+    since = now;
+    idle = stretch.idle;
+  }
+  return gaps;  // one that lasts to the end waits for nothing that is seen here
+}
+
+/// Ends of what a thread was busy with.
+std::vector<RunTime> busy_ends(const ThreadPlan& thread, TimeRange time) {
+  std::vector<RunTime> ends;
+  bool idle = true;
+  for (const Stretch& stretch : thread.stretches) {
+    if (stretch.idle && !idle && time.contains(stretch.begin)) ends.push_back(stretch.begin);
+    idle = stretch.idle;
+  }
+  return ends;
+}
+
+bool meets(const std::vector<Block>& blocks, TimeRange time) {
+  const auto after =
+      std::ranges::upper_bound(blocks, time.begin, {}, [](const Block& block) { return block.time.end; });
+  return after != blocks.end() && after->time.begin < time.end;
+}
+
+/// Lets threads that stood still wait for the one that ended something last meanwhile.
+void add_joins(RankPlan& plan) {
+  if (plan.threads.size() < 2) return;
+  std::vector<std::vector<RunTime>> ends;
+  for (const ThreadPlan& thread : plan.threads) ends.push_back(busy_ends(thread, plan.time));
+  for (std::size_t own = 0; own < plan.threads.size(); ++own) {
+    ThreadPlan& thread = plan.threads[own];
+    std::vector<Block> joins;
+    for (const TimeRange& gap : gaps_of(thread, plan.time)) {
+      Block join{gap, {}, {}, {}, false};
+      for (std::size_t other = 0; other < plan.threads.size(); ++other) {
+        const auto after = std::ranges::upper_bound(ends[other], gap.end);
+        if (other == own || after == ends[other].begin() || *std::prev(after) <= gap.begin) continue;
+        if (join.other.is_set() && *std::prev(after) <= join.other_done) continue;
+        join.other = plan.threads[other].lane;
+        join.other_done = *std::prev(after);
+      }
+      if (join.other.is_set() && !meets(thread.blocks, gap)) joins.push_back(join);
+    }
+    for (const Block& join : joins)
+      for (ThreadPlan& other : plan.threads)
+        if (other.lane == join.other) other.cuts.push_back(join.other_done);
+    thread.blocks.insert(thread.blocks.end(), joins.begin(), joins.end());
+    std::ranges::sort(thread.blocks, {}, [](const Block& block) { return block.time.begin; });
+  }
+}
+
+void add_launch_cuts(RankPlan& plan) {
+  std::map<LaneId, ThreadPlan*> by_lane;
+  for (ThreadPlan& thread : plan.threads) by_lane[thread.lane] = &thread;
+  for (const QueuePlan& queue : plan.queues)
+    for (const Task& task : queue.tasks)
+      if (const auto found = by_lane.find(task.launched_on); found != by_lane.end())
+        found->second->cuts.push_back(task.launched);
+}
+
+}  // namespace
+
+RankPlan plan_rank(const Run& run, RankId rank, const RankSteps& steps) {
+  RankPlan plan;
+  plan.time = {steps.marks.front(), std::max(steps.marks.back(), steps.boundaries.back())};
+  plan.has_accelerator = run.has_accelerator(rank);
+  const std::optional<LaneId> main = main_lane(run, rank);
+  if (!main) return plan;
+  plan.queues = queues_of(run, run.process_row_of(rank), plan.time);
+  const HostRole role = plan.has_accelerator ? HostRole::feeds_accelerator : HostRole::computes;
+  for (const LaneId lane : threads_of(run, *main, plan.queues))
+    plan.threads.push_back({lane,
+                            stretches_of(run, run.lane(lane), role),
+                            {},
+                            blocks_of(run, run.lane(lane), {plan.time.begin, steps.marks.back()}, role)});
+  plan.threads.front().cuts = steps.marks;
+  add_launch_cuts(plan);
+  add_joins(plan);
+  for (ThreadPlan& thread : plan.threads) {
+    std::ranges::sort(thread.cuts);
+    const auto rest = std::ranges::unique(thread.cuts);
+    thread.cuts.erase(rest.begin(), rest.end());
+  }
+  return plan;
+}
+
+}  // namespace rankscope::analyzer::replay

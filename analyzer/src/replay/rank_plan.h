@@ -1,0 +1,52 @@
+// What of a rank enters the graph, and where its host threads must be cut.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "analyses/collectives.h"
+#include "replay/rank_graph.h"
+#include "replay/thread_stretches.h"
+
+namespace rankscope::analyzer::replay {
+
+/// Something on a stream or communication lane.
+struct Task {
+  SpanId span;
+  TimeRange time;
+  LaneId launched_on{};       ///< none: not recorded
+  RunTime launched;           ///< when the host asked for it
+  bool communicates = false;  ///< a member of a collective of several ranks, or one that is not known
+};
+
+/// A stretch in which a host thread stands still.
+struct Block {
+  TimeRange time;
+  SpanId span{};           ///< none: it waits for another thread
+  LaneId other{};          ///< the other thread, and until when it is awaited
+  RunTime other_done{};    ///< only with `other`
+  bool is_member = false;  ///< the thread executes a collective itself
+};
+
+struct ThreadPlan {
+  LaneId lane;
+  std::vector<Stretch> stretches;
+  std::vector<RunTime> cuts;  ///< ascending, each once
+  std::vector<Block> blocks;  ///< ascending, disjoint
+};
+
+struct QueuePlan {
+  LaneId lane;
+  std::vector<Task> tasks;  ///< by begin
+};
+
+struct RankPlan {
+  TimeRange time;  ///< from the first mark to the end of the last step
+  bool has_accelerator = false;
+  std::vector<ThreadPlan> threads;  ///< the one with the marks first
+  std::vector<QueuePlan> queues;    ///< streams and communication lanes
+};
+
+[[nodiscard]] RankPlan plan_rank(const Run& run, RankId rank, const RankSteps& steps);
+
+}  // namespace rankscope::analyzer::replay
