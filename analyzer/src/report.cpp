@@ -16,12 +16,16 @@
 #include "analyses/memory.h"
 #include "analyses/operators.h"
 #include "analyses/overlap.h"
+#include "analyses/peers.h"
 #include "analyses/rank_rows.h"
 #include "analyses/run_facts.h"
 #include "analyses/same_job.h"
 #include "analyses/steps.h"
 #include "analyses/stragglers.h"
 #include "analyses/trend.h"
+#include "replay/build.h"
+#include "replay/critical_path.h"
+#include "replay/what_if.h"
 #include "rules/findings.h"
 
 namespace rankscope::analyzer {
@@ -37,6 +41,7 @@ struct Work {
   Quality quality;  ///< of the analyses; the run has its own
   Report report;
   std::string other_jobs;  ///< why the ranks are not compared; empty: they are
+  Section<replay::Graph> graph = unavailable("not computed");
 };
 
 void add(Quality& sum, const Quality& more) {
@@ -103,6 +108,30 @@ void run_flops(Work& work) {
 void run_memory(Work& work) {
   work.report.memory = memory_of(work.run, work.report.steps, work.report.rank_rows, work.options);
   if (work.report.rank_rows) fill_memory_peaks(work.report.memory, *work.report.rank_rows);
+}
+
+/// Where nothing tells what a rank did, there is nothing to replay.
+Section<replay::Graph> graph_of(const Work& work) {
+  if (!work.other_jobs.empty()) return unavailable(work.other_jobs);
+  if (!work.report.rank_rows) return unavailable(work.report.rank_rows.error().why);
+  return replay::build_graph(work.run, work.report.steps, work.matching, work.clocks);
+}
+
+void run_critical_path(Work& work) {
+  work.graph = graph_of(work);
+  if (work.graph)
+    work.report.critical_path = replay::critical_path(*work.graph);
+  else
+    work.report.critical_path = unavailable(work.graph.error().why);
+}
+
+void run_what_if(Work& work) {
+  if (!work.graph) {
+    work.report.what_if = unavailable(work.graph.error().why);
+    return;
+  }
+  const auto classes = replay::classes_of(work.run, *work.graph, work.report.steps, work.report.rank_rows);
+  work.report.what_if = replay::what_if(*work.graph, replay::ItemPeers(*work.graph, classes));
 }
 
 void run_stragglers(Work& work) {
@@ -176,6 +205,11 @@ constexpr std::array registry{
     Analysis{{"flops", "How much was computed, and what keeps the devices from their peak?"},
              run_flops,
              why_missing_of<&Report::flops>},
+    Analysis{{"critical_path", "What determined how long the steps are?"},
+             run_critical_path,
+             why_missing_of<&Report::critical_path>},
+    Analysis{
+        {"what_if", "What would steps cost if something were fixed?"}, run_what_if, why_missing_of<&Report::what_if>},
     Analysis{{"stragglers", "Which rank is slow, since when, and why?"},
              run_stragglers,
              why_missing_of<&Report::stragglers>},

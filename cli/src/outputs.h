@@ -20,6 +20,8 @@ struct Outputs {
 
 /// `what` names the thing written: "the report".
 void add_outputs(CLI::App& app, Outputs& outputs, const std::string& what);
+/// The same without a page.
+void add_json_output(CLI::App& app, Outputs& outputs, const std::string& what);
 
 /// `usage` error unless every file that is asked for is another one, and none is what is read.
 [[nodiscard]] Result<void> check_outputs(const std::vector<std::string>& runs, const Outputs& outputs);

@@ -11,6 +11,7 @@ constexpr std::array all{
     Verb{"report", "say which rank, operation or link makes a step slow, and why", declare_report},
     Verb{"compare", "say whether one run is slower than another, and where", declare_compare},
     Verb{"gate", "pass or fail a run against a baseline, for CI", declare_gate},
+    Verb{"whatif", "predict how long steps are after a change", declare_whatif},
     Verb{"export", "write a recording for another tool", declare_export},
     Verb{"pack", "make one file of a recording, to send to somebody", declare_pack},
     Verb{"dump", "print a recording as text", declare_dump},

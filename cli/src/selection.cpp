@@ -50,14 +50,20 @@ Result<std::vector<RankId>> rank_list(std::string_view text) {
   return ranks;
 }
 
+std::string is_given(const std::string& value) {
+  return value.empty() ? "its value is empty (is a shell variable unset?)" : std::string{};
+}
+
 }  // namespace
 
 void add_limits(CLI::App& app, Selection& selection) {
-  const auto not_empty = [](const std::string& value) {
-    return value.empty() ? "its value is empty (is a shell variable unset?)" : std::string{};
-  };
-  app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B, A: or :B)")->check(not_empty);
-  app.add_option("--ranks", selection.ranks, "only these ranks, e.g. 0,2,4-7")->check(not_empty);
+  app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B, A: or :B)")->check(is_given);
+  app.add_option("--ranks", selection.ranks, "only these ranks, e.g. 0,2,4-7")->check(is_given);
+}
+
+void add_steps(CLI::App& app, Selection& selection) {
+  app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B, A: or :B)")->check(is_given);
+  app.add_flag("--include-warmup", selection.include_warm_up, "count leading slow steps, too");
 }
 
 void add_selection(CLI::App& app, Selection& selection) {

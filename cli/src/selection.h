@@ -19,6 +19,8 @@ struct Selection {
 };
 
 void add_selection(CLI::App& app, Selection& selection);
+/// Only --steps and --include-warmup.
+void add_steps(CLI::App& app, Selection& selection);
 /// Only --steps and --ranks.
 void add_limits(CLI::App& app, Selection& selection);
 /// `usage` errors for texts that are no selection.

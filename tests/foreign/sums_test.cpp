@@ -140,6 +140,29 @@ TEST_P(SharedRecordings, LadderAndComputePartsAddUp) {
   EXPECT_EQ(ladder, windows);
 }
 
+TEST_P(SharedRecordings, ReplayExactlyAndTheirPathTilesEachStep) {
+  const auto run = analyzer::open_run(testing::shared_data() / GetParam());
+  ASSERT_TRUE(run);
+  const analyzer::Report report = analyzer::analyze(**run, {});
+  if (!report.critical_path) GTEST_SKIP() << "nothing to replay: " << report.critical_path.error().why;
+  const analyzer::CriticalPathSection& path = *report.critical_path;
+  EXPECT_EQ(std::accumulate(path.sums_ns.begin(), path.sums_ns.end(), std::int64_t{0}), path.length_ns);
+  std::int64_t ranks = 0;
+  for (const analyzer::PathOfRank& rank : path.ranks) ranks += rank.ns;
+  EXPECT_EQ(ranks, path.length_ns);
+  for (const analyzer::PathStep& step : path.steps) {
+    if (path.whole_recording) {
+      EXPECT_EQ(step.length_ns, report.duration_ns);
+      continue;
+    }
+    const auto found = std::ranges::find(report.steps->steps, step.index, &analyzer::Step::index);
+    ASSERT_NE(found, report.steps->steps.end());
+    EXPECT_EQ(step.length_ns, found->wall_ns);
+  }
+  ASSERT_TRUE(report.what_if) << report.what_if.error().why;
+  EXPECT_EQ(report.what_if->replay_error, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shared, SharedRecordings, ::testing::ValuesIn(testing::shared_recordings()),
                          [](const auto& test) { return testing::plain_name(test.param); });
 

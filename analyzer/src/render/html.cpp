@@ -26,6 +26,8 @@ constexpr std::array sections{
     PageSection{"verdict", "Verdict", "", html::write_verdict},
     PageSection{"findings", "Findings", "findings", html::write_findings},
     PageSection{"slow-ranks", "Slow ranks", "stragglers", html::write_slow_ranks},
+    PageSection{"what-if", "What if", "what_if", html::write_what_if},
+    PageSection{"critical-path", "Critical path", "critical_path", html::write_critical_path},
     PageSection{"steps", "Steps", "steps", html::write_steps},
     PageSection{"trend", "Steps over time", "trend", html::write_trend},
     PageSection{"ranks", "Where the time went", "ranks", html::write_split},

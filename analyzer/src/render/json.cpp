@@ -9,6 +9,7 @@
 #include "render/json_number.h"
 #include "render/json_operators.h"
 #include "render/json_overlap.h"
+#include "render/json_replay.h"
 #include "render/json_trend.h"
 #include "source_advice.h"
 
@@ -371,9 +372,10 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["stragglers"] =
       section_json(report.stragglers, [](const auto& section) { return list_json(section.rows, straggler_json); });
   out["straggler_basis"] = section_json(report.stragglers, straggler_basis_json);
-  out["critical_path"] = later_section("the critical path");
+  out["critical_path"] =
+      section_json(report.critical_path, [&](const auto& section) { return critical_path_json(section, options); });
   out["pipeline"] = later_section("pipeline schedules");
-  out["what_if"] = later_section("what-if replays");
+  out["what_if"] = section_json(report.what_if, what_if_json);
   out["findings"] = section_json(report.findings, [](const auto& rows) { return list_json(rows, finding_json); });
   if (report.hta) out["hta_compat"] = hta_json(*report.hta);
   out["data_quality"] =

@@ -4,6 +4,7 @@
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/copies.h"
+#include "render/critical_path.h"
 #include "render/flops.h"
 #include "render/fusable.h"
 #include "render/hta_words.h"
@@ -19,6 +20,7 @@
 #include "render/tables.h"
 #include "render/trend.h"
 #include "render/verdict.h"
+#include "render/what_if.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
@@ -110,7 +112,7 @@ void add_missing(Page& page, const Report& report, const ReportOptions&) {
     page.item({section.name, Tone::warning}, section.why + (closed ? "" : "."), 17);
     if (!section.remedy.empty()) page.item({"", Tone::plain}, section.remedy, 17);
   }
-  page.item({"later versions", Tone::faint}, "efficiency, critical path, pipeline, what-if.", 17);
+  page.item({"later versions", Tone::faint}, "efficiency, pipeline.", 17);
 }
 
 template <auto tables>
@@ -129,6 +131,8 @@ constexpr std::array sections{
     TextSection{"steps", add_head},
     TextSection{"stragglers", add_stragglers},
     TextSection{"findings", add_findings},
+    TextSection{"what_if", add_tables<what_if_tables>},
+    TextSection{"critical_path", add_tables<critical_path_tables>},
     TextSection{"trend", add_trend},
     TextSection{"ranks", add_rank_facts},
     TextSection{"ranks", add_rank_tables},

@@ -131,7 +131,11 @@ class Summary {
       const double limit = hardly_later * static_cast<double>(graph_.steps[step].measured_ns);
       for (std::size_t rank = 0; rank < graph_.ranks.size(); ++rank) {
         const std::uint32_t row = graph_.boundaries[(step + 1) * graph_.ranks.size() + rank];
-        if (row != no_row && static_cast<double>(latest[row] - ends[row]) < limit) sum += 1;
+        // A boundary holds nobody up by itself; what it waits for does.
+        const auto hardly = [&](const Pred& pred) {
+          return static_cast<double>(latest[pred.node] - ends[pred.node]) < limit;
+        };
+        if (row != no_row && std::ranges::any_of(graph_.preds_of(graph_.nodes[row]), hardly)) sum += 1;
       }
     }
     return sum / static_cast<double>(graph_.steps.size() * graph_.ranks.size());

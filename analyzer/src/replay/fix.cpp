@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "rankscope/analyzer/what_if.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::replay {
@@ -18,31 +19,43 @@ struct FixForm {
   FixKind kind;
   Subject subject;
   Factor factor;
+  std::string_view form;  ///< as a user writes it
+  std::string_view meaning;
 };
 
 constexpr std::array forms{
-    FixForm{"rank", FixKind::rank, Subject::rank, Factor::none},
-    FixForm{"host", FixKind::host, Subject::name, Factor::none},
-    FixForm{"op", FixKind::op, Subject::name, Factor::optional},
-    FixForm{"group", FixKind::group, Subject::name, Factor::optional},
-    FixForm{"link", FixKind::link, Subject::pair, Factor::optional},
-    FixForm{"network", FixKind::network, Subject::none, Factor::none},
-    FixForm{"launch", FixKind::launch, Subject::none, Factor::none},
-    FixForm{"hostcode", FixKind::hostcode, Subject::none, Factor::required},
-    FixForm{"data", FixKind::data, Subject::none, Factor::none},
-    FixForm{"gc", FixKind::gc, Subject::none, Factor::none},
-    FixForm{"stage", FixKind::stage, Subject::last, Factor::none},
-    FixForm{"balance", FixKind::balance, Subject::none, Factor::none},
-    FixForm{"remove", FixKind::remove, Subject::name, Factor::none},
-    FixForm{"overlap", FixKind::overlap, Subject::name, Factor::none},
+    FixForm{"rank", FixKind::rank, Subject::rank, Factor::none, "rank:R", "rank R takes as long as its peers"},
+    FixForm{"host", FixKind::host, Subject::name, Factor::none, "host:NAME",
+            "the ranks of a host take as long as those of others"},
+    FixForm{"op", FixKind::op, Subject::name, Factor::optional, "op:GLOB[*F]",
+            "operators, ranges and kernels by name, with what they launch"},
+    FixForm{"group", FixKind::group, Subject::name, Factor::optional, "group:NAME[*F]",
+            "transfers of a group of ranks"},
+    FixForm{"link", FixKind::link, Subject::pair, Factor::optional, "link:A-B[*F]",
+            "transfers in which ranks A and B take part"},
+    FixForm{"network", FixKind::network, Subject::none, Factor::none, "network", "transfers take no time"},
+    FixForm{"launch", FixKind::launch, Subject::none, Factor::none, "launch", "nothing passes between cause and start"},
+    FixForm{"hostcode", FixKind::hostcode, Subject::none, Factor::required, "hostcode*F",
+            "host code, outside of data loading"},
+    FixForm{"data", FixKind::data, Subject::none, Factor::none, "data", "nobody waits for the loader"},
+    FixForm{"gc", FixKind::gc, Subject::none, Factor::none, "gc", "garbage collection takes no time"},
+    FixForm{"stage", FixKind::stage, Subject::last, Factor::none, "stage:last",
+            "the last pipeline stage computes as long as the mean of all"},
+    FixForm{"balance", FixKind::balance, Subject::none, Factor::none, "balance",
+            "in each step all ranks compute as long as their mean"},
+    FixForm{"remove", FixKind::remove, Subject::name, Factor::none, "remove:GLOB", "op:GLOB takes no time"},
+    FixForm{"overlap", FixKind::overlap, Subject::name, Factor::none, "overlap:all",
+            "communication waits for its data and its launch only"},
 };
 
-constexpr std::string_view what_there_is =
-    "rank:R, host:NAME, op:GLOB[*F], group:NAME[*F], link:A-B[*F], network, launch, hostcode*F, data, gc, stage:last, "
-    "balance, remove:GLOB, overlap:all";
+std::string what_there_is() {
+  std::string list;
+  for (const FixForm& form : forms) list.append(list.empty() ? "" : ", ").append(form.form);
+  return list;
+}
 
 tl::unexpected<Error> no_fix(std::string_view text, std::string_view why) {
-  return fail(ErrorKind::usage, format("--fix {}: {}; there are {}", text, why, what_there_is));
+  return fail(ErrorKind::usage, format("--fix {}: {}; there are {}", text, why, what_there_is()));
 }
 
 std::optional<std::uint32_t> rank_in(std::string_view text) {
@@ -117,3 +130,13 @@ Result<Fix> parse_fix(std::string_view text) {
 }
 
 }  // namespace rankscope::analyzer::replay
+
+namespace rankscope::analyzer {
+
+std::string fixes_help() {
+  std::string help;
+  for (const replay::FixForm& form : replay::forms) help += format("  {:<16}{}\n", form.form, form.meaning);
+  return help;
+}
+
+}  // namespace rankscope::analyzer

@@ -115,6 +115,22 @@ std::int64_t median_of(const Graph& graph, std::span<const std::uint32_t> items)
 
 }  // namespace
 
+std::vector<std::uint32_t> classes_of(const Run& run, const Graph& graph, const Section<StepsSection>& steps,
+                                      const Section<std::vector<RankRow>>& rows) {
+  std::vector<std::uint32_t> classes(graph.ranks.size(), 0);
+  if (!steps || !rows) return classes;
+  std::uint32_t number = 0;
+  for (const PeerClass& peers : peer_classes(run, *steps, *rows)) {
+    for (const RankRow* row : peers.rows) {
+      const auto found = std::ranges::lower_bound(graph.ranks, row->rank);
+      if (found != graph.ranks.end() && *found == row->rank)
+        classes[static_cast<std::size_t>(found - graph.ranks.begin())] = number;
+    }
+    ++number;
+  }
+  return classes;
+}
+
 ItemPeers::ItemPeers(const Graph& graph, std::span<const std::uint32_t> classes) {
   Keys keys{graph, classes};
   Occurrences occurrences;

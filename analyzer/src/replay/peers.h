@@ -4,9 +4,16 @@
 #include <span>
 #include <vector>
 
+#include "analyses/peers.h"
 #include "replay/graph.h"
 
 namespace rankscope::analyzer::replay {
+
+/// For each row of Graph::ranks a number that those share which should do equal work; all the same where that is
+/// unknown.
+[[nodiscard]] std::vector<std::uint32_t> classes_of(const Run& run, const Graph& graph,
+                                                    const Section<StepsSection>& steps,
+                                                    const Section<std::vector<RankRow>>& rows);
 
 /// Items of one key and occurrence within their step, over ranks of one class and over steps.
 class ItemPeers {

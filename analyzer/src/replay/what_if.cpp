@@ -162,17 +162,18 @@ std::string why_refused(double error) {
 
 std::vector<std::string> doubts_of(const Graph& graph) {
   std::vector<std::string> doubts;
+  const Doubts& known = graph.doubts;
   if (graph.whole_recording) doubts.emplace_back("No steps were recorded, so the whole recording is taken as one.");
-  if (graph.doubts.unsplit_members > 0)
-    doubts.push_back(format(
-        "{} operations have partners that are not recorded: they keep their measured end, so gains may be larger.",
-        graph.doubts.unsplit_members));
-  if (graph.doubts.has_streams)
+  if (known.unsplit_members > 0)
+    doubts.push_back(
+        format("{} with partners that are not recorded: each keeps its measured end, so gains may be larger.",
+               counted(known.unsplit_members, "operation")));
+  if (known.has_streams)
     doubts.emplace_back(
         "Which stream waits for which is inferred from times: gains may be too high where a wait was not seen.");
-  if (graph.doubts.late_causes > 0)
+  if (known.late_causes > 0)
     doubts.push_back(
-        format("{} causes seem to end after what they caused began; they are left out.", graph.doubts.late_causes));
+        format("{} left out, since the cause ended after its effect had begun.", counted(known.late_causes, "wait")));
   return doubts;
 }
 

@@ -296,7 +296,7 @@ TEST(Report, TheRegistryIsInTheOrderOfTheReport) {
   for (const AnalysisInfo& info : analyses()) order.push_back(info.id);
   EXPECT_EQ(order, (std::vector<std::string_view>{"steps", "collectives", "ranks", "trend", "overlap", "launches",
                                                   "kernels", "fusable", "operators", "copies", "memory", "flops",
-                                                  "stragglers", "findings", "hta"}));
+                                                  "critical_path", "what_if", "stragglers", "findings", "hta"}));
 }
 
 }  // namespace

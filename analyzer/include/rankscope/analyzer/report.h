@@ -12,6 +12,7 @@
 
 #include "rankscope/analyzer/collectives_section.h"
 #include "rankscope/analyzer/copies_section.h"
+#include "rankscope/analyzer/critical_path_section.h"
 #include "rankscope/analyzer/findings_section.h"
 #include "rankscope/analyzer/flops_section.h"
 #include "rankscope/analyzer/fusable_section.h"
@@ -25,6 +26,7 @@
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/steps_section.h"
 #include "rankscope/analyzer/trend_section.h"
+#include "rankscope/analyzer/what_if_section.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
@@ -64,6 +66,8 @@ struct Report {
   Section<FlopsSection> flops = unavailable("not computed");
   Section<MemorySection> memory = unavailable("not computed");
   Section<CollectivesSection> collectives = unavailable("not computed");
+  Section<CriticalPathSection> critical_path = unavailable("not computed");
+  Section<WhatIfSection> what_if = unavailable("not computed");
   Section<StragglersSection> stragglers = unavailable("not computed");
   Section<std::vector<Finding>> findings = unavailable("not computed");
   std::optional<Section<HtaSection>> hta;                  ///< only if asked for

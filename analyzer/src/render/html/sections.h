@@ -20,6 +20,8 @@ struct Source {
 void write_verdict(Writer& page, const Source& source);
 void write_findings(Writer& page, const Source& source);
 void write_slow_ranks(Writer& page, const Source& source);
+void write_what_if(Writer& page, const Source& source);
+void write_critical_path(Writer& page, const Source& source);
 void write_steps(Writer& page, const Source& source);
 void write_trend(Writer& page, const Source& source);
 void write_split(Writer& page, const Source& source);

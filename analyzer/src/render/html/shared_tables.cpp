@@ -8,6 +8,7 @@
 #include "render/launches.h"
 #include "render/operators.h"
 #include "render/overlap.h"
+#include "render/what_if.h"
 
 namespace rankscope::analyzer::html {
 void write_idle_reasons(Writer& page, const Source& source) {
@@ -24,6 +25,9 @@ void write_fusable(Writer& page, const Source& source) {
 }
 void write_overlap(Writer& page, const Source& source) {
   write_noted_tables(page, overlap_tables(source.report, most_rows(source.options)));
+}
+void write_what_if(Writer& page, const Source& source) {
+  write_noted_tables(page, what_if_tables(source.report, most_rows(source.options)));
 }
 void write_operators(Writer& page, const Source& source) {
   write_noted_tables(page, operator_tables(source.report, most_rows(source.options)));

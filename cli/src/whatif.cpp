@@ -1,0 +1,56 @@
+// rankscope whatif RUN --fix ...
+#include <memory>
+
+#include "outputs.h"
+#include "rankscope/analyzer/what_if.h"
+#include "run_argument.h"
+#include "say.h"
+#include "selection.h"
+#include "verb.h"
+
+namespace rankscope::cli {
+namespace {
+
+struct WhatIfArguments {
+  RunArgument run;
+  Outputs outputs;
+  Selection selection;
+  std::vector<std::string> fixes;
+};
+
+Result<int> ask(const WhatIfArguments& arguments) {
+  RS_TRY(const analyzer::ReportOptions options, options_from(arguments.selection));
+  RS_TRY_VOID(check_outputs(arguments.run.paths, arguments.outputs));
+  RS_TRY(const auto run, open(arguments.run));
+  RS_TRY(const analyzer::WhatIfAnswer answer, what_if(*run, options, arguments.fixes).map_error([&](Error error) {
+    if (error.kind == ErrorKind::not_computable)
+      error.message = arguments.run.paths.front() + ": no change can be predicted: " + error.message;
+    return error;
+  }));
+  RS_TRY_VOID(
+      write_outputs(arguments.outputs,
+                    {.json = [&] { return analyzer::render_what_if_json(answer); },
+                     .html = {},
+                     .text = [&](analyzer::Colour colour) { return analyzer::render_what_if_text(answer, colour); }}));
+  return 0;
+}
+
+}  // namespace
+
+Action declare_whatif(CLI::App& app, const Words&) {
+  const auto arguments = std::make_shared<WhatIfArguments>();
+  add_run(app, arguments->run);
+  app.add_option("--fix", arguments->fixes, "a change, repeatable: all are applied together")
+      ->required()
+      ->allow_extra_args(false);  // what follows is RUN
+  add_json_output(app, arguments->outputs, "the prediction");
+  add_steps(app, arguments->selection);
+  app.footer("Changes (quote patterns in the shell):\n" + analyzer::fixes_help() +
+             "F is a factor of lengths, e.g. 0.5; without it the usual length, of peers or other steps, is taken.\n");
+  return [arguments] {
+    const auto status = ask(*arguments);
+    return status ? *status : say(status.error());
+  };
+}
+
+}  // namespace rankscope::cli
