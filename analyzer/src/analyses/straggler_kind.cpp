@@ -12,7 +12,6 @@ namespace {
 
 constexpr double main_share = 0.5;        // metrics.md 9.7: one component must hold half of the excess
 constexpr double alone_own_share = 0.10;  // 9.3, "present on it alone": at least this share of the peers' own time
-constexpr double alone_peers_share = 0.01;
 
 std::string_view verb_of(Component component) {
   switch (component) {
@@ -121,14 +120,9 @@ std::string describe_excess(RankId rank, const Excess& excess) {
 }
 
 bool is_alone_with_it(const Excess& excess, std::int64_t peers_own_ns) {
-  const auto whole = static_cast<double>(peers_own_ns);
-  for (const Component component : {Component::data, Component::network}) {
-    const auto i = static_cast<std::size_t>(component);
-    if (kind_of(component) != excess.kind) continue;
-    return static_cast<double>(excess.own_ns[i]) >= alone_own_share * whole &&
-           static_cast<double>(excess.peers_ns[i]) <= alone_peers_share * whole;
-  }
-  return false;
+  constexpr auto data = static_cast<std::size_t>(Component::data);
+  return excess.kind == StragglerKind::data && excess.peers_ns[data] == 0 &&
+         static_cast<double>(excess.own_ns[data]) >= alone_own_share * static_cast<double>(peers_own_ns);
 }
 
 }  // namespace rankscope::analyzer

@@ -33,7 +33,7 @@ struct Excess {
 /// "rank 2 computes 148.2 ms per step, its peers 100.1 ms (median of 3)"
 [[nodiscard]] std::string describe_excess(RankId rank, const Excess& excess);
 
-/// A cause of lost time that only this rank has: the second proof of 9.3.
+/// An idle cause that only this rank has: the second proof of 9.3.
 [[nodiscard]] bool is_alone_with_it(const Excess& excess, std::int64_t peers_own_ns);
 
 }  // namespace rankscope::analyzer

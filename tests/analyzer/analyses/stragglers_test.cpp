@@ -109,6 +109,18 @@ TEST(Stragglers, OfTwoRanksOneIsSlowerButNotProvenAbnormal) {
   EXPECT_EQ(row.severity, FindingSeverity::major);
 }
 
+TEST(Stragglers, OfTwoRanksACauseThatOneHasAloneIsTheSecondProof) {
+  SyntheticRun plan;
+  plan.ranks = 2;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.data = rank == 1 ? 40 : 0; };
+  EXPECT_EQ(only(stragglers_of(plan), RankId{1}, StragglerKind::data, Persistence::persistent).certainty,
+            Certainty::fact);
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.data = rank == 1 ? 40 : 0.5; };
+  EXPECT_EQ(only(stragglers_of(plan), RankId{1}, StragglerKind::data, Persistence::persistent).certainty,
+            Certainty::of_two)
+      << "both wait for data, one longer";
+}
+
 TEST(Stragglers, OfTwoRanksATenthIsNotReported) {
   SyntheticRun plan;
   plan.ranks = 2;
