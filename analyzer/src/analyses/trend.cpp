@@ -54,10 +54,18 @@ Level level_of(const RankRow& row, const Stretch& part) {
 }
 
 /// By rank: asked for once per stretch, since a long run has many odd steps.
-std::vector<Level> levels_of(std::span<const RankRow> rows, const Stretch& part) {
+std::vector<Level> levels_of(std::span<const RankRow* const> rows, const Stretch& part) {
   std::vector<Level> levels;
-  for (const RankRow& row : rows) levels.push_back(level_of(row, part));
+  for (const RankRow* row : rows) levels.push_back(level_of(*row, part));
   return levels;
+}
+
+/// Those with a window in each counted step. A rank without step marks has none, and nothing can be said of its steps.
+std::vector<const RankRow*> with_all_steps(std::span<const RankRow> rows, std::size_t steps) {
+  std::vector<const RankRow*> all;
+  for (const RankRow& row : rows)
+    if (row.per_step.size() == steps) all.push_back(&row);
+  return all;
 }
 
 /// The component that changed most the way own time did.
@@ -82,12 +90,12 @@ struct Part {
   std::vector<Level> levels;  ///< by rank
 };
 
-StepChange change_between(const Part& before, const Part& after, std::span<const RankRow> rows, std::int64_t step,
-                          bool lasts) {
+StepChange change_between(const Part& before, const Part& after, std::span<const RankRow* const> rows,
+                          std::int64_t step, bool lasts) {
   StepChange change{.step = step, .before_ns = before.wall_ns, .after_ns = after.wall_ns, .lasts = lasts};
   const std::int64_t way = change.after_ns >= change.before_ns ? 1 : -1;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const GrownPart part = grown(rows[i].rank, before.levels[i], after.levels[i], way);
+    const GrownPart part = grown(rows[i]->rank, before.levels[i], after.levels[i], way);
     const auto difference = static_cast<double>((part.after_ns - part.before_ns) * way);
     if (difference >= least_growth * static_cast<double>(part.before_ns) && difference > 0)
       change.ranks.push_back(part);
@@ -96,7 +104,7 @@ StepChange change_between(const Part& before, const Part& after, std::span<const
 }
 
 void add_odd_steps(std::span<const std::int64_t> indices, std::span<const std::int64_t> walls,
-                   std::span<const RankRow> rows, const Part& part, TrendSection& section) {
+                   std::span<const RankRow* const> rows, const Part& part, TrendSection& section) {
   const auto own = walls.subspan(part.steps.first, part.steps.last - part.steps.first);
   const double limit = std::max(odd_sigmas * robust_sigma(own), odd_share * static_cast<double>(part.wall_ns));
   for (std::size_t step = part.steps.first; step < part.steps.last; ++step) {
@@ -104,7 +112,7 @@ void add_odd_steps(std::span<const std::int64_t> indices, std::span<const std::i
     if (static_cast<double>(excess) <= limit) continue;
     OddStep odd{.step = indices[step], .wall_ns = walls[step], .excess_ns = excess};
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const GrownPart grew = grown(rows[i].rank, part.levels[i], level_of(rows[i], {step, step + 1}), 1);
+      const GrownPart grew = grown(rows[i]->rank, part.levels[i], level_of(*rows[i], {step, step + 1}), 1);
       if (static_cast<double>(grew.after_ns - grew.before_ns) >= half * static_cast<double>(excess))
         odd.ranks.push_back(grew);
     }
@@ -123,6 +131,7 @@ Section<TrendSection> find_trend(const Section<StepsSection>& steps, const Secti
   std::vector<std::int64_t> walls;
   for (const Step& step : steps->steps)
     if (steps->counted(step.index)) walls.push_back(step.wall_ns);
+  const std::vector<const RankRow*> own = with_all_steps(*rows, walls.size());
   TrendSection section;
   if (walls.size() < least_for_changes)
     section.no_changes_told =
@@ -131,11 +140,11 @@ Section<TrendSection> find_trend(const Section<StepsSection>& steps, const Secti
   std::optional<Part> before;
   for (const Stretch& stretch : stretches(begins, walls.size())) {
     Part part{stretch, median(std::span{walls}.subspan(stretch.first, stretch.last - stretch.first)),
-              levels_of(*rows, stretch)};
+              levels_of(own, stretch)};
     if (before)
       section.changes.push_back(
-          change_between(*before, part, *rows, indices[stretch.first], stretch.last == walls.size()));
-    add_odd_steps(indices, walls, *rows, part, section);
+          change_between(*before, part, own, indices[stretch.first], stretch.last == walls.size()));
+    add_odd_steps(indices, walls, own, part, section);
     before = std::move(part);
   }
   return section;

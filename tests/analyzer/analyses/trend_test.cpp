@@ -126,6 +126,20 @@ TEST(Trend, AStepThatStandsOutIsNamedWithItsCause) {
   EXPECT_NE(odd_text(comm).find("the time is in communication"), std::string::npos);
 }
 
+TEST(Trend, ARankWithoutStepMarksIsLeftOut) {
+  std::string text = "@run clock=same_host\n@rank 0 pid=1 host=n0\n@rank 1 pid=2 host=n0\n0 op 0 3200 eager\n";
+  for (int step = 0; step < 32; ++step) {
+    const std::string begin = std::to_string(step * 100);
+    text += "1 step " + begin + " " + std::to_string(step * 100 + 100) + " step index=" + std::to_string(step) + "\n";
+    text += "1 op " + begin + " " + std::to_string(step * 100 + 90) + " work\n";
+  }
+  const Report report = analyze(*testing::run_of(text), {});
+  ASSERT_TRUE(report.rank_rows);
+  EXPECT_TRUE(report.rank_rows->front().per_step.empty());
+  ASSERT_TRUE(report.trend) << report.trend.error().why;
+  EXPECT_TRUE(report.trend->changes.empty());
+}
+
 TEST(Trend, FewStepsSayThatChangesAreNotTold) {
   const Report report = analyze(*make({.steps = 12}), {});
   EXPECT_EQ(report.trend->no_changes_told, "12 steps: changes are looked for from 20 on");
