@@ -59,4 +59,15 @@ IntervalSet without(const IntervalSet& set, const IntervalSet& other) {
   return IntervalSet::from(std::move(left));
 }
 
+IntervalSet both(const IntervalSet& a, const IntervalSet& b) {
+  std::vector<TimeRange> common;
+  auto at = b.intervals().begin();
+  for (const TimeRange& interval : a.intervals()) {
+    while (at != b.intervals().end() && at->end <= interval.begin) ++at;
+    for (auto other = at; other != b.intervals().end() && other->begin < interval.end; ++other)
+      common.push_back(intersect(interval, *other));
+  }
+  return IntervalSet::from(std::move(common));
+}
+
 }  // namespace rankscope::analyzer

@@ -28,6 +28,9 @@ class IntervalSet {
 /// The instants of `set` outside of `other`.
 [[nodiscard]] IntervalSet without(const IntervalSet& set, const IntervalSet& other);
 
+/// The instants that are in both.
+[[nodiscard]] IntervalSet both(const IntervalSet& a, const IntervalSet& b);
+
 /// Measures pieces inside a set, which must outlive it. A piece must not begin before the one asked for last.
 class Inside {
  public:

@@ -10,6 +10,7 @@
 #include "analyses/kernel_names.h"
 #include "analyses/key_numbers.h"
 #include "analyses/statistics.h"
+#include "analyses/text_of.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -60,8 +61,6 @@ KernelTimes times_of(Tally& tally) {
 bool longer(const KernelTimes& a, const KernelTimes& b) {
   return std::tie(a.exclusive_ns, a.sum_ns) > std::tie(b.exclusive_ns, b.sum_ns);
 }
-
-std::string text_of(const Run& run, StringId id) { return id.is_set() ? std::string{run.text(id)} : std::string{}; }
 
 /// The rows of all keys, the longest first, and where each key went.
 struct Ordered {

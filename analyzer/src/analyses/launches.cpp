@@ -19,6 +19,9 @@ Durations durations_of(std::vector<std::int64_t>& values) {
   return {sorted_median(values), sorted_quantile(values, 0.9), sorted_quantile(values, 0.99)};
 }
 
+/// A graph launch starts several activities, so that its call is that of none of them.
+enum class LaunchedBy : std::uint8_t { call, graph };
+
 /// What belongs to one row, while it is collected.
 struct Collected {
   LaunchRow row;
@@ -26,7 +29,7 @@ struct Collected {
   std::vector<Queued> queued;
   std::vector<TimeRange> busy;
 
-  void take(const Span& work, const Span* call, bool in_graph) {
+  void take(const Span& work, const Span* call, LaunchedBy by) {
     if (call == nullptr) {
       ++row.without_launch;
       return;
@@ -36,7 +39,7 @@ struct Collected {
     if (work.time.begin < call->time.begin) ++row.began_before_call;
     delays.push_back(std::max<std::int64_t>(0, (work.time.begin - call->time.end).count()));
     issues.push_back((work.time.begin - call->time.begin).count());
-    if (in_graph) {
+    if (by == LaunchedBy::graph) {
       ++row.in_graphs;
       return;
     }
@@ -107,8 +110,8 @@ class RankLaunches {
       while (window < windows_.size() && windows_[window].end <= span.time.begin) ++window;
       if (window == windows_.size() || span.time.begin < windows_[window].begin) continue;
       const bool in_graph = call != nullptr && uses_[link->from.index()] > 1;
-      all_.take(span, call, in_graph);
-      stream.take(span, call, in_graph);
+      for (Collected* const to : {&all_, &stream})
+        to->take(span, call, in_graph ? LaunchedBy::graph : LaunchedBy::call);
     }
   }
 

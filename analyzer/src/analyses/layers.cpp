@@ -175,10 +175,14 @@ void add_stream(const Run& run, const Lane& lane, Ranges& out) {
 }
 
 /// When anything ran on the accelerator.
-IntervalSet busy_of(const Ranges& ranges) {
+constexpr std::array busy_layers_of_device{Layer::compute, Layer::memory, Layer::transfer, Layer::wait, Layer::unsplit};
+
+/// `of_layer` gives the ranges of one.
+template <class OfLayer>
+IntervalSet joined(std::span<const Layer> chosen, OfLayer of_layer) {
   std::vector<TimeRange> all;
-  for (const Layer layer : {Layer::compute, Layer::memory, Layer::transfer, Layer::wait, Layer::unsplit}) {
-    const auto& own = ranges[static_cast<std::size_t>(layer)];
+  for (const Layer layer : chosen) {
+    const std::span<const TimeRange> own = of_layer(static_cast<std::size_t>(layer));
     all.insert(all.end(), own.begin(), own.end());
   }
   return IntervalSet::from(std::move(all));
@@ -272,13 +276,18 @@ RankLayers layers_of(const Run& run, RankId rank, const Matching& matching) {
   RankLayers result;
   if (run.has_accelerator(rank)) {
     const TimeRange recorded = run.process_of(rank).recorded;
-    result.idle = device_idle(run, rank, busy_of(ranges),
-                              {std::min(recorded.begin, run.extent().begin), std::max(recorded.end, run.extent().end)});
+    result.idle = device_idle(
+        run, rank, joined(busy_layers_of_device, [&](std::size_t layer) { return std::span{ranges[layer]}; }),
+        {std::min(recorded.begin, run.extent().begin), std::max(recorded.end, run.extent().end)});
     for (const IdleStretch& stretch : result.idle) of(ranges, layer_of(stretch.reason.cause)).push_back(stretch.time);
     of(ranges, Layer::accelerator).push_back({RunTime::min(), RunTime::max()});
   }
   result.layers = as_sets(std::move(ranges));
   return result;
+}
+
+IntervalSet union_of(const Layers& layers, std::span<const Layer> chosen) {
+  return joined(chosen, [&](std::size_t layer) { return layers[layer].intervals(); });
 }
 
 bool is_classified(const Layers& layers) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "analyses/collectives.h"
 #include "analyses/device_idle.h"
@@ -34,6 +35,10 @@ struct RankLayers {
   Layers layers;
   std::vector<IdleStretch> idle;  ///< of an accelerator: why nothing ran
 };
+
+/// What the streams of an accelerator do for communication.
+inline constexpr std::array communication_layers{Layer::transfer, Layer::wait, Layer::unsplit};
+[[nodiscard]] IntervalSet union_of(const Layers& layers, std::span<const Layer> chosen);
 
 /// What the layers of communication are made of, by begin.
 [[nodiscard]] std::vector<const Span*> communication_of(const Run& run, RankId rank);

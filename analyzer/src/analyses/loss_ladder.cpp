@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/core/format.h"
+#include "units.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -57,12 +58,11 @@ std::string why_impossible(const std::vector<RankFlops>& ranks) {
   for (const RankFlops& rank : ranks) {
     const std::int64_t at_peak = rank.at_peak_ns.value_or(0);
     if (at_peak > rank.compute_ns)
-      return format(
-          "FLOP count or peak is wrong: at the peak the FLOP of rank {} take {} ns, its compute time is {} ns",
-          rank.rank.value, at_peak, rank.compute_ns);
+      return format("FLOP count or peak is wrong: at the peak the FLOP of rank {} take {}, its compute time is {}",
+                    rank.rank.value, duration_text(at_peak), duration_text(rank.compute_ns));
     if (!rank.told_by_user && rank.sums.calls > 0 && at_peak > rank.sums.kernels_ns)
-      return format("FLOP count or peak is wrong: at the peak the FLOP of rank {} take {} ns, their kernels took {} ns",
-                    rank.rank.value, at_peak, rank.sums.kernels_ns);
+      return format("FLOP count or peak is wrong: at the peak the FLOP of rank {} take {}, their kernels took {}",
+                    rank.rank.value, duration_text(at_peak), duration_text(rank.sums.kernels_ns));
   }
   return {};
 }

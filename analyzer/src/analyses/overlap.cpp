@@ -8,6 +8,7 @@
 #include "analyses/contention.h"
 #include "analyses/counted_windows.h"
 #include "analyses/layers.h"
+#include "analyses/text_of.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -22,6 +23,12 @@ struct Sums {
   std::int64_t count = 0;
   std::int64_t comm_ns = 0;
   std::int64_t overlapped_ns = 0;
+  Sums& operator+=(const Sums& more) {
+    count += more.count;
+    comm_ns += more.comm_ns;
+    overlapped_ns += more.overlapped_ns;
+    return *this;
+  }
 };
 using Table = std::map<Key, Sums>;
 
@@ -31,20 +38,10 @@ Key key_of(const Run& run, const Span& span) {
   return {collective.group, collective.op};
 }
 
-IntervalSet both(const IntervalSet& a, const IntervalSet& b) {
-  std::vector<TimeRange> common;
-  auto at = b.intervals().begin();
-  for (const TimeRange& interval : a.intervals()) {
-    while (at != b.intervals().end() && at->end <= interval.begin) ++at;
-    for (auto other = at; other != b.intervals().end() && other->begin < interval.end; ++other)
-      common.push_back(intersect(interval, *other));
-  }
-  return IntervalSet::from(std::move(common));
-}
-
-/// Charges each instant once. What the host waits outside of any operation is `waits`.
-void charge(const Run& run, RankId rank, const CountedWindows& windows, const Layers& layers, const Key& waits,
-            Table& table) {
+/// What one rank adds to the table: each instant is charged once. What the host waits outside of any operation is
+/// `waits`.
+Table charged(const Run& run, RankId rank, const CountedWindows& windows, const Layers& layers, const Key& waits) {
+  Table table;
   const IntervalSet open = IntervalSet::from(windows.ranges);
   const IntervalSet computing = both(open, layers[static_cast<std::size_t>(Layer::compute)]);
   Inside inside{open};
@@ -65,19 +62,19 @@ void charge(const Run& run, RankId rank, const CountedWindows& windows, const La
   }
   const IntervalSet rest =
       without(both(open, layers[static_cast<std::size_t>(Layer::host_wait)]), IntervalSet::from(std::move(all)));
-  if (rest.empty()) return;
+  if (rest.empty()) return table;
   table[waits].comm_ns += rest.length_ns();
   table[waits].overlapped_ns += both(rest, computing).length_ns();
+  return table;
 }
 
 std::vector<OverlapRow> rows_of(const Run& run, const Table& table, const Key& waits) {
-  const auto text = [&run](StringId id) { return id.is_set() ? std::string{run.text(id)} : std::string{}; };
   std::vector<OverlapRow> rows;
   for (const auto& [key, sums] : table) {
     if (sums.count == 0 && sums.comm_ns == 0) continue;
     OverlapRow row;
-    row.op = key == waits ? "(host waits)" : text(key.op);
-    if (key.group.is_set()) row.group = text(run.groups()[key.group.index()].name);
+    row.op = key == waits ? "(host waits)" : text_of(run, key.op);
+    if (key.group.is_set()) row.group = text_of(run, run.groups()[key.group.index()].name);
     row.count = sums.count;
     row.comm_ns = sums.comm_ns;
     row.overlapped_ns = sums.overlapped_ns;
@@ -126,7 +123,7 @@ Section<OverlapSection> find_overlap(const Run& run, const Section<StepsSection>
     const CountedWindows windows = counted_windows(run, row.rank, steps);
     if (row.total.comm_ns > 0) {
       const Layers layers = busy_layers(run, row.rank, matching);
-      charge(run, row.rank, windows, layers, waits, table);
+      for (const auto& [key, sums] : charged(run, row.rank, windows, layers, waits)) table[key] += sums;
       if (run.has_accelerator(row.rank)) contention.add(row.rank, windows, layers);
     }
     section.ranks.push_back(overlap_of(row));

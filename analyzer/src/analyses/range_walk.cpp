@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyses/range_kinds.h"
+#include "analyses/text_of.h"
 #include "keys.h"
 
 namespace rankscope::analyzer {
@@ -144,7 +145,7 @@ std::vector<std::vector<ShapeRow>> RangeWalk::shapes_by_name() {
     const Variant& variant = variants_[key];
     const StringId id = keys_.keys()[key].shapes;
     shapes[keys_.keys()[key].name.index()].push_back(
-        {id.is_set() ? std::string{run_.text(id)} : std::string{}, variant.calls, variant.self_ns, variant.device_ns});
+        {text_of(run_, id), variant.calls, variant.self_ns, variant.device_ns});
   }
   for (auto& rows : shapes) {
     if (rows.size() == 1 && rows.front().shapes.empty()) rows.clear();

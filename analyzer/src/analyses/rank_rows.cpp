@@ -7,6 +7,7 @@
 #include "analyses/device_record.h"
 #include "analyses/run_facts.h"
 #include "analyses/split.h"
+#include "analyses/text_of.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -40,10 +41,9 @@ std::vector<IdleShare> idle_shares(const Run& run, std::span<const IdleStretch> 
     for (auto at = first; at != stretches.end() && at->time.begin < window.end; ++at)
       sums[at->reason] += (std::min(at->time.end, window.end) - std::max(at->time.begin, window.begin)).count();
   }
-  const auto text = [&run](StringId id) { return id.is_set() ? std::string{run.text(id)} : std::string{}; };
   std::vector<IdleShare> shares;
   for (const auto& [reason, ns] : sums)
-    shares.push_back({reason.cause, reason.detail, text(reason.range), text(reason.call), ns});
+    shares.push_back({reason.cause, reason.detail, text_of(run, reason.range), text_of(run, reason.call), ns});
   return by_reason(std::move(shares));
 }
 

@@ -91,8 +91,8 @@ struct Part {
 };
 
 StepChange change_between(const Part& before, const Part& after, std::span<const RankRow* const> rows,
-                          std::int64_t step, bool lasts) {
-  StepChange change{.step = step, .before_ns = before.wall_ns, .after_ns = after.wall_ns, .lasts = lasts};
+                          std::int64_t step) {
+  StepChange change{.step = step, .before_ns = before.wall_ns, .after_ns = after.wall_ns};
   const std::int64_t way = change.after_ns >= change.before_ns ? 1 : -1;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const GrownPart part = grown(rows[i]->rank, before.levels[i], after.levels[i], way);
@@ -141,12 +141,11 @@ Section<TrendSection> find_trend(const Section<StepsSection>& steps, const Secti
   for (const Stretch& stretch : stretches(begins, walls.size())) {
     Part part{stretch, median(std::span{walls}.subspan(stretch.first, stretch.last - stretch.first)),
               levels_of(own, stretch)};
-    if (before)
-      section.changes.push_back(
-          change_between(*before, part, own, indices[stretch.first], stretch.last == walls.size()));
+    if (before) section.changes.push_back(change_between(*before, part, own, indices[stretch.first]));
     add_odd_steps(indices, walls, own, part, section);
     before = std::move(part);
   }
+  if (!section.changes.empty()) section.changes.back().lasts = true;
   return section;
 }
 

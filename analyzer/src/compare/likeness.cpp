@@ -51,15 +51,18 @@ bool both_state(const std::map<std::string, std::string>& a, const std::map<std:
   return std::ranges::any_of(a, [&](const auto& fact) { return is(fact.first) && b.contains(fact.first); });
 }
 
+/// What a difference means.
+enum class Says : std::uint8_t { another_job, other_surroundings };
+
 }  // namespace
 
 Likeness compare_facts(const RunDigest& a, const RunDigest& b) {
   Likeness likeness;
-  const auto note = [&](std::string_view what, const std::string& of_a, const std::string& of_b, bool must_agree) {
-    if (of_a != of_b) likeness.differences.push_back({std::string{what}, of_a, of_b, must_agree});
+  const auto note = [&](std::string_view what, const std::string& of_a, const std::string& of_b, Says says) {
+    if (of_a != of_b) likeness.differences.push_back({std::string{what}, of_a, of_b, says == Says::another_job});
   };
-  note("world size", format("{}", a.report.world_size), format("{}", b.report.world_size), true);
-  note("ranks recorded", format("{}", a.report.ranks.size()), format("{}", b.report.ranks.size()), true);
+  note("world size", format("{}", a.report.world_size), format("{}", b.report.world_size), Says::another_job);
+  note("ranks recorded", format("{}", a.report.ranks.size()), format("{}", b.report.ranks.size()), Says::another_job);
   const auto facts_a = facts_of(a);
   const auto facts_b = facts_of(b);
   std::map<std::string, std::string> either = facts_a;
@@ -67,11 +70,12 @@ Likeness compare_facts(const RunDigest& a, const RunDigest& b) {
   for (const auto& [key, ignored] : either) {
     const bool both = facts_a.contains(key) && facts_b.contains(key);
     const auto value = [&key = key](const auto& facts) { return facts.contains(key) ? facts.at(key) : std::string{}; };
-    note(key, value(facts_a), value(facts_b), both && (is_batch(key) || is_dtype(key)));
+    note(key, value(facts_a), value(facts_b),
+         both && (is_batch(key) || is_dtype(key)) ? Says::another_job : Says::other_surroundings);
   }
-  note("recorded by", a.report.source, b.report.source, false);
-  note("device", devices_of(a), devices_of(b), false);
-  note("host", hosts_of(a), hosts_of(b), false);
+  note("recorded by", a.report.source, b.report.source, Says::other_surroundings);
+  note("device", devices_of(a), devices_of(b), Says::other_surroundings);
+  note("host", hosts_of(a), hosts_of(b), Says::other_surroundings);
   std::ranges::stable_partition(likeness.differences, [](const Difference& row) { return row.must_agree; });
   if (!both_state(facts_a, facts_b, is_batch)) likeness.unknown.emplace_back("batch");
   if (!both_state(facts_a, facts_b, is_dtype)) likeness.unknown.emplace_back("dtype");

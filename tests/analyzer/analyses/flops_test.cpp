@@ -191,7 +191,7 @@ TEST(Flops, FasterThanThePeakIsAWrongCountOrPeak) {
   const FlopsSection section = flops_of(one_product, slow);
   ASSERT_FALSE(section.ladder);
   EXPECT_EQ(section.ladder.error().why,
-            "FLOP count or peak is wrong: at the peak the FLOP of rank 0 take 20000 ns, its compute time is 10000 ns");
+            "FLOP count or peak is wrong: at the peak the FLOP of rank 0 take 20.0 µs, its compute time is 10.0 µs");
 }
 
 TEST(Flops, APeakThatIsGivenWinsOverTheTable) {
