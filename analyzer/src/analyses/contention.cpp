@@ -5,6 +5,7 @@
 #include "analyses/device_work.h"
 #include "analyses/kernel_names.h"
 #include "analyses/statistics.h"
+#include "analyses/text_of.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -14,21 +15,12 @@ constexpr double covered = 0.9;
 constexpr double uncovered = 0.1;
 constexpr double worth_telling = 1.05;
 
-IntervalSet communication_in(const Layers& layers) {
-  std::vector<TimeRange> all;
-  for (const Layer layer : {Layer::transfer, Layer::wait, Layer::unsplit}) {
-    const auto own = layers[static_cast<std::size_t>(layer)].intervals();
-    all.insert(all.end(), own.begin(), own.end());
-  }
-  return IntervalSet::from(std::move(all));
-}
-
 }  // namespace
 
 bool Contention::Durations::enough() const { return beside.size() >= least_launches && alone.size() >= least_launches; }
 
 void Contention::add(RankId rank, const CountedWindows& windows, const Layers& layers) {
-  const IntervalSet communicating = communication_in(layers);
+  const IntervalSet communicating = union_of(layers, communication_layers);
   const IntervalSet open = IntervalSet::from(windows.ranges);
   Inside counted{open};
   Inside beside{communicating};
@@ -37,7 +29,7 @@ void Contention::add(RankId rank, const CountedWindows& windows, const Layers& l
     if (activity.kind != ActivityClass::compute || duration <= 0) continue;
     if (windows.steps > 0 && !counted.contains(activity.time.begin)) continue;
     const double share = static_cast<double>(beside.length_ns(activity.time)) / static_cast<double>(duration);
-    Durations& durations = by_name_[run_.span(activity.span).name];
+    Durations& durations = by_key_[key_of_.with_shape(activity)];
     if (share >= covered) durations.beside.push_back(duration);
     if (share <= uncovered) durations.alone.push_back(duration);
   }
@@ -45,11 +37,13 @@ void Contention::add(RankId rank, const CountedWindows& windows, const Layers& l
 
 std::vector<ContendedKernel> Contention::slower() const {
   std::vector<ContendedKernel> kernels;
-  for (const auto& [name, durations] : by_name_) {
+  for (const auto& [key, durations] : by_key_) {
     if (!durations.enough()) continue;
-    const std::string_view text = run_.text(name);
+    const std::string_view text = run_.text(key.name);
     const ContendedKernel kernel{std::string{text},
                                  short_kernel_name(text),
+                                 text_of(run_, key.grid),
+                                 text_of(run_, key.block),
                                  static_cast<std::int64_t>(durations.beside.size()),
                                  static_cast<std::int64_t>(durations.alone.size()),
                                  median(durations.beside),
@@ -62,8 +56,8 @@ std::vector<ContendedKernel> Contention::slower() const {
 }
 
 std::string Contention::why_none_compared() const {
-  if (by_name_.empty()) return "no kernels beside communication were recorded";
-  const bool any = std::ranges::any_of(by_name_, [](const auto& entry) { return entry.second.enough(); });
+  if (by_key_.empty()) return "no kernels beside communication were recorded";
+  const bool any = std::ranges::any_of(by_key_, [](const auto& entry) { return entry.second.enough(); });
   return any ? "" : "no kernel has 10 launches beside communication and 10 alone";
 }
 

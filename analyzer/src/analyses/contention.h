@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyses/counted_windows.h"
+#include "analyses/kernel_keys.h"
 #include "analyses/layers.h"
 #include "rankscope/analyzer/overlap_section.h"
 
@@ -14,10 +15,11 @@ namespace rankscope::analyzer {
 /// Collects kernels of several ranks.
 class Contention {
  public:
-  explicit Contention(const Run& run) : run_(run) {}
+  explicit Contention(const Run& run) : run_(run), key_of_(run) {}
 
   void add(RankId rank, const CountedWindows& windows, const Layers& layers);
-  /// Names with at least 10 launches of each kind whose medians differ by 5 % or more, the costliest first.
+  /// Keys (name, grid, block) with at least 10 launches of each kind whose medians differ by 5 % or more, the costliest
+  /// first.
   [[nodiscard]] std::vector<ContendedKernel> slower() const;
   [[nodiscard]] std::string why_none_compared() const;
 
@@ -28,7 +30,8 @@ class Contention {
     [[nodiscard]] bool enough() const;
   };
   const Run& run_;
-  std::map<StringId, Durations> by_name_;
+  KernelKeys key_of_;
+  std::map<KernelKey, Durations> by_key_;
 };
 
 }  // namespace rankscope::analyzer

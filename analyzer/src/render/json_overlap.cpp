@@ -35,6 +35,8 @@ nlohmann::ordered_json overlap_json(const OverlapSection& section) {
   for (const RankOverlap& rank : section.ranks) out["ranks"].push_back(rank_json(rank));
   out["steps"] = Json::array();
   for (const StepOverlap& step : section.steps)
+                                            {"grid", kernel.grid},
+                                            {"block", kernel.block},
     out["steps"].push_back(
         Json{{"index", step.step}, {"comm_ns", step.comm_ns}, {"overlapped_ns", step.overlapped_ns}});
   out["contended_kernels"] = Json::array();

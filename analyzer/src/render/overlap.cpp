@@ -11,6 +11,7 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::size_t widest_name = 40;
+constexpr std::size_t widest_grid = 14;
 
 NotedTable by_operation(const OverlapSection& section, std::size_t most) {
   const Means means{static_cast<std::int64_t>(section.ranks.size()), section.rank_steps};
@@ -46,14 +47,21 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
 }
 
 NotedTable by_kernel(const OverlapSection& section, std::size_t most) {
-  NotedTable noted{
-      "Kernels that communication slows down", "median of launches beside communication and alone",
-      Table{{{"kernel", Align::left, widest_name}, {"beside"}, {"alone"}, {"beside"}, {"alone"}, {"ratio"}, {"cost"}},
-            {}},
-      left_out(section.contended.size(), most)};
+  NotedTable noted{"Kernels that communication slows down", "median of launches beside communication and alone",
+                   Table{{{"kernel", Align::left, widest_name},
+                          {"grid", Align::left, widest_grid},
+                          {"beside"},
+                          {"alone"},
+                          {"beside"},
+                          {"alone"},
+                          {"ratio"},
+                          {"cost"}},
+                         {}},
+                   left_out(section.contended.size(), most)};
   for (const ContendedKernel& kernel :
        std::span{section.contended}.first(section.contended.size() - noted.left_out.rows))
     noted.table.rows.push_back({{printable(kernel.short_name)},
+                                {kernel.grid.empty() ? "–" : printable(kernel.grid)},
                                 {format("{}", kernel.beside)},
                                 {format("{}", kernel.alone)},
                                 {duration_text(kernel.median_beside_ns)},

@@ -89,7 +89,7 @@ void judge_contention(const RuleContext& context, std::vector<Finding>& findings
   const ContendedKernel& worst = report.overlap->contended.front();
   finding.title = "communication slows down the kernels beside it";
   finding.evidence = format("{}; most by {}: {} beside communication, {} alone, {} launches",
-                            counted(report.overlap->contended.size(), "kernel name"), worst.short_name,
+                            counted(report.overlap->contended.size(), "kernel"), worst.short_name,
                             duration_text(worst.median_beside_ns), duration_text(worst.median_alone_ns), worst.beside);
   finding.advice =
       "Give communication fewer SMs (NCCL_MAX_CTAS, NCCL_MIN_CTAS; copy engines or NVLS where the links have them), or "

@@ -100,6 +100,22 @@ TEST(Overlap, KernelsThatAreSlowerBesideCommunicationAreNamed) {
   EXPECT_EQ(section->why_no_contention, "");
 }
 
+TEST(Overlap, LaunchesOfOtherSizesAreOtherKernels) {
+  std::string text =
+      "@run clock=same_host clock_error=10\n@group dp 0,1\n@rank 0 pid=1 host=n0\n@rank 1 pid=2 host=n0\n"
+      "@lane 0 s7 kind=stream number=7 device=0\n@lane 0 s8 kind=stream number=8 device=0\n";
+  for (int i = 0; i < 10; ++i) {
+    const auto at = [i](int offset) { return std::to_string(i * 1000 + offset); };
+    text += "0 compute " + at(0) + " " + at(100) + " gemm grid=@\"[1,1,1]\" lane=s7\n";
+    text += "0 compute " + at(500) + " " + at(650) + " gemm grid=@\"[9,1,1]\" lane=s7\n";
+    text += "0 comm " + at(490) + " " + at(760) + " allreduce group=dp seq=" + std::to_string(i) + " lane=s8\n";
+  }
+  const auto section = overlap_in(text);
+  ASSERT_TRUE(section) << section.error().why;
+  EXPECT_TRUE(section->contended.empty()) << "none of them ran both beside communication and alone";
+  EXPECT_EQ(section->why_no_contention, "no kernel has 10 launches beside communication and 10 alone");
+}
+
 TEST(Overlap, TooFewLaunchesAreNotCompared) {
   EXPECT_EQ(overlap_in(gpu)->why_no_contention, "no kernel has 10 launches beside communication and 10 alone");
 }

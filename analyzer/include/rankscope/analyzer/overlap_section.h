@@ -36,10 +36,12 @@ struct RankOverlap {
   std::int64_t headroom_ns = 0;  ///< 3.4: what better overlap could hide at most
 };
 
-/// Kernels of one name beside communication and alone (3.5).
+/// Kernels of one name, grid and block beside communication and alone (3.5): of another size they do other work.
 struct ContendedKernel {
   std::string name;
   std::string short_name;
+  std::string grid;  ///< "[108,1,1]"; empty: not recorded
+  std::string block;
   std::int64_t beside = 0;  ///< launches of which communication covered 90 % or more
   std::int64_t alone = 0;   ///< of which it covered 10 % or less
   std::int64_t median_beside_ns = 0;
