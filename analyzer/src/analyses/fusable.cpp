@@ -6,6 +6,7 @@
 #include "analyses/asked_for.h"
 #include "analyses/counted_windows.h"
 #include "analyses/device_record.h"
+#include "analyses/device_work.h"
 #include "analyses/interval_set.h"
 #include "analyses/kernel_names.h"
 #include "rankscope/core/format.h"
@@ -73,15 +74,30 @@ class Spelling {
   const Run& run_;
 };
 
+/// The windows of a rank whose kernels count.
+struct Counted {
+  IntervalSet open;
+  bool whole_recording = false;
+};
+
+/// When anything ran on the device of a stream: what its other streams did in a gap would not be gained.
+IntervalSet busy_times(const Run& run, std::span<const Activity> activities, std::int32_t device) {
+  std::vector<TimeRange> ranges;
+  for (const Activity& activity : activities)
+    if (run.lane(run.span(activity.span).lane).device == device) ranges.push_back(activity.time);
+  return IntervalSet::from(std::move(ranges));
+}
+
 /// Finds sequences along one stream after the other.
 class Search {
  public:
   explicit Search(const Run& run) : run_(run), pointwise_(run.strings().size(), unknown) {}
 
-  void over(const Lane& lane, const IntervalSet& open, bool everything) {
-    Inside counted{open};
+  void over(const Lane& lane, const Counted& windows, const IntervalSet& busy) {
+    Inside counted{windows.open};
+    Inside taken{busy};
     for (const Span& span : run_.spans_of(lane)) {
-      if (!everything && !counted.contains(span.time.begin)) {
+      if (!windows.whole_recording && !counted.contains(span.time.begin)) {
         close();
         continue;
       }
@@ -91,7 +107,7 @@ class Search {
       }
       const std::int64_t gap = names_.empty() ? 0 : (span.time.begin - end_).count();
       if (gap > farthest_ns) close();
-      if (!names_.empty()) own_.gap_ns += std::max<std::int64_t>(0, gap);
+      if (!names_.empty() && gap > 0) own_.gap_ns += gap - taken.length_ns({end_, span.time.begin});
       names_.push_back(span.name);
       own_.kernel_ns += span.time.length().count();
       end_ = std::max(end_, span.time.end);
@@ -139,10 +155,15 @@ Section<FusableSection> find_fusable(const Run& run, const Section<StepsSection>
   for (const RankId rank : run.ranks()) {
     if (!is_asked_for(options, rank) || !run.has_accelerator(rank)) continue;
     const CountedWindows windows = counted_windows(run, rank, steps);
-    const IntervalSet open = IntervalSet::from(windows.ranges);
     const std::uint32_t process = run.process_row_of(rank);
-    for (const Lane& lane : run.lanes())
-      if (lane.process == process && lane.kind == LaneKind::stream) search.over(lane, open, windows.steps == 0);
+    const Counted counted{IntervalSet::from(windows.ranges), windows.steps == 0};
+    const std::vector<Activity> activities = activities_of(run, rank);
+    std::map<std::int32_t, IntervalSet> busy;  // by device
+    for (const Lane& lane : run.lanes()) {
+      if (lane.process != process || lane.kind != LaneKind::stream) continue;
+      if (!busy.contains(lane.device)) busy[lane.device] = busy_times(run, activities, lane.device);
+      search.over(lane, counted, busy[lane.device]);
+    }
     for (const TimeRange& window : windows.ranges) section.window_ns += window.length().count();
     section.rank_steps += windows.steps;
     ++section.ranks;

@@ -43,6 +43,18 @@ TEST(Fusable, OneKernelAnotherStreamOrALongGapMakeNone) {
   EXPECT_FALSE(found_in(kernel(0, 10, add) + kernel(100'010, 100'020, mul)).sequences.empty());
 }
 
+TEST(Fusable, AGapInWhichAnotherStreamWorksIsNoGain) {
+  const std::string row = kernel(0, 10, add) + kernel(50, 60, mul);
+  EXPECT_EQ(found_in(row).gap_ns, 40);
+  EXPECT_EQ(found_in(row + kernel(0, 100, "gemm", "s9")).gap_ns, 0);
+  EXPECT_EQ(found_in(row + kernel(5, 20, "gemm", "s9") + kernel(45, 70, "gemm", "s9")).gap_ns, 25);
+}
+
+TEST(Fusable, OnlyTheOwnDeviceKeepsAGapBusy) {
+  const std::string other = "@lane 0 s1 kind=stream number=1 device=1\n";
+  EXPECT_EQ(found_in(other + kernel(0, 10, add) + kernel(50, 60, mul) + kernel(0, 100, "gemm", "s1")).gap_ns, 40);
+}
+
 TEST(Fusable, WhatRepeatsIsWrittenOnce) {
   std::string pairs;
   std::string same;

@@ -15,7 +15,7 @@ struct FusableSequence {
   std::int64_t length = 0;     ///< kernels in it
   std::int64_t count = 0;      ///< how often it ran
   std::int64_t kernel_ns = 0;  ///< of all its runs
-  std::int64_t gap_ns = 0;     ///< between its kernels: what fusing gives back at least
+  std::int64_t gap_ns = 0;     ///< between its kernels, while the device was idle: what fusing gives back at least
 };
 
 struct FusableSection {
