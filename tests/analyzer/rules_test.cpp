@@ -118,6 +118,52 @@ TEST(Rules, OddStepsAreFoundUnlessARankStalls) {
 }
 
 TEST(Rules, EachIsInTheTableOnceAndEndsInItsLimits) {
+TEST(Rules, OddStepsOfOthersAreFoundBesideASlowRank) {
+  SyntheticRun plan;
+  plan.steps = 40;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    if (rank == 2) step.forward *= 1.5, step.backward *= 1.5;
+    if (rank < 2 && index == 11) step.stall = 400;
+  };
+  const Report report = analyze(*make(plan), {});
+  ASSERT_EQ(report.stragglers->rows.size(), 1U);
+  const Finding* const finding = find(report, "step_time.odd");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->step, 11);
+}
+
+TEST(Rules, AllocationsCostNothingWhileTheDeviceIsBusy) {
+  const auto found = [](std::int64_t kernel_end) {
+    std::string text = ten_steps(100'000, [kernel_end](std::int64_t at) {
+      return format("0 runtime {} {} cudaMalloc lane=main\n", at + 10'000, at + 90'000) +
+             format("0 runtime {} {} cudaLaunchKernel lane=main\n", at + 95'000, at + 96'000) +
+             kernel(at, at + kernel_end, "gemm_bf16_tensorop");
+    });
+    for (int step = 0; step < 10; ++step) text += format("@link launch {} {}\n", step * 4 + 2, step * 4 + 7);
+    return report_on(text);
+  };
+  const Report busy = found(100'000);
+  ASSERT_FALSE(busy.copies->allocations.empty());
+  EXPECT_EQ(find(busy, "allocations"), nullptr) << "the host is slow, but nobody waits for it";
+  const Report dry = found(30'000);
+  const Finding* const finding = find(dry, "allocations");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NEAR(static_cast<double>(finding->gain_ns_per_step), 60'000, 8'000) << "from the kernel's end on";
+}
+
+TEST(Rules, SharesOfStepsAreNotMixedWithWholeRecordings) {
+  std::string text = ten_steps(1000, [](std::int64_t at) {
+    return kernel(at, at + 100, "elementwise_kernel_a") + kernel(at + 150, at + 250, "elementwise_kernel_b") +
+           kernel(at + 250, at + 1000, "reduce");
+  });
+  text += "@rank 1 pid=2 host=n0\n@lane 1 s7 kind=stream number=7 device=0\n1 compute 0 1000000 other lane=s7\n";
+  const Report report = report_on(text);
+  const Finding* const finding = find(report, "fusable");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->gain_ns_per_step, 50);
+  EXPECT_EQ(finding->title, "25 % of the time pointwise kernels run in a row");
+}
+
   const std::string table = rules_as_markdown();
   for (const char* id : {"straggler.*", "exposed_communication", "idle", "tensor_cores", "fusable", "allocations"}) {
     const std::string row = std::string{"| `"} + id + "`";

@@ -128,8 +128,7 @@ Section<CopiesSection> tabulate_copies(const Run& run, const Section<StepsSectio
                                        const Section<StepsSection>& all_steps, const ReportOptions& options) {
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
   Tabulation tabulation{run};
-  for (const RankId rank : run.ranks()) {
-    if (!is_asked_for(options, rank) || !run.has_accelerator(rank)) continue;
+  for (const RankId rank : ranks_to_sum(run, steps, options, Among::accelerators)) {
     const auto windows = all_steps ? windows_of(*all_steps, rank) : std::span<const StepWindow>{};
     tabulation.add(rank, counted_windows(run, rank, steps),
                    windows.empty() ? RunTime::min() : windows.front().window.end);

@@ -320,8 +320,7 @@ Section<FlopsSection> count_flops(const Run& run, const Section<StepsSection>& s
                                   const Section<std::vector<RankRow>>& rank_rows, const ReportOptions& options) {
   if (!rank_rows) return unavailable(rank_rows.error().why);
   FlopCounting counting{run, options, steps};
-  for (const RankRow& row : *rank_rows)
-    if (is_asked_for(options, row.rank)) counting.add(row);
+  for (const RankRow* row : asked_rows_to_sum(*rank_rows, options)) counting.add(*row);
   return std::move(counting).finish();
 }
 

@@ -152,8 +152,7 @@ Section<FusableSection> find_fusable(const Run& run, const Section<StepsSection>
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
   FusableSection section;
   Search search{run};
-  for (const RankId rank : run.ranks()) {
-    if (!is_asked_for(options, rank) || !run.has_accelerator(rank)) continue;
+  for (const RankId rank : ranks_to_sum(run, steps, options, Among::accelerators)) {
     const CountedWindows windows = counted_windows(run, rank, steps);
     const std::uint32_t process = run.process_row_of(rank);
     const Counted counted{IntervalSet::from(windows.ranges), windows.steps == 0};

@@ -182,9 +182,8 @@ Section<KernelsSection> tabulate_kernels(const Run& run, const Section<StepsSect
                                          const ReportOptions& options) {
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
   Tabulation tabulation{run};
-  for (const RankId rank : run.ranks())
-    if (is_asked_for(options, rank) && run.has_accelerator(rank))
-      tabulation.add(rank, counted_windows(run, rank, steps));
+  for (const RankId rank : ranks_to_sum(run, steps, options, Among::accelerators))
+    tabulation.add(rank, counted_windows(run, rank, steps));
   return std::move(tabulation).finish();
 }
 

@@ -179,9 +179,12 @@ std::optional<HostMemory> host_memory(RankId rank, const Setting& setting) {
 void add_places(const std::vector<MemorySeries>& all, const Section<StepsSection>& steps, const Setting& setting,
                 const ReportOptions& options, MemorySection& section) {
   PlaceSums sums{setting.run};
-  for (const RankId rank : setting.run.ranks()) {
+  std::vector<RankId> ranks;
+  for (const MemorySeries& series : all)
+    if (series.blocks && is_asked_for(options, series.rank) && (ranks.empty() || ranks.back() != series.rank))
+      ranks.push_back(series.rank);
+  for (const RankId rank : ranks_to_sum(std::move(ranks), steps)) {
     const auto is_of_rank = [rank](const MemorySeries& series) { return series.rank == rank && series.blocks; };
-    if (!is_asked_for(options, rank) || std::ranges::none_of(all, is_of_rank)) continue;
     const CountedWindows windows = counted_windows(setting.run, rank, steps);
     ++section.ranks;
     section.rank_steps += windows.steps;

@@ -74,8 +74,8 @@ Section<OperatorsSection> tabulate_operators(const Run& run, const Section<Steps
                                              const ReportOptions& options) {
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
   Tables tables{run};
-  for (const RankId rank : run.ranks())
-    if (is_asked_for(options, rank)) tables.add(rank, counted_windows(run, rank, steps));
+  for (const RankId rank : ranks_to_sum(run, steps, options, Among::all_ranks))
+    tables.add(rank, counted_windows(run, rank, steps));
   return std::move(tables).finish();
 }
 

@@ -118,8 +118,8 @@ Section<OverlapSection> find_overlap(const Run& run, const Section<StepsSection>
   OverlapSection section;
   Table table;
   Contention contention{run};
-  for (const RankRow& row : *rows) {
-    if (!is_asked_for(options, row.rank)) continue;
+  for (const RankRow* of_rank : asked_rows_to_sum(*rows, options)) {
+    const RankRow& row = *of_rank;
     const CountedWindows windows = counted_windows(run, row.rank, steps);
     if (row.total.comm_ns > 0) {
       const Layers layers = busy_layers(run, row.rank, matching);

@@ -97,6 +97,8 @@ Section<Scaling> scaling_of(const RunDigest& a, const RunDigest& b) {
     if (!run->report.rank_rows) return unavailable(format("{}: {}", name, run->report.rank_rows.error().why));
     if (static_cast<std::int64_t>(run->ranks.size()) < run->report.world_size)
       return unavailable(format("not all ranks of {} are compared", name));
+    if (std::ranges::any_of(*run->report.rank_rows, [](const RankRow& row) { return row.per_step.empty(); }))
+      return unavailable(format("not all ranks of {} have steps", name));
   }
   const Computation of_a = computation_of(a);
   const Computation of_b = computation_of(b);

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "analyses/counted_windows.h"
 #include "analyses/idle_words.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
@@ -26,7 +27,8 @@ struct Reasons {
 Reasons reasons_of(const Report& report) {
   Reasons reasons;
   if (!report.rank_rows) return reasons;
-  for (const RankRow& row : *report.rank_rows) {
+  for (const RankRow* of_rank : rows_to_sum(*report.rank_rows)) {
+    const RankRow& row = *of_rank;
     if (row.idle_shares.empty()) continue;
     reasons.shares.insert(reasons.shares.end(), row.idle_shares.begin(), row.idle_shares.end());
     reasons.total_ns += row.total.idle_ns;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "rankscope/analyzer/render.h"
@@ -31,6 +32,7 @@ class Why {
     if (ratio.value) return rounded(*ratio.value, 6);
     return null(name, ratio.why);
   }
+  void say(const std::string& name, std::string_view why) { reasons_[name] = why; }
   Json null(const std::string& name, std::string_view why) {
     reasons_[name] = why.empty() ? "not recorded" : why;
     return nullptr;
@@ -118,9 +120,14 @@ Json idle_details_json(const RankRow& row) {
   return all;
 }
 
-Json rank_json(const RankRow& row) {
+/// Whether some rank has steps: then one without them is in no sum.
+enum class Steps : std::uint8_t { some, none };
+
+Json rank_json(const RankRow& row, Steps steps) {
   const auto& split = row.total;
   Why why;
+  if (steps == Steps::some && row.per_step.empty())
+    why.say("window_ns", "no steps were recorded: the whole recording, left out of sums over ranks");
   Json out;
   out["rank"] = row.rank.value;
   out["host"] = row.host;
@@ -147,6 +154,11 @@ Json rank_json(const RankRow& row) {
   bytes("peak_reserved_bytes", row.peak_reserved_bytes, row.why_no_reserved);
   std::move(why).attach(out);
   return out;
+}
+
+Json ranks_json(const std::vector<RankRow>& rows) {
+  const bool any = std::ranges::any_of(rows, [](const RankRow& row) { return !row.per_step.empty(); });
+  return list_json(rows, [&](const RankRow& row) { return rank_json(row, any ? Steps::some : Steps::none); });
 }
 
 Json durations_json(const Durations& durations) {
@@ -352,7 +364,7 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["schema"] = "rankscope.report/1";
   out["run"] = run_json(report);
   out["steps"] = section_json(report.steps, [](const auto& steps) { return list_json(steps.steps, step_json); });
-  out["ranks"] = section_json(report.rank_rows, [](const auto& rows) { return list_json(rows, rank_json); });
+  out["ranks"] = section_json(report.rank_rows, ranks_json);
   out["rank_facts"] = list_json(report.rank_facts, facts_json);
   out["trend"] = section_json(report.trend, trend_json);
   out["overlap"] = section_json(report.overlap, overlap_json);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyses/counted_windows.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"
@@ -81,7 +82,7 @@ constexpr const char* threads_overlap =
 bool more_than_the_windows(const OperatorTable& table, const Report& report) {
   if (!report.rank_rows) return false;
   std::int64_t room_ns = 0;
-  for (const RankRow& row : *report.rank_rows) room_ns += row.total.window_ns;
+  for (const RankRow* row : rows_to_sum(*report.rank_rows)) room_ns += row->total.window_ns;
   for (const OperatorRow& row : table.rows) room_ns -= row.times.self_ns;
   return room_ns < 0;
 }

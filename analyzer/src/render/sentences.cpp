@@ -59,6 +59,22 @@ std::string asked_for_text(const AskedFor& part) {
 }
 
 std::string basis_of(const StragglersSection& section) {
+std::string without_steps_text(const Report& report) {
+  std::vector<RankId> without;
+  if (report.rank_rows)
+    for (const RankRow& row : *report.rank_rows)
+      if (row.per_step.empty()) without.push_back(row.rank);
+  if (without.empty() || without.size() == report.rank_rows->size()) return {};
+  return format("Without steps: {}. Their numbers are of the whole recording and are left out of sums over ranks.",
+                ranks_text(without));
+}
+
+std::int64_t steps_of(const std::vector<const RankRow*>& rows) {
+  std::size_t most = 0;
+  for (const RankRow* row : rows) most = std::max(most, row->per_step.size());
+  return static_cast<std::int64_t>(most);
+}
+
   auto basis = printable(section.compared);
   if (section.smallest_detectable && section.cannot_tell.empty()) {
     basis += format(" A rank slower by {} or more in two thirds of the steps would be found.",

@@ -14,6 +14,10 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::string clock_text(const ClockInfo& clock);
 /// What is left out of the sections below; empty if nothing is.
 [[nodiscard]] std::string asked_for_text(const AskedFor& part);
+/// Ranks without steps where others have some; empty if there are none.
+[[nodiscard]] std::string without_steps_text(const Report& report);
+/// Counted steps of the ranks that have any.
+[[nodiscard]] std::int64_t steps_of(const std::vector<const RankRow*>& rows);
 /// What the list of slow ranks rests on.
 [[nodiscard]] std::string basis_of(const StragglersSection& section);
 [[nodiscard]] Tone tone_of(FindingSeverity severity);

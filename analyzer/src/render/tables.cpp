@@ -8,6 +8,7 @@
 #include "analyses/straggler_words.h"
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
+#include "render/sentences.h"
 #include "render/verdict.h"
 #include "render/words.h"
 
@@ -241,9 +242,8 @@ void add_rank_facts(Page& page, const Report& report, const ReportOptions& optio
 void add_rank_tables(Page& page, const Report& report, const ReportOptions& options) {
   if (!report.rank_rows || report.rank_rows->empty()) return;
   const auto rows = rows_to_show(report, std::max<std::size_t>(16, options.top));
-  const auto steps = rows.front()->per_step.size();
-  const auto span =
-      steps > 0 ? format("mean of {}", counted(static_cast<std::int64_t>(steps), "step")) : "whole recording";
+  const std::int64_t steps = steps_of(rows);
+  const auto span = steps > 0 ? format("mean of {}", counted(steps, "step")) : "whole recording";
   page.heading("WHERE THE TIME WENT", span + "; comm = communication that no computation hides");
   page.table(with_bars(share_table(rows), rows));
   page.paragraph("█ compute  ▓ comm  ▒ copies  ░ idle", Tone::faint);
@@ -253,6 +253,7 @@ void add_rank_tables(Page& page, const Report& report, const ReportOptions& opti
                         steps > 0 ? " per step" : ""),
                  Tone::faint);
   page.table(detail_table(rows));
+  if (const std::string note = without_steps_text(report); !note.empty()) page.paragraph(note);
   if (rows.size() < report.rank_rows->size()) {
     page.paragraph(format("{} of {} ranks, those farthest from the others; --top {} shows all.", rows.size(),
                           report.rank_rows->size(), report.rank_rows->size()));

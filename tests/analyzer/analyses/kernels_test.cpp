@@ -33,6 +33,36 @@ Lines lines_of(const std::vector<KernelRow>& rows) {
   return lines;
 }
 
+// Rank 1 recorded no steps: its start-up and shut-down are no part of a mean per step.
+constexpr std::string_view one_without_steps =
+    "@rank 0 pid=1 host=n0\n@rank 1 pid=2 host=n0\n@lane 0 main kind=thread number=1\n"
+    "@lane 0 s7 kind=stream number=7 device=0\n@lane 1 s7 kind=stream number=7 device=0\n"
+    "0 step 0 100 step index=0 lane=main\n0 step 100 200 step index=1 lane=main\n"
+    "0 compute 0 60 elementwise_kernel_a lane=s7\n0 compute 100 160 elementwise_kernel_a lane=s7\n"
+    "1 compute 0 100000 elementwise_kernel_a lane=s7\n1 compute 200000 300000 elementwise_kernel_a lane=s7\n"
+    "0 memory 60 70 \"Memcpy HtoD (Pinned -> Device)\" lane=s7\n"
+    "1 memory 100000 170000 \"Memcpy HtoD (Pinned -> Device)\" lane=s7\n"
+    "0 op 0 50 aten::mm lane=main\n1 op 0 100000 aten::mm\n";
+
+TEST(Kernels, StepsAndWholeRecordingsAreNotAddedUp) {
+  const Report report = analyze(*run_of(one_without_steps), {});
+  ASSERT_EQ(report.rank_rows->size(), 2U);
+  EXPECT_EQ(report.kernels->ranks.size(), 1U);
+  EXPECT_EQ(report.kernels->rank_steps, 2);
+  EXPECT_EQ(lines_of(report.kernels->names).front(), "elementwise_kernel_a 2 120 120");
+  EXPECT_EQ(report.copies->copies.front().sum_ns, 10);
+  EXPECT_EQ(report.copies->ranks, 1);
+  EXPECT_EQ(report.fusable->window_ns, 200);
+  EXPECT_EQ(report.operators->operators.rows.front().times.total_ns, 50);
+  EXPECT_EQ(report.operators->ranks, 1);
+}
+
+TEST(Kernels, OfRanksWithoutStepsAloneTheWholeRecordingCounts) {
+  ReportOptions options;
+  options.ranks = {RankId{1}};
+  EXPECT_EQ(kernels_of(one_without_steps, options).names.front().times.sum_ns, 200'000);
+}
+
 TEST(Kernels, TimeIsChargedToTheEarlierKernel) {
   EXPECT_EQ(lines_of(kernels_on_lanes("0 compute 0 60 a lane=s7\n"
                                       "0 compute 40 100 b lane=s9\n")

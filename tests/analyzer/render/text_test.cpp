@@ -34,6 +34,22 @@ TEST(RenderText, TheVerdictComesFirstAndNamesRankKindSizeAndGain) {
 }
 
 TEST(RenderText, ACleanRunWithAllSectionsHasNoProblem) {
+TEST(RenderText, EveryAnalysisThatIsMissingIsNamedWithItsReason) {
+  Report report;
+  report.ranks = {RankId{0}, RankId{1}};
+  report.hta = unavailable("not computed");
+  const auto missing = missing_sections(report);
+  EXPECT_EQ(missing.size(), analyses().size());
+  for (const MissingSection& section : missing) EXPECT_EQ(section.why, "not computed") << section.name;
+}
+
+TEST(RenderText, RanksWithoutStepsAreSaidToBeInNoSum) {
+  auto report = clean_report(*sample_run());
+  EXPECT_THAT(rendered(report), Not(HasSubstr("Without steps")));
+  (*report.rank_rows)[0].per_step.clear();
+  EXPECT_THAT(rendered(report), HasSubstr("Without steps: rank 0. Their numbers are of the whole recording"));
+}
+
   const auto text = rendered(clean_report(*sample_run()));
   EXPECT_THAT(text, StartsWith("VERDICT\n  No problem found in 20 steps of 4 ranks."));
   EXPECT_THAT(text, HasSubstr("slower by 6.0 % or more in two thirds of the steps would have been found"));

@@ -5,6 +5,7 @@
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/html/sections.h"
+#include "render/sentences.h"
 #include "render/tables.h"
 #include "render/words.h"
 
@@ -84,7 +85,7 @@ void write_split(Writer& page, const Source& source) {
   const Report& report = source.report;
   if (!report.rank_rows || report.rank_rows->empty()) return;
   const auto rows = rows_to_show(report, most_ranks);
-  const auto steps = static_cast<std::int64_t>(rows.front()->per_step.size());
+  const std::int64_t steps = steps_of(rows);
   page.element("p",
                format("{}. Only communication that no computation hides counts here.",
                       steps > 0 ? format("Mean of {}", counted(steps, "step")) : "The whole recording"),
@@ -98,6 +99,7 @@ void write_split(Writer& page, const Source& source) {
                "All comm = waiting + moving + unknown, partly hidden behind compute; "
                "idle = host + sync + data + gaps + other.",
                {{"class", "faint"}});
+  if (const std::string note = without_steps_text(report); !note.empty()) page.element("p", note);
   if (rows.size() < report.rank_rows->size()) {
     page.element("p",
                  format("{} of {} ranks, those farthest from the others; the JSON report has all.", rows.size(),
