@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "rankscope/core/format.h"
 
@@ -33,24 +34,47 @@ std::string duration_text(std::int64_t ns) {
   return with_unit(ns, units);
 }
 
-std::string rank_ranges(std::span<const RankId> ranks) {
+namespace {
+
+std::vector<RankRange> ranges_of(std::span<const RankId> ranks) {
+  std::vector<RankRange> ranges;
+  for (const RankId rank : ranks) {
+    const auto value = static_cast<std::int64_t>(rank.value);
+    if (!ranges.empty() && ranges.back().last + 1 == value)
+      ranges.back().last = value;
+    else
+      ranges.push_back({value, value});
+  }
+  return ranges;
+}
+
+std::string listed(std::span<const RankRange> ranges) {
   constexpr std::size_t most = 16;
   std::string text;
-  std::size_t listed = 0;
-  for (std::size_t first = 0; first < ranks.size(); ++listed) {
-    if (listed == most) return text + ", ...";
-    std::size_t last = first;
-    while (last + 1 < ranks.size() && ranks[last + 1].value == ranks[last].value + 1) ++last;
-    if (last - first == 1) last = first;  // two are shorter as two
-    text += format("{}{}", first == 0 ? "" : ", ", ranks[first].value);
-    if (last > first) text += format("–{}", ranks[last].value);
-    first = last + 1;
+  std::size_t items = 0;
+  for (const RankRange& range : ranges) {
+    const bool pair = range.last == range.first + 1;  // two are shorter as two
+    if (items == most) return text + ", ...";
+    text += format("{}{}", items++ == 0 ? "" : ", ", range.first);
+    if (range.last == range.first) continue;
+    if (pair && items == most) return text + ", ...";
+    text += format("{}{}", pair ? ", " : "–", range.last);
+    if (pair) ++items;
   }
   return text;
 }
 
+}  // namespace
+
+std::string rank_ranges(std::span<const RankId> ranks) { return listed(ranges_of(ranks)); }
+
 std::string ranks_text(std::span<const RankId> ranks) {
   return format("rank{} {}", ranks.size() == 1 ? "" : "s", rank_ranges(ranks));
+}
+
+std::string ranks_text(std::span<const RankRange> ranges) {
+  const bool one = ranges.size() == 1 && ranges.front().first == ranges.front().last;
+  return format("rank{} {}", one ? "" : "s", listed(ranges));
 }
 
 std::string bytes_text(std::int64_t bytes) {

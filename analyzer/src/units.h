@@ -15,6 +15,13 @@ namespace rankscope::analyzer {
 /// Decimal units, as bandwidths use them: "1.05 MB".
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
 
+/// Ranks from `first` to `last`, both included. A list of ranges takes little where a damaged file claims billions.
+struct RankRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+[[nodiscard]] std::string ranks_text(std::span<const RankRange> ranges);
+
 /// "0–33, 35, 36"; after 16 ranges "...". Ranks must be sorted.
 [[nodiscard]] std::string rank_ranges(std::span<const RankId> ranks);
 /// "rank 3", "ranks 0–33, 35".

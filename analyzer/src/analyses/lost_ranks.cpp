@@ -165,21 +165,37 @@ Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Susp
   return finding;
 }
 
-std::vector<RankId> absent_ranks(const Run& run) {
+/// Ranks of the job that left no recording, as ranges: a damaged file may claim billions.
+struct Absent {
+  std::vector<RankRange> ranges{};
+  std::int64_t count = 0;
+
+  [[nodiscard]] RankId first() const { return RankId{static_cast<std::uint32_t>(ranges.front().first)}; }
+};
+
+Absent absent_ranks(const Run& run) {
   const std::int64_t world = run.info().world_size;
-  std::vector<RankId> absent;
-  if (std::cmp_less_equal(world, run.ranks().size()) || run.ranks().empty()) return absent;
-  for (std::uint32_t rank = 0; std::cmp_less(rank, world); ++rank) {
-    if (!std::ranges::binary_search(run.ranks(), RankId{rank})) absent.push_back(RankId{rank});
+  Absent absent;
+  if (run.ranks().empty()) return absent;
+  const auto add = [&absent](std::int64_t first, std::int64_t end) {
+    if (first >= end) return;
+    absent.ranges.push_back({first, end - 1});
+    absent.count += end - first;
+  };
+  std::int64_t next = 0;
+  for (const RankId rank : run.ranks()) {
+    add(next, std::min<std::int64_t>(rank.value, world));
+    next = static_cast<std::int64_t>(rank.value) + 1;
   }
+  add(next, world);
   return absent;
 }
 
 /// "rank 3 left no recording"
-std::string left_nothing(std::span<const RankId> absent) { return format("{} left no recording", ranks_text(absent)); }
+std::string left_nothing(const Absent& absent) { return format("{} left no recording", ranks_text(absent.ranges)); }
 
 /// Before the first step a rank that left no recording is as likely the cause as one that stopped, so both are named.
-Finding lost_at_start(std::span<const Suspect> suspects, std::span<const RankId> absent, Ends ends) {
+Finding lost_at_start(std::span<const Suspect> suspects, const Absent& absent, Ends ends) {
   // Whoever exited with an error had noticed that another was gone.
   std::vector<Suspect> vanished(suspects.begin(), suspects.end());
   std::erase_if(vanished, [](const Suspect& suspect) { return suspect.process->ending != Ending::vanished; });
@@ -189,7 +205,7 @@ Finding lost_at_start(std::span<const Suspect> suspects, std::span<const RankId>
   Finding finding;
   finding.id = "lost_at_start";
   finding.severity = FindingSeverity::critical;
-  finding.rank = any_vanished ? first.process->rank : absent.front();
+  finding.rank = any_vanished ? first.process->rank : absent.first();
   finding.title = any_vanished ? format("rank {} vanished {}, before any step, and {}", rank, age_of(*first.process),
                                         left_nothing(absent))
                                : format("{}, and the others ended with errors before any step", left_nothing(absent));
@@ -202,21 +218,22 @@ Finding lost_at_start(std::span<const Suspect> suspects, std::span<const RankId>
   std::ranges::sort(others);
   if (!others.empty()) finding.evidence += format("; {} ended badly, too", ranks_text(others));
   finding.advice = format("Look at the log of {} first, then at that of {}: what failed while it started?",
-                          any_vanished ? format("rank {}", rank) : format("rank {}", absent.front().value),
-                          any_vanished ? format("rank {}", absent.front().value) : format("rank {}", rank));
+                          any_vanished ? format("rank {}", rank) : format("rank {}", absent.first().value),
+                          any_vanished ? format("rank {}", absent.first().value) : format("rank {}", rank));
   return finding;
 }
 
-Finding missing_finding(const Run& run, std::span<const RankId> absent) {
+Finding missing_finding(const Run& run, const Absent& absent) {
   const std::int64_t world = run.info().world_size;
   Finding finding;
   finding.id = "ranks_missing";
   finding.severity = FindingSeverity::major;
-  finding.title = format("{} of {} {} not recorded", ranks_text(absent), world, absent.size() == 1 ? "was" : "were");
+  finding.title =
+      format("{} of {} {} not recorded", ranks_text(absent.ranges), world, absent.count == 1 ? "was" : "were");
   finding.evidence =
       format("{} of {} ranks left a recording; waits are lower bounds, and an absent rank may be the late one",
              run.ranks().size(), world);
-  if (absent.size() == 1) finding.rank = absent.front();
+  if (absent.count == 1) finding.rank = absent.first();
   finding.advice = advice_for(Wanted::absent_ranks, run.info().source);
   return finding;
 }
@@ -227,9 +244,9 @@ std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>
   std::vector<Finding> findings;
   const std::vector<Frontier> frontiers = comm_frontiers(run);
   const std::vector<Suspect> suspects = suspects_of(run, steps, frontiers);
-  const std::vector<RankId> absent = absent_ranks(run);
+  const Absent absent = absent_ranks(run);
   const Ends ends = clocks.comparable(run.ranks()) ? Ends::comparable : Ends::unrelated;
-  if (!absent.empty() && !steps && !suspects.empty()) {
+  if (absent.count > 0 && !steps && !suspects.empty()) {
     findings.push_back(lost_at_start(suspects, absent, ends));
   } else if (stopped_together(suspects, run.ranks().size())) {
     findings.push_back(stopped_finding(steps, suspects));
@@ -237,7 +254,7 @@ std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>
     const Suspect& lost = root_cause(suspects, ends);
     if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(steps, lost, suspects));
   }
-  if (!absent.empty()) findings.push_back(missing_finding(run, absent));
+  if (absent.count > 0) findings.push_back(missing_finding(run, absent));
   return findings;
 }
 

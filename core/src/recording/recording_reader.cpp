@@ -1,5 +1,6 @@
 // A .rankscope folder -> Run.
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <memory>
@@ -101,10 +102,24 @@ bool single_unranked(const std::vector<Opened>& segments) {
   return std::ranges::none_of(segments, has_rank) && std::ranges::count_if(segments, has_events) == 1;
 }
 
-std::int64_t world_size_of(const std::vector<Opened>& segments) {
+/// No job has more ranks; a larger number is damage.
+constexpr std::int64_t most_ranks = std::int64_t{1} << 24;
+
+/// Of those that can be: what is above is counted, as a fact that is missing.
+std::int64_t world_size_among(std::initializer_list<std::int64_t> sizes, Quality& quality) {
+  std::int64_t world = 0;
+  for (const std::int64_t size : sizes) {
+    if (size > most_ranks) quality.add(Counter::manifest_unreadable);
+    if (size <= most_ranks) world = std::max(world, size);
+  }
+  return world;
+}
+
+std::int64_t world_size_of(const std::vector<Opened>& segments, Quality& quality) {
   std::int64_t world = 0;
   for (const Opened& opened : segments)
-    world = std::max<std::int64_t>({world, opened.file.fixed.world_size, opened.file.counters.late_world_size});
+    world = std::max(world,
+                     world_size_among({opened.file.fixed.world_size, opened.file.counters.late_world_size}, quality));
   return world;
 }
 
@@ -132,7 +147,7 @@ void apply_manifest(const fs::path& path, RunBuilder& builder) {
   const auto manifest = read_manifest(path);
   if (!manifest) return builder.quality().add(Counter::manifest_unreadable);
   RunInfo& info = builder.info();
-  info.world_size = std::max(info.world_size, manifest->world_size);
+  info.world_size = std::max(info.world_size, world_size_among({manifest->world_size}, builder.quality()));
   info.metadata = manifest->metadata;
   std::string command;
   for (const std::string& word : manifest->command) command += (command.empty() ? "" : " ") + word;
@@ -210,7 +225,7 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   if (opened.segments.empty()) return tl::make_unexpected(opened.refused.front());
   RunBuilder builder;
   for (const Error& refused : opened.refused) count_at(builder, Counter::segments_unreadable, 1, refused.message);
-  builder.info().world_size = world_size_of(opened.segments);
+  builder.info().world_size = world_size_of(opened.segments, builder.quality());
   const std::vector<SegmentClock> clocks = make_clocks(opened.segments, builder.info());
   apply_manifest(path, builder);
   builder.quality().add(Counter::not_gathered, spool_marks_of(path).size());

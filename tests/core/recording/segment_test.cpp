@@ -40,6 +40,18 @@ std::unique_ptr<SegmentWriter> create(const Folder& folder, std::uint32_t ring_k
   return std::move(*writer);
 }
 
+TEST(Segment, AWorldThatNoJobHasIsCountedAndNotBelieved) {
+  const Folder folder;
+  create(folder)->thread()->mark("here");
+  Manifest manifest;
+  manifest.world_size = 5'000'000'000;
+  ASSERT_TRUE(write_manifest(folder.path(), manifest));
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->info().world_size, 4) << "what the segment says";
+  EXPECT_EQ((*run)->quality().of(Counter::manifest_unreadable), 1U);
+}
+
 TEST(Segment, WhatIsWrittenIsRead) {
   const Folder folder;
   {
