@@ -3,16 +3,24 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace rankscope::analyzer {
 namespace {
 
 using Json = nlohmann::json;
 
-/// An empty list for all that is no list.
+constexpr int deepest = 64;  // nesting of brackets: beyond it the parser's own recursion is the danger
+
+/// Null for all that is no list, or is nested as no profiler writes it.
 Json list_from(std::string_view text) {
-  Json list = Json::parse(text, nullptr, false);
-  return list.is_array() ? list : Json::array();
+  bool too_deep = false;
+  const auto shallow = [&too_deep](int depth, Json::parse_event_t, const Json&) {
+    too_deep = too_deep || depth > deepest;
+    return !too_deep;
+  };
+  Json list = Json::parse(text, shallow, false);
+  return list.is_array() && !too_deep ? std::move(list) : Json{};
 }
 
 /// Nothing unless all are whole numbers of 64 bits, none below zero.
@@ -30,7 +38,8 @@ std::optional<Sizes> sizes_from(const Json& list) {
 
 std::vector<std::string> texts_from(std::string_view text) {
   std::vector<std::string> texts;
-  for (const Json& item : list_from(text)) texts.push_back(item.is_string() ? item.get<std::string>() : item.dump());
+  const Json list = list_from(text);
+  for (const Json& item : list) texts.push_back(item.is_string() ? item.get<std::string>() : item.dump());
   return texts;
 }
 
@@ -71,7 +80,7 @@ std::optional<std::int64_t> OperatorInputs::number(std::size_t input) const {
 
 std::optional<Sizes> OperatorInputs::numbers(std::size_t input) const {
   if (input >= values.size()) return std::nullopt;
-  return sizes_from(Json::parse(values[input], nullptr, false));
+  return sizes_from(list_from(values[input]));
 }
 
 std::optional<std::vector<bool>> OperatorInputs::flags(std::size_t input) const {
@@ -91,7 +100,8 @@ std::optional<std::vector<bool>> OperatorInputs::flags(std::size_t input) const 
 
 OperatorInputs inputs_from(std::string_view sizes, std::string_view types, std::string_view values) {
   OperatorInputs inputs;
-  for (const Json& item : list_from(sizes)) inputs.sizes.push_back(sizes_from(item));
+  const Json list = list_from(sizes);
+  for (const Json& item : list) inputs.sizes.push_back(sizes_from(item));
   inputs.types = texts_from(types);
   inputs.values = texts_from(values);
   return inputs;

@@ -226,6 +226,16 @@ TEST(FlopCount, HostileAttentionIsNotCounted) {
             NotCountable::too_large);
 }
 
+TEST(FlopCount, InputsThatAreNestedBeyondReasonAreNotRecordedOnes) {
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  EXPECT_TRUE(inputs_from(deep, deep, deep).sizes.empty());
+  EXPECT_TRUE(inputs_from("", "", deep).values.empty());
+  OperatorInputs inputs;
+  inputs.values = {deep};
+  EXPECT_EQ(inputs.numbers(0), std::nullopt);
+  EXPECT_EQ(inputs_from("[[[2,3],[4]],[5]]", "", "").sizes.size(), 2U) << "a list of tensors is none of them";
+}
+
 TEST(FlopCount, OtherOperatorsHaveNoFormula) {
   for (const char* const name : {"aten::add", "aten::matmul", "aten::einsum", "aten::conv2d", ""})
     EXPECT_FALSE(has_flop_formula(name)) << name;
