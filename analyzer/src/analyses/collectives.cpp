@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analyses/checked_product.h"
 #include "analyses/comm_ops.h"
 #include "analyses/matching.h"
 #include "analyses/unit_times.h"
@@ -63,6 +64,7 @@ std::string op_name(const Run& run, const Unit& unit) {
 std::string_view no_bandwidth(const Run& run, const ClockTrust& clocks, const Unit& unit) {
   const CommOp& op = comm_op(run.text(unit.op));
   if (op.factor == BusFactor::none) return "no bandwidth is defined for this operation";
+  if (unit.bytes_too_large) return "more bytes recorded than 64 bits hold";
   if (unit.bytes <= 0) return "bytes not recorded";
   if (!unit.complete) return "not all members present";
   if (unit.sequence == 0 && !is_point_to_point(run.text(unit.op))) return "only first units, which set up connections";
@@ -85,7 +87,7 @@ class GroupSums {
   }
   void add(const Run& run, const ClockTrust& clocks, const Unit& unit) {
     ++row_.count;
-    if (unit.bytes >= 0) row_.bytes = std::max<std::int64_t>(row_.bytes, 0) + unit.bytes;
+    add_bytes(unit);
     row_.wait_ns += unit.wait_ns;
     row_.transfer_ns += unit.transfer_ns;
     if (!unit.why_no_wait.empty()) {
@@ -115,6 +117,15 @@ class GroupSums {
 
  private:
   const Group* group_;
+  /// Damaged numbers are counted rather than added.
+  void add_bytes(const Unit& unit) {
+    std::int64_t sum = std::max<std::int64_t>(row_.bytes, 0);
+    if (unit.bytes_too_large || (unit.bytes >= 0 && !add_fits(sum, unit.bytes)))
+      ++row_.bytes_too_large;
+    else if (unit.bytes >= 0)
+      row_.bytes = sum;
+  }
+
   GroupRow row_;
   double bus_bytes_ = 0;
   std::int64_t bus_ns_ = 0;

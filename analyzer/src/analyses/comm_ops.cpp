@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "analyses/checked_product.h"
 #include "letters.h"
 
 namespace rankscope::analyzer {
@@ -46,13 +47,13 @@ bool is_send(std::string_view name) { return comm_op(name).name == "send"; }
 
 bool is_point_to_point(std::string_view name) { return comm_op(name).wait == WaitRule::pair; }
 
-std::int64_t payload_bytes(const CommOp& op, std::int64_t member_bytes, std::size_t group_size) {
+std::optional<std::int64_t> payload_bytes(const CommOp& op, std::int64_t member_bytes, std::size_t group_size) {
   if (member_bytes < 0) return -1;
   switch (op.payload) {
     case PayloadRule::as_given:
       return member_bytes;
     case PayloadRule::times_group:
-      return member_bytes * static_cast<std::int64_t>(group_size);
+      return product_of({member_bytes, static_cast<std::int64_t>(group_size)});
   }
   return -1;
 }

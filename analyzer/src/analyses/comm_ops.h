@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace rankscope::analyzer {
@@ -34,7 +35,8 @@ struct CommOp {
 [[nodiscard]] bool is_point_to_point(std::string_view name);
 /// Of the two sides of a pair.
 [[nodiscard]] bool is_send(std::string_view name);
-[[nodiscard]] std::int64_t payload_bytes(const CommOp& op, std::int64_t member_bytes, std::size_t group_size);
+[[nodiscard]] std::optional<std::int64_t> payload_bytes(const CommOp& op, std::int64_t member_bytes,
+                                                        std::size_t group_size);
 /// f of metrics.md 6; 0 where no bandwidth is defined.
 [[nodiscard]] double bus_factor(const CommOp& op, std::size_t group_size);
 

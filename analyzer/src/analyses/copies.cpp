@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analyses/asked_for.h"
+#include "analyses/checked_product.h"
 #include "analyses/device_record.h"
 #include "analyses/device_work.h"
 #include "analyses/host_calls.h"
@@ -93,10 +94,10 @@ class Tabulation {
     const std::int64_t ns = activity.time.length().count();
     ++row.count;
     row.sum_ns += ns;
-    const bool told =
-        bytes && bytes->kind == AttributeKind::number && bytes->number >= 0 && bytes->number <= most_bytes;
-    if (told) row.bytes += bytes->number;
-    if (!told || ns == 0) {
+    const bool told = bytes && bytes->kind == AttributeKind::number && bytes->number >= 0;
+    const bool fits = told && bytes->number <= most_bytes && add_fits(row.bytes, bytes->number);
+    if (told && !fits) ++row.too_large;
+    if (!fits || ns == 0) {
       ++row.unmeasured;
     } else {
       sums->measured_bytes += bytes->number;

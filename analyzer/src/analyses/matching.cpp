@@ -128,7 +128,9 @@ Unit unit_of(const Run& run, std::span<const Keyed> members) {
     unit.members.push_back(member.row);
   }
   std::ranges::sort(unit.members, {}, [&](std::uint32_t row) { return run.collectives()[row].rank; });
-  unit.bytes = payload_bytes(comm_op(run.text(unit.op)), bytes, group.members.size());
+  const auto payload = payload_bytes(comm_op(run.text(unit.op)), bytes, group.members.size());
+  unit.bytes = payload.value_or(-1);
+  unit.bytes_too_large = !payload;
   unit.complete = finished == (pair ? 2 : group.members.size()) && finished == unit.members.size();
   return unit;
 }

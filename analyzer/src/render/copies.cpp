@@ -76,9 +76,15 @@ std::vector<NotedTable> copy_tables(const Report& report, std::size_t most) {
   const CopiesSection& section = *report.copies;
   const Means means{section.ranks, section.rank_steps};
   std::vector<NotedTable> tables;
-  if (!section.copies.empty())
+  if (!section.copies.empty()) {
     tables.push_back(
         {"Copies", means.words(), copy_table(section, means, most), left_out(section.copies.size(), most)});
+    std::int64_t too_large = 0;
+    for (const CopyRow& row : section.copies) too_large += row.too_large;
+    if (too_large > 0)
+      tables.back().notes.push_back(format("Left out of the bytes: {} with more than a memory or the sum can hold.",
+                                           counted(too_large, "copy record")));
+  }
   if (NotedTable calls = call_table(section, means, most); !calls.table.rows.empty())
     tables.push_back(std::move(calls));
   return tables;

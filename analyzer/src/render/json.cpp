@@ -222,7 +222,9 @@ Json group_json(const GroupRow& row) {
   out["group"] = row.group;
   out["op"] = row.op;
   out["count"] = row.count;
-  out["bytes"] = row.bytes >= 0 ? Json(row.bytes) : why.null("bytes", "not recorded");
+  out["bytes"] = row.bytes >= 0 ? Json(row.bytes)
+                                : why.null("bytes", row.bytes_too_large > 0 ? "does not fit 64 bits" : "not recorded");
+  if (row.bytes_too_large > 0) out["bytes_too_large"] = row.bytes_too_large;
   out["wait_ns"] = row.without_wait < row.count ? Json(row.wait_ns) : why.null("wait_ns", row.why_no_wait);
   out["transfer_ns"] =
       row.without_transfer < row.count ? Json(row.transfer_ns) : why.null("transfer_ns", row.why_no_transfer);
@@ -244,7 +246,7 @@ Json instance_json(const Unit& unit, const Run& run) {
   out["group"] = run.text(run.groups()[unit.group.index()].name);
   out["op"] = run.text(unit.op);
   out["seq"] = number("seq", unit.sequence);
-  out["bytes"] = number("bytes", unit.bytes);
+  out["bytes"] = unit.bytes_too_large ? why.null("bytes", "does not fit 64 bits") : number("bytes", unit.bytes);
   out["last_rank"] = rank("last_rank", unit.last_rank);
   out["first_rank"] = rank("first_rank", unit.first_rank);
   out["spread_ns"] = unit.spread_ns;

@@ -89,6 +89,7 @@ TEST(Collectives, TheFactorsAreThoseOfNcclTests) {
   EXPECT_DOUBLE_EQ(bus_factor(comm_op("barrier"), 4), 0);
   EXPECT_EQ(payload_bytes(comm_op("allgather"), 100, 4), 400);
   EXPECT_EQ(payload_bytes(comm_op("allreduce"), 100, 4), 100);
+  EXPECT_EQ(payload_bytes(comm_op("allgather"), INT64_MAX, 4), std::nullopt);
 }
 
 TEST(Collectives, AShortTransferTellsNoBandwidth) {
@@ -96,6 +97,39 @@ TEST(Collectives, AShortTransferTellsNoBandwidth) {
       "@run clock=same_host\n@group dp 0,1\n"
       "0 comm 0 10 allreduce group=dp seq=1 bytes=4\n1 comm 0 10 allreduce group=dp seq=1 bytes=4\n");
   EXPECT_EQ(matched.section().groups[0].why_no_busbw, "too short");
+}
+
+TEST(Collectives, BytesThatDoNotFitAreCountedAndNotAdded) {
+  const Matched matched = match(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "0 comm 0 10 allgather group=dp seq=1 bytes=9000000000000000000\n"
+      "1 comm 0 10 allgather group=dp seq=1 bytes=9000000000000000000\n"
+      "0 comm 20 30 allgather group=dp seq=2 bytes=4000000000000000000\n"
+      "1 comm 20 30 allgather group=dp seq=2 bytes=4000000000000000000\n"
+      "0 comm 40 50 allgather group=dp seq=3 bytes=4000000000000000000\n"
+      "1 comm 40 50 allgather group=dp seq=3 bytes=4000000000000000000\n");
+  const GroupRow& row = matched.section().groups[0];
+  EXPECT_EQ(row.count, 3);
+  EXPECT_EQ(row.bytes_too_large, 2) << "two times the first fits no 64 bits, nor does the sum of the others";
+  EXPECT_EQ(row.bytes, 8'000'000'000'000'000'000);
+}
+
+TEST(Collectives, WhyThereIsNoBandwidthIsTheRealReason) {
+  const Matched matched = match(
+      "@rank 0 host=a\n@rank 1 host=b\n@group dp 0,1\n"
+      "0 comm 0 10000 broadcast group=dp seq=0 bytes=4096 peer=0\n1 comm 0 10000 broadcast group=dp seq=0 bytes=4096 "
+      "peer=0\n"
+      "0 comm 20000 90000 broadcast group=dp seq=1 bytes=4096 peer=0\n"
+      "1 comm 20000 90000 broadcast group=dp seq=1 bytes=4096 peer=0\n");
+  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "the clocks of its ranks cannot be compared");
+}
+
+TEST(Collectives, AllReasonsForNoBandwidthAreSaid) {
+  const Matched matched = match(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "0 comm 0 10 allreduce group=dp seq=1 bytes=4\n1 comm 0 10 allreduce group=dp seq=1 bytes=4\n"
+      "0 comm 20 30000 allreduce group=dp seq=2\n1 comm 20 30000 allreduce group=dp seq=2\n");
+  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "too short; bytes not recorded");
 }
 
 TEST(Collectives, ADifferenceBelowTheClockErrorNamesNobody) {

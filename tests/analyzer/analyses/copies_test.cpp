@@ -45,6 +45,21 @@ TEST(Copies, HaveABandwidthByKindAndMemory) {
   EXPECT_FALSE(copies[1].gbps);
 }
 
+TEST(Copies, BytesThatDoNotFitAreCountedAndNotAdded) {
+  constexpr std::int64_t most = std::int64_t{1} << 48;
+  std::string text;
+  for (int i = 0; i < 40'000; ++i)
+    text += format("0 memory {} {} \"Memcpy HtoD (Pinned -> Device)\" bytes={} lane=s7\n", i * 10, i * 10 + 5, most);
+  text += format("0 memory 400000 400005 \"Memcpy HtoD (Pinned -> Device)\" bytes={} lane=s7\n", most + 1);
+  const auto copies = copies_of(text).copies;
+  ASSERT_EQ(copies.size(), 1U);
+  EXPECT_EQ(copies[0].count, 40'001);
+  EXPECT_EQ(copies[0].too_large, 40'001 - 32'767);
+  EXPECT_EQ(copies[0].unmeasured, copies[0].too_large);
+  EXPECT_EQ(copies[0].bytes, most * 32'767);
+  EXPECT_NEAR(copies[0].gbps.value(), static_cast<double>(most) / 5, 1e6);
+}
+
 TEST(Copies, ThatHoldTheHostUpAreChargedToTheirOperator) {
   EXPECT_EQ(lines_of(copies_of("0 op 0 100 aten::copy_ lane=main\n"
                                "0 runtime 10 60 cudaMemcpyAsync lane=main\n"

@@ -16,7 +16,8 @@ struct Unit {
   GroupId group;
   StringId op;
   std::int64_t sequence = -1;
-  std::int64_t bytes = -1;             ///< S of metrics.md 6: the whole payload; -1 = not recorded
+  std::int64_t bytes = -1;             ///< S of metrics.md 6: the whole payload; -1 = not recorded, or too large
+  bool bytes_too_large = false;        ///< what was recorded fits no 64 bits
   std::vector<std::uint32_t> members;  ///< rows of Run::collectives(), by rank; only members that started
   bool complete = false;               ///< every member of the group is present and finished
   std::int64_t wait_ns = 0;            ///< sum over the members (rank ns)
@@ -34,8 +35,9 @@ struct GroupRow {
   std::string group;
   std::string op;
   std::int64_t count = 0;
-  std::int64_t bytes = -1;   ///< sum of those that were recorded; -1 = of none
-  std::int64_t wait_ns = 0;  ///< rank ns
+  std::int64_t bytes = -1;           ///< sum of those that were recorded; -1 = of none
+  std::int64_t bytes_too_large = 0;  ///< of `count`: left out of `bytes`, since the sum would not fit
+  std::int64_t wait_ns = 0;          ///< rank ns
   std::int64_t transfer_ns = 0;
   std::int64_t without_wait = 0;      ///< of `count`: wait unknown, 0 in the sum
   std::int64_t without_transfer = 0;  ///< of `count`: transfer unknown, 0 in the sum
