@@ -12,11 +12,49 @@
 namespace rankscope::analyzer {
 namespace {
 
+constexpr std::int64_t near = 5;  // steps; two methods find one begin
+
 bool told_by_straggler(const Report& report, const StepChange& change) {
-  constexpr std::int64_t near = 5;  // steps; two methods find one begin
   return report.stragglers && std::ranges::any_of(report.stragglers->rows, [&](const Straggler& row) {
            return row.since_step && std::abs(*row.since_step - change.step) <= near;
          });
+}
+
+/// The earliest change to longer steps that no later one undoes: changes part of the way back undo nothing. Null: none.
+const StepChange* lasting_slow_down(const Report& report) {
+  const std::vector<StepChange>& changes = report.trend->changes;
+  const StepChange* found = nullptr;
+  std::int64_t lowest_after = changes.back().after_ns;
+  for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+    lowest_after = std::min(lowest_after, change->after_ns);
+    const double longer = static_cast<double>(lowest_after) / static_cast<double>(change->before_ns) - 1;
+    if (severity_of(longer, change_limits) == FindingSeverity::info || told_by_straggler(report, *change)) continue;
+    found = &*change;
+  }
+  return found;
+}
+
+/// What the steps from a change on take longer than those before it, per counted step of the run.
+std::int64_t lost_per_step(const Report& report, const StepChange& since) {
+  const std::vector<std::int64_t> counted = counted_steps(*report.steps);
+  const auto from = [&](std::int64_t step) { return counted.end() - std::ranges::lower_bound(counted, step); };
+  std::int64_t lost_ns = 0;
+  for (const StepChange& change : report.trend->changes) {
+    if (change.step < since.step) continue;
+    const auto* const next = &change == &report.trend->changes.back() ? nullptr : &change + 1;
+    lost_ns += (change.after_ns - since.before_ns) * (from(change.step) - (next != nullptr ? from(next->step) : 0));
+  }
+  return lost_ns / static_cast<std::int64_t>(counted.size());
+}
+
+bool is_told_by(const StragglersSection& section, const OddStep& odd) {
+  const auto tells = [&](RankId rank) {
+    return std::ranges::any_of(section.rows, [&](const Straggler& row) {
+      return row.rank == rank && (!row.since_step || odd.step >= *row.since_step - near) &&
+             (!row.until_step || odd.step <= *row.until_step + near);
+    });
+  };
+  return !odd.ranks.empty() && std::ranges::all_of(odd.ranks, [&](const GrownPart& part) { return tells(part.rank); });
 }
 
 }  // namespace
@@ -25,22 +63,22 @@ bool told_by_straggler(const Report& report, const StepChange& change) {
 void judge_step_change(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (!report.trend || report.trend->changes.empty()) return;
-  const StepChange& change = report.trend->changes.back();
-  const FindingSeverity severity = severity_of(change.ratio() - 1, change_limits);
-  if (severity == FindingSeverity::info || told_by_straggler(report, change)) return;
-  const std::vector<std::int64_t> counted = counted_steps(*report.steps);
-  const auto after = counted.end() - std::ranges::lower_bound(counted, change.step);
+  const StepChange* const change = lasting_slow_down(report);
+  if (change == nullptr) return;
+  const std::int64_t last_ns = report.trend->changes.back().after_ns;
+  const double ratio = static_cast<double>(last_ns) / static_cast<double>(change->before_ns);
   Finding finding;
   finding.id = "step_time.change";
-  finding.severity = severity;
-  finding.step = change.step;
-  finding.title = format("since step {} steps take {:.2f} times as long", change.step, change.ratio());
-  finding.evidence = format("{} before, {} since then; {}", duration_text(change.before_ns),
-                            duration_text(change.after_ns), grown_text(change.ranks));
+  finding.severity = severity_of(ratio - 1, change_limits);
+  finding.step = change->step;
+  finding.title = format("since step {} steps take {:.2f} times as long", change->step, ratio);
+  finding.evidence =
+      format("{} before, {} {}; {}", duration_text(change->before_ns), duration_text(last_ns),
+             change == &report.trend->changes.back() ? "since then" : "at the end", grown_text(change->ranks));
   finding.advice =
       "Look at what begins at that step: evaluation, checkpoints, another phase of the data, falling clocks, other "
       "jobs on the hosts.";
-  finding.gain_ns_per_step = (change.after_ns - change.before_ns) * after / static_cast<std::int64_t>(counted.size());
+  finding.gain_ns_per_step = lost_per_step(report, *change);
   findings.push_back(std::move(finding));
 }
 

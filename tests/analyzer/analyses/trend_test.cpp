@@ -89,6 +89,37 @@ TEST(Trend, StepsThatBecomeLongerOnSeveralRanksAreAFindingThatNamesThem) {
   }
 }
 
+/// All ranks need `levels[index / 30]` times the compute.
+Report report_of_levels(std::vector<double> levels) {
+  SyntheticRun plan;
+  plan.steps = static_cast<std::int64_t>(levels.size()) * 30;
+  plan.fault = [levels](StepPlan& step, std::uint32_t, std::int64_t index) {
+    const double level = levels[static_cast<std::size_t>(index / 30)];
+    step.forward *= level, step.backward *= level;
+  };
+  return analyze(*make(plan), {});
+}
+
+TEST(Trend, PartOfTheWayBackUndoesNoSlowDown) {
+  const Report report = report_of_levels({1, 2, 1.5});
+  ASSERT_EQ(report.trend->changes.size(), 2U);
+  const Finding* const finding = change_in(report);
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->step, 30);
+  EXPECT_EQ(finding->severity, FindingSeverity::critical);
+  const StepChange& first = report.trend->changes.front();
+  const std::int64_t last_ns = report.trend->changes.back().after_ns;
+  EXPECT_NEAR(static_cast<double>(finding->gain_ns_per_step),
+              static_cast<double>(first.after_ns - first.before_ns + last_ns - first.before_ns) / 3, 2.0);
+}
+
+TEST(Trend, WhatIsUndoneIsNoFindingAndWhatFollowsIsItsOwn) {
+  EXPECT_EQ(change_in(report_of_levels({1, 2, 1})), nullptr);
+  const Report again = report_of_levels({1, 2, 1, 1.5});
+  ASSERT_NE(change_in(again), nullptr);
+  EXPECT_EQ(change_in(again)->step, 90);
+}
+
 TEST(Trend, ALateSlowRankIsSaidOnce) {
   const Report report = analyze(*make(slower_from_60(1)), {});
   ASSERT_EQ(report.stragglers->rows.size(), 1U);
