@@ -86,8 +86,9 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
 void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (!report.trend || report.trend->odd_steps.empty()) return;
-  if (report.stragglers && !report.stragglers->rows.empty()) return;
-  const std::vector<OddStep>& odd = report.trend->odd_steps;
+  std::vector<OddStep> odd = report.trend->odd_steps;
+  if (report.stragglers) std::erase_if(odd, [&](const OddStep& step) { return is_told_by(*report.stragglers, step); });
+  if (odd.empty()) return;
   std::int64_t excess = 0;
   for (const OddStep& step : odd) excess += step.excess_ns;
   Finding finding;
