@@ -67,6 +67,7 @@ std::string_view no_bandwidth(const Run& run, const ClockTrust& clocks, const Un
   if (unit.bytes_too_large) return "more bytes recorded than 64 bits hold";
   if (unit.bytes <= 0) return "bytes not recorded";
   if (!unit.complete) return "not all members present";
+  if (!unit.why_no_transfer.empty()) return unit.why_no_transfer;
   if (unit.sequence == 0 && !is_point_to_point(run.text(unit.op))) return "only first units, which set up connections";
   const std::int64_t error = clocks.comparable(ranks_of(run, unit)) ? clocks.error_ns(ranks_of(run, unit)) : 0;
   if (unit.transfer_ns < least_for_bandwidth_ns || unit.transfer_ns < 2 * error) return "too short";
@@ -100,7 +101,7 @@ class GroupSums {
     }
     const std::string_view why = no_bandwidth(run, clocks, unit);
     if (!why.empty()) {
-      row_.why_no_busbw = why;
+      add_reason(row_.why_no_busbw, why);
       return;
     }
     bus_bytes_ += bus_factor(comm_op(run.text(unit.op)), group_->members.size()) * static_cast<double>(unit.bytes);
@@ -116,7 +117,6 @@ class GroupSums {
   }
 
  private:
-  const Group* group_;
   /// Damaged numbers are counted rather than added.
   void add_bytes(const Unit& unit) {
     std::int64_t sum = std::max<std::int64_t>(row_.bytes, 0);
@@ -126,6 +126,7 @@ class GroupSums {
       row_.bytes = sum;
   }
 
+  const Group* group_;
   GroupRow row_;
   double bus_bytes_ = 0;
   std::int64_t bus_ns_ = 0;
