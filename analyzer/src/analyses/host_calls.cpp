@@ -6,11 +6,10 @@
 
 #include "analyses/host_timeline.h"
 #include "analyses/range_kinds.h"
+#include "analyses/text_of.h"
 
 namespace rankscope::analyzer {
-namespace {
-
-bool allocates(std::string_view name) {
+bool allocates_memory(std::string_view name) {
   static constexpr std::array calls{std::string_view{"cudaMalloc"},       std::string_view{"cudaFree"},
                                     std::string_view{"cudaMallocHost"},   std::string_view{"cudaFreeHost"},
                                     std::string_view{"cudaHostAlloc"},    std::string_view{"cudaMallocManaged"},
@@ -26,8 +25,6 @@ bool allocates(std::string_view name) {
   });
 }
 
-}  // namespace
-
 HostCalls::HostCalls(const Run& run) : run_(run), uses_(run.strings().size(), Use::unknown) {}
 
 HostCalls::Use HostCalls::use_of(const Span& span) {
@@ -36,7 +33,7 @@ HostCalls::Use HostCalls::use_of(const Span& span) {
   if (use == Use::unknown) {
     const std::string_view name = run_.text(span.name);
     const bool copies = name.find("Memcpy") != std::string_view::npos || name.find("Memset") != std::string_view::npos;
-    use = allocates(name) ? Use::allocation : blocks_host(name) && !copies ? Use::synchronization : Use::none;
+    use = allocates_memory(name) ? Use::allocation : blocks_host(name) && !copies ? Use::synchronization : Use::none;
   }
   return use;
 }
@@ -71,10 +68,11 @@ void HostCalls::add(Use use, const Span& call, const Place& place) {
 }
 
 std::vector<HostCallRow> HostCalls::rows_of(Use use) const {
-  const auto text = [&](StringId id) { return id.is_set() ? std::string{run_.text(id)} : std::string{}; };
   std::vector<HostCallRow> rows;
   for (const auto& [key, sum] : sums_)
-    if (key.use == use) rows.push_back({text(key.call), text(key.place.op), text(key.place.range), sum.count, sum.ns});
+    if (key.use == use)
+      rows.push_back(
+          {text_of(run_, key.call), text_of(run_, key.place.op), text_of(run_, key.place.range), sum.count, sum.ns});
   std::ranges::sort(rows, [](const HostCallRow& a, const HostCallRow& b) {
     return std::tie(b.ns, a.call, a.op, a.range) < std::tie(a.ns, b.call, b.op, b.range);
   });

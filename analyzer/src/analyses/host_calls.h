@@ -3,12 +3,16 @@
 
 #include <map>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "analyses/window_time.h"
 #include "rankscope/analyzer/copies_section.h"
 
 namespace rankscope::analyzer {
+
+/// True for calls that allocate or free memory of a device, or memory that it can reach.
+[[nodiscard]] bool allocates_memory(std::string_view call);
 
 /// Sums of calls that cost the host time.
 class HostCalls {

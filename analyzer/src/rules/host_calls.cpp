@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyses/host_calls.h"
 #include "analyses/severity.h"
 #include "rankscope/core/format.h"
 #include "rules/rules.h"
@@ -10,15 +11,23 @@
 namespace rankscope::analyzer {
 namespace {
 
-bool is_copy(std::string_view call) {
-  return call.find("Memcpy") != std::string_view::npos || call.find("Memset") != std::string_view::npos;
+/// What a call is, by its name.
+enum class Call : std::uint8_t { copy, allocation, other };
+
+Call kind_of(std::string_view call) {
+  if (allocates_memory(call)) return Call::allocation;
+  const bool copies = call.find("Memcpy") != std::string_view::npos || call.find("Memset") != std::string_view::npos;
+  return copies ? Call::copy : Call::other;
 }
 
-/// Time in which nothing ran because the host waited in calls of one kind.
-std::int64_t idle_in(const Usual& usual, bool copies) {
+/// Time in which nothing ran while the host was in calls of one kind: in copies and waits only where it waited there;
+/// an allocation holds it up whatever it does in it.
+std::int64_t idle_in(const Usual& usual, Call kind) {
   std::int64_t ns = 0;
   for (const IdleShare& share : usual.idle_shares)
-    if (share.cause == IdleCause::sync && is_copy(share.call) == copies) ns += share.ns;
+    if ((share.cause == IdleCause::sync || kind == Call::allocation) && !share.call.empty() &&
+        kind_of(share.call) == kind)
+      ns += share.ns;
   return ns;
 }
 
@@ -42,51 +51,53 @@ std::string calls_text(const Usual& usual, const std::vector<HostCallRow>& rows)
                 duration_text(usual.mean(most->ns)));
 }
 
+struct HeldUp {
+  std::string_view id;
+  std::string_view title;
+  Call calls = Call::other;
+  std::string_view advice;
+};
+
 /// The gain is the time in which the device had nothing to do meanwhile, at most that of the calls: an upper bound,
 /// since the host may be late anyway.
-void judge_waits(const RuleContext& context, std::string_view id, std::string_view title, bool copies,
-                 const std::vector<HostCallRow>& rows, std::string_view advice, std::vector<Finding>& findings) {
+void judge_calls(const RuleContext& context, const HeldUp& what, const std::vector<HostCallRow>& rows,
+                 std::vector<Finding>& findings) {
   const Usual& usual = context.everybody;
-  const std::int64_t idle = std::min(idle_in(usual, copies), time_of(rows));
+  const std::int64_t idle = std::min(idle_in(usual, what.calls), time_of(rows));
   const FindingSeverity severity = severity_of(usual.share(idle), gain_limits);
   if (severity == FindingSeverity::info || rows.empty()) return;
-  findings.push_back({std::string{id}, severity, format("{} of the time {}", percent_of(usual.share(idle)), title),
-                      calls_text(usual, rows), std::string{advice}, usual.per_step(idle), std::nullopt, std::nullopt});
+  findings.push_back({std::string{what.id}, severity,
+                      format("{} of the time {}", percent_of(usual.share(idle)), what.title), calls_text(usual, rows),
+                      std::string{what.advice}, usual.per_step(idle), std::nullopt, std::nullopt});
 }
 
 }  // namespace
 
 void judge_synchronizations(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
-  judge_waits(context, "synchronizations", "devices have nothing to do, because the host waited for them", false,
-              context.report.copies->synchronizations,
-              "Read results of the device (.item(), .cpu(), print) once in many steps, and leave out explicit "
-              "synchronizations: the host then runs ahead.",
-              findings);
+  judge_calls(context,
+              {"synchronizations", "devices have nothing to do, because the host waited for them", Call::other,
+               "Read results of the device (.item(), .cpu(), print) once in many steps, and leave out explicit "
+               "synchronizations: the host then runs ahead."},
+              context.report.copies->synchronizations, findings);
 }
 
 void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
-  judge_waits(context, "blocking_copies", "devices have nothing to do, because a copy held the host up", true,
-              context.report.copies->blocking_copies,
-              "Copy from pinned memory (pin_memory=True) and without blocking (non_blocking=True), one batch ahead.",
-              findings);
+  judge_calls(context,
+              {"blocking_copies", "devices have nothing to do, because a copy held the host up", Call::copy,
+               "Copy from pinned memory (pin_memory=True) and without blocking (non_blocking=True), one batch ahead."},
+              context.report.copies->blocking_copies, findings);
 }
 
 void judge_allocations(const RuleContext& context, std::vector<Finding>& findings) {
-  if (!context.report.copies || context.report.copies->allocations.empty()) return;
-  const Usual& usual = context.everybody;
-  const std::vector<HostCallRow>& rows = context.report.copies->allocations;
-  const std::int64_t ns = time_of(rows);
-  const FindingSeverity severity = severity_of(usual.share(ns), gain_limits);
-  if (severity == FindingSeverity::info) return;
-  findings.push_back(
-      {"allocations", severity,
-       format("{} of the time the host allocates or frees device memory", percent_of(usual.share(ns))),
-       calls_text(usual, rows),
-       "The caching allocator gives memory back and takes it again: leave out empty_cache(), keep shapes alike, or "
-       "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
-       usual.per_step(ns), std::nullopt, std::nullopt});
+  if (!context.report.copies) return;
+  judge_calls(
+      context,
+      {"allocations", "devices have nothing to do, because the host allocates or frees memory", Call::allocation,
+       "The caching allocator gives memory back and takes it again: leave out empty_cache(), keep shapes alike, "
+       "or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."},
+      context.report.copies->allocations, findings);
 }
 
 }  // namespace rankscope::analyzer
