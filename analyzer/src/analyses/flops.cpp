@@ -251,12 +251,24 @@ class FlopCounting {
     rank.mfu = rank.hfu = {std::nullopt, why};
     if (!why.empty()) return;
     rank.mfu = {static_cast<double>(*rank.at_peak_ns) / time_ns, {}};
-    rank.hfu = {std::nullopt, "nothing was seen to be computed again"};
-    if (rank.sums.executed == rank.sums.model) return;
+    rank.hfu = executed_ratio(rank);
+  }
+
+  /// A number of the user says nothing of what is computed again: it grows as the counted FLOP do.
+  static Ratio executed_ratio(const RankFlops& rank) {
+    if (rank.sums.executed == rank.sums.model) return {std::nullopt, "nothing was seen to be computed again"};
+    double model_ns = 0;
     double executed_ns = 0;
-    for (const PrecisionRow& row : rank.precisions)
-      if (row.peak_tflops) executed_ns += static_cast<double>(row.sums.executed) / (*row.peak_tflops * flops_per_ns);
-    rank.hfu = {executed_ns / time_ns, {}};
+    for (const PrecisionRow& row : rank.precisions) {
+      if (row.sums.executed == 0) continue;
+      if (!row.peak_tflops)
+        return {std::nullopt,
+                format("no peak is known for numbers of type {}, some of them computed again", name_of(row.precision))};
+      model_ns += static_cast<double>(row.sums.model) / (*row.peak_tflops * flops_per_ns);
+      executed_ns += static_cast<double>(row.sums.executed) / (*row.peak_tflops * flops_per_ns);
+    }
+    if (model_ns <= 0) return {std::nullopt, "no FLOP of the model were counted to compare with"};
+    return {*rank.mfu.value * executed_ns / model_ns, {}};
   }
 
   [[nodiscard]] std::string why_no_flops() const {

@@ -251,6 +251,25 @@ TEST(Flops, WhatIsComputedAgainIsExecutedAndNoPartOfTheModel) {
   EXPECT_NEAR(section.hfu.value.value() / section.mfu.value.value(), 1.5, 1e-4);
 }
 
+TEST(Flops, WhatIsComputedAgainIsOnTopOfTheModelThatTheRunTells) {
+  const std::string again =
+      "0 step 0 40000 step index=0 lane=main\n"
+      "0 op 10 90 aten::mm {} lane=main\n"
+      "0 runtime 20 30 cudaLaunchKernel lane=main\n"
+      "0 op 200 900 \"autograd::engine::evaluate_function: MmBackward0\" lane=backward\n"
+      "0 op 210 400 aten::linear {} lane=backward\n"
+      "0 op 220 390 aten::mm {} lane=backward\n"
+      "0 runtime 230 240 cudaLaunchKernel lane=backward\n"
+      "0 compute 1000 11000 gemm lane=s7\n"
+      "0 compute 11000 21000 gemm lane=s7\n"
+      "@link launch 2 7\n@link launch 6 8\n";
+  const auto run = run_of("@run meta.model_flops_per_step=6e9\n" + with_products(again));
+  const FlopsSection section = analyze(*run, {}).flops.value();
+  ASSERT_TRUE(section.mfu.value);
+  ASSERT_TRUE(section.hfu.value) << section.hfu.why;
+  EXPECT_NEAR(*section.hfu.value / *section.mfu.value, 2.0, 1e-9) << "all of it once more, as of the counted calls";
+}
+
 TEST(Flops, TheRunMayTellItsModel) {
   const auto run = run_of("@run meta.model_flops_per_step=3e9\n" + with_products(two_steps));
   const FlopsSection section = analyze(*run, {}).flops.value();
