@@ -10,8 +10,10 @@ namespace {
 /// True if the operation began in one of the steps, on the clock of its own rank.
 bool began_in(const StepsSection& steps, const Collective& member) {
   const RunTime begin = member.state == CommState::enqueued ? member.enqueued : member.started;
-  return std::ranges::any_of(windows_of(steps, member.rank),
-                             [&](const StepWindow& window) { return window.window.contains(begin); });
+  const std::span<const StepWindow> windows = windows_of(steps, member.rank);
+  const auto later =
+      std::ranges::upper_bound(windows, begin, {}, [](const StepWindow& window) { return window.window.begin; });
+  return later != windows.begin() && std::prev(later)->window.contains(begin);
 }
 
 /// The rows of Run::collectives() that lie in the steps asked for. The members of a unit go together: a late one may

@@ -27,15 +27,10 @@ std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
   return windows;
 }
 
-/// Until when the accelerators of a rank worked on what was launched before a time.
+/// Until when the accelerators of a process worked on what was launched before a time.
 class DeviceTail {
  public:
-  DeviceTail(const Run& run, RankId rank) {
-    const auto process = run.process_row_of(rank);
-    for (const Link& link : run.links()) {
-      if (link.kind != LinkKind::launch || run.lane(run.span(link.from).lane).process != process) continue;
-      launches_.push_back({run.span(link.from).time.begin, run.span(link.to).time.end});
-    }
+  explicit DeviceTail(std::vector<TimeRange> launches) : launches_(std::move(launches)) {
     std::ranges::sort(launches_, {}, &TimeRange::begin);
     for (std::size_t i = 1; i < launches_.size(); ++i)
       launches_[i].end = std::max(launches_[i].end, launches_[i - 1].end);
@@ -50,9 +45,20 @@ class DeviceTail {
   std::vector<TimeRange> launches_;  // launched at begin; end = latest end of all up to this one
 };
 
+/// By process: from each launch to the end of its work. One walk over the links, however many ranks there are.
+std::vector<std::vector<TimeRange>> launches_by_process(const Run& run) {
+  std::vector<std::vector<TimeRange>> launches(run.processes().size());
+  for (const Link& link : run.links()) {
+    if (link.kind != LinkKind::launch) continue;
+    const Span& call = run.span(link.from);
+    launches[run.lane(call.lane).process].push_back({call.time.begin, run.span(link.to).time.end});
+  }
+  return launches;
+}
+
 /// A step of an accelerator begins when the work of the steps before it has ended (1.2).
-std::vector<StepMark> with_device_work(const Run& run, RankId rank, std::vector<StepMark> marks) {
-  const DeviceTail tail{run, rank};
+std::vector<StepMark> with_device_work(std::vector<TimeRange> launches, std::vector<StepMark> marks) {
+  const DeviceTail tail{std::move(launches)};
   for (StepMark& mark : marks) mark.time = {tail.of(mark.time.begin), tail.of(mark.time.end)};
   return marks;
 }
@@ -134,8 +140,11 @@ struct AllWindows {
 
 AllWindows collect(const Run& run, MarkSource source) {
   AllWindows all;
+  std::vector<std::vector<TimeRange>> launches = launches_by_process(run);
   for (const RankId rank : run.ranks()) {
-    const std::vector<StepWindow> own = tile(rank, with_device_work(run, rank, step_marks(run, rank, source)));
+    std::vector<TimeRange>& own_launches = launches[run.process_row_of(rank)];
+    const std::vector<StepWindow> own =
+        tile(rank, with_device_work(std::move(own_launches), step_marks(run, rank, source)));
     all.windows.insert(all.windows.end(), own.begin(), own.end());
     if (own.empty()) {
       ++all.ranks_without;
