@@ -1,10 +1,10 @@
 #include "render/json_flops.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 #include "render/flops.h"
+#include "render/json_number.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -13,8 +13,7 @@ using Json = nlohmann::ordered_json;
 
 // The rest is summed.
 constexpr std::size_t fewest_rows = 100;
-
-Json rounded(double value, double unit) { return std::round(value * unit) / unit; }
+constexpr int digits = 6;
 
 /// Values that may be missing, with the reasons of those that are.
 class Nullable {
@@ -27,7 +26,7 @@ class Nullable {
   Nullable& operator=(const Nullable&) = delete;
 
   void ratio(const char* name, const Ratio& ratio) {
-    object_[name] = ratio.value ? rounded(*ratio.value, 1e6) : null(name, ratio.why);
+    object_[name] = ratio.value ? rounded(*ratio.value, digits) : null(name, ratio.why);
   }
   void value(const char* name, const std::optional<Json>& value, const std::string& why) {
     object_[name] = value ? *value : null(name, why);
@@ -50,7 +49,7 @@ std::optional<Json> json_of(const std::optional<std::int64_t>& value) {
 /// TFLOP/s of counted kernels.
 std::optional<Json> speed_of(const FlopSums& sums) {
   if (sums.kernels_ns <= 0 || sums.executed <= 0) return std::nullopt;
-  return rounded(static_cast<double>(sums.executed) / static_cast<double>(sums.kernels_ns) / 1000, 1e6);
+  return rounded(static_cast<double>(sums.executed) / static_cast<double>(sums.kernels_ns) / 1000, digits);
 }
 
 void add_sums(Json& out, const FlopSums& sums) {

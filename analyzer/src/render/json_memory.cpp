@@ -1,10 +1,11 @@
 #include "render/json_memory.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
 #include <utility>
+
+#include "render/json_number.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -13,15 +14,6 @@ using Json = nlohmann::ordered_json;
 
 // The rest is summed.
 constexpr std::size_t fewest_rows = 200;
-
-Json rounded(double value, double unit) { return std::round(value * unit) / unit; }
-
-/// The value, or null with its reason under `why`.
-template <class T>
-void put(Json& out, const std::string& name, const std::optional<T>& value, std::string_view why) {
-  out[name] = value ? Json(*value) : Json(nullptr);
-  if (!value) out["why"][name] = why;
-}
 
 void add_place(Json& out, const AllocationPlace& place) {
   if (!place.op.empty()) out["op"] = place.op;
@@ -52,8 +44,8 @@ Json points_json(const std::vector<MemoryPoint>& points) {
 Json growth_json(const MemoryGrowth& growth) {
   Json out;
   const auto slope = growth.bytes_per_step;
-  put(out, "bytes_per_step", slope ? std::optional{std::round(*slope * 1e3) / 1e3} : std::nullopt, growth.why);
-  put(out, "p", slope ? std::optional{std::round(growth.p * 1e6) / 1e6} : std::nullopt, growth.why);
+  put(out, "bytes_per_step", rounded(slope, 3), growth.why);
+  put(out, "p", rounded(slope ? std::optional{growth.p} : std::nullopt, 6), growth.why);
   out["proven"] = growth.proven;
   out["lasts"] = growth.lasts;
   out["steps"] = growth.steps;
@@ -94,9 +86,7 @@ Json device_json(const DeviceMemory& memory, std::size_t limit) {
   out["since_recording_began"] = memory.changes_only;
   out["peak_allocated"] = peak_json(memory.allocated);
   out["peak_reserved"] = peak_json(memory.reserved);
-  put(out, "unused_share",
-      memory.unused.value ? std::optional{std::round(*memory.unused.value * 1e6) / 1e6} : std::nullopt,
-      memory.unused.why);
+  put(out, "unused_share", memory.unused);
   put(out, "total_bytes", memory.total_bytes, memory.why_no_total);
   put(out, "left_bytes", memory.left_bytes, memory.why_none_left);
   out["held_at_peak"] = holders_json(memory.holders, limit);
@@ -156,8 +146,7 @@ Json peers_json(const MemoryPeers& peers) {
   out["most_rank"] = peers.most.value;
   out["most_bytes"] = peers.most_bytes;
   out["median_bytes"] = peers.median_bytes;
-  out["imbalance"] = peers.imbalance.value ? rounded(*peers.imbalance.value, 1e6) : Json(nullptr);
-  if (!peers.imbalance.value) out["why"]["imbalance"] = peers.imbalance.why;
+  put(out, "imbalance", peers.imbalance);
   return out;
 }
 

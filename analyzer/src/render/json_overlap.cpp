@@ -7,15 +7,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void add_ratio(Json& out, const char* name, const Ratio& ratio) {
-  out[name] = ratio.value ? rounded(*ratio.value, 6) : Json(nullptr);
-  if (!ratio.value) out["why"][name] = ratio.why;
-}
-
 Json rank_json(const RankOverlap& rank) {
   Json out{{"rank", rank.rank.value}, {"headroom_ns", rank.headroom_ns}};
-  add_ratio(out, "overlap_ratio", rank.overlap);
-  add_ratio(out, "transfer_overlap_ratio", rank.transfer_overlap);
+  put(out, "overlap_ratio", rank.overlap);
+  put(out, "transfer_overlap_ratio", rank.transfer_overlap);
   return out;
 }
 
@@ -35,13 +30,13 @@ nlohmann::ordered_json overlap_json(const OverlapSection& section) {
   for (const RankOverlap& rank : section.ranks) out["ranks"].push_back(rank_json(rank));
   out["steps"] = Json::array();
   for (const StepOverlap& step : section.steps)
-                                            {"grid", kernel.grid},
-                                            {"block", kernel.block},
     out["steps"].push_back(
         Json{{"index", step.step}, {"comm_ns", step.comm_ns}, {"overlapped_ns", step.overlapped_ns}});
   out["contended_kernels"] = Json::array();
   for (const ContendedKernel& kernel : section.contended)
     out["contended_kernels"].push_back(Json{{"name", kernel.name},
+                                            {"grid", kernel.grid},
+                                            {"block", kernel.block},
                                             {"beside", kernel.beside},
                                             {"alone", kernel.alone},
                                             {"median_beside_ns", kernel.median_beside_ns},
