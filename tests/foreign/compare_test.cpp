@@ -18,7 +18,7 @@ std::string long_kernel(const RunDigest& run) {
     const auto of_name = [&](const KeySeries& other) { return other.key.name == series.key.name; };
     std::int64_t sum = 0;
     std::int64_t steps = 0;
-    for (const std::int64_t ns : series.per_step_ns) sum += ns;
+    for (const StepTime& time : series.per_step) sum += time.ns;
     for (const std::int64_t ns : run.step_walls_ns) steps += ns;
     return series.key.kind == KeyKind::kernel && sum * 80 > steps && std::ranges::count_if(run.keys, of_name) == 1;
   };
@@ -59,7 +59,7 @@ TEST_P(RealRuns, FindNothingInThemselvesAndExactlyTheOneKernelThatIsSlower) {
   ASSERT_EQ(found.keys.changed.size(), 1U);
   EXPECT_EQ(found.keys.changed.front().key.name, kernel);
   EXPECT_NEAR(
-      static_cast<double>(found.keys.changed.front().b_ns) / static_cast<double>(found.keys.changed.front().a_ns),
+      static_cast<double>(*found.keys.changed.front().b_ns) / static_cast<double>(*found.keys.changed.front().a_ns),
       factor, 0.001);
   EXPECT_TRUE(found.keys.appeared.empty() && found.keys.gone.empty());
   EXPECT_GT(found.split->all.change_ns(SplitPart::compute), 0);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "analyses/statistics.h"
@@ -42,7 +42,13 @@ class KeyComparer {
  public:
   KeyComparer(const RunDigest& a, const RunDigest& b)
       : ranks_a_(ranks_in_sums(a)), ranks_b_(ranks_in_sums(b)), pairs_(paired(a.keys, b.keys)) {
-    has_steps_ = !a.step_walls_ns.empty() && !b.step_walls_ns.empty();
+    steps_a_ = a.step_walls_ns.size();
+    steps_b_ = b.step_walls_ns.size();
+    has_steps_ = steps_a_ > 0 && steps_b_ > 0;
+    result_.why_no_mean_a = why_no_mean(a);
+    result_.why_no_mean_b = why_no_mean(b);
+    result_.calls_a = calls_of(a);
+    result_.calls_b = calls_of(b);
     if (has_steps_)
       result_.least_change_ns =
           std::max<std::int64_t>(1, std::llround(least_change * static_cast<double>(median(a.step_walls_ns))));
@@ -55,7 +61,7 @@ class KeyComparer {
     for (const Pair& pair : pairs_) {
       KeyChange change = change_of(pair);
       if (pair.a == nullptr || pair.b == nullptr) {
-        one_sided(std::move(change), pair.a == nullptr);
+        one_sided(std::move(change), pair.a == nullptr ? Side::b : Side::a);
         continue;
       }
       ++result_.in_both;
@@ -64,7 +70,7 @@ class KeyComparer {
         continue;
       }
       // What is smaller on both sides cannot have changed by enough; it must not dilute the tests either.
-      if (std::max(change.a_ns, change.b_ns) < result_.least_change_ns) continue;
+      if (change.longest_ns() < result_.least_change_ns) continue;
       large.push_back(std::move(change));
       if (result_.not_tested.empty()) chances.push_back(chance_of(pair));
     }
@@ -74,6 +80,16 @@ class KeyComparer {
   }
 
  private:
+  /// The run that has a key.
+  enum class Side : std::uint8_t { a, b };
+
+  static std::string why_no_mean(const RunDigest& run) {
+    if (!run.step_walls_ns.empty()) return {};
+    return run.report.steps ? "no step counts" : run.report.steps.error().why;
+  }
+  static std::string calls_of(const RunDigest& run) {
+    return run.step_walls_ns.empty() ? "the whole recording" : counted(run.step_walls_ns.size(), "counted step");
+  }
   void note_steps(const RunDigest& a, const RunDigest& b) {
     for (const RunDigest* run : {&a, &b}) {
       if (run->step_walls_ns.size() >= least_steps || !result_.not_tested.empty()) continue;
@@ -82,31 +98,35 @@ class KeyComparer {
     }
   }
 
-  static std::int64_t mean_of(const KeySeries& series, std::int64_t ranks) {
-    if (series.per_step_ns.empty()) return 0;
-    const auto sum = std::accumulate(series.per_step_ns.begin(), series.per_step_ns.end(), std::int64_t{0});
-    const auto parts = ranks * static_cast<std::int64_t>(series.per_step_ns.size());
+  /// Nothing without steps; 0 where the run lacks the key.
+  static std::optional<std::int64_t> mean_of(const KeySeries* series, std::int64_t ranks, std::size_t steps) {
+    if (steps == 0) return std::nullopt;
+    if (series == nullptr) return 0;
+    std::int64_t sum = 0;
+    for (const StepTime& time : series->per_step) sum += time.ns;
+    const auto parts = ranks * static_cast<std::int64_t>(steps);
     return (sum + parts / 2) / parts;
   }
 
   [[nodiscard]] KeyChange change_of(const Pair& pair) const {
     KeyChange change;
     change.key = pair.a != nullptr ? pair.a->key : pair.b->key;
+    change.a_ns = mean_of(pair.a, ranks_a_, steps_a_);
+    change.b_ns = mean_of(pair.b, ranks_b_, steps_b_);
     if (pair.a != nullptr) {
-      change.a_ns = mean_of(*pair.a, ranks_a_);
       change.median_a_ns = pair.a->median_ns;
       change.count_a = pair.a->count;
     }
     if (pair.b != nullptr) {
-      change.b_ns = mean_of(*pair.b, ranks_b_);
       change.median_b_ns = pair.b->median_ns;
       change.count_b = pair.b->count;
     }
     return change;
   }
 
-  void one_sided(KeyChange change, bool is_new) {
-    if (std::max(change.a_ns, change.b_ns) < result_.least_change_ns) {
+  void one_sided(KeyChange change, Side side) {
+    const bool is_new = side == Side::b;
+    if (change.longest_ns() < result_.least_change_ns) {
       ++(is_new ? result_.small_appeared : result_.small_gone);
     } else {
       (is_new ? result_.appeared : result_.gone).push_back(std::move(change));
@@ -114,13 +134,13 @@ class KeyComparer {
   }
 
   [[nodiscard]] double chance_of(const Pair& pair) const {
-    const auto per_rank = [](const KeySeries& series, std::int64_t ranks) {
-      std::vector<double> values;
-      for (const std::int64_t ns : series.per_step_ns)
-        values.push_back(static_cast<double>(ns) / static_cast<double>(ranks));
+    const auto per_rank = [](const KeySeries& series, std::size_t steps, std::int64_t ranks) {
+      std::vector<double> values(steps, 0.0);
+      for (const StepTime& time : series.per_step)
+        values[time.step] = static_cast<double>(time.ns) / static_cast<double>(ranks);
       return values;
     };
-    return mann_whitney(per_rank(*pair.a, ranks_a_), per_rank(*pair.b, ranks_b_)).p;
+    return mann_whitney(per_rank(*pair.a, steps_a_, ranks_a_), per_rank(*pair.b, steps_b_, ranks_b_)).p;
   }
 
   /// `chances` is parallel to `large`, or empty where there are too few steps to test.
@@ -160,6 +180,8 @@ class KeyComparer {
   std::int64_t ranks_a_;
   std::int64_t ranks_b_;
   std::vector<Pair> pairs_;
+  std::size_t steps_a_ = 0;
+  std::size_t steps_b_ = 0;
   bool has_steps_ = false;
   KeyComparison result_;
 };

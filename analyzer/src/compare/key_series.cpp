@@ -8,6 +8,7 @@
 #include "analyses/kernel_keys.h"
 #include "analyses/range_walk.h"
 #include "analyses/statistics.h"
+#include "analyses/text_of.h"
 #include "compare/step_slots.h"
 #include "rankscope/core/format.h"
 
@@ -16,9 +17,23 @@ namespace {
 
 /// Times of one key as they come in.
 struct Tally {
-  std::vector<std::int64_t> per_step_ns;
+  std::vector<StepTime> per_step;  // in any order until sorted() puts it in one
   std::vector<std::int64_t> durations_ns;
 };
+
+/// By step, each once.
+std::vector<StepTime> sorted(std::vector<StepTime> times) {
+  std::ranges::stable_sort(times, {}, &StepTime::step);
+  std::vector<StepTime> sums;
+  for (const StepTime& time : times) {
+    if (!sums.empty() && sums.back().step == time.step)
+      sums.back().ns += time.ns;
+    else
+      sums.push_back(time);
+  }
+  sums.shrink_to_fit();
+  return sums;
+}
 
 KeyKind kind_of(ActivityClass kind) {
   switch (kind) {
@@ -37,7 +52,6 @@ class Collection {
   Collection(const Run& run, const Report& report, const ReportOptions& options)
       : run_(run), options_(options), has_steps_(report.steps && !counted_steps(*report.steps).empty()) {
     if (!has_steps_) return;
-    steps_ = counted_steps(*report.steps).size();
     for (const RankId rank : run.ranks()) slots_.emplace(rank, StepSlots{*report.steps, rank});
   }
 
@@ -81,7 +95,7 @@ class Collection {
     }
     const KeyKind shown = kind == RangeKind::operators ? KeyKind::op : KeyKind::annotation;
     for (auto& [key, tally] : tallies)
-      if (!tally.durations_ns.empty() || !tally.per_step_ns.empty())
+      if (!tally.durations_ns.empty() || !tally.per_step.empty())
         take({shown, text(key.name), text(key.shapes)}, std::move(tally));
   }
 
@@ -103,14 +117,19 @@ class Collection {
       if (unit.why_no_wait.empty()) add(KeyKind::wait, unit.wait_ns);
       if (unit.why_no_transfer.empty()) add(KeyKind::transfer, unit.transfer_ns * members);
     }
-    for (auto& [key, tally] : tallies) take(key, std::move(tally));
+    while (!tallies.empty()) {
+      auto node = tallies.extract(tallies.begin());
+      take(std::move(node.key()), std::move(node.mapped()));
+    }
   }
 
   std::vector<KeySeries> finish() && {
     std::vector<KeySeries> all;
-    for (auto& [key, tally] : all_) {
-      const auto count = static_cast<std::int64_t>(tally.durations_ns.size());
-      all.push_back({key, std::move(tally.per_step_ns), count, median(tally.durations_ns)});
+    while (!all_.empty()) {
+      auto node = all_.extract(all_.begin());
+      const Tally& tally = node.mapped();
+      all.push_back({std::move(node.key()), sorted(std::move(node.mapped().per_step)),
+                     static_cast<std::int64_t>(tally.durations_ns.size()), median(tally.durations_ns)});
     }
     return all;
   }
@@ -122,13 +141,16 @@ class Collection {
     return has_steps_ ? slots_.at(rank).at(begin) : std::nullopt;
   }
   static void happen(Tally& tally, std::int64_t ns) { tally.durations_ns.push_back(ns); }
-  void spend(Tally& tally, std::optional<std::size_t> slot, std::int64_t ns) const {
+  static void spend(Tally& tally, std::optional<std::size_t> slot, std::int64_t ns) {
     if (!slot) return;
-    if (tally.per_step_ns.empty()) tally.per_step_ns.resize(steps_);
-    tally.per_step_ns[*slot] += ns;
+    const auto step = static_cast<std::uint32_t>(*slot);
+    if (!tally.per_step.empty() && tally.per_step.back().step == step)
+      tally.per_step.back().ns += ns;
+    else
+      tally.per_step.push_back({step, ns});
   }
 
-  [[nodiscard]] std::string text(StringId id) const { return id.is_set() ? std::string{run_.text(id)} : std::string{}; }
+  [[nodiscard]] std::string text(StringId id) const { return text_of(run_, id); }
   [[nodiscard]] std::string shape_text(const KernelKey& key) const {
     if (!key.grid.is_set() && !key.block.is_set()) return {};
     return format("grid {}, block {}", text(key.grid), text(key.block));
@@ -136,17 +158,16 @@ class Collection {
 
   /// Different ids may read alike.
   void take(CompareKey key, Tally tally) {
-    Tally& known = all_[std::move(key)];
-    if (known.per_step_ns.empty()) known.per_step_ns.resize(steps_);
-    for (std::size_t step = 0; step < tally.per_step_ns.size(); ++step)
-      known.per_step_ns[step] += tally.per_step_ns[step];
+    const auto [at, added] = all_.try_emplace(std::move(key), std::move(tally));
+    if (added) return;
+    Tally& known = at->second;
+    known.per_step.insert(known.per_step.end(), tally.per_step.begin(), tally.per_step.end());
     known.durations_ns.insert(known.durations_ns.end(), tally.durations_ns.begin(), tally.durations_ns.end());
   }
 
   const Run& run_;
   const ReportOptions& options_;
   bool has_steps_;
-  std::size_t steps_ = 0;
   std::map<RankId, StepSlots> slots_;
   std::map<CompareKey, Tally> all_;
 };

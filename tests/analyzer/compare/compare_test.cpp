@@ -76,7 +76,7 @@ TEST(Compare, OneKernelThatIsTwentyPercentSlowerIsExactlyWhatIsFound) {
   EXPECT_NEAR(*found.steps.change, 0.06, 0.005);
   ASSERT_THAT(names_of(found.keys.changed), ElementsAre("softmax"));
   const KeyChange& key = found.keys.changed.front();
-  EXPECT_NEAR(static_cast<double>(key.b_ns) / static_cast<double>(key.a_ns), 1.2, 1e-6);
+  EXPECT_NEAR(static_cast<double>(*key.b_ns) / static_cast<double>(*key.a_ns), 1.2, 1e-6);
   EXPECT_EQ(key.key.detail, "grid [8,1,1], block [128,1,1]");
   EXPECT_LT(*key.q, 0.001);
   EXPECT_EQ(found.keys.maybe_chance, 0);
@@ -197,6 +197,43 @@ TEST(Compare, WithoutStepsOnlyMediansAreCompared) {
   EXPECT_THAT(found.keys.changed, IsEmpty());
   ASSERT_THAT(names_of(found.keys.medians), ElementsAre("gemm"));
   EXPECT_EQ(found.keys.medians.front().median_b_ns, 150);
+  EXPECT_FALSE(found.keys.medians.front().a_ns) << "nothing per step without steps";
+  EXPECT_FALSE(found.keys.medians.front().b_ns);
+  EXPECT_EQ(found.keys.why_no_mean_a, "no step marks were recorded");
+}
+
+TEST(Compare, CallsOfStepsAndOfAWholeRecordingAreToldApart) {
+  const std::string kernels =
+      "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
+      "0 compute 0 40 gemm lane=s7\n0 compute 100 140 gemm lane=s7\n0 compute 200 240 gemm lane=s7\n";
+  const std::string steps = "0 step 0 100 step index=0 lane=main\n0 step 100 200 step index=1 lane=main\n";
+  const Comparison found = compare_runs(*run_of(kernels + steps), *run_of(kernels));
+  EXPECT_EQ(found.keys.calls_a, "2 counted steps");
+  EXPECT_EQ(found.keys.calls_b, "the whole recording");
+  EXPECT_EQ(found.keys.why_no_mean_a, "");
+  EXPECT_EQ(found.keys.why_no_mean_b, "no step marks were recorded");
+}
+
+TEST(Compare, AnOpenRangeOfStepsEndsWhereEachRunEnds) {
+  ReportOptions options;
+  options.steps = {5, to_the_end};
+  const Comparison found =
+      compare(digest(*make({.steps = 20}), options, {"A", "a"}), digest(*make({.steps = 30}), options, {"B", "b"}));
+  EXPECT_EQ(found.asked_for.steps, (StepRange{5, to_the_end})) << "19 is the last of A only";
+}
+
+TEST(Compare, AKeyTakesRoomForTheStepsThatHaveItAlone) {
+  std::string text = gpu_text(20, 1);
+  const RunDigest few = digest(*run_of(text), {}, {"A", "a"});
+  for (const KeySeries& series : few.keys) EXPECT_EQ(series.per_step.size(), 20U) << series.key.name;
+  const auto first = few.report.steps->windows.front().window;
+  text += format("0 compute {} {} once lane=s7\n", ns_of(first.begin), ns_of(first.begin) + 10);
+  const RunDigest more = digest(*run_of(text), {}, {"A", "a"});
+  const auto once = std::ranges::find(more.keys, "once", [](const KeySeries& series) { return series.key.name; });
+  ASSERT_NE(once, more.keys.end());
+  ASSERT_EQ(once->per_step.size(), 1U);
+  EXPECT_EQ(once->per_step.front().step, 0U);
+  EXPECT_EQ(once->per_step.front().ns, 10);
 }
 
 TEST(Compare, RunsOfDifferentSizePairTheirPeersAndSayHowTheyScale) {

@@ -68,6 +68,52 @@ TEST(ComparisonJson, TheGateIsInItWithItsLimit) {
   EXPECT_THAT(json.at("summary").get<std::string>(), HasSubstr("FAIL: "));
 }
 
+TEST(ComparisonJson, WithoutStepsNoMeanIsCalledMeasured) {
+  const auto digest_of = [](int ns) {
+    const auto run = testing::run_of("@lane 0 s7 kind=stream number=7 device=0\n0 compute 0 " + std::to_string(ns) +
+                                     " gemm lane=s7\n");
+    return digest(*run, {}, {"A", "a"});
+  };
+  const auto json = nlohmann::json::parse(render_json({compare(digest_of(100), digest_of(150)), std::nullopt}));
+  const auto& key = json.at("keys").at("medians").at(0);
+  EXPECT_TRUE(key.at("a_ns").is_null());
+  EXPECT_TRUE(key.at("b_ns").is_null());
+  EXPECT_TRUE(key.at("change_ns").is_null());
+  EXPECT_EQ(key.at("why").at("a_ns"), "no step marks were recorded");
+  EXPECT_EQ(key.at("median_b_ns"), 150);
+}
+
+TEST(Comparison, WhatIsNotListedIsSaidInTextAndPage) {
+  Comparison comparison = slower_backward();
+  comparison.keys.maybe_chance = 3;
+  comparison.keys.small_appeared = 4;
+  comparison.findings.why_unknown = "A: it needs the time of each rank";
+  comparison.asked_for.steps = {5, to_the_end};
+  const ComparisonView view{comparison, std::nullopt};
+  for (const std::string& shown : {render_text(view, Colour::no), render_html(view)}) {
+    EXPECT_THAT(shown, HasSubstr("3 more changed by 1 % of a step, but vary as much by chance."));
+    EXPECT_THAT(shown, HasSubstr("Below 1 % of a step each: 4 new, 0 gone."));
+    EXPECT_THAT(shown, HasSubstr("Findings were not compared: A: it needs the time of each rank."));
+    EXPECT_THAT(shown, HasSubstr("only steps from 5 on"));
+  }
+}
+
+TEST(Comparison, OnlyMoreThanHalfIsMost) {
+  Comparison comparison = slower_backward();
+  SplitMean& mean = comparison.split->all.b;
+  const SplitMean& before = comparison.split->all.a;
+  mean = before;
+  const auto add = [&mean](SplitPart part, std::int64_t ns) {
+    mean.parts_ns[static_cast<std::size_t>(part)] += ns;
+    mean.window_ns += ns;
+  };
+  add(SplitPart::compute, 4'000'000);
+  add(SplitPart::memory, 3'000'000);
+  add(SplitPart::idle_host, 3'000'000);
+  EXPECT_THAT(render_text({comparison, std::nullopt}, Colour::no),
+              HasSubstr("The largest part of it is compute: 4.00 ms more"));
+}
+
 TEST(ComparisonPage, IsWellFormedAndEscapesNames) {
   Comparison comparison = slower_backward();
   comparison.a.name.path = "<script>alert(1)</script>";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,16 @@
 
 namespace rankscope::analyzer {
 
+/// What a key took in one step, all ranks together.
+struct StepTime {
+  std::uint32_t step = 0;  ///< place among the counted steps
+  std::int64_t ns = 0;
+};
+
 /// The times of one key in one run.
 struct KeySeries {
   CompareKey key;
-  std::vector<std::int64_t> per_step_ns;  ///< all ranks together, by counted step; empty: there are no steps
+  std::vector<StepTime> per_step;  ///< of the steps that have it, ascending: most keys are in few of many steps
   std::int64_t count = 0;
   std::int64_t median_ns = 0;  ///< of a single one
 };

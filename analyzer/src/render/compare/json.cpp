@@ -1,18 +1,18 @@
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "compare/bootstrap.h"
 #include "compare/key_changes.h"
 #include "render/compare/words.h"
+#include "render/json_number.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Enough digits for a ratio, few enough that the text does not depend on the last bit.
-Json rounded(double value) { return std::round(value * 1e6) / 1e6; }
-Json rounded_or_null(const std::optional<double>& value) { return value ? rounded(*value) : Json(nullptr); }
+constexpr int digits = 6;  // enough for a ratio
+
+Json rounded_or_null(const std::optional<double>& value) { return rounded(value, digits).value_or(Json(nullptr)); }
 
 Json run_json(const ComparedRun& run) {
   Json out;
@@ -21,8 +21,7 @@ Json run_json(const ComparedRun& run) {
   out["ranks"] = run.ranks;
   out["world_size"] = run.world_size;
   out["counted_steps"] = run.counted_steps;
-  out["median_step_ns"] = run.median_ns ? Json(*run.median_ns) : Json(nullptr);
-  if (!run.median_ns) out["why"]["median_step_ns"] = run.why_no_steps;
+  put(out, "median_step_ns", run.median_ns, run.why_no_steps);
   out["losses"] = run.losses;
   return out;
 }
@@ -77,31 +76,37 @@ Json parts_json(const Section<SplitComparison>& split) {
   return out;
 }
 
-Json key_json(const KeyChange& row) {
+Json key_json(const KeyChange& row, const KeyComparison& keys) {
   Json out;
   out["kind"] = name_of(row.key.kind);
   out["name"] = row.key.name;
   if (!row.key.detail.empty()) out["detail"] = row.key.detail;
-  out.update(change_json(row.a_ns, row.b_ns));
+  put(out, "a_ns", row.a_ns, keys.why_no_mean_a);
+  put(out, "b_ns", row.b_ns, keys.why_no_mean_b);
+  const bool known = row.a_ns && row.b_ns;
+  put(out, "change_ns", known ? std::optional{row.change_ns()} : std::nullopt, "not both runs have a mean per step");
   out["count_a"] = row.count_a;
   out["count_b"] = row.count_b;
   out["median_a_ns"] = row.count_a > 0 ? Json(row.median_a_ns) : Json(nullptr);
   out["median_b_ns"] = row.count_b > 0 ? Json(row.median_b_ns) : Json(nullptr);
-  if (row.q) out["q"] = rounded(*row.q);
+  if (row.q) out["q"] = rounded(*row.q, digits);
   return out;
 }
 
 Json keys_json(const KeyComparison& keys) {
-  const auto list = [](const std::vector<KeyChange>& rows) {
+  const auto list = [&keys](const std::vector<KeyChange>& rows) {
     Json out = Json::array();
-    for (const KeyChange& row : rows) out.push_back(key_json(row));
+    for (const KeyChange& row : rows) out.push_back(key_json(row, keys));
     return out;
   };
   Json out;
   out["mean_of"] = "step and rank";
-  out["least_change_ns"] = keys.least_change_ns;
+  out["counts_of"] = {{"a", keys.calls_a}, {"b", keys.calls_b}};
+  out["least_change_ns"] = steps ? Json(keys.least_change_ns) : Json(nullptr);
+  if (!steps) out["why"]["least_change_ns"] = keys.why_no_mean_a.empty() ? keys.why_no_mean_b : keys.why_no_mean_a;
   out["in_both"] = keys.in_both;
   out["tested"] = keys.tested;
+  const bool steps = keys.least_change_ns > 0;
   if (!keys.not_tested.empty()) out["not_tested"] = keys.not_tested;
   out["changed"] = list(keys.changed);
   out["maybe_chance"] = keys.maybe_chance;
@@ -148,18 +153,18 @@ Json differences_json(const Likeness& likeness) {
 
 Json scaling_json(const Section<Scaling>& scaling) {
   if (!scaling) return {{"unavailable", scaling.error().why}};
-  return {{"computation_same_problem", rounded(scaling->same_problem)},
-          {"computation_grown_problem", rounded(scaling->grown_problem)},
-          {"parallel_a", rounded(scaling->parallel_a)},
-          {"parallel_b", rounded(scaling->parallel_b)},
-          {"global_same_problem", rounded(scaling->same_problem * scaling->parallel_b)},
-          {"global_grown_problem", rounded(scaling->grown_problem * scaling->parallel_b)}};
+  return {{"computation_same_problem", rounded(scaling->same_problem, digits)},
+          {"computation_grown_problem", rounded(scaling->grown_problem, digits)},
+          {"parallel_a", rounded(scaling->parallel_a, digits)},
+          {"parallel_b", rounded(scaling->parallel_b, digits)},
+          {"global_same_problem", rounded(scaling->same_problem * scaling->parallel_b, digits)},
+          {"global_grown_problem", rounded(scaling->grown_problem * scaling->parallel_b, digits)}};
 }
 
 Json gate_json(const Gate& gate) {
   Json out;
   out["verdict"] = name_of(gate.verdict);
-  out["max_regression"] = rounded(gate.limit);
+  out["max_regression"] = rounded(gate.limit, digits);
   if (!gate.why.empty()) out["why"] = gate.why;
   return out;
 }
