@@ -114,7 +114,7 @@ Comparison compare(const RunDigest& a, const RunDigest& b) {
   Comparison result;
   result.a = facts_of(a);
   result.b = facts_of(b);
-  result.asked_for = a.report.asked_for;
+  result.asked_for = {a.steps_asked_for, a.report.asked_for.ranks};
   result.steps = compare_steps(a, b, result.a, result.b);
   result.split = compare_splits(a, b);
   result.keys = compare_keys(a, b);

@@ -22,7 +22,7 @@ std::vector<PeerRanks> peers_of(const Run& run, const Report& report) {
 }  // namespace
 
 RunDigest digest(const Run& run, const ReportOptions& options, RunName name) {
-  RunDigest result{std::move(name), analyze(run, options), {}, {}, {}, {}};
+  RunDigest result{std::move(name), analyze(run, options), {}, options.steps, {}, {}, {}};
   for (const RankId rank : run.ranks())
     if (is_asked_for(options, rank)) result.ranks.push_back(rank);
   if (result.report.steps)

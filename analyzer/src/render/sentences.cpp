@@ -50,7 +50,8 @@ std::string asked_for_text(const AskedFor& part) {
   std::string shown;
   if (part.steps && part.steps->first == part.steps->second) shown = format("step {}", part.steps->first);
   if (part.steps && part.steps->first != part.steps->second)
-    shown = format("steps {} to {}", part.steps->first, part.steps->second);
+    shown = part.steps->second == to_the_end ? format("steps from {} on", part.steps->first)
+                                             : format("steps {} to {}", part.steps->first, part.steps->second);
   if (!part.ranks.empty()) {
     if (!shown.empty()) shown += " of ";
     shown += ranks_text(part.ranks);
@@ -58,7 +59,6 @@ std::string asked_for_text(const AskedFor& part) {
   return format("Shown: only {}. Ranks are compared with all others; data quality is that of the whole run.", shown);
 }
 
-std::string basis_of(const StragglersSection& section) {
 std::string without_steps_text(const Report& report) {
   std::vector<RankId> without;
   if (report.rank_rows)
@@ -75,6 +75,7 @@ std::int64_t steps_of(const std::vector<const RankRow*>& rows) {
   return static_cast<std::int64_t>(most);
 }
 
+std::string basis_of(const StragglersSection& section) {
   auto basis = printable(section.compared);
   if (section.smallest_detectable && section.cannot_tell.empty()) {
     basis += format(" A rank slower by {} or more in two thirds of the steps would be found.",

@@ -34,7 +34,8 @@ struct PeerRanks {
 struct RunDigest {
   RunName name;
   Report report;
-  std::vector<RankId> ranks;  ///< those asked for
+  std::vector<RankId> ranks;                 ///< those asked for
+  std::optional<StepRange> steps_asked_for;  ///< as asked
   std::vector<std::int64_t> step_walls_ns;
   std::vector<KeySeries> keys;   ///< by key
   std::vector<PeerRanks> peers;  ///< of the ranks that have steps

@@ -48,6 +48,11 @@ Json ranks_json(const std::vector<RankId>& ranks) {
   return list;
 }
 
+/// A range to the end has none that holds for both runs.
+Json steps_asked_for_json(const StepRange& steps) {
+  return {steps.first, steps.second == to_the_end ? Json(nullptr) : Json(steps.second)};
+}
+
 Json change_json(std::int64_t a, std::int64_t b) { return {{"a_ns", a}, {"b_ns", b}, {"change_ns", b - a}}; }
 
 Json split_json(const SplitChange& row) {
@@ -99,6 +104,7 @@ Json keys_json(const KeyComparison& keys) {
     for (const KeyChange& row : rows) out.push_back(key_json(row, keys));
     return out;
   };
+  const bool steps = keys.least_change_ns > 0;
   Json out;
   out["mean_of"] = "step and rank";
   out["counts_of"] = {{"a", keys.calls_a}, {"b", keys.calls_b}};
@@ -106,7 +112,6 @@ Json keys_json(const KeyComparison& keys) {
   if (!steps) out["why"]["least_change_ns"] = keys.why_no_mean_a.empty() ? keys.why_no_mean_b : keys.why_no_mean_a;
   out["in_both"] = keys.in_both;
   out["tested"] = keys.tested;
-  const bool steps = keys.least_change_ns > 0;
   if (!keys.not_tested.empty()) out["not_tested"] = keys.not_tested;
   out["changed"] = list(keys.changed);
   out["maybe_chance"] = keys.maybe_chance;
@@ -179,8 +184,7 @@ std::string render_json(const ComparisonView& view) {
   out["summary"] = verdict_line(view);
   out["a"] = run_json(comparison.a);
   out["b"] = run_json(comparison.b);
-  if (comparison.asked_for.steps)
-    out["asked_for"]["steps"] = {comparison.asked_for.steps->first, comparison.asked_for.steps->second};
+  if (comparison.asked_for.steps) out["asked_for"]["steps"] = steps_asked_for_json(*comparison.asked_for.steps);
   if (!comparison.asked_for.ranks.empty()) out["asked_for"]["ranks"] = ranks_json(comparison.asked_for.ranks);
   out["step_time"] = steps_json(comparison.steps);
   out["parts"] = parts_json(comparison.split);
