@@ -52,7 +52,10 @@ void write_runs(Writer& page, const ComparisonView& view) {
   if (const std::string scaling = scaling_text(comparison); !scaling.empty()) page.element("p", scaling);
 }
 
-void write_keys(Writer& page, const ComparisonView& view) { html::write_noted_tables(page, key_tables(view)); }
+void write_keys(Writer& page, const ComparisonView& view) {
+  html::write_noted_tables(page, key_tables(view));
+  for (const std::string& sentence : unlisted_keys(view.comparison.keys)) page.element("p", sentence);
+}
 void write_differences(Writer& page, const ComparisonView& view) {
   html::write_noted_tables(page, difference_tables(view));
 }
@@ -138,7 +141,11 @@ void write_split(Writer& page, const ComparisonView& view) {
   html::write_noted_tables(page, split_tables(view));
 }
 
-void write_findings(Writer& page, const ComparisonView& view) { html::write_noted_tables(page, finding_tables(view)); }
+void write_findings(Writer& page, const ComparisonView& view) {
+  if (const std::string why = findings_unknown(view.comparison.findings); !why.empty()) page.element("p", why);
+  html::write_noted_tables(page, finding_tables(view));
+  html::write_noted_tables(page, memory_tables(view));
+}
 
 struct PageSection {
   std::string_view id;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "analyses/apportion.h"
@@ -85,7 +87,8 @@ NotedTable ranks_table(const ComparisonView& view) {
   for (const SplitChange& row : split.ranks) rows.push_back(&row);
   if (rows.size() > limit) {
     std::ranges::stable_sort(rows, {}, [](const SplitChange* row) { return -std::abs(row->window_change_ns()); });
-    noted.notes.push_back(format("{} more, which changed less; the JSON has all.", rows.size() - limit));
+    noted.notes.emplace_back("Shown: those that changed most.");
+    noted.left_out = left_out(rows.size(), limit);
     rows.resize(limit);
   }
   for (const SplitChange* row : rows) {
@@ -110,6 +113,7 @@ std::string each_text(const KeyChange& row) {
   return format("{} → {}", duration_text(row.median_a_ns), duration_text(row.median_b_ns));
 }
 
+/// Of runs with steps.
 Table key_table(const ComparisonView& view, const std::vector<KeyChange>& keys) {
   Table table{{{"name", Align::left, widest_name},
                {"kind", Align::left},
@@ -124,9 +128,9 @@ Table key_table(const ComparisonView& view, const std::vector<KeyChange>& keys) 
   for (const KeyChange& row : std::span{keys}.first(std::min(view.top, keys.size()))) {
     table.rows.push_back({{key_name(row.key)},
                           {std::string{words_of(row.key.kind)}},
-                          {whole.ms(row.a_ns)},
-                          {whole.ms(row.b_ns)},
-                          {percent_of(row.change_ns(), row.a_ns), tone_of_change(row.change_ns(), step)},
+                          {whole.ms(row.a_ns.value_or(0))},
+                          {whole.ms(row.b_ns.value_or(0))},
+                          {percent_of(row.change_ns(), row.a_ns.value_or(0)), tone_of_change(row.change_ns(), step)},
                           {percent_of(row.change_ns(), step)},
                           {each_text(row)}});
   }
@@ -136,16 +140,17 @@ Table key_table(const ComparisonView& view, const std::vector<KeyChange>& keys) 
 /// Grids, blocks and inputs where they tell rows of one name apart.
 void note_details(const ComparisonView& view, const std::vector<KeyChange>& keys, NotedTable& noted) {
   const auto shown = std::span{keys}.first(std::min(view.top, keys.size()));
-  for (const KeyChange& row : shown) {
-    const std::string name = key_name(row.key);
-    const auto same = [&](const KeyChange& other) { return key_name(other.key) == name; };
+  std::vector<std::string> names;
+  std::map<std::string_view, std::size_t> rows_of_name;
+  names.reserve(shown.size());
+  for (const KeyChange& row : shown) ++rows_of_name[names.emplace_back(key_name(row.key))];
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const KeyChange& row = shown[i];
     const bool of_group = row.key.kind == KeyKind::wait || row.key.kind == KeyKind::transfer;
-    if (!of_group && !row.key.detail.empty() && std::ranges::count_if(shown, same) > 1)
-      noted.notes.push_back(
-          format("{} ({}): {}", name, Means{}.ms(std::max(row.a_ns, row.b_ns)), printable(row.key.detail)));
+    if (!of_group && !row.key.detail.empty() && rows_of_name[names[i]] > 1)
+      noted.notes.push_back(format("{} ({}): {}", names[i], Means{}.ms(row.longest_ns()), printable(row.key.detail)));
   }
-  if (keys.size() > view.top)
-    noted.notes.push_back(format("{} more; --top {} shows all.", keys.size() - view.top, keys.size()));
+  noted.left_out = left_out(keys.size(), view.top);
 }
 
 NotedTable changed_table(const ComparisonView& view) {
@@ -193,8 +198,11 @@ NotedTable single_table(const ComparisonView& view, std::string title, const std
          {median(row.median_b_ns, row.count_b)},
          {both ? percent_of(row.median_b_ns - row.median_a_ns, row.median_a_ns) : std::string{none}}});
   }
-  if (keys.size() > view.top)
-    noted.notes.push_back(format("{} more; --top {} shows all.", keys.size() - view.top, keys.size()));
+  const KeyComparison& all = view.comparison.keys;
+  if (all.calls_a != all.calls_b)
+    noted.notes.push_back(
+        format("The calls are not of equally much: {} of {}, {} of {}.", all.calls_a, a, all.calls_b, b));
+  noted.left_out = left_out(keys.size(), view.top);
   return noted;
 }
 
@@ -226,7 +234,6 @@ std::vector<NotedTable> key_tables(const ComparisonView& view) {
 
 std::vector<NotedTable> finding_tables(const ComparisonView& view) {
   const ComparedFindings& findings = view.comparison.findings;
-  std::vector<NotedTable> tables;
   NotedTable noted{"Findings that came and went", "",
                    Table{{{"only in", Align::left}, {"severity", Align::left}, {"finding", Align::left, 70}}, {}}};
   const auto add = [&noted](const ComparedRun& run, const std::vector<Finding>& rows) {
@@ -236,34 +243,33 @@ std::vector<NotedTable> finding_tables(const ComparisonView& view) {
   };
   add(view.comparison.b, findings.came);
   add(view.comparison.a, findings.went);
+  if (noted.table.rows.empty()) return {};
   if (findings.in_both > 0) noted.notes.push_back(format("In both: {}.", counted(findings.in_both, "finding")));
-  if (!noted.table.rows.empty()) tables.push_back(std::move(noted));
-  if (view.comparison.memory.empty()) return tables;
-  NotedTable memory{"Memory", "peaks",
-                    Table{{{"who", Align::left},
-                           {"allocated " + title_of(view.comparison.a)},
-                           {title_of(view.comparison.b)},
-                           {"in %"},
-                           {"reserved " + title_of(view.comparison.a)},
-                           {title_of(view.comparison.b)},
-                           {"in %"}},
-                          {}},
-                    left_out(view.comparison.memory.size(), std::max(most_ranks, view.top))};
+  return {std::move(noted)};
+}
+
+std::vector<NotedTable> memory_tables(const ComparisonView& view) {
+  const std::vector<MemoryChange>& changes = view.comparison.memory;
+  if (changes.empty()) return {};
+  const std::string a = title_of(view.comparison.a);
+  const std::string b = title_of(view.comparison.b);
+  NotedTable noted{
+      "Memory", "peaks",
+      Table{{{"who", Align::left}, {"allocated " + a}, {b}, {"in %"}, {"reserved " + a}, {b}, {"in %"}}, {}},
+      left_out(changes.size(), std::max(most_ranks, view.top))};
   const auto bytes = [](std::optional<std::int64_t> value) { return value ? bytes_text(*value) : std::string{none}; };
-  const auto change = [](std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
-    return a && b ? percent_of(*b - *a, *a) : std::string{none};
+  const auto change = [](std::optional<std::int64_t> before, std::optional<std::int64_t> after) {
+    return before && after ? percent_of(*after - *before, *before) : std::string{none};
   };
-  for (const MemoryChange& row :
-       std::span{view.comparison.memory}.first(view.comparison.memory.size() - memory.left_out.rows))
-    memory.table.rows.push_back({{row.who},
-                                 {bytes(row.allocated_a)},
-                                 {bytes(row.allocated_b)},
-                                 {change(row.allocated_a, row.allocated_b)},
-                                 {bytes(row.reserved_a)},
-                                 {bytes(row.reserved_b)},
-                                 {change(row.reserved_a, row.reserved_b)}});
-  tables.push_back(std::move(memory));
-  return tables;
+  for (const MemoryChange& row : std::span{changes}.first(changes.size() - noted.left_out.rows))
+    noted.table.rows.push_back({{row.who},
+                                {bytes(row.allocated_a)},
+                                {bytes(row.allocated_b)},
+                                {change(row.allocated_a, row.allocated_b)},
+                                {bytes(row.reserved_a)},
+                                {bytes(row.reserved_b)},
+                                {change(row.reserved_a, row.reserved_b)}});
+  return {std::move(noted)};
 }
 
 std::vector<NotedTable> difference_tables(const ComparisonView& view) {

@@ -12,8 +12,10 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::vector<NotedTable> split_tables(const ComparisonView& view);
 /// Kernels, operators and operations of groups that changed, are new or gone.
 [[nodiscard]] std::vector<NotedTable> key_tables(const ComparisonView& view);
-/// Findings that only one of the runs has, and peaks of memory in both; nothing where there are none.
+/// Findings that only one of the runs has; nothing where there are none.
 [[nodiscard]] std::vector<NotedTable> finding_tables(const ComparisonView& view);
+/// Peaks of memory in both; nothing where it was not recorded in both.
+[[nodiscard]] std::vector<NotedTable> memory_tables(const ComparisonView& view);
 /// What the runs state otherwise than each other; nothing if they state the same.
 [[nodiscard]] std::vector<NotedTable> difference_tables(const ComparisonView& view);
 

@@ -14,12 +14,9 @@ void add_run(Page& page, const ComparedRun& run) {
 
 /// What could not be compared, and the small changes that are not listed.
 void add_rest(Page& page, const Comparison& comparison) {
-  const KeyComparison& keys = comparison.keys;
   if (!comparison.split) page.paragraph(format("No parts of steps: {}.", printable(comparison.split.error().why)));
-  if (keys.maybe_chance > 0)
-    page.paragraph(format("{} more changed by 1 % of a step, but vary as much by chance.", keys.maybe_chance));
-  if (keys.small_appeared + keys.small_gone > 0)
-    page.paragraph(format("Below 1 % of a step each: {} new, {} gone.", keys.small_appeared, keys.small_gone));
+  for (const std::string& sentence : unlisted_keys(comparison.keys)) page.paragraph(sentence);
+  if (const std::string why = findings_unknown(comparison.findings); !why.empty()) page.paragraph(why);
   if (const std::string scaling = scaling_text(comparison); !scaling.empty()) page.paragraph(scaling);
 }
 
@@ -37,7 +34,7 @@ std::string render_text(const ComparisonView& view, Colour colour) {
   add_run(page, comparison.b);
   if (const std::string part = asked_for_text(comparison.asked_for); !part.empty()) page.paragraph(part, Tone::warning);
   for (const std::string& caveat : caveats_of(comparison)) page.paragraph(caveat, Tone::faint);
-  for (const auto tables : {key_tables, split_tables, finding_tables, difference_tables})
+  for (const auto tables : {key_tables, split_tables, finding_tables, memory_tables, difference_tables})
     add_noted_tables(page, tables(view));
   page.blank();
   add_rest(page, comparison);

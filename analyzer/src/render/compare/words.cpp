@@ -43,8 +43,10 @@ std::string largest_part(const Comparison& comparison) {
     if (const auto part = static_cast<SplitPart>(i); sign * all.change_ns(part) > sign * all.change_ns(largest))
       largest = part;
   if (sign * all.change_ns(largest) <= 0) return {};
-  return format("Most of it is {}: {} {} per step and rank.", words_of(largest),
-                duration_text(sign * all.change_ns(largest)), sign > 0 ? "more" : "less");
+  const std::int64_t part_ns = sign * all.change_ns(largest);
+  const bool most = 2 * part_ns > sign * all.window_change_ns();
+  return format("{} is {}: {} {} per step and rank.", most ? "Most of it" : "The largest part of it", words_of(largest),
+                duration_text(part_ns), sign > 0 ? "more" : "less");
 }
 
 std::string keys_sentence(const KeyComparison& keys) {
@@ -236,6 +238,20 @@ std::vector<std::string> caveats_of(const Comparison& comparison) {
   add(loss_sentence(comparison.b));
   add(std::string{one_run_a_side});
   return sentences;
+}
+
+std::vector<std::string> unlisted_keys(const KeyComparison& keys) {
+  std::vector<std::string> sentences;
+  if (keys.maybe_chance > 0)
+    sentences.push_back(format("{} more changed by 1 % of a step, but vary as much by chance.", keys.maybe_chance));
+  if (keys.small_appeared + keys.small_gone > 0)
+    sentences.push_back(format("Below 1 % of a step each: {} new, {} gone.", keys.small_appeared, keys.small_gone));
+  return sentences;
+}
+
+std::string findings_unknown(const ComparedFindings& findings) {
+  if (findings.why_unknown.empty()) return {};
+  return format("Findings were not compared: {}.", printable(findings.why_unknown));
 }
 
 std::string facts_text(const ComparedRun& run) {

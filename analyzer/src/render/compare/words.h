@@ -21,6 +21,10 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::string facts_text(const ComparedRun& run);
 /// Label of a run as title of a column: "A", "baseline".
 [[nodiscard]] std::string title_of(const ComparedRun& run);
+/// Small changes and those that may be chance, which no table lists; each a sentence.
+[[nodiscard]] std::vector<std::string> unlisted_keys(const KeyComparison& keys);
+/// Why findings were not compared; empty if they were.
+[[nodiscard]] std::string findings_unknown(const ComparedFindings& findings);
 /// Of runs with different numbers of ranks; empty if they have equally many.
 [[nodiscard]] std::string scaling_text(const Comparison& comparison);
 
