@@ -45,7 +45,10 @@ bool is_two_shot_reduce_scatter(std::string_view name) {
   if (at == std::string_view::npos) return false;
   name = name.substr(at, name.find('>', at) - at);
   for (int skipped = 0; skipped < 3; ++skipped) name.remove_prefix(std::min(name.find(',') + 1, name.size()));
-  return name.starts_with(" true");
+  name = name.substr(std::min(name.find_first_not_of(' '), name.size()));
+  // "(bool)1" is how Nsight Systems demangles it.
+  return name == "true" || name == "(bool)1" || name == "1" || name.starts_with("true,") ||
+         name.starts_with("(bool)1,") || name.starts_with("1,");
 }
 
 bool any_of(std::string_view name, std::span<const std::string_view> words) {

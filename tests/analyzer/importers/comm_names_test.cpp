@@ -37,6 +37,10 @@ TEST(CommNames, KernelsOverSymmetricMemoryAreTold) {
            {"one_shot_all_reduce_kernel<float, 16, 8>", "allreduce"},
            {"two_shot_all_reduce_kernel<float, 16, 8, false, false>", "allreduce"},
            {"two_shot_all_reduce_kernel<float, 16, 8, true, false>", "reduce_scatter"},
+           {"two_shot_all_reduce_kernel<float, (int)16, (int)8, (bool)1, (bool)0>", "reduce_scatter"},
+           {"two_shot_all_reduce_kernel<float, (int)16, (int)8, (bool)0, (bool)0>", "allreduce"},
+           {"two_shot_all_reduce_kernel<float, 16, 8, 1>", "reduce_scatter"},
+           {"two_shot_all_reduce_kernel<float, 16, 8, 16>", "allreduce"},
            {"two_shot_all_reduce_kernel_inplace<c10::BFloat16, 16, 2>", "allreduce"}}) {
     EXPECT_TRUE(is_comm_kernel(of_torch(kernel))) << kernel;
     EXPECT_EQ(op_of_kernel(of_torch(kernel)).op, op) << kernel;
