@@ -71,14 +71,23 @@ NotedTable peak_table(const MemorySection& section, std::size_t most) {
   return noted;
 }
 
+std::vector<const HostMemory*> largest_hosts(const MemorySection& section, std::size_t most) {
+  std::vector<const HostMemory*> rows;
+  for (const HostMemory& host : section.hosts) rows.push_back(&host);
+  std::ranges::stable_sort(rows, std::greater{},
+                           [](const HostMemory* host) { return host->resident.bytes.value_or(0); });
+  rows.resize(std::min(most, rows.size()));
+  std::ranges::sort(rows);  // as they lie in the section
+  return rows;
+}
+
 /// Whatever the process holds of the host, allocator or not.
 void add_hosts(const MemorySection& section, std::size_t most, Table& table) {
-  for (const HostMemory& host : section.hosts) {
-    if (most-- == 0) return;
-    std::vector<Cell> cells{{format("{}", host.rank.value)}, {"host, whole process"}};
-    std::ranges::move(peak_cells(host.resident), std::back_inserter(cells));
+  for (const HostMemory* const host : largest_hosts(section, most)) {
+    std::vector<Cell> cells{{format("{}", host->rank.value)}, {"host, whole process"}};
+    std::ranges::move(peak_cells(host->resident), std::back_inserter(cells));
     cells.insert(cells.end(), 3, Cell{std::string{none}});
-    cells.push_back(growth_cell(host.growth));
+    cells.push_back(growth_cell(host->growth));
     table.rows.push_back(std::move(cells));
   }
 }
@@ -99,6 +108,9 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
   };
   if (const std::int64_t ignored = sum(&DeviceMemory::ignored); ignored > 0)
     notes.push_back(format("{} with impossible numbers left out.", counted(ignored, "event")));
+  if (section.hosts.size() > most)
+    notes.push_back(
+        format("The {} processes that held most of the host, of {}; --json has all.", most, section.hosts.size()));
   if (section.devices.size() > most)
     notes.push_back(format("The {} with the highest peaks of {}; --json has all.", most, section.devices.size()));
   for (const MemoryPeers& peers : section.peers) {

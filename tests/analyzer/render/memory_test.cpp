@@ -39,6 +39,43 @@ TEST(MemoryTables, ShowPeaksAndWhoHeldThem) {
   EXPECT_THAT(text, HasSubstr("Reserved is held by the framework"));
 }
 
+/// Twelve devices and processes, of which the last ones hold most.
+Report many_memories() {
+  Report report;
+  MemorySection section;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    DeviceMemory device;
+    device.rank = RankId{i};
+    device.allocated.bytes = (i + 1) * 1'000'000;
+    device.allocated_points = {{0, 0}, {100, (i + 1) * 1'000'000}};
+    section.devices.push_back(device);
+    HostMemory host;
+    host.rank = RankId{i};
+    host.resident.bytes = (i + 1) * 2'000'000;
+    section.hosts.push_back(host);
+  }
+  report.memory = section;
+  return report;
+}
+
+TEST(MemoryPage, DrawsThoseWithTheHighestPeaksAndSaysHowMany) {
+  const auto run = run_with_memory();
+  const std::string page = render_html(many_memories(), *run, {});
+  EXPECT_THAT(page, Not(HasSubstr("Memory over time: rank 3,")));
+  for (const int rank : {4, 11}) EXPECT_THAT(page, HasSubstr("Memory over time: rank " + std::to_string(rank) + ","));
+  EXPECT_THAT(page, HasSubstr("Drawn: the 8 with the highest peaks of 12."));
+}
+
+TEST(MemoryTables, KeepTheProcessesThatHeldMostAndSaySo) {
+  const auto run = run_with_memory();
+  ReportOptions options;
+  options.top = 3;
+  const std::string text = render_text(many_memories(), *run, options, Colour::no);
+  EXPECT_THAT(text, HasSubstr("24.0 MB"));
+  EXPECT_THAT(text, Not(HasSubstr("2.00 MB")));
+  EXPECT_THAT(text, HasSubstr("The 3 processes that held most of the host, of 12; --json has all."));
+}
+
 TEST(MemoryTables, AddUpInJson) {
   const auto run = run_with_memory();
   const Json memory = Json::parse(render_json(analyze(*run, {}), *run, {})).at("memory");

@@ -1,5 +1,6 @@
 // Memory over time, and the tables of the text report.
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -164,28 +165,56 @@ Picture picture_of(const HostMemory& host, std::size_t place) {
   return picture;
 }
 
-/// Of accelerators; where there are none of what the hosts gave out; where nothing tells that of the processes.
-std::vector<Picture> pictures_of(const MemorySection& section) {
-  std::vector<Picture> pictures;
-  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host}) {
-    for (const DeviceMemory* const memory : largest_memories(section, section.devices.size())) {
-      const bool drawn = memory->allocated_points.size() + memory->reserved_points.size() > 1;
-      if (memory->kind == kind && drawn && pictures.size() < most_charts)
-        pictures.push_back(picture_of(*memory, pictures.size()));
-    }
-    if (!pictures.empty()) return pictures;
-  }
-  for (const HostMemory& host : section.hosts)
-    if (host.points.size() > 1 && pictures.size() < most_charts) pictures.push_back(picture_of(host, pictures.size()));
+/// The rows with the largest values, in their order.
+template <class Row, class Size>
+std::vector<const Row*> largest(std::vector<const Row*> rows, Size size) {
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [&](const Row* row) { return size(*row); });
+  rows.resize(std::min(rows.size(), most_charts));
+  std::ranges::sort(rows);
+  return rows;
+}
+
+struct Pictures {
+  std::vector<Picture> drawn;
+  std::size_t of = 0;  ///< that could be drawn
+};
+
+template <class Row>
+Pictures pictures_of(const std::vector<const Row*>& rows, std::size_t of) {
+  Pictures pictures{{}, of};
+  for (const Row* const row : rows) pictures.drawn.push_back(picture_of(*row, pictures.drawn.size()));
   return pictures;
+}
+
+/// Those with the highest peaks: of accelerators; where there are none of what the hosts gave out; where nothing tells
+/// that of the processes.
+Pictures pictures_of(const MemorySection& section) {
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host}) {
+    std::vector<const DeviceMemory*> rows;
+    for (const DeviceMemory& memory : section.devices)
+      if (memory.kind == kind && memory.allocated_points.size() + memory.reserved_points.size() > 1)
+        rows.push_back(&memory);
+    const auto peak = [](const DeviceMemory& memory) {
+      return std::max(memory.allocated.bytes.value_or(0), memory.reserved.bytes.value_or(0));
+    };
+    if (!rows.empty()) return pictures_of(largest(rows, peak), rows.size());
+  }
+  std::vector<const HostMemory*> hosts;
+  for (const HostMemory& host : section.hosts)
+    if (host.points.size() > 1) hosts.push_back(&host);
+  return pictures_of(largest(hosts, [](const HostMemory& host) { return host.resident.bytes.value_or(0); }),
+                     hosts.size());
 }
 
 }  // namespace
 
 void write_memory(Writer& page, const Source& source) {
   if (!source.report.memory) return;
-  const std::vector<Picture> pictures = pictures_of(*source.report.memory);
-  for (const Picture& picture : pictures) write_picture(page, picture, source.report);
+  const Pictures pictures = pictures_of(*source.report.memory);
+  for (const Picture& picture : pictures.drawn) write_picture(page, picture, source.report);
+  if (pictures.drawn.size() < pictures.of)
+    page.element("p", format("Drawn: the {} with the highest peaks of {}.", pictures.drawn.size(), pictures.of),
+                 {{"class", "faint"}});
   write_noted_tables(page, memory_tables(source.report, most_rows(source.options)));
 }
 
