@@ -96,11 +96,46 @@ void add_details_of_torch(const Report& report, std::vector<MissingSection>& mis
                        "They cost time; they are arguments of torch.profiler.profile."});
 }
 
-/// Of CPU ranks nobody asks how far they are from the peak.
-std::string why_no_flops(const Report& report) {
-  if (!report.flops) return {};
-  const auto& ranks = report.flops->ranks;
-  return std::ranges::any_of(ranks, &RankFlops::accelerator) ? report.flops->why_no_flops : std::string{};
+struct Named {
+  std::string_view id;
+  std::string_view title;
+};
+
+// In the order in which they are said. A test checks that no analysis is left out.
+constexpr std::array sections{Named{"steps", "steps"},
+                              Named{"ranks", "time of each rank"},
+                              Named{"trend", "steps over time"},
+                              Named{"overlap", "overlap"},
+                              Named{"launches", "launches"},
+                              Named{"kernels", "kernels"},
+                              Named{"fusable", "fusable kernels"},
+                              Named{"operators", "operators"},
+                              Named{"copies", "copies"},
+                              Named{"flops", "FLOP and MFU"},
+                              Named{"memory", "memory"},
+                              Named{"collectives", "collectives"},
+                              Named{"stragglers", "slow ranks"},
+                              Named{"findings", "findings"},
+                              Named{"hta", "HTA's numbers"}};
+
+std::string_view remedy_for(const Report& report, std::string_view id) {
+  if (id == "steps") return remedy_for_steps(report);
+  if (id == "ranks") return advice_for(Wanted::time_of_ranks, report.source);
+  if (id == "memory") return advice_for(Wanted::memory, report.source);
+  if (id == "collectives") return advice_for(Wanted::collectives, report.source);
+  if (id != "stragglers") return {};
+  if (report.ranks.size() < 2) return advice_for(Wanted::all_ranks, report.source);
+  return report.steps ? std::string_view{} : remedy_for_steps(report);
+}
+
+/// Nobody misses what only an accelerator has, what was not asked for, and how far CPU ranks are from the peak.
+std::string why_missed(const Report& report, std::string_view id) {
+  if (id == "hta" && !report.hta) return {};
+  std::string why = why_missing(report, id);
+  if (id == "flops" && report.flops)
+    return std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator) ? report.flops->why_no_flops
+                                                                             : std::string{};
+  return why == no_accelerator ? std::string{} : why;
 }
 
 }  // namespace
@@ -108,27 +143,10 @@ std::string why_no_flops(const Report& report) {
 std::vector<MissingSection> missing_sections(const Report& report) {
   std::vector<MissingSection> missing;
   const bool mixed = is_mixed(report);
-  const auto add = [&](std::string_view name, const auto& section, std::string_view remedy) {
-    if (!section)
-      missing.push_back({std::string{name}, printable(section.error().why), mixed ? one_job_at_a_time : remedy});
-  };
-  add("steps", report.steps, remedy_for_steps(report));
-  add("time of each rank", report.rank_rows, advice_for(Wanted::time_of_ranks, report.source));
-  const auto add_of_device = [&](std::string_view name, const auto& section) {
-    if (!section && section.error().why != no_accelerator) add(name, section, "");
-  };
-  add_of_device("launches", report.launches);
-  add_of_device("kernels", report.kernels);
-  add_of_device("operators", report.operators);
-  add_of_device("copies", report.copies);
-  if (std::string why = why_no_flops(report); !why.empty()) missing.push_back({"FLOP and MFU", std::move(why), ""});
-  add("memory", report.memory, advice_for(Wanted::memory, report.source));
-  add("collectives", report.collectives, advice_for(Wanted::collectives, report.source));
-  add("slow ranks", report.stragglers,
-      report.ranks.size() < 2 ? advice_for(Wanted::all_ranks, report.source)
-      : report.steps          ? ""
-                              : remedy_for_steps(report));
-  add("findings", report.findings, "");
+  for (const Named& section : sections)
+    if (const std::string why = why_missed(report, section.id); !why.empty())
+      missing.push_back(
+          {std::string{section.title}, printable(why), mixed ? one_job_at_a_time : remedy_for(report, section.id)});
   add_own_details(report, missing);
   if (report.source == "kineto") add_details_of_torch(report, missing);
   for (auto row = missing.begin(); row != missing.end(); ++row) {  // each remedy once

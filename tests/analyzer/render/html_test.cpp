@@ -63,6 +63,19 @@ TEST(RenderHtml, TheFirstLinkLeadsToTheFirstSectionThatIsThere) {
   EXPECT_THAT(page, Not(HasSubstr("#verdict")));
 }
 
+TEST(RenderHtml, WhatWasAskedForByNameAndIsMissingSaysWhyAndNothingElse) {
+  const auto run = sample_run();
+  Report report = slow_report(*run);
+  report.overlap = unavailable("no communication was recorded");
+  report.flops = unavailable("something else");
+  ReportOptions options;
+  options.only = {"overlap"};
+  const auto page = render_html(report, *run, options);
+  EXPECT_THAT(page, HasSubstr("<dt>overlap</dt>"));
+  EXPECT_THAT(page, HasSubstr("o communication was recorded."));
+  EXPECT_THAT(page, Not(HasSubstr("omething else")));
+}
+
 TEST(RenderHtml, EveryTagIsClosedInItsOrder) {
   EXPECT_EQ(badly_nested(rendered(with_steps(slow_report(*sample_run())))), "");
   EXPECT_EQ(badly_nested(rendered(Report{})), "");

@@ -5,6 +5,7 @@
 
 #include "analyzer/render/sample_report.h"
 #include "rankscope/analyzer/render.h"
+#include "render/missing.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
@@ -33,7 +34,6 @@ TEST(RenderText, TheVerdictComesFirstAndNamesRankKindSizeAndGain) {
   EXPECT_THAT(text, HasSubstr("would be up to 12.0 ms (26 %) shorter."));
 }
 
-TEST(RenderText, ACleanRunWithAllSectionsHasNoProblem) {
 TEST(RenderText, EveryAnalysisThatIsMissingIsNamedWithItsReason) {
   Report report;
   report.ranks = {RankId{0}, RankId{1}};
@@ -50,6 +50,7 @@ TEST(RenderText, RanksWithoutStepsAreSaidToBeInNoSum) {
   EXPECT_THAT(rendered(report), HasSubstr("Without steps: rank 0. Their numbers are of the whole recording"));
 }
 
+TEST(RenderText, ACleanRunWithAllSectionsHasNoProblem) {
   const auto text = rendered(clean_report(*sample_run()));
   EXPECT_THAT(text, StartsWith("VERDICT\n  No problem found in 20 steps of 4 ranks."));
   EXPECT_THAT(text, HasSubstr("slower by 6.0 % or more in two thirds of the steps would have been found"));

@@ -1,5 +1,8 @@
 // How far the rest can be trusted: what was lost, what could not be computed, and what was recorded where.
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
@@ -35,7 +38,25 @@ void write_quality(Writer& page, const Source& source) {
   page.element("p", clock_text(source.report.clock), {{"class", "faint"}});
 }
 
+namespace {
+
+/// What was asked for by name, and nothing else.
+void write_why_missing(Writer& page, const Source& source) {
+  std::vector<std::pair<std::string, std::string>> missing;
+  for (const std::string& id : source.options.only)
+    if (std::string why = why_missing(source.report, id); !why.empty()) missing.emplace_back(id, std::move(why));
+  if (missing.empty()) return;
+  const auto list = page.scope("dl", {{"class", "facts"}});
+  for (const auto& [id, why] : missing) {
+    page.element("dt", id);
+    page.element("dd", sentence(why));
+  }
+}
+
+}  // namespace
+
 void write_missing(Writer& page, const Source& source) {
+  if (!source.options.only.empty()) return write_why_missing(page, source);
   const auto missing = missing_sections(source.report);
   if (missing.empty()) return;
   const auto list = page.scope("dl", {{"class", "facts"}});
