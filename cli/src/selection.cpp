@@ -71,7 +71,7 @@ void add_selection(CLI::App& app, Selection& selection) {
   app.add_flag("--include-warmup", selection.include_warm_up, "count leading slow steps, too");
   app.add_option("--top", selection.top, "length of the lists in the text")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+      ->check(CLI::Range(1, 1000000));
 }
 
 Result<analyzer::ReportOptions> options_from(const Selection& selection) {

@@ -112,9 +112,7 @@ NotedTable rank_table(const FlopsSection& section, std::size_t most) {
                                 {ratio_text(rank.coverage)},
                                 {speed_text(rank.sums.executed, rank.sums.kernels_ns)}});
   }
-  if (shown < section.ranks.size())
-    noted.notes.push_back(
-        format("{} more ranks; --top {} shows all.", section.ranks.size() - shown, section.ranks.size()));
+  noted.left_out = left_out(section.ranks.size(), most);
   return noted;
 }
 
@@ -157,10 +155,10 @@ void add_lost(const FlopsSection& section, std::vector<std::string>& notes) {
                "are left out (causal attention, gradients that nobody wants).",
                share_text(section.sums.assumed, section.sums.model)));
   if (fp32_unclear > 0)
-    notes.push_back(
-        format("{} of the FLOP are on FP32 numbers by kernels whose names do not tell their units: taken "
-               "as FP32, not as TF32.",
-               share_text(fp32_unclear, section.sums.model)));
+    notes.push_back(format(
+        "{} of the FLOP are on FP32 numbers by kernels whose names do not tell their units: taken "
+        "as FP32, not as {}.",
+        share_text(fp32_unclear, section.sums.model), words_of(Precision::fp32_matrix, section.ranks.front().device)));
 }
 
 void add_coverage(const FlopsSection& section, std::vector<std::string>& notes) {
@@ -254,6 +252,7 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
                          {"TFLOP/s"},
                          {"of peak"},
                          {"lost ms"}};
+  const std::string_view device = section.ranks.empty() ? std::string_view{} : section.ranks.front().device;
   const std::size_t shown = std::min(most, section.operators.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const FlopRow& row = section.operators[i];
@@ -262,7 +261,7 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
     noted.table.rows.push_back(
         {{printable(row.name)},
          {printable(row.shapes)},
-         {std::string{words_of(row.precision)}},
+         {words_of(row.precision, device)},
          {std::to_string(row.sums.calls)},
          {flop_text(static_cast<double>(row.sums.executed))},
          {Means{}.ms(row.sums.kernels_ns)},
@@ -270,8 +269,7 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
          {row.at_peak_ns && timed ? percent_text(static_cast<double>(*row.at_peak_ns) / ns) : "–"},
          {row.at_peak_ns ? Means{}.ms(row.sums.kernels_ns - *row.at_peak_ns) : "–"}});
   }
-  if (shown < section.operators.size())
-    noted.notes.push_back(format("{} more; the JSON report has them.", section.operators.size() - shown));
+  noted.left_out = left_out(section.operators.size(), most);
   return noted;
 }
 

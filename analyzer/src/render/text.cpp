@@ -90,7 +90,9 @@ void add_findings(Page& page, const Report& report, const ReportOptions& options
 void add_trend(Page& page, const Report& report, const ReportOptions& options) {
   if (!report.trend) return;
   page.heading("STEPS OVER TIME");
-  for (const auto& line : trend_lines(report, options.top)) page.paragraph(line);
+  const TrendLines said = trend_lines(report, options.top);
+  for (const std::string& line : said.lines) page.paragraph(line);
+  add_left_out(page, said.left_out);
 }
 
 void add_quality(Page& page, const Report& report, const ReportOptions&) {

@@ -21,19 +21,18 @@ std::vector<const OddStep*> longest(const std::vector<OddStep>& steps, std::size
 
 }  // namespace
 
-std::vector<std::string> trend_lines(const Report& report, std::size_t top) {
-  std::vector<std::string> lines;
-  if (!report.trend) return lines;
+TrendLines trend_lines(const Report& report, std::size_t most) {
+  TrendLines said;
+  if (!report.trend) return said;
   const TrendSection& trend = *report.trend;
-  for (const StepChange& change : trend.changes) lines.push_back(sentence(change_text(change)));
-  for (const OddStep* odd : longest(trend.odd_steps, top)) lines.push_back(sentence(odd_text(*odd)));
-  if (trend.odd_steps.size() > top)
-    lines.push_back(format("{} more steps stand out less; --top {} shows all.", trend.odd_steps.size() - top,
-                           trend.odd_steps.size()));
-  if (trend.changes.empty() && trend.no_changes_told.empty()) lines.push_back("No lasting change of 5 % or more.");
-  if (!trend.no_changes_told.empty()) lines.push_back(sentence(trend.no_changes_told));
-  if (trend.odd_steps.empty()) lines.push_back("No step stands out from those around it.");
-  return lines;
+  for (const StepChange& change : trend.changes) said.lines.push_back(sentence(change_text(change)));
+  if (trend.changes.empty() && trend.no_changes_told.empty())
+    said.lines.emplace_back("No lasting change of 5 % or more.");
+  if (!trend.no_changes_told.empty()) said.lines.push_back(sentence(trend.no_changes_told));
+  for (const OddStep* odd : longest(trend.odd_steps, most)) said.lines.push_back(sentence(odd_text(*odd)));
+  if (trend.odd_steps.empty()) said.lines.emplace_back("No step stands out from those around it.");
+  said.left_out = left_out(trend.odd_steps.size(), most);
+  return said;
 }
 
 }  // namespace rankscope::analyzer

@@ -207,7 +207,9 @@ void write_steps(Writer& page, const Source& source) {
 }
 
 void write_trend(Writer& page, const Source& source) {
-  for (const auto& line : trend_lines(source.report, source.options.top)) page.element("p", line);
+  const TrendLines said = trend_lines(source.report, most_rows(source.options));
+  for (const std::string& line : said.lines) page.element("p", line);
+  if (said.left_out.rows > 0) page.element("p", on_page(said.left_out));
 }
 
 }  // namespace rankscope::analyzer::html
