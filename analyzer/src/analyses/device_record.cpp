@@ -11,11 +11,12 @@ namespace {
 
 /// Devices that are listed for a rank of which no device activity was recorded.
 std::int64_t unrecorded_devices(const Run& run, RankId rank) {
-  if (run.has_accelerator(rank)) return 0;
-  const bool on_host = std::ranges::any_of(run.collectives(), [&](const Collective& row) {
-    return row.rank == rank && row.lane.is_set() && run.lane(row.lane).kind != LaneKind::stream;
-  });
-  return on_host ? 0 : std::ranges::count(run.devices(), run.process_row_of(rank), &Device::process);
+  const std::int64_t listed = std::ranges::count(run.devices(), run.process_row_of(rank), &Device::process);
+  if (listed == 0 || run.has_accelerator(rank)) return 0;
+  const auto own = std::ranges::equal_range(run.collectives(), rank, {}, &Collective::rank);
+  const bool on_host = std::ranges::any_of(
+      own, [&](const Collective& row) { return row.lane.is_set() && run.lane(row.lane).kind != LaneKind::stream; });
+  return on_host ? 0 : listed;
 }
 
 }  // namespace

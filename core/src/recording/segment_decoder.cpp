@@ -7,6 +7,7 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/rank_list.h"
 
 namespace rankscope::recording {
 namespace {
@@ -17,19 +18,6 @@ std::string_view text_of(const std::array<char, n>& field) {
 }
 
 SpanKind kind_of(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
-
-std::vector<RankId> ranks_of(std::string_view list) {
-  std::vector<RankId> ranks;
-  while (!list.empty()) {
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(list.data(), list.data() + list.size(), value);
-    if (error != std::errc{}) return {};
-    ranks.push_back(RankId{value});
-    list.remove_prefix(static_cast<std::size_t>(end - list.data()));
-    if (list.starts_with(',')) list.remove_prefix(1);
-  }
-  return ranks;
-}
 
 // Not so for the recorder's own thread, which samples and pairs clocks: it gets no row in the timeline.
 bool fills_a_row(const Chunk& chunk) {
@@ -285,8 +273,16 @@ void SegmentDecoder::enqueued(const Thread& thread, const Record& record) {
   open.op = thread.name(record.head.name);
   open.dtype = thread.name(fields.dtype);
   open.enqueued_on = thread.lane;
-  open.group = builder_.add_group(builder_.text(thread.name(fields.group)),
-                                  ranks_of(builder_.text(thread.name(fields.members))));
+  open.group = group_of(thread.name(fields.group), thread.name(fields.members));
+}
+
+/// Lists of thousands of ranks stand beside each operation: each is read once.
+GroupId SegmentDecoder::group_of(StringId name, StringId members) {
+  const auto [known, added] = groups_.try_emplace({name, members});
+  if (added)
+    known->second =
+        builder_.add_group(builder_.text(name), ranks_in(builder_.text(members)).value_or(std::vector<RankId>{}));
+  return known->second;
 }
 
 void SegmentDecoder::started(const Thread& thread, const Record& record) {

@@ -49,6 +49,7 @@ class SegmentDecoder {
   RunTime run_time(std::uint64_t ticks);
   void close_all(Thread& thread, std::uint64_t ticks);
   void enqueued(const Thread& thread, const Record& record);
+  GroupId group_of(StringId name, StringId members);
   void started(const Thread& thread, const Record& record);
   void finished(const Record& record);
   void finish_spans();
@@ -67,7 +68,8 @@ class SegmentDecoder {
   std::uint64_t last_ticks_ = 0;
   std::uint64_t missing_chunks_ = 0;
   TickMap::Piece piece_;  // of the last time that was asked for; the next one mostly lies in it, too
-  std::map<std::uint64_t, OpenCollective> collectives_;  // by uid
+  std::map<std::uint64_t, OpenCollective> collectives_;      // by uid
+  std::map<std::pair<StringId, StringId>, GroupId> groups_;  // by name and members
   std::vector<OpenSpan> unclosed_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/recording/rank_list.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -32,10 +33,10 @@ OpInfo info_of(CommOp op) {
   return {"", false};
 }
 
-std::string joined(const std::vector<int>& numbers) {
-  std::string text;
-  for (const int number : numbers) text += format("{}{}", text.empty() ? "" : ",", number);
-  return text;
+std::string listed(const std::vector<int>& numbers) {
+  std::vector<RankId> ranks;
+  for (const int number : numbers) ranks.push_back(RankId{static_cast<std::uint32_t>(number)});
+  return recording::rank_list(ranks);
 }
 
 std::atomic<std::uint64_t> next_uid{1};
@@ -80,7 +81,7 @@ class Comm::Queue {
   using Done = std::function<void(const std::string&)>;
 
   Queue(Group group, std::unique_ptr<Transport> transport)
-      : group_(std::move(group)), members_(joined(group_.members)), transport_(std::move(transport)) {
+      : group_(std::move(group)), members_(listed(group_.members)), transport_(std::move(transport)) {
     thread_ = std::jthread{[this](const std::stop_token& stop) { work(stop); }};
   }
 

@@ -13,7 +13,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 
 inline constexpr std::array<char, 8> segment_magic{'R', 'S', 'S', 'E', 'G', 'M', 'T', '\n'};
 inline constexpr std::uint16_t format_major = 1;  ///< a reader refuses a newer major version
-inline constexpr std::uint16_t format_minor = 1;  ///< a reader accepts any minor version and skips unknown records
+inline constexpr std::uint16_t format_minor = 2;  ///< a reader accepts any minor version and skips unknown records
 inline constexpr std::uint32_t segment_header_bytes = 4096;
 inline constexpr std::uint32_t chunk_magic = 0x4B435352;  // "RSCK"
 inline constexpr std::uint32_t chunk_header_bytes = 64;

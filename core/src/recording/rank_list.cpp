@@ -1,0 +1,82 @@
+#include "rankscope/core/recording/rank_list.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/format.h"
+
+namespace rankscope::recording {
+namespace {
+
+constexpr std::size_t most_ranks = std::size_t{1} << 20;  // what a damaged list may claim
+constexpr std::size_t shortest_run = 3;
+
+std::string plain(std::span<const RankId> ranks) {
+  std::string text;
+  for (const RankId rank : ranks) text += format("{}{}", text.empty() ? "" : ",", rank.value);
+  return text;
+}
+
+/// How many ranks from the first on have the same distance from one another.
+std::size_t run_length(std::span<const RankId> ranks) {
+  if (ranks.size() < 2 || ranks[1].value <= ranks[0].value) return 1;
+  const std::uint32_t stride = ranks[1].value - ranks[0].value;
+  std::size_t length = 2;
+  while (length < ranks.size() && ranks[length].value > ranks[length - 1].value &&
+         ranks[length].value - ranks[length - 1].value == stride)
+    ++length;
+  return length;
+}
+
+std::string in_runs(std::span<const RankId> ranks) {
+  std::string text;
+  while (!ranks.empty()) {
+    const std::size_t run = run_length(ranks);
+    const std::size_t taken = run >= shortest_run ? run : 1;
+    text += format("{}{}", text.empty() ? "" : ",", ranks[0].value);
+    if (taken > 1) text += format("-{}", ranks[taken - 1].value);
+    if (taken > 1 && ranks[1].value - ranks[0].value > 1) text += format(":{}", ranks[1].value - ranks[0].value);
+    ranks = ranks.subspan(taken);
+  }
+  return text;
+}
+
+bool take(std::string_view& text, std::uint32_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+bool take_sign(std::string_view& text, char sign) {
+  if (!text.starts_with(sign)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+std::string rank_list(std::span<const RankId> ranks) {
+  std::string text = plain(ranks);
+  return text.size() <= longest_string ? text : in_runs(ranks);
+}
+
+std::optional<std::vector<RankId>> ranks_in(std::string_view list) {
+  std::vector<RankId> ranks;
+  while (!list.empty()) {
+    std::uint32_t first = 0;
+    if (!take(list, first)) return std::nullopt;
+    std::uint32_t last = first;
+    std::uint32_t stride = 1;
+    if (take_sign(list, '-') && !take(list, last)) return std::nullopt;
+    if (take_sign(list, ':') && !take(list, stride)) return std::nullopt;
+    if (last < first || stride == 0 || (last - first) / stride >= most_ranks - ranks.size()) return std::nullopt;
+    for (std::uint64_t rank = first; rank <= last; rank += stride)
+      ranks.push_back(RankId{static_cast<std::uint32_t>(rank)});
+    if (!list.empty() && !take_sign(list, ',')) return std::nullopt;
+  }
+  return ranks;
+}
+
+}  // namespace rankscope::recording
