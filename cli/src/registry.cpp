@@ -12,6 +12,7 @@ constexpr std::array all{
     Verb{"compare", "say whether one run is slower than another, and where", declare_compare},
     Verb{"gate", "pass or fail a run against a baseline, for CI", declare_gate},
     Verb{"whatif", "predict how long steps are after a change", declare_whatif},
+    Verb{"scale", "say how step times grow with the number of ranks", declare_scale},
     Verb{"export", "write a recording for another tool", declare_export},
     Verb{"pack", "make one file of a recording, to send to somebody", declare_pack},
     Verb{"dump", "print a recording as text", declare_dump},

@@ -33,6 +33,7 @@ Action declare_report(CLI::App& app, const Words& behind_dashes);
 Action declare_compare(CLI::App& app, const Words& behind_dashes);
 Action declare_gate(CLI::App& app, const Words& behind_dashes);
 Action declare_whatif(CLI::App& app, const Words& behind_dashes);
+Action declare_scale(CLI::App& app, const Words& behind_dashes);
 Action declare_export(CLI::App& app, const Words& behind_dashes);
 Action declare_pack(CLI::App& app, const Words& behind_dashes);
 Action declare_dump(CLI::App& app, const Words& behind_dashes);

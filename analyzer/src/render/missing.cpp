@@ -114,6 +114,8 @@ constexpr std::array sections{Named{"steps", "steps"},
                               Named{"flops", "FLOP and MFU"},
                               Named{"memory", "memory"},
                               Named{"collectives", "collectives"},
+                              Named{"critical_path", "critical path"},
+                              Named{"what_if", "what if"},
                               Named{"stragglers", "slow ranks"},
                               Named{"findings", "findings"},
                               Named{"hta", "HTA's numbers"}};

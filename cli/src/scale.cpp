@@ -1,0 +1,77 @@
+// rankscope scale RUN... [--to N]
+#include "rankscope/analyzer/scale.h"
+
+#include <memory>
+
+#include "outputs.h"
+#include "run_argument.h"
+#include "say.h"
+#include "selection.h"
+#include "verb.h"
+
+namespace rankscope::cli {
+namespace {
+
+struct ScaleArguments {
+  std::vector<std::string> runs;
+  std::string rank_map;
+  Outputs outputs;
+  Selection selection;
+  analyzer::ScaleOptions options;
+  bool strong = false;
+  bool weak = false;
+};
+
+Result<int> show_scaling(const ScaleArguments& arguments) {
+  analyzer::ScaleOptions options = arguments.options;
+  RS_TRY(options.report, options_from(arguments.selection));
+  if (arguments.strong) options.scaling = analyzer::Scaling::strong;
+  if (arguments.weak) options.scaling = analyzer::Scaling::weak;
+  RS_TRY_VOID(check_outputs(arguments.runs, arguments.outputs));
+  std::vector<std::shared_ptr<const Run>> runs;
+  for (const std::string& path : arguments.runs) {
+    RS_TRY(auto run, open({{path}, arguments.rank_map}));
+    runs.push_back(std::move(run));
+  }
+  RS_TRY(const analyzer::ScaleAnswer answer, analyzer::scale(runs, options));
+  RS_TRY_VOID(
+      write_outputs(arguments.outputs,
+                    {.json = [&] { return analyzer::render_scale_json(answer); },
+                     .html = [&] { return analyzer::render_scale_html(answer); },
+                     .text = [&](analyzer::Colour colour) { return analyzer::render_scale_text(answer, colour); }}));
+  if (answer.why_not_predicted.empty() || answer.measured.size() > 1) return 0;
+  say(arguments.runs.front() + ": nothing is predicted: " + answer.why_not_predicted);
+  return exit_status(ErrorKind::not_computable);
+}
+
+}  // namespace
+
+Action declare_scale(CLI::App& app, const Words&) {
+  const auto arguments = std::make_shared<ScaleArguments>();
+  app.add_option("RUN", arguments->runs,
+                 "recordings or traces of one job on different numbers of ranks, or one to predict from")
+      ->required();
+  add_rank_map(app, arguments->rank_map);
+  app.add_option("--to", arguments->options.to,
+                 "numbers of ranks to predict, e.g. 64,128 (default: 2, 4, 8 times as many)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  auto* const strong = app.add_flag("--strong", arguments->strong, "all ranks together keep their work");
+  app.add_flag("--weak", arguments->weak, "each rank keeps its work")->excludes(strong);
+  app.add_option("--latency-us", arguments->options.latency_us, "latency of the network between hosts, per hop")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--bandwidth-gbps", arguments->options.bandwidth_gbps, "its bandwidth per rank in GB/s (1e9 bytes)")
+      ->check(CLI::Range(1e-6, 1e6));
+  app.add_option("--ranks-per-host", arguments->options.ranks_per_host,
+                 "how many ranks fit on one host (default: as many as there were)")
+      ->check(CLI::Range(1, 1 << 17));
+  app.add_option("--seed", arguments->options.seed, "of the draws")->capture_default_str();
+  add_outputs(app, arguments->outputs, "the answer");
+  add_steps(app, arguments->selection);
+  return [arguments] {
+    const auto status = show_scaling(*arguments);
+    return status ? *status : say(status.error());
+  };
+}
+
+}  // namespace rankscope::cli

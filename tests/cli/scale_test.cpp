@@ -1,0 +1,41 @@
+// scale: exit statuses and what it says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/run_program.h"
+
+namespace rankscope {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::ProgramResult;
+
+ProgramResult scale(std::vector<std::string> words) {
+  words.insert(words.begin(), {RANKSCOPE_PROGRAM, "scale"});
+  return testing::run_program(words);
+}
+
+const std::string demo = RANKSCOPE_SAMPLES "/demo.rankscope";
+
+TEST(ScaleVerb, PredictsOnOneHost) {
+  const ProgramResult shown = scale({demo, "--to", "8,16", "--ranks-per-host", "16"});
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("16 ranks would take"));
+}
+
+TEST(ScaleVerb, SaysWithStatus4WhyItPredictsNothing) {
+  const ProgramResult refused = scale({demo, "--to", "8"});
+  EXPECT_EQ(refused.status, 4);
+  EXPECT_THAT(refused.err, HasSubstr("give --latency-us and --bandwidth-gbps"));
+  EXPECT_THAT(refused.out, HasSubstr("Nothing is predicted"));
+}
+
+TEST(ScaleVerb, RefusesWrongOptionsWithStatus2) {
+  EXPECT_EQ(scale({}).status, 2);
+  EXPECT_EQ(scale({demo, "--to", "1"}).status, 2);
+  EXPECT_EQ(scale({demo, "--weak", "--strong"}).status, 2);
+  EXPECT_EQ(scale({demo, "--latency-us", "5"}).status, 2);
+}
+
+}  // namespace
+}  // namespace rankscope
