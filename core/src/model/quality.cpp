@@ -41,7 +41,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {clock_violations, "clock_violations", error,
      "A collective ended on one rank before it began on another: the clocks disagree by more than the stated error."},
     {clock_low, "clock_low", error,
-     "Clocks of different hosts could not be aligned well; cross-rank claims are refused."},
+     "Clocks of different hosts could not be aligned well: the report says how far they may be off, and what is not "
+     "compared."},
     {manifest_unreadable, "manifest_unreadable", info,
      "manifest.json is absent or broken; facts about the run are missing."},
     {steps_partial, "steps_partial", info,
@@ -125,6 +126,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {files_left_out, "files_left_out", error,
      "Files in the folder are named like its traces, but are none, and were left out: if they were to be ranks, those "
      "are missing. Copy them again, or move them away."},
+    {clock_split_host, "clock_split_host", error,
+     "Device times of ranks on one host do not share a clock, by the ends of their operations: each rank was aligned "
+     "on its own."},
 }};
 
 constexpr bool in_order() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,7 @@ struct RunBuilder::Pending {
   static void choose_ranks(Run& run);
   static void find_contested_ranks(Run& run);
   static void measure(Run& run);
+  [[nodiscard]] static std::unique_ptr<Run> copy_of(const Run& run);
 };
 
 }  // namespace rankscope

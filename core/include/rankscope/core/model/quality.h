@@ -67,8 +67,9 @@ enum class Counter : std::uint8_t {
   jobs_mixed,
   rank_contested,
   files_left_out,
+  clock_split_host,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::files_left_out) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::clock_split_host) + 1;
 
 struct CounterInfo {
   Counter counter;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "rankscope/core/model/clock_map.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/result.h"
 
@@ -100,6 +101,10 @@ class RunBuilder {
 
   /// Fails with `unreadable` when there is no process, or no span, mark, collective or sample at all.
   [[nodiscard]] Result<std::shared_ptr<const Run>> build() &&;
+
+  /// A copy of a run with the clock of each process read in run time; one entry per process. All rows keep their place
+  /// (marks, which lie on a common axis, are sorted again).
+  [[nodiscard]] static std::shared_ptr<const Run> retimed(const Run& run, std::span<const ClockMap> by_process);
 
  private:
   StringId known(StringId name) { return name.is_set() ? name : intern({}); }
