@@ -23,6 +23,7 @@
 #include "analyses/steps.h"
 #include "analyses/stragglers.h"
 #include "analyses/trend.h"
+#include "clocks/align.h"
 #include "replay/build.h"
 #include "replay/critical_path.h"
 #include "replay/what_if.h"
@@ -33,7 +34,8 @@ namespace {
 
 /// What the analyses hand on to those behind them.
 struct Work {
-  const Run& run;
+  const Run& recorded;  ///< times as the ranks' own clocks showed them
+  const Run& run;       ///< in run time
   const ReportOptions& options;
   ClockTrust clocks;
   Section<StepsSection> all_steps;  ///< whatever was asked for
@@ -152,7 +154,7 @@ void run_findings(Work& work) {
 }
 
 void run_hta(Work& work) {
-  if (work.options.hta) work.report.hta = hta_numbers(work.run, *work.options.hta);
+  if (work.options.hta) work.report.hta = hta_numbers(work.recorded, *work.options.hta);
 }
 
 struct Analysis {
@@ -232,7 +234,6 @@ void fill_head(Work& work) {
   report.ranks.assign(work.run.ranks().begin(), work.run.ranks().end());
   report.world_size = std::max(info.world_size, static_cast<std::int64_t>(report.ranks.size()));
   report.duration_ns = work.run.extent().length().count();
-  report.clock = info.clock;
   report.facts = facts_of(work.run);
   report.asked_for = {work.options.steps, work.options.ranks};
 }
@@ -268,8 +269,14 @@ void fill_quality(Work& work) {
 
 std::span<const AnalysisInfo> analyses() { return infos; }
 
-Report analyze(const Run& run, const ReportOptions& options) {
-  Work work{run, options, ClockTrust(run), unavailable("not computed"), {}, {}, {}, {}};
+Report analyze(const Run& recorded, const ReportOptions& options) {
+  Alignment aligned = align_clocks(recorded);
+  const Run& run = aligned.moved ? *aligned.moved : recorded;
+  Work work{recorded,        run, options, ClockTrust(run, std::move(aligned.model)), unavailable("not computed"), {},
+            aligned.quality, {},  {}};
+  work.report.in_run_time = aligned.moved;
+  work.report.clock = std::move(aligned.clock);
+  work.report.clocks = std::move(aligned.section);
   fill_head(work);
   for (const Analysis& analysis : registry) analysis.run(work);
   fill_rank_facts(work);

@@ -12,6 +12,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/summary.h"
 #include "shared_data.h"
+#include "support/changed_run.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope {
@@ -224,6 +225,30 @@ TEST_F(NsysFacts, Perlmutter) {
       saxpy->attributes_of(saxpy->id_of(only_span(*saxpy, "MPI_Init"))).find(saxpy->strings().find("domain"));
   ASSERT_TRUE(domain);
   EXPECT_EQ(saxpy->text(domain->text), "MPI");
+}
+
+std::map<std::int64_t, std::int64_t> waits_by_sequence(const analyzer::Report& report) {
+  std::map<std::int64_t, std::int64_t> waits;
+  for (const analyzer::Unit& unit : report.collectives->units) waits[unit.sequence] = unit.wait_ns;
+  return waits;
+}
+
+// Two H100 that leave their operations 22 us apart, as the same clock shows.
+TEST_F(NsysFacts, ClocksThatAreOffChangeNoWaitByTheStatedErrorOrMore) {
+  const auto run = open("training_2xh100/mfu_2gpu_before.sqlite");
+  const auto waits = waits_by_sequence(analyzer::analyze(*run, {}));
+  for (const auto& skews : {std::vector<testing::Skew>{{50'000'000, 50}, {-50'000'000, -50}},
+                            {{0, 0}, {7'000'000, 50}},
+                            {{-20'000'000, -50}, {-20'300'000, 0}}}) {
+    const analyzer::Report report = analyzer::analyze(*testing::with_skewed_clocks(*run, skews), {});
+    EXPECT_EQ(report.clock.method, "unit_ends");
+    EXPECT_LT(report.clock.error.count(), 80'000);
+    const auto again = waits_by_sequence(report);
+    ASSERT_EQ(again.size(), waits.size());
+    EXPECT_GE(waits.size(), 30U);
+    for (const auto& [sequence, wait] : waits)
+      EXPECT_LT(std::abs(again.at(sequence) - wait), report.clock.error.count()) << sequence;
+  }
 }
 
 TEST_F(NsysFacts, Synthetic) {

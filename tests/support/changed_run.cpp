@@ -179,4 +179,32 @@ std::shared_ptr<const Run> repeated(const Run& run, int times) {
   return run_of(text);
 }
 
+std::shared_ptr<const Run> with_skewed_clocks(const Run& run, const std::vector<Skew>& skews) {
+  std::string text;
+  for (Words& words : lines_of(run)) {
+    const bool of_rank = words.front() == "@rank";
+    const auto rank = number(of_rank ? words[1] : words.front());
+    const Skew skew = rank ? skews.at(static_cast<std::size_t>(*rank)) : Skew{};
+    const auto shown = [&skew](std::int64_t time) {
+      return time + skew.offset_ns + std::llround(1e-6 * skew.drift_ppm * static_cast<double>(time));
+    };
+    if (words.front() == "@run") {
+      std::erase_if(words, [](const std::string& word) { return word.starts_with("clock"); });
+      words.insert(words.end(), {"clock=wall_clock", "clock_error=10000000"});
+    } else if (of_rank) {
+      std::erase_if(words, [](const std::string& word) { return word.starts_with("host="); });
+      words.push_back("host=\"host " + words[1] + "\"");
+      for (std::string& word : words) change_range(word, "recorded=", shown);
+    } else if (is_event(words)) {
+      const bool is_counter = words[1] == "counter";
+      words[2] = std::to_string(shown(*number(words[2])));
+      if (!is_point(words) && number(words[3])) words[3] = std::to_string(shown(*number(words[3])));
+      for (std::string& word : words)
+        if (!is_counter) change(word, "enqueued=", shown);
+    }
+    text += joined(words);
+  }
+  return run_of(text);
+}
+
 }  // namespace rankscope::testing

@@ -1,6 +1,8 @@
 #include "analyses/clock_trust.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace rankscope::analyzer {
 namespace {
@@ -21,6 +23,33 @@ ClockTrust::ClockTrust(const Run& run)
   }
 }
 
+ClockTrust::ClockTrust(const Run& run, ClockModel model) : ClockTrust(run) { model_ = std::move(model); }
+
+ClockTrust::Clocks ClockTrust::clocks_of(std::span<const RankId> ranks) const {
+  Clocks result;
+  std::optional<std::uint32_t> any;
+  std::int64_t first = 0;
+  std::int64_t second = 0;
+  std::vector<std::uint32_t> seen;
+  for (const RankId rank : ranks) {
+    const auto found = std::ranges::lower_bound(ranks_, rank);
+    if (found == ranks_.end() || *found != rank) continue;  // an absent rank makes no claims
+    seen.push_back(model_.of_rank[static_cast<std::size_t>(found - ranks_.begin())]);
+  }
+  std::ranges::sort(seen);
+  seen.erase(std::ranges::unique(seen).begin(), seen.end());
+  for (const std::uint32_t clock : seen) {
+    const ClockStanding& standing = model_.clocks[clock];
+    result.comparable = result.comparable && any.value_or(standing.reference) == standing.reference;
+    any = standing.reference;
+    second = std::max(second, std::min(first, standing.error_ns));
+    first = std::max(first, standing.error_ns);
+  }
+  result.several = seen.size() > 1;
+  result.error_ns = result.several ? first + second + model_.allowance_ns : model_.same_clock_error_ns;
+  return result;
+}
+
 bool ClockTrust::on_one_host(std::span<const RankId> ranks) const {
   StringId host = StringId::none();
   for (const RankId rank : ranks) {
@@ -34,11 +63,13 @@ bool ClockTrust::on_one_host(std::span<const RankId> ranks) const {
 }
 
 bool ClockTrust::comparable(std::span<const RankId> ranks) const {
-  return ranks.size() < 2 || aligned_ || on_one_host(ranks);
+  if (ranks.size() < 2) return true;
+  return model_.of_rank.empty() ? aligned_ || on_one_host(ranks) : clocks_of(ranks).comparable;
 }
 
 std::int64_t ClockTrust::error_ns(std::span<const RankId> ranks) const {
   if (ranks.size() < 2) return 0;
+  if (!model_.of_rank.empty()) return clocks_of(ranks).error_ns;
   if (!aligned_) return one_host_error_ns;
   return on_one_host(ranks) ? std::min(aligned_error_ns_, one_host_error_ns) : aligned_error_ns_;
 }

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "clocks/model.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
@@ -11,7 +12,10 @@ namespace rankscope::analyzer {
 /// The claim rule of metrics.md 7.5 for the ranks of a run.
 class ClockTrust {
  public:
+  /// By what the recording says of its clocks.
   explicit ClockTrust(const Run& run);
+  /// By what alignment found; a model of no clocks leaves what the recording says.
+  ClockTrust(const Run& run, ClockModel model);
 
   /// True if the times of these ranks lie on one clock: they were aligned, or they ran on one known host.
   [[nodiscard]] bool comparable(std::span<const RankId> ranks) const;
@@ -23,12 +27,20 @@ class ClockTrust {
   }
 
  private:
+  /// The clocks that these ranks were read from, and the worst two of them.
+  struct Clocks {
+    bool comparable = true;
+    bool several = false;
+    std::int64_t error_ns = 0;
+  };
+  [[nodiscard]] Clocks clocks_of(std::span<const RankId> ranks) const;
   [[nodiscard]] bool on_one_host(std::span<const RankId> ranks) const;
 
   bool aligned_ = false;
   std::int64_t aligned_error_ns_ = 0;
   std::vector<RankId> ranks_;    // ascending
   std::vector<StringId> hosts_;  // parallel to ranks_; none = unknown
+  ClockModel model_;
 };
 
 }  // namespace rankscope::analyzer

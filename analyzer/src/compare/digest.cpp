@@ -21,8 +21,10 @@ std::vector<PeerRanks> peers_of(const Run& run, const Report& report) {
 
 }  // namespace
 
-RunDigest digest(const Run& run, const ReportOptions& options, RunName name) {
-  RunDigest result{std::move(name), analyze(run, options), {}, options.steps, {}, {}, {}};
+RunDigest digest(const Run& recorded, const ReportOptions& options, RunName name) {
+  RunDigest result{std::move(name), analyze(recorded, options), {}, options.steps, {}, {}, {}};
+  const std::shared_ptr<const Run> moved = std::exchange(result.report.in_run_time, nullptr);
+  const Run& run = moved ? *moved : recorded;
   for (const RankId rank : run.ranks())
     if (is_asked_for(options, rank)) result.ranks.push_back(rank);
   if (result.report.steps)

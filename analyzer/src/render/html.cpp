@@ -42,6 +42,7 @@ constexpr std::array sections{
     PageSection{"memory", "Memory", "memory", html::write_memory},
     PageSection{"flops", "FLOP and losses", "flops", html::write_flops},
     PageSection{"collectives", "Collectives", "collectives", html::write_collectives},
+    PageSection{"clocks", "Clocks", "collectives", html::write_clocks},
     PageSection{"hta", "HTA's numbers", "hta", html::write_hta},
     PageSection{"processes", "Ranks", "ranks", html::write_ranks},
     PageSection{"data-quality", "Data quality", "", html::write_quality},

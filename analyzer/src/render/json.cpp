@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankscope/analyzer/render.h"
+#include "render/json_clocks.h"
 #include "render/json_copies.h"
 #include "render/json_flops.h"
 #include "render/json_hta.h"
@@ -68,6 +69,7 @@ Json run_json(const Report& report) {
   run["clock"]["method"] = report.clock.method;
   run["clock"]["error_ns"] = report.clock.method == "none" ? why.null("clock.error_ns", "no common clock of the ranks")
                                                            : Json(report.clock.error.count());
+  add_clocks(run["clock"], report.clocks);
   std::move(why).attach(run);
   if (report.asked_for.steps)
     run["asked_for"]["steps"] = {report.asked_for.steps->first, report.asked_for.steps->second};

@@ -39,7 +39,10 @@ std::string steps_text(const StepsSection& steps) {
 
 std::string clock_text(const ClockInfo& clock) {
   if (clock.method == "none") return "Clocks: none in common; times of different ranks are not compared.";
-  auto method = clock.method;
+  if (clock.method == "wall_clock")
+    return format("Clocks: wall clocks, ± {}; times of different hosts are not compared.",
+                  duration_text(clock.error.count()));
+  auto method = clock.method == "unit_ends" ? "ends of shared operations" : clock.method;
   std::ranges::replace(method, '_', ' ');
   return format("Clocks: {}, ± {}; differences between ranks below twice that are not claimed.", printable(method),
                 duration_text(clock.error.count()));

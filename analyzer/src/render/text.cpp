@@ -3,6 +3,7 @@
 
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
+#include "render/clocks.h"
 #include "render/copies.h"
 #include "render/critical_path.h"
 #include "render/flops.h"
@@ -39,7 +40,7 @@ void add_head(Page& page, const Report& report, const ReportOptions&) {
                         duration_text(report.duration_ns), printable(report.source)));
   if (const auto part = asked_for_text(report.asked_for); !part.empty()) page.paragraph(part, Tone::warning);
   if (report.steps) page.paragraph(steps_source(*report.steps), Tone::faint);
-  page.paragraph(clock_text(report.clock), Tone::faint);
+  for (const ClockLine& line : clock_lines(report)) page.paragraph(line.text, line.tone);
   std::string facts;
   for (const auto& [name, value] : report.facts) {
     facts += format("{}{} {}", facts.empty() ? "" : " · ", printable(name), printable(value));

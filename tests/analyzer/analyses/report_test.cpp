@@ -182,7 +182,7 @@ TEST(Report, RanksZeroAndTwoOfThree) {
 }
 
 TEST(Report, HostsWithoutACommonClockStillHaveStragglers) {
-  SyntheticRun plan;
+  SyntheticRun plan{.steps = 10};  // with 20 operations that all wait for, their ends would set the clocks
   plan.head = "@rank 0 host=a\n@rank 1 host=b\n@rank 2 host=c\n@rank 3 host=d\n";
   plan.fault = [](testing::StepPlan& step, std::uint32_t rank, std::int64_t) { step.forward *= rank == 2 ? 2 : 1; };
   const Report report = analyze(*make(plan), {});

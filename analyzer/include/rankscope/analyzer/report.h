@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankscope/analyzer/clocks_section.h"
 #include "rankscope/analyzer/collectives_section.h"
 #include "rankscope/analyzer/copies_section.h"
 #include "rankscope/analyzer/critical_path_section.h"
@@ -51,6 +53,8 @@ struct Report {
   std::int64_t world_size = 0;
   std::int64_t duration_ns = 0;
   ClockInfo clock;
+  ClocksSection clocks;
+  std::shared_ptr<const Run> in_run_time;  ///< what was analyzed; null: the run as it was recorded
   AskedFor asked_for;
   std::optional<StepRange> steps_recorded;  ///< by all ranks; whatever was asked for
   std::vector<RankFacts> rank_facts;        ///< by rank

@@ -36,6 +36,7 @@ void write_copies(Writer& page, const Source& source);
 void write_flops(Writer& page, const Source& source);
 void write_memory(Writer& page, const Source& source);
 void write_collectives(Writer& page, const Source& source);
+void write_clocks(Writer& page, const Source& source);
 void write_hta(Writer& page, const Source& source);
 void write_ranks(Writer& page, const Source& source);
 void write_quality(Writer& page, const Source& source);

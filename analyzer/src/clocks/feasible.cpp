@@ -1,0 +1,93 @@
+#include "clocks/feasible.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rankscope::analyzer::clocks {
+namespace {
+
+constexpr double unbounded = std::numeric_limits<double>::infinity();
+
+/// What may be added to the times of `to` is at most what is added to those of `from`, plus `room`.
+struct Bound {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  double room = 0;
+};
+
+std::vector<Bound> bounds_of(std::span<const Edge> edges, std::span<const Position> positions) {
+  std::vector<Bound> bounds;
+  for (const Edge& edge : edges) {
+    const Position& a = positions[edge.a];
+    const Position& b = positions[edge.b];
+    if (a.reference != b.reference) continue;
+    Bound later{edge.a, edge.b, unbounded};
+    Bound earlier{edge.b, edge.a, unbounded};
+    for (const Shared& unit : edge.units) {
+      const auto room = [](const ClockMap& ends, std::int64_t end, const ClockMap& starts, std::int64_t start) {
+        return static_cast<double>((ends.run_time(at(end)) - starts.run_time(at(start))).count());
+      };
+      later.room = std::min(later.room, room(a.map, unit.end_a, b.map, unit.start_b));
+      earlier.room = std::min(earlier.room, room(b.map, unit.end_b, a.map, unit.start_a));
+    }
+    bounds.push_back(later);
+    bounds.push_back(earlier);
+  }
+  return bounds;
+}
+
+/// Lowers values until no bound is broken (Bellman, Ford); false if that never ends: the bounds contradict each other.
+bool relax(std::span<const Bound> bounds, std::vector<double>& values) {
+  for (std::size_t round = 0; round <= values.size(); ++round) {
+    bool moved = false;
+    for (const Bound& bound : bounds) {
+      if (!(values[bound.from] + bound.room < values[bound.to] - 0.5)) continue;
+      values[bound.to] = values[bound.from] + bound.room;
+      moved = true;
+    }
+    if (!moved) return true;
+  }
+  return false;
+}
+
+/// The least that may be added to each clock while the references stay.
+std::vector<double> lowest(std::vector<Bound> bounds, std::span<const Position> positions, bool& possible) {
+  for (Bound& bound : bounds) std::swap(bound.from, bound.to);
+  std::vector<double> values(positions.size(), unbounded);
+  for (std::uint32_t clock = 0; clock < positions.size(); ++clock)
+    if (positions[clock].reference == clock) values[clock] = 0;
+  possible = relax(bounds, values);
+  for (double& value : values) value = -value;
+  return values;
+}
+
+void add_doubt(Position& position) {
+  constexpr std::string_view doubt = "operations would end on one host before they began on another";
+  if (position.doubt.find(doubt) == std::string::npos)
+    position.doubt.append(position.doubt.empty() ? "" : "; ").append(doubt);
+}
+
+}  // namespace
+
+void keep_possible(std::span<const Edge> edges, std::vector<Position>& positions) {
+  const std::vector<Bound> bounds = bounds_of(edges, positions);
+  if (std::ranges::all_of(bounds, [](const Bound& bound) { return bound.room >= 0; })) return;
+  bool possible = false;
+  std::vector<double> added = lowest(bounds, positions, possible);
+  for (double& value : added) value = std::max(value, 0.0);
+  possible = possible && relax(bounds, added);
+  for (std::size_t clock = 0; clock < positions.size(); ++clock) {
+    Position& position = positions[clock];
+    if (possible && std::abs(added[clock]) <= position.error_ns) {
+      position.map.ahead_fine_ns -= added[clock] * (1 + position.map.rate);
+      continue;
+    }
+    const auto is_broken = [&](const Bound& bound) {
+      return bound.room < 0 && (bound.from == clock || bound.to == clock);
+    };
+    if (position.reference != clock && std::ranges::any_of(bounds, is_broken)) add_doubt(position);
+  }
+}
+
+}  // namespace rankscope::analyzer::clocks

@@ -1,0 +1,27 @@
+// What alignment leaves of the ends, for people to look at.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "clocks/domains.h"
+#include "clocks/observations.h"
+#include "rankscope/analyzer/clocks_section.h"
+#include "rankscope/core/model/clock_map.h"
+
+namespace rankscope::analyzer::clocks {
+
+/// Per clock, by time; at most 200 points of each, fewer where there are many clocks.
+[[nodiscard]] std::vector<std::vector<ClockResidual>> residuals_of(const Observations& all, const Domains& domains,
+                                                                   std::span<const ClockMap> maps);
+
+/// Per rank, in rows of Run::ranks(): how much later its ends are than the median of its clock's, in the median of the
+/// operations that several ranks of the clock took part in, by the times of a device. Nothing below `least_units`.
+struct RankResidual {
+  std::size_t units = 0;
+  double late_ns = 0;
+  double sigma_ns = 0;
+};
+[[nodiscard]] std::vector<RankResidual> rank_residuals(const Observations& all, const Domains& domains);
+
+}  // namespace rankscope::analyzer::clocks

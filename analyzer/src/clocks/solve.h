@@ -1,0 +1,44 @@
+// One time axis for all clocks that shared operations connect (metrics.md 7.3, 7.4).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "clocks/edge_estimate.h"
+#include "clocks/edges.h"
+#include "rankscope/core/model/clock_map.h"
+
+namespace rankscope::analyzer::clocks {
+
+/// From when to when a clock was read, as it showed itself.
+struct Shown {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// Where a clock stands.
+struct Position {
+  std::uint32_t reference = 0;  ///< lowest clock that it is connected with; its own number: it is that one, or alone
+  ClockMap map;                 ///< to the time of the reference
+  double error_ns = 0;          ///< against the reference
+  double sigma_ns = 0;          ///< the largest of its edges
+  std::size_t units = 0;        ///< the most of its edges
+  bool rate_known = false;
+  std::string doubt;
+};
+
+/// An edge that can be used, with its place among all edges.
+struct Measured {
+  std::size_t edge = 0;
+  EdgeEstimate estimate;
+};
+
+/// What is as far off as wall clocks are tells nothing; the reason goes to the clock's doubt.
+inline constexpr double useless_error_ns = 10e6;
+
+[[nodiscard]] std::vector<Position> solve(std::span<const Edge> edges, std::span<const Measured> measured,
+                                          std::span<const Shown> shown);
+
+}  // namespace rankscope::analyzer::clocks
