@@ -4,6 +4,7 @@
 #include "analyses/rank_rows.h"
 #include "analyses/same_job.h"
 #include "analyses/statistics.h"
+#include "clocks/aligned_run.h"
 #include "rankscope/analyzer/what_if.h"
 #include "rankscope/core/format.h"
 #include "replay/build.h"
@@ -51,13 +52,15 @@ Result<WhatIfAnswer> answer(const Graph& graph, const replay::ItemPeers& peers, 
 
 }  // namespace
 
-Result<WhatIfAnswer> what_if(const Run& run, const ReportOptions& options, std::span<const std::string> texts) {
+Result<WhatIfAnswer> what_if(const Run& recorded, const ReportOptions& options, std::span<const std::string> texts) {
   std::vector<replay::Fix> fixes;
   for (const std::string& text : texts) {
     RS_TRY(replay::Fix fix, replay::parse_fix(text));
     fixes.push_back(std::move(fix));
   }
-  const ClockTrust clocks{run};
+  const AlignedRun aligned{recorded};
+  const Run& run = aligned.run();
+  const ClockTrust& clocks = aligned.clocks();
   const StepsResult steps = find_steps(run, clocks, options);
   const Matching matching = match_collectives(run, clocks);
   if (const std::string why = why_other_jobs(run, steps.all, matching); !why.empty())

@@ -9,6 +9,7 @@
 #include "analyses/same_job.h"
 #include "analyses/statistics.h"
 #include "analyses/steps.h"
+#include "clocks/aligned_run.h"
 #include "rankscope/core/format.h"
 #include "replay/build.h"
 #include "scaling/monte_carlo.h"
@@ -31,8 +32,10 @@ std::optional<std::int64_t> number_of(std::string_view text) {
   return number;
 }
 
-Result<ScalePoint> measure(const Run& run, const ScaleOptions& options) {
-  const ClockTrust clocks{run};
+Result<ScalePoint> measure(const Run& recorded, const ScaleOptions& options) {
+  const AlignedRun aligned{recorded};
+  const Run& run = aligned.run();
+  const ClockTrust& clocks = aligned.clocks();
   const StepsResult steps = find_steps(run, clocks, options.report);
   if (const std::string why = why_other_jobs(run, steps.all, match_collectives(run, clocks)); !why.empty())
     return fail(ErrorKind::not_computable, why);
@@ -100,11 +103,11 @@ std::optional<ScaleFit> fit_of(const ScaleAnswer& answer) {
 class Prediction {
  public:
   Prediction(const Run& run, const ScaleOptions& options, ScaleAnswer& answer)
-      : run_(run), options_(options), answer_(answer), base_(answer.measured.back()) {}
+      : aligned_(run), run_(aligned_.run()), options_(options), answer_(answer), base_(answer.measured.back()) {}
 
   void predict() {
     if (answer_.why_not_predicted = why_not(); !answer_.why_not_predicted.empty()) return;
-    const ClockTrust clocks{run_};
+    const ClockTrust& clocks = aligned_.clocks();
     const StepsResult steps = find_steps(run_, clocks, options_.report);
     const auto graph = replay::build_graph(run_, steps.section, match_collectives(run_, clocks), clocks);
     if (!graph) return refuse(graph.error().why);
@@ -209,6 +212,7 @@ class Prediction {
     answer_.notes.emplace_back("Not modelled: congestion, topology, effects of the batch size, memory limits.");
   }
 
+  const AlignedRun aligned_;
   const Run& run_;
   const ScaleOptions& options_;
   ScaleAnswer& answer_;
