@@ -54,12 +54,6 @@ void note_starts(const Run& run, Unit& unit) {
   }
 }
 
-/// Op of a row of groups[]: both sides of a pair are one operation.
-std::string op_name(const Run& run, const Unit& unit) {
-  const std::string_view op = run.text(unit.op);
-  return is_point_to_point(op) ? "sendrecv" : std::string{op};
-}
-
 /// Why the unit tells nothing about bandwidth; empty if it does (metrics.md 5 rules, 6 edges).
 std::string_view no_bandwidth(const Run& run, const ClockTrust& clocks, const Unit& unit) {
   const CommOp& op = comm_op(run.text(unit.op));
@@ -84,7 +78,7 @@ class GroupSums {
  public:
   GroupSums(const Run& run, const Unit& unit) : group_(&run.groups()[unit.group.index()]) {
     row_.group = run.text(group_->name);
-    row_.op = op_name(run, unit);
+    row_.op = group_operation(run, unit);
   }
   void add(const Run& run, const ClockTrust& clocks, const Unit& unit) {
     ++row_.count;
@@ -134,7 +128,7 @@ class GroupSums {
 
 std::vector<GroupRow> sum_groups(const Run& run, const ClockTrust& clocks, std::span<const Unit> units) {
   std::vector<std::pair<std::tuple<GroupId, std::string>, const Unit*>> order;
-  for (const Unit& unit : units) order.emplace_back(std::tuple(unit.group, op_name(run, unit)), &unit);
+  for (const Unit& unit : units) order.emplace_back(std::tuple(unit.group, group_operation(run, unit)), &unit);
   std::ranges::stable_sort(
       order, {}, [](const auto& entry) -> const auto& { return entry.first; });
   std::vector<GroupRow> rows;
@@ -206,6 +200,11 @@ std::string why_none(const Run& run) {
 
 bool is_shared(const Run& run, const Collective& collective) {
   return collective.group.is_set() && run.groups()[collective.group.index()].members.size() >= 2;
+}
+
+std::string group_operation(const Run& run, const Unit& unit) {
+  const std::string_view op = run.text(unit.op);
+  return is_point_to_point(op) ? "sendrecv" : std::string{op};
 }
 
 CollectivesSection select_members(const Run& run, const ClockTrust& clocks, const Matching& matching,

@@ -30,6 +30,9 @@ using RowSet = std::vector<bool>;
 [[nodiscard]] CollectivesSection select_members(const Run& run, const ClockTrust& clocks, const Matching& matching,
                                                 const RowSet& rows);
 
+/// The operation of a row of groups[]: both sides of a pair are one.
+[[nodiscard]] std::string group_operation(const Run& run, const Unit& unit);
+
 /// True if the row ran in a group of at least two ranks: what a group of one does is no communication (metrics.md 2).
 [[nodiscard]] bool is_shared(const Run& run, const Collective& collective);
 
