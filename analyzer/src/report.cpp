@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "analyses/asked_for.h"
+#include "analyses/bandwidth.h"
+#include "analyses/blame.h"
 #include "analyses/clock_trust.h"
 #include "analyses/collectives.h"
 #include "analyses/copies.h"
+#include "analyses/efficiency.h"
 #include "analyses/flops.h"
 #include "analyses/fusable.h"
 #include "analyses/hta.h"
@@ -85,6 +88,24 @@ void run_ranks(Work& work) {
 
 void run_trend(Work& work) { work.report.trend = find_trend(work.report.steps, work.report.rank_rows); }
 
+void run_efficiency(Work& work) {
+  if (!work.other_jobs.empty()) {
+    work.report.efficiency = unavailable(work.other_jobs);
+    return;
+  }
+  work.report.efficiency = find_efficiency(work.run, work.report.steps, work.report.rank_rows);
+}
+
+void run_blame(Work& work) {
+  work.report.blame =
+      find_blame(work.run, work.clocks, work.report.steps, work.report.rank_rows, work.matching, work.options);
+}
+
+void run_bandwidth(Work& work) {
+  work.report.bandwidth =
+      find_bandwidth(work.run, work.clocks, work.report.steps, work.report.rank_rows, work.matching, work.options);
+}
+
 void run_overlap(Work& work) {
   work.report.overlap = find_overlap(work.run, work.report.steps, work.report.rank_rows, work.matching, work.options);
 }
@@ -130,10 +151,15 @@ void run_critical_path(Work& work) {
 void run_what_if(Work& work) {
   if (!work.graph) {
     work.report.what_if = unavailable(work.graph.error().why);
-    return;
+  } else {
+    const auto classes = replay::classes_of(work.run, *work.graph, work.report.steps, work.report.rank_rows);
+    work.report.what_if = replay::what_if(*work.graph, replay::ItemPeers(*work.graph, classes));
   }
-  const auto classes = replay::classes_of(work.run, *work.graph, work.report.steps, work.report.rank_rows);
-  work.report.what_if = replay::what_if(*work.graph, replay::ItemPeers(*work.graph, classes));
+  if (!work.report.efficiency) return;
+  const auto& replayed = work.report.what_if;
+  set_network(*work.report.efficiency, replayed
+                                           ? Section<NetworkReplay>{{replayed->replayed_ns, replayed->ideal_network_ns}}
+                                           : unavailable(replayed.error().why));
 }
 
 void run_stragglers(Work& work) {
@@ -185,6 +211,15 @@ constexpr std::array registry{
     Analysis{{"trend", "Did steps become longer or shorter, which ones stand out, and why?"},
              run_trend,
              why_missing_of<&Report::trend>},
+    Analysis{{"efficiency", "What share of the ranks' time computes, and what takes the rest?"},
+             run_efficiency,
+             why_missing_of<&Report::efficiency>},
+    Analysis{{"blame", "Who made others wait, with what, and where did it begin?"},
+             run_blame,
+             why_missing_of<&Report::blame>},
+    Analysis{{"bandwidth", "How fast did data move, and which paths are slower than their like?"},
+             run_bandwidth,
+             why_missing_of<&Report::bandwidth>},
     Analysis{{"overlap", "How much communication hides behind compute, and what does it slow down?"},
              run_overlap,
              why_missing_of<&Report::overlap>},

@@ -176,5 +176,64 @@ TEST(Rules, EachIsInTheTableOnceAndEndsInItsLimits) {
   EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(table, '\n')), rules().size() + 2) << "and the head";
 }
 
+/// Two stages of two ranks, of which the second computes `second` ms per step; then all wait for each other.
+std::string two_stages(std::int64_t second) {
+  std::string text = "@run clock=same_host\n@group all 0,1,2,3\n";
+  for (int rank = 0; rank < 4; ++rank) text += format("@rank {} host=n0 meta.stage={}\n", rank, rank / 2);
+  for (std::int64_t step = 0; step < 20; ++step)
+    for (int rank = 0; rank < 4; ++rank) {
+      const std::int64_t begin = step * 110'000'000;
+      const std::int64_t end = begin + (rank < 2 ? 100'000'000 : second * 1'000'000);
+      text += format("{0} step {1} {2} step index={3}\n{0} op {1} {4} work\n{0} comm {4} {5} allreduce group=all\n",
+                     rank, begin, begin + 110'000'000, step, end, begin + 102'000'000);
+    }
+  return text;
+}
+
+TEST(Rules, UnequalStagesAreNotSharedEvenly) {
+  EXPECT_EQ(find(report_on(two_stages(98)), "efficiency.load_balance"), nullptr);
+  const Report report = report_on(two_stages(50));
+  const Finding* const finding = find(report, "efficiency.load_balance");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, FindingSeverity::major);
+  EXPECT_EQ(finding->title, "the work is not shared evenly: load balance 75 %");
+  EXPECT_EQ(finding->gain_ns_per_step, 25'000'000);
+  EXPECT_NE(finding->evidence.find("stage 1 (ranks 2, 3) computes 50.0 ms, stage 0"), std::string::npos)
+      << finding->evidence;
+}
+
+TEST(Rules, AnUnevenRankIsSaidOnceAsAStraggler) {
+  SyntheticRun plan;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) {
+    step.data = 0.5;
+    step.transfer = 2;
+    if (rank == 1) step.forward *= 3;
+  };
+  const Report report = analyze(*make(plan), {});
+  EXPECT_NE(find(report, "straggler.compute"), nullptr);
+  EXPECT_LT(report.efficiency->run.load_balance(), 0.9);
+  for (const Finding& finding : *report.findings) EXPECT_FALSE(finding.id.starts_with("efficiency")) << finding.id;
+}
+
+TEST(Rules, ASlowGroupIsAFindingWithItsRanks) {
+  std::string text = "@run clock=same_host\n@group a 0,1\n@group b 2,3\n@group c 4,5\n";
+  for (std::int64_t step = 0; step < 20; ++step)
+    for (int rank = 0; rank < 6; ++rank) {
+      const std::int64_t begin = step * 100'000'000;
+      const std::int64_t moved = begin + 60'000'000 + (rank / 2 == 1 ? 30'000'000 : 10'000'000);
+      text += format(
+          "{0} step {1} {2} step index={3}\n{0} op {1} {4} work\n"
+          "{0} comm {4} {5} allreduce group={6} seq={7} bytes=1000000\n",
+          rank, begin, begin + 100'000'000, step, begin + 60'000'000, moved, static_cast<char>('a' + rank / 2),
+          step + 1);
+    }
+  const Report report = report_on(text);
+  const Finding* const finding = find(report, "slow_group");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, FindingSeverity::critical);
+  EXPECT_EQ(finding->title, "group b (ranks 2, 3) moves data at 0.33 of the usual speed");
+  EXPECT_EQ(finding->gain_ns_per_step, 20'000'000);
+}
+
 }  // namespace
 }  // namespace rankscope::analyzer

@@ -34,15 +34,21 @@ bool is_asked_for(const ReportOptions& options, RankId rank) {
   return options.ranks.empty() || std::ranges::find(options.ranks, rank) != options.ranks.end();
 }
 
+RowSet rows_asked_for(const Run& run, const CollectivesSection& section, const Section<StepsSection>& steps,
+                      const ReportOptions& options) {
+  RowSet rows(run.collectives().size(), true);
+  if (options.steps && steps) rows = rows_in_steps(run, section, *steps);
+  if (options.ranks.empty()) return rows;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    rows[row] = rows[row] && is_asked_for(options, run.collectives()[row].rank);
+  return rows;
+}
+
 Section<CollectivesSection> collectives_asked_for(const Run& run, const ClockTrust& clocks, const Matching& matching,
                                                   const Section<StepsSection>& steps, const ReportOptions& options) {
   if (!matching.section || (!options.steps && options.ranks.empty())) return matching.section;
   if (options.steps && !steps) return unavailable(steps.error().why);
-  RowSet rows(run.collectives().size(), true);
-  if (options.steps) rows = rows_in_steps(run, *matching.section, *steps);
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    rows[row] = rows[row] && is_asked_for(options, run.collectives()[row].rank);
-  return select_members(run, clocks, matching, rows);
+  return select_members(run, clocks, matching, rows_asked_for(run, *matching.section, steps, options));
 }
 
 void keep_ranks_asked_for(Report& report, const ReportOptions& options) {

@@ -10,6 +10,10 @@ namespace rankscope::analyzer {
 
 [[nodiscard]] bool is_asked_for(const ReportOptions& options, RankId rank);
 
+/// The rows of Run::collectives() of the ranks asked for that began in the steps asked for.
+[[nodiscard]] RowSet rows_asked_for(const Run& run, const CollectivesSection& section,
+                                    const Section<StepsSection>& steps, const ReportOptions& options);
+
 /// The operations that began in the steps asked for and in which a rank asked for took part; waits, matched and
 /// unmatched members are those of the ranks asked for.
 [[nodiscard]] Section<CollectivesSection> collectives_asked_for(const Run& run, const ClockTrust& clocks,

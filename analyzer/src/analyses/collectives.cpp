@@ -6,18 +6,11 @@
 #include "analyses/checked_product.h"
 #include "analyses/comm_ops.h"
 #include "analyses/matching.h"
+#include "analyses/unit_speed.h"
 #include "analyses/unit_times.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-constexpr std::int64_t least_for_bandwidth_ns = 5'000;  // metrics.md 6, edge: "too short"
-
-std::vector<RankId> ranks_of(const Run& run, const Unit& unit) {
-  std::vector<RankId> ranks;
-  for (const std::uint32_t row : unit.members) ranks.push_back(run.collectives()[row].rank);
-  return ranks;
-}
 
 bool all_finished(const Run& run, const Unit& unit) {
   return std::ranges::all_of(unit.members,
@@ -54,20 +47,6 @@ void note_starts(const Run& run, Unit& unit) {
   }
 }
 
-/// Why the unit tells nothing about bandwidth; empty if it does (metrics.md 5 rules, 6 edges).
-std::string_view no_bandwidth(const Run& run, const ClockTrust& clocks, const Unit& unit) {
-  const CommOp& op = comm_op(run.text(unit.op));
-  if (op.factor == BusFactor::none) return "no bandwidth is defined for this operation";
-  if (unit.bytes_too_large) return "more bytes recorded than 64 bits hold";
-  if (unit.bytes <= 0) return "bytes not recorded";
-  if (!unit.complete) return "not all members present";
-  if (!unit.why_no_transfer.empty()) return unit.why_no_transfer;
-  if (unit.sequence == 0 && !is_point_to_point(run.text(unit.op))) return "only first units, which set up connections";
-  const std::int64_t error = clocks.comparable(ranks_of(run, unit)) ? clocks.error_ns(ranks_of(run, unit)) : 0;
-  if (unit.transfer_ns < least_for_bandwidth_ns || unit.transfer_ns < 2 * error) return "too short";
-  return {};
-}
-
 /// Adds a reason to a list that has each once.
 void add_reason(std::string& list, std::string_view why) {
   if (list.find(why) == std::string::npos) list.append(list.empty() ? "" : "; ").append(why);
@@ -93,12 +72,12 @@ class GroupSums {
       ++row_.without_transfer;
       add_reason(row_.why_no_transfer, unit.why_no_transfer);
     }
-    const std::string_view why = no_bandwidth(run, clocks, unit);
+    const std::string_view why = why_no_bandwidth(run, clocks, unit);
     if (!why.empty()) {
       add_reason(row_.why_no_busbw, why);
       return;
     }
-    bus_bytes_ += bus_factor(comm_op(run.text(unit.op)), group_->members.size()) * static_cast<double>(unit.bytes);
+    bus_bytes_ += bus_bytes(run, unit);
     bus_ns_ += unit.transfer_ns;
   }
   [[nodiscard]] GroupRow row(const ClockTrust& clocks) && {

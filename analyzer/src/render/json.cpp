@@ -2,8 +2,11 @@
 #include <nlohmann/json.hpp>
 
 #include "rankscope/analyzer/render.h"
+#include "render/json_bandwidth.h"
+#include "render/json_blame.h"
 #include "render/json_clocks.h"
 #include "render/json_copies.h"
+#include "render/json_efficiency.h"
 #include "render/json_flops.h"
 #include "render/json_hta.h"
 #include "render/json_kernels.h"
@@ -384,7 +387,9 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
       section_json(report.memory, [&](const auto& section) { return memory_json(section, report.copies, options); });
   out["collectives"] =
       section_json(report.collectives, [&](const auto& section) { return collectives_json(section, run, options); });
-  out["efficiency"] = later_section("the efficiency tree");
+  out["bandwidth"] = section_json(report.bandwidth, bandwidth_json);
+  out["efficiency"] = section_json(report.efficiency, efficiency_json);
+  out["blame"] = section_json(report.blame, blame_json);
   out["stragglers"] =
       section_json(report.stragglers, [](const auto& section) { return list_json(section.rows, straggler_json); });
   out["straggler_basis"] = section_json(report.stragglers, straggler_basis_json);

@@ -105,6 +105,9 @@ struct Named {
 constexpr std::array sections{Named{"steps", "steps"},
                               Named{"ranks", "time of each rank"},
                               Named{"trend", "steps over time"},
+                              Named{"efficiency", "efficiency"},
+                              Named{"blame", "who waited"},
+                              Named{"bandwidth", "bandwidth"},
                               Named{"overlap", "overlap"},
                               Named{"launches", "launches"},
                               Named{"kernels", "kernels"},
@@ -133,6 +136,7 @@ std::string_view remedy_for(const Report& report, std::string_view id) {
 /// Nobody misses what only an accelerator has, what was not asked for, and how far CPU ranks are from the peak.
 std::string why_missed(const Report& report, std::string_view id) {
   if (id == "hta" && !report.hta) return {};
+  if (id == "blame" && report.ranks.size() < 2) return {};
   std::string why = why_missing(report, id);
   if (id == "flops" && report.flops)
     return std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator) ? report.flops->why_no_flops

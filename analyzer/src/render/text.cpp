@@ -3,9 +3,12 @@
 
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
+#include "render/bandwidth.h"
+#include "render/blame.h"
 #include "render/clocks.h"
 #include "render/copies.h"
 #include "render/critical_path.h"
+#include "render/efficiency.h"
 #include "render/flops.h"
 #include "render/fusable.h"
 #include "render/hta_words.h"
@@ -115,7 +118,6 @@ void add_missing(Page& page, const Report& report, const ReportOptions&) {
     page.item({section.name, Tone::warning}, section.why + (closed ? "" : "."), 17);
     if (!section.remedy.empty()) page.item({"", Tone::plain}, section.remedy, 17);
   }
-  page.item({"later versions", Tone::faint}, "efficiency, pipeline.", 17);
 }
 
 template <auto tables>
@@ -140,6 +142,8 @@ constexpr std::array sections{
     TextSection{"ranks", add_rank_facts},
     TextSection{"ranks", add_rank_tables},
     TextSection{"ranks", add_tables<idle_tables>},
+    TextSection{"efficiency", add_efficiency},
+    TextSection{"blame", add_blame},
     TextSection{"overlap", add_tables<overlap_tables>},
     TextSection{"launches", add_tables<launch_tables>},
     TextSection{"kernels", add_tables<kernel_tables>},
@@ -149,6 +153,7 @@ constexpr std::array sections{
     TextSection{"memory", add_tables<memory_tables>},
     TextSection{"flops", add_tables<flop_tables>},
     TextSection{"collectives", add_collectives},
+    TextSection{"bandwidth", add_bandwidth},
     TextSection{"hta", add_hta},
     TextSection{"", add_quality},
     TextSection{"", add_missing},

@@ -25,6 +25,22 @@ std::string hidden_part(const Usual& usual) {
   return format("{} more is hidden behind compute", duration_text(usual.per_step(usual.total.overlapped_comm_ns)));
 }
 
+/// True if efficiency.load_balance is a finding.
+bool is_uneven(const Report& report) {
+  return report.efficiency && report.efficiency->run.ranks > 1 && report.efficiency->steps.size() >= 5 &&
+         1 - report.efficiency->run.load_balance() >= lost_factor_limits.minor;
+}
+
+/// Whom the others mostly waited for, in the end.
+std::string most_blamed(const Report& report) {
+  if (!report.blame || report.blame->rows.empty()) return {};
+  const BlameRow& row = report.blame->rows.front();
+  const double share = static_cast<double>(row.cost_ns()) / static_cast<double>(report.blame->total_ns);
+  if (share < 0.5) return {};
+  return format("; {} of the waiting is due to rank {} ({})", percent_of(share), row.rank.value,
+                name_of(row.largest_part()));
+}
+
 }  // namespace
 
 void judge_desyncs(const RuleContext& context, std::vector<Finding>& findings) {
@@ -53,11 +69,12 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   if (usual.steps == 0) return;  // a whole recording holds start-up and shut-down
   const TimeSplit& total = usual.total;
   const double share = usual.share(total.exposed_comm_ns);
-  // What the others wait for a slow rank is that rank's finding; here it would be said twice.
+  // What the others wait for a slow rank, or for ranks with more work, is a finding of its own: said once.
   const bool straggler = report.stragglers && !report.stragglers->rows.empty();
+  const bool told = straggler || is_uneven(report);
   Finding finding;
   finding.severity =
-      severity_of(usual.share(total.exposed_comm_ns - (straggler ? total.exposed_wait_ns : 0)), exposed_comm_limits);
+      severity_of(usual.share(total.exposed_comm_ns - (told ? total.exposed_wait_ns : 0)), exposed_comm_limits);
   if (finding.severity == FindingSeverity::info) return;
   const bool waiting = 2 * total.exposed_wait_ns > total.exposed_comm_ns;
   const bool unmatched = report.collectives && report.collectives->unmatched * 20 > report.collectives->matched;
@@ -67,6 +84,7 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
                          waiting ? ", mostly waiting for other ranks" : "");
   finding.evidence = format("per step and rank {} exposed{}; {}", duration_text(usual.per_step(total.exposed_comm_ns)),
                             parts_of_exposed(usual), hidden_part(usual));
+  if (waiting) finding.evidence += most_blamed(report);
   const Exposed waits = straggler ? Exposed::waiting_for_straggler : Exposed::waiting_for_changing_ranks;
   finding.advice = advice_for(waiting ? waits : Exposed::moving);
   // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.

@@ -14,6 +14,7 @@ void judge_desyncs(const RuleContext& context, std::vector<Finding>& findings);
 void judge_step_change(const RuleContext& context, std::vector<Finding>& findings);
 void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings);
 void judge_exposed_communication(const RuleContext& context, std::vector<Finding>& findings);
+void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings);
 void judge_contention(const RuleContext& context, std::vector<Finding>& findings);
 void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings);
 void judge_idle(const RuleContext& context, std::vector<Finding>& findings);
@@ -22,6 +23,7 @@ void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& fin
 void judge_allocations(const RuleContext& context, std::vector<Finding>& findings);
 void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findings);
 void judge_fusable(const RuleContext& context, std::vector<Finding>& findings);
+void judge_efficiency(const RuleContext& context, std::vector<Finding>& findings);
 void judge_memory(const RuleContext& context, std::vector<Finding>& findings);
 void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& findings);
 

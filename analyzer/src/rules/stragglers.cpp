@@ -5,6 +5,7 @@
 #include "analyses/advice.h"
 #include "analyses/arrivals.h"
 #include "analyses/severity.h"
+#include "analyses/slow_path_words.h"
 #include "analyses/straggler_kind.h"
 #include "analyses/straggler_words.h"
 #include "rankscope/core/format.h"
@@ -33,6 +34,14 @@ std::string_view doubt_about(Certainty certainty) {
   return "";
 }
 
+/// metrics.md 9.7: where the matrix of links, or the bandwidth of a group, tells where a late communication comes from.
+std::string slow_paths_of(const Report& report, const Straggler& row) {
+  if (row.kind != StragglerKind::network || !report.bandwidth) return {};
+  for (const SlowPath& path : report.bandwidth->slow)
+    if (std::ranges::find(path.ranks, row.rank) != path.ranks.end()) return "; " + title_of(path);
+  return {};
+}
+
 }  // namespace
 
 void judge_lost_ranks(const RuleContext& context, std::vector<Finding>& findings) {
@@ -53,6 +62,7 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
                                  when.empty() ? "" : " ", when, row.slowdown, name_of(row.kind))
                         : format("rank {} stalls {} ({})", row.rank.value, when, name_of(row.kind));
     finding.evidence = row.evidence;
+    finding.evidence += slow_paths_of(report, row);
     finding.evidence += doubt_about(row.certainty);
     finding.advice = advice_for(row.kind, row.persistence);
     finding.gain_ns_per_step = row.gain_ns_per_step;

@@ -294,9 +294,10 @@ TEST(Report, ASlowRankIsAFindingWithAdviceAndGain) {
 TEST(Report, TheRegistryIsInTheOrderOfTheReport) {
   std::vector<std::string_view> order;
   for (const AnalysisInfo& info : analyses()) order.push_back(info.id);
-  EXPECT_EQ(order, (std::vector<std::string_view>{"steps", "collectives", "ranks", "trend", "overlap", "launches",
-                                                  "kernels", "fusable", "operators", "copies", "memory", "flops",
-                                                  "critical_path", "what_if", "stragglers", "findings", "hta"}));
+  EXPECT_EQ(order, (std::vector<std::string_view>{
+                       "steps",   "collectives",   "ranks",   "trend",      "efficiency", "blame",  "bandwidth",
+                       "overlap", "launches",      "kernels", "fusable",    "operators",  "copies", "memory",
+                       "flops",   "critical_path", "what_if", "stragglers", "findings",   "hta"}));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(RenderJson, HasEverySectionOfTheSchema) {
                           "stragglers", "critical_path", "pipeline", "what_if", "findings", "data_quality"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
-  for (const auto* key : {"efficiency", "critical_path", "pipeline", "what_if"}) {
+  for (const auto* key : {"critical_path", "pipeline", "what_if"}) {
     EXPECT_THAT(keys_of(json.at(key)), ElementsAre("unavailable"));
   }
 }

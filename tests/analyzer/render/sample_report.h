@@ -80,6 +80,51 @@ inline CollectivesSection sample_collectives(const Run& run) {
   return section;
 }
 
+inline EfficiencySection sample_efficiency() {
+  EfficiencySection section;
+  section.run = {.ranks = 4,
+                 .compute_ns = 72'000'000,
+                 .most_compute_ns = 20'000'000,
+                 .most_active_ns = 24'000'000,
+                 .longest_ns = 25'000'000,
+                 .most_computing = RankId{2},
+                 .most_active = RankId{1},
+                 .longest = RankId{0}};
+  section.ledger[static_cast<std::size_t>(LedgerPart::compute)] = 72'000'000;
+  section.ledger[static_cast<std::size_t>(LedgerPart::idle_host)] = 28'000'000;
+  section.whole_ns = 100'000'000;
+  set_network(section, unavailable("no replay"));
+  return section;
+}
+
+inline BlameSection sample_blame() {
+  BlameSection section;
+  section.total_ns = 740'000'000;
+  section.window_ns = 2'000'000'000;
+  section.rank_steps = 80;
+  section.ranks = 4;
+  section.rows.push_back({.rank = RankId{2}});
+  section.rows.front().direct_ns[0] = 740'000'000;
+  section.rows.push_back({.rank = RankId{1}, .waited_ns = 740'000'000});
+  section.pairs.push_back({RankId{1}, RankId{2}, 740'000'000});
+  section.groups.push_back({"dp", "allreduce", 19, 740'000'000, RankId{2}, 740'000'000});
+  section.method = "run time";
+  return section;
+}
+
+inline BandwidthSection sample_bandwidth() {
+  BandwidthSection section;
+  BandwidthRow& row = section.rows.emplace_back();
+  row.group = "dp";
+  row.op = "allreduce";
+  row.group_size = 4;
+  row.size = {1'000, 3'000};
+  row.count = row.too_short = 19;
+  row.why_none = "too short";
+  section.margins.push_back({.rank = RankId{0}, .collective_bytes = 77'824});
+  return section;
+}
+
 inline Straggler slow_rank_2() {
   return {.rank = RankId{2},
           .kind = StragglerKind::compute,
@@ -117,6 +162,9 @@ inline Report clean_report(const Run& run) {
   report.operators = unavailable("no operator and no annotation was recorded");
   report.copies = unavailable(std::string{no_accelerator});
   report.collectives = sample_collectives(run);
+  report.efficiency = sample_efficiency();
+  report.blame = sample_blame();
+  report.bandwidth = sample_bandwidth();
   report.stragglers = StragglersSection{.rows = {},
                                         .compared = "Compared with 3 peers; medians of 19 steps.",
                                         .cannot_tell = "",

@@ -180,7 +180,7 @@ TEST(RenderText, OfFewStepsVerdictAndSectionsSayTheSame) {
   EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2 looks slow in these few steps: it computes"));
   EXPECT_THAT(text, HasSubstr("Cannot tell: other slow ranks could be hidden"));
   EXPECT_THAT(text, HasSubstr("few steps\n"));
-  EXPECT_THAT(text, Not(HasSubstr("fact")));
+  EXPECT_THAT(text, Not(HasSubstr("fact\n")));
 }
 
 TEST(RenderText, WhatIsMissingIsAskedForInTheWordsOfTheTool) {

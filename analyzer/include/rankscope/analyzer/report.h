@@ -11,10 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "rankscope/analyzer/bandwidth_section.h"
+#include "rankscope/analyzer/blame_section.h"
 #include "rankscope/analyzer/clocks_section.h"
 #include "rankscope/analyzer/collectives_section.h"
 #include "rankscope/analyzer/copies_section.h"
 #include "rankscope/analyzer/critical_path_section.h"
+#include "rankscope/analyzer/efficiency_section.h"
 #include "rankscope/analyzer/findings_section.h"
 #include "rankscope/analyzer/flops_section.h"
 #include "rankscope/analyzer/fusable_section.h"
@@ -72,6 +75,9 @@ struct Report {
   Section<CollectivesSection> collectives = unavailable("not computed");
   Section<CriticalPathSection> critical_path = unavailable("not computed");
   Section<WhatIfSection> what_if = unavailable("not computed");
+  Section<BandwidthSection> bandwidth = unavailable("not computed");
+  Section<EfficiencySection> efficiency = unavailable("not computed");
+  Section<BlameSection> blame = unavailable("not computed");
   Section<StragglersSection> stragglers = unavailable("not computed");
   Section<std::vector<Finding>> findings = unavailable("not computed");
   std::optional<Section<HtaSection>> hta;                  ///< only if asked for

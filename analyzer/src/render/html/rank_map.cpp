@@ -1,0 +1,63 @@
+#include "render/html/rank_map.h"
+
+#include <algorithm>
+#include <array>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer::html {
+namespace {
+
+constexpr double left = 88;
+constexpr double right = 24;
+constexpr double top = 4;
+constexpr double bottom = 44;
+constexpr double widest_cell = 64;
+
+/// Up to which share of the largest amount a colour goes.
+struct Shade {
+  double share;
+  LegendEntry entry;
+};
+constexpr std::array<Shade, 5> shades{{{0, {"heat-3", "none"}},
+                                       {0.1, {"heat-4", "up to 10 % of the largest"}},
+                                       {0.33, {"heat-5", "10 to 33 %"}},
+                                       {0.67, {"heat-6", "33 to 67 %"}},
+                                       {1e300, {"heat-7", "more"}}}};
+
+std::string_view colour_of(std::int64_t amount, std::int64_t largest) {
+  const double share = static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(1, largest));
+  return std::ranges::find_if(shades, [&](const Shade& shade) { return share <= shade.share; })->entry.colour;
+}
+
+void draw_axes(Chart& chart, const RankMatrix& matrix, const RankMapWords& words, double width, double height) {
+  const double base = top + height * static_cast<double>(matrix.rows.size());
+  for (std::size_t row = 0; row < matrix.rows.size(); ++row)
+    chart.text(left - 10, top + height * (static_cast<double>(row) + 0.5) + 4,
+               format("rank {}", matrix.rows[row].value), "tick end");
+  for (std::size_t column = 0; column < matrix.columns.size(); ++column)
+    chart.text(left + width * (static_cast<double>(column) + 0.5), base + 18,
+               format("{}", matrix.columns[column].value), "tick middle");
+  chart.text(left, base + 36, format("rows: {}; columns: {}", words.row_axis, words.column_axis), "tick");
+}
+
+}  // namespace
+
+void write_rank_map(Writer& page, const RankMatrix& matrix, const RankMapWords& words) {
+  std::array<LegendEntry, shades.size()> legend;
+  std::ranges::transform(shades, legend.begin(), &Shade::entry);
+  write_legend(page, legend);
+  const double width = std::min(widest_cell, (chart_width - left - right) / static_cast<double>(matrix.columns.size()));
+  const double height = matrix.rows.size() > 16 ? 16 : 24;
+  Chart chart{page, words.chart, top + height * static_cast<double>(matrix.rows.size()) + bottom};
+  draw_axes(chart, matrix, words, width, height);
+  for (std::size_t row = 0; row < matrix.rows.size(); ++row)
+    for (std::size_t column = 0; column < matrix.columns.size(); ++column)
+      write_bar(
+          page,
+          {left + width * static_cast<double>(column), top + height * static_cast<double>(row), width - 1, height - 1},
+          colour_of(matrix.amounts[row][column], matrix.largest),
+          words.tooltip(matrix.rows[row], matrix.columns[column], matrix.amounts[row][column]));
+}
+
+}  // namespace rankscope::analyzer::html
