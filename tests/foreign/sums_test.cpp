@@ -161,28 +161,29 @@ TEST_P(SharedRecordings, ReplayExactlyAndTheirPathTilesEachStep) {
   }
   ASSERT_TRUE(report.what_if) << report.what_if.error().why;
   EXPECT_EQ(report.what_if->replay_error, 0);
-  TEST_P(SharedRecordings, ChargeTheirWaitingAndMultiplyTheirEfficiencyExactly) {
-    const auto run = analyzer::open_run(testing::shared_data() / GetParam());
-    ASSERT_TRUE(run);
-    const analyzer::Report report = analyzer::analyze(**run, {});
-    if (report.efficiency) {
-      const analyzer::EfficiencyFactors& factors = report.efficiency->run;
-      EXPECT_NEAR(factors.load_balance() * factors.communication() * factors.orchestration(), factors.parallel(),
-                  1e-12);
-      const auto& ledger = report.efficiency->ledger;
-      EXPECT_EQ(std::accumulate(ledger.begin(), ledger.end(), std::int64_t{0}), report.efficiency->whole_ns);
-    }
-    if (!report.blame) GTEST_SKIP() << report.blame.error().why;
-    std::int64_t exposed = 0;
-    for (const analyzer::RankRow& row : *report.rank_rows) exposed += row.total.exposed_wait_ns;
-    EXPECT_EQ(report.blame->total_ns + report.blame->partial_ns, exposed);
-    std::int64_t charged = report.blame->unknown_ns;
-    for (const analyzer::BlameRow& row : report.blame->rows) charged += row.cost_ns();
-    EXPECT_EQ(charged, report.blame->total_ns);
-  }
+}
 
-  INSTANTIATE_TEST_SUITE_P(Shared, SharedRecordings, ::testing::ValuesIn(testing::shared_recordings()),
-                           [](const auto& test) { return testing::plain_name(test.param); });
+TEST_P(SharedRecordings, ChargeTheirWaitingAndMultiplyTheirEfficiencyExactly) {
+  const auto run = analyzer::open_run(testing::shared_data() / GetParam());
+  ASSERT_TRUE(run);
+  const analyzer::Report report = analyzer::analyze(**run, {});
+  if (report.efficiency) {
+    const analyzer::EfficiencyFactors& factors = report.efficiency->run;
+    EXPECT_NEAR(factors.load_balance() * factors.communication() * factors.orchestration(), factors.parallel(), 1e-12);
+    const auto& ledger = report.efficiency->ledger;
+    EXPECT_EQ(std::accumulate(ledger.begin(), ledger.end(), std::int64_t{0}), report.efficiency->whole_ns);
+  }
+  if (!report.blame) GTEST_SKIP() << report.blame.error().why;
+  std::int64_t exposed = 0;
+  for (const analyzer::RankRow& row : *report.rank_rows) exposed += row.total.exposed_wait_ns;
+  EXPECT_EQ(report.blame->total_ns + report.blame->partial_ns, exposed);
+  std::int64_t charged = report.blame->unknown_ns;
+  for (const analyzer::BlameRow& row : report.blame->rows) charged += row.cost_ns();
+  EXPECT_EQ(charged, report.blame->total_ns);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shared, SharedRecordings, ::testing::ValuesIn(testing::shared_recordings()),
+                         [](const auto& test) { return testing::plain_name(test.param); });
 
 }  // namespace
 }  // namespace rankscope

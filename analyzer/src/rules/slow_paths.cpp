@@ -50,7 +50,7 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
     finding.title = title_of(path);
     finding.evidence = evidence_of(path);
     finding.advice = advice_for(path.kind);
-    finding.gain_ns_per_step = path.cost_ns / context.everybody.steps;
+    finding.gain_ns_per_step = path.cost_ns * context.everybody.ranks / context.everybody.steps;
     if (path.ranks.size() == 1) finding.rank = path.ranks.front();
     finding.step = path.since_step;
     findings.push_back(std::move(finding));
