@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "analyses/statistics.h"
 #include "letters.h"
 #include "rankscope/core/format.h"
 #include "replay/fix.h"
@@ -252,10 +253,30 @@ class Application {
 }  // namespace
 
 void set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario) {
-  // Only ranks that are left out change, so all are compared with what was there before.
-  for (std::uint32_t item = 0; item < graph.items.size(); ++item)
-    if (ranks[graph.items[item].rank])
-      scenario.item_ns[item] = length_on_others(graph, peers, item, ranks, scenario.item_ns);
+  std::vector<std::pair<std::uint32_t, std::int64_t>> others;  // step and length
+  std::vector<std::uint32_t> meant;
+  std::vector<std::int64_t> lengths;
+  for (std::size_t set = 0; set < peers.size(); ++set) {
+    others.clear();
+    meant.clear();
+    for (const std::uint32_t item : peers.set(set)) {
+      if (ranks[graph.items[item].rank])
+        meant.push_back(item);
+      else
+        others.emplace_back(graph.items[item].step, scenario.item_ns[item]);
+    }
+    if (meant.empty() || others.empty()) continue;
+    std::ranges::sort(others);
+    for (const std::uint32_t item : meant) {
+      const auto same =
+          std::ranges::equal_range(others, graph.items[item].step, {}, &std::pair<std::uint32_t, std::int64_t>::first);
+      lengths.clear();
+      for (const auto& [step, ns] : same.empty() ? std::ranges::subrange(others.begin(), others.end()) : same)
+        lengths.push_back(ns);
+      // Of one step they are sorted already.
+      scenario.item_ns[item] = same.empty() ? median(lengths) : sorted_median(lengths);
+    }
+  }
 }
 
 Result<FixedScenario> apply_fixes(const Graph& graph, const ItemPeers& peers, std::span<const Fix> fixes) {

@@ -57,7 +57,8 @@ struct FixedScenario {
 /// Applies them one behind the other. `usage` where a fix means nothing that is in the recording.
 [[nodiscard]] Result<FixedScenario> apply_fixes(const Graph& graph, const ItemPeers& peers, std::span<const Fix> fixes);
 
-/// Everything of the ranks marked takes as long as on the others.
+/// Everything of the ranks marked takes the median of its peers on the others in the same step, else in all steps; what
+/// has no peers keeps its length (metrics.md 12.7).
 void set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario);
 
 }  // namespace rankscope::analyzer::replay

@@ -170,19 +170,4 @@ std::vector<std::int64_t> ideal_lengths(const Graph& graph, const ItemPeers& pee
   return lengths;
 }
 
-std::int64_t length_on_others(const Graph& graph, const ItemPeers& peers, std::uint32_t item,
-                              const std::vector<bool>& left_out, std::span<const std::int64_t> lengths) {
-  const Item& own = graph.items[item];
-  std::vector<std::int64_t> same_step;
-  std::vector<std::int64_t> all;
-  for (const std::uint32_t other : peers.of(item)) {
-    const Item& peer = graph.items[other];
-    if (left_out[peer.rank]) continue;
-    all.push_back(lengths[other]);
-    if (peer.step == own.step) same_step.push_back(lengths[other]);
-  }
-  if (!same_step.empty()) return median(same_step);
-  return all.empty() ? lengths[item] : median(all);
-}
-
 }  // namespace rankscope::analyzer::replay

@@ -42,9 +42,4 @@ class ItemPeers {
 /// no peer keeps its length.
 [[nodiscard]] std::vector<std::int64_t> ideal_lengths(const Graph& graph, const ItemPeers& peers);
 
-/// What an item would take on other ranks (12.7): the median of its peers in the same step, else in all steps; its own
-/// length where it has none. `left_out`: for each rank whether its items do not count. `lengths`: of all items.
-[[nodiscard]] std::int64_t length_on_others(const Graph& graph, const ItemPeers& peers, std::uint32_t item,
-                                            const std::vector<bool>& left_out, std::span<const std::int64_t> lengths);
-
 }  // namespace rankscope::analyzer::replay

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/side_by_side.h"
 #include "replay/fix.h"
 
 namespace rankscope::analyzer::replay {
@@ -81,14 +82,16 @@ class WhatIf {
   }
 
   void add_kinds(WhatIfSection& section) const {
-    for (const Work work : {Work::compute, Work::transfer, Work::memory, Work::data})
-      if (std::ranges::any_of(graph_.items, [&](const Item& item) { return item.work == work; }))
-        section.kinds.push_back(
-            {std::string{name_of(work)},
-             ratio(total_ns(graph_, ideal_but([&](const Item& item) { return item.work == work; })))});
-    section.kinds.push_back({"host", ratio(total_ns(graph_, ideal_but([](const Item& item) {
-                                                      return item.work == Work::host || item.work == Work::delay;
-                                                    })))});
+    constexpr std::array works{Work::compute, Work::transfer, Work::memory, Work::data, Work::host};
+    std::array<double, works.size()> slowdowns{};
+    side_by_side(works.size(), [&](std::size_t i) {
+      const auto is_meant = [&](const Item& item) {
+        return item.work == works[i] || (works[i] == Work::host && item.work == Work::delay);
+      };
+      if (std::ranges::any_of(graph_.items, is_meant)) slowdowns[i] = ratio(total_ns(graph_, ideal_but(is_meant)));
+    });
+    for (std::size_t i = 0; i < works.size(); ++i)
+      if (slowdowns[i] > 0) section.kinds.push_back({std::string{name_of(works[i])}, slowdowns[i]});
   }
 
   /// Ranks by how much longer than ideal their own work is, the worst first.
@@ -103,19 +106,22 @@ class WhatIf {
     return ranks;
   }
 
+  [[nodiscard]] RankReplay replay_without(std::uint32_t rank) const {
+    RankReplay row{graph_.ranks[rank]};
+    row.slowdown = ratio(total_ns(graph_, ideal_but([&](const Item& item) { return item.rank == rank; })));
+    std::vector<bool> chosen(graph_.ranks.size());
+    chosen[rank] = true;
+    Scenario scenario = measured_;
+    set_as_others(graph_, peers_, chosen, scenario);
+    row.without_rank_ns = per_step(scenario);
+    return row;
+  }
+
   void add_ranks(WhatIfSection& section) const {
     if (graph_.ranks.size() < 2) return;
     const std::vector<std::uint32_t> worst = suspects();
-    for (const std::uint32_t rank : worst) {
-      RankReplay row{graph_.ranks[rank]};
-      row.slowdown = ratio(total_ns(graph_, ideal_but([&](const Item& item) { return item.rank == rank; })));
-      std::vector<bool> chosen(graph_.ranks.size());
-      chosen[rank] = true;
-      Scenario scenario = measured_;
-      set_as_others(graph_, peers_, chosen, scenario);
-      row.without_rank_ns = per_step(scenario);
-      section.ranks.push_back(row);
-    }
+    section.ranks.resize(worst.size());
+    side_by_side(worst.size(), [&](std::size_t i) { section.ranks[i] = replay_without(worst[i]); });
     section.ranks_left_out = static_cast<std::int64_t>(graph_.ranks.size() - worst.size());
     std::ranges::sort(section.ranks, {}, &RankReplay::rank);
     add_few(section);

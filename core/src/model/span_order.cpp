@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "side_by_side.h"
+#include "rankscope/core/side_by_side.h"
 
 namespace rankscope {
 namespace {

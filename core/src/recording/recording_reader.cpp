@@ -11,8 +11,8 @@
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/side_by_side.h"
 #include "segment_decoder.h"
-#include "side_by_side.h"
 
 namespace rankscope::recording {
 namespace {
