@@ -52,22 +52,23 @@ NotedTable predicted_table(const ScaleAnswer& answer) {
   NotedTable noted{"Predicted", format("from the run of {}", counted(answer.measured.back().ranks, "rank")),
                    Table{{{"ranks"},
                           {"step ms"},
-                          {"from"},
-                          {"to"},
+                          {"at least"},
+                          {"at most"},
                           {"efficiency"},
                           {"lost to communication"},
                           {"to noise"},
-                          {"", Align::left}},
+                          {"confidence", Align::left}},
                          {}}};
   for (const ScaledStep& step : answer.predicted)
-    noted.table.rows.push_back({{format("{}", step.ranks)},
-                                {one.ms(step.step_ns)},
-                                {one.ms(step.low_ns)},
-                                {one.ms(step.high_ns)},
-                                {share(step.efficiency)},
-                                {share(step.lost_to_comm)},
-                                {share(step.lost_to_noise)},
-                                {step.low_confidence ? "low confidence" : "", Tone::warning}});
+    noted.table.rows.push_back(
+        {{format("{}", step.ranks)},
+         {one.ms(step.step_ns)},
+         {one.ms(step.low_ns)},
+         {one.ms(step.high_ns)},
+         {share(step.efficiency)},
+         {share(step.lost_to_comm)},
+         {share(step.lost_to_noise)},
+         {step.low_confidence ? "low" : "usual", step.low_confidence ? Tone::warning : Tone::plain}});
   noted.notes = answer.notes;
   if (std::ranges::any_of(answer.predicted, &ScaledStep::low_confidence))
     noted.notes.emplace_back("Low confidence: more than 4 times the measured ranks.");
