@@ -31,20 +31,50 @@ std::string device_of(const Run& run, RankId rank) {
   return "accelerator";
 }
 
-/// Idle time of the windows by reason, the longest first.
+/// Idle time of one reason.
+struct IdleSum {
+  std::int64_t ns = 0;
+  std::int64_t most_ns = 0;  // in one window
+  std::size_t most_in = 0;
+};
+
+/// Idle time of the windows by reason, the longest first. `steps`: their indices, or empty.
 std::vector<IdleShare> idle_shares(const Run& run, std::span<const IdleStretch> stretches,
-                                   std::span<const TimeRange> windows) {
-  std::map<IdleReason, std::int64_t> sums;
+                                   std::span<const TimeRange> windows, std::span<const std::int64_t> steps) {
+  std::map<IdleReason, IdleSum> sums;
   auto first = stretches.begin();
-  for (const TimeRange& window : windows) {
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const TimeRange window = windows[i];
+    std::map<IdleReason, std::int64_t> here;
     while (first != stretches.end() && first->time.end <= window.begin) ++first;
     for (auto at = first; at != stretches.end() && at->time.begin < window.end; ++at)
-      sums[at->reason] += (std::min(at->time.end, window.end) - std::max(at->time.begin, window.begin)).count();
+      here[at->reason] += (std::min(at->time.end, window.end) - std::max(at->time.begin, window.begin)).count();
+    for (const auto& [reason, ns] : here) {
+      IdleSum& sum = sums[reason];
+      sum.ns += ns;
+      if (ns > sum.most_ns) {
+        sum.most_ns = ns;
+        sum.most_in = i;
+      }
+    }
   }
   std::vector<IdleShare> shares;
-  for (const auto& [reason, ns] : sums)
-    shares.push_back({reason.cause, reason.detail, text_of(run, reason.range), text_of(run, reason.call), ns});
+  for (const auto& [reason, sum] : sums) {
+    shares.push_back({reason.cause, reason.detail, text_of(run, reason.range), text_of(run, reason.call), sum.ns});
+    if (steps.empty()) continue;
+    shares.back().most_ns = sum.most_ns;
+    shares.back().most_in_step = steps[sum.most_in];
+  }
   return by_reason(std::move(shares));
+}
+
+/// Of the windows of counted_windows(); empty where these are the whole recording.
+std::vector<std::int64_t> counted_indices(const Section<StepsSection>& steps, RankId rank) {
+  std::vector<std::int64_t> indices;
+  if (!steps) return indices;
+  for (const StepWindow& window : windows_of(*steps, rank))
+    if (steps->counted(window.index)) indices.push_back(window.index);
+  return indices;
 }
 
 RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const RankLayers& layers,
@@ -55,7 +85,7 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   row.device = device_of(run, rank);
   const CountedWindows windows = counted_windows(run, rank, steps);
   std::vector<TimeSplit> splits = split_windows(layers.layers, windows.ranges);
-  row.idle_shares = idle_shares(run, layers.idle, windows.ranges);
+  row.idle_shares = idle_shares(run, layers.idle, windows.ranges, counted_indices(steps, rank));
   for (const TimeSplit& split : splits) row.total += split;
   if (windows.steps > 0) row.per_step = std::move(splits);
   row.overlap_ratio = share(row.total.overlapped_comm_ns, row.total.comm_ns, "no communication");

@@ -57,6 +57,23 @@ bool is_told_by(const StragglersSection& section, const OddStep& odd) {
   return !odd.ranks.empty() && std::ranges::all_of(odd.ranks, [&](const GrownPart& part) { return tells(part.rank); });
 }
 
+/// What the host did while nothing ran in an odd step, where that is half of its excess: "; in it 36.4 ms inside
+/// cudaMemcpyAsync in aten::copy_".
+std::string odd_idle_text(const Report& report, const OddStep& odd) {
+  const IdleShare* most = nullptr;
+  if (!report.rank_rows) return {};
+  for (const RankRow& row : *report.rank_rows)
+    for (const IdleShare& share : row.idle_shares)
+      if (share.most_in_step == odd.step && 2 * share.most_ns >= odd.excess_ns &&
+          (most == nullptr || share.most_ns > most->most_ns))
+        most = &share;
+  if (most == nullptr || (most->call.empty() && most->range.empty())) return {};
+  const std::string where = most->call.empty()    ? most->range
+                            : most->range.empty() ? most->call
+                                                  : format("{} in {}", most->call, most->range);
+  return format("; nothing ran for {} of it while the host was in {}", duration_text(most->most_ns), where);
+}
+
 }  // namespace
 
 /// metrics.md 9.5 and 20. A slow rank that became slow at the same step tells it already.
@@ -101,7 +118,8 @@ void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings)
   finding.title =
       format("{} much longer than those around {}",
              odd.size() == 1 ? "one step takes" : format("{} steps take", odd.size()), odd.size() == 1 ? "it" : "them");
-  finding.evidence = format("together {} lost; the longest: {}", duration_text(excess), odd_text(worst));
+  finding.evidence = format("together {} lost; the longest: {}{}", duration_text(excess), odd_text(worst),
+                            odd_idle_text(report, worst));
   finding.advice =
       "Look at these steps in the timeline: checkpoints, evaluation, garbage collection, a stalled loader or link.";
   findings.push_back(std::move(finding));

@@ -44,6 +44,8 @@ struct IdleShare {
   std::string range;
   std::string call;
   std::int64_t ns = 0;
+  std::int64_t most_ns = 0;  ///< of `ns`: in the one step that has most of it; 0 without steps
+  std::optional<std::int64_t> most_in_step{};
 };
 
 /// One row per reason, the longest first.
