@@ -10,6 +10,7 @@
 #include "analyses/collectives.h"
 #include "analyses/copies.h"
 #include "analyses/efficiency.h"
+#include "analyses/data_loading.h"
 #include "analyses/flops.h"
 #include "analyses/fusable.h"
 #include "analyses/hta.h"
@@ -104,6 +105,10 @@ void run_blame(Work& work) {
 void run_bandwidth(Work& work) {
   work.report.bandwidth =
       find_bandwidth(work.run, work.clocks, work.report.steps, work.report.rank_rows, work.matching, work.options);
+}
+
+void run_data_loading(Work& work) {
+  work.report.data_loading = find_data_loading(work.run, work.report.steps, work.options);
 }
 
 void run_overlap(Work& work) {
@@ -220,6 +225,9 @@ constexpr std::array registry{
     Analysis{{"bandwidth", "How fast did data move, and which paths are slower than their like?"},
              run_bandwidth,
              why_missing_of<&Report::bandwidth>},
+    Analysis{{"data_loading", "Who waits for data, and do its loader's workers keep up?"},
+             run_data_loading,
+             why_missing_of<&Report::data_loading>},
     Analysis{{"overlap", "How much communication hides behind compute, and what does it slow down?"},
              run_overlap,
              why_missing_of<&Report::overlap>},

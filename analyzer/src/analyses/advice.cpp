@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rankscope/core/format.h"
+
 namespace rankscope::analyzer {
 
 std::string advice_for(StragglerKind kind, Persistence persistence) {
@@ -41,6 +43,41 @@ std::string advice_for(Exposed exposed) {
   return {};
 }
 
+LoaderSums sum_loaders(const Report& report) {
+  LoaderSums sums;
+  if (!report.data_loading) return sums;
+  for (const DataLoadingRow& row : report.data_loading->rows) {
+    sums.own_thread = sums.own_thread || row.kind == LoaderWorkers::none;
+    if (row.kind != LoaderWorkers::recorded) continue;
+    sums.waiting_ns += row.waiting_ns;
+    sums.all_busy_ns += row.all_busy_ns;
+    sums.some_busy_ns += row.some_busy_ns;
+    sums.none_busy_ns += row.none_busy_ns;
+    sums.workers = std::max(sums.workers, row.workers);
+    sums.needed = std::max(sums.needed, workers_needed(row).value_or(0));
+  }
+  return sums;
+}
+
+std::string advice_for_data(const LoaderSums& sums) {
+  if (sums.waiting_ns > 0 && 2 * sums.all_busy_ns > sums.waiting_ns)
+    return format(
+        "Workers cannot keep up: add some{} or make loading cheaper (storage, decoding, augmentation); prefetching "
+        "deeper does not help.",
+        sums.needed > sums.workers ? format(" (about {} would load as fast as the steps need it)", sums.needed) : "");
+  if (sums.waiting_ns > 0 && 2 * sums.none_busy_ns > sums.waiting_ns)
+    return "The workers had nothing to do meanwhile, more of them do not help: look at what the training thread does "
+           "to a batch itself (collating, pinning, copying), and prefetch deeper.";
+  if (sums.waiting_ns > 0)
+    return "Some workers were idle while others held the loop up: prefetch deeper, and even out what loading a batch "
+           "takes.";
+  if (sums.own_thread)
+    return "The training thread loads its batches itself: give the DataLoader workers (num_workers=4 or more) and "
+           "pin_memory=True.";
+  return "Use more loader workers or prefetch deeper; move decoding and augmentation out of the step. The workers were "
+         "not recorded: that they are busy all the time (top, py-spy) tells that they are too few.";
+}
+
 std::string advice_for_idle(const TimeSplit& split, const std::vector<IdleShare>& shares) {
   const auto most = [&split](IdleCause cause) {
     return 2 * split.idle_ns_of(cause) > split.idle_ns - split.idle_ns_of(IdleCause::data);
@@ -60,7 +97,10 @@ std::string advice_for_idle(const TimeSplit& split, const std::vector<IdleShare>
            "torch.compile or fewer small operations help.";
   if (most(IdleCause::other) && !shares.empty()) {
     const auto first = std::ranges::find(shares, IdleCause::other, &IdleShare::cause);
-    if (first->detail == IdleDetail::no_launch_record) return "Record launch calls to see what the host did meanwhile.";
+    if (first->detail == IdleDetail::no_launch_record)
+      return "Record launch calls to see what the host did meanwhile: torch.profiler with activities=[CPU, CUDA], nsys "
+             "with "
+             "--trace=cuda,nvtx.";
     if (first->detail == IdleDetail::waits_for_event)
       return "Streams wait for each other: look at what the other stream does then, and whether that order is needed.";
     return "The work was launched in time and began late: look at these gaps in the timeline.";

@@ -35,6 +35,7 @@ constexpr std::array sections{
     PageSection{"idle", "Why nothing ran", "ranks", html::write_idle_reasons},
     PageSection{"efficiency", "Efficiency", "efficiency", html::write_efficiency},
     PageSection{"blame", "Who made others wait", "blame", html::write_blame},
+    PageSection{"data-loading", "Data loading", "data_loading", html::write_data_loading},
     PageSection{"overlap", "Overlap", "overlap", html::write_overlap},
     PageSection{"launches", "Launches", "launches", html::write_launches},
     PageSection{"kernels", "Kernels", "kernels", html::write_kernels},

@@ -5,6 +5,7 @@
 #include "render/json_bandwidth.h"
 #include "render/json_blame.h"
 #include "render/json_clocks.h"
+#include "render/data_loading.h"
 #include "render/json_copies.h"
 #include "render/json_efficiency.h"
 #include "render/json_flops.h"
@@ -120,6 +121,10 @@ Json idle_details_json(const RankRow& row) {
     if (!share.range.empty()) one["range"] = share.range;
     if (!share.call.empty()) one["call"] = share.call;
     one["ns"] = share.ns;
+    if (share.most_in_step && 2 * share.most_ns > share.ns && row.per_step.size() > 1) {
+      one["most_ns"] = share.most_ns;
+      one["most_in_step"] = *share.most_in_step;
+    }
     all.push_back(std::move(one));
   }
   return all;
@@ -374,6 +379,7 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["ranks"] = section_json(report.rank_rows, ranks_json);
   out["rank_facts"] = list_json(report.rank_facts, facts_json);
   out["trend"] = section_json(report.trend, trend_json);
+  out["data_loading"] = section_json(report.data_loading, data_loading_json);
   out["overlap"] = section_json(report.overlap, overlap_json);
   out["launches"] =
       section_json(report.launches, [](const auto& section) { return list_json(section.rows, launch_json); });

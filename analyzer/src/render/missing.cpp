@@ -84,11 +84,26 @@ void add_own_details(const Report& report, std::vector<MissingSection>& missing)
     missing.push_back({"details", "asked for, but no source in the program acted on it: " + without_source, ""});
 }
 
+/// True if the recording holds such details, whatever it says of them.
+bool is_there(const Report& report, const Detail& detail) {
+  if (detail.id == "memory")
+    return report.memory && std::ranges::any_of(report.memory->devices, [](const DeviceMemory& memory) {
+             return memory.allocated.bytes.has_value();
+           });
+  if (!report.operators) return false;
+  if (detail.id == "shapes")
+    return std::ranges::any_of(report.operators->operators.rows,
+                               [](const OperatorRow& row) { return !row.shapes.empty(); });
+  return detail.id == "modules" && std::ranges::any_of(report.operators->annotations.rows, [](const OperatorRow& row) {
+           return row.name.starts_with("nn.Module: ");
+         });
+}
+
 /// The same of torch.profiler, which notes only what it was asked for.
 void add_details_of_torch(const Report& report, std::vector<MissingSection>& missing) {
   std::string off;
   for (const Detail& detail : details) {
-    if (fact(report, detail.of_torch) == "1") continue;
+    if (fact(report, detail.of_torch) == "1" || is_there(report, detail)) continue;
     off += format("{}{} ({}=True)", off.empty() ? "" : ", ", detail.what, detail.of_torch);
   }
   if (!off.empty())
@@ -108,6 +123,7 @@ constexpr std::array sections{Named{"steps", "steps"},
                               Named{"efficiency", "efficiency"},
                               Named{"blame", "who waited"},
                               Named{"bandwidth", "bandwidth"},
+                              Named{"data_loading", "data loading"},
                               Named{"overlap", "overlap"},
                               Named{"launches", "launches"},
                               Named{"kernels", "kernels"},
@@ -123,16 +139,6 @@ constexpr std::array sections{Named{"steps", "steps"},
                               Named{"findings", "findings"},
                               Named{"hta", "HTA's numbers"}};
 
-std::string_view remedy_for(const Report& report, std::string_view id) {
-  if (id == "steps") return remedy_for_steps(report);
-  if (id == "ranks") return advice_for(Wanted::time_of_ranks, report.source);
-  if (id == "memory") return advice_for(Wanted::memory, report.source);
-  if (id == "collectives") return advice_for(Wanted::collectives, report.source);
-  if (id != "stragglers") return {};
-  if (report.ranks.size() < 2) return advice_for(Wanted::all_ranks, report.source);
-  return report.steps ? std::string_view{} : remedy_for_steps(report);
-}
-
 /// Nobody misses what only an accelerator has, what was not asked for, and how far CPU ranks are from the peak.
 std::string why_missed(const Report& report, std::string_view id) {
   if (id == "hta" && !report.hta) return {};
@@ -146,13 +152,22 @@ std::string why_missed(const Report& report, std::string_view id) {
 
 }  // namespace
 
+std::string_view remedy_for(const Report& report, std::string_view id) {
+  if (is_mixed(report)) return one_job_at_a_time;
+  if (id == "steps") return remedy_for_steps(report);
+  if (id == "ranks") return advice_for(Wanted::time_of_ranks, report.source);
+  if (id == "memory") return advice_for(Wanted::memory, report.source);
+  if (id == "collectives") return advice_for(Wanted::collectives, report.source);
+  if (id != "stragglers") return {};
+  if (report.ranks.size() < 2) return advice_for(Wanted::all_ranks, report.source);
+  return report.steps ? std::string_view{} : remedy_for_steps(report);
+}
+
 std::vector<MissingSection> missing_sections(const Report& report) {
   std::vector<MissingSection> missing;
-  const bool mixed = is_mixed(report);
   for (const Named& section : sections)
     if (const std::string why = why_missed(report, section.id); !why.empty())
-      missing.push_back(
-          {std::string{section.title}, printable(why), mixed ? one_job_at_a_time : remedy_for(report, section.id)});
+      missing.push_back({std::string{section.title}, printable(why), remedy_for(report, section.id)});
   add_own_details(report, missing);
   if (report.source == "kineto") add_details_of_torch(report, missing);
   for (auto row = missing.begin(); row != missing.end(); ++row) {  // each remedy once

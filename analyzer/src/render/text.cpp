@@ -9,6 +9,7 @@
 #include "render/copies.h"
 #include "render/critical_path.h"
 #include "render/efficiency.h"
+#include "render/data_loading.h"
 #include "render/flops.h"
 #include "render/fusable.h"
 #include "render/hta_words.h"
@@ -144,6 +145,7 @@ constexpr std::array sections{
     TextSection{"ranks", add_tables<idle_tables>},
     TextSection{"efficiency", add_efficiency},
     TextSection{"blame", add_blame},
+    TextSection{"data_loading", add_tables<data_loading_tables>},
     TextSection{"overlap", add_tables<overlap_tables>},
     TextSection{"launches", add_tables<launch_tables>},
     TextSection{"kernels", add_tables<kernel_tables>},
@@ -163,7 +165,9 @@ constexpr std::array sections{
 void add_why_missing(Page& page, const Report& report, const ReportOptions& options) {
   for (const std::string& id : options.only)
     if (const std::string why = why_missing(report, id); !why.empty())
-      page.paragraph(format("{}: not available: {}", id, sentence(why)), Tone::warning, 0);
+      page.paragraph(format("{}: not available: {}{}{}", id, sentence(why), remedy_for(report, id).empty() ? "" : " ",
+                            remedy_for(report, id)),
+                     Tone::warning, 0);
 }
 
 }  // namespace

@@ -14,6 +14,23 @@ namespace {
 /// Without steps nobody knows which part of a host's time was meant to be work.
 bool tells_idle_time(const Usual& usual) { return usual.steps > 0 || usual.on_accelerators; }
 
+/// "; in 93 % of it all 2 workers of a rank were busy"
+std::string workers_text(const LoaderSums& sums) {
+  if (sums.waiting_ns <= 0) return {};
+  const auto share = [&](std::int64_t part) {
+    return percent_of(static_cast<double>(part) / static_cast<double>(sums.waiting_ns));
+  };
+  return format("; while the loop waited, all {} were busy in {} of the time, some in {}, none in {}",
+                counted(sums.workers, "loader worker"), share(sums.all_busy_ns), share(sums.some_busy_ns),
+                share(sums.none_busy_ns));
+}
+
+/// What happened once is no habit: ", nearly all of it in step 5 alone (36.4 ms)".
+std::string once_text(const IdleShare& share) {
+  if (!share.most_in_step || 2 * share.most_ns <= share.ns) return {};
+  return format(", {} of which in step {} alone", duration_text(share.most_ns), *share.most_in_step);
+}
+
 }  // namespace
 
 void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings) {
@@ -22,12 +39,12 @@ void judge_data_loading(const RuleContext& context, std::vector<Finding>& findin
   const std::int64_t data = usual.total.idle_ns_of(IdleCause::data);
   const auto severity = severity_of(usual.share(data), data_limits);
   if (severity == FindingSeverity::info) return;
-  findings.push_back({"data_loading", severity,
-                      format("{} of the time the ranks wait for data", percent_of(usual.share(data))),
-                      format("{} {} inside data-loading spans", duration_text(usual.mean(data)),
-                             usual.steps > 0 ? "per step and rank" : "per rank in the whole recording"),
-                      "Use more loader workers or prefetch deeper; move decoding and augmentation out of the step.",
-                      usual.per_step(data), std::nullopt, std::nullopt});
+  const LoaderSums loaders = sum_loaders(context.report);
+  findings.push_back(
+      {"data_loading", severity, format("{} of the time the ranks wait for data", percent_of(usual.share(data))),
+       format("{} {} inside data-loading spans{}", duration_text(usual.mean(data)),
+              usual.steps > 0 ? "per step and rank" : "per rank in the whole recording", workers_text(loaders)),
+       advice_for_data(loaders), usual.per_step(data), std::nullopt, std::nullopt});
 }
 
 void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
@@ -46,8 +63,9 @@ void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
   const auto most =
       std::ranges::find_if(usual.idle_shares, [](const IdleShare& share) { return share.cause != IdleCause::data; });
   if (most != usual.idle_shares.end())
-    causes += format("; most of one kind: {}{}{}, {}", words_of(*most), most->range.empty() ? "" : " in ", most->range,
-                     duration_text(usual.mean(most->ns)));
+    causes +=
+        format("; most of one kind: {}{}{}, {}{}", words_of(*most), most->range.empty() ? "" : " in ", most->range,
+               duration_text(usual.mean(most->ns)), usual.steps > usual.ranks ? once_text(*most) : "");
   findings.push_back({"idle", severity, format("{} of the time nothing runs", percent_of(usual.share(rest))),
                       usual.steps > 0 ? "per step and rank: " + causes
                                       : "over the whole recording, start-up and shut-down included: " + causes,

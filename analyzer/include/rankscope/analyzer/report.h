@@ -18,6 +18,7 @@
 #include "rankscope/analyzer/copies_section.h"
 #include "rankscope/analyzer/critical_path_section.h"
 #include "rankscope/analyzer/efficiency_section.h"
+#include "rankscope/analyzer/data_loading_section.h"
 #include "rankscope/analyzer/findings_section.h"
 #include "rankscope/analyzer/flops_section.h"
 #include "rankscope/analyzer/fusable_section.h"
@@ -64,6 +65,7 @@ struct Report {
   Section<StepsSection> steps = unavailable("not computed");
   Section<std::vector<RankRow>> rank_rows = unavailable("not computed");
   Section<TrendSection> trend = unavailable("not computed");
+  Section<DataLoadingSection> data_loading = unavailable("not computed");
   Section<OverlapSection> overlap = unavailable("not computed");
   Section<LaunchesSection> launches = unavailable("not computed");
   Section<KernelsSection> kernels = unavailable("not computed");

@@ -1,5 +1,6 @@
-// Tables that text and page share: why nothing ran, overlap, launches, kernels, operators, copies.
+// Tables that text and page share: why nothing ran, data loading, overlap, launches, kernels, operators, copies.
 #include "render/copies.h"
+#include "render/data_loading.h"
 #include "render/fusable.h"
 #include "render/html/elements.h"
 #include "render/html/sections.h"
@@ -22,6 +23,9 @@ void write_kernels(Writer& page, const Source& source) {
 }
 void write_fusable(Writer& page, const Source& source) {
   write_noted_tables(page, fusable_tables(source.report, most_rows(source.options)));
+}
+void write_data_loading(Writer& page, const Source& source) {
+  write_noted_tables(page, data_loading_tables(source.report, most_rows(source.options)));
 }
 void write_overlap(Writer& page, const Source& source) {
   write_noted_tables(page, overlap_tables(source.report, most_rows(source.options)));
