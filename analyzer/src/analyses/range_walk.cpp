@@ -25,6 +25,7 @@ RangeWalk::RangeWalk(const Run& run, RangeKind kind)
     : run_(run),
       kind_(kind),
       input_dims_(run.strings().find(keys::input_dims)),
+      own_input_dims_(run.strings().find(keys::own_input_dims)),
       any_forward_link_(!run.links().empty() && run.links().back().kind == LinkKind::forward_backward),
       is_annotation_(run.strings().size(), 2),
       rows_(run.strings().size()),
@@ -46,9 +47,13 @@ bool RangeWalk::is_range(const Span& span) {
 }
 
 StringId RangeWalk::shapes_of(SpanId span) const {
-  if (!input_dims_.is_set() || kind_ != RangeKind::operators) return {};
-  const auto dims = run_.attributes_of(span).find(input_dims_);
-  return dims && dims->kind != AttributeKind::number ? dims->text : StringId{};
+  if (kind_ != RangeKind::operators) return {};
+  for (const StringId key : {input_dims_, own_input_dims_}) {
+    if (!key.is_set()) continue;
+    const auto dims = run_.attributes_of(span).find(key);
+    if (dims && dims->kind != AttributeKind::number) return dims->text;
+  }
+  return {};
 }
 
 StringId RangeWalk::forward_of(SpanId span) const {

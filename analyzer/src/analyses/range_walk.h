@@ -79,6 +79,7 @@ class RangeWalk {
   RangeKind kind_;
   RangeWatch watch_;
   StringId input_dims_;
+  StringId own_input_dims_;
   bool any_forward_link_ = false;
   std::vector<std::uint8_t> is_annotation_;  // by name: 0 = no, 1 = yes, 2 = not looked up
   std::vector<Row> rows_;                    // by name

@@ -116,6 +116,29 @@ void add_backward(const OperatorTable& table, const OperatorsSection& section, s
   notes.push_back(format("The longest backward pass is that of {}: {}.", printable(top->name), times));
 }
 
+/// True if devices had nothing to do for want of launches: then what the host takes matters.
+bool host_holds_up(const Report& report) {
+  constexpr std::int64_t share = 10;  // one part in ten of the time
+  if (!report.rank_rows) return false;
+  TimeSplit total;
+  for (const RankRow* row : rows_to_sum(*report.rank_rows)) total += row->total;
+  const std::int64_t held_up = total.idle_ns_of(IdleCause::host) + total.idle_ns_of(IdleCause::sync);
+  return held_up > 0 && held_up >= total.window_ns / share;
+}
+
+/// The same rows by the host's own time, where the device waits for it.
+void add_by_host_time(const OperatorsSection& section, std::size_t most, std::vector<NotedTable>& tables) {
+  OperatorTable by_host;
+  by_host.rows = section.operators.rows;
+  std::ranges::stable_sort(by_host.rows, std::ranges::greater{},
+                           [](const OperatorRow& row) { return row.times.self_ns; });
+  tables.push_back({"Operators by host time",
+                    means_of(section).words(),
+                    OperatorTableText(section, by_host).of_top(most),
+                    left_out(by_host.rows.size(), most),
+                    {"The device has nothing to do while the host prepares its work: these take the host longest."}});
+}
+
 }  // namespace
 
 /// The end of a name is cut off where it is too long: what all of them begin with is made short.
@@ -141,6 +164,8 @@ std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) 
     add_shapes(section.operators, noted.notes);
     add_backward(section.operators, section, noted.notes);
   }
+  if (section.accelerators > 0 && section.operators.rows.size() > 1 && host_holds_up(report))
+    add_by_host_time(section, most, tables);
   if (!section.annotations.rows.empty()) {
     NotedTable& noted = tables.emplace_back(NotedTable{"Annotations and modules", means,
                                                        OperatorTableText(section, section.annotations).of_top(most),

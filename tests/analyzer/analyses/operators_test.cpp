@@ -85,6 +85,13 @@ TEST(Operators, ShapesAddUpToTheOperator) {
   EXPECT_EQ(shapes, (Lines{"[[4,4]] 1 30", "[[2,2]] 2 20", " 1 10"}));
 }
 
+TEST(Operators, InputsThatTheTrainerWritesAreShapes) {
+  const auto section = operators_of("0 op 0 10 aten::mm input_dims=@\"[[2,2]]\"\n");
+  ASSERT_EQ(section.operators.rows.size(), 1U);
+  ASSERT_EQ(section.operators.rows.front().shapes.size(), 1U);
+  EXPECT_EQ(section.operators.rows.front().shapes.front().shapes, "[[2,2]]");
+}
+
 TEST(Operators, TheBackwardPassIsToldAtItsForwardOperator) {
   const auto section = operators_on_lanes(
       "0 op 0 10 aten::mm lane=main\n"
