@@ -34,7 +34,7 @@ ComparedRun facts_of(const RunDigest& run) {
   if (!run.step_walls_ns.empty()) facts.median_ns = median(run.step_walls_ns);
   for (const QualityRow& row : report.data_quality) {
     const CounterInfo& info = info_of(row.counter);
-    if (info.severity != Severity::info) facts.losses.push_back(format("{} {}", info.name, row.value));
+    if (info.severity != Severity::info) facts.losses.push_back(format("{}: {}", info.name, row.value));
   }
   return facts;
 }
@@ -108,6 +108,15 @@ Section<Scaling> scaling_of(const RunDigest& a, const RunDigest& b) {
   return Scaling{same, same * ratio, of_a.parallel, of_b.parallel};
 }
 
+/// By 1 % of a step: then something must have changed that much, in all.
+bool any_part_changed(const Comparison& comparison) {
+  if (!comparison.split) return false;
+  for (std::size_t i = 0; i < split_part_count; ++i)
+    if (std::abs(comparison.split->all.change_ns(static_cast<SplitPart>(i))) >= comparison.keys.least_change_ns)
+      return true;
+  return false;
+}
+
 }  // namespace
 
 Comparison compare(const RunDigest& a, const RunDigest& b) {
@@ -118,6 +127,7 @@ Comparison compare(const RunDigest& a, const RunDigest& b) {
   result.steps = compare_steps(a, b, result.a, result.b);
   result.split = compare_splits(a, b);
   result.keys = compare_keys(a, b);
+  if (!any_part_changed(result)) result.keys.below.clear();
   result.findings = compare_findings(a, b);
   result.memory = compare_memory(a, b);
   result.likeness = compare_facts(a, b);

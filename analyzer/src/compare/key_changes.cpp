@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "analyses/statistics.h"
@@ -36,6 +38,55 @@ std::vector<Pair> paired(const std::vector<KeySeries>& a, const std::vector<KeyS
     pairs.push_back(pair);
   }
   return pairs;
+}
+
+/// The series of one name added up. A sum has no median.
+KeySeries sum_of(const std::vector<const KeySeries*>& all) {
+  KeySeries sum;
+  sum.key = {all.front()->key.kind, all.front()->key.name, {}};
+  std::map<std::uint32_t, std::int64_t> per_step;
+  for (const KeySeries* series : all) {
+    sum.count += series->count;
+    for (const StepTime& time : series->per_step) per_step[time.step] += time.ns;
+  }
+  for (const auto& [step, ns] : per_step) sum.per_step.push_back({step, ns});
+  return sum;
+}
+
+/// All keys of one kind and name, in both runs.
+struct NameSum {
+  std::optional<KeySeries> a;
+  std::optional<KeySeries> b;
+  std::int64_t keys = 0;
+  [[nodiscard]] Pair pair() const { return {a ? &*a : nullptr, b ? &*b : nullptr}; }
+};
+
+bool of_one_name(const CompareKey& a, const CompareKey& b) { return a.kind == b.kind && a.name == b.name; }
+
+const CompareKey& key_of(const Pair& pair) { return pair.a != nullptr ? pair.a->key : pair.b->key; }
+
+/// `pairs` are sorted by key: those of one name follow each other. Operations of groups are no sums.
+std::vector<NameSum> sums_by_name(const std::vector<Pair>& pairs) {
+  std::vector<NameSum> sums;
+  for (auto first = pairs.begin(); first != pairs.end();) {
+    const auto last =
+        std::find_if(first, pairs.end(), [&](const Pair& pair) { return !of_one_name(key_of(pair), key_of(*first)); });
+    const KeyKind kind = key_of(*first).kind;
+    std::vector<const KeySeries*> a;
+    std::vector<const KeySeries*> b;
+    for (const Pair& pair : std::span{first, last}) {
+      if (pair.a != nullptr) a.push_back(pair.a);
+      if (pair.b != nullptr) b.push_back(pair.b);
+    }
+    if (last - first > 1 && kind != KeyKind::wait && kind != KeyKind::transfer) {
+      NameSum& sum = sums.emplace_back();
+      if (!a.empty()) sum.a = sum_of(a);
+      if (!b.empty()) sum.b = sum_of(b);
+      sum.keys = last - first;
+    }
+    first = last;
+  }
+  return sums;
 }
 
 class KeyComparer {
@@ -74,7 +125,13 @@ class KeyComparer {
       large.push_back(std::move(change));
       if (result_.not_tested.empty()) chances.push_back(chance_of(pair));
     }
+    std::vector<NameSum> sums;
+    if (has_steps_) sums = sums_by_name(pairs_);
+    take_sums(sums, large, chances);
     choose(std::move(large), chances);
+    list_sums_of_one_side();
+    drop_sums_told_by_keys();
+    if (has_steps_) note_below(sums);
     sort_all();
     return std::move(result_);
   }
@@ -124,6 +181,21 @@ class KeyComparer {
     return change;
   }
 
+  /// Sums over the grids or inputs of a name that take enough time.
+  void take_sums(const std::vector<NameSum>& sums, std::vector<KeyChange>& large, std::vector<double>& chances) {
+    for (const NameSum& sum : sums) {
+      KeyChange change = change_of(sum.pair());
+      change.keys = sum.keys;
+      if (change.longest_ns() < result_.least_change_ns) continue;
+      if (!sum.a || !sum.b) {
+        sums_of_one_side_.push_back(std::move(change));
+        continue;
+      }
+      large.push_back(std::move(change));
+      if (result_.not_tested.empty()) chances.push_back(chance_of(sum.pair()));
+    }
+  }
+
   void one_sided(KeyChange change, Side side) {
     const bool is_new = side == Side::b;
     if (change.longest_ns() < result_.least_change_ns) {
@@ -131,6 +203,50 @@ class KeyComparer {
     } else {
       (is_new ? result_.appeared : result_.gone).push_back(std::move(change));
     }
+  }
+
+  /// A name that only one run has, in keys that are all too small to be listed.
+  void list_sums_of_one_side() {
+    for (KeyChange& sum : sums_of_one_side_) {
+      auto& rows = sum.count_a == 0 ? result_.appeared : result_.gone;
+      if (std::ranges::none_of(rows, [&](const KeyChange& row) { return of_one_name(row.key, sum.key); }))
+        rows.push_back(std::move(sum));
+    }
+  }
+
+  /// A sum is listed where its keys do not tell the change: by 1 % of a step and more.
+  void drop_sums_told_by_keys() {
+    const auto told_ns = [this](const CompareKey& key) {
+      std::int64_t told = 0;
+      for (const auto* rows : {&result_.changed, &result_.appeared, &result_.gone})
+        for (const KeyChange& row : *rows)
+          if (row.keys == 1 && of_one_name(row.key, key)) told += row.change_ns();
+      return told;
+    };
+    std::vector<KeyChange> kept;
+    for (const KeyChange& row : result_.changed)
+      if (row.keys == 1 || std::abs(row.change_ns() - told_ns(row.key)) >= result_.least_change_ns) kept.push_back(row);
+    result_.changed = std::move(kept);
+  }
+
+  /// Where nothing is listed: the largest changes by name, whatever their size.
+  void note_below(const std::vector<NameSum>& sums) {
+    if (!result_.changed.empty() || !result_.appeared.empty() || !result_.gone.empty()) return;
+    constexpr std::size_t most = 5;
+    for (const NameSum& sum : sums) {
+      result_.below.push_back(change_of(sum.pair()));
+      result_.below.back().keys = sum.keys;
+    }
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      const CompareKey& key = key_of(pairs_[i]);
+      const bool in_sum = (i > 0 && of_one_name(key, key_of(pairs_[i - 1]))) ||
+                          (i + 1 < pairs_.size() && of_one_name(key, key_of(pairs_[i + 1])));
+      const bool of_group = key.kind == KeyKind::wait || key.kind == KeyKind::transfer;
+      if (!in_sum || of_group) result_.below.push_back(change_of(pairs_[i]));
+    }
+    std::erase_if(result_.below, [](const KeyChange& change) { return change.change_ns() == 0; });
+    std::ranges::stable_sort(result_.below, {}, [](const KeyChange& change) { return -std::abs(change.change_ns()); });
+    if (result_.below.size() > most) result_.below.resize(most);
   }
 
   [[nodiscard]] double chance_of(const Pair& pair) const {
@@ -183,6 +299,7 @@ class KeyComparer {
   std::size_t steps_a_ = 0;
   std::size_t steps_b_ = 0;
   bool has_steps_ = false;
+  std::vector<KeyChange> sums_of_one_side_;
   KeyComparison result_;
 };
 

@@ -87,7 +87,7 @@ class Collection {
                                                [&](std::size_t slot, std::int64_t ns) { spend(tally, slot, ns); });
                         }}};
     for (const RankId one : run_.ranks()) {
-      if (!is_asked_for(options_, one) || run_.has_accelerator(one)) continue;
+      if (!is_asked_for(options_, one)) continue;
       rank = one;
       const auto process = run_.process_row_of(rank);
       for (const Lane& lane : run_.lanes())

@@ -16,8 +16,8 @@ enum class KeyKind : std::uint8_t {
   kernel,
   comm_kernel,  ///< kernel that communicates
   copy,
-  op,          ///< operator of a CPU rank: its own host time
-  annotation,  ///< range of a CPU rank: its own host time
+  op,          ///< operator: its own host time
+  annotation,  ///< range of the host: its own host time
   wait,        ///< of a group's operation: what its members waited for the last one
   transfer,    ///< of a group's operation: from the last start to the end, on each member
 };
@@ -33,6 +33,7 @@ struct CompareKey {
 /// What a key took in each run.
 struct KeyChange {
   CompareKey key;
+  std::int64_t keys = 1;             ///< more: the sum over these grids or inputs of one name; it has no median
   std::optional<std::int64_t> a_ns;  ///< mean per step and rank, 0 if the run lacks the key; not set: it has no steps
   std::optional<std::int64_t> b_ns;
   std::int64_t median_a_ns = 0;  ///< of a single one
@@ -56,6 +57,7 @@ struct KeyComparison {
   std::vector<KeyChange> appeared;
   std::vector<KeyChange> gone;
   std::vector<KeyChange> medians;    ///< without steps: keys of both runs, the largest change of the median first
+  std::vector<KeyChange> below;      ///< the largest changes below 1 %, by name, where nothing else is listed
   std::int64_t in_both = 0;          ///< keys
   std::int64_t tested = 0;           ///< keys that take 1 % of a step in a run
   std::int64_t maybe_chance = 0;     ///< of these: changed as much, but vary as much, too

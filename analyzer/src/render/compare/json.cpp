@@ -86,14 +86,15 @@ Json key_json(const KeyChange& row, const KeyComparison& keys) {
   out["kind"] = name_of(row.key.kind);
   out["name"] = row.key.name;
   if (!row.key.detail.empty()) out["detail"] = row.key.detail;
+  if (row.keys > 1) out["sum_of_keys"] = row.keys;
   put(out, "a_ns", row.a_ns, keys.why_no_mean_a);
   put(out, "b_ns", row.b_ns, keys.why_no_mean_b);
   const bool known = row.a_ns && row.b_ns;
   put(out, "change_ns", known ? std::optional{row.change_ns()} : std::nullopt, "not both runs have a mean per step");
   out["count_a"] = row.count_a;
   out["count_b"] = row.count_b;
-  out["median_a_ns"] = row.count_a > 0 ? Json(row.median_a_ns) : Json(nullptr);
-  out["median_b_ns"] = row.count_b > 0 ? Json(row.median_b_ns) : Json(nullptr);
+  out["median_a_ns"] = row.count_a > 0 && row.keys == 1 ? Json(row.median_a_ns) : Json(nullptr);
+  out["median_b_ns"] = row.count_b > 0 && row.keys == 1 ? Json(row.median_b_ns) : Json(nullptr);
   if (row.q) out["q"] = rounded(*row.q, digits);
   return out;
 }
@@ -117,6 +118,7 @@ Json keys_json(const KeyComparison& keys) {
   out["maybe_chance"] = keys.maybe_chance;
   out["new"] = list(keys.appeared);
   out["gone"] = list(keys.gone);
+  out["largest_below_limit"] = list(keys.below);
   out["small_new"] = keys.small_appeared;
   out["small_gone"] = keys.small_gone;
   out["medians"] = list(keys.medians);

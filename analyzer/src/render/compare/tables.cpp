@@ -108,6 +108,7 @@ std::string key_name(const CompareKey& key) {
 }
 
 std::string each_text(const KeyChange& row) {
+  if (row.keys > 1) return format("sum of {} {}", row.keys, row.key.kind == KeyKind::op ? "inputs" : "grids");
   if (row.count_a == 0) return duration_text(row.median_b_ns);
   if (row.count_b == 0) return duration_text(row.median_a_ns);
   return format("{} → {}", duration_text(row.median_a_ns), duration_text(row.median_b_ns));
@@ -165,6 +166,17 @@ NotedTable changed_table(const ComparisonView& view) {
   } else {
     noted.notes.push_back(format("Not tested: {}. This may be chance.", printable(keys.not_tested)));
   }
+  return noted;
+}
+
+/// Of small changes that add up to a large one.
+NotedTable below_table(const ComparisonView& view) {
+  const std::vector<KeyChange>& keys = view.comparison.keys.below;
+  NotedTable noted{"Largest changes below 1 % of a step", "ms per step and rank", key_table(view, keys), {}};
+  noted.left_out = left_out(keys.size(), view.top);
+  noted.notes.emplace_back(
+      "A part of the step changed by 1 % and more, and no single name did: these changed most. "
+      "Not tested, any of them may be chance.");
   return noted;
 }
 
@@ -226,6 +238,7 @@ std::vector<NotedTable> key_tables(const ComparisonView& view) {
   const auto one_sided = keys.least_change_ns > 0 ? one_sided_table : single_table;
   std::vector<NotedTable> tables;
   if (!keys.changed.empty()) tables.push_back(changed_table(view));
+  if (!keys.below.empty()) tables.push_back(below_table(view));
   if (!keys.medians.empty()) tables.push_back(single_table(view, "Medians", keys.medians));
   if (!keys.appeared.empty()) tables.push_back(one_sided(view, "New in " + title_of(view.comparison.b), keys.appeared));
   if (!keys.gone.empty()) tables.push_back(one_sided(view, "Only in " + title_of(view.comparison.a), keys.gone));

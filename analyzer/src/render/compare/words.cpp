@@ -45,8 +45,10 @@ std::string largest_part(const Comparison& comparison) {
   if (sign * all.change_ns(largest) <= 0) return {};
   const std::int64_t part_ns = sign * all.change_ns(largest);
   const bool most = 2 * part_ns > sign * all.window_change_ns();
-  return format("{} is {}: {} {} per step and rank.", most ? "Most of it" : "The largest part of it", words_of(largest),
-                duration_text(part_ns), sign > 0 ? "more" : "less");
+  const std::string of_ranks =
+      comparison.asked_for.ranks.empty() ? std::string{} : format(" on {}", ranks_text(comparison.asked_for.ranks));
+  return format("{}{} is {}: {} {} per step and rank.", most ? "Most of it" : "The largest part of it", of_ranks,
+                words_of(largest), duration_text(part_ns), sign > 0 ? "more" : "less");
 }
 
 std::string keys_sentence(const KeyComparison& keys) {
@@ -148,7 +150,10 @@ std::string unknown_sentence(const Likeness& likeness) {
 
 std::string loss_sentence(const ComparedRun& run) {
   std::string list;
-  for (const std::string& loss : run.losses) list += (list.empty() ? "" : ", ") + loss;
+  for (std::string loss : run.losses) {
+    std::ranges::replace(loss, '_', ' ');
+    list += (list.empty() ? "" : ", ") + loss;
+  }
   return list.empty() ? list
                       : format("Not all of {} can be trusted ({}); `rankscope report` says why.", run.name.label, list);
 }
@@ -156,6 +161,8 @@ std::string loss_sentence(const ComparedRun& run) {
 }  // namespace
 
 std::string signed_percent(double share) {
+  constexpr double many = 100;  // times: a percentage says nothing any more
+  if (share >= many) return format("{:.0f} times", share + 1);
   const std::string text = format("{:+.1f} %", share * 100);
   return text == "-0.0 %" ? "+0.0 %" : text;
 }
@@ -232,6 +239,9 @@ std::vector<std::string> caveats_of(const Comparison& comparison) {
   const auto add = [&](std::string text) {
     if (!text.empty()) sentences.push_back(std::move(text));
   };
+  if (!comparison.asked_for.ranks.empty())
+    add(format("Step times are those of the whole job, whichever ranks were asked for; all else is of {} alone.",
+               ranks_text(comparison.asked_for.ranks)));
   if (comparison.a.name.path == comparison.b.name.path) add("Both are the same recording.");
   add(unknown_sentence(comparison.likeness));
   add(loss_sentence(comparison.a));
