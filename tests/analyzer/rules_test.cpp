@@ -86,6 +86,42 @@ TEST(Rules, ACallThatKeepsTheDeviceWaitingIsFoundWithItsOperator) {
   EXPECT_EQ(find(copy, "synchronizations"), nullptr);
 }
 
+/// The host copies pageable memory with a call that has the name of an asynchronous one, while the device runs dry.
+TEST(Rules, ACopyOfPageableMemoryHoldsTheHostUpWhateverItsName) {
+  std::string text = ten_steps(100'000, [](std::int64_t at) {
+    return format("0 op {} {} aten::copy_ lane=main\n0 runtime {} {} cudaMemcpyAsync lane=main\n", at + 50000,
+                  at + 92000, at + 50500, at + 91500) +
+           kernel(at, at + 50000, "gemm_bf16_tensorop") +
+           format("0 memory {} {} \"Memcpy HtoD (Pageable -> Device)\" lane=s7\n", at + 91000, at + 92000) +
+           kernel(at + 92000, at + 100'000, "gemm_bf16_tensorop");
+  });
+  for (int step = 0; step <= 10; ++step) text += format("@link launch {} {}\n", step * 6 + 2, step * 6 + 4);
+  const Report report = report_on(text);
+  const Finding* const finding = find(report, "blocking_copies");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->advice.find("pin_memory=True"), std::string::npos);
+  EXPECT_NEAR(static_cast<double>(finding->gain_ns_per_step), 40e3, 2e3);
+}
+
+TEST(Rules, ConvolutionsOfCudnnWithoutTensorCoresAreFound) {
+  const Report report = report_on(ten_steps(1000, [](std::int64_t at) {
+    return kernel(at, at + 300, "cudnn_infer_volta_scudnn_128x64_relu_small_nn_v1") +
+           kernel(at + 300, at + 1000, "other_kernel");
+  }));
+  EXPECT_NE(find(report, "tensor_cores"), nullptr);
+}
+
+TEST(Rules, WhatKeptTheDeviceIdleInOneStepAloneIsSaid) {
+  const Report report = report_on(ten_steps(100'000, [](std::int64_t at) {
+    const std::int64_t busy = at == 500'000 ? 1000 : 98'000;
+    return format("0 op {} {} aten::{} lane=main\n", at, at + 99'900, at == 500'000 ? "stall" : "usual") +
+           kernel(at, at + busy, "gemm_bf16_tensorop");
+  }));
+  const Finding* const finding = find(report, "idle");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->evidence.find("of which in step 5 alone"), std::string::npos) << finding->evidence;
+}
+
 TEST(Rules, RowsOfPointwiseKernelsAreFound) {
   const Report report = report_on(ten_steps(1000, [](std::int64_t at) {
     return kernel(at, at + 100, "elementwise_kernel_a") + kernel(at + 150, at + 250, "elementwise_kernel_b") +

@@ -139,6 +139,12 @@ std::string short_kernel_name(std::string_view name) {
   return std::string{word}.append(" · ").append(parts.base);  // what is cut off where there is no room is the wrapper
 }
 
+bool multiplies_matrices(std::string_view name) {
+  constexpr std::array parts{"gemm", "Gemm", "GEMM", "conv", "scudnn", "wgrad", "dgrad", "cutlass", "nvjet", "Cijk_"};
+  return std::ranges::any_of(parts,
+                             [name](std::string_view part) { return name.find(part) != std::string_view::npos; });
+}
+
 TensorCores tensor_cores_of(std::string_view name) {
   const auto found = std::ranges::find_if(
       patterns, [&](const Pattern& pattern) { return name.find(pattern.part) != std::string_view::npos; });

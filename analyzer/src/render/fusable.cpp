@@ -4,6 +4,7 @@
 
 #include "rankscope/core/format.h"
 #include "render/means.h"
+#include "render/number_alike.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
@@ -26,13 +27,27 @@ std::vector<NotedTable> fusable_tables(const Report& report, std::size_t most) {
                           {"share"}},
                          {}},
                    left_out(section.sequences.size(), most)};
-  for (const FusableSequence& row : std::span{section.sequences}.first(section.sequences.size() - noted.left_out.rows))
-    noted.table.rows.push_back({{printable(row.kernels)},
+  const auto shown = std::span{section.sequences}.first(section.sequences.size() - noted.left_out.rows);
+  std::vector<std::string> whole;
+  std::vector<std::string> narrow;
+  for (const FusableSequence& row : shown) {
+    whole.push_back(printable(row.kernels));
+    narrow.push_back(shortened(whole.back(), widest_sequence));
+  }
+  const bool numbered = number_alike(narrow, whole);
+  for (std::string& name : narrow) name = shortened(name, widest_sequence);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const FusableSequence& row = shown[i];
+    noted.table.rows.push_back({{whole[i], Tone::plain, narrow[i]},
                                 {format("{}", row.length)},
                                 {means.count(row.count)},
                                 {means.ms(row.kernel_ns)},
                                 {means.ms(row.gap_ns)},
                                 {share_text(row.kernel_ns + row.gap_ns, section.window_ns)}});
+  }
+  if (numbered)
+    noted.notes.emplace_back(
+        "(1), (2): sequences that differ in what is left out here; the JSON report has them whole.");
   noted.notes.push_back(
       format("All such rows: {} of the time.", share_text(section.kernel_ns + section.gap_ns, section.window_ns)));
   noted.notes.emplace_back(

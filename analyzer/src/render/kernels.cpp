@@ -1,11 +1,14 @@
 #include "render/kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
+#include "analyses/kernel_names.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
+#include "render/number_alike.h"
 #include "render/words.h"
 #include "units.h"
 
@@ -29,16 +32,6 @@ Cell class_cell(const KernelRow& row) {
       return {"copy", Tone::memory};
   }
   return {};
-}
-
-/// Texts that are there several times become their names with numbers in front: "(1) fill", "(2) fill".
-bool number_alike(std::vector<std::string>& texts, std::span<const std::string> names) {
-  std::map<std::string, std::size_t> alike;
-  for (const std::string& text : texts) ++alike[text];
-  std::map<std::string, std::size_t> numbers;
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    if (alike[texts[i]] > 1) texts[i] = format("({}) {}", ++numbers[texts[i]], names[i]);
-  return alike.size() < texts.size();
 }
 
 /// Names of rows so that no two read the same, in a narrow column either.
@@ -76,13 +69,18 @@ std::vector<Cell> cells_of(const KernelRow& row, Cell name, const KernelsSection
           {times.count > 0 ? duration_text(times.max_ns) : std::string{none}}};
 }
 
+/// Of matrix products and convolutions, by their names: nothing else could use tensor cores.
 std::string tensor_note(const KernelsSection& section) {
-  const auto ns = [&](TensorCores use) { return section.tensor_cores_ns[static_cast<std::size_t>(use)]; };
-  const std::int64_t sum = ns(TensorCores::yes) + ns(TensorCores::no) + ns(TensorCores::unknown);
-  if (sum == ns(TensorCores::unknown)) return {};
+  std::array<std::int64_t, tensor_cores_count> sums{};
+  for (const KernelRow& row : section.names)
+    if (row.kind == ActivityClass::compute && multiplies_matrices(row.name))
+      sums[static_cast<std::size_t>(row.tensor_cores)] += row.times.exclusive_ns;
+  const auto ns = [&](TensorCores use) { return sums[static_cast<std::size_t>(use)]; };
+  if (ns(TensorCores::yes) + ns(TensorCores::no) == 0) return {};
   const auto shares = apportioned(std::array{ns(TensorCores::yes), ns(TensorCores::no), ns(TensorCores::unknown)}, 100);
   return format(
-      "Tensor cores, by the names of the kernels: {} % of the compute time uses them, {} % does not, {} % is not told.",
+      "Tensor cores, by the names of the kernels: of the time of matrix products and convolutions {} % uses them, {} % "
+      "does not, {} % is not told.",
       shares[0], shares[1], shares[2]);
 }
 

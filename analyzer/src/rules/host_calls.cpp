@@ -20,14 +20,25 @@ Call kind_of(std::string_view call) {
   return copies ? Call::copy : Call::other;
 }
 
-/// Time in which nothing ran while the host was in calls of one kind: in copies and waits only where it waited there;
-/// an allocation holds it up whatever it does in it.
-std::int64_t idle_in(const Usual& usual, Call kind) {
+/// True if the call of an idle share is one of `rows`: by its name and where it was made. A copy of pageable memory is
+/// known by that alone, since its call has the name of one that blocks nobody.
+bool is_among(const std::vector<HostCallRow>& rows, const IdleShare& share) {
+  return std::ranges::any_of(rows, [&](const HostCallRow& row) {
+    const std::string& where = row.op.empty() ? row.range : row.op;
+    return row.call == share.call && (share.range == where || share.range == row.range);
+  });
+}
+
+/// Time in which nothing ran while the host was in calls of one kind: in waits only where it waited there; an
+/// allocation and a copy that blocks hold it up whatever they do.
+std::int64_t idle_in(const Usual& usual, Call kind, const std::vector<HostCallRow>& rows) {
   std::int64_t ns = 0;
-  for (const IdleShare& share : usual.idle_shares)
-    if ((share.cause == IdleCause::sync || kind == Call::allocation) && !share.call.empty() &&
-        kind_of(share.call) == kind)
-      ns += share.ns;
+  for (const IdleShare& share : usual.idle_shares) {
+    if (share.call.empty() || kind_of(share.call) != kind) continue;
+    const bool held_up = share.cause == IdleCause::sync || kind == Call::allocation ||
+                         (kind == Call::copy && share.cause == IdleCause::host && is_among(rows, share));
+    if (held_up) ns += share.ns;
+  }
   return ns;
 }
 
@@ -63,7 +74,7 @@ struct HeldUp {
 void judge_calls(const RuleContext& context, const HeldUp& what, const std::vector<HostCallRow>& rows,
                  std::vector<Finding>& findings) {
   const Usual& usual = context.everybody;
-  const std::int64_t idle = std::min(idle_in(usual, what.calls), time_of(rows));
+  const std::int64_t idle = std::min(idle_in(usual, what.calls, rows), time_of(rows));
   const FindingSeverity severity = severity_of(usual.share(idle), gain_limits);
   if (severity == FindingSeverity::info || rows.empty()) return;
   findings.push_back({std::string{what.id}, severity,

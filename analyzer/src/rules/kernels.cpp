@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "analyses/kernel_names.h"
 #include "analyses/severity.h"
 #include "rankscope/core/format.h"
 #include "rules/rules.h"
@@ -12,12 +13,6 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr double worth_fusing = 0.2;  // of the time
-
-bool is_matrix_product(std::string_view name) {
-  constexpr std::array parts{"gemm", "conv", "wgrad", "dgrad", "cutlass"};
-  return std::ranges::any_of(parts,
-                             [name](std::string_view part) { return name.find(part) != std::string_view::npos; });
-}
 
 /// Of NVIDIA devices; 0 where it was not recorded. Tensor cores came with 7, TF32 with 8.
 int compute_capability(const Run& run) {
@@ -40,7 +35,7 @@ void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findin
   std::int64_t ns = 0;
   const KernelRow* longest = nullptr;
   for (const KernelRow& row : kernels.names) {
-    if (row.tensor_cores != TensorCores::no || !is_matrix_product(row.name)) continue;
+    if (row.tensor_cores != TensorCores::no || !multiplies_matrices(row.name)) continue;
     ns += row.times.exclusive_ns;
     if (longest == nullptr) longest = &row;
   }
@@ -53,12 +48,13 @@ void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findin
   const Usual& usual = context.everybody;
   const FindingSeverity severity = severity_of(usual.share(ns), tensor_core_limits);
   if (severity == FindingSeverity::info) return;
-  findings.push_back({"tensor_cores", severity,
-                      format("{} of the time matrix products run without tensor cores", percent_of(usual.share(ns))),
-                      format("{} {}, by the names of the kernels; the longest is {} ({})",
-                             duration_text(usual.mean(ns)), usual.steps > 0 ? "per step and rank" : "per rank",
-                             longest->short_name, duration_text(usual.mean(longest->times.exclusive_ns))),
-                      std::string{advice}, 0, std::nullopt, std::nullopt});
+  findings.push_back(
+      {"tensor_cores", severity,
+       format("{} of the time matrix products and convolutions run without tensor cores", percent_of(usual.share(ns))),
+       format("{} {}, by the names of the kernels; the longest is {} ({})", duration_text(usual.mean(ns)),
+              usual.steps > 0 ? "per step and rank" : "per rank", longest->short_name,
+              duration_text(usual.mean(longest->times.exclusive_ns))),
+       std::string{advice}, 0, std::nullopt, std::nullopt});
 }
 
 void judge_fusable(const RuleContext& context, std::vector<Finding>& findings) {
