@@ -279,6 +279,9 @@ class FlopCounting {
       for (const std::int64_t calls : rank.lost_calls) lost += calls;
       without_shapes += rank.lost_calls[static_cast<std::size_t>(NotCountable::no_shapes)];
     }
+    if (lost == 0 &&
+        std::ranges::any_of(section_.ranks, [](const RankFlops& rank) { return rank.calls_without_work > 0; }))
+      return "matrix products were recorded as operators, but no launch calls that tell which kernels are theirs";
     if (lost == 0) return "no matrix product, convolution or attention was recorded as an operator";
     return without_shapes == lost ? "the inputs of operators were not recorded"
                                   : "the FLOP of none of the operators can be told from what was recorded";

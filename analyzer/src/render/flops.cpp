@@ -196,8 +196,13 @@ void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
   add_peaks(section, notes);
   add_coverage(section, notes);
   add_lost(section, notes);
+  if (section.mfu.value && *section.mfu.value > 1)
+    notes.emplace_back(
+        "More than 100 %: the peak is too low (--peak-tflops, clocks above the data sheet's), or more is counted than "
+        "is "
+        "multiplied (Winograd convolutions).");
   if (!section.mfu.value && !section.mfu.why.empty()) notes.push_back(format("MFU is not known: {}.", section.mfu.why));
-  if (!section.ladder) notes.push_back(format("No ladder of losses: {}.", section.ladder.error().why));
+  if (!section.ladder) notes.push_back(format("No table of losses: {}.", section.ladder.error().why));
 }
 
 /// "   ████      ": what a rung takes away, and what is left behind it.
@@ -239,10 +244,41 @@ NotedTable ladder_table(const FlopsSection& section) {
   return noted;
 }
 
+std::int64_t steps_of_all(const FlopsSection& section) {
+  std::int64_t steps = 0;
+  for (const RankFlops& rank : section.ranks) steps += rank.steps;
+  return steps;
+}
+
+bool above_peak(const FlopRow& row) { return row.at_peak_ns && *row.at_peak_ns > row.sums.kernels_ns; }
+
+/// What is faster than the peak allows has fewer multiplications than are counted; its loss would be below zero.
+std::string above_peak_note(const FlopsSection& section, const Means& means) {
+  std::int64_t rows = 0;
+  std::int64_t ns = 0;
+  const FlopRow* fastest = nullptr;
+  const auto ratio = [](const FlopRow& row) {
+    return static_cast<double>(*row.at_peak_ns) / static_cast<double>(std::max<std::int64_t>(1, row.sums.kernels_ns));
+  };
+  for (const FlopRow& row : section.operators) {
+    if (!above_peak(row)) continue;
+    ++rows;
+    ns += *row.at_peak_ns - row.sums.kernels_ns;
+    if (fastest == nullptr || ratio(row) > ratio(*fastest)) fastest = &row;
+  }
+  if (fastest == nullptr) return {};
+  return format(
+      "Not listed: {} above the peak, at most {} ({}), by {} ms in all. The method needs fewer multiplications than "
+      "are counted (Winograd, FFT), or the peak is too low. The losses above are less by that time.",
+      rows == 1 ? "one row" : format("{} rows", rows), percent_text(ratio(*fastest)), printable(fastest->name),
+      means.ms(ns));
+}
+
 NotedTable operator_table(const FlopsSection& section, std::size_t most) {
   NotedTable noted;
   noted.title = "Operators below the peak";
-  noted.what = "all ranks; ms: of their kernels; lost: beyond their time at the peak";
+  const Means means{static_cast<std::int64_t>(section.ranks.size()), steps_of_all(section)};
+  noted.what = means.words() + "; ms: of their kernels; lost: beyond their time at the peak";
   noted.table.columns = {{"operator", Align::left, widest_name},
                          {"inputs", Align::left, widest_shapes},
                          {"type", Align::left},
@@ -253,23 +289,27 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
                          {"of peak"},
                          {"lost ms"}};
   const std::string_view device = section.ranks.empty() ? std::string_view{} : section.ranks.front().device;
-  const std::size_t shown = std::min(most, section.operators.size());
+  std::vector<const FlopRow*> rows;
+  for (const FlopRow& row : section.operators)
+    if (!above_peak(row)) rows.push_back(&row);
+  const std::size_t shown = std::min(most, rows.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const FlopRow& row = section.operators[i];
+    const FlopRow& row = *rows[i];
     const auto ns = static_cast<double>(row.sums.kernels_ns);
     const bool timed = row.sums.kernels_ns > 0;
     noted.table.rows.push_back(
         {{printable(row.name)},
          {printable(row.shapes)},
          {words_of(row.precision, device)},
-         {std::to_string(row.sums.calls)},
-         {flop_text(static_cast<double>(row.sums.executed))},
-         {Means{}.ms(row.sums.kernels_ns)},
+         {means.count(row.sums.calls)},
+         {flop_text(static_cast<double>(row.sums.executed) / static_cast<double>(means.parts()))},
+         {means.ms(row.sums.kernels_ns)},
          {timed ? format("{:.4g}", static_cast<double>(row.sums.executed) / ns / 1000) : "–"},
          {row.at_peak_ns && timed ? percent_text(static_cast<double>(*row.at_peak_ns) / ns) : "–"},
-         {row.at_peak_ns ? Means{}.ms(row.sums.kernels_ns - *row.at_peak_ns) : "–"}});
+         {row.at_peak_ns ? means.ms(row.sums.kernels_ns - *row.at_peak_ns) : "–"}});
   }
-  noted.left_out = left_out(section.operators.size(), most);
+  noted.left_out = left_out(rows.size(), most);
+  if (std::string note = above_peak_note(section, means); !note.empty()) noted.notes.push_back(std::move(note));
   return noted;
 }
 

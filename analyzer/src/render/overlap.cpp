@@ -1,5 +1,6 @@
 #include "render/overlap.h"
 
+#include <algorithm>
 #include <span>
 
 #include "rankscope/core/format.h"
@@ -67,10 +68,11 @@ NotedTable by_kernel(const OverlapSection& section, std::size_t most) {
                                 {duration_text(kernel.median_beside_ns)},
                                 {duration_text(kernel.median_alone_ns)},
                                 {format("{:.2f} x", kernel.ratio())},
-                                {duration_text(kernel.cost_ns())}});
-  noted.notes.emplace_back(
-      "beside: communication covers 90 % of the launch or more; alone: 10 % or less. Cost: what all launches beside "
-      "communication took longer than alone.");
+                                {duration_text(kernel.cost_ns() / std::max<std::int64_t>(1, section.rank_steps))}});
+  noted.notes.push_back(
+      format("beside: communication covers 90 % of the launch or more; alone: 10 % or less. Cost: what all launches "
+             "beside communication took longer than alone{}.",
+             section.rank_steps > 0 ? ", mean per step and rank" : ""));
   return noted;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyses/steps.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 #include "source_advice.h"
@@ -30,11 +31,13 @@ std::string ranks_text(const Report& report) {
 
 std::string steps_text(const StepsSection& steps) {
   auto text = format(" · {}", counted(size_of(steps.steps), "step"));
-  if (steps.median_ns > 0) {
-    text += format(" of {} (90 % within {}, jitter {})", duration_text(steps.median_ns), duration_text(steps.p90_ns),
-                   percent_text(steps.jitter));
-  }
-  return text;
+  if (steps.median_ns <= 0) return text;
+  const auto in_sums = size_of(counted_steps(steps));
+  if (in_sums != size_of(steps.steps)) text += format(", {} of them counted:", in_sums);
+  text += format("{} {} (90 % within {}", in_sums != size_of(steps.steps) ? "" : " of", duration_text(steps.median_ns),
+                 duration_text(steps.p90_ns));
+  if (in_sums >= least_for_jitter) text += format(", jitter {}", percent_text(steps.jitter));
+  return text + ")";
 }
 
 std::string clock_text(const ClockInfo& clock) {
@@ -59,7 +62,8 @@ std::string asked_for_text(const AskedFor& part) {
     if (!shown.empty()) shown += " of ";
     shown += ranks_text(part.ranks);
   }
-  return format("Shown: only {}. Ranks are compared with all others; data quality is that of the whole run.", shown);
+  return format("Shown: only {}. What compares ranks is with all of them; data quality is that of the whole run.",
+                shown);
 }
 
 std::string without_steps_text(const Report& report) {

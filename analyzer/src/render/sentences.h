@@ -10,6 +10,8 @@ namespace rankscope::analyzer {
 
 /// "4 ranks", "3 of 4 ranks".
 [[nodiscard]] std::string ranks_text(const Report& report);
+/// Fewer counted steps have no jitter worth a number.
+inline constexpr std::int64_t least_for_jitter = 5;
 [[nodiscard]] std::string steps_text(const StepsSection& steps);
 [[nodiscard]] std::string clock_text(const ClockInfo& clock);
 /// What is left out of the sections below; empty if nothing is.

@@ -1,6 +1,9 @@
 // The answer first: who is slow, why and by how much, and the size of the run in figures.
 #include "render/verdict.h"
 
+#include <iterator>
+
+#include "analyses/steps.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/html/sections.h"
@@ -26,7 +29,9 @@ void write_figures(Writer& page, const Report& report) {
     if (report.steps->median_ns > 0) {
       write_fact(page, "Median step", duration_text(report.steps->median_ns));
       write_fact(page, "90 % within", duration_text(report.steps->p90_ns));
-      write_fact(page, "Jitter", percent_text(report.steps->jitter));
+      write_fact(page, "Jitter",
+                 std::ssize(counted_steps(*report.steps)) < least_for_jitter ? std::string{"–"}
+                                                                             : percent_text(report.steps->jitter));
     }
   }
   write_fact(page, "Recorded", format("{} by {}", duration_text(report.duration_ns), report.source));
