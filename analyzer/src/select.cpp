@@ -201,9 +201,11 @@ Result<void> check_ranks(const Run& run, const Selection& selection) {
   for (const RankId rank : selection.ranks) {
     if (std::ranges::find(run.ranks(), rank) != run.ranks().end()) continue;
     const auto ranks = run.ranks();
-    return fail(ErrorKind::usage, ranks.empty() ? "--ranks: no process in it has a rank"
-                                                : format("--ranks: there is no rank {} in it; its ranks are {} to {}",
-                                                         rank.value, ranks.front().value, ranks.back().value));
+    if (ranks.empty()) return fail(ErrorKind::usage, "--ranks: no process in it has a rank");
+    const std::string there = ranks.size() == 1
+                                  ? format("its only rank is {}", ranks.front().value)
+                                  : format("its ranks are {} to {}", ranks.front().value, ranks.back().value);
+    return fail(ErrorKind::usage, format("--ranks: there is no rank {} in it; {}", rank.value, there));
   }
   return {};
 }

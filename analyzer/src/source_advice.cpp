@@ -91,8 +91,8 @@ constexpr std::array sections{
                  "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
                  "sqlite --include-blobs=true: NCCL tells its calls as NVTX ranges."},
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
-                 "Give the files of these ranks, too; profile them if there are none.",
-                 "Give the exports of these ranks, too; profile them if there are none."},
+                 "Give the file of every rank that is missing, too; profile those that have none.",
+                 "Give the export of every rank that is missing, too; profile those that have none."},
     WantedAdvice{Wanted::memory,
                  "Record with --memory a program that acts on it, or let it count allocated_bytes with the annotation "
                  "API (rankscope/collectors/annotate.h).",

@@ -1,5 +1,7 @@
 // rankscope report RUN
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -34,7 +36,34 @@ std::string is_a_peak(const std::string& text) {
   return fits ? std::string{} : format("'{}' is no number of TFLOP/s between 0.001 and 1000000000", text);
 }
 
+bool is_section(std::string_view text) {
+  return std::ranges::find(analyzer::analyses(), text, &analyzer::AnalysisInfo::id) != analyzer::analyses().end();
+}
+
+/// Why a text is no section; empty: it is one.
+std::string is_no_section(const std::string& text) {
+  if (is_section(text)) return {};
+  std::string all;
+  for (const analyzer::AnalysisInfo& info : analyzer::analyses())
+    all += format("{}{}", all.empty() ? "" : ", ", info.id);
+  return format("'{}' is no section; there are: {}", text, all);
+}
+
+/// What was meant by `--only trend findings RUN`, and sections that need another option.
+Result<void> check_only(const ReportArguments& arguments) {
+  if (std::ranges::find(arguments.only, "hta") != arguments.only.end() && !arguments.hta)
+    return fail(ErrorKind::usage, "--only hta needs --hta-compat");
+  for (const std::string& path : arguments.run.paths)
+    if (!arguments.only.empty() && is_section(path) && !std::filesystem::exists(path))
+      return fail(ErrorKind::usage,
+                  format("{}: there is no such file; several sections are separated by commas: --only "
+                         "{},{}",
+                         path, arguments.only.back(), path));
+  return {};
+}
+
 Result<int> report(const ReportArguments& arguments) {
+  RS_TRY_VOID(check_only(arguments));
   RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
   options.instances = arguments.instances;
   options.only = arguments.only;
@@ -63,16 +92,14 @@ Action declare_report(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ReportArguments>();
   add_run(app, arguments->run);
   add_outputs(app, arguments->outputs, "the report");
-  std::vector<std::string> ids;
   std::string footer = "Sections:\n";
-  for (const analyzer::AnalysisInfo& info : analyzer::analyses()) {
-    ids.emplace_back(info.id);
-    footer += format("  {:<12}{}\n", info.id, info.question);
-  }
-  app.add_option("--only", arguments->only, "only these sections, e.g. kernels,copies")
+  for (const analyzer::AnalysisInfo& info : analyzer::analyses())
+    footer += format("  {:<14}{}\n", info.id, info.question);
+  app.add_option("--only", arguments->only, "only these sections, separated by commas (no spaces): kernels,copies")
       ->delimiter(',')
       ->allow_extra_args(false)  // what follows is RUN
-      ->check(CLI::IsMember(ids));
+      ->option_text("SECTION[,SECTION...]")
+      ->check(is_no_section);
   app.footer(footer);
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
   auto* const hta = app.add_flag("--hta-compat", arguments->hta, "HTA's own numbers beside ours (Kineto traces)");

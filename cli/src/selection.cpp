@@ -86,11 +86,15 @@ Result<analyzer::ReportOptions> options_from(const Selection& selection) {
 }
 
 Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options) {
-  for (const RankId rank : options.ranks)
-    if (std::ranges::find(run.ranks(), rank) == run.ranks().end())
-      return fail(ErrorKind::usage, format("--ranks: there is no rank {} in this recording; its ranks are {} to {}",
-                                           rank.value, run.ranks().empty() ? 0 : run.ranks().front().value,
-                                           run.ranks().empty() ? 0 : run.ranks().back().value));
+  for (const RankId rank : options.ranks) {
+    if (std::ranges::find(run.ranks(), rank) != run.ranks().end()) continue;
+    const auto ranks = run.ranks();
+    if (ranks.empty()) return fail(ErrorKind::usage, "--ranks: no process in this recording has a rank");
+    const std::string there = ranks.size() == 1
+                                  ? format("its only rank is {}", ranks.front().value)
+                                  : format("its ranks are {} to {}", ranks.front().value, ranks.back().value);
+    return fail(ErrorKind::usage, format("--ranks: there is no rank {} in this recording; {}", rank.value, there));
+  }
   return {};
 }
 

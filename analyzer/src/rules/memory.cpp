@@ -175,8 +175,11 @@ void add_growth(const std::vector<const DeviceMemory*>& devices, std::vector<Fin
   finding.title = "memory grows from step to step: a leak is likely";
   finding.evidence = format("{}: {}{}", name_of(*worst.memory), growth_words(worst.memory->growth), worst.others());
   finding.advice =
-      "Look for tensors that outlive their step: losses summed without .item() or .detach(), lists of outputs, hooks, "
-      "retain_graph=True; torch.cuda.memory._snapshot() shows where blocks that stay were allocated.";
+      worst.memory->kind == MemoryKind::host
+          ? "Look for tensors of the host that outlive their step: batches, labels and outputs (.cpu()) kept in lists, "
+            "losses summed without .item(); tracemalloc and the places under ALLOCATIONS show where they come from."
+          : "Look for tensors that outlive their step: losses summed without .item() or .detach(), lists of outputs, "
+            "hooks, retain_graph=True; torch.cuda.memory._snapshot() shows where blocks that stay were allocated.";
 }
 
 void add_host_growth(const Report& report, const ReportOptions& options, std::vector<Finding>& findings) {
