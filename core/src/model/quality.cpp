@@ -88,7 +88,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {categories_unknown, "categories_unknown", info,
      "Events of unknown categories are kept as plain ranges and are no part of any time split."},
     {times_unusable, "times_unusable", data_loss,
-     "Device activities without a usable time (0, or beyond 120 years) were left out; their time counts as idle."},
+     "Device activities without a usable time (0, longer than a day, or beyond 120 years) were left out; their time "
+     "counts as idle."},
     {time_rounded_us, "time_rounded_us", info,
      "The trace holds whole microseconds: events below 1 us may have no length, and order inside 1 us is unknown."},
     {base_time_differs, "base_time_differs", info, "Trace files count from different base times; that was corrected."},

@@ -11,6 +11,7 @@
 namespace rankscope::analyzer::kineto {
 namespace {
 
+constexpr nanoseconds longest_activity = std::chrono::hours{24};  // of a device; nothing runs longer
 constexpr std::string_view memory_name = "[memory]";
 
 std::optional<std::int64_t> number_in(const Event& event, std::string_view key) {
@@ -93,7 +94,8 @@ void Part::span(const Event& event) {
   const auto begin = time_of(event.time);
   const auto length = nanoseconds_of(event.duration);
   const bool lost = begin && length && category.lane == LaneClass::stream && ns_of(*begin) == 0 && *length == 0;
-  if (!begin || !length || lost) return quality().add(Counter::times_unusable);
+  const bool endless = length && category.lane == LaneClass::stream && nanoseconds{*length} > longest_activity;
+  if (!begin || !length || lost || endless) return quality().add(Counter::times_unusable);
   const LaneKey key = lane_key(event, category.lane);
   const StringId name = text_of(event.name);
   const SpanKind kind = kind_of(category, name);

@@ -30,6 +30,13 @@ TEST(DamagedTrace, ATraceThatEndsEarlyKeepsItsWholeEvents) {
   EXPECT_EQ(count(run, Counter::truncated_input), 1U);
 }
 
+TEST(DamagedTrace, AKernelThatLastsLongerThanADayIsLeftOutAndCounted) {
+  const auto run = open_text(trace(
+      op("a", 1, 2) + "," + complete("kernel", "gemm", R"("pid": 0, "tid": 7, "ts": 3, "dur": 1000000000000000)")));
+  expect_spans(run, {"a"});
+  EXPECT_EQ(count(run, Counter::times_unusable), 1U);
+}
+
 TEST(DamagedTrace, ACutBehindAListInsideOfAnEventIsACut) {
   const std::string whole = trace(op("a", 1, 2) + "," + op("b", 4, 2, R"({"Input type": ["float"] })"));
   const auto run = open_text(whole.substr(0, whole.find("] }") + 3));
