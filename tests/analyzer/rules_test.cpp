@@ -119,7 +119,7 @@ TEST(Rules, WhatKeptTheDeviceIdleInOneStepAloneIsSaid) {
   }));
   const Finding* const finding = find(report, "idle");
   ASSERT_NE(finding, nullptr);
-  EXPECT_NE(finding->evidence.find("of which in step 5 alone"), std::string::npos) << finding->evidence;
+  EXPECT_NE(finding->evidence.find("of it in step 5 alone"), std::string::npos) << finding->evidence;
 }
 
 TEST(Rules, RowsOfPointwiseKernelsAreFound) {

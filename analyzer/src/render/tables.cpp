@@ -263,9 +263,7 @@ void add_rank_tables(Page& page, const Report& report, const ReportOptions& opti
 void add_collectives(Page& page, const Report& report, const ReportOptions& options) {
   if (!report.collectives) return;
   const auto& section = *report.collectives;
-  page.heading(
-      "COLLECTIVES",
-      "sums over the recording; waiting = for the last rank, of all ranks; moving data = until the median end");
+  page.heading("COLLECTIVES", "sums; waiting = of all ranks, for the last one; moving data = until the median end");
   if (section.groups.empty()) {
     page.paragraph("None was recorded.");
     return;

@@ -25,10 +25,11 @@ std::string workers_text(const LoaderSums& sums) {
                 share(sums.none_busy_ns));
 }
 
-/// What happened once is no habit: ", nearly all of it in step 5 alone (36.4 ms)".
+/// What happened once is no habit: ", 97 % of it in step 5 alone".
 std::string once_text(const IdleShare& share) {
   if (!share.most_in_step || 2 * share.most_ns <= share.ns) return {};
-  return format(", {} of which in step {} alone", duration_text(share.most_ns), *share.most_in_step);
+  return format(", {} of it in step {} alone",
+                percent_of(static_cast<double>(share.most_ns) / static_cast<double>(share.ns)), *share.most_in_step);
 }
 
 }  // namespace
