@@ -2,10 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "rankscope/analyzer/render.h"
+#include "render/data_loading.h"
 #include "render/json_bandwidth.h"
 #include "render/json_blame.h"
 #include "render/json_clocks.h"
-#include "render/data_loading.h"
 #include "render/json_copies.h"
 #include "render/json_efficiency.h"
 #include "render/json_flops.h"
