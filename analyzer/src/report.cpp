@@ -21,6 +21,7 @@
 #include "analyses/operators.h"
 #include "analyses/overlap.h"
 #include "analyses/peers.h"
+#include "analyses/pipeline.h"
 #include "analyses/rank_rows.h"
 #include "analyses/run_facts.h"
 #include "analyses/same_job.h"
@@ -167,6 +168,11 @@ void run_what_if(Work& work) {
                                            : unavailable(replayed.error().why));
 }
 
+void run_pipeline(Work& work) {
+  work.report.pipeline = work.other_jobs.empty() ? find_pipeline(work.run, work.clocks, work.report.steps)
+                                                 : Section<PipelineSection>{unavailable(work.other_jobs)};
+}
+
 void run_stragglers(Work& work) {
   if (!work.other_jobs.empty()) {
     work.report.stragglers = unavailable(work.other_jobs);
@@ -255,6 +261,9 @@ constexpr std::array registry{
              why_missing_of<&Report::critical_path>},
     Analysis{
         {"what_if", "What would steps cost if something were fixed?"}, run_what_if, why_missing_of<&Report::what_if>},
+    Analysis{{"pipeline", "Which pipeline schedule ran, how much of it stood still, and how much had to?"},
+             run_pipeline,
+             why_missing_of<&Report::pipeline>},
     Analysis{{"stragglers", "Which rank is slow, since when, and why?"},
              run_stragglers,
              why_missing_of<&Report::stragglers>},

@@ -63,6 +63,7 @@ void keep_ranks_asked_for(Report& report, const ReportOptions& options) {
     std::ranges::move(left_out, std::back_inserter(report.asked_for.rows_left_out));
     report.rank_rows->erase(left_out.begin(), left_out.end());
   }
+  if (report.pipeline) std::erase_if(report.pipeline->ranks, other);
   if (report.hta && *report.hta) std::erase_if((*report.hta)->ranks, other);
   if (report.stragglers) {
     std::ranges::copy_if(report.stragglers->rows, std::back_inserter(report.asked_for.slow_ranks_left_out), other);

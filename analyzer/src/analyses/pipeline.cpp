@@ -9,6 +9,7 @@
 #include "analyses/interval_set.h"
 #include "analyses/pipeline_chain.h"
 #include "analyses/pipeline_marks.h"
+#include "analyses/pipeline_owner.h"
 #include "analyses/pipeline_steps.h"
 #include "analyses/statistics.h"
 #include "rankscope/core/format.h"
@@ -237,19 +238,21 @@ void fill_parts(PipelineSection& section, std::span<const Measured> all) {
   section.parts = parts;
 }
 
-void find_owner(PipelineSection& section, std::span<const Measured> all) {
+void find_owner(const Run& run, PipelineSection& section, std::span<const Measured> all) {
+  std::vector<PipelineOwner> owners;
   for (const Measured& measured : all) {
     for (std::size_t place = 0; place < measured.above.size(); ++place) {
       const AboveTheory& sum = measured.above[place];
-      const AboveTheory mean{sum.longer_work_ns / measured.count(), sum.transfer_ns / measured.count(),
-                             sum.host_ns / measured.count()};
+      const std::int64_t count = measured.count();
       const double share =
           static_cast<double>(sum.total()) / static_cast<double>(std::max<std::int64_t>(1, measured.length()));
-      const bool more = !section.owner || mean.total() > section.owner->above.total();
-      if (share >= least_owner && more)
-        section.owner = {measured.pipeline->places[place].rank, static_cast<std::int32_t>(place), mean};
+      if (share >= least_owner)
+        owners.push_back({measured.pipeline->places[place].rank,
+                          static_cast<std::int32_t>(place),
+                          {sum.longer_work_ns / count, sum.transfer_ns / count, sum.host_ns / count}});
     }
   }
+  if (!owners.empty()) section.owner = slowest_of(run, owners);
 }
 
 /// The pipeline that is farthest above theory, where there is one; its median step.
@@ -362,7 +365,7 @@ Section<PipelineSection> find_pipeline(const Run& run, const ClockTrust& clocks,
   if (section.why_no_parts.empty()) {
     for (Measured& measured : all) compare_with_theory(measured, *section.schedule);
     fill_parts(section, all);
-    find_owner(section, all);
+    find_owner(run, section, all);
   }
   fill_places(section, all);
   if (common)

@@ -27,6 +27,7 @@ inline constexpr SeverityLimits idle_limits{0.10, 0.25, 0.50};
 inline constexpr SeverityLimits tensor_core_limits{0.10, 0.25, 1e300};
 inline constexpr SeverityLimits profiler_limits{0.02, 0.10, 1e300};
 inline constexpr SeverityLimits data_limits{0.03, 0.10, 0.25};
+inline constexpr SeverityLimits pipeline_limits{0.05, 0.10, 0.20};     ///< measured - theory
 inline constexpr SeverityLimits memory_left_limits{0.10, 0.05, 0.02};  ///< below these
 inline constexpr SeverityLimits memory_unused_limits{0.15, 0.25, 0.40};
 inline constexpr SeverityLimits memory_imbalance_limits{1.15, 1.30, 1.50};

@@ -10,12 +10,34 @@ namespace {
 
 constexpr double hides_too_much = 1.25;  // a detectable slowdown above this is no answer: "cannot tell"
 
+std::string few_steps_text(std::size_t steps) {
+  if (steps >= few_steps) return {};
+  return format(" Few steps: severity is at most {}.", steps < least_steps ? "minor" : "major");
+}
+
 std::string comparison_text(const PeerClass& peers, std::size_t steps) {
   std::string text = format("Compared with {} of {}; medians of {}.", counted(peers.size() - 1, "peer"), peers.name,
                             counted(steps, "step"));
-  if (steps < few_steps) text += format(" Few steps: severity is at most {}.", steps < least_steps ? "minor" : "major");
+  text += few_steps_text(steps);
   if (!peers.caveat.empty()) text += " Caveat: " + peers.caveat + ".";
   return text;
+}
+
+/// Each class by its name; where there are many, as in large parallel layouts, how many they are.
+std::string comparisons_text(std::span<const PeerClass* const> classes, std::size_t steps) {
+  constexpr std::size_t most_named = 3;
+  std::string text;
+  if (classes.size() <= most_named) {
+    for (const PeerClass* peers : classes) text += (text.empty() ? "" : " ") + comparison_text(*peers, steps);
+    return text;
+  }
+  const auto [least, most] = std::ranges::minmax(classes, {}, [](const PeerClass* peers) { return peers->size(); });
+  const std::string peers = least->size() == most->size()
+                                ? counted(least->size() - 1, "peer")
+                                : format("{} to {} peers", least->size() - 1, most->size() - 1);
+  return format("Each rank compared with {} of its class; {} classes, from {} to {}; medians of {}.", peers,
+                classes.size(), classes.front()->name, classes.back()->name, counted(steps, "step")) +
+         few_steps_text(steps);
 }
 
 std::string doubt_text(const StragglersSection& section, std::size_t steps) {
@@ -35,8 +57,6 @@ void judge(const PeerClass& peers, const StepsSection& steps, const Arrivals& ar
   const std::size_t counted = counted_steps(steps).size();
   const ClassVerdict verdict(peers, steps, arrivals);
   for (Straggler& row : verdict.stragglers()) section.rows.push_back(std::move(row));
-  if (!section.compared.empty()) section.compared += ' ';
-  section.compared += comparison_text(peers, counted);
   if (counted >= least_steps) {
     section.smallest_detectable =
         std::max(section.smallest_detectable.value_or(1), verdict.windows().smallest_detectable);
@@ -58,9 +78,13 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   if (!comparable) return unavailable("no two ranks do equal work: there are no peers to compare");
   const Arrivals arrivals = collectives ? last_arrivals(run, *steps, *collectives) : Arrivals{};
   StragglersSection section;
+  std::vector<const PeerClass*> compared;
   for (const PeerClass& peers : classes) {
-    if (peers.size() >= 2) judge(peers, *steps, arrivals, section);
+    if (peers.size() < 2) continue;
+    judge(peers, *steps, arrivals, section);
+    compared.push_back(&peers);
   }
+  section.compared = comparisons_text(compared, counted_steps(*steps).size());
   section.cannot_tell = doubt_text(section, counted_steps(*steps).size());
   std::ranges::stable_sort(section.rows, [](const Straggler& a, const Straggler& b) {
     if (a.severity != b.severity) return a.severity > b.severity;

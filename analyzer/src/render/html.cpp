@@ -44,6 +44,7 @@ constexpr std::array sections{
     PageSection{"copies", "Copies", "copies", html::write_copies},
     PageSection{"memory", "Memory", "memory", html::write_memory},
     PageSection{"flops", "FLOP and losses", "flops", html::write_flops},
+    PageSection{"pipeline", "Pipeline", "pipeline", html::write_pipeline},
     PageSection{"collectives", "Collectives", "collectives", html::write_collectives},
     PageSection{"clocks", "Clocks", "collectives", html::write_clocks},
     PageSection{"bandwidth", "Communication bandwidth", "bandwidth", html::write_bandwidth},

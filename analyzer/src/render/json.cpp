@@ -15,6 +15,7 @@
 #include "render/json_number.h"
 #include "render/json_operators.h"
 #include "render/json_overlap.h"
+#include "render/json_pipeline.h"
 #include "render/json_replay.h"
 #include "render/json_trend.h"
 #include "source_advice.h"
@@ -25,10 +26,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json unavailable_json(std::string_view why) { return {{"unavailable", why}}; }
-
-Json later_section(std::string_view name) {
-  return unavailable_json(std::string{"this version of rankscope does not compute "}.append(name).append(" yet"));
-}
 
 /// Collects the reasons of nulls beside the values.
 class Why {
@@ -401,7 +398,7 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["straggler_basis"] = section_json(report.stragglers, straggler_basis_json);
   out["critical_path"] =
       section_json(report.critical_path, [&](const auto& section) { return critical_path_json(section, options); });
-  out["pipeline"] = later_section("pipeline schedules");
+  out["pipeline"] = section_json(report.pipeline, pipeline_json);
   out["what_if"] = section_json(report.what_if, what_if_json);
   out["findings"] = section_json(report.findings, [](const auto& rows) { return list_json(rows, finding_json); });
   if (report.hta) out["hta_compat"] = hta_json(*report.hta);

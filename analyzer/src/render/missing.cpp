@@ -133,6 +133,7 @@ constexpr std::array sections{Named{"steps", "steps"},
                               Named{"flops", "FLOP and MFU"},
                               Named{"memory", "memory"},
                               Named{"collectives", "collectives"},
+                              Named{"pipeline", "pipeline"},
                               Named{"critical_path", "critical path"},
                               Named{"what_if", "what if"},
                               Named{"stragglers", "slow ranks"},
@@ -147,7 +148,7 @@ std::string why_missed(const Report& report, std::string_view id) {
   if (id == "flops" && report.flops)
     return std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator) ? report.flops->why_no_flops
                                                                              : std::string{};
-  return why == no_accelerator ? std::string{} : why;
+  return why == no_accelerator || why == no_pipeline ? std::string{} : why;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "render/operators.h"
 #include "render/overlap.h"
 #include "render/page.h"
+#include "render/pipeline.h"
 #include "render/sentences.h"
 #include "render/tables.h"
 #include "render/trend.h"
@@ -154,6 +155,7 @@ constexpr std::array sections{
     TextSection{"copies", add_tables<copy_tables>},
     TextSection{"memory", add_tables<memory_tables>},
     TextSection{"flops", add_tables<flop_tables>},
+    TextSection{"pipeline", add_pipeline},
     TextSection{"collectives", add_collectives},
     TextSection{"bandwidth", add_bandwidth},
     TextSection{"hta", add_hta},

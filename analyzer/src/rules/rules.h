@@ -16,6 +16,7 @@ void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings)
 void judge_exposed_communication(const RuleContext& context, std::vector<Finding>& findings);
 void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings);
 void judge_contention(const RuleContext& context, std::vector<Finding>& findings);
+void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings);
 void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings);
 void judge_idle(const RuleContext& context, std::vector<Finding>& findings);
 void judge_synchronizations(const RuleContext& context, std::vector<Finding>& findings);

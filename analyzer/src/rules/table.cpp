@@ -31,6 +31,8 @@ std::span<const Rule> rules() {
            "costs its ranks 2 % of their time",
            "0.8 / 0.6 / 0.4 of the usual speed", judge_slow_paths, true},
       Rule{"contention", "kernels that take longer while communication runs beside them", "the gain", judge_contention},
+      Rule{"pipeline.bubble", "a pipeline that stands still for longer than its schedule needs", "5 / 10 / 20 points",
+           judge_pipeline},
       Rule{"data_loading", "ranks that wait for their training data", "3 % / 10 % / 25 % of the time",
            judge_data_loading, true},
       Rule{"idle", "time in which nothing runs, waiting for data left out; without steps of accelerators only",

@@ -152,6 +152,18 @@ TEST(Pipeline, TheSlowRankIsNamedAmongManyPipelines) {
   EXPECT_EQ(section.drawn->actions.size(), 4U * 16U);
 }
 
+TEST(Pipeline, OfATensorParallelGroupTheRankIsNamedThatTheOthersWaitFor) {
+  Plan plan = four_by_eight(PipelineSchedule::one_f_one_b);
+  plan.ranks = 16;
+  plan.tp = 4;
+  plan.layers = 2;
+  plan.noise = 0.01;
+  plan.faults = {synthetic::fault_from("slow:rank=9,factor=1.4")};
+  const PipelineSection section = section_of(plan);
+  ASSERT_TRUE(section.owner);
+  EXPECT_EQ(section.owner->rank, RankId{9});
+}
+
 TEST(Pipeline, WithoutACommonClockOnlyOwnSpansCount) {
   Plan plan = four_by_eight(PipelineSchedule::one_f_one_b);
   plan.hosts = 4;

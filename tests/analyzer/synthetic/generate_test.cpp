@@ -58,6 +58,19 @@ TEST(SyntheticRecording, HasTheKindOfFaultThatWasAskedFor) {
   }
 }
 
+TEST(SyntheticRecording, ManyClassesOfPeersAreCountedAndNotListed) {
+  Plan plan = data_parallel({fault_from("slow:rank=6,factor=1.4")});
+  plan.ranks = 16;
+  plan.pp = 4;
+  plan.micro_batches = 4;
+  const Report report = report_of(plan);
+  ASSERT_EQ(report.stragglers->rows.size(), 1U);
+  EXPECT_EQ(report.stragglers->rows[0].rank, RankId{6});
+  EXPECT_EQ(
+      report.stragglers->compared,
+      "Each rank compared with 3 peers of its class; 4 classes, from pp_rank 0 to pp_rank 3; medians of 25 steps.");
+}
+
 TEST(SyntheticRecording, IsTheSameForTheSameSeed) {
   const rankscope::testing::TemporaryFolder folder;
   Plan plan = data_parallel({});

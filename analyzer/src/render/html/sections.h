@@ -39,6 +39,7 @@ void write_operators(Writer& page, const Source& source);
 void write_copies(Writer& page, const Source& source);
 void write_flops(Writer& page, const Source& source);
 void write_memory(Writer& page, const Source& source);
+void write_pipeline(Writer& page, const Source& source);
 void write_collectives(Writer& page, const Source& source);
 void write_clocks(Writer& page, const Source& source);
 void write_hta(Writer& page, const Source& source);
