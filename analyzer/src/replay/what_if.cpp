@@ -13,7 +13,7 @@ namespace rankscope::analyzer::replay {
 namespace {
 
 constexpr std::size_t most_exact_ranks = 256;  // metrics.md 12.6
-constexpr std::size_t most_suspects = 16;      // of more ranks than these
+constexpr std::size_t most_suspects = 6;       // of more ranks than these
 constexpr double share_of_few = 0.03;          // metrics.md 12.8
 constexpr double least_slowdown = 1.03;
 
