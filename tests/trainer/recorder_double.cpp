@@ -52,7 +52,7 @@ void attribute_text(const char* key, const char* value, std::uint32_t length) {
 void counter(const char* name, double value) { line(std::string{"counter\t"} + name + "\t" + std::to_string(value)); }
 void collective_enqueued(const rankscope_collective_v1* c) {
   line("enqueued\t" + std::to_string(c->uid) + "\t" + c->group + "\t" + std::to_string(c->sequence) + "\t" + c->op +
-       "\t" + std::to_string(c->bytes) + "\t" + c->dtype + "\t" + c->members);
+       "\t" + std::to_string(c->bytes) + "\t" + c->dtype + "\t" + c->members + "\t" + std::to_string(c->peer));
 }
 void collective_started(std::uint64_t uid) { line("started\t" + std::to_string(uid)); }
 void collective_finished(std::uint64_t uid) { line("finished\t" + std::to_string(uid)); }

@@ -1,5 +1,7 @@
 #include "trainer/trained.h"
 
+#include <gtest/gtest.h>
+
 #include <stdlib.h>
 
 #include <algorithm>
@@ -33,6 +35,14 @@ ProgramResult train(const std::string& options, const std::vector<std::string>& 
   std::vector<std::string> words{RANKSCOPE_TRAIN};
   for (const auto& word : split(options, ' ')) words.push_back(word);
   return run_program(words, environment);
+}
+
+std::vector<StepGradients> gradients_of(const std::string& options) {
+  const ScratchFolder folder;
+  const std::string pace = options.find("--pace") == std::string::npos ? " --pace off" : "";
+  const ProgramResult result = train(options + pace + " --dump-gradients " + folder.path("gradients"));
+  EXPECT_EQ(result.status, 0) << result.err;
+  return read_gradients(folder.path("gradients"));
 }
 
 std::vector<StepGradients> read_gradients(const std::string& path) {

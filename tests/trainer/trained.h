@@ -34,6 +34,8 @@ struct StepGradients {
   std::map<std::string, std::vector<double>> gradients;  ///< empty where there was none
 };
 [[nodiscard]] std::vector<StepGradients> read_gradients(const std::string& path);
+/// Trains, without a pace unless the options name one, and reads them; a failure of the program is one of the test.
+[[nodiscard]] std::vector<StepGradients> gradients_of(const std::string& options);
 
 /// max |a - b| / max |b| over all gradients and losses; infinity where their shapes differ.
 [[nodiscard]] double largest_difference(const std::vector<StepGradients>& a, const std::vector<StepGradients>& b);

@@ -140,7 +140,10 @@ int status_of(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+constexpr int wrong_usage = 2;  // exit status of a rank that has said itself what is wrong with its options
+
 void tell(const Child& child, int wait_status) {
+  if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == wrong_usage) return;
   const std::string line =
       WIFSIGNALED(wait_status)
           ? format("rankscope-train: rank {} was ended by signal {} ({})\n", child.rank, WTERMSIG(wait_status),

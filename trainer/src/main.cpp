@@ -1,17 +1,22 @@
 // rankscope-train: one process is either the launcher of the ranks of this machine, or one rank.
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "engine/process.h"
+#include "modes/catching.h"
 #include "modes/registry.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/launcher.h"
 #include "rankscope/trainer/log.h"
 #include "rankscope/trainer/options.h"
+#include "rankscope/trainer/pipeline_plan.h"
 #include "rankscope/trainer/placement.h"
 #include "rankscope/trainer/run_plan.h"
 
@@ -26,7 +31,7 @@ Result<int> run_mode(const TrainOptions& options, const Placement& place) {
   RS_TRY_VOID(open_log(options.launch.log_folder, place.rank));
   RS_TRY(const Mode mode, find_mode(options.mode, place.world_size));
   set_up_torch(options);
-  return mode.run(options, place);
+  return catching([&] { return mode.run(options, place); });
 }
 
 // What is wrong with options or data is wrong on all ranks: one says it.
@@ -36,6 +41,18 @@ Result<int> run_rank(const TrainOptions& options, const Placement& place) {
       !status && (status.error().kind == ErrorKind::usage || status.error().kind == ErrorKind::unreadable);
   if (common && place.rank != 0 && place.source == "rankscope") return exit_status(status.error().kind);
   return status;
+}
+
+/// Before anybody waits for anybody.
+Result<void> write_schedule(const TrainOptions& options, int world_size) {
+  const std::string& path = options.pipeline.write_schedule;
+  if (path.empty()) return {};
+  RS_TRY(const PipelinePlan plan, plan_pipeline(options.pipeline, world_size));
+  std::ofstream file{path};
+  file << schedule_csv(plan);
+  file.flush();
+  if (file) return {};
+  return fail(ErrorKind::cannot_write, format("--write-schedule {}: {}", path, std::strerror(errno)));
 }
 
 Result<void> check_data_folder(const std::string& folder) {
@@ -55,6 +72,7 @@ Result<int> launch(TrainOptions options, const std::vector<std::string>& argumen
     RS_TRY_VOID(check_data_folder(options.data.folder));
     RS_TRY_VOID(check_faults(options, world_size, options.steps));  // how many steps the data has, the ranks find out
   }
+  RS_TRY_VOID(write_schedule(options, world_size));
   return launch_ranks(std::filesystem::read_symlink("/proc/self/exe"), arguments, options.launch);
 }
 
@@ -65,6 +83,8 @@ Result<int> run(int argc, const char* const* argv) {
     return 0;
   }
   RS_TRY(const auto place, placement_from(process_environment));
+  if (place && place->rank == 0 && place->source != "rankscope")  // else it was written before ranks were started
+    RS_TRY_VOID(write_schedule(line.options, place->world_size));
   if (place) return run_rank(line.options, *place);
   return launch(line.options, {argv + 1, argv + argc});
 }

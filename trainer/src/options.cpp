@@ -44,7 +44,8 @@ void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names
 void add_model_options(CLI::App& app, TrainOptions& o) {
   add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp)");
   add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
-  app.add_option("--layers", o.model.layers, "Layers of the gpt or mlp (default: by --scale)")
+  app.add_option("--layers", o.model.layers,
+                 "Layers of the gpt or mlp (default: by --scale; with pp, mp and ddp+mp at least two for each part)")
       ->check(CLI::Range(1, 1000));
   app.add_option("--hidden", o.model.hidden, "Width of the gpt or mlp (default: by --scale)")
       ->check(CLI::Range(1, 65536));
@@ -61,8 +62,8 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--epochs", o.epochs, "Passes over the data; --steps ends earlier")->check(CLI::Range(1, 1000000));
   auto* global = app.add_option("--global-batch", o.global_batch,
                                 "Samples per step of all ranks together (default: by --batch-per-device)");
-  auto* device =
-      app.add_option("--batch-per-device", o.batch_per_device, "Samples per micro-step of one device (default 8)");
+  auto* device = app.add_option("--batch-per-device", o.batch_per_device,
+                                "Samples per micro-step of one device (default 8; of pp 4 per micro-batch)");
   global->check(CLI::Range(1, 1 << 24))->excludes(device);
   device->check(CLI::Range(1, 1 << 24));
   app.add_option("--accumulate", o.accumulate, "Micro-steps per step; only the last one reduces gradients")
@@ -103,12 +104,32 @@ void add_parallel_options(CLI::App& app, TrainOptions& o, const std::string& mod
   app.add_option("--ranks", o.launch.ranks,
                  "Training processes on this machine (default: what the launcher says, else 1)")
       ->check(CLI::Range(1, 4096));
+  app.add_option("--devices", o.devices,
+                 "Devices of the process in dp, mp and ddp+mp (default 2); on the CPU each is a thread")
+      ->check(CLI::Range(1, 64));
   add_choice(app, "--ddp-impl", o.ddp.implementation, ddp_names, "Gradient reducer: ours or PyTorch's (default own)");
   app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB (default: 25, of tiny models 0.5)")
       ->check(CLI::PositiveNumber);
   app.add_flag("--find-unused", o.ddp.find_unused, "Accept parameters that get no gradient in a step");
   app.add_flag("--broadcast-buffers,!--no-broadcast-buffers", o.ddp.broadcast_buffers,
                "Take buffers (BatchNorm statistics) from rank 0 in each step (default on)");
+}
+
+void add_pipeline_options(CLI::App& app, TrainOptions& o) {
+  PipelineOptions& pipeline = o.pipeline;
+  app.add_option("--schedule", pipeline.schedule,
+                 "Order of the work of --parallel pp: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
+                 "or a CSV file with a line of actions such as 0F0,0B0 per rank");
+  app.add_option("--micro-batches", pipeline.micro_batches,
+                 "Parts that pp cuts the batch into (default: two per rank, or what the CSV file has)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--chunks", pipeline.chunks,
+                 "Stages of each rank of pp (default: 2 where the schedule has several, else 1)")
+      ->check(CLI::Range(1, 64));
+  app.add_option("--split", pipeline.split,
+                 "Blocks of the model in each stage of pp or on each device of mp, such as 2,1,3 (default: balanced by "
+                 "their work)");
+  app.add_option("--write-schedule", pipeline.write_schedule, "Write the schedule of pp as a CSV file");
 }
 
 void add_launch_options(CLI::App& app, TrainOptions& o) {
@@ -149,6 +170,38 @@ Result<PaceOptions> parse_pace(const std::string& text, bool given) {
   return PaceOptions{PaceMode::fixed, given, value};
 }
 
+bool has_devices(const std::string& mode) { return mode == "dp" || mode == "mp" || mode == "ddp+mp"; }
+bool spreads_layers(const std::string& mode) { return mode == "pp" || mode == "mp" || mode == "ddp+mp"; }
+
+/// Modes in which ranks average gradients; single takes the same options, to be compared with them.
+bool synchronizes(const std::string& mode) { return mode == "ddp" || mode == "ddp+mp" || mode == "single"; }
+
+// Nothing that was asked for is left undone in silence.
+Result<void> check_for_mode(const TrainOptions& o) {
+  const auto only = [&](const char* option, const char* modes) {
+    return fail(ErrorKind::usage, format("{}: only for --parallel {}, not for {}", option, modes, o.mode));
+  };
+  PipelineOptions left = o.pipeline;
+  left.split.clear();
+  if (o.mode != "pp" && left != PipelineOptions{})
+    return only("--schedule, --micro-batches, --chunks and --write-schedule", "pp");
+  if (!spreads_layers(o.mode) && !o.pipeline.split.empty()) return only("--split", "pp, mp and ddp+mp");
+  if (!has_devices(o.mode) && o.devices != 0) return only("--devices", "dp, mp and ddp+mp");
+  if (o.mode == "pp" && o.accumulate != 1) {
+    return fail(ErrorKind::usage, "--accumulate: pp accumulates over its micro-batches; give --micro-batches");
+  }
+  const bool whole = !has_devices(o.mode) && o.mode != "pp";
+  if (!whole && o.model.unused_head) {
+    return fail(ErrorKind::usage, format("--unused-head: not with --parallel {}", o.mode));
+  }
+  if (!synchronizes(o.mode) && o.ddp != DdpOptions{})
+    return only("--ddp-impl, --bucket-mb, --find-unused and --no-broadcast-buffers", "ddp and ddp+mp");
+  if (o.mode == "ddp+mp" && (o.ddp.find_unused || o.ddp.implementation != DdpImplementation::own)) {
+    return fail(ErrorKind::usage, "--find-unused and --ddp-impl c10d: not with --parallel ddp+mp");
+  }
+  return {};
+}
+
 // What one option alone cannot tell.
 Result<void> check_together(const TrainOptions& o) {
   if (o.launch.node_rank >= o.launch.nodes) {
@@ -164,7 +217,7 @@ Result<void> check_together(const TrainOptions& o) {
   if (o.model.kind == ModelKind::gpt && o.model.unused_head) {
     return fail(ErrorKind::usage, "--unused-head is for --model mlp");
   }
-  return {};
+  return check_for_mode(o);
 }
 
 Result<void> read_raw(TrainOptions& options, const Raw& raw, bool pace_given) {
@@ -202,6 +255,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   add_model_options(app, options);
   add_training_options(app, options);
   add_data_options(app, options);
+  add_pipeline_options(app, options);
   add_launch_options(app, options);
   add_raw_options(app, options, raw);
   try {
@@ -217,16 +271,17 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   if (line.text) return line;
   RS_TRY_VOID(read_raw(options, raw, app.count("--pace") > 0));
   if (options.steps == 0 && options.epochs == 0) options.steps = 20;
+  if (options.devices == 0) options.devices = has_devices(options.mode) ? 2 : 1;
   if (options.optimizer.learning_rate == 0) {
     options.optimizer.learning_rate = options.optimizer.kind == OptimizerKind::sgd ? 0.05 : 0.001;
   }
   return line;
 }
 
-Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices) {
+Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::int64_t usual) {
   const std::int64_t parts = std::int64_t{devices} * options.accumulate;
   if (options.global_batch == 0) {
-    const std::int64_t per_device = options.batch_per_device > 0 ? options.batch_per_device : 8;
+    const std::int64_t per_device = options.batch_per_device > 0 ? options.batch_per_device : usual;
     return BatchSizes{per_device * parts, per_device};
   }
   if (options.global_batch % parts != 0) {

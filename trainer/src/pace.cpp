@@ -22,15 +22,22 @@ nanoseconds scaled(nanoseconds time, double factor) {
 
 }  // namespace
 
-PaceSchedule pace_schedule(nanoseconds step, std::span<const double> work, int micro_steps) {
+std::vector<double> block_shares(std::span<const double> work) {
   const double total = std::accumulate(work.begin(), work.end(), 0.0);
-  PaceSchedule schedule{.optimizer = scaled(step, optimizer_share)};
+  std::vector<double> shares;
   for (const double part : work) {
     const double by_work = total > 0 ? part / total : 0;
     const double even = 1.0 / static_cast<double>(work.size());
-    const double share = ((1.0 - even_share) * by_work + even_share * even) / micro_steps;
-    schedule.forward.push_back(scaled(step, share * forward_share));
-    schedule.backward.push_back(scaled(step, share * backward_share));
+    shares.push_back((1.0 - even_share) * by_work + even_share * even);
+  }
+  return shares;
+}
+
+PaceSchedule pace_schedule(nanoseconds step, std::span<const double> work, int micro_steps) {
+  PaceSchedule schedule{.optimizer = scaled(step, optimizer_share)};
+  for (const double share : block_shares(work)) {
+    schedule.forward.push_back(scaled(step, share / micro_steps * forward_share));
+    schedule.backward.push_back(scaled(step, share / micro_steps * backward_share));
   }
   return schedule;
 }
@@ -42,7 +49,7 @@ std::chrono::milliseconds automatic_pace(nanoseconds cpu_time_of_a_step, int loc
 
 void Pacer::begin() { deadline_ = resumed_ = Clock::now(); }
 
-void Pacer::finish(nanoseconds nominal) {
+void Pacer::part_done(nanoseconds nominal) {
   const auto now = Clock::now();
   if (nominal.count() > 0) {
     deadline_ += scaled(nominal, factor_);
@@ -58,11 +65,16 @@ void Pacer::finish(nanoseconds nominal) {
   resumed_ = Clock::now();
 }
 
+void Pacer::take_overruns(const Pacer& other) {
+  overruns_ += other.overruns_;
+  longest_overrun_ = std::max(longest_overrun_, other.longest_overrun_);
+}
+
 void Pacer::begin_forward() { begin(); }
-void Pacer::forward_done(std::size_t block) { finish(schedule_.forward[block]); }
+void Pacer::forward_done(std::size_t block) { part_done(schedule_.forward[block]); }
 void Pacer::begin_backward() { begin(); }
-void Pacer::backward_done(std::size_t block) { finish(schedule_.backward[block]); }
+void Pacer::backward_done(std::size_t block) { part_done(schedule_.backward[block]); }
 void Pacer::begin_optimizer() { begin(); }
-void Pacer::optimizer_done() { finish(schedule_.optimizer); }
+void Pacer::optimizer_done() { part_done(schedule_.optimizer); }
 
 }  // namespace rankscope::trainer

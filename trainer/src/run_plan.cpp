@@ -5,12 +5,61 @@
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
+namespace {
+
+constexpr std::int64_t usual_samples = 8;         // of a device and micro-step
+constexpr std::int64_t usual_of_micro_batch = 4;  // of a pipeline
+
+/// How the samples of a step are shared: ranks with one copy of the model among them see the same ones.
+struct Sharing {
+  int loaders;      ///< processes with samples of their own
+  int index;        ///< of this process among them
+  int devices = 1;  ///< with samples of their own, in each process
+  int shares() const { return loaders * devices; }
+};
+
+Sharing sharing_of(const TrainOptions& options, const Placement& place) {
+  if (options.mode == "pp") return {1, 0};
+  if (options.mode == "dp") return {1, 0, options.devices};
+  return {place.world_size, place.rank};
+}
+
+std::int64_t usual_per_device(const RunPlan& plan) {
+  return plan.pipeline ? usual_of_micro_batch * plan.pipeline->micro_batches : usual_samples;
+}
+
+Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan) {
+  const std::int64_t micro_batches = plan.pipeline->micro_batches;
+  if (const std::int64_t batch = plan.batch.per_device; batch % micro_batches != 0) {
+    const std::int64_t below = batch / micro_batches * micro_batches;
+    return fail(ErrorKind::usage,
+                format("a batch of {} samples cannot be cut into {} micro-batches; take {}", batch, micro_batches,
+                       below > 0 ? format("{} or {}", below, below + micro_batches) : format("{}", micro_batches)));
+  }
+  const auto& ranks = plan.pipeline->rank_of_stage;
+  for (const auto& fault : options.faults) {
+    if (fault.kind == FaultKind::data && fault.rank != ranks.front() && fault.rank != ranks.back()) {
+      return fail(ErrorKind::usage,
+                  format("--fault {}: rank {} loads no data, only the ranks with the first and last stage do: {}",
+                         fault_text(fault), fault.rank,
+                         ranks.front() == ranks.back() ? format("rank {} has both", ranks.front())
+                                                       : format("{} and {}", ranks.front(), ranks.back())));
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<void> check_faults(const TrainOptions& options, int world_size, std::int64_t steps) {
   for (const auto& fault : options.faults) {
     if (fault.rank >= world_size) {
       return fail(ErrorKind::usage, format("--fault {}: there is no rank {}, only 0 to {}", fault_text(fault),
                                            fault.rank, world_size - 1));
+    }
+    if (fault.kind == FaultKind::comm && world_size == 1) {
+      return fail(ErrorKind::usage,
+                  format("--fault {}: one rank sends nothing to others that could be late", fault_text(fault)));
     }
     if (const auto first = first_step_of(fault); steps > 0 && first >= steps) {
       return fail(ErrorKind::usage,
@@ -23,14 +72,20 @@ Result<void> check_faults(const TrainOptions& options, int world_size, std::int6
 
 Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, std::int64_t samples) {
   RS_TRY_VOID(check_faults(options, place.world_size, 0));
-  if (samples < place.world_size) {
+  const Sharing sharing = sharing_of(options, place);
+  if (samples < sharing.loaders) {
     return fail(ErrorKind::usage,
                 format("{} ranks cannot share {} samples; use fewer ranks or more data", place.world_size, samples));
   }
-  RunPlan plan;
-  RS_TRY(plan.batch, batch_sizes(options, place.world_size));
-  plan.loading = {.sampler = {.samples = samples, .ranks = place.world_size, .rank = place.rank, .seed = options.seed},
-                  .batch = plan.batch.per_device};
+  RunPlan plan{.shares = sharing.shares()};
+  if (options.mode == "pp") {
+    RS_TRY(plan.pipeline, plan_pipeline(options.pipeline, place.world_size));
+  }
+  RS_TRY(plan.batch, batch_sizes(options, sharing.shares(), usual_per_device(plan)));
+  if (plan.pipeline) RS_TRY_VOID(check_pipeline(options, plan));
+  plan.loading = {
+      .sampler = {.samples = samples, .ranks = sharing.loaders, .rank = sharing.index, .seed = options.seed},
+      .batch = plan.batch.per_device * sharing.devices};
   const std::int64_t steps_per_epoch = plan.loading.batches_per_epoch() / options.accumulate;
   if (steps_per_epoch == 0) {
     return fail(ErrorKind::usage, format("a step needs {} samples, but there are only {}; use a smaller batch",

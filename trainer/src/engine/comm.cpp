@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -16,7 +17,7 @@ namespace {
 
 struct OpInfo {
   const char* name;
-  bool rooted;
+  bool has_peer;  ///< a root, or the partner of send and recv
 };
 
 OpInfo info_of(CommOp op) {
@@ -29,6 +30,10 @@ OpInfo info_of(CommOp op) {
       return {"allgather", false};
     case CommOp::barrier:
       return {"barrier", false};
+    case CommOp::send:
+      return {"send", true};
+    case CommOp::recv:
+      return {"recv", true};
   }
   return {"", false};
 }
@@ -42,6 +47,8 @@ std::string listed(const std::vector<int>& numbers) {
 std::atomic<std::uint64_t> next_uid{1};
 
 }  // namespace
+
+std::uint64_t next_collective_uid() { return next_uid.fetch_add(1, std::memory_order_relaxed); }
 
 const char* dtype_name(at::ScalarType type) {
   if (type == at::kFloat) return "f32";
@@ -76,35 +83,106 @@ Result<void> Handle::wait() {
   return {};
 }
 
-class Comm::Queue {
+namespace {
+
+/// The first failure of a group. After it its members no longer agree on what comes next: all that is later fails, too.
+class Failure {
  public:
-  using Done = std::function<void(const std::string&)>;
-
-  Queue(Group group, std::unique_ptr<Transport> transport)
-      : group_(std::move(group)), members_(listed(group_.members)), transport_(std::move(transport)) {
-    thread_ = std::jthread{[this](const std::stop_token& stop) { work(stop); }};
+  [[nodiscard]] bool is_set() const { return set_.load(); }
+  [[nodiscard]] std::string text() const {
+    const std::lock_guard lock{mutex_};
+    return text_;
   }
-
-  [[nodiscard]] const Group& group() const { return group_; }
-  [[nodiscard]] bool has_failed() const { return has_failed_.load(); }
-
-  void push(Operation operation, Done done) {
-    const std::uint64_t uid = next_uid.fetch_add(1, std::memory_order_relaxed);
-    {
-      const std::lock_guard lock{mutex_};
-      announce(operation, uid);
-      pending_.push_back({std::move(operation), std::move(done), uid});
-    }
-    changed_.notify_one();
+  void set(std::string text) {
+    const std::lock_guard lock{mutex_};
+    if (text_.empty()) text_ = std::move(text);
+    set_.store(true);
   }
 
  private:
+  mutable std::mutex mutex_;
+  std::string text_;
+  std::atomic<bool> set_{false};
+};
+
+/// What runs one behind the other: all collectives of a group, its sends to one partner, or its receives from one.
+class Lane {
+ public:
+  using Done = std::function<void(const std::string&)>;
   struct Pending {
     Operation operation;
     Done done;
     std::uint64_t uid;
   };
 
+  Lane(const Group& group, Transport& transport, Failure& failure, std::string name)
+      : group_(group), transport_(transport), failure_(failure), name_(std::move(name)) {
+    thread_ = std::jthread{[this](const std::stop_token& stop) { work(stop); }};
+  }
+
+  void push(Pending pending) {
+    {
+      const std::lock_guard lock{mutex_};
+      pending_.push_back(std::move(pending));
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  void work(const std::stop_token& stop) {
+    annotate::name_thread(name_.c_str());
+    while (true) {
+      std::unique_lock lock{mutex_};
+      if (!changed_.wait(lock, stop, [&] { return !pending_.empty(); })) return;
+      Pending next = std::move(pending_.front());
+      pending_.pop_front();
+      lock.unlock();
+      if (!failure_.is_set()) run(next);
+      next.done(failure_.text());
+    }
+  }
+
+  void run(Pending& next) {
+    if (next.operation.delay.count() > 0) std::this_thread::sleep_for(next.operation.delay);
+    annotate::collective_started(next.uid);
+    try {
+      transport_.run(next.operation);
+      annotate::collective_finished(next.uid);
+    } catch (const std::exception& error) {
+      failure_.set(format("{} ({}) of group {} failed: {}", info_of(next.operation.op).name, next.operation.label,
+                          group_.name, error.what()));
+    }
+  }
+
+  const Group& group_;
+  Transport& transport_;
+  Failure& failure_;
+  std::string name_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Pending> pending_;
+  std::jthread thread_;
+};
+
+}  // namespace
+
+class Comm::Queue {
+ public:
+  Queue(Group group, std::unique_ptr<Transport> transport)
+      : group_(std::move(group)), members_(listed(group_.members)), transport_(std::move(transport)) {}
+
+  [[nodiscard]] const Group& group() const { return group_; }
+  [[nodiscard]] bool has_failed() const { return failure_.is_set(); }
+
+  void push(Operation operation, Lane::Done done) {
+    const std::uint64_t uid = next_collective_uid();
+    const std::lock_guard lock{mutex_};
+    announce(operation, uid);
+    Lane& lane = lane_for(operation);
+    lane.push({std::move(operation), std::move(done), uid});
+  }
+
+ private:
   void announce(const Operation& operation, std::uint64_t uid) {
     const OpInfo info = info_of(operation.op);
     const bool has_data = operation.tensor.defined();
@@ -116,49 +194,28 @@ class Comm::Queue {
         .op = info.name,
         .dtype = has_data ? dtype_name(operation.tensor.scalar_type()) : "",
         .members = members_.c_str(),
-        .peer = info.rooted ? group_.members[static_cast<std::size_t>(operation.root)] : -1,
+        .peer = info.has_peer ? group_.members[static_cast<std::size_t>(operation.root)] : -1,
     };
     annotate::collective_enqueued(collective);
   }
 
-  void work(const std::stop_token& stop) {
-    annotate::name_thread(format("comm {}", group_.name).c_str());
-    while (true) {
-      std::unique_lock lock{mutex_};
-      if (!changed_.wait(lock, stop, [&] { return !pending_.empty(); })) return;
-      Pending next = std::move(pending_.front());
-      pending_.pop_front();
-      lock.unlock();
-      run(next);
-      next.done(failure_);
-    }
-  }
-
-  // After one operation has failed the members no longer agree on what comes next: all later ones fail at once.
-  void run(Pending& next) {
-    if (!failure_.empty()) return;
-    if (next.operation.delay.count() > 0) std::this_thread::sleep_for(next.operation.delay);
-    annotate::collective_started(next.uid);
-    try {
-      transport_->run(next.operation);
-      annotate::collective_finished(next.uid);
-    } catch (const std::exception& error) {
-      failure_ = format("{} ({}) of group {} failed: {}", info_of(next.operation.op).name, next.operation.label,
-                        group_.name, error.what());
-      has_failed_.store(true);
-    }
+  Lane& lane_for(const Operation& operation) {
+    std::string name = format("comm {}", group_.name);
+    const int partner = group_.members[static_cast<std::size_t>(operation.root)];
+    if (operation.op == CommOp::send) name += format(" to {}", partner);
+    if (operation.op == CommOp::recv) name += format(" from {}", partner);
+    auto& lane = lanes_[name];
+    if (lane == nullptr) lane = std::make_unique<Lane>(group_, *transport_, failure_, name);
+    return *lane;
   }
 
   Group group_;
   std::string members_;
   std::unique_ptr<Transport> transport_;
-  std::uint64_t sequence_ = 0;
-  std::string failure_;  // of the comm thread
-  std::atomic<bool> has_failed_{false};
+  Failure failure_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<Pending> pending_;
-  std::jthread thread_;
+  std::uint64_t sequence_ = 0;
+  std::map<std::string, std::unique_ptr<Lane>> lanes_;  // by the name of their threads
 };
 
 Comm::Comm(Group group, std::unique_ptr<Transport> transport)
@@ -191,5 +248,11 @@ Handle Comm::allgather(std::vector<at::Tensor> outputs, at::Tensor input, std::s
       {.op = CommOp::allgather, .label = std::move(label), .tensor = std::move(input), .outputs = std::move(outputs)});
 }
 Handle Comm::barrier(std::string label) { return enqueue({.op = CommOp::barrier, .label = std::move(label)}); }
+Handle Comm::send(at::Tensor tensor, int to, std::string label) {
+  return enqueue({.op = CommOp::send, .label = std::move(label), .tensor = std::move(tensor), .root = to});
+}
+Handle Comm::recv(at::Tensor tensor, int from, std::string label) {
+  return enqueue({.op = CommOp::recv, .label = std::move(label), .tensor = std::move(tensor), .root = from});
+}
 
 }  // namespace rankscope::trainer

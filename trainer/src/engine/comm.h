@@ -14,15 +14,15 @@
 
 namespace rankscope::trainer {
 
-enum class CommOp : std::uint8_t { allreduce, broadcast, allgather, barrier };
+enum class CommOp : std::uint8_t { allreduce, broadcast, allgather, barrier, send, recv };
 
 /// One operation of a group. Its tensors stay alive until it has finished.
 struct Operation {
   CommOp op = CommOp::barrier;
   std::string label{};                ///< what it is for: "bucket 0", "loss"
-  at::Tensor tensor{};                ///< reduced or broadcast in place; input of allgather
+  at::Tensor tensor{};                ///< reduced, broadcast or received in place; what is sent; input of allgather
   std::vector<at::Tensor> outputs{};  ///< of allgather, one per rank
-  int root = 0;                       ///< of broadcast, position in the group
+  int root = 0;                       ///< of broadcast; the partner of send and recv: position in the group
   std::chrono::nanoseconds delay{0};  ///< injected between enqueued and started
 };
 
@@ -35,7 +35,8 @@ struct Group {
   [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
 };
 
-/// Moves the bytes of one operation and returns when it is done; throws on failure. Called by one thread, in order.
+/// Moves the bytes of one operation and returns when it is done; throws on failure. Collectives are called by one
+/// thread, in order; so are the sends to one partner, and the receives from one.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -66,7 +67,9 @@ class Comm {
   /// True once an operation has failed; all later ones fail, too.
   [[nodiscard]] bool has_failed() const;
 
-  /// Hands the operation to the group's own thread, which runs all of them in this order.
+  /// Hands the operation to the group's own thread, which runs all of them in this order. Sends to one partner, and
+  /// receives from one, have threads of their own: what waits for a partner holds up nothing else. The k-th send to a
+  /// partner belongs to the k-th receive there.
   Handle enqueue(Operation operation);
 
   /// The same, calling `done` (with the error message, empty if none) on the group's thread.
@@ -76,11 +79,16 @@ class Comm {
   Handle broadcast(at::Tensor tensor, int root, std::string label);
   Handle allgather(std::vector<at::Tensor> outputs, at::Tensor input, std::string label);
   Handle barrier(std::string label);
+  Handle send(at::Tensor tensor, int to, std::string label);    ///< done when the partner has posted its receive
+  Handle recv(at::Tensor tensor, int from, std::string label);  ///< shape and type must be those that are sent
 
  private:
   class Queue;
   std::unique_ptr<Queue> queue_;
 };
+
+/// A number that no other operation of this process has in the recording.
+[[nodiscard]] std::uint64_t next_collective_uid();
 
 /// Annotation name of a tensor's element type: "f32".
 [[nodiscard]] const char* dtype_name(at::ScalarType type);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -14,6 +15,8 @@ namespace rankscope::trainer {
 namespace {
 
 using c10d::ProcessGroupGloo;
+
+constexpr int point_to_point_tag = 0;  // partners agree on the order, so tags need not tell transfers apart
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -55,7 +58,15 @@ class GlooTransport final : public Transport {
  public:
   explicit GlooTransport(c10::intrusive_ptr<ProcessGroupGloo> group) : group_(std::move(group)) {}
 
-  void run(Operation& operation) override { start(operation)->wait(); }
+  void run(Operation& operation) override {
+    c10::intrusive_ptr<c10d::Work> work;
+    {
+      // Sends, receives and collectives start on threads of their own; the group numbers them without a lock.
+      const std::lock_guard lock{starting_};
+      work = start(operation);
+    }
+    work->wait();
+  }
 
  private:
   c10::intrusive_ptr<c10d::Work> start(Operation& operation) {
@@ -74,11 +85,16 @@ class GlooTransport final : public Transport {
       }
       case CommOp::barrier:
         return group_->barrier();
+      case CommOp::send:
+        return group_->send(tensors, operation.root, point_to_point_tag);
+      case CommOp::recv:
+        return group_->recv(tensors, operation.root, point_to_point_tag);
     }
     return nullptr;
   }
 
   c10::intrusive_ptr<ProcessGroupGloo> group_;
+  std::mutex starting_;
 };
 
 // GLOO_SOCKET_IFNAME is read by PyTorch's Python layer only, so we read it here.

@@ -1,7 +1,9 @@
 #include "engine/model.h"
 
+#include <algorithm>
 #include <array>
 
+#include "engine/layers.h"
 #include "engine/module_scope.h"
 #include "rankscope/core/format.h"
 
@@ -15,7 +17,7 @@ double flops_of_linear(std::int64_t in, std::int64_t out) { return 2.0 * static_
 class LinearBlock final : public Block {
  public:
   LinearBlock(std::int64_t in, std::int64_t out, bool activation)
-      : linear_(register_module("linear", nn::Linear(in, out))), activation_(activation) {
+      : linear_(register_module("linear", Linear(in, out))), activation_(activation) {
     work = flops_of_linear(in, out);
   }
   at::Tensor forward(const at::Tensor& input) override {
@@ -24,14 +26,14 @@ class LinearBlock final : public Block {
   }
 
  private:
-  nn::Linear linear_;
+  Linear linear_;
   bool activation_;
 };
 
 std::shared_ptr<Model> build_mlp(const ModelOptions& options, const SampleShape& shape) {
   const bool tiny = options.scale == Scale::tiny;
   const std::int64_t hidden = options.hidden > 0 ? options.hidden : (tiny ? 256 : 4096);
-  const std::int64_t layers = options.layers > 0 ? options.layers : (tiny ? 4 : 8);
+  const std::int64_t layers = layers_of(options);
   auto model = std::make_shared<Model>();
   std::int64_t width = shape.values();
   for (std::int64_t layer = 0; layer < layers; ++layer) {
@@ -65,7 +67,7 @@ class ConvNorm final : public Block {
   ConvNorm(ConvShape s, Extent output)
       : conv_(register_module(
             "conv",
-            nn::Conv2d(nn::Conv2dOptions(s.in, s.out, s.kernel).stride(s.stride).padding(s.kernel / 2).bias(false)))),
+            Conv2d(nn::Conv2dOptions(s.in, s.out, s.kernel).stride(s.stride).padding(s.kernel / 2).bias(false)))),
         norm_(register_module("norm", nn::BatchNorm2d(s.out))) {
     work = 2.0 * static_cast<double>(s.in * s.out * s.kernel * s.kernel * output.height * output.width);
     nn::init::kaiming_normal_(conv_->weight, 0, torch::kFanOut, torch::kReLU);
@@ -73,7 +75,7 @@ class ConvNorm final : public Block {
   at::Tensor forward(const at::Tensor& input) override { return run(norm_, run(conv_, input)); }
 
  private:
-  nn::Conv2d conv_;
+  Conv2d conv_;
   nn::BatchNorm2d norm_;
 };
 
@@ -121,13 +123,13 @@ class Residual final : public Block {
 
 class PooledHead final : public Block {
  public:
-  PooledHead(std::int64_t in, std::int64_t classes) : linear_(register_module("linear", nn::Linear(in, classes))) {
+  PooledHead(std::int64_t in, std::int64_t classes) : linear_(register_module("linear", Linear(in, classes))) {
     work = flops_of_linear(in, classes);
   }
   at::Tensor forward(const at::Tensor& input) override { return run(linear_, input.mean({2, 3})); }
 
  private:
-  nn::Linear linear_;
+  Linear linear_;
 };
 
 struct ResNetPlan {
@@ -168,8 +170,8 @@ struct GptSize {
 };
 
 GptSize gpt_size(const ModelOptions& options) {
-  GptSize size = options.scale == Scale::tiny ? GptSize{2, 64, 4, 32} : GptSize{6, 256, 8, 128};
-  if (options.layers > 0) size.layers = options.layers;
+  GptSize size = options.scale == Scale::tiny ? GptSize{0, 64, 4, 32} : GptSize{0, 256, 8, 128};
+  size.layers = layers_of(options);
   if (options.hidden > 0) size.hidden = options.hidden;
   if (options.heads > 0) size.heads = options.heads;
   if (options.sequence > 0) size.sequence = options.sequence;
@@ -198,11 +200,11 @@ class TransformerBlock final : public Block {
   explicit TransformerBlock(const GptSize& s)
       : heads_(s.heads),
         norm1_(register_module("norm1", nn::LayerNorm(nn::LayerNormOptions({s.hidden})))),
-        qkv_(register_module("qkv", nn::Linear(s.hidden, 3 * s.hidden))),
-        out_(register_module("out", nn::Linear(s.hidden, s.hidden))),
+        qkv_(register_module("qkv", Linear(s.hidden, 3 * s.hidden))),
+        out_(register_module("out", Linear(s.hidden, s.hidden))),
         norm2_(register_module("norm2", nn::LayerNorm(nn::LayerNormOptions({s.hidden})))),
-        up_(register_module("up", nn::Linear(s.hidden, 4 * s.hidden))),
-        down_(register_module("down", nn::Linear(4 * s.hidden, s.hidden))) {
+        up_(register_module("up", Linear(s.hidden, 4 * s.hidden))),
+        down_(register_module("down", Linear(4 * s.hidden, s.hidden))) {
     const auto per_token =
         12.0 * flops_of_linear(s.hidden, s.hidden) + 4.0 * static_cast<double>(s.sequence * s.hidden);
     work = static_cast<double>(s.sequence) * per_token;
@@ -225,18 +227,18 @@ class TransformerBlock final : public Block {
 
   std::int64_t heads_;
   nn::LayerNorm norm1_;
-  nn::Linear qkv_;
-  nn::Linear out_;
+  Linear qkv_;
+  Linear out_;
   nn::LayerNorm norm2_;
-  nn::Linear up_;
-  nn::Linear down_;
+  Linear up_;
+  Linear down_;
 };
 
 class TokenHead final : public Block {
  public:
   TokenHead(const GptSize& size, std::int64_t vocabulary)
       : norm_(register_module("norm", nn::LayerNorm(nn::LayerNormOptions({size.hidden})))),
-        linear_(register_module("linear", nn::Linear(nn::LinearOptions(size.hidden, vocabulary).bias(false)))) {
+        linear_(register_module("linear", Linear(nn::LinearOptions(size.hidden, vocabulary).bias(false)))) {
     work = static_cast<double>(size.sequence) * flops_of_linear(size.hidden, vocabulary);
   }
   at::Tensor forward(const at::Tensor& input) override {
@@ -245,7 +247,7 @@ class TokenHead final : public Block {
 
  private:
   nn::LayerNorm norm_;
-  nn::Linear linear_;
+  Linear linear_;
 };
 
 Result<std::shared_ptr<Model>> build_gpt(const ModelOptions& options, const SampleShape& shape) {
@@ -301,6 +303,27 @@ Model::Output Model::forward(const at::Tensor& input, bool with_auxiliary,
     after_block(i);
   }
   return output;
+}
+
+std::int64_t layers_of(const ModelOptions& options) {
+  if (options.layers > 0) return options.layers;
+  const bool tiny = options.scale == Scale::tiny;
+  switch (options.kind) {
+    case ModelKind::mlp:
+      return tiny ? 4 : 8;
+    case ModelKind::gpt:
+      return tiny ? 2 : 6;
+    case ModelKind::resnet18:
+    case ModelKind::resnet50:
+    case ModelKind::resnet152:
+      return 0;
+  }
+  return 0;
+}
+
+ModelOptions deep_enough(ModelOptions options, std::int64_t parts) {
+  if (options.layers == 0 && layers_of(options) > 0) options.layers = std::max(layers_of(options), 2 * parts);
+  return options;
 }
 
 SampleShape fitting_shape(const ModelOptions& options) {

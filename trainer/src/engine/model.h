@@ -42,6 +42,11 @@ class Model : public torch::nn::Module {
   std::shared_ptr<Block> auxiliary_;
 };
 
+/// Layers that the options ask for, or those of the scale; 0 for models whose depth is in their name.
+[[nodiscard]] std::int64_t layers_of(const ModelOptions& options);
+/// A model that nobody gave a depth gets one that `parts` stages or devices can share.
+[[nodiscard]] ModelOptions deep_enough(ModelOptions options, std::int64_t parts);
+
 /// The shape of generated samples that fit a model.
 [[nodiscard]] SampleShape fitting_shape(const ModelOptions& options);
 

@@ -41,15 +41,15 @@ Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
   return {loss, output.logits};
 }
 
-std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Model& model, const OptimizerOptions& o) {
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(std::vector<at::Tensor> parameters, const OptimizerOptions& o) {
   switch (o.kind) {
     case OptimizerKind::sgd:
       return std::make_unique<torch::optim::SGD>(
-          model.parameters(),
+          std::move(parameters),
           torch::optim::SGDOptions(o.learning_rate).momentum(o.momentum).weight_decay(o.weight_decay));
     case OptimizerKind::adamw:
       return std::make_unique<torch::optim::AdamW>(
-          model.parameters(), torch::optim::AdamWOptions(o.learning_rate).weight_decay(o.weight_decay));
+          std::move(parameters), torch::optim::AdamWOptions(o.learning_rate).weight_decay(o.weight_decay));
   }
   return nullptr;
 }
@@ -106,10 +106,15 @@ Result<std::unique_ptr<GradientDump>> GradientDump::open(const std::string& path
 }
 
 Result<void> GradientDump::gradients(std::int64_t step, const Model& model) {
+  std::vector<NamedTensor> all;
+  for (const auto& parameter : model.named_parameters()) all.push_back({parameter.key(), parameter.value().grad()});
+  return gradients(step, all);
+}
+
+Result<void> GradientDump::gradients(std::int64_t step, const std::vector<NamedTensor>& gradients) {
   file_ << format("step {}\n", step);
-  for (const auto& parameter : model.named_parameters()) {
-    const at::Tensor gradient = parameter.value().grad();
-    file_ << "gradient " << parameter.key();
+  for (const auto& [name, gradient] : gradients) {
+    file_ << "gradient " << name;
     if (gradient.defined()) {
       const at::Tensor values = gradient.to(at::kDouble).contiguous();
       const auto* const data = values.data_ptr<double>();

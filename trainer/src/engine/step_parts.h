@@ -29,7 +29,7 @@ struct Forward {
 [[nodiscard]] Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
                                   const std::function<void(std::size_t)>& after_block);
 
-[[nodiscard]] std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Model& model,
+[[nodiscard]] std::unique_ptr<torch::optim::Optimizer> make_optimizer(std::vector<at::Tensor> parameters,
                                                                       const OptimizerOptions& options);
 
 /// CPU time of this process for one forward and backward, after one to warm up. Leaves the model as it was.
@@ -51,11 +51,17 @@ class BackwardPace {
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
 };
 
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;
+};
+
 /// Losses and gradients of each step as text that reads back exactly.
 class GradientDump {
  public:
   [[nodiscard]] static Result<std::unique_ptr<GradientDump>> open(const std::string& path);
   [[nodiscard]] Result<void> gradients(std::int64_t step, const Model& model);
+  [[nodiscard]] Result<void> gradients(std::int64_t step, const std::vector<NamedTensor>& gradients);
   [[nodiscard]] Result<void> loss(double mean);
 
  private:

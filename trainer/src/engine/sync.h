@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include "engine/comm.h"
 #include "engine/model.h"
@@ -43,6 +44,9 @@ struct SyncOptions {
 
 /// PyTorch's c10d::Reducer over the same Comm, as a cross-check of ours.
 [[nodiscard]] Result<std::unique_ptr<GradientSync>> make_c10d_sync(const Model& model, Comm& comm, SyncOptions options);
+
+/// One for each device of the process, in the order of their layers; backward reaches the last one first.
+[[nodiscard]] std::unique_ptr<GradientSync> make_device_sync(std::vector<std::unique_ptr<GradientSync>> of_devices);
 
 /// Broadcasts parameters and buffers of rank 0.
 [[nodiscard]] Result<void> broadcast_state(const Model& model, Comm& comm);

@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::array modes{
     Mode{"ddp", "every rank has the whole model and a part of each batch", ModeRanks::any, run_ddp},
+    Mode{"ddp+mp", "ddp, and each rank's model spread over its devices", ModeRanks::any, run_ddp_mp},
+    Mode{"dp", "one process, a replica on each device, all through device 0", ModeRanks::one, run_dp},
+    Mode{"mp", "one process, layers spread over devices, one busy at a time", ModeRanks::one, run_mp},
+    Mode{"pp", "a pipeline: every rank has some layers, micro-batches flow through them", ModeRanks::any, run_pp},
     Mode{"single", "one process, no communication; the reference for the others", ModeRanks::one, run_single},
 };
 

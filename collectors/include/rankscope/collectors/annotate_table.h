@@ -11,10 +11,12 @@ struct rankscope_collective_v1 {
   std::uint64_t sequence;  ///< n-th operation of this group, counted from 0, equal on all members
   std::uint64_t bytes;     ///< payload of one rank: count x element size (metrics.md 6, "count x t")
   const char* group;       ///< communicator name, equal on all members ("dp", "pp.2", ...), NUL-terminated
-  const char* op;       ///< "allreduce" "allgather" "reduce_scatter" "broadcast" "alltoall" "send" "recv" "barrier" ...
-  const char* dtype;    ///< "f32" "f64" "bf16" "u8" ...
-  const char* members;  ///< global ranks in group order, "0,1,2,3"
-  std::int32_t peer;    ///< root of a rooted operation, global rank of the partner of send/recv, else -1
+  const char* op;     ///< "allreduce" "allgather" "reduce_scatter" "broadcast" "alltoall" "send" "recv" "barrier" ...
+  const char* dtype;  ///< "f32" "f64" "bf16" "u8" ...
+  /// Global ranks in group order, "0,1,2,3"; lists of 4000 bytes and more as runs: "0-1023", "0-8184:8" (each eighth).
+  /// What is still as long is cut, and read as a group that is not known.
+  const char* members;
+  std::int32_t peer;  ///< root of a rooted operation, global rank of the partner of send/recv, else -1
 };
 
 /// Function table of the recorder. Later versions only append.

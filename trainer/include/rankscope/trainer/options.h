@@ -48,6 +48,16 @@ struct DdpOptions {
   double bucket_mb = 0;  ///< 0: 25, or 0.5 for tiny models so that they, too, have several buckets
   bool find_unused = false;
   bool broadcast_buffers = true;
+  bool operator==(const DdpOptions&) const = default;
+};
+
+struct PipelineOptions {
+  std::string schedule;            ///< a name or the path of a CSV file; empty: 1f1b
+  std::int32_t micro_batches = 0;  ///< 0: two per rank
+  std::int32_t chunks = 0;         ///< stages of each rank; 0: 2 where the schedule has several
+  std::string split;               ///< blocks of each stage, "2,1,3"; empty: balanced
+  std::string write_schedule;      ///< file to write the schedule to
+  bool operator==(const PipelineOptions&) const = default;
 };
 
 struct LaunchOptions {
@@ -74,6 +84,7 @@ struct TrainOptions {
   int accumulate = 1;
   std::uint64_t seed = 1;
   int threads = 1;
+  int devices = 0;  ///< of each process; 0: two where the mode has several
   DataType dtype = DataType::f32;
   std::int64_t log_every = 10;
   std::chrono::seconds timeout{30};
@@ -81,6 +92,7 @@ struct TrainOptions {
   DataOptions data;
   OptimizerOptions optimizer;
   DdpOptions ddp;
+  PipelineOptions pipeline;
   LaunchOptions launch;
   PaceOptions pace;
   std::vector<Fault> faults;
@@ -101,7 +113,8 @@ struct BatchSizes {
   std::int64_t global = 0;
   std::int64_t per_device = 0;  ///< of one micro-step
 };
-[[nodiscard]] Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices);
+/// `usual`: samples per device where neither option is given.
+[[nodiscard]] Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::int64_t usual);
 
 [[nodiscard]] std::string name_of(ModelKind kind);
 [[nodiscard]] std::string name_of(DataType type);

@@ -22,6 +22,9 @@ struct PaceSchedule {
 /// of 0 means unpaced.
 [[nodiscard]] PaceSchedule pace_schedule(std::chrono::nanoseconds step, std::span<const double> work, int micro_steps);
 
+/// The part that each block has in a pass over all of them; they add up to 1.
+[[nodiscard]] std::vector<double> block_shares(std::span<const double> work);
+
 /// Milliseconds so that all ranks of a host together keep its cores busy for at most half of the time, and at least
 /// `floor`: noise between ranks stays small against the step.
 [[nodiscard]] std::chrono::milliseconds automatic_pace(std::chrono::nanoseconds cpu_time_of_a_step, int local_ranks,
@@ -34,6 +37,9 @@ class Pacer {
   explicit Pacer(PaceSchedule schedule) : schedule_(std::move(schedule)) {}
 
   void slow_down(double factor) { factor_ = factor; }  ///< multiplies all nominal times from now on
+  /// A phase begins; its parts follow one another, each with its nominal time.
+  void begin();
+  void part_done(std::chrono::nanoseconds nominal);
   void begin_forward();
   void forward_done(std::size_t block);
   void begin_backward();
@@ -41,15 +47,15 @@ class Pacer {
   void begin_optimizer();
   void optimizer_done();
 
+  /// Counts what another pacer of this process has overrun as well.
+  void take_overruns(const Pacer& other);
+
   /// Times that the arithmetic alone took longer than the nominal time of all blocks so far, and the longest of it.
   [[nodiscard]] std::int64_t overruns() const { return overruns_; }
   [[nodiscard]] std::chrono::nanoseconds longest_overrun() const { return longest_overrun_; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  void begin();
-  void finish(std::chrono::nanoseconds nominal);
-
   PaceSchedule schedule_;
   double factor_ = 1.0;
   Clock::time_point deadline_;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "rankscope/core/result.h"
 #include "rankscope/trainer/loader.h"
 #include "rankscope/trainer/options.h"
+#include "rankscope/trainer/pipeline_plan.h"
 #include "rankscope/trainer/placement.h"
 
 namespace rankscope::trainer {
@@ -14,6 +16,8 @@ struct RunPlan {
   BatchSizes batch{};
   BatchPlan loading{};
   std::int64_t steps = 0;
+  int shares = 1;                          ///< devices with samples of their own
+  std::optional<PipelinePlan> pipeline{};  ///< of pp
 };
 
 /// Refuses a fault on a rank that does not exist, or that would act only after the last of `steps` (0 = not known yet).

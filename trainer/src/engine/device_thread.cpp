@@ -1,0 +1,79 @@
+#include "engine/device_thread.h"
+
+#include <utility>
+
+#include "engine/comm.h"
+#include "rankscope/collectors/annotate.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::trainer {
+
+DeviceThread::DeviceThread(int index)
+    : name_(format("device {}", index)), thread_([this, threads = at::get_num_threads()](const std::stop_token& stop) {
+        at::set_num_threads(threads);  // libtorch counts them for each thread anew
+        loop(stop);
+      }) {}
+
+void DeviceThread::start(std::function<void()> work) {
+  // What belongs to the calling thread (counted memory, no_grad) holds for what it has done elsewhere, too.
+  auto with_state = [state = at::ThreadLocalState{}, work = std::move(work)] {
+    const at::ThreadLocalStateGuard guard{state};
+    work();
+  };
+  {
+    const std::lock_guard lock{mutex_};
+    RS_CHECK(!work_);
+    work_ = std::move(with_state);
+  }
+  changed_.notify_all();
+}
+
+void DeviceThread::wait() {
+  annotate::Span span{annotate::Kind::sync, "wait " + name_};
+  std::unique_lock lock{mutex_};
+  changed_.wait(lock, [&] { return !work_; });
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void DeviceThread::loop(const std::stop_token& stop) {
+  annotate::name_thread(name_.c_str());
+  while (true) {
+    std::unique_lock lock{mutex_};
+    if (!changed_.wait(lock, stop, [&] { return static_cast<bool>(work_); })) return;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      work_();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    failure_ = failure;
+    work_ = nullptr;
+    lock.unlock();
+    changed_.notify_all();
+  }
+}
+
+at::Tensor DeviceCopies::copied(const char* what, const at::Tensor& tensor) {
+  at::Tensor copy;
+  moved(what, tensor.nbytes(), tensor.scalar_type(), [&] { copy = tensor.detach().clone(); });
+  return copy;
+}
+
+void DeviceCopies::moved(const char* what, std::size_t bytes, at::ScalarType type, const std::function<void()>& work) {
+  const std::uint64_t uid = next_collective_uid();
+  annotate::collective_enqueued({.uid = uid,
+                                 .sequence = sequence_.fetch_add(1, std::memory_order_relaxed),
+                                 .bytes = bytes,
+                                 .group = "devices",
+                                 .op = what,
+                                 .dtype = dtype_name(type),
+                                 .members = members_.c_str(),
+                                 .peer = -1});
+  annotate::collective_started(uid);
+  work();
+  annotate::collective_finished(uid);
+}
+
+}  // namespace rankscope::trainer

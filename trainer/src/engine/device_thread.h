@@ -1,0 +1,52 @@
+// Devices of a process. On the CPU they are virtual: each is a thread, which is a lane of the recording.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "engine/libtorch.h"
+
+namespace rankscope::trainer {
+
+class DeviceThread {
+ public:
+  explicit DeviceThread(int index);
+  /// Begins `work` on the device, which must be idle.
+  void start(std::function<void()> work);
+  /// Blocks until it is done, in a span of kind sync; throws what it threw.
+  void wait();
+  void run(std::function<void()> work) {
+    start(std::move(work));
+    wait();
+  }
+
+ private:
+  void loop(const std::stop_token& stop);
+
+  std::string name_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::function<void()> work_;  // empty: idle
+  std::exception_ptr failure_;
+  std::jthread thread_;
+};
+
+/// Copies from device to device. The recording has them as operations of the group "devices", whose only rank this is.
+class DeviceCopies {
+ public:
+  explicit DeviceCopies(int rank) : members_(std::to_string(rank)) {}
+  /// A copy of the tensor on the calling device; `what` is "copy", "scatter", "gather", ...
+  at::Tensor copied(const char* what, const at::Tensor& tensor);
+  /// `bytes` moved by `work`.
+  void moved(const char* what, std::size_t bytes, at::ScalarType type, const std::function<void()>& work);
+
+ private:
+  std::string members_;
+  std::atomic<std::uint64_t> sequence_{0};
+};
+
+}  // namespace rankscope::trainer

@@ -1,0 +1,49 @@
+// Layers whose backward can be cut in two (trainer.md 3.1): the gradient of the input now, that of the weight later, so
+// that a zero-bubble schedule can fill idle time with it. Gradients of biases, norms and embeddings come with the
+// first.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "engine/libtorch.h"
+
+namespace rankscope::trainer {
+
+/// Weight gradients that a backward has put off.
+class WeightQueue {
+ public:
+  void add(std::function<void()> gradient) { later_.push_back(std::move(gradient)); }
+  /// Adds all of them to the weights' gradients, in the order in which backward came by.
+  void run();
+
+ private:
+  std::vector<std::function<void()>> later_;
+};
+
+/// While one exists, forwards on this thread make layers that can be cut in two, and backwards put off the weight
+/// gradients of such layers into the queue.
+class CutBackward {
+ public:
+  explicit CutBackward(WeightQueue& queue);
+  CutBackward(const CutBackward&) = delete;
+  CutBackward& operator=(const CutBackward&) = delete;
+  ~CutBackward();
+
+ private:
+  WeightQueue* before_;
+};
+
+struct LinearImpl : torch::nn::LinearImpl {
+  using torch::nn::LinearImpl::LinearImpl;
+  at::Tensor forward(const at::Tensor& input);
+};
+TORCH_MODULE(Linear);
+
+struct Conv2dImpl : torch::nn::Conv2dImpl {
+  using torch::nn::Conv2dImpl::Conv2dImpl;
+  at::Tensor forward(const at::Tensor& input);
+};
+TORCH_MODULE(Conv2d);
+
+}  // namespace rankscope::trainer

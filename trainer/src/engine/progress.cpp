@@ -1,0 +1,79 @@
+#include "engine/progress.h"
+
+#include "rankscope/collectors/annotate.h"
+#include "rankscope/core/format.h"
+#include "rankscope/trainer/log.h"
+
+namespace rankscope::trainer {
+
+void Totals::add(const Forward& result, const at::Tensor& labels) {
+  const torch::NoGradGuard no_grad;
+  const auto samples = static_cast<double>(labels.numel());
+  loss += result.loss.item<double>() * samples;
+  correct += result.logits.argmax(1).eq(labels).sum().item<double>();
+  count += samples;
+}
+
+Result<Totals> totals_of_all(Comm* comm, const Totals& mine) {
+  if (comm == nullptr) return mine;
+  const at::Tensor sums = at::tensor({mine.loss, mine.correct, mine.count}, at::kDouble);
+  RS_TRY_VOID(comm->allreduce(sums, "loss").wait());
+  const auto* const data = sums.data_ptr<double>();
+  return Totals{data[0], data[1], data[2]};
+}
+
+Result<std::unique_ptr<SampleSource>> open_samples(const TrainOptions& options) {
+  if (!options.data.folder.empty()) return load_dataset(options.data);
+  return synthetic_samples(fitting_shape(options.model), options.data.samples, options.seed);
+}
+
+void note(const char* key, const std::string& value) { annotate::metadata(key, value.c_str()); }
+
+void describe(const RunDescription& run) {
+  const TrainOptions& options = run.options;
+  const std::string faults = all_fault_texts(options.faults);
+  note("role", "trainer");
+  note("parallel", options.mode);
+  note("model", name_of(options.model.kind));
+  note("parameters", std::to_string(run.parameters));
+  note("global_batch", std::to_string(run.plan.batch.global));
+  note("batch_per_device", std::to_string(run.plan.batch.per_device));
+  note("accumulate", std::to_string(options.accumulate));
+  note("dtype", name_of(options.dtype));
+  note("data", run.source.name());
+  note("steps", std::to_string(run.plan.steps));
+  note("torch_version", RANKSCOPE_TORCH_VERSION);
+  note("pace_ms", format("{}", run.pace_ms));
+  if (!faults.empty()) note("injected_faults", faults);
+  log_progress(format("{} on {}: {} with {} parameters ({}), {} data of {} samples", options.mode,
+                      counted(run.place.world_size, "rank"), name_of(options.model.kind), run.parameters,
+                      name_of(options.dtype), run.source.name(), run.source.samples()));
+  log_progress(format("global batch {} = {}; {}; {}", run.plan.batch.global, run.batch, counted(run.plan.steps, "step"),
+                      run.pace_ms > 0 ? format("paced: {} ms nominal compute per step", run.pace_ms) : "unpaced"));
+  if (!faults.empty()) log_progress(format("injected faults: {}", faults));
+}
+
+void Progress::begin() { begun_ = reported_ = Clock::now(); }
+
+void Progress::report(std::int64_t index, const Totals& totals, std::int64_t global_batch) {
+  const auto now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - reported_).count();
+  const auto steps = static_cast<double>(index + 1 - steps_reported_);
+  log_progress(format("step {:>5}  loss {:.4f}  accuracy {:5.1f} %  {:.1f} ms/step  {:.0f} samples/s", index + 1,
+                      totals.loss / totals.count, 100 * totals.correct / totals.count, 1000 * seconds / steps,
+                      steps * static_cast<double>(global_batch) / seconds));
+  reported_ = now;
+  steps_reported_ = index + 1;
+}
+
+void Progress::end(std::int64_t steps, const Pacer& pacer) const {
+  note("pace_overruns", std::to_string(pacer.overruns()));
+  note("pace_longest_overrun_ns", std::to_string(pacer.longest_overrun().count()));
+  log_progress(
+      format("done: {} steps in {:.2f} s{}", steps, std::chrono::duration<double>(Clock::now() - begun_).count(),
+             pacer.overruns() > 0 ? format("; {} blocks took longer than their nominal time, by {:.1f} ms at most",
+                                           pacer.overruns(), static_cast<double>(pacer.longest_overrun().count()) / 1e6)
+                                  : ""));
+}
+
+}  // namespace rankscope::trainer

@@ -1,0 +1,20 @@
+// How a mode with several ranks ends.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "engine/comm.h"
+#include "engine/gloo.h"
+#include "rankscope/core/result.h"
+#include "rankscope/trainer/placement.h"
+
+namespace rankscope::trainer {
+
+/// Trains, and returns the exit status. Where one of `groups` fails because a rank is lost, that rank is named in the
+/// log and the status is 1.
+[[nodiscard]] Result<int> train_among(const Placement& place, Rendezvous& rendezvous,
+                                      const std::vector<const Comm*>& groups,
+                                      const std::function<Result<void>()>& train);
+
+}  // namespace rankscope::trainer
