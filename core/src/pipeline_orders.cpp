@@ -35,23 +35,23 @@ std::vector<PipelineAction> gpipe(const PipelineShape& shape) {
 std::vector<PipelineAction> in_turn(PipelineSchedule schedule, const PipelineShape& shape, std::int32_t rank) {
   const std::int32_t per = shape.chunks > 1 ? per_round(shape) : shape.micro_batches;
   const std::int32_t chunks = shape.chunks;
-  const std::int32_t all = chunks * shape.micro_batches;
+  const std::int64_t all = std::int64_t{chunks} * shape.micro_batches;
   const bool split = splits_backward(schedule);
   // With several chunks a rank runs two further ahead per rank behind it, unless the backward is split.
-  const std::int32_t ahead = (chunks > 1 && !split ? 2 : 1) * (shape.ranks - 1 - rank);
-  const std::int32_t warm_up = std::min((chunks - 1) * per + ahead, all);
+  const std::int64_t ahead = std::int64_t{chunks > 1 && !split ? 2 : 1} * (shape.ranks - 1 - rank);
+  const std::int64_t warm_up = std::min(std::int64_t{chunks - 1} * per + ahead, all);
   std::vector<std::int32_t> forwards(static_cast<std::size_t>(chunks));
   std::vector<std::int32_t> backwards(static_cast<std::size_t>(chunks));
   std::vector<PipelineAction> order;
   std::deque<PipelineAction> pending;
   std::int32_t inputs = 0;
-  for (std::int32_t k = 0; k < all + warm_up; ++k) {
+  for (std::int64_t k = 0; k < all + warm_up; ++k) {
     if (k < all) {
-      const std::int32_t chunk = k / per % chunks;
+      const auto chunk = static_cast<std::int32_t>(k / per % chunks);
       order.push_back({forward, chunk, forwards[static_cast<std::size_t>(chunk)]++});
     }
     if (k < warm_up) continue;
-    const std::int32_t chunk = chunks - 1 - (k - warm_up) / per % chunks;
+    const auto chunk = static_cast<std::int32_t>(chunks - 1 - (k - warm_up) / per % chunks);
     const std::int32_t micro = backwards[static_cast<std::size_t>(chunk)]++;
     order.push_back({split ? backward_input : backward, chunk, micro});
     if (!split) continue;
@@ -109,6 +109,11 @@ class VOrder {
 };
 
 }  // namespace
+
+const char* span_name_of(PipelinePart part) {
+  constexpr std::array spans{"forward", "backward", "backward input", "backward weight"};
+  return spans[static_cast<std::size_t>(part)];
+}
 
 char letter_of(PipelinePart part) { return "FBIW"[static_cast<std::size_t>(part)]; }
 

@@ -200,7 +200,7 @@ Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   pending_->sort_processes(run);
   pending_->sort_lanes(run);
   pending_->sort_spans(run);
-  pending_->sort_collectives(run);
+  Pending::sort_collectives(run);
   pending_->make_counters(run);
   Pending::choose_ranks(run);
   Pending::find_contested_ranks(run);
@@ -302,7 +302,8 @@ void RunBuilder::Pending::close_lanes(Run& run) {
   }
 }
 
-void RunBuilder::Pending::sort_collectives(Run& run) {
+/// Puts the rows in their order and tells their spans where they are.
+void RunBuilder::Pending::order_collectives(Run& run) {
   const auto order = sorted_order(run.collectives_.size(), [&run](std::uint32_t a, std::uint32_t b) {
     const Collective& left = run.collectives_[a];
     const Collective& right = run.collectives_[b];
@@ -313,8 +314,13 @@ void RunBuilder::Pending::sort_collectives(Run& run) {
   for (std::uint32_t row = 0; row < run.collectives_.size(); ++row) {
     const Collective& collective = run.collectives_[row];
     if (collective.span.is_set()) run.spans_[collective.span.index()].collective = row;
-    if (collective.state != CommState::finished) run.quality_.add(Counter::collectives_open);
   }
+}
+
+void RunBuilder::Pending::sort_collectives(Run& run) {
+  order_collectives(run);
+  for (const Collective& collective : run.collectives_)
+    if (collective.state != CommState::finished) run.quality_.add(Counter::collectives_open);
 }
 
 /// Sorts the samples by track, which is (process, name), and time.

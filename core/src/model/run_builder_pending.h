@@ -60,7 +60,8 @@ struct RunBuilder::Pending {
   void sort_lanes(Run& run);
   static void move_lanes(Run& run, const Permutation& order);
   void sort_spans(Run& run);
-  void sort_collectives(Run& run);
+  static void order_collectives(Run& run);
+  static void sort_collectives(Run& run);
   void sort_samples(const Run& run);
   void make_counters(Run& run);
   void close_lanes(Run& run);

@@ -26,7 +26,9 @@ class InOrder {
   TimeRange operator()(const ClockMap& map, const Span& span) {
     const bool follows = span.lane == lane_ && shown_ < span.time.begin;
     TimeRange time = run_time(map, span.time);
+    const bool begins_together = span.lane == lane_ && shown_ == span.time.begin;
     if (follows && time.begin <= begin_) time.begin = begin_ + nanoseconds{1};
+    if (begins_together) time.begin = begin_;
     time.end = std::max(time.begin, time.end);
     lane_ = span.lane;
     shown_ = span.time.begin;

@@ -59,7 +59,7 @@ bool take_sign(std::string_view& text, char sign) {
 
 std::string rank_list(std::span<const RankId> ranks) {
   std::string text = plain(ranks);
-  return text.size() <= longest_string ? text : in_runs(ranks);
+  return text.size() < longest_string ? text : in_runs(ranks);  // as long as that: it may have been cut
 }
 
 std::optional<std::vector<RankId>> ranks_in(std::string_view list) {

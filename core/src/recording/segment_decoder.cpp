@@ -279,9 +279,14 @@ void SegmentDecoder::enqueued(const Thread& thread, const Record& record) {
 /// Lists of thousands of ranks stand beside each operation: each is read once.
 GroupId SegmentDecoder::group_of(StringId name, StringId members) {
   const auto [known, added] = groups_.try_emplace({name, members});
-  if (added)
-    known->second =
-        builder_.add_group(builder_.text(name), ranks_in(builder_.text(members)).value_or(std::vector<RankId>{}));
+  if (!added) return known->second;
+  // What is as long as a text may be was cut, perhaps within a number: its last member may be another rank.
+  const std::string_view list = builder_.text(members);
+  const auto ranks = list.size() < longest_string ? ranks_in(list) : std::nullopt;
+  if (ranks)
+    known->second = builder_.add_group(builder_.text(name), *ranks);
+  else
+    builder_.quality().add(Counter::no_comm_args);
   return known->second;
 }
 

@@ -14,6 +14,8 @@ namespace rankscope {
 enum class PipelinePart : std::uint8_t { forward, backward, backward_input, backward_weight };
 /// F, B, I or W
 [[nodiscard]] char letter_of(PipelinePart part);
+/// "backward input": the name of its span in recordings (docs/metrics.md 13); ends with a NUL, as recorders need it.
+[[nodiscard]] const char* span_name_of(PipelinePart part);
 
 struct PipelineAction {
   PipelinePart part = PipelinePart::forward;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/core/id.h"
@@ -33,6 +34,16 @@ struct Collective {
 struct Group {
   StringId name{};
   std::vector<RankId> members{};
+  bool by_ends =
+      false;  ///< not recorded: which operations are one was concluded from when they ended (metrics.md 5, K5)
+};
+
+/// What was concluded about a row of Run::collectives() that does not say which operation it was a part of.
+struct Membership {
+  std::uint32_t row = 0;
+  GroupId group{};  ///< a group of the run, or the n-th that is added
+  std::int64_t sequence = -1;
+  std::string_view op;  ///< replaces what was recorded; empty: that stays
 };
 
 }  // namespace rankscope

@@ -37,6 +37,8 @@ enum class Ending : std::uint8_t {
 
 /// One recorded operating-system process.
 struct Process {
+  static constexpr std::int64_t no_pid = INT64_MAX;  ///< of what was computed for the whole job
+
   RankId rank{};  ///< none: no launcher variable, no communicator told it
   std::int64_t pid = 0;
   StringId host{};

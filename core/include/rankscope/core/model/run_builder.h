@@ -2,7 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "rankscope/core/model/clock_map.h"
 #include "rankscope/core/model/run.h"
@@ -26,6 +29,26 @@ struct NewCollective {
   LaneId lane{};
   LaneId enqueued_on{};
   std::uint32_t span_ticket = 0xFFFFFFFF;  ///< from add_span; 0xFFFFFFFF = never started
+};
+
+/// A group that the recording does not name.
+struct NewGroup {
+  std::string_view name;
+  std::vector<RankId> members;
+};
+
+/// A stretch of a track that was computed, not recorded.
+struct TrackSpan {
+  std::string name;
+  TimeRange time;
+  std::vector<std::pair<std::string, std::string>> attributes;
+};
+
+/// Computed for the whole job: it belongs to no rank. Its spans ascend and do not overlap.
+struct NewTrack {
+  std::string process;  ///< what it is shown as
+  std::string lane;
+  std::vector<TrackSpan> spans;
 };
 
 /// Whether the processes of a part are more processes, or those that are here already, row by row.
@@ -105,6 +128,15 @@ class RunBuilder {
   /// A copy of a run with the clock of each process read in run time; one entry per process. All rows keep their place
   /// (marks, which lie on a common axis, are sorted again).
   [[nodiscard]] static std::shared_ptr<const Run> retimed(const Run& run, std::span<const ClockMap> by_process);
+
+  /// A copy of a run with more groups (`by_ends`), numbered behind its own, and with rows of collectives() that now
+  /// belong to a group. These rows are sorted anew; all others keep their place.
+  [[nodiscard]] static std::shared_ptr<const Run> regrouped(const Run& run, std::span<const NewGroup> added,
+                                                            std::span<const Membership> memberships);
+
+  /// A copy of a run with one more process, which has no rank and no pid (Process::no_pid), and its lane. All rows keep
+  /// their place; the new ones are behind them.
+  [[nodiscard]] static std::shared_ptr<const Run> with_track(const Run& run, const NewTrack& track);
 
  private:
   StringId known(StringId name) { return name.is_set() ? name : intern({}); }

@@ -1,0 +1,21 @@
+// A copy of a run in which rows of collectives have found the operations that they are parts of.
+#include "run_builder_pending.h"
+
+namespace rankscope {
+
+std::shared_ptr<const Run> RunBuilder::regrouped(const Run& run, std::span<const NewGroup> added,
+                                                 std::span<const Membership> memberships) {
+  const std::shared_ptr<Run> copy{Pending::copy_of(run)};
+  for (const NewGroup& group : added) copy->groups_.push_back({copy->strings_.intern(group.name), group.members, true});
+  for (const Membership& found : memberships) {
+    RS_CHECK(found.row < copy->collectives_.size() && found.group.index() < copy->groups_.size());
+    Collective& row = copy->collectives_[found.row];
+    row.group = found.group;
+    row.sequence = found.sequence;
+    if (!found.op.empty()) row.op = copy->strings_.intern(found.op);
+  }
+  Pending::order_collectives(*copy);
+  return copy;
+}
+
+}  // namespace rankscope
