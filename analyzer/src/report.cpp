@@ -31,6 +31,7 @@
 #include "clocks/align.h"
 #include "replay/build.h"
 #include "replay/critical_path.h"
+#include "replay/slack.h"
 #include "replay/what_if.h"
 #include "rules/findings.h"
 
@@ -47,7 +48,8 @@ struct Work {
   Matching matching;
   Quality quality;  ///< of the analyses; the run has its own
   Report report;
-  std::string other_jobs;  ///< why the ranks are not compared; empty: they are
+  std::string other_jobs;                    ///< why the ranks are not compared; empty: they are
+  std::vector<std::int64_t> waits_of_units;  ///< exposed ones, parallel to the units of the matching; for blame
   Section<replay::Graph> graph = unavailable("not computed");
 };
 
@@ -99,8 +101,10 @@ void run_efficiency(Work& work) {
 }
 
 void run_blame(Work& work) {
-  work.report.blame =
+  BlameResult found =
       find_blame(work.run, work.clocks, work.report.steps, work.report.rank_rows, work.matching, work.options);
+  work.report.blame = std::move(found.section);
+  work.waits_of_units = std::move(found.waits_ns);
 }
 
 void run_bandwidth(Work& work) {
@@ -148,10 +152,17 @@ Section<replay::Graph> graph_of(const Work& work) {
 
 void run_critical_path(Work& work) {
   work.graph = graph_of(work);
-  if (work.graph)
-    work.report.critical_path = replay::critical_path(*work.graph);
-  else
+  if (!work.graph) {
     work.report.critical_path = unavailable(work.graph.error().why);
+    if (work.report.blame) work.report.blame->with_slack_ns = unavailable(work.graph.error().why);
+    return;
+  }
+  const std::vector<std::int64_t> slack = replay::slack_of(*work.graph);
+  work.report.critical_path = replay::critical_path(*work.graph, slack);
+  if (!work.report.blame) return;
+  const std::span<const Unit> units = work.matching.section->units;
+  set_slack(work.run, units, replay::units_with_slack(*work.graph, slack, units), work.waits_of_units,
+            *work.report.blame);
 }
 
 void run_what_if(Work& work) {
@@ -179,6 +190,7 @@ void run_stragglers(Work& work) {
     return;
   }
   work.report.stragglers = find_stragglers(work.run, work.report.steps, work.report.rank_rows, work.report.collectives);
+  if (work.report.stragglers && work.report.what_if) set_replayed_gains(*work.report.what_if, *work.report.stragglers);
 }
 
 void run_findings(Work& work) {
@@ -324,8 +336,16 @@ std::span<const AnalysisInfo> analyses() { return infos; }
 Report analyze(const Run& recorded, const ReportOptions& options) {
   Alignment aligned = align_clocks(recorded);
   const Run& run = aligned.moved ? *aligned.moved : recorded;
-  Work work{recorded,        run, options, ClockTrust(run, std::move(aligned.model)), unavailable("not computed"), {},
-            aligned.quality, {},  {}};
+  Work work{recorded,
+            run,
+            options,
+            ClockTrust(run, std::move(aligned.model)),
+            unavailable("not computed"),
+            {},
+            aligned.quality,
+            {},
+            {},
+            {}};
   work.report.in_run_time = aligned.moved;
   work.report.clock = std::move(aligned.clock);
   work.report.clocks = std::move(aligned.section);

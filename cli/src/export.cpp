@@ -5,6 +5,7 @@
 #include "interrupt.h"
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/output_file.h"
+#include "rankscope/analyzer/path_track.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
 #include "run_argument.h"
@@ -19,6 +20,7 @@ struct ExportArguments {
   RunArgument run;
   std::string to = std::string{analyzer::exports().front().id};
   std::string out;
+  bool critical_path = false;
   Selection limits;
 };
 
@@ -37,13 +39,32 @@ Result<void> split_words(ExportArguments& arguments) {
   return {};
 }
 
+/// Formats of which every file belongs to a rank have no place for a track of the whole job.
+Result<void> check_critical_path(const ExportArguments& arguments) {
+  if (!arguments.critical_path) return {};
+  if (!arguments.limits.ranks.empty())
+    return fail(ErrorKind::usage, "--critical-path: it goes over all ranks, so that --ranks cannot be given with it");
+  if (arguments.to == "perfetto" || arguments.to == "chrome") return {};
+  return fail(ErrorKind::usage,
+              format("--critical-path: only in --to perfetto and --to chrome, not in {}", arguments.to));
+}
+
+Result<std::shared_ptr<const Run>> add_critical_path(const ExportArguments& arguments, std::shared_ptr<const Run> run) {
+  if (!arguments.critical_path) return run;
+  return analyzer::with_critical_path(*run).map_error([](Error error) {
+    error.message = format("--critical-path: {}", error.message);
+    return error;
+  });
+}
+
 Result<void> export_run(ExportArguments& arguments) {
   RS_TRY_VOID(split_words(arguments));
   RS_TRY(const analyzer::Selection limits, limits_from(arguments.limits));
+  RS_TRY_VOID(check_critical_path(arguments));
   RS_TRY_VOID(check_output(arguments.run.paths, arguments.out));
   RS_TRY(auto whole, open(arguments.run));
-  RS_TRY(const auto run,
-         analyzer::select(std::move(whole), limits).map_error(while_doing(arguments.run.paths.front())));
+  RS_TRY(auto selected, analyzer::select(std::move(whole), limits).map_error(while_doing(arguments.run.paths.front())));
+  RS_TRY(const auto run, add_critical_path(arguments, std::move(selected)));
   catch_interrupts();
   for (const analyzer::ExportInfo& info : analyzer::exports())
     if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + shown(arguments.out)));
@@ -64,6 +85,9 @@ Action declare_export(CLI::App& app, const Words&) {
   }
   add_run(app, arguments->run)->option_text("... OUT");
   app.add_option("--to", arguments->to, "format")->capture_default_str()->check(CLI::IsMember(ids));
+  app.add_flag("--critical-path", arguments->critical_path,
+               "add what determined how long the steps are as a track of its own (perfetto, chrome); times are then "
+               "those of the aligned clocks");
   add_limits(app, arguments->limits);
   app.footer(footer);
   return [arguments] {

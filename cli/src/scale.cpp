@@ -28,6 +28,7 @@ Result<int> show_scaling(const ScaleArguments& arguments) {
   if (arguments.strong) options.scaling = analyzer::Scaling::strong;
   if (arguments.weak) options.scaling = analyzer::Scaling::weak;
   RS_TRY_VOID(check_outputs(arguments.runs, arguments.outputs));
+  options.names = arguments.runs;
   std::vector<std::shared_ptr<const Run>> runs;
   for (const std::string& path : arguments.runs) {
     RS_TRY(auto run, open({{path}, arguments.rank_map}));

@@ -18,20 +18,26 @@ struct WhatIfArguments {
   std::vector<std::string> fixes;
 };
 
+/// Programs that asked for JSON learn the reason, too.
+Result<int> refuse(const WhatIfArguments& arguments, const std::string& why) {
+  RS_TRY_VOID(write_outputs(arguments.outputs, {.json = [&] { return analyzer::render_no_what_if_json(why); },
+                                                .html = {},
+                                                .text = [](analyzer::Colour) { return std::string{}; }}));
+  return fail(ErrorKind::not_computable, arguments.run.paths.front() + ": no change can be predicted: " + why);
+}
+
 Result<int> ask(const WhatIfArguments& arguments) {
   RS_TRY(const analyzer::ReportOptions options, options_from(arguments.selection));
   RS_TRY_VOID(check_outputs(arguments.run.paths, arguments.outputs));
   RS_TRY(const auto run, open(arguments.run));
-  RS_TRY(const analyzer::WhatIfAnswer answer, what_if(*run, options, arguments.fixes).map_error([&](Error error) {
-    if (error.kind == ErrorKind::not_computable)
-      error.message = arguments.run.paths.front() + ": no change can be predicted: " + error.message;
-    return error;
-  }));
+  const auto answer = what_if(*run, options, arguments.fixes);
+  if (!answer && answer.error().kind == ErrorKind::not_computable) return refuse(arguments, answer.error().message);
+  if (!answer) return tl::make_unexpected(answer.error());
   RS_TRY_VOID(
       write_outputs(arguments.outputs,
-                    {.json = [&] { return analyzer::render_what_if_json(answer); },
+                    {.json = [&] { return analyzer::render_what_if_json(*answer); },
                      .html = {},
-                     .text = [&](analyzer::Colour colour) { return analyzer::render_what_if_text(answer, colour); }}));
+                     .text = [&](analyzer::Colour colour) { return analyzer::render_what_if_text(*answer, colour); }}));
   return 0;
 }
 

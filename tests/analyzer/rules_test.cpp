@@ -271,5 +271,30 @@ TEST(Rules, ASlowGroupIsAFindingWithItsRanks) {
   EXPECT_EQ(finding->gain_ns_per_step, 20'000'000);
 }
 
+TEST(Rules, GroupsThatBecomeSlowTogetherAreToldInFewFindings) {
+  constexpr int groups = 8;
+  std::string text = "@run clock=same_host\n";
+  for (int group = 0; group < groups; ++group) text += format("@group g{} {},{}\n", group, 2 * group, 2 * group + 1);
+  for (std::int64_t step = 0; step < 40; ++step)
+    for (int rank = 0; rank < 2 * groups; ++rank) {
+      const std::int64_t begin = step * 100'000'000;
+      const std::int64_t moved = begin + 60'000'000 + (step >= 20 ? 30'000'000 : 10'000'000);
+      text += format(
+          "{0} step {1} {2} step index={3}\n{0} op {1} {4} work\n"
+          "{0} comm {4} {5} allreduce group=g{6} seq={7} bytes=1000000\n",
+          rank, begin, begin + 100'000'000, step, begin + 60'000'000, moved, rank / 2, step + 1);
+    }
+  const Report report = report_on(text);
+  ASSERT_TRUE(report.bandwidth);
+  EXPECT_EQ(report.bandwidth->slow.size(), 8U) << "the section has all of them";
+  std::vector<std::string> told;
+  for (const Finding& finding : *report.findings)
+    if (finding.id == "slow_group") told.push_back(finding.evidence);
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_TRUE(std::ranges::any_of(told, [](const std::string& evidence) {
+    return evidence.find("; 5 more paths became slow in step ") != std::string::npos;
+  }));
+}
+
 }  // namespace
 }  // namespace rankscope::analyzer

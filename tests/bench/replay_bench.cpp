@@ -10,6 +10,7 @@
 #include "replay/build.h"
 #include "replay/critical_path.h"
 #include "replay/simulate.h"
+#include "replay/slack.h"
 #include "replay/what_if.h"
 
 namespace rankscope::analyzer::replay {
@@ -115,7 +116,7 @@ void all(benchmark::State& state) {
   const Input& in = input();
   for (auto _ : state) {
     const auto graph = build_graph(*in.run, in.steps.section, in.matching, in.clocks);
-    benchmark::DoNotOptimize(critical_path(*graph));
+    benchmark::DoNotOptimize(critical_path(*graph, slack_of(*graph)));
     const std::vector<std::uint32_t> classes(graph->ranks.size(), 0);
     benchmark::DoNotOptimize(what_if(*graph, ItemPeers(*graph, classes)));
   }
@@ -131,7 +132,7 @@ void one_simulation(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(simulate(graph, scenario));
 }
 void path(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(critical_path(*input().graph));
+  for (auto _ : state) benchmark::DoNotOptimize(critical_path(*input().graph, slack_of(*input().graph)));
 }
 
 BENCHMARK(all)->Unit(benchmark::kMillisecond);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 #include "support/run_program.h"
@@ -236,6 +237,28 @@ TEST_F(ReadingVerbs, ADashIsStdout) {
   EXPECT_FALSE(fs::exists("-"));
   EXPECT_EQ(rankscope({"export", run, "--to", "chrome", path("file.json")}).status, 0);
   EXPECT_EQ(trace.out, testing::read_file(path("file.json")));
+}
+
+TEST_F(ReadingVerbs, TheCriticalPathIsATrackOfTracesThatShowAllRanksTogether) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  const auto trace = rankscope({"export", run, "--to", "chrome", "--critical-path", "-"});
+  ASSERT_EQ(trace.status, 0) << trace.err;
+  int stretches = 0;
+  std::set<std::string> processes;
+  const auto events = nlohmann::json::parse(trace.out)["traceEvents"];
+  for (const auto& event : events) {
+    if (event["name"] == "process_name") processes.insert(event["args"]["name"]);
+    if (event["ph"] == "X" && event.contains("args") && event["args"].contains("class")) ++stretches;
+  }
+  EXPECT_TRUE(processes.contains("critical path"));
+  EXPECT_GT(stretches, 0);
+  EXPECT_EQ(rankscope({"export", run, "--critical-path", path("run.pftrace")}).status, 0);
+  const auto refused = rankscope({"export", run, "--to", "kineto", "--critical-path", path("out")});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--critical-path: only in --to perfetto and --to chrome, not in kineto"));
+  const auto part = rankscope({"export", run, "--critical-path", "--ranks", "0", path("part.pftrace")});
+  EXPECT_EQ(part.status, 2) << "the path of one rank alone is another one";
+  EXPECT_THAT(part.err, HasSubstr("--ranks cannot be given with it"));
 }
 
 TEST_F(ReadingVerbs, WhatIsReadIsNeverOverwritten) {

@@ -35,6 +35,9 @@ TEST(ScaleVerb, RefusesWrongOptionsWithStatus2) {
   EXPECT_EQ(scale({demo, "--to", "1"}).status, 2);
   EXPECT_EQ(scale({demo, "--weak", "--strong"}).status, 2);
   EXPECT_EQ(scale({demo, "--latency-us", "5"}).status, 2);
+  const ProgramResult no_steps = scale({demo, "--steps", "1000:2000"});
+  EXPECT_EQ(no_steps.status, 2);
+  EXPECT_THAT(no_steps.err, HasSubstr("demo.rankscope: "));
 }
 
 }  // namespace

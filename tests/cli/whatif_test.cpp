@@ -68,5 +68,18 @@ TEST(WhatIfVerb, ListsTheChangesInItsHelp) {
     EXPECT_THAT(help.out, HasSubstr(form));
 }
 
+TEST(WhatIfVerb, SaysInJsonTooWhyNothingIsPredicted) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder / "apart.txt";
+  std::ofstream{path} << "@run clock=none\n@rank 0 host=a\n0 step 0 10 step index=0\n0 op 0 5 x\n"
+                         "@rank 1 host=b\n1 step 0 10 step index=0\n1 op 0 5 x\n";
+  const ProgramResult refused = whatif({path.string(), "--fix", "rank:1", "--json", "-"});
+  EXPECT_EQ(refused.status, 4);
+  EXPECT_THAT(refused.err, HasSubstr("no change can be predicted: the clocks of the ranks cannot be compared"));
+  const auto answer = nlohmann::json::parse(refused.out);
+  EXPECT_EQ(answer["schema"], "rankscope.whatif/1");
+  EXPECT_EQ(answer["predicted"]["unavailable"], "the clocks of the ranks cannot be compared");
+}
+
 }  // namespace
 }  // namespace rankscope

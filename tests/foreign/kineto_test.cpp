@@ -9,6 +9,7 @@
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/output_file.h"
+#include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/summary.h"
 #include "rankscope/core/model/text.h"
@@ -181,6 +182,33 @@ TEST(KinetoJobs, RanksOfOneRealJobAreCompared) {
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ((*run)->quality().of(Counter::jobs_mixed), 0U);
   EXPECT_TRUE(analyzer::analyze(**run, {}).stragglers);
+}
+
+TEST(KinetoJobs, OperationsWithoutGroupsAreFoundByTheirEndsAndTellWhoCameLast) {
+  if (!fs::exists(testing::shared_data() / "kineto")) GTEST_SKIP() << testing::no_shared_data;
+  const auto run = open_run(testing::shared_data() / "kineto" / "recsys_2of128_ranks");
+  ASSERT_TRUE(run) << run.error().message;
+  const analyzer::Report report = analyzer::analyze(**run, {});
+  ASSERT_TRUE(report.collectives);
+  EXPECT_EQ(report.collectives->matched, 10);
+  EXPECT_EQ(report.collectives->unmatched, 10);
+  int found = 0;
+  int rank_1_last = 0;
+  for (const analyzer::Unit& unit : report.collectives->units) {
+    if (unit.members.size() < 2) continue;
+    ++found;
+    if (unit.last_rank == RankId{1}) ++rank_1_last;
+    EXPECT_EQ(unit.why_no_wait, "");
+  }
+  EXPECT_EQ(found, 5);
+  EXPECT_EQ(rank_1_last, 4);
+  ASSERT_TRUE(report.stragglers);
+  const analyzer::LastArrivals& last = report.stragglers->last_arrivals;
+  EXPECT_EQ(last.counted, 5);
+  ASSERT_FALSE(last.ranks.empty());
+  EXPECT_EQ(last.ranks.front(), std::pair(RankId{1}, std::int64_t{4}));
+  EXPECT_EQ(last.certainty, analyzer::Certainty::of_two);
+  EXPECT_NE(analyzer::render_html(report, **run, {}).find("Rank 1 came last in 4 of 5 operations"), std::string::npos);
 }
 
 TEST(KinetoJobs, TracesOfTwoRealJobsAreNot) {

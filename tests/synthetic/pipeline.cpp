@@ -14,20 +14,6 @@ constexpr std::int64_t bucket_bytes = 25 << 20;
 constexpr std::int64_t layer_bytes = 1 << 20;
 constexpr std::int64_t parcel_bytes = 4 << 20;
 
-std::string_view name_of_part(PipelinePart part) {
-  switch (part) {
-    case forward:
-      return "forward";
-    case backward:
-      return "backward";
-    case backward_input:
-      return "backward input";
-    case backward_weight:
-      return "backward weight";
-  }
-  return "";
-}
-
 double nominal_ms(const Plan& plan, PipelinePart part) {
   switch (part) {
     case forward:
@@ -150,7 +136,7 @@ void Pipeline::work(const Team& team, std::int32_t place, const PipelineAction& 
   const double ms = nominal_ms(plan_, action.part) * share / plan_.chunks;
   for (Worker* worker : team) {
     worker->now += plan_.gap_ns;
-    worker->begin(action.part == forward ? SpanKind::forward : SpanKind::backward, name_of_part(action.part));
+    worker->begin(action.part == forward ? SpanKind::forward : SpanKind::backward, span_name_of(action.part));
     if (plan_.pp == 1) continue;
     worker->attribute("stage", stage(place, action));
     worker->attribute("micro_batch", action.micro_batch);

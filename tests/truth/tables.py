@@ -1,13 +1,19 @@
 """Results as tables of Markdown."""
 import statistics
 
+import cases
+import measure
 from judge import TOLERANCE, prediction_error, rows
 
 
-def must_be_named(case):
+def must_be_named(case, expected):
     if case.lost:
         return "rank_lost: rank %d, step %d" % case.lost
-    return "rank %d, %s, %s" % case.row if case.row else "nothing"
+    if not case.row:
+        return "nothing"
+    named = "rank %d, %s, %s" % case.row
+    too_small = case.ranks == 2 and expected is not None and expected < cases.OF_TWO_FROM
+    return f"that or nothing: {named} (of two ranks)" if too_small else named
 
 
 def verdicts(results, expected):
@@ -15,16 +21,19 @@ def verdicts(results, expected):
     lines = ["| ranks | case | injected | must be named | hit | slowdown seen (median) | expected |",
              "|---|---|---|---|---|---|---|"]
     for case, runs in results.items():
-        hits = sum(run.problem is None for run in runs)
+        hits = sum(run.problem is None and not (measure.too_noisy(run) and not case.row and not case.lost)
+                   for run in runs)
         seen = [rows(run.report["stragglers"])[0]["slowdown"] for run in runs
                 if run.report and rows(run.report["stragglers"])]
         slowdown = f"{statistics.median(seen):.3f}" if seen and not case.lost else ""
         wanted = f"{expected[case]:.3f} ± {TOLERANCE}" if expected.get(case) else ""
-        lines.append(f"| {case.ranks} | {case.name} | {case.fault or '–'} | {must_be_named(case)} | "
+        lines.append(f"| {case.ranks} | {case.name} | {case.fault or '–'} | {must_be_named(case, expected.get(case))} | "
                      f"{hits} of {len(runs)} | {slowdown} | {wanted} |")
     for case, runs in results.items():
         lines += [f"- {case.ranks} ranks, {case.name}, run {number}: {run.problem}"
                   for number, run in enumerate(runs, 1) if run.problem]
+        lines += [f"- {case.ranks} ranks, {case.name}, run {number}: the report says that it cannot tell"
+                  for number, run in enumerate(runs, 1) if not run.problem and measure.too_noisy(run)]
     return "\n".join(lines)
 
 

@@ -5,18 +5,10 @@
 #include <tuple>
 
 #include "analyses/comm_ops.h"
+#include "analyses/unit_times.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-// metrics.md 6.9: ends of one unit agree within 30 us.
-constexpr std::int64_t duration_claim_ns = 30'000;
-
-std::vector<RankId> ranks_of(const Run& run, const Unit& unit) {
-  std::vector<RankId> ranks;
-  for (const std::uint32_t row : unit.members) ranks.push_back(run.collectives()[row].rank);
-  return ranks;
-}
 
 /// The member with the largest value, the lowest rank of several, and by how much it leads.
 template <class Value>
@@ -31,7 +23,7 @@ std::pair<std::uint32_t, std::int64_t> leader(const Unit& unit, Value value) {
 }  // namespace
 
 Awaited::Awaited(const Run& run, const ClockTrust& clocks, const Unit& unit)
-    : run_(run), clocks_(clocks), row_(unit.members.front()), by_run_time_(clocks.comparable(ranks_of(run, unit))) {
+    : run_(run), clocks_(clocks), row_(unit.members.front()), by_run_time_(!is_timed_by_duration(run, clocks, unit)) {
   if (!by_run_time_) {
     last_by_duration(unit);
   } else if (comm_op(run.text(unit.op)).wait == WaitRule::root_is_awaited) {

@@ -83,7 +83,7 @@ class Traffic {
     if (row.state != CommState::finished || !row.rank.is_set() || !is_shared(run_, row)) return;
     const std::string_view op = run_.text(row.op);
     if (!is_point_to_point(op)) {
-      if (row.bytes > 0) add_bytes(margin(row.rank).collective_bytes, row.bytes);
+      if (row.bytes > 0 && is_asked_for(options_, row.rank)) add_bytes(margin(row.rank).collective_bytes, row.bytes);
       return;
     }
     if (row.peer < 0 || row.peer > std::numeric_limits<std::uint32_t>::max() - 1) return;
@@ -135,8 +135,8 @@ class Traffic {
     ++cell.count;
     if (bytes < 0) ++cell.without_bytes;
     add_bytes(cell.bytes, std::max<std::int64_t>(0, bytes));
-    add_bytes(margin(from).sent_bytes, std::max<std::int64_t>(0, bytes));
-    add_bytes(margin(to).received_bytes, std::max<std::int64_t>(0, bytes));
+    if (is_asked_for(options_, from)) add_bytes(margin(from).sent_bytes, std::max<std::int64_t>(0, bytes));
+    if (is_asked_for(options_, to)) add_bytes(margin(to).received_bytes, std::max<std::int64_t>(0, bytes));
   }
 
   const Run& run_;
@@ -144,6 +144,14 @@ class Traffic {
   std::map<std::pair<RankId, RankId>, Sums> cells_;
   std::map<RankId, TrafficMargin> margins_;
 };
+
+/// Those in which one of the rows took part.
+std::vector<const Unit*> units_with(const CollectivesSection& section, const RowSet& rows) {
+  std::vector<const Unit*> units;
+  for (const Unit& unit : section.units)
+    if (std::ranges::any_of(unit.members, [&](std::uint32_t row) { return rows[row]; })) units.push_back(&unit);
+  return units;
+}
 
 }  // namespace
 
@@ -176,21 +184,26 @@ Section<BandwidthSection> find_bandwidth(const Run& run, const ClockTrust& clock
                                          const ReportOptions& options) {
   if (!matching.section) return unavailable(matching.section.error().why);
   if (options.steps && !steps) return unavailable(steps.error().why);
+  ReportOptions of_all_ranks = options;  // peers to compare with, and what others sent to the ranks asked for
+  of_all_ranks.ranks.clear();
+  const RowSet in_steps = rows_asked_for(run, *matching.section, steps, of_all_ranks);
   const RowSet wanted = rows_asked_for(run, *matching.section, steps, options);
-  std::vector<const Unit*> units;
-  for (const Unit& unit : matching.section->units)
-    if (std::ranges::any_of(unit.members, [&](std::uint32_t row) { return wanted[row]; })) units.push_back(&unit);
+  const std::vector<const Unit*> all_units = units_with(*matching.section, in_steps);
+  const std::vector<const Unit*> units = units_with(*matching.section, wanted);
   BandwidthSection section;
   section.rows = rows_of(run, clocks, units);
   Traffic traffic{run, options};
-  for (std::size_t row = 0; row < wanted.size(); ++row)
-    if (wanted[row]) traffic.add(run.collectives()[row]);
+  for (std::size_t row = 0; row < in_steps.size(); ++row)
+    if (in_steps[row]) traffic.add(run.collectives()[row]);
   for (const Unit* unit : units)
     if (is_point_to_point(run.text(unit->op)) && why_no_bandwidth(run, clocks, *unit).empty()) traffic.add_speed(*unit);
   std::move(traffic).fill(section);
   if (section.rows.empty() && section.traffic.empty())
     return unavailable("of no operation that moves data the size was recorded");
-  if (rows) section.slow = slow_paths(run, clocks, steps, *rows, units);
+  if (rows) section.slow = slow_paths(run, clocks, steps, *rows, all_units);
+  std::erase_if(section.slow, [&](const SlowPath& path) {
+    return std::ranges::none_of(path.ranks, [&](RankId rank) { return is_asked_for(options, rank); });
+  });
   return section;
 }
 

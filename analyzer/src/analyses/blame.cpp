@@ -4,8 +4,8 @@
 #include <map>
 #include <numeric>
 
-#include "analyses/asked_for.h"
 #include "analyses/checked_product.h"
+#include "analyses/counted_windows.h"
 #include "analyses/delay_costs.h"
 
 namespace rankscope::analyzer {
@@ -52,12 +52,11 @@ class DirectWaits {
   [[nodiscard]] std::vector<BlameGroup> groups() const {
     std::vector<BlameGroup> list;
     for (const auto& [key, sums] : groups_) {
-      BlameGroup group{std::string{run_.text(run_.groups()[key.first.index()].name)},
-                       key.second,
-                       sums.count,
-                       sums.ns,
-                       RankId::none(),
-                       0};
+      BlameGroup group{.id = key.first,
+                       .group = std::string{run_.text(run_.groups()[key.first.index()].name)},
+                       .op = key.second,
+                       .count = sums.count,
+                       .ns = sums.ns};
       for (const auto& [rank, ns] : sums.by_awaited)
         if (ns > group.most_awaited_ns) std::tie(group.most_awaited, group.most_awaited_ns) = std::pair(rank, ns);
       list.push_back(std::move(group));
@@ -102,6 +101,17 @@ bool add_up(const Run& run, const EarlierUnits& earlier, std::span<const Unit> u
   return true;
 }
 
+/// They add up to total_ns.
+std::vector<std::int64_t> waits_of_units(std::span<const Unit> units, const MemberTimes& times) {
+  std::vector<std::int64_t> waits;
+  for (const Unit& unit : units) {
+    waits.push_back(0);
+    if (!unit.complete) continue;
+    for (const std::uint32_t row : unit.members) waits.back() += times.of(row).counted_ns;
+  }
+  return waits;
+}
+
 std::vector<BlameRow> rows_of(const Run& run, std::vector<BlameRow> costs, const DirectWaits& direct,
                               const EarlierUnits& earlier, std::span<const Unit> units, const MemberTimes& times) {
   for (std::uint32_t row = 0; row < run.collectives().size(); ++row) {
@@ -116,11 +126,10 @@ std::vector<BlameRow> rows_of(const Run& run, std::vector<BlameRow> costs, const
 }
 
 void add_windows(const std::vector<RankRow>& rows, const ReportOptions& options, BlameSection& section) {
-  for (const RankRow& row : rows) {
-    if (!is_asked_for(options, row.rank)) continue;
+  for (const RankRow* row : asked_rows_to_sum(rows, options)) {
     ++section.ranks;
-    section.window_ns += row.total.window_ns;
-    section.rank_steps += static_cast<std::int64_t>(row.per_step.size());
+    section.window_ns += row->total.window_ns;
+    section.rank_steps += static_cast<std::int64_t>(row->per_step.size());
   }
 }
 
@@ -157,19 +166,20 @@ std::string_view name_of(DelayPart part) {
   return "?";
 }
 
-Section<BlameSection> find_blame(const Run& run, const ClockTrust& clocks, const Section<StepsSection>& steps,
-                                 const Section<std::vector<RankRow>>& rows, const Matching& matching,
-                                 const ReportOptions& options) {
-  if (run.ranks().size() < 2) return unavailable("it needs the recordings of at least two ranks");
-  if (!matching.section) return unavailable(matching.section.error().why);
-  if (!rows) return unavailable(rows.error().why);
+BlameResult find_blame(const Run& run, const ClockTrust& clocks, const Section<StepsSection>& steps,
+                       const Section<std::vector<RankRow>>& rows, const Matching& matching,
+                       const ReportOptions& options) {
+  const auto none = [](std::string why) { return BlameResult{unavailable(std::move(why)), {}}; };
+  if (run.ranks().size() < 2) return none("it needs the recordings of at least two ranks");
+  if (!matching.section) return none(matching.section.error().why);
+  if (!rows) return none(rows.error().why);
   const std::span<const Unit> units = matching.section->units;
   const auto tells = [&run](const Unit& unit) { return tells_waits(run, unit); };
-  if (std::ranges::none_of(units, tells)) return unavailable("of no operation it is known who waited for whom");
+  if (std::ranges::none_of(units, tells)) return none("of no operation it is known who waited for whom");
   const EarlierUnits earlier{run, units};
   const MemberTimes times{run, steps, matching, options};
   BlameSection section;
-  if (!add_up(run, earlier, units, times, section)) return unavailable(too_long);
+  if (!add_up(run, earlier, units, times, section)) return none(too_long);
   add_windows(*rows, options, section);
   DelayCosts costs{run, clocks, matching, earlier, times};
   costs.charge_all();
@@ -182,7 +192,21 @@ Section<BlameSection> find_blame(const Run& run, const ClockTrust& clocks, const
   section.pairs = direct.pairs();
   section.pairs_unknown_ns = direct.unknown_ns();
   section.method = direct.method();
-  return section;
+  return {std::move(section), waits_of_units(units, times)};
+}
+
+void set_slack(const Run& run, std::span<const Unit> units, const std::vector<bool>& unit_has_slack,
+               std::span<const std::int64_t> waits_ns, BlameSection& blame) {
+  std::int64_t total = 0;
+  for (std::size_t row = 0; row < units.size(); ++row) {
+    if (!unit_has_slack[row] || waits_ns[row] == 0) continue;
+    total += waits_ns[row];
+    const auto group = std::ranges::find_if(blame.groups, [&](const BlameGroup& one) {
+      return one.id == units[row].group && one.op == group_operation(run, units[row]);
+    });
+    if (group != blame.groups.end()) group->with_slack_ns += waits_ns[row];
+  }
+  blame.with_slack_ns = total;
 }
 
 }  // namespace rankscope::analyzer

@@ -7,19 +7,33 @@
 namespace rankscope::analyzer {
 namespace {
 
-// metrics.md 7.4: host times of one host agree within 1 us.
-constexpr std::int64_t one_host_error_ns = 1'000;
+constexpr std::int64_t host_times_error_ns = 1'000;
+constexpr std::int64_t device_times_error_ns = 5'000;
 
 }  // namespace
 
+std::int64_t same_clock_error_ns(const Run& run) {
+  const bool on_device = std::ranges::any_of(run.ranks(), [&](RankId rank) { return run.has_accelerator(rank); });
+  return on_device ? device_times_error_ns : host_times_error_ns;
+}
+
+bool has_stated_clock(const Run& run) {
+  return run.info().clock.method != "none" && run.info().clock.method != "wall_clock";
+}
+
+bool has_no_common_zero(const Run& run) {
+  return run.info().clock.method == "none" && run.info().source != "rankscope";
+}
+
 ClockTrust::ClockTrust(const Run& run)
-    : aligned_(run.info().clock.method != "none" && run.info().clock.method != "wall_clock"),
-      aligned_error_ns_(run.info().clock.error.count()),
+    : stated_(has_stated_clock(run)),
+      stated_error_ns_(run.info().clock.error.count()),
+      one_host_error_ns_(same_clock_error_ns(run)),
       ranks_(run.ranks().begin(), run.ranks().end()) {
   hosts_.reserve(ranks_.size());
   for (const RankId rank : ranks_) {
     const StringId host = run.process_of(rank).host;
-    hosts_.push_back(run.text(host).empty() ? StringId::none() : host);
+    hosts_.push_back(run.text(host).empty() || has_no_common_zero(run) ? StringId::none() : host);
   }
 }
 
@@ -64,14 +78,14 @@ bool ClockTrust::on_one_host(std::span<const RankId> ranks) const {
 
 bool ClockTrust::comparable(std::span<const RankId> ranks) const {
   if (ranks.size() < 2) return true;
-  return model_.of_rank.empty() ? aligned_ || on_one_host(ranks) : clocks_of(ranks).comparable;
+  return model_.of_rank.empty() ? stated_ || on_one_host(ranks) : clocks_of(ranks).comparable;
 }
 
 std::int64_t ClockTrust::error_ns(std::span<const RankId> ranks) const {
   if (ranks.size() < 2) return 0;
   if (!model_.of_rank.empty()) return clocks_of(ranks).error_ns;
-  if (!aligned_) return one_host_error_ns;
-  return on_one_host(ranks) ? std::min(aligned_error_ns_, one_host_error_ns) : aligned_error_ns_;
+  if (!stated_) return one_host_error_ns_;
+  return on_one_host(ranks) ? std::min(stated_error_ns_, one_host_error_ns_) : stated_error_ns_;
 }
 
 }  // namespace rankscope::analyzer

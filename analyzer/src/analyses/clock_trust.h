@@ -9,6 +9,15 @@
 
 namespace rankscope::analyzer {
 
+/// metrics.md 7.4: how well the times of one host agree, by what took them.
+[[nodiscard]] std::int64_t same_clock_error_ns(const Run& run);
+
+/// True if the recording itself says that all its times lie on one axis.
+[[nodiscard]] bool has_stated_clock(const Run& run);
+/// True of files of other profilers that do not say when their clocks started: each counts from its own first event,
+/// whatever host it is from.
+[[nodiscard]] bool has_no_common_zero(const Run& run);
+
 /// The claim rule of metrics.md 7.5 for the ranks of a run.
 class ClockTrust {
  public:
@@ -36,8 +45,9 @@ class ClockTrust {
   [[nodiscard]] Clocks clocks_of(std::span<const RankId> ranks) const;
   [[nodiscard]] bool on_one_host(std::span<const RankId> ranks) const;
 
-  bool aligned_ = false;
-  std::int64_t aligned_error_ns_ = 0;
+  bool stated_ = false;
+  std::int64_t stated_error_ns_ = 0;
+  std::int64_t one_host_error_ns_ = 0;
   std::vector<RankId> ranks_;    // ascending
   std::vector<StringId> hosts_;  // parallel to ranks_; none = unknown
   ClockModel model_;

@@ -8,6 +8,7 @@
 #include "analyses/matching.h"
 #include "analyses/unit_speed.h"
 #include "analyses/unit_times.h"
+#include "analyses/unmatched.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -55,12 +56,13 @@ void add_reason(std::string& list, std::string_view why) {
 /// Sums of one (group, op), from its units in any order.
 class GroupSums {
  public:
-  GroupSums(const Run& run, const Unit& unit) : group_(&run.groups()[unit.group.index()]) {
-    row_.group = run.text(group_->name);
+  GroupSums(const Run& run, const Unit& unit) {
+    row_.group = run.text(run.groups()[unit.group.index()].name);
     row_.op = group_operation(run, unit);
   }
   void add(const Run& run, const ClockTrust& clocks, const Unit& unit) {
     ++row_.count;
+    if (is_timed_by_duration(run, clocks, unit)) ++by_duration_;
     add_bytes(unit);
     row_.wait_ns += unit.wait_ns;
     row_.transfer_ns += unit.transfer_ns;
@@ -80,8 +82,8 @@ class GroupSums {
     bus_bytes_ += bus_bytes(run, unit);
     bus_ns_ += unit.transfer_ns;
   }
-  [[nodiscard]] GroupRow row(const ClockTrust& clocks) && {
-    row_.method = method_of(clocks, group_->members);
+  [[nodiscard]] GroupRow row() && {
+    row_.method = by_duration_ == 0 ? "run time" : by_duration_ == row_.count ? "duration" : "run time and duration";
     if (bus_ns_ > 0) {
       row_.busbw_gbps = bus_bytes_ / static_cast<double>(bus_ns_);  // metrics.md 6.7; bytes per ns are GB/s
       row_.why_no_busbw.clear();
@@ -99,10 +101,10 @@ class GroupSums {
       row_.bytes = sum;
   }
 
-  const Group* group_;
   GroupRow row_;
   double bus_bytes_ = 0;
   std::int64_t bus_ns_ = 0;
+  std::int64_t by_duration_ = 0;  // units
 };
 
 std::vector<GroupRow> sum_groups(const Run& run, const ClockTrust& clocks, std::span<const Unit> units) {
@@ -116,7 +118,7 @@ std::vector<GroupRow> sum_groups(const Run& run, const ClockTrust& clocks, std::
     std::size_t end = begin;
     for (; end < order.size() && order[end].first == order[begin].first; ++end)
       sums.add(run, clocks, *order[end].second);
-    rows.push_back(std::move(sums).row(clocks));
+    rows.push_back(std::move(sums).row());
     begin = end;
   }
   std::ranges::stable_sort(rows, {}, [](const GroupRow& row) { return std::tie(row.group, row.op); });
@@ -133,6 +135,16 @@ std::int64_t matched_members(const Run& run, const Unit& unit, const RowSet* row
     if (rows == nullptr || (*rows)[row]) ++meant;
   }
   return finished >= 2 ? meant : 0;
+}
+
+RowSet matched_rows(const Run& run, std::span<const Unit> units) {
+  RowSet matched(run.collectives().size());
+  const auto finished = [&](std::uint32_t row) { return run.collectives()[row].state == CommState::finished; };
+  for (const Unit& unit : units) {
+    if (std::ranges::count_if(unit.members, finished) < 2) continue;
+    for (const std::uint32_t row : unit.members) matched[row] = finished(row);
+  }
+  return matched;
 }
 
 void time_units(const Run& run, const ClockTrust& clocks, const std::vector<std::size_t>& present, Matching& matching,
@@ -165,6 +177,11 @@ void count_unmatched(const Run& run, const CollectivesSection& section, const st
   if (alone > 0) quality.add(Counter::collectives_alone, static_cast<std::uint64_t>(alone));
   if (alone < section.unmatched)
     quality.add(Counter::collectives_unmatched, static_cast<std::uint64_t>(section.unmatched - alone));
+}
+
+std::string key_of(const MatchedUnits& found) {
+  if (found.by_ends) return "ends that agree within 1 ms (the recording names no groups)";
+  return found.by_call_order ? "group and call order (sequence numbers are missing)" : "group and sequence";
 }
 
 /// Why there is nothing to match.
@@ -204,6 +221,7 @@ CollectivesSection select_members(const Run& run, const ClockTrust& clocks, cons
   for (const Collective& collective : run.collectives())
     if (rows[static_cast<std::size_t>(&collective - run.collectives().data())] && is_shared(run, collective)) ++meant;
   section.unmatched = meant - section.matched;
+  section.unmatched_parts = explain_unmatched(run, matching.matched, matching.desynced, &rows);
   section.groups = sum_groups(run, clocks, section.units);
   return section;
 }
@@ -219,10 +237,14 @@ Matching match_collectives(const Run& run, const ClockTrust& clocks) {
   CollectivesSection section;
   section.units = std::move(found.units);
   section.desyncs = std::move(found.desyncs);
-  section.key = found.by_call_order ? "group and call order (sequence numbers are missing)" : "group and sequence";
+  section.key = key_of(found);
   const std::vector<std::size_t> present = count_present(run);
   time_units(run, clocks, present, matching, section);
   section.unmatched = static_cast<std::int64_t>(found.rows) - section.matched;
+  matching.matched = matched_rows(run, section.units);
+  matching.desynced.resize(run.collectives().size());
+  for (const std::uint32_t row : found.desynced_rows) matching.desynced[row] = true;
+  section.unmatched_parts = explain_unmatched(run, matching.matched, matching.desynced, nullptr);
   std::ranges::sort(section.units, {}, [](const Unit& unit) {
     return std::tuple(unit.first_start, unit.group, unit.sequence, unit.members.front());
   });

@@ -14,17 +14,19 @@ struct MemberPart {
   std::int64_t wait_ns = 0;
 };
 
+/// For each row of Run::collectives() whether it is meant.
+using RowSet = std::vector<bool>;
+
 /// The matched operations of a run.
 struct Matching {
   Section<CollectivesSection> section = unavailable("not computed");
   std::vector<MemberPart> parts;  ///< parallel to Run::collectives()
+  RowSet matched;                 ///< found partners; empty without a section
+  RowSet desynced;                ///< their partners disagree about what they are; empty without a section
   Quality quality;
 };
 
 [[nodiscard]] Matching match_collectives(const Run& run, const ClockTrust& clocks);
-
-/// For each row of Run::collectives() whether it is meant.
-using RowSet = std::vector<bool>;
 
 /// The same section from some members only: units in which one of them took part, with the waits of these alone.
 [[nodiscard]] CollectivesSection select_members(const Run& run, const ClockTrust& clocks, const Matching& matching,

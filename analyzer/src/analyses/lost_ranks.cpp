@@ -234,6 +234,7 @@ Finding missing_finding(const Run& run, const Absent& absent) {
       format("{} of {} ranks left a recording; waits are lower bounds, and an absent rank may be the late one",
              run.ranks().size(), world);
   if (absent.count == 1) finding.rank = absent.first();
+  finding.subject = ranks_text(absent.ranges);
   finding.advice = advice_for(Wanted::absent_ranks, run.info().source);
   return finding;
 }

@@ -61,13 +61,14 @@ void key_pairs(const Run& run, Rows rows, std::vector<Keyed>& out) {
   }
 }
 
-std::vector<Keyed> key_all(const Run& run, bool& by_call_order) {
+std::vector<Keyed> key_all(const Run& run, bool& by_call_order, bool& by_ends) {
   std::vector<Keyed> keyed;
   const std::span<const Collective> all = run.collectives();
   for (std::size_t begin = 0; begin < all.size();) {
     std::size_t end = begin;
     while (end < all.size() && all[end].rank == all[begin].rank && all[end].group == all[begin].group) ++end;
     if (is_shared(run, all[begin])) {
+      by_ends = by_ends || run.groups()[all[begin].group.index()].by_ends;
       key_collectives(run, all.subspan(begin, end - begin), keyed, by_call_order);
       key_pairs(run, all.subspan(begin, end - begin), keyed);
     }
@@ -137,6 +138,7 @@ Unit unit_of(const Run& run, std::span<const Keyed> members) {
 
 void add_desync(const Run& run, std::span<const Keyed> members, MatchedUnits& out) {
   ++out.desynced_units;
+  for (const Keyed& member : members) out.desynced_rows.push_back(member.row);
   const GroupId group = members.front().group;
   if (!out.desyncs.empty() && out.desyncs.back().group == group) return;
   out.desyncs.push_back({group, members.front().sequence, describe(run, members)});
@@ -146,7 +148,7 @@ void add_desync(const Run& run, std::span<const Keyed> members, MatchedUnits& ou
 
 MatchedUnits match_units(const Run& run) {
   MatchedUnits out;
-  const std::vector<Keyed> keyed = key_all(run, out.by_call_order);
+  const std::vector<Keyed> keyed = key_all(run, out.by_call_order, out.by_ends);
   out.rows = keyed.size();
   for (std::size_t begin = 0; begin < keyed.size();) {
     std::size_t end = begin;

@@ -12,8 +12,10 @@ struct MatchedUnits {
   std::vector<Unit> units;      ///< in no particular order
   std::vector<Desync> desyncs;  ///< the first of each group
   std::uint64_t desynced_units = 0;
-  std::uint64_t rows = 0;      ///< members of groups with at least two ranks
-  bool by_call_order = false;  ///< sequence numbers were missing in some group
+  std::vector<std::uint32_t> desynced_rows;  ///< of Run::collectives()
+  std::uint64_t rows = 0;                    ///< members of groups with at least two ranks
+  bool by_call_order = false;                ///< sequence numbers were missing in some group
+  bool by_ends = false;                      ///< some group was not recorded, but found by when its operations ended
 };
 
 [[nodiscard]] MatchedUnits match_units(const Run& run);

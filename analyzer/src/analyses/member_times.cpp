@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyses/asked_for.h"
+#include "analyses/counted_windows.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -23,16 +23,16 @@ std::size_t place_of(const Run& run, RankId rank) {
 MemberTimes::MemberTimes(const Run& run, const Section<StepsSection>& steps, const Matching& matching,
                          const ReportOptions& options)
     : run_(run), times_(run.collectives().size()), waits_(run.ranks().size()), begins_(run.ranks().size()) {
-  for (const RankId rank : run.ranks()) add_rank(rank, steps, matching, options);
+  const std::vector<RankId> counted = ranks_to_sum(run, steps, options, Among::all_ranks);
+  for (const RankId rank : run.ranks())
+    add_rank(rank, steps, matching, std::ranges::find(counted, rank) != counted.end());
 }
 
-void MemberTimes::add_rank(RankId rank, const Section<StepsSection>& steps, const Matching& matching,
-                           const ReportOptions& options) {
+void MemberTimes::add_rank(RankId rank, const Section<StepsSection>& steps, const Matching& matching, bool counts) {
   const std::size_t place = place_of(run_, rank);
   const auto [first, last] = rows_of(run_, rank);
   if (first == last) return;
   const Layers layers = layers_of(run_, rank, matching).layers;
-  const bool counts = is_asked_for(options, rank);
   for (const ExposedWait& wait : exposed_waits(run_, rank, matching, layers, counted_windows(run_, rank, steps))) {
     times_[wait.row].exposed_ns = wait.ns;
     if (counts) times_[wait.row].counted_ns = wait.counted_ns;

@@ -13,7 +13,7 @@ struct MemberTime {
   Spent at_start{};
   Spent at_end{};
   std::int64_t exposed_ns = 0;  ///< waiting that nothing hides
-  std::int64_t counted_ns = 0;  ///< of it in the counted windows, of ranks that were asked for
+  std::int64_t counted_ns = 0;  ///< of it in the counted windows, of ranks that were asked for and may be summed
 };
 
 /// The begin of a step of a rank, or of its recording.
@@ -34,8 +34,7 @@ class MemberTimes {
   [[nodiscard]] const std::vector<std::uint32_t>& waits_of(RankId rank) const;
 
  private:
-  void add_rank(RankId rank, const Section<StepsSection>& steps, const Matching& matching,
-                const ReportOptions& options);
+  void add_rank(RankId rank, const Section<StepsSection>& steps, const Matching& matching, bool counts);
 
   const Run& run_;
   std::vector<MemberTime> times_;                  // by row

@@ -338,6 +338,8 @@ std::string why_no_theory(const PipelineSection& section, std::span<const Measur
   if (clocks == Clocks::refused)
     return "the clocks of its ranks cannot be compared: idle time is that between the first and last action of each "
            "rank alone";
+  for (const Measured& measured : all)
+    if (!measured.pipeline->why_not_whole.empty()) return measured.pipeline->why_not_whole;
   if (!section.schedule) return "its schedule is unknown";
   return can_be_added(all) ? std::string{} : "its times are too long to be added up";
 }

@@ -6,8 +6,10 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "analyses/comm_ops.h"
+#include "analyses/pipeline_copies.h"
 #include "rankscope/analyzer/pipeline_section.h"
 #include "rankscope/core/format.h"
 
@@ -128,18 +130,55 @@ std::optional<std::size_t> index_of(std::span<const RankActions> ranks, RankId r
   return static_cast<std::size_t>(found - ranks.begin());
 }
 
-Unions linked(const Run& run, std::span<const RankActions> ranks) {
-  Unions unions{ranks.size()};
+/// The stages that a rank names, each once; none where they were not recorded.
+std::set<std::int32_t> stages_of(const RankActions& own) {
+  std::set<std::int32_t> stages;
+  for (const MarkedAction& marked : own.actions)
+    if (marked.stage >= 0) stages.insert(marked.stage);
+  return stages;
+}
+
+/// Who sends to whom.
+struct Links {
+  Unions unions;
+  std::vector<std::optional<RankId>> absent;  ///< by row of the ranks: a partner without actions
+};
+
+/// Ranks of the same stages are no neighbours in a pipeline, whatever they send: ring attention does, too.
+Links linked(const Run& run, std::span<const RankActions> ranks) {
+  Links links{Unions{ranks.size()}, std::vector<std::optional<RankId>>(ranks.size())};
+  std::vector<std::set<std::int32_t>> stages;
+  for (const RankActions& own : ranks) stages.push_back(stages_of(own));
   std::uint64_t last = ~std::uint64_t{0};
   std::optional<std::size_t> own;
   for (const Collective& row : run.collectives()) {
     if (row.peer < 0 || row.peer > largest_number || !is_point_to_point(run.text(row.op))) continue;
     if (last != row.rank.value) own = index_of(ranks, row.rank);
     last = row.rank.value;
-    const auto peer = own ? index_of(ranks, RankId{static_cast<std::uint32_t>(row.peer)}) : std::nullopt;
-    if (peer) unions.join(*own, *peer);
+    if (!own) continue;
+    const RankId partner{static_cast<std::uint32_t>(row.peer)};
+    const auto peer = index_of(ranks, partner);
+    if (!peer)
+      links.absent[*own] = partner;
+    else if (stages[*own].empty() || stages[*own] != stages[*peer])
+      links.unions.join(*own, *peer);
   }
-  return unions;
+  return links;
+}
+
+/// Set where two ranks of one pipeline have a stage in common: they are not places of one pipeline.
+std::string why_not_in_line(std::span<const RankActions> ranks) {
+  std::map<std::int32_t, RankId> held;
+  for (const RankActions& own : ranks)
+    for (const std::int32_t stage : stages_of(own)) {
+      const auto [other, added] = held.try_emplace(stage, own.rank);
+      if (!added)
+        return format(
+            "ranks {} and {} both have stage {} and are linked by sends: which pipeline each belongs to cannot "
+            "be told",
+            other->second.value, own.rank.value, stage);
+    }
+  return {};
 }
 
 std::int64_t place_key(const Run& run, const RankActions& own) {
@@ -172,7 +211,7 @@ std::vector<std::int32_t> number_chunks(RankActions& own) {
 
 Section<std::vector<RankActions>> marked_actions(const Run& run) {
   const Marks marks{run};
-  std::map<RankId, RankActions> by_rank;
+  std::map<RankId, std::vector<RecordedAction>> by_rank;
   bool on_host = false;
   for (const Lane& lane : run.lanes()) {
     if (!lane.rank.is_set() || lane.kind == LaneKind::comm || lane.kind == LaneKind::stream) continue;
@@ -182,24 +221,19 @@ Section<std::vector<RankActions>> marked_actions(const Run& run) {
       if (!marked) continue;
       on_host = true;
       if (!meant) break;
-      RankActions& own = by_rank[lane.rank];
-      own.rank = lane.rank;
-      own.actions.push_back(*marked);
+      by_rank[lane.rank].push_back({*marked, run.id_of(lane).value});
     }
   }
   if (by_rank.empty()) return unavailable(why_no_marks(run, on_host));
   std::vector<RankActions> ranks;
-  for (auto& [rank, own] : by_rank) {
-    std::ranges::stable_sort(own.actions, {}, [](const MarkedAction& marked) { return marked.time.begin; });
-    ranks.push_back(std::move(own));
-  }
+  for (auto& [rank, recorded] : by_rank) ranks.push_back({rank, without_copies(std::move(recorded))});
   return ranks;
 }
 
 Section<std::vector<MarkedPipeline>> pipelines_of(const Run& run, std::vector<RankActions> ranks) {
-  Unions unions = linked(run, ranks);
+  Links links = linked(run, ranks);
   std::map<std::size_t, std::vector<std::size_t>> members;
-  for (std::size_t i = 0; i < ranks.size(); ++i) members[unions.root(i)].push_back(i);
+  for (std::size_t i = 0; i < ranks.size(); ++i) members[links.unions.root(i)].push_back(i);
   std::vector<MarkedPipeline> pipelines;
   for (auto& [root, places] : members) {
     std::ranges::stable_sort(places, {}, [&](std::size_t i) { return place_key(run, ranks[i]); });
@@ -207,13 +241,21 @@ Section<std::vector<MarkedPipeline>> pipelines_of(const Run& run, std::vector<Ra
     for (const std::size_t i : places) {
       pipeline.stages.push_back(number_chunks(ranks[i]));
       pipeline.chunks = std::max(pipeline.chunks, static_cast<std::int32_t>(pipeline.stages.back().size()));
+      if (links.absent[i] && pipeline.why_not_whole.empty())
+        pipeline.why_not_whole = format(
+            "rank {} sends to or receives from rank {}, of which no forwards and backwards were recorded: stages "
+            "may be missing",
+            ranks[i].rank.value, links.absent[i]->value);
       pipeline.places.push_back(std::move(ranks[i]));
     }
+    if (std::string why = why_not_in_line(pipeline.places); !why.empty()) return unavailable(std::move(why));
     pipelines.push_back(std::move(pipeline));
   }
   const auto shape = [](const MarkedPipeline& pipeline) { return pipeline.places.size(); };
   const std::size_t shortest = std::ranges::min(pipelines, {}, shape).places.size();
   const std::size_t longest = std::ranges::max(pipelines, {}, shape).places.size();
+  const auto cut = std::ranges::find_if(pipelines, [](const auto& one) { return !one.why_not_whole.empty(); });
+  if (longest < 2 && cut != pipelines.end()) return unavailable(cut->why_not_whole);
   if (longest < 2)
     return unavailable(
         "micro-batches are marked, but no rank sends to another: there is one stage, or the sends were not recorded");

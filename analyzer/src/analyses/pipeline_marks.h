@@ -1,6 +1,7 @@
 // The forwards and backwards of micro-batches that a recording marks, and who forms a pipeline.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "rankscope/analyzer/section.h"
@@ -26,14 +27,15 @@ struct MarkedPipeline {
   std::vector<RankActions> places;
   std::vector<std::vector<std::int32_t>> stages;  ///< by place and chunk
   std::int32_t chunks = 1;
+  std::string why_not_whole{};  ///< set: a place exchanges with a rank that has no actions
 };
 
 /// Actions are spans of forward and backward with the number "micro_batch" ("microbatch", "mb"), or ranges named
 /// "PP:0F1", as torch.distributed.pipelining names them. Unavailable, with the reason, where there are none.
 [[nodiscard]] Section<std::vector<RankActions>> marked_actions(const Run& run);
 
-/// Puts ranks together that send to one another; stages tell their order, else the metadata pp_rank, else their
-/// numbers.
+/// Puts ranks of different stages together that send to one another; unavailable where a stage is then on two ranks.
+/// Stages tell their order, else the metadata pp_rank, else their numbers.
 [[nodiscard]] Section<std::vector<MarkedPipeline>> pipelines_of(const Run& run, std::vector<RankActions> ranks);
 
 }  // namespace rankscope::analyzer

@@ -43,6 +43,17 @@ bool followed(Actions ran, std::span<const PipelineAction> order) {
   return ran.size() == order.size() && same_from_the_start(ran, order) == order.size();
 }
 
+/// How many actions a rank has under a schedule, without making its order: numbers of damaged marks may be huge.
+std::int64_t actions_of(PipelineSchedule schedule, const PipelineShape& shape) {
+  const bool split = schedule == PipelineSchedule::zb_h1 || schedule == PipelineSchedule::zb_interleaved ||
+                     schedule == PipelineSchedule::zb_v;
+  return std::int64_t{split ? 3 : 2} * shape.chunks * shape.micro_batches;
+}
+
+bool has_the_size(const PipelineStep& step, std::int64_t actions) {
+  return std::ranges::all_of(step.places, [actions](Actions ran) { return std::ssize(ran) == actions; });
+}
+
 std::string text_of(const PipelineAction& action, std::int32_t chunks) {
   return chunks > 1 ? format("{}{} of chunk {}", letter_of(action.part), action.micro_batch, action.chunk)
                     : format("{}{}", letter_of(action.part), action.micro_batch);
@@ -86,7 +97,7 @@ PipelineShape shape_of(const MarkedPipeline& pipeline, const PipelineStep& step)
 
 std::optional<PipelineSchedule> schedule_of(const PipelineStep& step, const PipelineShape& shape) {
   for (const PipelineSchedule schedule : all_pipeline_schedules) {
-    if (!fits(schedule, shape)) continue;
+    if (!fits(schedule, shape) || !has_the_size(step, actions_of(schedule, shape))) continue;
     bool all = true;
     for (std::int32_t place = 0; all && place < shape.ranks; ++place)
       all = followed(step.places[static_cast<std::size_t>(place)], pipeline_order(schedule, shape, place));
@@ -101,8 +112,10 @@ std::string why_no_schedule(const PipelineStep& step, const PipelineShape& shape
   for (const PipelineSchedule schedule : all_pipeline_schedules) {
     if (!fits(schedule, shape)) continue;
     for (std::int32_t place = 0; place < shape.ranks; ++place) {
-      const auto order = pipeline_order(schedule, shape, place);
       const Actions ran = step.places[static_cast<std::size_t>(place)];
+      // Of a schedule with more than twice as many actions the place has not done a half: that explains nothing.
+      if (actions_of(schedule, shape) > 2 * std::ssize(ran)) break;
+      const auto order = pipeline_order(schedule, shape, place);
       const std::size_t same = same_from_the_start(ran, order);
       if (followed(ran, order)) continue;
       if (same < longest || (same == longest && longest > 0)) break;

@@ -158,7 +158,8 @@ class Judge {
   /// What its transfers took longer, but no more than its ranks stood in transfers that nothing hides.
   void cost(std::span<const Moved> slow, SlowPath& found) const {
     double longer = 0;
-    for (const Moved& moved : slow) longer += static_cast<double>(moved.unit->transfer_ns) * (1 - found.ratio);
+    for (const Moved& moved : slow)
+      if (is_counted(*moved.unit)) longer += static_cast<double>(moved.unit->transfer_ns) * (1 - found.ratio);
     double exposed = 0;
     double window = 0;
     double members = 0;
@@ -172,6 +173,13 @@ class Judge {
     const double cost = std::min(longer, exposed / members);
     found.cost_ns = std::llround(cost);
     found.share = cost * members / window;
+  }
+
+  /// Shares are of the counted steps, where there are any.
+  [[nodiscard]] bool is_counted(const Unit& unit) const {
+    if (!steps_) return true;
+    const std::optional<std::int64_t> step = step_of(unit);
+    return step && steps_->counted(*step);
   }
 
   [[nodiscard]] std::optional<std::int64_t> step_of(const Unit& unit) const {

@@ -20,6 +20,7 @@ struct StepMark {
   std::int64_t index = 0;
   TimeRange time;
   bool cut = false;
+  LaneId lane{};  ///< the thread; equal for all marks of a rank
 };
 
 /// The marks of the lane that has most of them, by begin; indices that do not rise are dropped.

@@ -6,6 +6,7 @@
 
 #include "analyses/statistics.h"
 #include "analyses/step_marks.h"
+#include "analyses/unit_times.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
@@ -14,6 +15,7 @@ namespace {
 constexpr double warm_up_factor = 1.5;  // metrics.md 1.6
 constexpr double warm_up_share = 0.2;
 constexpr std::size_t least_for_jitter = 5;  // metrics.md 1.7
+constexpr double most_clock_share = 0.05;    // metrics.md 1.4: of a step, that clocks of several hosts may be wrong by
 
 /// Tiles the time of a rank (1.2). A jump in the indices ends a recording window: its last step ends with its own mark.
 std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
@@ -155,6 +157,16 @@ AllWindows collect(const Run& run, MarkSource source) {
   return all;
 }
 
+/// True if the clocks tell less of a step than the longest window of a rank does (1.4). Clocks that are as exact as
+/// ends of operations are good for any step.
+bool are_too_coarse(const ClockTrust& clocks, const AllWindows& all) {
+  const std::int64_t error = clocks.error_ns(all.ranks_with_steps);
+  if (error <= duration_claim_ns) return false;
+  std::vector<std::int64_t> lengths;
+  for (const StepWindow& window : all.windows) lengths.push_back(window.window.length().count());
+  return 2 * static_cast<double>(error) > most_clock_share * static_cast<double>(median(lengths));
+}
+
 constexpr const char* no_steps = "no step marks were recorded";
 
 /// The steps asked for. What is warm-up was judged with all of them.
@@ -189,7 +201,7 @@ StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOpt
   }
   StepsSection section;
   section.source = name_of(source);
-  section.clocks_refused = !clocks.comparable(all.ranks_with_steps);
+  section.clocks_refused = !clocks.comparable(all.ranks_with_steps) || are_too_coarse(clocks, all);
   std::vector<const StepWindow*> by_index;
   for (const StepWindow& window : all.windows) by_index.push_back(&window);
   std::ranges::stable_sort(by_index, {}, [](const StepWindow* window) { return window->index; });

@@ -1,6 +1,8 @@
 #include "analyses/stragglers.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "analyses/class_verdict.h"
 #include "rankscope/core/format.h"
@@ -63,6 +65,17 @@ void judge(const PeerClass& peers, const StepsSection& steps, const Arrivals& ar
   }
 }
 
+LastArrivals summary_of(const Arrivals& arrivals, std::span<const RankId> ranks) {
+  LastArrivals summary{arrivals.trials, arrivals.by_unit, {}, Certainty::fact};
+  if (ranks.size() == 2) summary.certainty = Certainty::of_two;
+  if (ranks.size() == 3) summary.certainty = Certainty::of_three;
+  std::map<RankId, std::int64_t> times;
+  for (const RankId rank : arrivals.last) ++times[rank];
+  summary.ranks.assign(times.begin(), times.end());
+  std::ranges::stable_sort(summary.ranks, std::ranges::greater{}, &std::pair<RankId, std::int64_t>::second);
+  return summary;
+}
+
 }  // namespace
 
 Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSection>& steps,
@@ -84,6 +97,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
     judge(peers, *steps, arrivals, section);
     compared.push_back(&peers);
   }
+  section.last_arrivals = summary_of(arrivals, run.ranks());
   section.compared = comparisons_text(compared, counted_steps(*steps).size());
   section.cannot_tell = doubt_text(section, counted_steps(*steps).size());
   std::ranges::stable_sort(section.rows, [](const Straggler& a, const Straggler& b) {
@@ -91,6 +105,19 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
     return a.gain_ns_per_step > b.gain_ns_per_step;
   });
   return section;
+}
+
+void set_replayed_gains(const WhatIfSection& replay, StragglersSection& section) {
+  for (Straggler& row : section.rows) {
+    const auto found = std::ranges::find(replay.ranks, row.rank, &RankReplay::rank);
+    if (found == replay.ranks.end() || !found->without_rank_ns) continue;
+    const std::int64_t measured = row.gain_ns_per_step;
+    row.gain_ns_per_step = std::max<std::int64_t>(0, replay.replayed_ns - *found->without_rank_ns);
+    row.gain_replayed = true;
+    if (row.gain_ns_while_slow == 0 || measured == 0) continue;
+    const double share_of_steps = static_cast<double>(measured) / static_cast<double>(row.gain_ns_while_slow);
+    row.gain_ns_while_slow = std::llround(static_cast<double>(row.gain_ns_per_step) / share_of_steps);
+  }
 }
 
 }  // namespace rankscope::analyzer

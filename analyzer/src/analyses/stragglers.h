@@ -10,4 +10,7 @@ namespace rankscope::analyzer {
                                                          const Section<std::vector<RankRow>>& rows,
                                                          const Section<CollectivesSection>& collectives);
 
+/// What replaying the run with a rank as its peers gives back takes the place of what was measured (metrics.md 20).
+void set_replayed_gains(const WhatIfSection& replay, StragglersSection& section);
+
 }  // namespace rankscope::analyzer

@@ -4,6 +4,7 @@
 
 #include "analyses/comm_ops.h"
 #include "analyses/statistics.h"
+#include "analyses/unit_times.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -36,7 +37,7 @@ std::string_view why_no_bandwidth(const Run& run, const ClockTrust& clocks, cons
   if (!unit.why_no_transfer.empty()) return unit.why_no_transfer;
   if (sets_up_connections(run, unit)) return first_units;
   const std::vector<RankId> ranks = ranks_of(run, unit);
-  const std::int64_t error = clocks.comparable(ranks) ? clocks.error_ns(ranks) : 0;
+  const std::int64_t error = is_timed_by_duration(run, clocks, unit) ? 0 : clocks.error_ns(ranks);
   if (unit.transfer_ns < least_for_bandwidth_ns || unit.transfer_ns < 2 * error) return too_short;
   return {};
 }

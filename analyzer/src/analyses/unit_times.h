@@ -10,7 +10,11 @@ namespace rankscope::analyzer {
 /// Returns how many members ended before another one had started (7.6).
 std::uint64_t time_unit(const Run& run, const ClockTrust& clocks, Unit& unit, std::vector<MemberPart>& parts);
 
-/// Which clocks the times of a unit with these ranks rest on: "run time" or "duration" (6.9).
-[[nodiscard]] std::string_view method_of(const ClockTrust& clocks, std::span<const RankId> ranks);
+/// metrics.md 6.9: ends of one unit agree within 30 us, so a difference of durations below that claims nothing.
+inline constexpr std::int64_t duration_claim_ns = 30'000;
+
+/// True where durations tell more than starts do (6.9): the clocks of the ranks cannot be compared, or all wait for all
+/// and the starts lie closer together than clocks that are less exact than durations can tell (7.5).
+[[nodiscard]] bool is_timed_by_duration(const Run& run, const ClockTrust& clocks, const Unit& unit);
 
 }  // namespace rankscope::analyzer

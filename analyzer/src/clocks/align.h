@@ -10,7 +10,7 @@
 namespace rankscope::analyzer {
 
 struct Alignment {
-  std::shared_ptr<const Run> moved;  ///< the run in run time; null: nothing had to be moved
+  std::shared_ptr<const Run> moved;  ///< in run time, with groups found by ends; null: the run as it was recorded
   ClockInfo clock;                   ///< method, and the largest error between two ranks that may be compared
   ClockModel model;
   ClocksSection section;

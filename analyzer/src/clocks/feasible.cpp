@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace rankscope::analyzer::clocks {
 namespace {
@@ -51,15 +52,24 @@ bool relax(std::span<const Bound> bounds, std::vector<double>& values) {
   return false;
 }
 
-/// The least that may be added to each clock while the references stay.
-std::vector<double> lowest(std::vector<Bound> bounds, std::span<const Position> positions, bool& possible) {
+/// The least that may be added to each clock while the references stay; nothing if the bounds contradict each other.
+std::optional<std::vector<double>> lowest(std::vector<Bound> bounds, std::span<const Position> positions) {
   for (Bound& bound : bounds) std::swap(bound.from, bound.to);
   std::vector<double> values(positions.size(), unbounded);
   for (std::uint32_t clock = 0; clock < positions.size(); ++clock)
     if (positions[clock].reference == clock) values[clock] = 0;
-  possible = relax(bounds, values);
-  for (double& value : values) value = -value;
+  if (!relax(bounds, values)) return std::nullopt;
+  for (double& value : values) value = std::isfinite(value) ? -value : 0;
   return values;
+}
+
+/// What is to be added to each clock, as little as it takes; nothing if the bounds contradict each other.
+std::optional<std::vector<double>> least_moves(std::span<const Bound> bounds, std::span<const Position> positions) {
+  std::optional<std::vector<double>> moves = lowest({bounds.begin(), bounds.end()}, positions);
+  if (!moves) return std::nullopt;
+  for (double& value : *moves) value = std::max(value, 0.0);
+  if (!relax(bounds, *moves)) return std::nullopt;
+  return moves;
 }
 
 void add_doubt(Position& position) {
@@ -68,19 +78,46 @@ void add_doubt(Position& position) {
     position.doubt.append(position.doubt.empty() ? "" : "; ").append(doubt);
 }
 
+/// The clock that most pairs of bounds which no shift can satisfy have in common; the less exact one of several.
+std::optional<std::uint32_t> most_contradictory(std::span<const Bound> bounds, std::span<const Position> positions) {
+  std::vector<std::size_t> pairs(positions.size());
+  for (std::size_t i = 0; i + 1 < bounds.size(); i += 2) {  // the two bounds of a pair follow each other
+    if (bounds[i].room + bounds[i + 1].room >= 0) continue;
+    for (const std::uint32_t clock : {bounds[i].from, bounds[i].to})
+      if (positions[clock].reference != clock) ++pairs[clock];
+  }
+  std::optional<std::uint32_t> worst;
+  const auto badness = [&](std::uint32_t clock) { return std::pair{pairs[clock], positions[clock].error_ns}; };
+  for (std::uint32_t clock = 0; clock < positions.size(); ++clock)
+    if (pairs[clock] > 0 && (!worst || badness(clock) > badness(*worst))) worst = clock;
+  return worst;
+}
+
+void drop_bounds_of(std::uint32_t clock, std::vector<Bound>& bounds) {
+  std::erase_if(bounds, [clock](const Bound& bound) { return bound.from == clock || bound.to == clock; });
+}
+
+bool any_broken(std::span<const Bound> bounds) {
+  return std::ranges::any_of(bounds, [](const Bound& bound) { return bound.room < 0; });
+}
+
 }  // namespace
 
 void keep_possible(std::span<const Edge> edges, std::vector<Position>& positions) {
-  const std::vector<Bound> bounds = bounds_of(edges, positions);
-  if (std::ranges::all_of(bounds, [](const Bound& bound) { return bound.room >= 0; })) return;
-  bool possible = false;
-  std::vector<double> added = lowest(bounds, positions, possible);
-  for (double& value : added) value = std::max(value, 0.0);
-  possible = possible && relax(bounds, added);
-  for (std::size_t clock = 0; clock < positions.size(); ++clock) {
+  std::vector<Bound> bounds = bounds_of(edges, positions);
+  // What a clock says that is doubted already, or contradicts itself, must not keep the others from being moved.
+  for (std::uint32_t clock = 0; clock < positions.size(); ++clock)
+    if (!positions[clock].doubt.empty()) drop_bounds_of(clock, bounds);
+  while (const auto worst = most_contradictory(bounds, positions)) {
+    add_doubt(positions[*worst]);
+    drop_bounds_of(*worst, bounds);
+  }
+  if (!any_broken(bounds)) return;
+  const std::optional<std::vector<double>> moves = least_moves(bounds, positions);
+  for (std::uint32_t clock = 0; clock < positions.size(); ++clock) {
     Position& position = positions[clock];
-    if (possible && std::abs(added[clock]) <= position.error_ns) {
-      position.map.ahead_fine_ns -= added[clock] * (1 + position.map.rate);
+    if (moves && std::abs((*moves)[clock]) <= position.error_ns) {
+      position.map.ahead_fine_ns -= (*moves)[clock] * (1 + position.map.rate);
       continue;
     }
     const auto is_broken = [&](const Bound& bound) {

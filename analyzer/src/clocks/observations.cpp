@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyses/collectives.h"
 #include "analyses/comm_ops.h"
 #include "analyses/matching.h"
 
@@ -12,15 +13,23 @@ namespace {
 constexpr std::int64_t long_bytes = 4'000'000;
 constexpr std::size_t enough_short_ones = 40;
 
-constexpr std::int64_t farthest_ns = std::int64_t{1} << 60;  // 36 years: differences and sums of two still fit
-
 bool is_usable(const Run& run, const Unit& unit) {
+  if (run.groups()[unit.group.index()].by_ends) return false;  // they would only confirm themselves
   if (unit.sequence == 0 || unit.members.size() < 2 || comm_op(run.text(unit.op)).wait != WaitRule::all) return false;
   return std::ranges::all_of(unit.members, [&](std::uint32_t row) {
     const Collective& part = run.collectives()[row];
     return part.state == CommState::finished && std::abs(ns_of(part.started)) < farthest_ns &&
            std::abs(ns_of(part.finished)) < farthest_ns && part.started <= part.finished;
   });
+}
+
+/// By group: whether an operation has no sequence number, so that which parts are one is a guess.
+std::vector<bool> guessed_groups(const Run& run) {
+  std::vector<bool> guessed(run.groups().size());
+  for (const Collective& part : run.collectives())
+    if (is_shared(run, part) && part.sequence < 0 && !is_point_to_point(run.text(part.op)))
+      guessed[part.group.index()] = true;
+  return guessed;
 }
 
 /// By group: whether it has enough short operations for the long ones to be left out.
@@ -44,9 +53,11 @@ Part part_of(const Run& run, const Collective& collective) {
 Observations observe(const Run& run) {
   MatchedUnits matched = match_units(run);
   std::erase_if(matched.units, [&](const Unit& unit) { return !is_usable(run, unit); });
-  const std::vector<bool> enough = groups_with_short_ones(run, matched.units);
   Observations all;
-  all.by_call_order = matched.by_call_order;
+  const std::vector<bool> guessed = guessed_groups(run);
+  const auto lost = std::erase_if(matched.units, [&](const Unit& unit) { return guessed[unit.group.index()]; });
+  all.only_guessed = lost > 0 && matched.units.empty();
+  const std::vector<bool> enough = groups_with_short_ones(run, matched.units);
   for (const Unit& unit : matched.units) {
     if (unit.bytes > long_bytes && enough[unit.group.index()]) continue;
     for (const std::uint32_t row : unit.members) all.parts.push_back(part_of(run, run.collectives()[row]));

@@ -9,6 +9,9 @@
 
 namespace rankscope::analyzer::clocks {
 
+/// 36 years: differences and sums of two such times still fit. No clock shows more.
+inline constexpr std::int64_t farthest_ns = std::int64_t{1} << 60;
+
 /// One rank's part of an operation.
 struct Part {
   std::uint32_t rank_row = 0;  ///< in Run::ranks()
@@ -21,7 +24,7 @@ struct Part {
 struct Observations {
   std::vector<Part> parts;
   std::vector<std::size_t> firsts{0};
-  bool by_call_order = false;  ///< sequence numbers are missing: whether they are the same operations is a guess
+  bool only_guessed = false;  ///< nothing is here because sequence numbers are missing: which parts are one is a guess
 
   [[nodiscard]] std::size_t units() const { return firsts.size() - 1; }
   [[nodiscard]] std::span<const Part> unit(std::size_t k) const {
@@ -30,7 +33,7 @@ struct Observations {
 };
 
 /// Left out: first operations (they set up connections), those that some rank did not finish, long ones where there
-/// are enough short ones, and times that no clock shows.
+/// are enough short ones, times that no clock shows, and groups that lack sequence numbers.
 [[nodiscard]] Observations observe(const Run& run);
 
 }  // namespace rankscope::analyzer::clocks

@@ -15,13 +15,14 @@ namespace rankscope::analyzer::clocks {
 [[nodiscard]] std::vector<std::vector<ClockResidual>> residuals_of(const Observations& all, const Domains& domains,
                                                                    std::span<const ClockMap> maps);
 
-/// Per rank, in rows of Run::ranks(): how much later its ends are than the median of its clock's, in the median of the
-/// operations that several ranks of the clock took part in, by the times of a device. Nothing below `least_units`.
+/// Of one rank: how much later its ends are than the median of its clock's, in the median of the operations in which
+/// devices of several ranks of the clock took part.
 struct RankResidual {
   std::size_t units = 0;
   double late_ns = 0;
   double sigma_ns = 0;
 };
+/// Parallel to Run::ranks(); of a rank without such operations all is 0.
 [[nodiscard]] std::vector<RankResidual> rank_residuals(const Observations& all, const Domains& domains);
 
 }  // namespace rankscope::analyzer::clocks

@@ -12,8 +12,6 @@ namespace rankscope::analyzer::clocks {
 namespace {
 
 constexpr double timer_noise_ns = 1000;  // metrics.md 7.3: no edge is better than that
-constexpr double farthest_ns = 1e18;
-constexpr std::size_t most_doubts = 3;
 
 /// Everything known about the edges, by clock.
 class Network {
@@ -53,7 +51,8 @@ void place_coarsely(const Network& network, std::vector<Position>& positions) {
         if (placed[to]) continue;
         const std::int64_t step = network.a(i) == from ? network.estimate(i).ahead_ns : -network.estimate(i).ahead_ns;
         const nanoseconds ahead = positions[from].map.ahead + nanoseconds{step};
-        if (std::abs(static_cast<double>(ahead.count())) > farthest_ns) continue;  // no clock is 30 years off
+        if (std::abs(static_cast<double>(ahead.count())) > static_cast<double>(farthest_ns))
+          continue;  // nor is any so far off
         positions[to].reference = first;
         positions[to].map.ahead = ahead;
         placed[to] = true;
@@ -117,8 +116,13 @@ Leftovers place_finely(const Network& network, std::vector<Position>& positions)
   return leftovers;
 }
 
-/// Errors add up along the edges between a clock and its reference; of several ways the best one counts.
-void add_errors(const Network& network, std::span<const double> errors, std::vector<Position>& positions) {
+constexpr std::size_t no_edge = SIZE_MAX;
+
+/// Errors add up along the edges between a clock and its reference; of several ways the best one counts. Returns the
+/// last edge of that way by clock.
+std::vector<std::size_t> add_errors(const Network& network, std::span<const double> errors,
+                                    std::vector<Position>& positions) {
+  std::vector<std::size_t> last_edges(positions.size(), no_edge);
   constexpr double unreached = std::numeric_limits<double>::infinity();
   using Reached = std::pair<double, std::uint32_t>;
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
@@ -134,12 +138,25 @@ void add_errors(const Network& network, std::span<const double> errors, std::vec
       const std::uint32_t to = network.other(i, from);
       if (!is_inside(network, positions, i) || error + errors[i] >= positions[to].error_ns) continue;
       positions[to].error_ns = error + errors[i];
+      last_edges[to] = i;
       open.emplace(positions[to].error_ns, to);
     }
   }
+  return last_edges;
 }
 
-void describe(const Network& network, std::vector<Position>& positions) {
+/// Errors only grow along a way, so that what lies behind a clock that is too far off is, too.
+void refuse_too_far(std::vector<Position>& positions) {
+  for (std::uint32_t clock = 0; clock < positions.size(); ++clock) {
+    if (positions[clock].error_ns < useless_error_ns) continue;
+    positions[clock].reference = clock;
+    positions[clock].map = {};
+    positions[clock].error_ns = 0;
+    positions[clock].too_far = true;
+  }
+}
+
+void describe(const Network& network, std::span<const std::size_t> last_edges, std::vector<Position>& positions) {
   for (std::size_t i = 0; i < network.size(); ++i) {
     const EdgeEstimate& edge = network.estimate(i);
     for (const std::uint32_t clock : {network.a(i), network.b(i)}) {
@@ -147,15 +164,17 @@ void describe(const Network& network, std::vector<Position>& positions) {
       positions[clock].units = std::max(positions[clock].units, edge.units);
       positions[clock].rate_known = positions[clock].rate_known || edge.rate_known;
     }
-    // What is doubtful in a pair is told of the later one; the reference is measured against nothing.
-    std::string& doubt = positions[network.b(i)].doubt;
-    const bool has_room = std::ranges::count(doubt, ';') + 1 < static_cast<std::ptrdiff_t>(most_doubts);
-    if (edge.doubt.empty() || !has_room || doubt.find(edge.doubt) != std::string::npos) continue;
-    doubt.append(doubt.empty() ? "" : "; ").append(edge.doubt);
   }
+  // A pair is doubtful if one of its clocks is, which other pairs tell: only that counts which the position rests on.
+  for (std::size_t clock = 0; clock < positions.size(); ++clock)
+    if (last_edges[clock] != no_edge) positions[clock].doubt = network.estimate(last_edges[clock]).doubt;
 }
 
 }  // namespace
+
+double error_over(const EdgeEstimate& edge, const Shown& a, const Shown& b) {
+  return edge.error_ns(std::min(a.begin_ns, b.begin_ns - edge.ahead_ns), std::max(a.end_ns, b.end_ns - edge.ahead_ns));
+}
 
 std::vector<Position> solve(std::span<const Edge> edges, std::span<const Measured> measured,
                             std::span<const Shown> shown) {
@@ -165,15 +184,10 @@ std::vector<Position> solve(std::span<const Edge> edges, std::span<const Measure
   const std::vector<std::int64_t> middle = middles(network, positions);
   for (Position& position : positions) position.map.pivot = at(middle[position.reference]) + position.map.ahead;
   std::vector<double> errors = place_finely(network, positions);
-  for (std::size_t i = 0; i < network.size(); ++i) {
-    const EdgeEstimate& edge = network.estimate(i);
-    const Shown& a = shown[network.a(i)];
-    const Shown& b = shown[network.b(i)];
-    errors[i] +=
-        edge.error_ns(std::min(a.begin_ns, b.begin_ns - edge.ahead_ns), std::max(a.end_ns, b.end_ns - edge.ahead_ns));
-  }
-  add_errors(network, errors, positions);
-  describe(network, positions);
+  for (std::size_t i = 0; i < network.size(); ++i)
+    errors[i] += error_over(network.estimate(i), shown[network.a(i)], shown[network.b(i)]);
+  describe(network, add_errors(network, errors, positions), positions);
+  refuse_too_far(positions);
   return positions;
 }
 

@@ -26,7 +26,8 @@ struct Position {
   double sigma_ns = 0;          ///< the largest of its edges
   std::size_t units = 0;        ///< the most of its edges
   bool rate_known = false;
-  std::string doubt;
+  bool too_far = false;  ///< connected, but not to within `useless_error_ns`: it is its own reference
+  std::string doubt;     ///< of the edges that its position rests on
 };
 
 /// An edge that can be used, with its place among all edges.
@@ -35,8 +36,11 @@ struct Measured {
   EdgeEstimate estimate;
 };
 
-/// What is as far off as wall clocks are tells nothing; the reason goes to the clock's doubt.
+/// What is as far off as wall clocks are tells nothing, be it of one pair or along several.
 inline constexpr double useless_error_ns = 10e6;
+
+/// Largest error of an edge while either of its clocks was read.
+[[nodiscard]] double error_over(const EdgeEstimate& edge, const Shown& a, const Shown& b);
 
 [[nodiscard]] std::vector<Position> solve(std::span<const Edge> edges, std::span<const Measured> measured,
                                           std::span<const Shown> shown);

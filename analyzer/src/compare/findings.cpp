@@ -8,17 +8,30 @@
 namespace rankscope::analyzer {
 namespace {
 
-bool holds(const std::vector<Finding>& findings, const Finding& wanted) {
-  return std::ranges::any_of(findings, [&wanted](const Finding& finding) {
-    return std::tie(finding.id, finding.rank) == std::tie(wanted.id, wanted.rank);
-  });
+bool is_same(const Finding& a, const Finding& b) {
+  return std::tie(a.id, a.rank, a.subject) == std::tie(b.id, b.rank, b.subject);
+}
+
+std::vector<Finding>::const_iterator find(const std::vector<Finding>& findings, const Finding& wanted) {
+  return std::ranges::find_if(findings, [&wanted](const Finding& finding) { return is_same(finding, wanted); });
 }
 
 std::vector<Finding> without(const std::vector<Finding>& findings, const std::vector<Finding>& others) {
   std::vector<Finding> left;
   std::ranges::copy_if(findings, std::back_inserter(left),
-                       [&others](const Finding& finding) { return !holds(others, finding); });
+                       [&others](const Finding& finding) { return find(others, finding) == others.end(); });
   return left;
+}
+
+/// Both lists begin with the worst, so that of several findings about one subject that one is compared.
+std::vector<RisenFinding> risen(const std::vector<Finding>& before, const std::vector<Finding>& now) {
+  std::vector<RisenFinding> worse;
+  for (auto finding = now.begin(); finding != now.end(); ++finding) {
+    const auto old = find(before, *finding);
+    if (old != before.end() && find(now, *finding) == finding && finding->severity > old->severity)
+      worse.push_back({old->severity, *finding});
+  }
+  return worse;
 }
 
 }  // namespace
@@ -32,6 +45,7 @@ ComparedFindings compare_findings(const RunDigest& a, const RunDigest& b) {
     }
   result.came = without(*b.report.findings, *a.report.findings);
   result.went = without(*a.report.findings, *b.report.findings);
+  result.risen = risen(*a.report.findings, *b.report.findings);
   result.in_both = static_cast<std::int64_t>(b.report.findings->size() - result.came.size());
   return result;
 }

@@ -127,8 +127,9 @@ class KeyComparer {
     }
     std::vector<NameSum> sums;
     if (has_steps_) sums = sums_by_name(pairs_);
+    const std::size_t keys = large.size();
     take_sums(sums, large, chances);
-    choose(std::move(large), chances);
+    choose(std::move(large), chances, keys);
     list_sums_of_one_side();
     drop_sums_told_by_keys();
     if (has_steps_) note_below(sums);
@@ -181,12 +182,24 @@ class KeyComparer {
     return change;
   }
 
-  /// Sums over the grids or inputs of a name that take enough time.
+  /// True if one key of the name, of those that are large, changed as the whole name did, to within 1 % of a step.
+  [[nodiscard]] bool is_told_by_one_key(const KeyChange& sum, std::span<const KeyChange> keys) const {
+    return std::ranges::any_of(keys, [&](const KeyChange& key) {
+      return of_one_name(key.key, sum.key) &&
+             std::abs(key.a_ns.value_or(0) - sum.a_ns.value_or(0)) < result_.least_change_ns &&
+             std::abs(key.b_ns.value_or(0) - sum.b_ns.value_or(0)) < result_.least_change_ns;
+    });
+  }
+
+  /// Sums over the grids or inputs of a name that take enough time, and that are not nearly one of their keys: that
+  /// would be tested twice.
   void take_sums(const std::vector<NameSum>& sums, std::vector<KeyChange>& large, std::vector<double>& chances) {
+    const std::size_t keys = large.size();
     for (const NameSum& sum : sums) {
       KeyChange change = change_of(sum.pair());
       change.keys = sum.keys;
       if (change.longest_ns() < result_.least_change_ns) continue;
+      if (is_told_by_one_key(change, std::span{large}.first(keys))) continue;
       if (!sum.a || !sum.b) {
         sums_of_one_side_.push_back(std::move(change));
         continue;
@@ -209,8 +222,9 @@ class KeyComparer {
   void list_sums_of_one_side() {
     for (KeyChange& sum : sums_of_one_side_) {
       auto& rows = sum.count_a == 0 ? result_.appeared : result_.gone;
-      if (std::ranges::none_of(rows, [&](const KeyChange& row) { return of_one_name(row.key, sum.key); }))
-        rows.push_back(std::move(sum));
+      if (std::ranges::any_of(rows, [&](const KeyChange& row) { return of_one_name(row.key, sum.key); })) continue;
+      (sum.count_a == 0 ? result_.small_appeared : result_.small_gone) -= sum.keys;
+      rows.push_back(std::move(sum));
     }
   }
 
@@ -259,14 +273,15 @@ class KeyComparer {
     return mann_whitney(per_rank(*pair.a, steps_a_, ranks_a_), per_rank(*pair.b, steps_b_, ranks_b_)).p;
   }
 
-  /// `chances` is parallel to `large`, or empty where there are too few steps to test.
-  void choose(std::vector<KeyChange> large, const std::vector<double>& chances) {
+  /// `chances` is parallel to `large`, or empty where there are too few steps to test. The first `keys` are keys, which
+  /// alone are counted; the others are sums of them.
+  void choose(std::vector<KeyChange> large, const std::vector<double>& chances, std::size_t keys) {
     const std::vector<double> adjusted = adjusted_for_many(chances);
-    result_.tested = static_cast<std::int64_t>(adjusted.size());
+    result_.tested = static_cast<std::int64_t>(std::min(adjusted.size(), keys));
     for (std::size_t i = 0; i < large.size(); ++i) {
       if (std::abs(large[i].change_ns()) < result_.least_change_ns) continue;
       if (!adjusted.empty() && adjusted[i] > false_share) {
-        ++result_.maybe_chance;
+        if (i < keys) ++result_.maybe_chance;
         continue;
       }
       if (!adjusted.empty()) large[i].q = adjusted[i];

@@ -33,6 +33,7 @@ std::string process_title(const Run& run, const Process& process) {
   if (stands_for_its_rank(run, process)) {
     return format("rank {}{}", process.rank.value, host.empty() ? "" : format(" ({})", host));
   }
+  if (process.pid == Process::no_pid) return std::string{program};
   const auto place = host.empty() ? format("pid {}", process.pid) : format("pid {} on {}", process.pid, host);
   if (process.rank.is_set()) return format("rank {}: {} ({})", process.rank.value, program, place);
   return format("{} ({})", program.empty() ? "process" : program, place);

@@ -82,11 +82,6 @@ class Aligning {
   std::size_t in_units_ = 0;
 };
 
-void number_by_order(ByRank& ranks) {
-  for (auto& [rank, rows] : ranks)
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i]->sequence = static_cast<std::int64_t>(i);
-}
-
 bool equal_counts(const ByRank& ranks) {
   return std::ranges::all_of(ranks,
                              [&](const auto& rank) { return rank.second.size() == ranks.begin()->second.size(); });
@@ -153,10 +148,8 @@ void Grouping::group_communicators() {
     const GroupId group = builder_.add_group(format("communicator {:#x}", communicator), members);
     for (const auto& [rank, own] : all)
       for (CommRow* row : own) row->group = group;
-    if (clocks_ == ClockReach::all_processes)
-      Aligning(collectives).run();
-    else if (equal_counts(collectives))
-      number_by_order(collectives);
+    // Without a common clock they stay without numbers: their order is a guess that no clock may be set by.
+    if (clocks_ == ClockReach::all_processes) Aligning(collectives).run();
   }
 }
 
@@ -194,12 +187,10 @@ void Grouping::group_by_guess() {
       count += rows.size();
     }
     std::size_t in_units = 0;
-    if (clocks_ == ClockReach::all_processes) {
+    if (clocks_ == ClockReach::all_processes)
       in_units = Aligning(ranks).run();
-    } else if (equal_counts(ranks)) {
-      number_by_order(ranks);
-      in_units = count;
-    }
+    else if (equal_counts(ranks))
+      in_units = count;  // matched by their order, without numbers
     const bool trusted = static_cast<double>(in_units) >= fewest_in_units * static_cast<double>(count);
     const GroupId group = trusted ? builder_.add_group(guessed_name(key.second, key.first), members) : GroupId{};
     for (const auto& [rank, rows] : ranks)

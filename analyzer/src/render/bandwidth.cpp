@@ -1,6 +1,7 @@
 #include "render/bandwidth.h"
 
 #include <algorithm>
+#include <span>
 
 #include "analyses/slow_path_words.h"
 #include "rankscope/core/format.h"
@@ -118,12 +119,16 @@ void add_bandwidth(Page& page, const Report& report, const ReportOptions& option
     add_left_out(page, left_out(section.rows.size(), options.top));
     for (const std::string& note : bandwidth_notes(section)) page.paragraph(note, Tone::faint);
   }
-  for (const std::string& note : slow_path_notes(section)) page.paragraph(note, Tone::warning);
+  const std::vector<std::string> slow = slow_path_notes(section);
+  for (const std::string& note : std::span{slow}.first(std::min(slow.size(), options.top)))
+    page.paragraph(note, Tone::warning);
+  add_left_out(page, left_out(slow.size(), options.top));
   if (section.traffic.empty()) return;
   page.blank();
-  if (report.ranks.size() <= widest_matrix) {
+  const RankMatrix matrix = rank_matrix(traffic_cells(section), widest_matrix);
+  if (report.ranks.size() <= widest_matrix && matrix.left_out == 0) {
     page.paragraph("Bytes sent from rank (rows) to rank (columns):", Tone::faint);
-    page.table(table_of(rank_matrix(traffic_cells(section), widest_matrix), "from rank", bytes_text));
+    page.table(table_of(matrix, "from rank", bytes_text));
   } else {
     page.paragraph("Bytes sent from rank to rank, the most first:", Tone::faint);
     page.table(traffic_table(section, options.top));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyses/counted_windows.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/noted_table.h"
@@ -89,6 +90,7 @@ Table blame_group_table(const BlameSection& section, std::size_t most) {
                {"count"},
                {"ms"},
                {"share"},
+               {"with slack"},
                {"mostly for"},
                {"of it"}},
               {}};
@@ -98,6 +100,7 @@ Table blame_group_table(const BlameSection& section, std::size_t most) {
                           {means.count(group.count)},
                           {means.ms(group.ns)},
                           {share_text(group.ns, section.total_ns)},
+                          {section.with_slack_ns ? share_text(group.with_slack_ns, group.ns) : "–"},
                           {group.most_awaited.is_set() ? format("rank {}", group.most_awaited.value) : "–"},
                           {share_text(group.most_awaited_ns, group.ns)}});
   return table;
@@ -123,14 +126,39 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
       "Cost: waiting charged to the rank where the delay began; passed on: part of it, of ranks that were late only "
       "because they had waited themselves. Fixing a rank gives back so much or less.");
   if (section.unknown_ns > 0)
-    notes.push_back(format("{} of the waiting cannot be charged: the clocks do not tell who was later.",
-                           share_text(section.unknown_ns, section.total_ns)));
+    notes.push_back(format(
+        "{} of the waiting cannot be charged: the clocks do not tell who was later, or it came from operations with "
+        "ranks that were not recorded.",
+        share_text(section.unknown_ns, section.total_ns)));
   if (section.partial_ns > 0)
     notes.push_back(format("Beside it {} in operations with ranks that were not recorded and may have been later.",
                            duration_text(section.partial_ns)));
+  if (section.with_slack_ns && *section.with_slack_ns > 0)
+    notes.push_back(
+        format("{} of the waiting is in operations that could have ended later without making a step "
+               "longer: it costs nothing now.",
+               share_text(*section.with_slack_ns, section.total_ns)));
   if (section.method != "run time")
     notes.emplace_back("Where clocks cannot be compared, the rank with the shortest part is taken to be the last.");
   return notes;
+}
+
+/// "Hardly any" only where it can be told.
+std::string little_waiting_text(const Report& report) {
+  const BlameSection& section = *report.blame;
+  std::int64_t unsplit = 0;
+  if (report.rank_rows)
+    for (const RankRow* row : rows_to_sum(*report.rank_rows))
+      unsplit += row->total.exposed_comm_ns - row->total.exposed_wait_ns - row->total.exposed_transfer_ns;
+  const std::int64_t unknown = unsplit + section.partial_ns;
+  const double share =
+      section.window_ns > 0 ? static_cast<double>(unknown) / static_cast<double>(section.window_ns) : 0;
+  if (share < little_waiting)
+    return format("The ranks hardly wait for each other: {} of their time.", percent_text(waiting_share(section)));
+  return format(
+      "Known waiting is {} of the ranks' time; of {} more it cannot be told whether it was waiting or moving data, or "
+      "ranks took part that were not recorded.",
+      percent_text(waiting_share(section)), percent_text(share));
 }
 
 void add_blame(Page& page, const Report& report, const ReportOptions& options) {
@@ -138,12 +166,7 @@ void add_blame(Page& page, const Report& report, const ReportOptions& options) {
   const BlameSection& section = *report.blame;
   page.heading("WHO MADE OTHERS WAIT", blame_explanation(section));
   if (waiting_share(section) < little_waiting) {
-    page.paragraph(format("The ranks hardly wait for each other: {} of their time{}.",
-                          percent_text(waiting_share(section)),
-                          section.partial_ns == 0 ? ""
-                                                  : format("; beside it {} in operations with ranks that were not "
-                                                           "recorded",
-                                                           duration_text(section.partial_ns))));
+    page.paragraph(little_waiting_text(report));
     return;
   }
   page.table(blame_table(section, options.top));

@@ -23,6 +23,9 @@ inline constexpr double little_waiting = 0.005;
 /// "of 3.30 s that ranks waited ..."
 [[nodiscard]] std::string blame_explanation(const BlameSection& section);
 
+/// What is said where hardly any waiting is known.
+[[nodiscard]] std::string little_waiting_text(const Report& report);
+
 void add_blame(Page& page, const Report& report, const ReportOptions& options);
 
 }  // namespace rankscope::analyzer

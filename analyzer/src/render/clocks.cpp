@@ -22,15 +22,17 @@ std::string drift_text(const ClockRow& clock) {
 }
 
 std::string apart_text(const ClocksSection& section) {
+  if (section.assumed_shared) return {};
   std::vector<const ClockRow*> moved;
   for (const ClockRow& clock : section.clocks)
     if (clock.aligned && clock.name != clock.reference) moved.push_back(&clock);
   if (moved.empty()) return {};
   const ClockRow& first =
       **std::ranges::max_element(moved, {}, [](const ClockRow* clock) { return std::abs(clock->ahead_ns); });
-  std::string text = format("{} set by the ends of operations that all wait for: {}{} was {} of {}",
-                            counted(section.clocks.size(), "clock"), moved.size() > 1 ? "at most, " : "",
-                            printable(first.name), ahead_text(first), printable(first.reference));
+  std::string text =
+      format("{} set by the ends of operations that all wait for: {}{} was {} of {}",
+             counted(std::ranges::count_if(section.clocks, &ClockRow::aligned), "clock"),
+             moved.size() > 1 ? "at most, " : "", printable(first.name), ahead_text(first), printable(first.reference));
   if (first.drift_known) text += format(" and gained {:+.2f} ppm", first.drift_ppm);
   return text + format(" ({}).", counted(first.units, "operation"));
 }
@@ -54,7 +56,9 @@ std::vector<ClockLine> clock_lines(const Report& report) {
                      Tone::warning});
   }
   if (doubts > most_doubts)
-    lines.push_back({format("{} more clocks are doubtful.", doubts - most_doubts), Tone::warning});
+    lines.push_back({format("{} {} doubtful.", counted(doubts - most_doubts, "more clock"),
+                            doubts - most_doubts == 1 ? "is" : "are"),
+                     Tone::warning});
   for (const std::string& note : section.notes) lines.push_back({printable(note), Tone::warning});
   return lines;
 }
@@ -82,7 +86,8 @@ Table clock_table(const ClocksSection& section, std::size_t limit) {
     std::vector<Cell> cells{{printable(clock->name)}, {format("{}", clock->ranks.size())}};
     if (!clock->aligned) {
       for (int i = 0; i < 6; ++i) cells.push_back({"-", Tone::faint});
-      cells.push_back({"not aligned", Tone::warning});
+      const std::string why = clock->why_apart.empty() ? std::string{} : ": " + printable(clock->why_apart);
+      cells.push_back({"not aligned" + why, Tone::warning});
     } else if (clock->name == clock->reference) {
       cells.push_back({"the others", Tone::faint});
       for (int i = 0; i < 2; ++i) cells.push_back({"-", Tone::faint});

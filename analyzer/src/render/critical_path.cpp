@@ -20,7 +20,9 @@ std::string rank_words(const CriticalPathSection& path, std::size_t most) {
   std::string words;
   std::int64_t rest = path.length_ns;
   for (const PathOfRank& rank : std::span{path.ranks}.first(std::min(most, path.ranks.size()))) {
-    words += format("{}rank {} {}", words.empty() ? "" : ", ", rank.rank.value, share_text(rank.ns, path.length_ns));
+    words += format("{}{} {}", words.empty() ? "" : ", ",
+                    rank.rank.is_set() ? format("rank {}", rank.rank.value) : "ranks without these steps",
+                    share_text(rank.ns, path.length_ns));
     rest -= rank.ns;
   }
   if (path.ranks.size() > most)

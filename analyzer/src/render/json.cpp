@@ -264,10 +264,16 @@ Json instance_json(const Unit& unit, const Run& run) {
   return out;
 }
 
+Json unmatched_json(const UnmatchedParts& parts) {
+  return {{"why", parts.why},     {"group", parts.group},     {"op", parts.op},
+          {"count", parts.count}, {"rank", parts.rank.value}, {"first_ns", ns_of(parts.first)}};
+}
+
 Json collectives_json(const CollectivesSection& section, const Run& run, const ReportOptions& options) {
   Json out;
   out["matched"] = section.matched;
   out["unmatched"] = section.unmatched;
+  out["unmatched_parts"] = list_json(section.unmatched_parts, unmatched_json);
   out["key"] = section.key;
   out["groups"] = list_json(section.groups, group_json);
   if (!options.instances) return out;
@@ -286,7 +292,8 @@ Json straggler_json(const Straggler& row) {
            {"severity", name_of(row.severity)},
            {"slowdown", rounded(row.slowdown, 4)},
            {"lag_ns_per_step", row.lag_ns_per_step},
-           {"gain_ns_per_step", row.gain_ns_per_step}};
+           {"gain_ns_per_step", row.gain_ns_per_step},
+           {"gain_method", row.gain_replayed ? "replay" : "measured"}};
   if (row.since_step) out["since_step"] = *row.since_step;
   if (row.until_step) out["until_step"] = *row.until_step;
   if (row.step_ns_while_slow > 0) {
@@ -297,6 +304,19 @@ Json straggler_json(const Straggler& row) {
   return out;
 }
 
+Json last_arrivals_json(const LastArrivals& arrivals) {
+  Json out{{"counted", arrivals.counted}, {"what", arrivals.by_operation ? "operations" : "steps"}};
+  std::int64_t told = 0;
+  out["ranks"] = Json::object();
+  for (const auto& [rank, times] : arrivals.ranks) {
+    out["ranks"][std::to_string(rank.value)] = times;
+    told += times;
+  }
+  out["not_told"] = arrivals.counted - told;
+  out["certainty"] = name_of(arrivals.certainty);
+  return out;
+}
+
 /// What the list of stragglers rests on; `[]` means more or less depending on it.
 Json straggler_basis_json(const StragglersSection& section) {
   Why why;
@@ -304,6 +324,7 @@ Json straggler_basis_json(const StragglersSection& section) {
   out["compared"] = section.compared;
   out["smallest_detectable"] = section.smallest_detectable ? rounded(*section.smallest_detectable, 4)
                                                            : why.null("smallest_detectable", "too few ranks or steps");
+  out["last_arrivals"] = last_arrivals_json(section.last_arrivals);
   out["cannot_tell"] = section.cannot_tell.empty() ? Json(nullptr) : Json(section.cannot_tell);
   std::move(why).attach(out);
   return out;

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_cells = 4'096;
 
 void add_speed(Json& out, const std::string& name, const std::optional<double>& gbps, const std::string& why) {
-  out[name] = gbps ? rounded(*gbps, 4) : Json(nullptr);
+  out[name] = gbps ? rounded(*gbps, *gbps < 0.1 ? 9 : 4) : Json(nullptr);  // a few bytes are measured, too
   if (!gbps) out["why"][name] = why;
 }
 

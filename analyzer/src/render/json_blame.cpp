@@ -26,8 +26,9 @@ Json row_json(const BlameRow& row) {
           {"marginal_ns", row.marginal_ns}};
 }
 
-Json group_json(const BlameGroup& group) {
+Json group_json(const BlameSection& section, const BlameGroup& group) {
   Json out{{"group", group.group}, {"op", group.op}, {"count", group.count}, {"ns", group.ns}};
+  if (section.with_slack_ns) out["with_slack_ns"] = group.with_slack_ns;
   out["most_awaited"] = group.most_awaited.is_set() ? Json(group.most_awaited.value) : Json(nullptr);
   out["most_awaited_ns"] = group.most_awaited_ns;
   if (!group.most_awaited.is_set()) out["why"]["most_awaited"] = "below the clock error";
@@ -42,10 +43,12 @@ nlohmann::ordered_json blame_json(const BlameSection& section) {
            {"partial_ns", section.partial_ns},
            {"window_ns", section.window_ns},
            {"method", section.method}};
+  out["with_slack_ns"] = section.with_slack_ns ? Json(*section.with_slack_ns) : Json(nullptr);
+  if (!section.with_slack_ns) out["why"]["with_slack_ns"] = section.with_slack_ns.error().why;
   out["ranks"] = Json::array();
   for (const BlameRow& row : section.rows) out["ranks"].push_back(row_json(row));
   out["groups"] = Json::array();
-  for (const BlameGroup& group : section.groups) out["groups"].push_back(group_json(group));
+  for (const BlameGroup& group : section.groups) out["groups"].push_back(group_json(section, group));
   out["pairs"] = Json::array();
   const std::size_t shown = std::min(section.pairs.size(), most_pairs);
   for (const WaitingPair& pair : std::span{section.pairs}.first(shown))

@@ -74,8 +74,16 @@ nlohmann::ordered_json what_if_json(const WhatIfSection& section) {
   out["ranks_left_out"] = section.ranks_left_out;
   out["kind_slowdowns"] = Json::object();
   for (const KindSlowdown& kind : section.kinds) out["kind_slowdowns"][kind.kind] = rounded(kind.slowdown, 6);
+  for (const auto& [key, list] :
+       {std::pair{"operation_slowdowns", &section.operations}, {"host_slowdowns", &section.hosts}}) {
+    out[key] = Json::object();
+    for (const NamedSlowdown& one : *list) out[key][one.name] = rounded(one.slowdown, 6);
+  }
   out["few_ranks"] = section.few_ranks ? rounded(*section.few_ranks, 6) : Json(nullptr);
-  if (!section.few_ranks) out["why"]["few_ranks"] = "unevenness costs less than 3 %";
+  if (section.few_ranks_added) out["few_ranks_added"] = rounded(*section.few_ranks_added, 6);
+  if (section.last_stage) out["last_stage"] = rounded(*section.last_stage, 6);
+  if (!section.few_ranks)
+    out["why"]["few_ranks"] = section.ranks.empty() ? "there is one rank" : "unevenness costs less than 3 %";
   out["step_slowdowns"] = Json::array();
   for (const double slowdown : section.step_slowdowns) out["step_slowdowns"].push_back(rounded(slowdown, 6));
   if (!section.doubts.empty()) out["doubts"] = section.doubts;

@@ -2,12 +2,16 @@
 
 #include <span>
 
+#include "analyses/pipeline_words.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
+#include "render/worker_grid.h"
 #include "units.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+constexpr std::size_t widest_grid = 12;
 
 std::string ms_text(std::int64_t ns) { return format("{:.2f}", static_cast<double>(ns) / 1e6); }
 
@@ -27,14 +31,6 @@ std::string bubble_text(const PipelineSection& section) {
     return format("{}. What the schedule needs cannot be told: {}.", measured, section.bubble_theory.why);
   return format("{}; the schedule needs {} ({:+.1f} points).", measured, percent_text(*section.bubble_theory.value),
                 100 * *section.above_theory());
-}
-
-std::string parts_text(const PipelineParts& parts) {
-  std::string text = format("{} per step = {} work + {} bubble of the schedule", duration_text(parts.length_ns),
-                            duration_text(parts.work_ns), duration_text(parts.bubble_ns));
-  if (parts.why_no_imbalance.empty()) text += format(" + {} uneven stages", duration_text(parts.imbalance_ns));
-  return text + format(" {} {} excess (transfers, slow ranks, hosts).", parts.excess_ns < 0 ? "-" : "+",
-                       duration_text(parts.excess_ns < 0 ? -parts.excess_ns : parts.excess_ns));
 }
 
 std::string owner_text(const PipelineSection& section) {
@@ -69,7 +65,8 @@ std::vector<std::string> pipeline_lines(const PipelineSection& section) {
                                    : format("Unknown schedule ({}): {}.", section.why_unknown, shape_text(section)));
   if (!section.note.empty()) lines.push_back(section.note + ".");
   lines.push_back(bubble_text(section));
-  if (section.parts) lines.push_back(parts_text(*section.parts));
+  if (section.parts)
+    lines.push_back(format("{} per step = {}.", duration_text(section.parts->length_ns), parts_text(*section.parts)));
   if (std::string owner = owner_text(section); !owner.empty()) lines.push_back(std::move(owner));
   return lines;
 }
@@ -107,6 +104,13 @@ void add_pipeline(Page& page, const Report& report, const ReportOptions& options
   page.table(noted.table);
   add_left_out(page, noted.left_out);
   for (const std::string& note : noted.notes) page.paragraph(note, Tone::faint);
+  const WorkerGrid grid = worker_grid(*report.pipeline, options.top);
+  if (grid.ranks.empty() || grid.ranks.front().size() > widest_grid) return;
+  page.blank();
+  page.paragraph("Work of each rank in ms per step, pipelines side by side (rows) × places:", Tone::faint);
+  page.table(table_of(grid));
+  if (grid.pipelines_left_out > 0)
+    page.paragraph(format("{} more, nearer to the median.", counted(grid.pipelines_left_out, "pipeline")), Tone::faint);
 }
 
 }  // namespace rankscope::analyzer

@@ -1,6 +1,7 @@
 #include "render/rank_matrix.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "rankscope/core/format.h"
@@ -37,7 +38,8 @@ RankMatrix rank_matrix(std::span<const RankCell> cells, std::size_t most_ranks) 
     const auto row = std::ranges::lower_bound(matrix.rows, cell.row);
     const auto column = std::ranges::lower_bound(matrix.columns, cell.column);
     if (row == matrix.rows.end() || *row != cell.row || column == matrix.columns.end() || *column != cell.column) {
-      matrix.left_out += cell.amount;
+      if (__builtin_add_overflow(matrix.left_out, cell.amount, &matrix.left_out))
+        matrix.left_out = std::numeric_limits<std::int64_t>::max();
       continue;
     }
     matrix.amounts[static_cast<std::size_t>(row - matrix.rows.begin())]

@@ -52,8 +52,8 @@ NotedTable predicted_table(const ScaleAnswer& answer) {
   NotedTable noted{"Predicted", format("from the run of {}", counted(answer.measured.back().ranks, "rank")),
                    Table{{{"ranks"},
                           {"step ms"},
-                          {"at least"},
-                          {"at most"},
+                          {"low"},
+                          {"high"},
                           {"efficiency"},
                           {"lost to communication"},
                           {"to noise"},
@@ -69,7 +69,8 @@ NotedTable predicted_table(const ScaleAnswer& answer) {
          {share(step.lost_to_comm)},
          {share(step.lost_to_noise)},
          {step.low_confidence ? "low" : "usual", step.low_confidence ? Tone::warning : Tone::plain}});
-  noted.notes = answer.notes;
+  noted.notes.emplace_back("Low and high: 5 of 100 draws are below, 5 above; both at least 5 % from the median.");
+  noted.notes.insert(noted.notes.end(), answer.notes.begin(), answer.notes.end());
   if (std::ranges::any_of(answer.predicted, &ScaledStep::low_confidence))
     noted.notes.emplace_back("Low confidence: more than 4 times the measured ranks.");
   return noted;
@@ -193,6 +194,8 @@ std::string render_scale_json(const ScaleAnswer& answer) {
                                       {"lost_to_noise", rounded(step.lost_to_noise, 6)},
                                       {"low_confidence", step.low_confidence}});
   }
+  out["replay_error"] = rounded(answer.replay_error, 6);
+  out["model_error"] = rounded(answer.model_error, 6);
   out["notes"] = answer.notes;
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -82,8 +82,19 @@ std::int64_t steps_of(const std::vector<const RankRow*>& rows) {
   return static_cast<std::int64_t>(most);
 }
 
+/// Where two or three ranks have too few steps for a verdict, who came last is all that can be said.
+std::string hint_of(const StragglersSection& section) {
+  const LastArrivals& last = section.last_arrivals;
+  if (last.certainty == Certainty::fact || section.cannot_tell.empty() || last.ranks.empty()) return {};
+  const auto& [rank, times] = last.ranks.front();
+  if (2 * times <= last.counted) return {};
+  return format(" Rank {} came last in {} of {}: a hint only, since of {} ranks one always does.", rank.value, times,
+                counted(last.counted, last.by_operation ? "operation" : "step"),
+                last.certainty == Certainty::of_two ? "two" : "three");
+}
+
 std::string basis_of(const StragglersSection& section) {
-  auto basis = printable(section.compared);
+  auto basis = printable(section.compared) + hint_of(section);
   if (section.smallest_detectable && section.cannot_tell.empty()) {
     basis += format(" A rank slower by {} or more in two thirds of the steps would be found.",
                     percent_text(*section.smallest_detectable - 1));

@@ -224,6 +224,22 @@ std::string matching_note(const CollectivesSection& section) {
   return format("Matched by {}: {} of {} members found their partners.", printable(section.key), section.matched, all);
 }
 
+std::vector<std::string> unmatched_notes(const CollectivesSection& section) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> notes;
+  for (const UnmatchedParts& parts : section.unmatched_parts) {
+    if (notes.size() == most) {
+      notes.push_back(format("{} more reasons or operations without partners are in the JSON report.",
+                             section.unmatched_parts.size() - most));
+      break;
+    }
+    notes.push_back(format("Without partner: {} {} of {}, the first on rank {} at {:.3f} s: {}.", parts.count,
+                           printable(parts.op), printable(parts.group), parts.rank.value,
+                           static_cast<double>(ns_of(parts.first)) / 1e9, parts.why));
+  }
+  return notes;
+}
+
 std::string steps_source(const StepsSection& steps) {
   const auto complete = std::ranges::count_if(steps.steps, &Step::complete);
   const auto warm_up = std::ranges::count_if(steps.steps, &Step::warm_up);
@@ -273,6 +289,7 @@ void add_collectives(Page& page, const Report& report, const ReportOptions& opti
   add_left_out(page, left_out(section.groups.size(), limit));
   page.paragraph(matching_note(section) + " Waiting counts the lateness of the last rank, whatever made it late.",
                  Tone::faint);
+  for (const std::string& note : unmatched_notes(section)) page.paragraph(note, Tone::faint);
   if (const auto note = unknown_note(section.groups); !note.empty()) page.paragraph(note, Tone::faint);
 }
 

@@ -27,6 +27,8 @@ using RankRows = std::vector<const RankRow*>;
 [[nodiscard]] Table facts_table(const std::vector<RankFacts>& ranks, std::size_t limit);
 [[nodiscard]] Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit);
 [[nodiscard]] std::string matching_note(const CollectivesSection& section);
+/// A sentence for each reason why operations found no partner; the rest counted.
+[[nodiscard]] std::vector<std::string> unmatched_notes(const CollectivesSection& section);
 /// Why some times and bandwidths are missing, each reason once; may be empty.
 [[nodiscard]] std::string unknown_note(const std::vector<GroupRow>& groups);
 

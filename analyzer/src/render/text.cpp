@@ -114,8 +114,10 @@ void add_quality(Page& page, const Report& report, const ReportOptions&) {
 }
 
 void add_missing(Page& page, const Report& report, const ReportOptions&) {
+  const auto missing = missing_sections(report);
+  if (missing.empty()) return;
   page.heading("NOT AVAILABLE");
-  for (const auto& section : missing_sections(report)) {
+  for (const auto& section : missing) {
     const bool closed = section.why.ends_with('.');
     page.item({section.name, Tone::warning}, section.why + (closed ? "" : "."), 17);
     if (!section.remedy.empty()) page.item({"", Tone::plain}, section.remedy, 17);

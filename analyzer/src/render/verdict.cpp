@@ -36,21 +36,22 @@ std::string size_sentence(const Report& report, const Straggler& row) {
   const auto lag = duration_text(row.lag_ns_per_step);
   const std::int64_t mean_ns = report.steps ? report.steps->mean_ns : 0;
   const bool partly = row.since_step || row.until_step;
+  const char* about = row.gain_replayed ? "about" : "up to";
   auto sentence = row.persistence == Persistence::transient
                       ? format("A step with such a stall takes it {} longer", lag)
                       : format("Its own work takes {:.2f} times as long, {} more in each {}", row.slowdown, lag,
                                partly ? "of these steps" : "step");
   if (partly && row.gain_ns_while_slow > 0) {
     return sentence + format(
-                          "; at the level of its peers, each of these would be up to {}{} shorter, an average step "
-                          "of the run {}{}.",
-                          duration_text(row.gain_ns_while_slow),
+                          "; at the level of its peers, each of these would be {} {}{} shorter, an average step of "
+                          "the run {}{}.",
+                          about, duration_text(row.gain_ns_while_slow),
                           share_of(row.gain_ns_while_slow, row.step_ns_while_slow), duration_text(row.gain_ns_per_step),
                           share_of(row.gain_ns_per_step, mean_ns));
   }
   if (row.gain_ns_per_step > 0) {
-    sentence += format("; at the level of its peers, {} would be up to {}{} shorter",
-                       row.persistence == Persistence::transient ? "an average step" : "each step",
+    sentence += format("; at the level of its peers, {} would be {} {}{} shorter",
+                       row.persistence == Persistence::transient ? "an average step" : "each step", about,
                        duration_text(row.gain_ns_per_step), share_of(row.gain_ns_per_step, mean_ns));
   }
   return sentence + ".";

@@ -51,7 +51,8 @@ NotedTable predictions(const WhatIfSection& section, std::size_t most) {
   const auto is_transfer = [](const KindSlowdown& kind) { return kind.kind == "comm"; };
   if (std::ranges::any_of(section.kinds, is_transfer))
     add_row(noted, section, "transfers take no time", section.ideal_network_ns);
-  add_row(noted, section, "host as in its usual steps", section.without_host_delay_ns);
+  if (section.without_host_delay_ns < section.replayed_ns)  // evened out, a host may take others longer
+    add_row(noted, section, "host as in its usual steps", section.without_host_delay_ns);
   return noted;
 }
 
@@ -59,6 +60,22 @@ std::string kinds_text(const WhatIfSection& section) {
   std::string text;
   for (const KindSlowdown& kind : section.kinds)
     if (kind.slowdown >= 1.005) text += format("{}{} {:.2f} x", text.empty() ? "" : ", ", kind.kind, kind.slowdown);
+  return text;
+}
+
+/// The most uneven operations, and hosts.
+std::string operations_text(const WhatIfSection& section) {
+  constexpr std::size_t most = 3;
+  constexpr std::size_t widest = 60;
+  std::string text;
+  std::size_t named = 0;
+  for (const auto& [what, list] : {std::pair{"", &section.operations}, {"host ", &section.hosts}})
+    for (const NamedSlowdown& one : *list)
+      if (one.slowdown >= 1.005 && named < most) {
+        text += format("{}{}{} {:.2f} x", text.empty() ? "" : ", ", what, shortened(printable(one.name), widest),
+                       one.slowdown);
+        ++named;
+      }
   return text;
 }
 
@@ -73,7 +90,12 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
     noted.notes.push_back(format("Unevenness makes steps {:.2f} times as long{}{}.", section.slowdown,
                                  kinds.empty() ? "" : "; each kind alone: ", kinds));
   }
-  if (section.few_ranks)
+  if (const std::string uneven = operations_text(section); !uneven.empty())
+    noted.notes.push_back(format("Of operations alone: {}.", uneven));
+  const auto is_share = [](const std::optional<double>& share) { return share && *share >= 0 && *share <= 1; };
+  if (is_share(section.last_stage))
+    noted.notes.push_back(format("The last pipeline stage explains {} of it.", percent_text(*section.last_stage)));
+  if (is_share(section.few_ranks))
     noted.notes.push_back(format("{} explain{} {} of it.", counted(section.few, "rank"), section.few == 1 ? "s" : "",
                                  percent_text(*section.few_ranks)));
   noted.notes.push_back(

@@ -57,6 +57,8 @@ Json prediction_json(const WhatIfAnswer& answer, const Prediction& prediction) {
           {"step_walls_ns", prediction.walls_ns}};
 }
 
+std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 }  // namespace
 
 std::string render_what_if_text(const WhatIfAnswer& answer, Colour colour) {
@@ -91,7 +93,11 @@ std::string render_what_if_json(const WhatIfAnswer& answer) {
   for (const Prediction& alone : answer.alone) out["alone"].push_back(prediction_json(answer, alone));
   out["predicted"] = prediction_json(answer, answer.together);
   out["doubts"] = answer.doubts;
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text_of(out);
+}
+
+std::string render_no_what_if_json(std::string_view why) {
+  return text_of({{"schema", "rankscope.whatif/1"}, {"predicted", {{"unavailable", why}}}});
 }
 
 }  // namespace rankscope::analyzer

@@ -1,14 +1,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analyses/rank_rows.h"
-#include "analyses/same_job.h"
 #include "analyses/statistics.h"
-#include "clocks/aligned_run.h"
 #include "rankscope/analyzer/what_if.h"
 #include "rankscope/core/format.h"
-#include "replay/build.h"
 #include "replay/fix.h"
+#include "replay/prepared.h"
 #include "replay/what_if.h"
 
 namespace rankscope::analyzer {
@@ -58,20 +55,10 @@ Result<WhatIfAnswer> what_if(const Run& recorded, const ReportOptions& options, 
     RS_TRY(replay::Fix fix, replay::parse_fix(text));
     fixes.push_back(std::move(fix));
   }
-  const AlignedRun aligned{recorded};
-  const Run& run = aligned.run();
-  const ClockTrust& clocks = aligned.clocks();
-  const StepsResult steps = find_steps(run, clocks, options);
-  const Matching matching = match_collectives(run, clocks);
-  if (const std::string why = why_other_jobs(run, steps.all, matching); !why.empty())
-    return fail(ErrorKind::not_computable, why);
-  if (options.steps && !steps.section) return fail(ErrorKind::usage, steps.section.error().why);
-  const auto rows = split_ranks(run, steps.section, matching, options);
-  if (!rows) return fail(ErrorKind::not_computable, rows.error().why);
-  const auto graph = replay::build_graph(run, steps.section, matching, clocks);
-  if (!graph) return fail(ErrorKind::not_computable, graph.error().why);
-  const auto classes = replay::classes_of(run, *graph, steps.section, rows);
-  return answer(*graph, replay::ItemPeers(*graph, classes), fixes);
+  RS_TRY(const replay::Prepared prepared, replay::prepare(recorded, options));
+  const auto classes =
+      replay::classes_of(prepared.aligned.run(), prepared.graph, prepared.steps.section, prepared.rows);
+  return answer(prepared.graph, replay::ItemPeers(prepared.graph, classes), fixes);
 }
 
 }  // namespace rankscope::analyzer

@@ -8,6 +8,7 @@
 #include "letters.h"
 #include "rankscope/core/format.h"
 #include "replay/fix.h"
+#include "replay/stages.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
@@ -27,8 +28,9 @@ class NamePattern {
   std::vector<bool> matches_;
 };
 
-/// Spans with a name that is meant, those inside of them, and what these launched.
-std::vector<bool> spans_meant(const Run& run, const NamePattern& pattern) {
+/// Spans with a name that is meant, on host threads those inside of them, and what these launched.
+template <class IsMeant>
+std::vector<bool> spans_meant(const Run& run, IsMeant is_meant) {
   std::vector<bool> meant(run.spans().size(), false);
   struct Open {
     RunTime end;
@@ -38,8 +40,9 @@ std::vector<bool> spans_meant(const Run& run, const NamePattern& pattern) {
     std::vector<Open> open;
     for (const Span& span : run.spans_of(lane)) {
       while (!open.empty() && open.back().end <= span.time.begin) open.pop_back();
-      const bool inside = !open.empty() && open.back().meant;
-      const bool own = inside || pattern(span.name);
+      // Work of one stream may overlap, but none of it is a part of other work.
+      const bool inside = lane.kind == LaneKind::thread && !open.empty() && open.back().meant;
+      const bool own = inside || is_meant(span.name);
       meant[run.id_of(span).index()] = own;
       open.push_back({span.time.end, own});
     }
@@ -48,6 +51,9 @@ std::vector<bool> spans_meant(const Run& run, const NamePattern& pattern) {
     if (link.kind == LinkKind::launch && meant[link.from.index()]) meant[link.to.index()] = true;
   return meant;
 }
+
+/// What a rank does by itself: neither waiting for a start nor moving data together with others.
+bool is_own_work(Work work) { return work != Work::delay && work != Work::transfer; }
 
 /// "gc", "gc.collect", "Garbage collection", but not "gcd".
 bool names_garbage_collection(std::string_view name) {
@@ -101,16 +107,13 @@ class Application {
       case FixKind::network:
         return scale(fix, 0, [](const Item& item) { return item.work == Work::transfer; });
       case FixKind::launch:
-        return scale(fix, 0, [](const Item& item) { return item.work == Work::delay; });
+        return launch(fix);
       case FixKind::hostcode:
         return scale(fix, fix.factor, [](const Item& item) { return item.work == Work::host; });
       case FixKind::data:
         return scale(fix, 0, [](const Item& item) { return item.work == Work::data; });
       case FixKind::gc:
-        return scale(fix, 0, [&](const Item& item) {
-          return item.work == Work::host && item.span.is_set() &&
-                 names_garbage_collection(run_.text(run_.span(item.span).name));
-        });
+        return garbage_collection(fix);
       case FixKind::stage:
         return last_stage(fix);
       case FixKind::balance:
@@ -148,15 +151,33 @@ class Application {
     const auto meant = std::ranges::count(ranks, true);
     if (meant == 0) return nothing(fix, "no such rank or host with these steps");
     if (meant == std::ssize(ranks)) return nothing(fix, "no other ranks to compare with");
-    set_as_others(graph_, peers_, ranks, fixed_.scenario);
+    if (set_as_others(graph_, peers_, ranks, fixed_.scenario) < enough_compared)
+      return nothing(fix, "no ranks that do the same work, so what is usual for it cannot be told");
     return {};
   }
 
   Result<void> by_name(const Fix& fix, std::optional<double> factor) {
     const std::vector<bool> meant = spans_meant(run_, NamePattern(run_, fix.subject));
     return scale(fix, factor, [&](const Item& item) {
+      return item.work != Work::delay && item.span.is_set() && meant[item.span.index()];
+    });
+  }
+
+  Result<void> garbage_collection(const Fix& fix) {
+    const std::vector<bool> meant =
+        spans_meant(run_, [&](StringId name) { return names_garbage_collection(run_.text(name)); });
+    return scale(fix, 0, [&](const Item& item) {
       return item.work != Work::delay && item.work != Work::transfer && item.span.is_set() && meant[item.span.index()];
     });
+  }
+
+  /// What passes before work and communication; a host that goes on late was held up by something else.
+  Result<void> launch(const Fix& fix) {
+    std::vector<bool> meant(graph_.items.size());
+    for (const Node& node : graph_.nodes)
+      if (node.delay_item != no_row && node.kind != NodeKind::resume) meant[node.delay_item] = true;
+    return scale(fix, 0,
+                 [&](const Item& item) { return meant[static_cast<std::size_t>(&item - graph_.items.data())]; });
   }
 
   [[nodiscard]] const Collective* collective_of(const Item& item) const {
@@ -203,23 +224,18 @@ class Application {
       for (const std::uint32_t item : members) {
         const auto& [sum, count] = steps[graph_.items[item].step];
         fixed_.scenario.item_ns[item] = std::llround(sum / count);
-        any = true;
+        any = any || count > 1;
       }
     }
-    if (!any) return nothing(fix, "no compute");
+    if (!any) return nothing(fix, "no two ranks that compute the same in a step");
     return {};
   }
 
   Result<void> last_stage(const Fix& fix) {
     std::map<std::int64_t, std::pair<double, double>> stages;  // compute and ranks
-    std::vector<std::int64_t> stage_of(graph_.ranks.size(), -1);
-    for (std::size_t rank = 0; rank < graph_.ranks.size(); ++rank) {
-      const Process& process = run_.process_of(graph_.ranks[rank]);
-      for (const std::string_view key : {"stage", "pp_rank"})
-        if (const auto stage = rank_number(run_.metadata(process, key)); stage_of[rank] < 0) stage_of[rank] = stage;
-      if (stage_of[rank] < 0) return nothing(fix, "no pipeline stages");
-      stages[stage_of[rank]].second += 1;
-    }
+    const std::vector<std::int64_t> stage_of = stages_of(graph_);
+    if (stage_of.empty()) return nothing(fix, "no pipeline stages");
+    for (const std::int64_t stage : stage_of) stages[stage].second += 1;
     for (const Item& item : graph_.items)
       if (item.work == Work::compute) stages[stage_of[item.rank]].first += static_cast<double>(item.ns);
     double mean = 0;
@@ -232,16 +248,6 @@ class Application {
                  [&](const Item& item) { return item.work == Work::compute && stage_of[item.rank] == last; });
   }
 
-  static std::int64_t rank_number(std::string_view text) {
-    if (text.empty() || text.size() > 9) return -1;
-    std::int64_t number = 0;
-    for (const char digit : text) {
-      if (digit < '0' || digit > '9') return -1;
-      number = number * 10 + (digit - '0');
-    }
-    return number;
-  }
-
   const Graph& graph_;
   const Run& run_;
   const ItemPeers& peers_;
@@ -252,10 +258,12 @@ class Application {
 
 }  // namespace
 
-void set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario) {
+double set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario) {
   std::vector<std::pair<std::uint32_t, std::int64_t>> others;  // step and length
   std::vector<std::uint32_t> meant;
   std::vector<std::int64_t> lengths;
+  double all = 0;
+  double compared = 0;
   for (std::size_t set = 0; set < peers.size(); ++set) {
     others.clear();
     meant.clear();
@@ -265,7 +273,13 @@ void set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector
       else
         others.emplace_back(graph.items[item].step, scenario.item_ns[item]);
     }
-    if (meant.empty() || others.empty()) continue;
+    if (meant.empty()) continue;
+    for (const std::uint32_t item : meant)
+      if (is_own_work(graph.items[item].work)) {
+        all += static_cast<double>(graph.items[item].ns);
+        if (!others.empty()) compared += static_cast<double>(graph.items[item].ns);
+      }
+    if (others.empty()) continue;
     std::ranges::sort(others);
     for (const std::uint32_t item : meant) {
       const auto same =
@@ -277,6 +291,7 @@ void set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector
       scenario.item_ns[item] = same.empty() ? median(lengths) : sorted_median(lengths);
     }
   }
+  return all > 0 ? compared / all : 0;
 }
 
 Result<FixedScenario> apply_fixes(const Graph& graph, const ItemPeers& peers, std::span<const Fix> fixes) {

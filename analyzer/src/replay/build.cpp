@@ -43,13 +43,14 @@ std::optional<RankSteps> steps_of(const Run& run, RankId rank, const StepsSectio
   const bool followed = mark != marks.end() && mark->index == steps.back().index + 1;
   result.marks.push_back(followed ? mark->time.begin : std::prev(mark)->time.end);
   result.boundaries.push_back(std::prev(window)->window.end);
+  result.thread = marks.front().lane;
   return result;
 }
 
 /// Without steps all that was recorded is one.
 RankSteps whole_recording(const Run& run) {
   const TimeRange all = run.extent();
-  return {{all.begin, all.end}, {all.begin, all.end}};
+  return {{all.begin, all.end}, {all.begin, all.end}, {}};
 }
 
 struct Plan {
@@ -80,12 +81,6 @@ Section<Plan> plan_of(const Run& run, const Section<StepsSection>& steps, const 
   return plan;
 }
 
-std::uint32_t step_at(const RankSteps& steps, RunTime time) {
-  const auto after = std::ranges::upper_bound(steps.boundaries, time);
-  const auto index = after == steps.boundaries.begin() ? 0 : after - steps.boundaries.begin() - 1;
-  return static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(index, std::ssize(steps.boundaries) - 2));
-}
-
 /// What passed between the end of the last cause and the start (metrics.md 12.2).
 void add_delays(Draft& draft, std::span<const RankSteps> steps) {
   std::vector<RunTime> ready(draft.node_count(), RunTime::min());
@@ -97,7 +92,8 @@ void add_delays(Draft& draft, std::span<const RankSteps> steps) {
     if (!delayed || ready[row] == RunTime::min()) continue;
     // Also where nothing passed: a peer that was delayed is compared with it.
     const std::int64_t ns = std::max<std::int64_t>(0, (node.start - ready[row]).count());
-    node.delay_item = draft.add_item({node.rank, step_at(steps[node.rank], node.start), Work::delay, node.span, ns});
+    node.delay_item =
+        draft.add_item({node.rank, interval_at(steps[node.rank].boundaries, node.start), Work::delay, node.span, ns});
   }
 }
 

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "replay/path_walk.h"
-#include "replay/simulate.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
@@ -12,23 +11,6 @@ namespace {
 constexpr double hardly_later = 0.01;  // metrics.md 11.5: of a step
 
 using OperationKey = std::pair<StringId, PathClass>;
-
-PathClass class_of(Work work) {
-  switch (work) {
-    case Work::compute:
-      return PathClass::compute;
-    case Work::memory:
-      return PathClass::memory;
-    case Work::transfer:
-      return PathClass::comm;
-    case Work::data:
-      return PathClass::data;
-    case Work::host:
-    case Work::delay:
-      break;
-  }
-  return PathClass::host;
-}
 
 /// What each operation took in a step, all ranks together: work[step][operation].
 std::vector<std::map<OperationKey, std::int64_t>> work_of_steps(const Graph& graph) {
@@ -43,7 +25,8 @@ std::vector<std::map<OperationKey, std::int64_t>> work_of_steps(const Graph& gra
 
 class Summary {
  public:
-  explicit Summary(const Graph& graph) : graph_(graph), work_(work_of_steps(graph)) {}
+  Summary(const Graph& graph, std::span<const std::int64_t> slack)
+      : graph_(graph), slack_(slack), work_(work_of_steps(graph)) {}
 
   CriticalPathSection section() {
     section_.whole_recording = graph_.whole_recording;
@@ -112,29 +95,15 @@ class Summary {
     }
   }
 
-  /// Latest ends that leave the last step's end as it is; how close each rank comes to them in each step.
+  /// How close each rank comes in each step to making a later end of the last one.
   [[nodiscard]] double near_critical_share() const {
-    const std::vector<std::int64_t> ends = simulate(graph_, as_measured(graph_));
-    std::int64_t last = 0;
-    for (const std::uint32_t row : graph_.boundaries)
-      if (row != no_row) last = std::max(last, ends[row]);
-    std::vector<std::int64_t> latest(ends.size(), last);
-    for (std::size_t row = ends.size(); row-- > 0;) {
-      const Node& node = graph_.nodes[row];
-      std::int64_t before = latest[row];
-      if (node.delay_item != no_row) before -= graph_.items[node.delay_item].ns;
-      for (const Piece& piece : graph_.pieces_of(node)) before -= piece.ns;
-      for (const Pred& pred : graph_.preds_of(node)) latest[pred.node] = std::min(latest[pred.node], before);
-    }
     double sum = 0;
     for (std::size_t step = 0; step < graph_.steps.size(); ++step) {
       const double limit = hardly_later * static_cast<double>(graph_.steps[step].measured_ns);
       for (std::size_t rank = 0; rank < graph_.ranks.size(); ++rank) {
         const std::uint32_t row = graph_.boundaries[(step + 1) * graph_.ranks.size() + rank];
         // A boundary holds nobody up by itself; what it waits for does.
-        const auto hardly = [&](const Pred& pred) {
-          return static_cast<double>(latest[pred.node] - ends[pred.node]) < limit;
-        };
+        const auto hardly = [&](const Pred& pred) { return static_cast<double>(slack_[pred.node]) < limit; };
         if (row != no_row && std::ranges::any_of(graph_.preds_of(graph_.nodes[row]), hardly)) sum += 1;
       }
     }
@@ -142,6 +111,7 @@ class Summary {
   }
 
   const Graph& graph_;
+  std::span<const std::int64_t> slack_;
   std::vector<std::map<OperationKey, std::int64_t>> work_;
   CriticalPathSection section_;
   std::map<RankId, std::int64_t> ranks_;
@@ -150,7 +120,9 @@ class Summary {
 
 }  // namespace
 
-CriticalPathSection critical_path(const Graph& graph) { return Summary(graph).section(); }
+CriticalPathSection critical_path(const Graph& graph, std::span<const std::int64_t> slack) {
+  return Summary(graph, slack).section();
+}
 
 }  // namespace rankscope::analyzer::replay
 

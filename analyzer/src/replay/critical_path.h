@@ -7,6 +7,7 @@
 
 namespace rankscope::analyzer::replay {
 
-[[nodiscard]] CriticalPathSection critical_path(const Graph& graph);
+/// `slack`: of all nodes, as slack_of() tells.
+[[nodiscard]] CriticalPathSection critical_path(const Graph& graph, std::span<const std::int64_t> slack);
 
 }  // namespace rankscope::analyzer::replay

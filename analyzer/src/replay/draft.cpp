@@ -38,6 +38,11 @@ void Draft::add_piece(std::uint32_t item, std::int64_t ns) {
   graph_.items[item].ns += ns;
 }
 
+void Draft::hold(std::uint32_t finish) {
+  graph_.nodes[finish].floor = graph_.nodes[finish].end;
+  ++graph_.doubts.unsplit_members;
+}
+
 std::uint32_t Draft::add_item(const Item& item) {
   graph_.items.push_back(item);
   return static_cast<std::uint32_t>(graph_.items.size()) - 1;

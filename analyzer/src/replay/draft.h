@@ -35,7 +35,8 @@ class Draft {
   void add_edge(std::uint32_t from, std::uint32_t to, EdgeKind kind) { edges_.push_back({from, to, kind}); }
 
   [[nodiscard]] Node& node(std::uint32_t row) { return graph_.nodes[row]; }
-  [[nodiscard]] Item& item(std::uint32_t row) { return graph_.items[row]; }
+  /// Partners of this member are not known, so nothing tells that it could end earlier.
+  void hold(std::uint32_t finish);
   [[nodiscard]] std::uint32_t node_count() const { return static_cast<std::uint32_t>(graph_.nodes.size()); }
   [[nodiscard]] DraftMember& member(std::uint32_t collective) { return members_[collective]; }
   [[nodiscard]] Graph& graph() { return graph_; }

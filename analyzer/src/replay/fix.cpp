@@ -117,6 +117,8 @@ Result<Fix> parse_fix(std::string_view text) {
   const auto form = std::ranges::find(forms, before, &FixForm::word);
   if (form == forms.end()) return no_fix(text, "no such fix");
   if (form->factor != Factor::none) factor = factor_behind(rest);
+  if (colon != std::string_view::npos && text.find('*') < colon)
+    return no_fix(text, "a factor must stand at the end, as in group:dp*0.5");
   fix.kind = form->kind;
   fix.factor = factor;
   if (factor && !(std::isfinite(*factor) && *factor >= 0 && *factor <= 1e6))

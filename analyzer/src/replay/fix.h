@@ -49,6 +49,9 @@ struct FixEffect {
   std::int64_t saved_ns = 0;  ///< by how much they are shorter, all together; negative: longer
 };
 
+/// Where less of what a rank did has peers, nothing tells what is usual for it.
+inline constexpr double enough_compared = 0.5;
+
 struct FixedScenario {
   Scenario scenario;
   std::vector<FixEffect> effects;  ///< one per fix
@@ -58,7 +61,7 @@ struct FixedScenario {
 [[nodiscard]] Result<FixedScenario> apply_fixes(const Graph& graph, const ItemPeers& peers, std::span<const Fix> fixes);
 
 /// Everything of the ranks marked takes the median of its peers on the others in the same step, else in all steps; what
-/// has no peers keeps its length (metrics.md 12.7).
-void set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario);
+/// has no peers keeps its length (metrics.md 12.7). Returns the share of their own work (by time) that has peers.
+double set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario);
 
 }  // namespace rankscope::analyzer::replay

@@ -18,7 +18,7 @@ class Meeting {
     for (const std::uint32_t row : unit_.members) {
       const DraftMember member = draft_.member(row);
       if (member.finish == no_row || !matching_.parts[row].split) continue;
-      if (!unit_.complete) hold(member.finish);
+      if (!unit_.complete) draft_.hold(member.finish);
       const Collective& own = run_.collectives()[row];
       if (rule == WaitRule::root_is_awaited)
         await_root(own, member.finish);
@@ -58,11 +58,6 @@ class Meeting {
         draft_.node(finish).floor = std::max(draft_.node(finish).floor, other.started);
       return;
     }
-  }
-
-  void hold(std::uint32_t finish) {
-    draft_.node(finish).floor = draft_.node(finish).end;
-    ++draft_.graph().doubts.unsplit_members;
   }
 
   Draft& draft_;

@@ -15,24 +15,6 @@ std::uint32_t last_boundary(const Graph& graph, std::size_t step) {
   return last;
 }
 
-PathClass class_of(Work work) {
-  switch (work) {
-    case Work::compute:
-      return PathClass::compute;
-    case Work::memory:
-      return PathClass::memory;
-    case Work::transfer:
-      return PathClass::comm;
-    case Work::host:
-      return PathClass::host;
-    case Work::data:
-      return PathClass::data;
-    case Work::delay:
-      break;
-  }
-  return PathClass::gap;
-}
-
 class Walk {
  public:
   Walk(const Graph& graph, std::size_t step)
@@ -50,7 +32,10 @@ class Walk {
       charge_until(graph_.nodes[binding->node].end, node, class_of_delay(node, binding->kind), name_of_span(node.span));
       row_ = binding->node;
     }
-    if (now_ > begin_ && row_ != no_row) charge_until(begin_, graph_.nodes[row_], PathClass::gap, {});
+    // Where the walk ends at a meeting, it is a rank outside of the graph that was awaited.
+    if (now_ > begin_ && row_ != no_row)
+      charge_until(begin_, graph_.nodes[row_],
+                   graph_.nodes[row_].kind == NodeKind::meet ? PathClass::wait : PathClass::gap, {});
     std::ranges::reverse(path_.stretches);
     return std::move(path_);
   }
@@ -101,6 +86,24 @@ class Walk {
 };
 
 }  // namespace
+
+PathClass class_of(Work work) {
+  switch (work) {
+    case Work::compute:
+      return PathClass::compute;
+    case Work::memory:
+      return PathClass::memory;
+    case Work::transfer:
+      return PathClass::comm;
+    case Work::host:
+      return PathClass::host;
+    case Work::data:
+      return PathClass::data;
+    case Work::delay:
+      break;
+  }
+  return PathClass::gap;
+}
 
 RunTime begin_of_step(const Graph& graph, std::size_t step) {
   const std::uint32_t row = last_boundary(graph, step);

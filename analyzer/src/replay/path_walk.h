@@ -14,6 +14,9 @@ struct Path {
 /// `step`: row of Graph::steps. Times are as measured.
 [[nodiscard]] Path walk_path(const Graph& graph, std::size_t step);
 
+/// What an item is on a path; a delay is a gap unless it is known to be the host's.
+[[nodiscard]] PathClass class_of(Work work);
+
 /// When a step begins for the job: when its last rank does. One more than there are steps: when the last one ends.
 [[nodiscard]] RunTime begin_of_step(const Graph& graph, std::size_t step);
 

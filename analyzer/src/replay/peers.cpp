@@ -81,23 +81,18 @@ class Keys {
   std::unordered_map<Key, std::uint32_t, KeyHash> rows_;
 };
 
-/// Counts how often a key was met in a step of a rank. Items come rank by rank; within a lane step by step.
+/// Counts how often a key was met in a step of a rank, over all of its lanes. Items come rank by rank.
 class Occurrences {
  public:
   std::uint32_t next(std::uint32_t key, const Item& item) {
-    if (key >= last_.size()) last_.resize(key + 1);
-    Last& last = last_[key];
-    const std::uint64_t place = std::uint64_t{item.rank} << 32U | item.step;
-    if (last.place != place) last = {place, 0};
-    return last.count++;
+    if (item.rank != rank_) counts_.clear();
+    rank_ = item.rank;
+    return counts_[std::uint64_t{key} << 32U | item.step]++;
   }
 
  private:
-  struct Last {
-    std::uint64_t place = ~std::uint64_t{0};
-    std::uint32_t count = 0;
-  };
-  std::vector<Last> last_;  // by key
+  std::uint32_t rank_ = no_row;
+  std::unordered_map<std::uint64_t, std::uint32_t> counts_;  // by (key, step), of this rank
 };
 
 std::int64_t mean_of(const Graph& graph, std::span<const std::uint32_t> items) {

@@ -13,6 +13,12 @@ namespace {
 // Work of another stream that ended so shortly before is taken for what was awaited, where no waits were recorded.
 constexpr nanoseconds nearby{20'000};
 
+/// True for calls that return when all streams have run dry; others wait for one stream or event.
+bool awaits_whole_device(std::string_view call) {
+  return call.find("DeviceSynchronize") != std::string_view::npos ||
+         call.find("CtxSynchronize") != std::string_view::npos;
+}
+
 class RankGraph {
  public:
   RankGraph(Draft& draft, const Matching& matching, std::uint32_t rank_row, const RankSteps& steps)
@@ -46,19 +52,9 @@ class RankGraph {
     return node;
   }
 
-  [[nodiscard]] std::uint32_t step_at(RunTime time) const {
-    const auto after = std::ranges::upper_bound(steps_.boundaries, time);
-    const auto index = after == steps_.boundaries.begin() ? 0 : after - steps_.boundaries.begin() - 1;
-    return static_cast<std::uint32_t>(
-        std::min<std::ptrdiff_t>(index, static_cast<std::ptrdiff_t>(steps_.boundaries.size()) - 2));
-  }
+  [[nodiscard]] std::uint32_t step_at(RunTime time) const { return interval_at(steps_.boundaries, time); }
   /// Host work belongs to the step whose mark it follows.
-  [[nodiscard]] std::uint32_t host_step_at(RunTime time) const {
-    const auto after = std::ranges::upper_bound(steps_.marks, time);
-    const auto index = after == steps_.marks.begin() ? 0 : after - steps_.marks.begin() - 1;
-    return static_cast<std::uint32_t>(
-        std::min<std::ptrdiff_t>(index, static_cast<std::ptrdiff_t>(steps_.marks.size()) - 2));
-  }
+  [[nodiscard]] std::uint32_t host_step_at(RunTime time) const { return interval_at(steps_.marks, time); }
 
   std::uint32_t host_item(const Stretch& stretch, std::uint32_t step) {
     const std::uint64_t key = std::uint64_t{stretch.span.value} << 32U | step;
@@ -137,14 +133,8 @@ class RankGraph {
     draft_.add_piece(item, span.time.length().count() - wait);
     draft_.add_edge(arrive, finish, EdgeKind::order);
     if (known) draft_.member(span.collective) = {arrive, finish};
-    if (!split) hold(finish);
+    if (!split) draft_.hold(finish);
     return finish;
-  }
-
-  /// Its partners are not known, so nothing tells that it could end earlier.
-  void hold(std::uint32_t finish) {
-    draft_.node(finish).floor = draft_.node(finish).end;
-    ++draft_.graph().doubts.unsplit_members;
   }
 
   void add_queue(const QueuePlan& queue) {
@@ -180,25 +170,34 @@ class RankGraph {
     std::uint32_t node;
   };
 
-  void collect_ends() { std::ranges::stable_sort(ends_, {}, &TaskEnd::end); }
+  void collect_ends() {
+    std::ranges::stable_sort(ends_, {}, &TaskEnd::end);
+    for (const TaskEnd& end : ends_) ends_of_[end.lane].push_back(end);
+  }
 
-  /// What a blocked thread waited for: the last work that ended before it went on and was asked for before it stopped.
+  /// What a blocked thread waited for.
   void connect_blocks(const ThreadPlan& thread) {
     const LaneNodes& lane = lanes_[thread.lane];
     for (const Block& block : thread.blocks) {
       if (block.is_member) continue;
       const std::uint32_t resume = lane.ended_by(block.time.end);
-      if (block.other.is_set()) {
+      if (block.other.is_set())
         draft_.add_cause(lanes_[block.other].ended_by(block.other_done), resume, EdgeKind::awaited);
-        continue;
-      }
-      auto end = std::ranges::upper_bound(ends_, block.time.end, {}, &TaskEnd::end);
-      while (end != ends_.begin()) {
-        --end;
-        if (end->launched > block.time.begin) continue;
-        draft_.add_cause(end->node, resume, EdgeKind::awaited);
-        break;
-      }
+      else if (block.span.is_set() && awaits_whole_device(run_.text(run_.span(block.span).name)))
+        for (const auto& [queue, ends] : ends_of_) await_last(ends, block, resume);
+      else
+        await_last(ends_, block, resume);
+    }
+  }
+
+  /// The last work that ended before the thread went on and was asked for before it stopped.
+  void await_last(const std::vector<TaskEnd>& ends, const Block& block, std::uint32_t resume) {
+    auto end = std::ranges::upper_bound(ends, block.time.end, {}, &TaskEnd::end);
+    while (end != ends.begin()) {
+      --end;
+      if (end->launched > block.time.begin) continue;
+      draft_.add_cause(end->node, resume, EdgeKind::awaited);
+      return;
     }
   }
 
@@ -219,6 +218,8 @@ class RankGraph {
     for (; end != ends_.begin() && task.time.begin - std::prev(end)->end <= nearby; --end) {
       const TaskEnd& other = *std::prev(end);
       if (other.lane == queue.lane || other.node == node) continue;
+      // Of two pieces of work without length at one moment neither is known to be the cause.
+      if (draft_.node(other.node).start >= task.time.begin) continue;
       draft_.add_cause(other.node, node, EdgeKind::nearby);
       ++draft_.graph().doubts.nearby;
       return;
@@ -261,10 +262,17 @@ class RankGraph {
   std::unordered_map<std::uint64_t, std::uint32_t> host_items_;  // of the current thread, by (span, step)
   std::vector<std::uint32_t> starts_;                            // the first node of each task, queue by queue
   std::size_t next_start_ = 0;
-  std::vector<TaskEnd> ends_;  // by end
+  std::vector<TaskEnd> ends_;                       // by end
+  std::map<LaneId, std::vector<TaskEnd>> ends_of_;  // the same, queue by queue
 };
 
 }  // namespace
+
+std::uint32_t interval_at(std::span<const RunTime> borders, RunTime time) {
+  const auto after = std::ranges::upper_bound(borders, time);
+  const auto index = after == borders.begin() ? 0 : after - borders.begin() - 1;
+  return static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(index, std::ssize(borders) - 2));
+}
 
 void add_rank(Draft& draft, const Matching& matching, std::uint32_t rank_row, const RankSteps& steps) {
   RankGraph(draft, matching, rank_row, steps).add();

@@ -10,7 +10,11 @@ namespace rankscope::analyzer::replay {
 struct RankSteps {
   std::vector<RunTime> marks;       ///< begin of each step on the main thread; the last entry ends the last one
   std::vector<RunTime> boundaries;  ///< the same with the work of the device (metrics.md 1.2)
+  LaneId thread{};                  ///< of the marks; none: they lie on no thread
 };
+
+/// Which of the intervals between two borders holds a time; the first or the last one for what lies outside.
+[[nodiscard]] std::uint32_t interval_at(std::span<const RunTime> borders, RunTime time);
 
 /// Adds the nodes of a rank from the first of its steps to the last one, and the edges between them.
 /// Members of collectives are left for add_meetings.

@@ -157,7 +157,7 @@ RankPlan plan_rank(const Run& run, RankId rank, const RankSteps& steps) {
   RankPlan plan;
   plan.time = {steps.marks.front(), std::max(steps.marks.back(), steps.boundaries.back())};
   plan.has_accelerator = run.has_accelerator(rank);
-  const std::optional<LaneId> main = main_lane(run, rank);
+  const std::optional<LaneId> main = steps.thread.is_set() ? steps.thread : main_lane(run, rank);
   if (!main) return plan;
   plan.queues = queues_of(run, run.process_row_of(rank), plan.time);
   const HostRole role = plan.has_accelerator ? HostRole::feeds_accelerator : HostRole::computes;

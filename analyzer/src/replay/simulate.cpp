@@ -13,21 +13,35 @@ std::int64_t length_of(const Graph& graph, const Scenario& scenario, const Node&
   for (const Piece& piece : graph.pieces_of(node)) {
     const std::int64_t before = graph.items[piece.item].ns;
     const std::int64_t now = scenario.item_ns[piece.item];
-    sum += now == before
-               ? piece.ns
-               : std::llround(static_cast<double>(piece.ns) * (static_cast<double>(now) / static_cast<double>(before)));
+    if (now == before)
+      sum += piece.ns;
+    else if (before == 0)
+      sum += now;  // only work that is one piece has no length
+    else
+      sum += std::llround(static_cast<double>(piece.ns) * (static_cast<double>(now) / static_cast<double>(before)));
   }
   return sum;
 }
 
 bool is_comm(const Node& node) { return node.kind == NodeKind::arrive || node.kind == NodeKind::finish; }
 
-/// With overlapping order communication and other work of a lane or stream pass each other.
-bool holds(const Graph& graph, const Scenario& scenario, const Node& node, const Pred& pred) {
-  if (scenario.order == Order::as_recorded) return true;
-  const Node& before = graph.nodes[pred.node];
-  if (pred.kind == EdgeKind::nearby) return is_comm(node) == is_comm(before);
-  return pred.kind != EdgeKind::order || is_comm(node) == is_comm(before) || before.kind == NodeKind::anchor;
+const Pred* order_before(const Graph& graph, const Node& node) {
+  const auto preds = graph.preds_of(node);
+  const auto found = std::ranges::find(preds, EdgeKind::order, &Pred::kind);
+  return found == preds.end() ? nullptr : &*found;
+}
+
+/// With overlapping order other work of a lane does not wait for communication that was enqueued before it, but for
+/// what stood before that. Communication still waits for the work before it, which may make its data.
+std::uint32_t awaited(const Graph& graph, const Scenario& scenario, const Node& node, const Pred& pred) {
+  std::uint32_t row = pred.node;
+  if (scenario.order == Order::as_recorded || pred.kind != EdgeKind::order || is_comm(node)) return row;
+  while (is_comm(graph.nodes[row])) {
+    const Pred* before = order_before(graph, graph.nodes[row]);
+    if (before == nullptr) break;
+    row = before->node;
+  }
+  return row;
 }
 
 }  // namespace
@@ -44,8 +58,7 @@ std::vector<std::int64_t> simulate(const Graph& graph, const Scenario& scenario)
   for (std::size_t row = 0; row < graph.nodes.size(); ++row) {
     const Node& node = graph.nodes[row];
     std::int64_t ready = std::numeric_limits<std::int64_t>::min();
-    for (const Pred& pred : graph.preds_of(node))
-      if (holds(graph, scenario, node, pred)) ready = std::max(ready, ends[pred.node]);
+    for (const Pred& pred : graph.preds_of(node)) ready = std::max(ready, ends[awaited(graph, scenario, node, pred)]);
     if (ready == std::numeric_limits<std::int64_t>::min()) ready = ns_of(node.start);
     if (node.delay_item != no_row) ready += scenario.item_ns[node.delay_item];
     ends[row] = std::max(ready + length_of(graph, scenario, node), ns_of(node.floor));

@@ -10,7 +10,7 @@ namespace rankscope::analyzer::replay {
 /// Which orders hold.
 enum class Order : std::uint8_t {
   as_recorded,
-  overlapping,  ///< communication waits for data and launches only, not for other work on its lane or beside it
+  overlapping,  ///< work on a stream or thread does not wait for communication that was enqueued there before it
 };
 
 /// Lengths of all items, by row of Graph::items.

@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <map>
 #include <numeric>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/side_by_side.h"
 #include "replay/fix.h"
+#include "replay/stages.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
 
 constexpr std::size_t most_exact_ranks = 256;  // metrics.md 12.6
 constexpr std::size_t most_suspects = 6;       // of more ranks than these
+constexpr std::size_t most_operations = 12;    // replayed one by one
 constexpr double share_of_few = 0.03;          // metrics.md 12.8
 constexpr double least_slowdown = 1.03;
 
@@ -48,6 +52,8 @@ class WhatIf {
     for (const std::int64_t wall : walls) section.step_slowdowns.push_back(static_cast<double>(wall) / mean_ideal);
     add_kinds(section);
     add_ranks(section);
+    add_operations(section);
+    add_hosts(section);
     section.doubts = doubts_of(graph_);
     return section;
   }
@@ -64,12 +70,11 @@ class WhatIf {
       if (graph_.items[i].work == work) scenario.item_ns[i] = 0;
     return scenario;
   }
-  /// All as measured, but these as ideal; never longer than they were.
+  /// All as measured, but these as ideal.
   [[nodiscard]] Scenario with_ideal(std::initializer_list<Work> works) const {
     Scenario scenario = measured_;
     for (std::size_t i = 0; i < graph_.items.size(); ++i)
-      if (std::ranges::find(works, graph_.items[i].work) != works.end())
-        scenario.item_ns[i] = std::min(scenario.item_ns[i], ideal_.item_ns[i]);
+      if (std::ranges::find(works, graph_.items[i].work) != works.end()) scenario.item_ns[i] = ideal_.item_ns[i];
     return scenario;
   }
   /// All as ideal, but what is meant as measured (T with "-X" of metrics.md 12).
@@ -94,15 +99,14 @@ class WhatIf {
       if (slowdowns[i] > 0) section.kinds.push_back({std::string{name_of(works[i])}, slowdowns[i]});
   }
 
-  /// Ranks by how much longer than ideal their own work is, the worst first.
-  [[nodiscard]] std::vector<std::uint32_t> suspects() const {
+  /// Rows of ranks by how much longer than ideal their own work is, the worst first.
+  [[nodiscard]] std::vector<std::uint32_t> by_excess() const {
     std::vector<std::int64_t> excess(graph_.ranks.size(), 0);
     for (std::size_t i = 0; i < graph_.items.size(); ++i)
       excess[graph_.items[i].rank] += measured_.item_ns[i] - ideal_.item_ns[i];
     std::vector<std::uint32_t> ranks(graph_.ranks.size());
     std::iota(ranks.begin(), ranks.end(), 0U);
     std::ranges::stable_sort(ranks, std::ranges::greater{}, [&](std::uint32_t rank) { return excess[rank]; });
-    if (ranks.size() > most_exact_ranks) ranks.resize(most_suspects);
     return ranks;
   }
 
@@ -112,36 +116,103 @@ class WhatIf {
     std::vector<bool> chosen(graph_.ranks.size());
     chosen[rank] = true;
     Scenario scenario = measured_;
-    set_as_others(graph_, peers_, chosen, scenario);
-    row.without_rank_ns = per_step(scenario);
+    if (set_as_others(graph_, peers_, chosen, scenario) >= enough_compared) row.without_rank_ns = per_step(scenario);
     return row;
   }
 
   void add_ranks(WhatIfSection& section) const {
     if (graph_.ranks.size() < 2) return;
-    const std::vector<std::uint32_t> worst = suspects();
-    section.ranks.resize(worst.size());
-    side_by_side(worst.size(), [&](std::size_t i) { section.ranks[i] = replay_without(worst[i]); });
-    section.ranks_left_out = static_cast<std::int64_t>(graph_.ranks.size() - worst.size());
+    const std::vector<std::uint32_t> worst = by_excess();
+    const std::size_t replayed = worst.size() > most_exact_ranks ? most_suspects : worst.size();
+    section.ranks.resize(replayed);
+    side_by_side(replayed, [&](std::size_t i) { section.ranks[i] = replay_without(worst[i]); });
+    section.ranks_left_out = static_cast<std::int64_t>(worst.size() - replayed);
+    if (section.slowdown >= least_slowdown) add_shares(section, few_worst(section, worst));
     std::ranges::sort(section.ranks, {}, &RankReplay::rank);
-    add_few(section);
   }
 
-  /// M_W of metrics.md 12.8: the loss that goes away when the ranks of largest slowdown become ideal.
-  void add_few(WhatIfSection& section) const {
-    if (section.slowdown < least_slowdown) return;
+  /// The 3 % of ranks of largest slowdown; of many ranks that is by the excess of their work.
+  [[nodiscard]] std::vector<bool> few_worst(WhatIfSection& section, const std::vector<std::uint32_t>& worst) const {
     section.few = static_cast<std::int64_t>(std::ceil(share_of_few * static_cast<double>(graph_.ranks.size())));
-    std::vector<RankReplay> worst = section.ranks;
-    std::ranges::stable_sort(worst, std::ranges::greater{}, &RankReplay::slowdown);
+    std::vector<std::size_t> order(worst.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (section.ranks_left_out == 0)
+      std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return section.ranks[i].slowdown; });
     std::vector<bool> few(graph_.ranks.size());
-    for (std::size_t i = 0; i < worst.size() && i < static_cast<std::size_t>(section.few); ++i)
-      few[static_cast<std::size_t>(std::ranges::lower_bound(graph_.ranks, worst[i].rank) - graph_.ranks.begin())] =
-          true;
+    for (std::int64_t i = 0; i < section.few; ++i) few[worst[order[static_cast<std::size_t>(i)]]] = true;
+    return few;
+  }
+
+  /// Of the loss: what goes away when these ranks become ideal.
+  [[nodiscard]] double explained_by(const std::vector<bool>& ranks) const {
     Scenario scenario = measured_;
     for (std::size_t i = 0; i < graph_.items.size(); ++i)
-      if (few[graph_.items[i].rank]) scenario.item_ns[i] = ideal_.item_ns[i];
-    section.few_ranks =
-        static_cast<double>(replayed_ - total_ns(graph_, scenario)) / static_cast<double>(replayed_ - ideal_total_);
+      if (ranks[graph_.items[i].rank]) scenario.item_ns[i] = ideal_.item_ns[i];
+    return share_of_loss(replayed_ - total_ns(graph_, scenario));
+  }
+  [[nodiscard]] double share_of_loss(std::int64_t ns) const {
+    return static_cast<double>(ns) / static_cast<double>(replayed_ - ideal_total_);
+  }
+
+  /// metrics.md 12.8.
+  void add_shares(WhatIfSection& section, const std::vector<bool>& few) const {
+    section.few_ranks = explained_by(few);
+    const Scenario only = ideal_but([&](const Item& item) { return few[item.rank]; });
+    section.few_ranks_added = share_of_loss(total_ns(graph_, only) - ideal_total_);
+    const std::vector<std::int64_t> stages = stages_of(graph_);
+    if (stages.empty()) return;
+    const auto [first, last] = std::ranges::minmax(stages);
+    if (first == last) return;
+    std::vector<bool> in_last;
+    for (const std::int64_t stage : stages) in_last.push_back(stage == last);
+    section.last_stage = explained_by(in_last);
+  }
+
+  /// What an item is for the user: the operation of a transfer, else the name of its span. Delays have none.
+  [[nodiscard]] StringId operation_of(const Item& item) const {
+    if (item.work == Work::delay || !item.span.is_set()) return {};
+    const Span& span = graph_.run->span(item.span);
+    if (span.collective == Span::no_collective) return span.name;
+    return graph_.run->collectives()[span.collective].op;
+  }
+
+  /// Operations whose lengths differ most from the ideal, replayed one by one.
+  void add_operations(WhatIfSection& section) const {
+    std::map<StringId, std::int64_t> unevenness;
+    std::vector<StringId> operation;
+    for (std::size_t i = 0; i < graph_.items.size(); ++i) {
+      operation.push_back(operation_of(graph_.items[i]));
+      if (operation.back().is_set()) unevenness[operation.back()] += std::abs(measured_.item_ns[i] - ideal_.item_ns[i]);
+    }
+    std::vector<std::pair<std::int64_t, StringId>> most;
+    for (const auto& [name, ns] : unevenness)
+      if (ns > 0) most.emplace_back(ns, name);
+    std::ranges::sort(most, std::ranges::greater{});
+    most.resize(std::min(most.size(), graph_.ranks.size() > most_exact_ranks ? most_suspects : most_operations));
+    section.operations.resize(most.size());
+    side_by_side(most.size(), [&](std::size_t i) {
+      const StringId name = most[i].second;
+      const Scenario scenario = ideal_but(
+          [&](const Item& item) { return operation[static_cast<std::size_t>(&item - graph_.items.data())] == name; });
+      section.operations[i] = {std::string{graph_.run->text(name)}, ratio(total_ns(graph_, scenario))};
+    });
+    std::ranges::stable_sort(section.operations, std::ranges::greater{}, &NamedSlowdown::slowdown);
+  }
+
+  void add_hosts(WhatIfSection& section) const {
+    std::map<std::string_view, std::vector<bool>> hosts;
+    for (std::size_t rank = 0; rank < graph_.ranks.size(); ++rank) {
+      std::vector<bool>& own = hosts[graph_.run->text(graph_.run->process_of(graph_.ranks[rank]).host)];
+      own.resize(graph_.ranks.size());
+      own[rank] = true;
+    }
+    if (hosts.size() < 2 || hosts.size() > most_exact_ranks) return;
+    for (const auto& [name, own] : hosts) section.hosts.push_back({std::string{name}, 1});
+    side_by_side(section.hosts.size(), [&](std::size_t i) {
+      const std::vector<bool>& own = hosts.at(section.hosts[i].name);
+      section.hosts[i].slowdown = ratio(total_ns(graph_, ideal_but([&](const Item& item) { return own[item.rank]; })));
+    });
+    std::ranges::stable_sort(section.hosts, std::ranges::greater{}, &NamedSlowdown::slowdown);
   }
 
   const Graph& graph_;

@@ -31,6 +31,8 @@ Section<std::vector<Finding>> judge_findings(const Run& run, const Report& repor
   std::erase_if(findings, [](const Finding& finding) { return finding.severity == FindingSeverity::info; });
   std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
     if (a.severity != b.severity) return a.severity > b.severity;
+    const auto is_lost = [](const Finding& finding) { return finding.id == "rank_lost"; };
+    if (is_lost(a) != is_lost(b)) return is_lost(a);  // what else is wrong may follow from it
     return a.gain_ns_per_step > b.gain_ns_per_step;
   });
   return findings;

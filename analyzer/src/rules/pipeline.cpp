@@ -1,3 +1,4 @@
+#include "analyses/pipeline_words.h"
 #include "analyses/severity.h"
 #include "rankscope/core/format.h"
 #include "rules/rules.h"
@@ -31,12 +32,9 @@ void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings) 
   finding.id = "pipeline.bubble";
   finding.severity = severity;
   finding.title = format("the pipeline stands still for {:.0f} points more than its schedule needs", above * 100);
-  finding.evidence = format(
-      "{}: {} idle, {} needed; of {} per step {} are uneven stages and {} transfers, slow ranks "
-      "or hosts",
-      name_of(*section->schedule), percent_of(*section->bubble_measured.value),
-      percent_of(*section->bubble_theory.value), duration_text(parts.length_ns), duration_text(parts.imbalance_ns),
-      duration_text(parts.excess_ns));
+  finding.evidence = format("{}: {} idle, {} needed; {} per step = {}", name_of(*section->schedule),
+                            percent_of(*section->bubble_measured.value), percent_of(*section->bubble_theory.value),
+                            duration_text(parts.length_ns), parts_text(parts));
   if (section->owner)
     finding.evidence +=
         format("; most of it from rank {}, place {}", section->owner->rank.value, section->owner->place);

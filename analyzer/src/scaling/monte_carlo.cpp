@@ -6,16 +6,13 @@
 #include <numeric>
 #include <random>
 
+#include "analyses/statistics.h"
+
 namespace rankscope::analyzer::scaling {
 namespace {
 
-/// Way from the begin to the end of a step with nothing but this rank's own work.
-double own_time(const StepSystem& system) {
-  const StepSystem* const one = &system;
-  const double factor = 1;
-  const std::vector<std::int64_t> no_transfers(system.units.size(), 0);
-  return static_cast<double>(step_length({&one, 1}, {&factor, 1}, no_transfers));
-}
+constexpr double spike_sigmas = 4;    // a step that much longer than others of its rank is a spike (metrics.md 16.3)
+constexpr double least_spike = 0.02;  // and by this share of a step
 
 double sigma_of(std::span<const double> values) {
   if (values.size() < 2) return 0;
@@ -25,75 +22,104 @@ double sigma_of(std::span<const double> values) {
   return std::sqrt(sum / static_cast<double>(values.size() - 1));
 }
 
-/// Systems of the most frequent row of collectives.
-std::vector<StepSystem> most_frequent(std::vector<StepSystem> systems) {
-  std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::vector<std::size_t>> kinds;
-  for (std::size_t i = 0; i < systems.size(); ++i) {
-    std::vector<std::pair<std::uint32_t, std::int64_t>> key;
-    for (const StepUnit& unit : systems[i].units) key.emplace_back(unit.op.value, unit.bytes);
-    kinds[key].push_back(i);
-  }
-  const auto best = std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second.size(); });
-  std::vector<StepSystem> kept;
-  for (const std::size_t i : best->second) kept.push_back(std::move(systems[i]));
-  return kept;
-}
-
+/// x = mean + b of the rank + w of the step (metrics.md 16.3); spikes are apart from w.
 void add_noise(Pool& pool) {
   std::map<std::uint32_t, std::vector<double>> by_rank;
   double sum = 0;
   for (const StepSystem& system : pool.systems) {
-    by_rank[system.rank].push_back(own_time(system));
-    sum += by_rank[system.rank].back();
+    by_rank[system.rank].push_back(system.own_ns);
+    sum += system.own_ns;
   }
   const double mean = sum / static_cast<double>(pool.systems.size());
+  pool.mean_own_ns = mean;
   if (mean <= 0) return;
   std::vector<double> means;
-  std::vector<double> rests;
+  std::vector<std::int64_t> rests;  // in ns
   for (const auto& [rank, times] : by_rank) {
-    means.push_back(std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size()));
-    for (const double time : times) rests.push_back(time - means.back());
+    const double own = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+    means.push_back(own / mean);
+    pool.of_rank[rank] = own / mean;
+    for (const double time : times) rests.push_back(std::llround(time - own));
   }
-  pool.between_ranks = sigma_of(means) / mean;
-  pool.within_ranks = sigma_of(rests) / mean;
+  const double spike = std::max(spike_sigmas * robust_sigma(rests), least_spike * mean);
+  std::vector<double> usual;
+  for (const std::int64_t rest : rests) {
+    const double part = static_cast<double>(rest) / mean;
+    (static_cast<double>(rest) > spike ? pool.spikes : usual).push_back(part);
+  }
+  std::ranges::sort(pool.spikes);
+  pool.spike_chance = static_cast<double>(pool.spikes.size()) / static_cast<double>(rests.size());
+  pool.within_ranks = sigma_of(usual);
+  // Means of few steps differ by what their steps differ.
+  std::vector<double> parts;
+  for (const std::int64_t rest : rests) parts.push_back(static_cast<double>(rest) / mean);
+  const double steps_of_rank = static_cast<double>(rests.size()) / static_cast<double>(means.size());
+  const double by_chance = std::pow(sigma_of(parts), 2) / steps_of_rank;
+  pool.between_ranks = std::sqrt(std::max(0.0, std::pow(sigma_of(means), 2) - by_chance));
 }
 
+/// One fit for each kind of operation, whatever its place in the step.
 void add_links(const replay::Graph& graph, Pool& pool, std::int64_t ranks) {
-  const std::size_t units = pool.systems.front().units.size();
-  std::map<std::uint32_t, std::vector<Transfer>> by_op;
+  std::map<std::string, std::vector<Transfer>> by_op;
+  for (const StepUnit& unit : pool.systems.front().units) pool.ops.emplace_back(graph.run->text(unit.op));
   for (const StepSystem& system : pool.systems)
-    for (std::size_t unit = 0; unit < units; ++unit)
-      by_op[system.units[unit].op.value].push_back(
+    for (std::size_t unit = 0; unit < pool.ops.size(); ++unit)
+      by_op[pool.ops[unit]].push_back(
           {std::max<std::int64_t>(0, system.units[unit].bytes), static_cast<double>(system.transfers_ns[unit])});
-  for (std::size_t unit = 0; unit < units; ++unit) {
-    const StepUnit& own = pool.systems.front().units[unit];
-    const Ring ring = ring_of(own.op.is_set() ? graph.run->text(own.op) : "", ranks).value_or(Ring{1, 0});
-    pool.rings.push_back(ring);
-    pool.links.push_back(fit_link(by_op[own.op.value], ring));
-    const double fitted = std::max(1.0, pool.links.back().ns(ring, std::max<std::int64_t>(0, own.bytes)));
-    auto& shares = pool.shares.emplace_back();
-    for (const StepSystem& system : pool.systems)
-      shares.push_back(static_cast<double>(system.transfers_ns[unit]) / fitted);
+  std::map<std::string, LinkModel> links;
+  for (const auto& [op, transfers] : by_op) links[op] = fit_link(transfers, *ring_of(op, ranks));
+  for (std::size_t unit = 0; unit < pool.ops.size(); ++unit) {
+    pool.rings.push_back(*ring_of(pool.ops[unit], ranks));
+    pool.links.push_back(links[pool.ops[unit]]);
+    auto& instances = pool.instances.emplace_back();
+    for (const StepSystem& system : pool.systems) {
+      const std::int64_t bytes = std::max<std::int64_t>(0, system.units[unit].bytes);
+      const double fitted = std::max(1.0, pool.links.back().ns(pool.rings.back(), bytes));
+      instances.push_back({bytes, static_cast<double>(system.transfers_ns[unit]) / fitted});
+    }
   }
+}
+
+/// A link of a ring that leaves hosts. The user's network counts where it is the slower one.
+LinkModel over(const Network& network, const LinkModel& measured) {
+  const double between = std::max(measured.alpha_ns, network.alpha_ns);
+  return {.alpha_ns = measured.alpha_ns + network.share_of_hops * (between - measured.alpha_ns),
+          .ns_per_byte = std::max(measured.ns_per_byte, network.ns_per_byte),
+          .latency_known = true};
+}
+
+/// The largest of so many standard normal numbers, from one number that is uniform in (0, 1): z with
+/// P(Z > z) = 1 - uniform^(1 / count).
+double largest_normal(std::int64_t count, double uniform) {
+  const double beyond = -std::expm1(std::log(uniform) / static_cast<double>(count));
+  double low = -10;
+  double high = 10;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(middle / std::sqrt(2.0)) > beyond ? low : high) = middle;
+  }
+  return low;
 }
 
 class Drawing {
  public:
-  Drawing(const Pool& pool, std::int64_t measured_ranks, const Draw& draw, std::uint64_t seed)
-      : pool_(pool), draw_(draw), random_(seed) {
-    for (const StepSystem& system : pool.systems) by_rank_[system.rank].push_back(&system);
+  Drawing(const Pool& pool, const Draw& draw, std::uint64_t seed) : pool_(pool), draw_(draw), random_(seed) {
+    std::int64_t kept = 0;
+    for (const StepSystem& system : pool.systems) {
+      if (system.ways_ns.empty()) continue;
+      by_rank_[system.rank].push_back(&system);
+      ++kept;
+    }
     for (const auto& [rank, systems] : by_rank_) ranks_.push_back(rank);
-    // Beyond what was measured the largest of the samples would stay the largest: then noise is drawn as normal.
-    smooth_ = draw.ranks > static_cast<std::int64_t>(pool.systems.size());
-    const double grown = static_cast<double>(draw.ranks);
-    const double before = static_cast<double>(measured_ranks);
+    if (draw.ranks > kept)
+      noise_ = Noise::drawn;
+    else if (draw.ranks > std::ssize(pool.of_rank))
+      noise_ = Noise::drawn_ranks;
+    if (!draw.noise) noise_ = Noise::none;
     for (std::size_t unit = 0; unit < pool.rings.size(); ++unit) {
-      const Ring& ring = pool.rings[unit];
-      const bool grows = draw.growing_comm && ring.rounds > 0;
-      const double share = ring.share > 0 && ring.share < 1.999 && before > 1
-                               ? ring.share * (grown - 1) / grown * before / (before - 1)
-                               : ring.share;
-      rings_.push_back(grows ? Ring{ring.rounds * (grown - 1) / (before - 1), share} : ring);
+      const bool leaves = draw.growing_comm && draw.network;
+      links_.push_back(leaves ? over(*draw.network, pool.links[unit]) : pool.links[unit]);
+      rings_.push_back(draw.growing_comm ? *ring_of(pool.ops[unit], draw.ranks) : pool.rings[unit]);
     }
   }
 
@@ -110,36 +136,71 @@ class Drawing {
   std::int64_t one() {
     systems_.clear();
     factors_.clear();
-    const std::int64_t ranks = draw_.noise ? draw_.ranks : 1;
-    for (std::int64_t i = 0; i < ranks; ++i) {
-      const auto& own = by_rank_[ranks_[below(ranks_.size())]];
-      systems_.push_back(draw_.noise ? own[below(own.size())] : typical());
-      double factor = draw_.work;
-      if (draw_.noise && smooth_) {
-        systems_.back() = typical();
-        factor *= std::max(0.1, 1 + pool_.between_ranks * normal_(random_) + pool_.within_ranks * normal_(random_));
-      }
-      factors_.push_back(factor);
+    switch (noise_) {
+      case Noise::none:
+        add(typical(), 1);
+        break;
+      case Noise::drawn:
+        add(typical(), slowest() * pool_.mean_own_ns / std::max(1.0, typical()->own_ns));  // noise is of the mean
+        break;
+      case Noise::measured:
+      case Noise::drawn_ranks:
+        for (std::int64_t i = 0; i < draw_.ranks; ++i) add_measured();
+        break;
     }
     transfers_.clear();
     for (std::size_t unit = 0; unit < rings_.size(); ++unit) {
-      const std::int64_t bytes = std::max<std::int64_t>(0, pool_.systems.front().units[unit].bytes);
-      const auto& shares = pool_.shares[unit];
-      transfers_.push_back(
-          static_cast<std::int64_t>(pool_.links[unit].ns(rings_[unit], bytes) * shares[below(shares.size())]));
+      const auto& instances = pool_.instances[unit];
+      const Instance& drawn = instances[below(instances.size())];
+      transfers_.push_back(static_cast<std::int64_t>(links_[unit].ns(rings_[unit], drawn.bytes) * drawn.share));
     }
     return step_length(systems_, factors_, transfers_);
   }
 
+  void add(const StepSystem* system, double factor) {
+    systems_.push_back(system);
+    factors_.push_back(draw_.work * factor);
+  }
+
+  /// A measured step; of a drawn rank it is moved from what its own rank usually takes.
+  void add_measured() {
+    const std::uint32_t rank = ranks_[below(ranks_.size())];
+    const auto& own = by_rank_[rank];
+    const StepSystem* const system = own[below(own.size())];
+    if (noise_ == Noise::measured) return add(system, 1);
+    const double drawn = 1 + pool_.between_ranks * normal_(random_);
+    add(system, std::max(least_factor, drawn) / std::max(least_factor, pool_.of_rank.at(rank)));
+  }
+
+  /// All ranks do the typical step, so that the slowest one alone decides how long it takes.
+  double slowest() {
+    const double sigma = std::hypot(pool_.between_ranks, pool_.within_ranks);
+    double factor = std::max(least_factor, 1 + sigma * largest_normal(draw_.ranks, between_0_and_1()));
+    const std::int64_t spikes = std::binomial_distribution<std::int64_t>(draw_.ranks, pool_.spike_chance)(random_);
+    if (spikes > 0) {
+      const double place = std::pow(between_0_and_1(), 1 / static_cast<double>(spikes));  // of the largest of them
+      const auto row = static_cast<std::size_t>(place * static_cast<double>(pool_.spikes.size()));
+      factor = std::max(factor, 1 + pool_.spikes[std::min(row, pool_.spikes.size() - 1)]);
+    }
+    return factor;
+  }
+
+  double between_0_and_1() { return std::uniform_real_distribution<double>(1e-12, 1)(random_); }
+
   /// The system of median own time.
   const StepSystem* typical() {
     if (typical_ != nullptr) return typical_;
-    std::vector<std::pair<double, const StepSystem*>> times;
-    for (const StepSystem& system : pool_.systems) times.emplace_back(own_time(system), &system);
-    std::ranges::sort(times, {}, &std::pair<double, const StepSystem*>::first);
-    typical_ = times[times.size() / 2].second;
+    std::vector<const StepSystem*> all;
+    for (const auto& [rank, systems] : by_rank_) all.insert(all.end(), systems.begin(), systems.end());
+    std::ranges::stable_sort(all, {}, &StepSystem::own_ns);
+    typical_ = all[all.size() / 2];
     return typical_;
   }
+
+  /// Beyond what was measured the largest of the samples would stay the largest: then noise is drawn as normal, of the
+  /// ranks for more ranks than there were, of their steps for more than there were steps of them (metrics.md 16.3).
+  enum class Noise : std::uint8_t { none, measured, drawn_ranks, drawn };
+  static constexpr double least_factor = 0.1;
 
   const Pool& pool_;
   const Draw& draw_;
@@ -147,8 +208,9 @@ class Drawing {
   std::normal_distribution<double> normal_{0, 1};
   std::map<std::uint32_t, std::vector<const StepSystem*>> by_rank_;
   std::vector<std::uint32_t> ranks_;
-  bool smooth_ = false;
-  std::vector<Ring> rings_;
+  Noise noise_ = Noise::measured;
+  std::vector<Ring> rings_;       // of each unit on the drawn number of ranks
+  std::vector<LinkModel> links_;  // of each unit
   const StepSystem* typical_ = nullptr;
   std::vector<const StepSystem*> systems_;
   std::vector<double> factors_;
@@ -159,15 +221,14 @@ class Drawing {
 
 Pool pool_of(const replay::Graph& graph, std::vector<StepSystem> systems, std::int64_t ranks) {
   Pool pool;
-  pool.systems = most_frequent(std::move(systems));
+  pool.systems = std::move(systems);
   add_noise(pool);
   add_links(graph, pool, ranks);
   return pool;
 }
 
-std::vector<std::int64_t> drawn_steps(const Pool& pool, std::int64_t measured_ranks, const Draw& draw,
-                                      std::uint64_t seed) {
-  return Drawing(pool, measured_ranks, draw, seed).lengths();
+std::vector<std::int64_t> drawn_steps(const Pool& pool, const Draw& draw, std::uint64_t seed) {
+  return Drawing(pool, draw, seed).lengths();
 }
 
 }  // namespace rankscope::analyzer::scaling

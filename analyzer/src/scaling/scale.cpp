@@ -12,6 +12,7 @@
 #include "clocks/aligned_run.h"
 #include "rankscope/core/format.h"
 #include "replay/build.h"
+#include "replay/what_if.h"
 #include "scaling/monte_carlo.h"
 
 namespace rankscope::analyzer {
@@ -21,7 +22,9 @@ using scaling::Draw;
 using scaling::Pool;
 
 constexpr std::int64_t least_steps = 10;      // metrics.md 16.4
+constexpr std::int64_t least_alike = 5;       // of them, that run the same collectives
 constexpr double least_band = 0.05;           // of the prediction, to both sides
+constexpr double refused_model_error = 0.1;   // of steps put together from single ranks
 constexpr std::int64_t confident_factor = 4;  // of the measured ranks
 constexpr std::int64_t most_ranks_asked = 1 << 17;
 
@@ -39,13 +42,22 @@ Result<ScalePoint> measure(const Run& recorded, const ScaleOptions& options) {
   const StepsResult steps = find_steps(run, clocks, options.report);
   if (const std::string why = why_other_jobs(run, steps.all, match_collectives(run, clocks)); !why.empty())
     return fail(ErrorKind::not_computable, why);
-  if (!steps.section) return fail(ErrorKind::not_computable, steps.section.error().why);
+  if (!steps.section)
+    return fail(options.report.steps ? ErrorKind::usage : ErrorKind::not_computable, steps.section.error().why);
   ScalePoint point;
   point.ranks = std::max<std::int64_t>(run.info().world_size, static_cast<std::int64_t>(run.ranks().size()));
   point.step_ns = steps.section->median_ns;
   point.batch = number_of(run.metadata("global_batch"));
   if (point.step_ns <= 0) return fail(ErrorKind::not_computable, "no step was recorded completely");
   return point;
+}
+
+/// Batches are whole numbers, so that they may differ by one for each rank.
+bool same_per_rank(const ScalePoint& a, const ScalePoint& b) {
+  const auto per_rank = [](const ScalePoint& run) {
+    return static_cast<double>(run.batch.value_or(0)) / static_cast<double>(run.ranks);
+  };
+  return std::abs(per_rank(a) - per_rank(b)) < 1;
 }
 
 /// Several runs tell by their batches; one run is scaled weakly unless it is told otherwise.
@@ -57,10 +69,22 @@ void choose_scaling(ScaleAnswer& answer, const ScaleOptions& options) {
   }
   const ScalePoint& first = answer.measured.front();
   const ScalePoint& last = answer.measured.back();
-  if (first.ranks != last.ranks && first.batch && last.batch) {
-    const bool same = *first.batch == *last.batch;
-    answer.scaling = same ? Scaling::strong : Scaling::weak;
-    answer.why_scaling = same ? "all runs have the same batch" : "the batch grows with the ranks";
+  const auto all = [&](auto fits) {
+    return std::ranges::all_of(answer.measured, [&](const ScalePoint& run) { return run.batch && fits(run); });
+  };
+  const bool known = all([](const ScalePoint&) { return true; });
+  if (first.ranks != last.ranks && known) {
+    if (all([&](const ScalePoint& run) { return *run.batch == *first.batch; })) {
+      answer.scaling = Scaling::strong;
+      answer.why_scaling = "all runs have the same batch";
+    } else if (all([&](const ScalePoint& run) { return same_per_rank(run, first); })) {
+      answer.why_scaling = "the batch grows with the ranks";
+    } else {
+      answer.why_scaling = format(
+          "taken for granted: a batch of {} on {} and of {} on {} is neither the same for each rank nor for all "
+          "together; --strong or --weak tells",
+          *first.batch, counted(first.ranks, "rank"), *last.batch, counted(last.ranks, "rank"));
+    }
     return;
   }
   answer.why_scaling = "taken for granted: each rank keeps its work; --strong if all ranks together do";
@@ -109,19 +133,24 @@ class Prediction {
     if (answer_.why_not_predicted = why_not(); !answer_.why_not_predicted.empty()) return;
     const ClockTrust& clocks = aligned_.clocks();
     const StepsResult steps = find_steps(run_, clocks, options_.report);
-    const auto graph = replay::build_graph(run_, steps.section, match_collectives(run_, clocks), clocks);
+    const Matching matching = match_collectives(run_, clocks);
+    const auto graph = replay::build_graph(run_, steps.section, matching, clocks);
     if (!graph) return refuse(graph.error().why);
+    answer_.replay_error = replay::replay_error(total_ns(*graph, as_measured(*graph)), measured_ns(*graph));
+    if (std::string why = replay::why_refused(answer_.replay_error); !why.empty()) return refuse(std::move(why));
     if (std::ssize(graph->steps) < least_steps)
       return refuse(format("it needs {} steps in a row, and there are {}", least_steps, graph->steps.size()));
-    auto systems = scaling::step_systems(*graph);
+    auto systems = scaling::step_systems(*graph, matching);
     if (!systems) return refuse(systems.error().why);
-    Pool pool = pool_of(*graph, std::move(*systems), base_.ranks);
-    if (pool.systems.front().units.empty())
-      return refuse("no communication was recorded, so nothing ties the ranks together");
-    use_network(pool);
-    // What the reduced steps leave out is the same for all sizes.
+    if (systems->steps < least_alike) return refuse(why_too_few(*systems));
+    add_left_out(*systems);
+    const Pool pool = pool_of(*graph, std::move(systems->systems), base_.ranks);
+    if (pool.ops.empty()) return refuse("no communication was recorded, so nothing ties the ranks together");
     const std::int64_t modelled = median_of(drawn(pool, {.ranks = base_.ranks}));
-    scale_ = static_cast<double>(base_.step_ns) / static_cast<double>(std::max<std::int64_t>(1, modelled));
+    answer_.model_error = static_cast<double>(modelled) / static_cast<double>(base_.step_ns) - 1;
+    if (std::abs(answer_.model_error) >= refused_model_error) return refuse(why_misfit());
+    // What the reduced steps leave out is the same for all sizes.
+    scale_ = 1 / (1 + answer_.model_error);
     for (const std::int64_t ranks : sizes()) answer_.predicted.push_back(at(pool, ranks));
     add_notes(pool);
   }
@@ -134,11 +163,45 @@ class Prediction {
     return {2 * base_.ranks, 4 * base_.ranks, 8 * base_.ranks};
   }
 
-  [[nodiscard]] std::int64_t hosts() const {
-    std::vector<StringId> names;
-    for (const RankId rank : run_.ranks()) names.push_back(run_.process_of(rank).host);
-    std::ranges::sort(names);
-    return std::unique(names.begin(), names.end()) - names.begin();
+  [[nodiscard]] std::map<std::uint32_t, std::int64_t> ranks_by_host() const {
+    std::map<std::uint32_t, std::int64_t> hosts;
+    for (const RankId rank : run_.ranks()) ++hosts[run_.process_of(rank).host.value];
+    return hosts;
+  }
+
+  [[nodiscard]] std::int64_t ranks_per_host() const {
+    if (options_.ranks_per_host) return *options_.ranks_per_host;
+    std::int64_t most = 1;
+    for (const auto& [host, ranks] : ranks_by_host()) most = std::max(most, ranks);
+    return most;
+  }
+
+  static std::string left_out_of(const scaling::StepSystems& systems) {
+    std::string text;
+    if (systems.uneven > 0)
+      text += format("{} in which ranks do not run the same collectives in one order", counted(systems.uneven, "step"));
+    if (systems.other > 0)
+      text += format("{}{} that run other collectives than most", text.empty() ? "" : " and ",
+                     counted(systems.other, "step"));
+    return text;
+  }
+  static std::string why_too_few(const scaling::StepSystems& systems) {
+    return format("it needs {} steps that run the same collectives, and there are {}, besides {}", least_alike,
+                  systems.steps, left_out_of(systems));
+  }
+  void add_left_out(const scaling::StepSystems& systems) const {
+    if (systems.uneven + systems.other > 0) answer_.notes.push_back(format("Left out: {}.", left_out_of(systems)));
+  }
+
+  [[nodiscard]] std::string misfit() const {
+    return format("{:.1f} % {} than measured", 100 * std::abs(answer_.model_error),
+                  answer_.model_error < 0 ? "shorter" : "longer");
+  }
+  [[nodiscard]] std::string why_misfit() const {
+    return format(
+        "steps put together from steps of single ranks become {}, as where all ranks are slow in the same steps, so "
+        "nothing can be told about more ranks",
+        misfit());
   }
 
   /// metrics.md 16.4
@@ -147,37 +210,46 @@ class Prediction {
     if (static_cast<std::int64_t>(run_.ranks().size()) < base_.ranks)
       return format("{} of {} ranks were recorded; all are needed", run_.ranks().size(), base_.ranks);
     const bool network = options_.latency_us && options_.bandwidth_gbps;
-    const std::int64_t fit = options_.ranks_per_host.value_or(base_.ranks);
-    const auto leaves_host = [&](std::int64_t ranks) { return ranks > fit; };
-    if (hosts() == 1 && !network && std::ranges::any_of(sizes(), leaves_host))
+    const auto leaves_host = [&](std::int64_t ranks) { return ranks > ranks_per_host(); };
+    if (ranks_by_host().size() == 1 && !network && std::ranges::any_of(sizes(), leaves_host))
       return "all ranks were on one host, which tells nothing about a network between hosts: give --latency-us and "
              "--bandwidth-gbps of it, or --ranks-per-host if more ranks fit on one";
     return {};
   }
 
-  /// Between hosts the user's network, if it is the slower one.
-  void use_network(Pool& pool) const {
-    if (!options_.latency_us || !options_.bandwidth_gbps) return;
-    for (scaling::LinkModel& link : pool.links) {
-      link.alpha_ns = std::max(link.alpha_ns, 1000 * *options_.latency_us);
-      link.ns_per_byte = std::max(link.ns_per_byte, 1 / *options_.bandwidth_gbps);
-      link.latency_known = true;
-    }
+  /// The user's network for ranks that do not fit on one host: a ring leaves each of them once.
+  [[nodiscard]] std::optional<scaling::Network> network_of(std::int64_t ranks) const {
+    const std::int64_t fit = ranks_per_host();
+    if (!options_.latency_us || !options_.bandwidth_gbps || ranks <= fit) return std::nullopt;
+    const std::int64_t hosts = (ranks + fit - 1) / fit;
+    return scaling::Network{.alpha_ns = 1000 * *options_.latency_us,
+                            .ns_per_byte = 1 / *options_.bandwidth_gbps,
+                            .share_of_hops = static_cast<double>(hosts) / static_cast<double>(ranks)};
   }
 
+  /// What is left of own time. Strong scaling divides it by the ranks, but for the share that the fit calls fixed.
   [[nodiscard]] double work_at(std::int64_t ranks) const {
-    return answer_.scaling == Scaling::strong ? static_cast<double>(base_.ranks) / static_cast<double>(ranks) : 1;
+    if (answer_.scaling == Scaling::weak) return 1;
+    const double fixed = answer_.fit ? answer_.fit->fixed_share : 0;
+    const auto share = [fixed](std::int64_t n) { return fixed + (1 - fixed) / static_cast<double>(n); };
+    return share(ranks) / share(base_.ranks);
+  }
+  [[nodiscard]] std::string about_work() const {
+    if (answer_.fit)
+      return format("Own time is shortened as the measured steps are: {:.1f} % of that of one rank stays.",
+                    100 * answer_.fit->fixed_share);
+    return "All of own time is taken to be divided by the ranks; a run of another size would tell what is not.";
   }
 
   [[nodiscard]] std::vector<std::int64_t> drawn(const Pool& pool, const Draw& draw) const {
-    return drawn_steps(pool, base_.ranks, draw, options_.seed);
+    return drawn_steps(pool, draw, options_.seed);
   }
   static std::int64_t median_of(std::span<const std::int64_t> sorted) { return sorted_median(sorted); }
 
   [[nodiscard]] std::int64_t scaled(double ns) const { return static_cast<std::int64_t>(ns * scale_); }
 
   ScaledStep at(const Pool& pool, std::int64_t ranks) const {
-    const Draw draw{.ranks = ranks, .work = work_at(ranks)};
+    const Draw draw{.ranks = ranks, .work = work_at(ranks), .network = network_of(ranks)};
     const auto lengths = drawn(pool, draw);
     ScaledStep step;
     step.ranks = ranks;
@@ -193,17 +265,31 @@ class Prediction {
       return middle > 0 ? std::max(0.0, (middle - other) / middle) : 0;
     };
     step.lost_to_comm = lost({.ranks = ranks, .work = draw.work, .growing_comm = false});
-    step.lost_to_noise = lost({.ranks = ranks, .work = draw.work, .noise = false});
+    step.lost_to_noise = lost({.ranks = ranks, .work = draw.work, .noise = false, .network = draw.network});
     step.low_confidence = ranks > confident_factor * base_.ranks;
     return step;
   }
 
   void add_notes(const Pool& pool) const {
+    answer_.notes.push_back(
+        format("{} draws from {} of {} ranks together; transfers as rings run them; own time differs by {:.1f} % "
+               "between ranks and by "
+               "{:.1f} % from step to step.",
+               scaling::draws, counted(static_cast<std::int64_t>(pool.systems.size()), "step"), base_.ranks,
+               100 * pool.between_ranks, 100 * pool.within_ranks));
+    if (answer_.scaling == Scaling::strong) answer_.notes.push_back(about_work());
     answer_.notes.push_back(format(
-        "{} draws from {} of {} ranks; transfers as rings run them; own time differs by {:.1f} % between ranks and by "
-        "{:.1f} % from step to step.",
-        scaling::draws, counted(static_cast<std::int64_t>(pool.systems.size()), "step"), base_.ranks,
-        100 * pool.between_ranks, 100 * pool.within_ranks));
+        "The replay misses the measured steps by {:.1f} %. Put together for the measured ranks, steps become {}; "
+        "predictions are corrected by that.",
+        100 * answer_.replay_error, misfit()));
+    if (!pool.spikes.empty())
+      answer_.notes.push_back(format(
+          "{:.2g} % of the steps of a rank are spikes, far longer than its others: on more ranks, more steps have "
+          "one.",
+          100 * pool.spike_chance));
+    if (const auto kept = std::ranges::count_if(pool.systems, [](const auto& own) { return !own.ways_ns.empty(); });
+        kept < std::ssize(pool.systems))
+      answer_.notes.push_back(format("Of these, {} were kept as samples, evenly over ranks and steps.", kept));
     if (std::ranges::any_of(pool.links, [](const scaling::LinkModel& link) { return !link.latency_known; }))
       answer_.notes.emplace_back(
           "Some operations were seen with one size only: their time is taken for bandwidth, so latency on many ranks "
@@ -237,9 +323,11 @@ Result<ScaleAnswer> scale(std::span<const std::shared_ptr<const Run>> runs, cons
   RS_TRY_VOID(check(options));
   ScaleAnswer answer;
   std::vector<std::pair<ScalePoint, const Run*>> points;
-  for (const auto& run : runs) {
-    RS_TRY(const ScalePoint point, measure(*run, options));
-    points.emplace_back(point, run.get());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto point = measure(*runs[i], options);
+    if (!point && i < options.names.size()) point = std::move(point).map_error(while_doing(options.names[i]));
+    if (!point) return tl::make_unexpected(std::move(point).error());
+    points.emplace_back(*point, runs[i].get());
   }
   std::ranges::stable_sort(points, {}, [](const auto& point) { return point.first.ranks; });
   for (const auto& [point, run] : points) answer.measured.push_back(point);

@@ -1,7 +1,13 @@
 #include "scaling/step_system.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
+
+#include "analyses/comm_ops.h"
+#include "rankscope/core/format.h"
+#include "scaling/transfer_fit.h"
 
 namespace rankscope::analyzer::scaling {
 namespace {
@@ -17,7 +23,17 @@ struct RankNodes {
   std::vector<std::uint32_t> steps;  // parallel
 };
 
+/// Nodes without length at the very moment at which a step ends, and which it waits for: they are a part of it.
+std::vector<bool> ends_of_steps(const Graph& graph) {
+  std::vector<bool> ends(graph.nodes.size());
+  for (const std::uint32_t row : graph.boundaries)
+    for (const replay::Pred& pred : graph.preds_of(graph.nodes[row]))
+      ends[pred.node] = ends[pred.node] || graph.nodes[pred.node].start == graph.nodes[row].start;
+  return ends;
+}
+
 std::vector<RankNodes> nodes_by_rank(const Graph& graph) {
+  const std::vector<bool> ends = ends_of_steps(graph);
   std::vector<RankNodes> ranks(graph.ranks.size());
   std::vector<std::vector<RunTime>> begins(graph.ranks.size());
   for (std::size_t step = 0; step < graph.steps.size(); ++step)
@@ -27,34 +43,87 @@ std::vector<RankNodes> nodes_by_rank(const Graph& graph) {
     const Node& node = graph.nodes[row];
     if (node.rank == no_row || node.kind == NodeKind::anchor || node.kind == NodeKind::boundary) continue;
     const auto after = std::ranges::upper_bound(begins[node.rank], node.start);
-    const auto step = after == begins[node.rank].begin() ? 0 : after - begins[node.rank].begin() - 1;
+    auto step = after == begins[node.rank].begin() ? 0 : after - begins[node.rank].begin() - 1;
+    if (step > 0 && ends[row] && node.start == *(after - 1)) --step;
     ranks[node.rank].nodes.push_back(row);
     ranks[node.rank].steps.push_back(static_cast<std::uint32_t>(step));
   }
   return ranks;
 }
 
+using UnitRows = std::vector<std::uint32_t>;
+
+/// Which row of the section's units each row of Run::collectives() is a part of.
+UnitRows units_by_member(const Graph& graph, const CollectivesSection& section) {
+  UnitRows units(graph.run->collectives().size(), no_row);
+  for (std::uint32_t unit = 0; unit < section.units.size(); ++unit)
+    for (const std::uint32_t row : section.units[unit].members) units[row] = unit;
+  return units;
+}
+
+/// The units of one step of one rank in the order in which their last members started. That is the same on all ranks,
+/// and no rank goes from an operation to one that comes before it there (each waits for its last member).
+UnitRows order_of(const Graph& graph, const CollectivesSection& section, const UnitRows& unit_of,
+                  std::span<const std::uint32_t> nodes) {
+  UnitRows order;
+  for (const std::uint32_t row : nodes)
+    if (graph.nodes[row].kind == NodeKind::arrive)
+      order.push_back(unit_of[graph.run->span(graph.nodes[row].span).collective]);
+  std::ranges::sort(order, {}, [&](std::uint32_t unit) { return std::pair(section.units[unit].last_start, unit); });
+  return order;
+}
+
+/// Way from the begin to the end of a step with nothing but this rank's own work.
+double own_time(const StepSystem& system) {
+  const StepSystem* const one = &system;
+  const double factor = 1;
+  const std::vector<std::int64_t> no_transfers(system.units.size(), 0);
+  return static_cast<double>(step_length({&one, 1}, {&factor, 1}, no_transfers));
+}
+
+/// A step of one rank, and what of the section it runs.
+struct RankStep {
+  std::uint32_t rank = 0;
+  std::uint32_t step = 0;
+  std::span<const std::uint32_t> nodes;
+  std::span<const std::uint32_t> order;  ///< its units
+};
+
 /// Longest ways inside one step of one rank.
 class Reduction {
  public:
-  Reduction(const Graph& graph, std::uint32_t rank, std::uint32_t step, std::vector<std::uint32_t>& place)
-      : graph_(graph), place_(place) {
-    system_.rank = rank;
-    system_.step = step;
+  Reduction(const Graph& graph, const CollectivesSection& section, const UnitRows& unit_of,
+            std::vector<std::uint32_t>& place, const RankStep& work)
+      : graph_(graph), place_(place), nodes_(work.nodes) {
+    system_.rank = work.rank;
+    system_.step = work.step;
+    for (const std::uint32_t unit : work.order) {
+      at_of_unit_[unit] = system_.units.size();
+      system_.units.push_back({section.units[unit].op, section.units[unit].bytes});
+    }
+    const std::size_t units = work.order.size();
+    system_.transfers_ns.assign(units, 0);
+    system_.ways_ns.assign((units + 1) * (units + 2) / 2, never);
+    for (const std::uint32_t row : nodes_)
+      if (graph.nodes[row].kind == NodeKind::arrive)
+        unit_at_[graph.nodes[row].span] = at_of_unit_[unit_of[graph.run->span(graph.nodes[row].span).collective]];
+    const std::uint32_t rank = work.rank;
+    const std::uint32_t step = work.step;
     begin_ = graph.nodes[graph.boundaries[step * graph.ranks.size() + rank]].start;
     end_row_ = graph.boundaries[(step + 1) * graph.ranks.size() + rank];
   }
 
-  StepSystem reduce(std::span<const std::uint32_t> nodes) {
-    for (std::uint32_t i = 0; i < nodes.size(); ++i) place_[nodes[i]] = i;
-    ways_.assign(nodes.size(), {});
-    for (std::uint32_t i = 0; i < nodes.size(); ++i) visit(i, graph_.nodes[nodes[i]]);
+  /// Nothing where an operation waits for one that comes later in the order.
+  std::optional<StepSystem> reduce() {
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) place_[nodes_[i]] = i;
+    ways_.assign(nodes_.size(), {});
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) visit(i, graph_.nodes[nodes_[i]]);
     std::vector<std::int64_t> end = ways_to(graph_.nodes[end_row_]);
-    end.resize(system_.units.size() + 1, never);
     if (std::ranges::all_of(end, [](std::int64_t way) { return way == never; }))
-      end[0] = (graph_.nodes[end_row_].start - begin_).count();
-    system_.ways_ns.insert(system_.ways_ns.end(), end.begin(), end.end());
-    for (const std::uint32_t row : nodes) place_[row] = no_row;
+      raise(end, 0, (graph_.nodes[end_row_].start - begin_).count());
+    put(system_.units.size(), end);
+    for (const std::uint32_t row : nodes_) place_[row] = no_row;
+    if (!in_order_) return std::nullopt;
     return std::move(system_);
   }
 
@@ -80,6 +149,15 @@ class Reduction {
     ways[column] = std::max(ways[column], ns);
   }
 
+  /// Row `unit` of the system.
+  void put(std::size_t unit, std::span<const std::int64_t> ways) {
+    const std::span row = std::span(system_.ways_ns).subspan(unit * (unit + 1) / 2, unit + 1);
+    for (std::size_t column = 0; column < ways.size(); ++column) {
+      if (column < row.size()) row[column] = ways[column];
+      if (column >= row.size() && ways[column] != never) in_order_ = false;
+    }
+  }
+
   void visit(std::uint32_t at, const Node& node) {
     std::vector<std::int64_t> ways = ways_to(node);
     if (ways.empty()) raise(ways, 0, (node.start - begin_).count());
@@ -89,11 +167,7 @@ class Reduction {
     if (node.kind == NodeKind::arrive) {
       for (std::int64_t& way : ways)
         if (way != never) way += length;
-      ways.resize(system_.units.size() + 1, never);
-      system_.ways_ns.insert(system_.ways_ns.end(), ways.begin(), ways.end());
-      system_.units.push_back(unit_of(node));
-      system_.transfers_ns.push_back(0);
-      unit_at_[node.span] = system_.units.size() - 1;
+      put(unit_at_.at(node.span), ways);
     } else if (const auto unit = unit_at_.find(node.span); node.kind == NodeKind::finish && unit != unit_at_.end()) {
       system_.transfers_ns[unit->second] = length;
       ways.assign(unit->second + 2, never);
@@ -105,51 +179,134 @@ class Reduction {
     ways_[at] = std::move(ways);
   }
 
-  [[nodiscard]] StepUnit unit_of(const Node& node) const {
-    const std::uint32_t row = graph_.run->span(node.span).collective;
-    if (row == Span::no_collective) return {};
-    const Collective& collective = graph_.run->collectives()[row];
-    return {collective.op, collective.bytes};
-  }
-
   const Graph& graph_;
   std::vector<std::uint32_t>& place_;  // of the nodes of this step; no_row: of none
+  std::span<const std::uint32_t> nodes_;
   StepSystem system_;
+  bool in_order_ = true;
   RunTime begin_;
   std::uint32_t end_row_ = no_row;
   std::vector<std::vector<std::int64_t>> ways_;  // to the end of each node
+  std::map<std::uint32_t, std::size_t> at_of_unit_;
   std::map<SpanId, std::size_t> unit_at_;
 };
 
-std::string why_not_all_together(const Graph& graph) {
+/// All steps: which operations each rank runs in them.
+class Steps {
+ public:
+  Steps(const Graph& graph, const CollectivesSection& section)
+      : graph_(graph),
+        section_(section),
+        unit_of_(units_by_member(graph, section)),
+        place_(graph.nodes.size(), no_row),
+        nodes_(graph.steps.size(), std::vector<std::vector<std::uint32_t>>(graph.ranks.size())) {
+    const std::vector<RankNodes> ranks = nodes_by_rank(graph);
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
+      for (std::size_t i = 0; i < ranks[rank].nodes.size(); ++i)
+        nodes_[ranks[rank].steps[i]][rank].push_back(ranks[rank].nodes[i]);
+  }
+
+  StepSystems reduce() {
+    std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> kinds;  // row of operations: steps
+    std::vector<UnitRows> orders;
+    for (std::uint32_t step = 0; step < nodes_.size(); ++step) {
+      orders.push_back(order_of(graph_, section_, unit_of_, nodes_[step].front()));
+      if (same_on_all(step, orders.back())) kinds[ops_of(orders.back())].push_back(step);
+    }
+    const auto best = std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second.size(); });
+    StepSystems result;
+    for (const auto& [ops, steps] : kinds) result.other += std::ssize(steps);
+    if (best != kinds.end()) {
+      result.other -= std::ssize(best->second);
+      const std::size_t units = best->first.size();
+      const std::size_t ways = (units + 1) * (units + 2) / 2 * best->second.size() * graph_.ranks.size();
+      keep_one_in_ = (ways + most_ways - 1) / most_ways;
+      for (const std::uint32_t step : best->second) add(result, step, orders[step]);
+    }
+    result.uneven = std::ssize(nodes_) - result.other - result.steps;
+    std::ranges::sort(result.systems, {}, [](const StepSystem& own) { return std::pair(own.rank, own.step); });
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool same_on_all(std::uint32_t step, const UnitRows& order) const {
+    return std::ranges::all_of(nodes_[step],
+                               [&](const auto& nodes) { return order_of(graph_, section_, unit_of_, nodes) == order; });
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> ops_of(const UnitRows& order) const {
+    std::vector<std::uint32_t> ops;
+    for (const std::uint32_t unit : order) ops.push_back(section_.units[unit].op.value);
+    return ops;
+  }
+
+  void add(StepSystems& result, std::uint32_t step, const UnitRows& order) {
+    std::vector<StepSystem> own;
+    for (std::uint32_t rank = 0; rank < graph_.ranks.size(); ++rank) {
+      auto system = Reduction(graph_, section_, unit_of_, place_, {rank, step, nodes_[step][rank], order}).reduce();
+      if (!system) return;
+      system->own_ns = own_time(*system);
+      // Neighbouring steps keep other ranks, so that all are heard.
+      if ((static_cast<std::size_t>(result.steps) + rank) % keep_one_in_ != 0) system->ways_ns = {};
+      own.push_back(std::move(*system));
+    }
+    ++result.steps;
+    std::ranges::move(own, std::back_inserter(result.systems));
+  }
+
+  const Graph& graph_;
+  const CollectivesSection& section_;
+  const UnitRows unit_of_;
+  std::vector<std::uint32_t> place_;                            // of each node in what is reduced; else no_row
+  std::vector<std::vector<std::vector<std::uint32_t>>> nodes_;  // by step and rank
+  std::size_t keep_one_in_ = 1;
+};
+
+std::string why_too_many(const Graph& graph) {
+  std::vector<std::size_t> units(graph.ranks.size());
+  for (const Node& node : graph.nodes)
+    if (node.kind == NodeKind::arrive) ++units[node.rank];
+  const std::size_t in_a_step = std::ranges::max(units) / graph.steps.size();
+  if (in_a_step <= most_units) return {};
+  return format("a step has about {} collectives; predicted are steps of up to {}", in_a_step, most_units);
+}
+
+/// Why nothing tells how this member's operation goes on more ranks; empty if something does.
+std::string why_not_scaled(const Graph& graph, const Matching& matching, const Node& node) {
+  const Run& run = *graph.run;
+  const std::uint32_t row = run.span(node.span).collective;
+  if (row == Span::no_collective) return "some communication was not matched between the ranks";
+  const Collective& collective = run.collectives()[row];
+  const std::string_view op = collective.op.is_set() ? run.text(collective.op) : "operation without a name";
+  if (is_point_to_point(op))
+    return format("{} ties two ranks only (a pipeline); predicted are jobs whose collectives are of all ranks", op);
+  if (!collective.group.is_set()) return format("some of {} do not say which ranks took part", op);
+  if (run.groups()[collective.group.index()].members.size() != graph.ranks.size())
+    return format("{} is of a part of the ranks only; predicted are jobs whose collectives are of all ranks", op);
+  if (!ring_of(op, 2)) return format("nothing is known about how long {} takes on more ranks", op);
+  if (!matching.parts[row].split) return format("some of {} were not matched between the ranks", op);
+  if (ring_of(op, 2)->share > 0 && collective.bytes < 0)
+    return format("the sizes of some of {} were not recorded, so nothing tells how their time grows", op);
+  return {};
+}
+
+std::string why_not_scaled(const Graph& graph, const Matching& matching) {
+  if (std::ranges::find(graph.boundaries, no_row) != graph.boundaries.end())
+    return "the steps of some rank are on none of its threads";
   for (const Node& node : graph.nodes) {
     if (node.kind != NodeKind::arrive) continue;
-    const std::uint32_t row = graph.run->span(node.span).collective;
-    if (row == Span::no_collective) return "some communication was not matched between the ranks";
-    const Collective& collective = graph.run->collectives()[row];
-    const auto& members = graph.run->groups()[collective.group.index()].members;
-    if (members.size() != graph.ranks.size())
-      return "some collectives are of a part of the ranks only; predicted are jobs whose collectives are of all ranks "
-             "(data parallelism)";
+    if (std::string why = why_not_scaled(graph, matching, node); !why.empty()) return why;
   }
   return {};
 }
 
 }  // namespace
 
-Section<std::vector<StepSystem>> step_systems(const Graph& graph) {
-  if (std::string why = why_not_all_together(graph); !why.empty()) return unavailable(std::move(why));
-  std::vector<StepSystem> systems;
-  std::vector<std::uint32_t> place(graph.nodes.size(), no_row);
-  const std::vector<RankNodes> ranks = nodes_by_rank(graph);
-  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
-    std::vector<std::vector<std::uint32_t>> by_step(graph.steps.size());
-    for (std::size_t i = 0; i < ranks[rank].nodes.size(); ++i)
-      by_step[ranks[rank].steps[i]].push_back(ranks[rank].nodes[i]);
-    for (std::uint32_t step = 0; step < by_step.size(); ++step)
-      systems.push_back(Reduction(graph, rank, step, place).reduce(by_step[step]));
-  }
-  return systems;
+Section<StepSystems> step_systems(const Graph& graph, const Matching& matching) {
+  if (std::string why = why_not_scaled(graph, matching); !why.empty()) return unavailable(std::move(why));
+  if (!matching.section) return unavailable(matching.section.error().why);
+  if (std::string why = why_too_many(graph); !why.empty()) return unavailable(std::move(why));
+  return Steps(graph, *matching.section).reduce();
 }
 
 std::int64_t step_length(std::span<const StepSystem* const> ranks, std::span<const double> factors,

@@ -6,36 +6,50 @@
 #include <span>
 #include <vector>
 
+#include "analyses/collectives.h"
 #include "rankscope/analyzer/section.h"
 #include "replay/graph.h"
 
 namespace rankscope::analyzer::scaling {
 
-/// One collective of a step, equal on all ranks.
+/// One collective of a step.
 struct StepUnit {
   StringId op;
-  std::int64_t bytes = -1;
-  bool operator==(const StepUnit&) const = default;
+  std::int64_t bytes = -1;  ///< S of metrics.md 6
 };
+
+/// Ways grow with the square of the collectives of a step: beyond this many of them a run is refused, and steps of
+/// which more than that many ways would be kept are sampled, evenly over ranks and steps.
+inline constexpr std::size_t most_units = 1000;
+inline constexpr std::size_t most_ways = 2'000'000;
 
 inline constexpr std::int64_t never = INT64_MIN / 4;
 
 /// Longest ways through one step of one rank, in ns. Row k: to the arrival at unit k (the last row: to the end of the
 /// step); column 0: from the begin; column j + 1: from the end of unit j. `never` where nothing leads there.
 struct StepSystem {
-  std::uint32_t rank = 0;  ///< row of Graph::ranks
-  std::uint32_t step = 0;  ///< row of Graph::steps
-  std::vector<StepUnit> units;
+  std::uint32_t rank = 0;                  ///< row of Graph::ranks
+  std::uint32_t step = 0;                  ///< row of Graph::steps
+  std::vector<StepUnit> units;             ///< in the same order on all ranks
   std::vector<std::int64_t> transfers_ns;  ///< of each unit on this rank
-  std::vector<std::int64_t> ways_ns;       ///< row by row: row k has k + 1 columns
+  std::vector<std::int64_t> ways_ns;       ///< row by row: row k has k + 1 columns; empty: not kept
+  double own_ns = 0;                       ///< from the begin to the end, if transfers took no time
 
   [[nodiscard]] std::span<const std::int64_t> row(std::size_t unit) const {
     return std::span(ways_ns).subspan(unit * (unit + 1) / 2, unit + 1);
   }
 };
 
-/// All steps of all ranks. Unavailable where collectives are not of all ranks together.
-[[nodiscard]] Section<std::vector<StepSystem>> step_systems(const replay::Graph& graph);
+/// The steps in which all ranks run the same operations, the most frequent row of them.
+struct StepSystems {
+  std::vector<StepSystem> systems;  ///< by rank and step; each step has all ranks, not each of them has its ways
+  std::int64_t steps = 0;
+  std::int64_t uneven = 0;  ///< left out: ranks do not run the same collectives in one order from begin to end
+  std::int64_t other = 0;   ///< left out: all ranks run another row of operations
+};
+
+/// Unavailable where collectives are not of all ranks together, or not known.
+[[nodiscard]] Section<StepSystems> step_systems(const replay::Graph& graph, const Matching& matching);
 
 /// How long a step takes if every rank does its system and unit k moves data for transfers[k].
 [[nodiscard]] std::int64_t step_length(std::span<const StepSystem* const> ranks, std::span<const double> factors,

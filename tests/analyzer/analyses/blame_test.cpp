@@ -32,7 +32,7 @@ Blamed blame(std::shared_ptr<const Run> run, const ReportOptions& options = {}) 
   const Matching matching = match_collectives(*run, clocks);
   const auto steps = find_steps(*run, clocks, options).section;
   auto rows = split_ranks(*run, steps, matching, options);
-  Blamed blamed{run, {}, find_blame(*run, clocks, steps, rows, matching, options)};
+  Blamed blamed{run, {}, find_blame(*run, clocks, steps, rows, matching, options).section};
   if (rows) blamed.rank_rows = std::move(*rows);
   return blamed;
 }
@@ -139,14 +139,24 @@ TEST(Blame, WhatComputationHidesCostsNothing) {
   EXPECT_TRUE(blamed.section->rows.empty());
 }
 
-TEST(Blame, ADifferenceBelowTheClockErrorNamesNobody) {
+TEST(Blame, ADifferenceBelowWhatClocksAndDurationsCanTellNamesNobody) {
+  const Blamed blamed = blame(
+      "@run clock=unit_ends clock_error=40000\n@group dp 0,1\n"
+      "0 compute 0 80000 gemm\n0 comm 80000 110000 allreduce group=dp\n"
+      "1 compute 0 100000 gemm\n1 comm 100000 110000 allreduce group=dp\n");
+  expect_exact(blamed);
+  EXPECT_EQ(blamed.section->unknown_ns, 20'000);
+  EXPECT_TRUE(blamed.section->pairs.empty());
+}
+
+TEST(Blame, ADifferenceBelowTheClockErrorIsToldByDurations) {
   const Blamed blamed = blame(
       "@run clock=unit_ends clock_error=40000\n@group dp 0,1\n"
       "0 compute 0 40000 gemm\n0 comm 40000 110000 allreduce group=dp\n"
       "1 compute 0 100000 gemm\n1 comm 100000 110000 allreduce group=dp\n");
   expect_exact(blamed);
-  EXPECT_EQ(blamed.section->unknown_ns, 60'000);
-  EXPECT_TRUE(blamed.section->pairs.empty());
+  EXPECT_EQ(blamed.section->method, "duration");
+  EXPECT_EQ(blamed.of(1).cost_ns(), 60'000);
 }
 
 TEST(Blame, WithoutACommonClockTheShortestMemberIsAwaited) {

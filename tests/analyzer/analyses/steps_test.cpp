@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/analyses/synthetic_run.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -34,6 +35,18 @@ TEST(Steps, AStepOfTheJobBeginsWithTheLastRank) {
   ASSERT_TRUE(result.section);
   EXPECT_EQ(result.section->steps[0].time, (TimeRange{at(5), at(120)}));
   EXPECT_EQ(result.section->steps[1].time, (TimeRange{at(120), at(210)}));
+}
+
+TEST(Steps, ClocksThatAreWrongByAShareOfAStepDoNotMeasureIt) {
+  const auto refused = [](std::int64_t length_ns) {
+    const StepsResult result =
+        steps_of(format("@run clock=unit_ends clock_error=1000000\n"
+                        "0 step 0 {0} step index=0\n1 step 800000 {1} step index=0\n",
+                        length_ns, 800'000 + length_ns));
+    return result.section && result.section->clocks_refused;
+  };
+  EXPECT_TRUE(refused(10'000'000)) << "2 ms of 10";
+  EXPECT_FALSE(refused(100'000'000));
 }
 
 TEST(Steps, WithoutACommonClockTheLongestWindowIsTheWall) {

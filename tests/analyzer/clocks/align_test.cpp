@@ -2,13 +2,16 @@
 
 #include <gmock/gmock.h>
 
-#include <chrono>
+#include <map>
 #include <random>
 
 #include "analyses/clock_trust.h"
 #include "analyses/collectives.h"
 #include "analyzer/analyses/synthetic_run.h"
 #include "analyzer/clocks/simulated.h"
+#include "clocks/domains.h"
+#include "clocks/edges.h"
+#include "clocks/observations.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
@@ -105,7 +108,7 @@ TEST(AlignedClocks, WithFewerThanTwentyOperationsTheyAreNotCompared) {
   const Aligned result = aligned(drifting(19, 10 * second, 1));
   EXPECT_EQ(result.alignment.clock.method, "wall_clock");
   EXPECT_EQ(result.alignment.moved, nullptr);
-  EXPECT_THAT(result.alignment.section.notes, ::testing::Contains(HasSubstr("share 20 operations")));
+  EXPECT_THAT(result.alignment.section.notes, ::testing::Contains(HasSubstr("fewer than 20 operations")));
   EXPECT_FALSE(result.trust().comparable(result.run().ranks()));
   EXPECT_EQ(result.matching().section->groups.at(0).method, "duration") << "the form that needs no clock";
 }
@@ -167,8 +170,54 @@ TEST(AlignedClocks, AClockThatIsSetWhileItRunsIsDoubted) {
       EXPECT_LE(worst_disagreement(result.run()), result.error()) << jump;
     }
     EXPECT_TRUE(trust.comparable(std::vector{RankId{0}, RankId{2}})) << "the other clock is good";
+    EXPECT_EQ(result.clocks()[2].doubt, "") << jump;
+    EXPECT_LE(result.count(Counter::clock_low), 1U) << "each clock counts once";
     EXPECT_LT(trust.error_ns(std::vector{RankId{0}, RankId{2}}), 50'000) << jump;
   }
+}
+
+TEST(AlignedClocks, WhatAClockOfMillisecondsCannotTellIsTakenFromDurations) {
+  SimulatedRun plan{.clocks = {{}, {}}, .units = 300, .span_ns = 30 * second, .exit_noise_ns = 500};
+  plan.on_device = true;
+  plan.clocks[1].more = [](std::int64_t time) { return time > 20 * second ? 5'000'000 : 0; };
+  const Aligned result = aligned(plan);
+  ASSERT_TRUE(result.trust().comparable(result.run().ranks()));
+  const Matching matching = result.matching();
+  for (const Unit& unit : matching.section->units) {
+    EXPECT_LT(unit.wait_ns, 10'000) << "nobody is late";
+    EXPECT_NEAR(static_cast<double>(unit.transfer_ns), 300'000, 10'000);
+    EXPECT_FALSE(unit.last_rank.is_set());
+  }
+  EXPECT_EQ(matching.section->groups.at(0).method, "duration");
+}
+
+TEST(AlignedClocks, WaitsFarAboveTheErrorAreToldByStarts) {
+  SimulatedRun plan = drifting(200, 20 * second, 1);
+  plan.late = [](std::uint32_t rank, std::int64_t unit) { return rank == 2 && unit % 2 == 0 ? 2'000'000 : 0; };
+  const Aligned result = aligned(plan);
+  EXPECT_EQ(result.matching().section->groups.at(0).method, "run time and duration");
+}
+
+TEST(AlignedClocks, AreRefusedWhereErrorsAddUpToTenMilliseconds) {
+  constexpr int hosts = 5;
+  std::string text = "@run clock=wall_clock\n";
+  for (int rank = 0; rank < hosts; ++rank) text += format("@rank {} host=h{}\n", rank, rank);
+  for (int rank = 0; rank + 1 < hosts; ++rank) text += format("@group g{} {},{}\n", rank, rank, rank + 1);
+  for (int unit = 1; unit <= 100; ++unit) {
+    for (int rank = 0; rank + 1 < hosts; ++rank) {
+      for (const int member : {rank, rank + 1}) {
+        // Each clock jumps by 2 ms against the one before, half-way.
+        const std::int64_t begin = unit * 20'000'000LL + rank * 1'000'000 + (unit > 50 ? member * 2'000'000LL : 0);
+        text +=
+            format("{} comm {} {} allreduce group=g{} seq={} bytes=1\n", member, begin, begin + 200'000, rank, unit);
+      }
+    }
+  }
+  const Aligned result = aligned(run_of(text));
+  EXPECT_EQ(result.clocks()[1].why_apart, "") << "one jump is within 10 ms";
+  EXPECT_EQ(result.clocks()[4].why_apart, "it could not be brought together with h0 to within 10 ms");
+  EXPECT_FALSE(result.trust().comparable(std::vector{RankId{0}, RankId{4}}));
+  EXPECT_LT(result.error(), 20'000'000 + allowance);
 }
 
 TEST(AlignedClocks, OneRankHasNothingToBeAlignedWith) {
@@ -200,6 +249,59 @@ TEST(AlignedClocks, UnknownHostsWhoseEndsAgreeAreTakenForOneClock) {
   EXPECT_TRUE(result.trust().comparable(result.run().ranks()));
 }
 
+TEST(AlignedClocks, UnknownHostsThatOnlyMeetInTheMiddleAreNotOneClock) {
+  SimulatedRun plan{.clocks = {{}, {-200'000, 40}}, .units = 100, .hosts_known = false};
+  const Aligned result = aligned(plan);
+  EXPECT_EQ(result.alignment.clock.method, "unit_ends");
+  EXPECT_LE(worst_disagreement(result.run()), result.error());
+}
+
+TEST(AlignedClocks, OfManyTakenForOneTheErrorIsThatOfTheTwoFarthestApart) {
+  SimulatedRun plan{.clocks = std::vector<SimulatedClock>(12), .units = 100, .hosts_known = false};
+  plan.clocks[1].offset_ns = 45'000;
+  plan.clocks[2].offset_ns = -45'000;
+  const Aligned result = aligned(plan);
+  ASSERT_EQ(result.alignment.clock.method, "assumed_shared");
+  EXPECT_GE(result.error(), worst_disagreement(result.run()));
+  EXPECT_LT(result.error(), 110'000);
+}
+
+TEST(AlignedClocks, TakenForOneTellWhatWasMeasuredAndThatNothingWasMoved) {
+  SimulatedRun plan{.clocks = {{}, {20'000, 0}}, .units = 100, .hosts_known = false};
+  const Aligned result = aligned(plan);
+  EXPECT_TRUE(result.alignment.section.assumed_shared);
+  EXPECT_NEAR(result.clocks()[1].ahead_ns, 20'000, 3'000);
+  EXPECT_GT(result.clocks()[1].error_ns, 0);
+  plan.head = "@run source=kineto clock=none\n";
+  plan.hosts_known = true;
+  EXPECT_THAT(aligned(plan).alignment.section.notes,
+              ::testing::Contains(HasSubstr("The files do not say when their clocks started")));
+}
+
+TEST(AlignedClocks, RanksOfOneFileShareItsClockWhateverZeroItHas) {
+  SimulatedRun plan{.clocks = {{}, {}, {7'000'000, 30}, {7'000'000, 30}}, .units = 300};
+  plan.head = "@run source=nsys clock=none\n";
+  std::string text = testing::text_of(plan);
+  for (const auto& [from, to] : {std::pair{"host=h0", "host=h meta.nsys.file=a"},
+                                 {"host=h1", "host=h meta.nsys.file=a"},
+                                 {"host=h2", "host=h meta.nsys.file=b"},
+                                 {"host=h3", "host=h meta.nsys.file=b"}})
+    text.replace(text.find(from), 7, to);
+  const Aligned result = aligned(run_of(text));
+  ASSERT_EQ(result.clocks().size(), 2U);
+  EXPECT_EQ(result.clocks()[1].name, "b");
+  EXPECT_EQ(result.clocks()[1].ranks, (std::vector{RankId{2}, RankId{3}}));
+  EXPECT_LE(worst_disagreement(result.run()), result.error());
+}
+
+TEST(AlignedClocks, OfFilesThatCountFromTheirOwnBeginNoHostMakesOneClock) {
+  SimulatedRun plan{.clocks = {{}, {}}, .units = 5, .head = "@run source=kineto clock=none\n"};
+  std::string text = testing::text_of(plan);
+  text.replace(text.find("host=h1"), 7, "host=h0");
+  const auto run = run_of(text);
+  EXPECT_FALSE(ClockTrust{*run}.comparable(run->ranks()));
+}
+
 TEST(AlignedClocks, UnknownHostsWhoseEndsDoNotAgreeAreAligned) {
   SimulatedRun plan{.clocks = {{}, {800'000, 0}}, .units = 100, .hosts_known = false};
   const Aligned result = aligned(plan);
@@ -223,7 +325,9 @@ TEST(AlignedClocks, DeviceTimesOfOneHostThatLieApartAreTakenApart) {
   const Aligned result = aligned(run_of(on_device));
   EXPECT_EQ(result.count(Counter::clock_split_host), 2U);
   EXPECT_NE(result.alignment.moved, nullptr);
-  EXPECT_LE(worst_disagreement(result.run()), 220'000) << "marks are host times, which stay right by chance only";
+  std::map<std::int64_t, std::vector<std::int64_t>> ends;
+  for (const Collective& part : result.run().collectives()) ends[part.sequence].push_back(ns_of(part.finished));
+  for (const auto& [sequence, of_unit] : ends) EXPECT_LT(std::abs(of_unit[0] - of_unit[1]), 20'000) << sequence;
   EXPECT_TRUE(result.trust().comparable(result.run().ranks()));
 }
 
@@ -241,7 +345,11 @@ TEST(AlignedClocks, TimesThatNoClockShowsDoNoHarm) {
       for (int rank = 0; rank < 3; ++rank)
         text += format("{} comm {} {} allreduce group=dp seq={} bytes=1000\n", rank, wild, wild, unit);
     const Aligned result = aligned(run_of(text));
-    EXPECT_LE(result.clocks().size(), 3U);
+    ASSERT_EQ(result.clocks().size(), 3U);
+    // Over centuries no drift is known well enough.
+    EXPECT_EQ(result.alignment.moved, nullptr) << wild;
+    EXPECT_THAT(result.clocks()[1].why_apart, HasSubstr("to within 10 ms")) << wild;
+    EXPECT_FALSE(result.trust().comparable(result.run().ranks())) << wild;
   }
   std::string text = "@run clock=wall_clock\n@rank 0 host=a\n@rank 1 host=b\n@group dp 0,1\n";
   for (int unit = 1; unit < 60; ++unit)
@@ -260,6 +368,32 @@ TEST(AlignedClocks, WithoutSequenceNumbersNoClockIsSet) {
   const Aligned result = aligned(run_of(text));
   EXPECT_EQ(result.alignment.clock.method, "wall_clock");
   EXPECT_FALSE(result.trust().comparable(result.run().ranks()));
+}
+
+TEST(AlignedClocks, AGroupWithoutSequenceNumbersDoesNotStopTheOthers) {
+  SimulatedRun plan{.clocks = {{}, {900'000, 0}}, .units = 100};
+  std::string text = testing::text_of(plan);
+  text.insert(text.find("@group"), "@group other 0,1\n");
+  text +=
+      "0 comm 1000 2000 allreduce group=other seq=-1 bytes=8\n1 comm 901000 902000 allreduce group=other seq=-1 "
+      "bytes=8\n";
+  const Aligned result = aligned(run_of(text));
+  EXPECT_EQ(result.alignment.clock.method, "unit_ends");
+  EXPECT_NEAR(result.clocks()[1].ahead_ns, 900'000, 5'000);
+}
+
+TEST(AlignedClocks, LeftApartSayWhyInTheirOwnWords) {
+  SimulatedRun plan{.clocks = {{}, {900'000, 0}}, .units = 100};
+  std::string text = testing::text_of(plan);
+  for (std::size_t at = 0; (at = text.find(" seq=", at)) != std::string::npos; at += 7)
+    text.replace(at, text.find(' ', at + 1) - at, " seq=-1");
+  EXPECT_THAT(aligned(run_of(text)).clocks()[1].why_apart, HasSubstr("no sequence numbers"));
+  EXPECT_THAT(aligned(drifting(19, 10 * second, 1)).clocks()[1].why_apart, HasSubstr("fewer than 20 operations"));
+  SimulatedRun jumping{.clocks = {{}, {}}, .units = 300, .span_ns = 30 * second};
+  jumping.clocks[1].more = [](std::int64_t time) { return time > 20 * second ? second : 0; };
+  const Aligned apart = aligned(jumping);
+  EXPECT_THAT(apart.clocks()[1].why_apart, HasSubstr("to within 10 ms"));
+  EXPECT_EQ(apart.count(Counter::clock_low), 1U);
 }
 
 TEST(AlignedClocks, AChainOfHostsAddsUpItsErrors) {
@@ -292,11 +426,9 @@ TEST(AlignedClocks, AThousandHostsDoNotMakeAMillionPairs) {
   std::uniform_int_distribution<std::int64_t> offset{-5'000'000, 5'000'000};
   for (int i = 0; i < 1024; ++i) plan.clocks.push_back({i == 0 ? 0 : offset(random), 0});
   const auto run = make(plan);
-  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_EQ(clocks::edges_between(clocks::observe(*run), clocks::domains_of(*run)).size(), 1023U);
   const Aligned result = aligned(run);
-  const auto took = std::chrono::steady_clock::now() - begun;
   EXPECT_LE(worst_disagreement(result.run()), result.error());
-  EXPECT_LT(std::chrono::duration<double>(took).count(), 5.0);
   std::size_t points = 0;
   for (const ClockRow& clock : result.clocks()) points += clock.residuals.size();
   EXPECT_LE(points, 10'000U);

@@ -25,6 +25,7 @@ std::string text_of(const SimulatedRun& plan) {
   for (std::size_t rank = 0; rank < plan.clocks.size(); ++rank) {
     text += format("@rank {}{}\n", rank, plan.hosts_known ? format(" host=h{}", rank) : "");
     members += format("{}{}", rank == 0 ? "" : ",", rank);
+    if (plan.on_device) text += format("@lane {} stream7 kind=stream number=7 device=0\n", rank);
   }
   text += format("@group dp {}\n", members);
   for (std::int64_t unit = 0; unit < plan.units; ++unit) {
@@ -36,8 +37,9 @@ std::string text_of(const SimulatedRun& plan) {
       const SimulatedClock& clock = plan.clocks[rank];
       const std::int64_t end = last + 300'000 + std::llround(noise(random)) + plan.exit(rank, unit);
       text += format("{} mark {} moment unit={}\n", rank, shown(clock, moment), unit);
-      text += format("{} comm {} {} allreduce group=dp seq={} bytes=1000\n", rank,
-                     shown(clock, moment + 100'000 + plan.late(rank, unit)), shown(clock, end), unit + 1);
+      text += format("{} comm {} {} allreduce group=dp seq={} bytes=1000{}\n", rank,
+                     shown(clock, moment + 100'000 + plan.late(rank, unit)), shown(clock, end), unit + 1,
+                     plan.on_device ? " lane=stream7" : "");
     }
   }
   return text;

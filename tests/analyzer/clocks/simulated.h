@@ -32,6 +32,7 @@ struct SimulatedRun {
   };
   std::string head = "@run clock=wall_clock clock_error=10000000\n";
   bool hosts_known = true;  ///< named "h0", "h1", ...
+  bool on_device = false;   ///< operations run on streams
 };
 
 /// Every rank starts an operation 100 us after a moment that all share, or later, and ends 300 us after the last start.

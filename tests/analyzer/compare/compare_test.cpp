@@ -120,6 +120,25 @@ TEST(Compare, AKernelThatIsSlowerInManyGridsIsFoundByItsName) {
   EXPECT_NEAR(static_cast<double>(sum.change_ns()), 40 * 30e3, 2e4);
 }
 
+TEST(Compare, ANameThatIsNearlyOneOfItsKeysIsTestedOnce) {
+  // A second grid that takes nothing makes a sum of the name, which says what its first grid says.
+  const std::string tiny = "0 compute 500 1500 softmax lane=s7 grid=@\"[9,1,1]\" block=@\"[128,1,1]\"\n";
+  const Comparison found = compare_runs(*run_of(gpu_text(20, 1) + tiny), *run_of(gpu_text(20, 2) + tiny));
+  EXPECT_EQ(found.keys.in_both, 4);
+  EXPECT_EQ(found.keys.tested, 3);
+}
+
+TEST(Compare, KeysThatAreListedAsASumAreNotCountedAsSmall) {
+  std::string other = many_grids(2, 30'000, 100'000);
+  for (std::size_t at = other.find(" norm "); at != std::string::npos; at = other.find(" norm "))
+    other.replace(at, 6, " flash ");
+  const Comparison found = compare_runs(*run_of(many_grids(1, 30'000, 100'000)), *run_of(other));
+  EXPECT_THAT(names_of(found.keys.appeared), ElementsAre("flash"));
+  EXPECT_THAT(names_of(found.keys.gone), ElementsAre("norm"));
+  EXPECT_EQ(found.keys.small_appeared, 0);
+  EXPECT_EQ(found.keys.small_gone, 0);
+}
+
 TEST(Compare, AnOperatorOfARankWithAnAcceleratorIsFoundByItsHostTime) {
   const Comparison found =
       compare_runs(*run_of(many_grids(1, 30'000, 100'000)), *run_of(many_grids(2, 30'000, 2'000'000)));
@@ -200,6 +219,31 @@ TEST(Compare, FindingsThatCameAndWentAreNamed) {
   EXPECT_TRUE(same.came.empty());
   EXPECT_TRUE(same.went.empty());
   EXPECT_GT(same.in_both, 0);
+}
+
+TEST(Compare, FindingsAboutOtherLinksAreOtherFindings) {
+  const auto with = [](std::string_view subject, FindingSeverity severity) {
+    RunDigest run;
+    Finding finding;
+    finding.id = "slow_link";
+    finding.severity = severity;
+    finding.subject = subject;
+    run.report.findings = std::vector{finding};
+    return run;
+  };
+  const RunDigest before = with("link 0 1", FindingSeverity::minor);
+  const ComparedFindings other = compare(before, with("link 2 3", FindingSeverity::minor)).findings;
+  EXPECT_EQ(other.in_both, 0);
+  ASSERT_EQ(other.came.size(), 1U);
+  EXPECT_EQ(other.came[0].subject, "link 2 3");
+  EXPECT_EQ(other.went.size(), 1U);
+  EXPECT_THAT(other.risen, IsEmpty());
+  const ComparedFindings worse = compare(before, with("link 0 1", FindingSeverity::major)).findings;
+  EXPECT_EQ(worse.in_both, 1);
+  ASSERT_EQ(worse.risen.size(), 1U);
+  EXPECT_EQ(worse.risen[0].before, FindingSeverity::minor);
+  EXPECT_EQ(worse.risen[0].now.severity, FindingSeverity::major);
+  EXPECT_THAT(compare(with("link 0 1", FindingSeverity::major), before).findings.risen, IsEmpty());
 }
 
 TEST(Compare, PeaksOfMemoryArePairedByRankAndDevice) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "clocks/align.h"
 #include "importers/nsys_export.h"
 #include "support/temporary_folder.h"
 
@@ -364,6 +365,31 @@ TEST(Nsys, ReportsOfDifferentHostsHaveOnlyWallClocks) {
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ((*run)->info().clock.method, "wall_clock");
   EXPECT_EQ((*run)->extent(), (TimeRange{at(0), at(1'000'010)}));
+}
+
+TEST(Nsys, AcrossHostsTheOrderOfOperationsIsAGuessThatSetsNoClock) {
+  const TemporaryFolder folder;
+  for (const int rank : {0, 1}) {
+    std::string rows = modern_tables +
+                       "INSERT INTO StringIds VALUES (900,'ncclDevKernel_AllReduce_Sum_f32_RING_LL');"
+                       "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0,'','Hostname',0,'n" +
+                       std::to_string(rank) +
+                       "'); INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000,'','');";
+    // Rank 1 was recorded from one step later on: its k-th operation is the (k + 1)-th of rank 0.
+    for (std::int64_t i = 0; i < 40; ++i) {
+      const std::int64_t begin = (i + rank) * 100'000'000;
+      rows += insert(Kernel{.begin = begin, .end = begin + 200'000, .name = 900});
+    }
+    run_sql(folder / ("rank" + std::to_string(rank) + ".sqlite"), rows);
+  }
+  const std::vector<std::filesystem::path> files{folder / "rank0.sqlite", folder / "rank1.sqlite"};
+  const auto run = nsys::read(files, {});
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->collectives().size(), 80U);
+  for (const Collective& part : (*run)->collectives()) EXPECT_EQ(part.sequence, -1);
+  const Alignment aligned = align_clocks(**run);
+  EXPECT_EQ(aligned.clock.method, "wall_clock");
+  EXPECT_EQ(aligned.moved, nullptr);
 }
 
 }  // namespace

@@ -54,6 +54,18 @@ TEST(RenderPipeline, IsDrawnWithItsMicroBatches) {
   EXPECT_THAT(out.page, HasSubstr("ms after the first forward"));
 }
 
+TEST(RenderPipeline, SideBySideShowsTheWorkOfEachRank) {
+  synthetic::Plan plan = pipeline(0);
+  plan.ranks = 8;  // two pipelines of four places
+  plan.faults = {synthetic::fault_from("slow:rank=6,factor=1.5")};
+  const Rendered out = rendered(plan);
+  EXPECT_THAT(out.text, HasSubstr("Work of each rank in ms per step, pipelines side by side (rows) × places:"));
+  EXPECT_THAT(out.page, HasSubstr("id=\"worker-map\""));
+  EXPECT_THAT(out.page, HasSubstr("rank 6, place 3: works 360 ms per step, +120.00 ms against the median rank"));
+  EXPECT_THAT(out.page, HasSubstr("heat-6"));
+  EXPECT_THAT(rendered(pipeline(0)).page, Not(HasSubstr("worker-map")));
+}
+
 TEST(RenderPipeline, SlowTransfersAreAFindingWithAdvice) {
   const Rendered out = rendered(pipeline(6));
   EXPECT_THAT(out.text, HasSubstr("points more than its schedule needs"));
@@ -62,6 +74,20 @@ TEST(RenderPipeline, SlowTransfersAreAFindingWithAdvice) {
   EXPECT_EQ(parts["length_ns"].get<std::int64_t>(),
             parts["work_ns"].get<std::int64_t>() + parts["bubble_ns"].get<std::int64_t>() +
                 parts["imbalance_ns"].get<std::int64_t>() + parts["excess_ns"].get<std::int64_t>());
+}
+
+TEST(RenderPipeline, TheFindingStatesUnevenStagesOnlyWhereTheyAreKnownApart) {
+  const auto evidence = [](const synthetic::Plan& plan) {
+    const Rendered out = rendered(plan);
+    for (const auto& finding : out.json["findings"])
+      if (finding["id"] == "pipeline.bubble") return finding["evidence"].get<std::string>();
+    return std::string{};
+  };
+  EXPECT_THAT(evidence(pipeline(6)), HasSubstr(" uneven stages + "));
+  synthetic::Plan plan = pipeline(6);
+  plan.schedule = PipelineSchedule::zb_h1;
+  EXPECT_THAT(evidence(plan), HasSubstr(" excess (transfers, slow ranks, hosts)"));
+  EXPECT_THAT(evidence(plan), Not(HasSubstr("uneven stages")));
 }
 
 TEST(RenderPipeline, ADataParallelRunSaysThatThereIsNone) {

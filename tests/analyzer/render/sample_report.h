@@ -107,7 +107,13 @@ inline BlameSection sample_blame() {
   section.rows.front().direct_ns[0] = 740'000'000;
   section.rows.push_back({.rank = RankId{1}, .waited_ns = 740'000'000});
   section.pairs.push_back({RankId{1}, RankId{2}, 740'000'000});
-  section.groups.push_back({"dp", "allreduce", 19, 740'000'000, RankId{2}, 740'000'000});
+  section.groups.push_back({.id = GroupId{0},
+                            .group = "dp",
+                            .op = "allreduce",
+                            .count = 19,
+                            .ns = 740'000'000,
+                            .most_awaited = RankId{2},
+                            .most_awaited_ns = 740'000'000});
   section.method = "run time";
   return section;
 }

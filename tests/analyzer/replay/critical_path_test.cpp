@@ -7,6 +7,7 @@
 
 #include "analyzer/replay/replayed.h"
 #include "replay/path_walk.h"
+#include "replay/slack.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
@@ -17,7 +18,7 @@ TEST(CriticalPath, TilesEachStep) {
   for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
     const Replayed replayed{testing::make({.ranks = 5, .steps = 9, .noise = 0.1, .seed = seed})};
     ASSERT_TRUE(replayed.graph);
-    const CriticalPathSection path = critical_path(*replayed.graph);
+    const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
     EXPECT_EQ(path.length_ns, measured_ns(*replayed.graph));
     EXPECT_EQ(sum(path.sums_ns), path.length_ns);
     std::int64_t ranks = 0;
@@ -40,7 +41,8 @@ TEST(CriticalPath, TilesEachStep) {
 }
 
 TEST(CriticalPath, GoesThroughTheRankThatCameLast) {
-  const CriticalPathSection path = critical_path(*Replayed{two_ranks}.graph);
+  const Replayed replayed{two_ranks};
+  const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
   EXPECT_EQ(path.ns_of(PathClass::compute), 80);
   EXPECT_EQ(path.ns_of(PathClass::comm), 20);
   ASSERT_FALSE(path.operations.empty());
@@ -51,7 +53,8 @@ TEST(CriticalPath, GoesThroughTheRankThatCameLast) {
 }
 
 TEST(CriticalPath, OfAStarvedDeviceIsTheHost) {
-  const CriticalPathSection path = critical_path(*Replayed{three_kernels}.graph);
+  const Replayed replayed{three_kernels};
+  const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
   // To 50 the host, 20 ns until the first kernel begins, 300 ns of kernels, then the host again.
   EXPECT_EQ(path.ns_of(PathClass::compute), 300);
   EXPECT_EQ(path.ns_of(PathClass::host), 700);
@@ -66,7 +69,7 @@ TEST(CriticalPath, SaysWhereItDoesNotKnow) {
 0 wait 40 100 wait
 0 comm 40 100 allreduce group=dp seq=0 enqueued=40 on=main
 )"};
-  const CriticalPathSection path = critical_path(*replayed.graph);
+  const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
   EXPECT_EQ(path.ns_of(PathClass::wait), 60);
   EXPECT_TRUE(path.incomplete());
 }

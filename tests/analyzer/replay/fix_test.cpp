@@ -47,6 +47,7 @@ TEST(Fix, ThatMeansNothingIsRefused) {
   EXPECT_EQ(refusal("op:x*nan"), "--fix op:x*nan: the factor must lie between 0 and 1,000,000");
   EXPECT_EQ(refusal("stage:first"), "--fix stage:first: only the last stage can be meant");
   EXPECT_EQ(refusal("overlap:dp"), "--fix overlap:dp: only all can be meant");
+  EXPECT_EQ(refusal("group*0.5:dp"), "--fix group*0.5:dp: a factor must stand at the end, as in group:dp*0.5");
   EXPECT_EQ(refusal("network2"), "--fix network2: no such fix");
   EXPECT_EQ(refusal(""), "--fix : no such fix");
 }
@@ -64,6 +65,92 @@ TEST(Fix, OfWhatIsNotRecordedIsRefused) {
   EXPECT_EQ(not_there("data"), "--fix data: the recording has nothing of that kind");
   EXPECT_EQ(not_there("stage:last"), "--fix stage:last: the recording has no pipeline stages");
   EXPECT_EQ(not_there("gc"), "--fix gc: the recording has nothing of that kind");
+}
+
+TEST(Fix, OfARankWithoutPeersIsRefused) {
+  Replayed replayed{two_ranks};
+  replayed.classes = {0, 1};  // as of two pipeline stages
+  const auto fixed = apply_fixes(*replayed.graph, ItemPeers(*replayed.graph, replayed.classes),
+                                 std::vector<Fix>{*parse_fix("rank:1")});
+  ASSERT_FALSE(fixed);
+  EXPECT_EQ(fixed.error().message,
+            "--fix rank:1: the recording has no ranks that do the same work, so what is usual for it cannot be told");
+}
+
+TEST(Fix, ToBalanceNeedsRanksThatDoTheSame) {
+  Replayed replayed{two_ranks};
+  replayed.classes = {0, 1};
+  EXPECT_EQ(replayed.with({"balance"}), -1);
+}
+
+TEST(Fix, ByNameMeansTransfersToo) {
+  EXPECT_EQ(Replayed{two_ranks}.with({"op:allreduce*2"}), 120);
+  EXPECT_EQ(Replayed{two_ranks}.with({"remove:allreduce"}), 80);
+}
+
+/// One CPU rank: garbage is collected inside of forward for 40 ns, 30 of them in a range of its own.
+constexpr std::string_view collecting = R"(
+@run
+0 step 0 100 step index=0
+0 forward 0 90 forward
+0 user 10 50 gc.collect
+0 user 15 45 "generation 2"
+)";
+
+TEST(Fix, OfGarbageCollectionMeansAllThatIsInsideOfIt) {
+  const Replayed replayed{collecting};
+  ASSERT_TRUE(replayed.graph);
+  EXPECT_EQ(replayed.with({"gc"}), 60);
+}
+
+/// Two streams: `second` begins while `first` runs, and is no part of it.
+constexpr std::string_view concurrent = R"(
+@run
+@rank 0 pid=1
+@lane 0 main kind=thread number=1
+@lane 0 "stream 7" kind=stream number=7 device=0
+0 step 0 1000 step index=0 lane=main
+0 runtime 1 3 cudaLaunchKernel lane=main
+0 runtime 4 6 cudaLaunchKernel lane=main
+0 runtime 7 900 cudaDeviceSynchronize lane=main
+0 compute 10 400 first lane="stream 7"
+0 compute 100 890 second lane="stream 7"
+@link launch 1 4
+@link launch 2 5
+)";
+
+TEST(Fix, OfAKernelLeavesThoseThatOverlapItAlone) {
+  const Replayed replayed{concurrent};
+  ASSERT_TRUE(replayed.graph);
+  EXPECT_EQ(replayed.with({"op:first*0.5"}), 1000);
+}
+
+TEST(Fix, ComparesWorkOfOneNameOnSeveralStreamsInItsOrder) {
+  std::string text = "@run clock=same_host\n";
+  int span = 0;
+  std::string links;
+  for (int rank = 0; rank < 3; ++rank) {
+    text += "@rank " + std::to_string(rank) + " pid=" + std::to_string(rank + 1) + "\n";
+    const std::string own = std::to_string(rank);
+    for (const char* lane : {" main kind=thread number=1\n", " \"stream 7\" kind=stream number=7 device=0\n",
+                             " \"stream 20\" kind=stream number=20 device=0\n"})
+      text += "@lane " + own + lane;
+    for (int step = 0; step < 3; ++step) {
+      const auto at = [&](int offset) { return std::to_string(10'000 * step + offset); };
+      text += own + " step " + at(0) + " " + at(10'000) + " step index=" + std::to_string(step) + " lane=main\n";
+      text += own + " runtime " + at(1) + " " + at(3) + " cudaLaunchKernel lane=main\n";
+      text += own + " runtime " + at(4) + " " + at(6) + " cudaLaunchKernel lane=main\n";
+      text += own + " runtime " + at(7) + " " + at(4'000) + " cudaDeviceSynchronize lane=main\n";
+      text += own + " compute " + at(10) + " " + at(1'010) + " gemm lane=\"stream 7\"\n";
+      text += own + " compute " + at(20) + " " + at(3'020) + " gemm lane=\"stream 20\"\n";
+      links += "@link launch " + std::to_string(span + 1) + " " + std::to_string(span + 4) + "\n@link launch " +
+               std::to_string(span + 2) + " " + std::to_string(span + 5) + "\n";
+      span += 6;
+    }
+  }
+  const Replayed replayed{text + links};
+  ASSERT_TRUE(replayed.graph) << replayed.graph.error().why;
+  EXPECT_EQ(replayed.with({"balance"}), 30'000) << "nothing is uneven";
 }
 
 TEST(Fix, OfGroupsAndLinksScalesTheirTransfers) {

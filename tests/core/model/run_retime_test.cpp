@@ -63,6 +63,14 @@ TEST(RetimedRun, KeepsTheOrderOfSpansThatAClockBringsTogether) {
   EXPECT_NEAR(static_cast<double>(ns_of(moved->extent().end)), 59'999 / 1.0002, 2);
 }
 
+TEST(RetimedRun, KeepsSpansTogetherThatBeginTogether) {
+  const auto run = run_of("@rank 0\n0 op 2500 2501 a\n0 op 2501 2600 parent\n0 op 2501 2590 child\n");
+  const auto moved = RunBuilder::retimed(*run, std::vector<ClockMap>{{.rate = 200e-6}});
+  EXPECT_EQ(ns_of(moved->spans()[0].time.begin), 2500);
+  EXPECT_EQ(ns_of(moved->spans()[1].time.begin), 2501) << "kept apart from what began before it";
+  EXPECT_EQ(ns_of(moved->spans()[2].time.begin), 2501) << "a child does not begin before its parent";
+}
+
 TEST(ClockMap, TurnsBackWhatAClockDoes) {
   const ClockMap map{.pivot = at(1'000'000'500), .ahead = nanoseconds{500}, .ahead_fine_ns = 0.4, .rate = 50e-6};
   for (const std::int64_t time : {std::int64_t{0}, std::int64_t{1'000'000'000}, std::int64_t{3'600'000'000'000}}) {

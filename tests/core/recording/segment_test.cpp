@@ -104,6 +104,24 @@ TEST(Segment, WhatIsWrittenIsRead) {
   EXPECT_EQ(texts, (std::vector<std::string_view>{"hello"}));
 }
 
+TEST(Segment, AListOfMembersThatCannotBeReadIsCountedAndNotBelieved) {
+  std::string cut = "0";
+  for (int rank = 1; cut.size() < 5000; ++rank) cut += "," + std::to_string(rank);
+  for (const std::string& members : {std::string{"0,1,x"}, cut}) {
+    const Folder folder;
+    {
+      const auto segment = create(folder);
+      segment->thread()->comm_enqueued(
+          {.uid = 1, .sequence = 0, .bytes = 8, .group = "dp", .op = "allreduce", .dtype = "f32", .members = members});
+    }
+    const auto run = read_recording(folder.path());
+    ASSERT_TRUE(run) << run.error().message;
+    ASSERT_EQ((*run)->collectives().size(), 1U);
+    EXPECT_FALSE((*run)->collectives()[0].group.is_set());
+    EXPECT_EQ((*run)->quality().of(Counter::no_comm_args), 1U);
+  }
+}
+
 TEST(Segment, AKilledProcessLosesNothingThatItPushed) {
   const Folder folder;
   constexpr int spans = 20'000;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/analyzer/section.h"
 #include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
@@ -50,11 +51,13 @@ struct WaitingPair {
 };
 
 struct BlameGroup {
-  std::string group;
+  GroupId id;
+  std::string group;  ///< its name; several groups may share one
   std::string op;
   std::int64_t count = 0;  ///< operations that made somebody wait
   std::int64_t ns = 0;
-  RankId most_awaited;  ///< none where no rank is known
+  std::int64_t with_slack_ns = 0;  ///< of ns: see BlameSection::with_slack_ns
+  RankId most_awaited{};           ///< none where no rank is known
   std::int64_t most_awaited_ns = 0;
 };
 
@@ -71,6 +74,8 @@ struct BlameSection {
   std::vector<WaitingPair> pairs;  ///< the longest first; they and pairs_unknown_ns add up to total_ns
   std::int64_t pairs_unknown_ns = 0;
   std::string method;  ///< "run time", "duration" (6.9), or "run time and duration"
+  /// Of total_ns: in operations that could all have ended later by 1 % of the step without making it longer (10.4).
+  Section<std::int64_t> with_slack_ns = unavailable("not computed");
 };
 
 }  // namespace rankscope::analyzer

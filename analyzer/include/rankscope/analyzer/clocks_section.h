@@ -9,7 +9,8 @@
 
 namespace rankscope::analyzer {
 
-/// What is left of an operation's end on one clock after alignment: later than the median of all clocks by this.
+/// What is left of an operation's end on one clock in run time: later by this than the median of the ends of all its
+/// ranks, on whatever clock.
 struct ClockResidual {
   std::int64_t at_ns = 0;  ///< run time
   std::int64_t late_ns = 0;
@@ -19,7 +20,7 @@ struct ClockResidual {
 struct ClockRow {
   std::string name;           ///< host, or "rank 3"
   std::vector<RankId> ranks;  ///< ascending
-  bool aligned = false;       ///< to the clock that `reference` names
+  bool aligned = false;       ///< measured against, or the reference of, another clock; else what follows means nothing
   std::string reference;      ///< name of the clock that it is measured against
   double ahead_ns = 0;        ///< of the reference, in the middle of the shared operations
   double drift_ppm = 0;       ///< what it gains on the reference
@@ -28,6 +29,7 @@ struct ClockRow {
   std::int64_t noise_ns = 0;  ///< robust sigma of single ends around the fit; the largest of its pairs
   std::int64_t units = 0;     ///< operations that its position rests on
   std::string doubt;          ///< why its times are not, or hardly, to be trusted; empty: nothing speaks against them
+  std::string why_apart;      ///< why its times are not compared with those of the first clock; empty: they are
   std::vector<ClockResidual> residuals;  ///< thinned, by time
 };
 
@@ -38,6 +40,7 @@ struct ClocksSection {
   std::vector<std::string> notes;  ///< what was assumed, and what was refused; sentences
   std::int64_t allowance_ns = 0;   ///< systematic order of exits that no statistic can see, in `error_ns` of the run
   std::int64_t clocks_apart = 0;   ///< clocks whose times are not compared with those of the first one
+  bool assumed_shared = false;     ///< the clocks are taken for one: what was measured of them moved nothing
 };
 
 }  // namespace rankscope::analyzer

@@ -45,7 +45,7 @@ struct GroupRow {
   std::string why_no_transfer{};
   std::optional<double> busbw_gbps;
   std::string why_no_busbw;
-  std::string method;  ///< "run time", or "duration" where the clocks are refused (6.9)
+  std::string method;  ///< "run time", "duration" where the clocks tell less than durations (6.9), or both
 };
 
 /// Members of one operation that disagree about what it is (metrics.md 5).
@@ -55,14 +55,25 @@ struct Desync {
   std::string what;  ///< "rank 0: allreduce 1024 f32; rank 1: broadcast 4 f32"
 };
 
+/// Parts of one group and operation that found no partner for the same reason.
+struct UnmatchedParts {
+  std::string why;  ///< a sentence without its full stop
+  std::string group;
+  std::string op;
+  std::int64_t count = 0;
+  RankId rank;    ///< of the first
+  RunTime first;  ///< when that was started; enqueued if it never was
+};
+
 struct CollectivesSection {
   std::int64_t matched = 0;  ///< members in units with >= 2 members
   std::int64_t unmatched = 0;
-  std::string key;               ///< "group and sequence", ...
-  std::vector<Unit> units;       ///< by earliest start
-  std::vector<GroupRow> groups;  ///< by (group, op)
-  std::int64_t partial = 0;      ///< units that not all members of the group have finished
-  std::vector<Desync> desyncs;   ///< the first of each group
+  std::vector<UnmatchedParts> unmatched_parts;  ///< the most first; they add up to `unmatched`
+  std::string key;                              ///< "group and sequence", ...
+  std::vector<Unit> units;                      ///< by earliest start
+  std::vector<GroupRow> groups;                 ///< by (group, op)
+  std::int64_t partial = 0;                     ///< units that not all members of the group have finished
+  std::vector<Desync> desyncs;                  ///< the first of each group
 };
 
 }  // namespace rankscope::analyzer

@@ -10,10 +10,17 @@
 
 namespace rankscope::analyzer {
 
-/// Findings are the same if they have one id and one rank, whatever their size.
+/// A finding of both runs that is worse in B.
+struct RisenFinding {
+  FindingSeverity before = FindingSeverity::info;  ///< in A
+  Finding now;
+};
+
+/// Findings are the same if they have one id, one rank and one subject, whatever their size.
 struct ComparedFindings {
-  std::vector<Finding> came;  ///< only in B, worst first
-  std::vector<Finding> went;  ///< only in A
+  std::vector<Finding> came;        ///< only in B, worst first
+  std::vector<Finding> went;        ///< only in A
+  std::vector<RisenFinding> risen;  ///< of those in both
   std::int64_t in_both = 0;
   std::string why_unknown;  ///< why one of the runs has none to compare; empty: both were judged
 };

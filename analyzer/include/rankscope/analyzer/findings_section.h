@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rankscope/core/id.h"
@@ -28,8 +29,10 @@ struct Straggler {
   FindingSeverity severity = FindingSeverity::minor;
   double slowdown = 1;
   std::int64_t lag_ns_per_step = 0;  ///< transient: of the steps with a stall
-  std::int64_t gain_ns_per_step =
-      0;  ///< what an average step would be shorter, as far as the next slowest rank lets it
+  /// What an average step would be shorter: replayed with this rank as its peers, else as far as the next slowest rank
+  /// lets it.
+  std::int64_t gain_ns_per_step = 0;
+  bool gain_replayed = false;
   std::optional<std::int64_t> since_step{};  ///< slow from this step on; not set: from the first
   std::optional<std::int64_t> until_step{};  ///< slow up to this step; not set: to the last
   std::int64_t gain_ns_while_slow = 0;       ///< gain of an average one of these steps; 0 where it is slow in all
@@ -37,10 +40,19 @@ struct Straggler {
   std::string evidence;
 };
 
+/// Who came last, where that is a fact (metrics.md 9.4).
+struct LastArrivals {
+  std::int64_t counted = 0;  ///< steps (their operation of longest wait), or operations
+  bool by_operation = false;
+  std::vector<std::pair<RankId, std::int64_t>> ranks;  ///< how often; the most first
+  Certainty certainty = Certainty::fact;               ///< of_two, of_three: somebody always comes last
+};
+
 struct StragglersSection {
   std::vector<Straggler> rows;  ///< severity minor and above, worst first
   std::string compared;         ///< "Compared with 3 peers; medians of 20 steps."
   std::string cannot_tell;      ///< set where noise or too few steps hide slowdowns: "cannot tell below 31 % ..."
+  LastArrivals last_arrivals{};
   std::optional<double> smallest_detectable;  ///< slowdown in two thirds of the steps that would be found (9.2)
 };
 
@@ -54,6 +66,7 @@ struct Finding {
   std::optional<RankId> rank;
   std::optional<std::int64_t> step;
   std::string why_no_gain{};  ///< set where no time can be told that fixing it gives back; gain_ns_per_step is then 0
+  std::string subject{};      ///< what it is about beside `rank`, such as "link 0, 1"; tells findings of one id apart
 };
 
 }  // namespace rankscope::analyzer

@@ -26,7 +26,8 @@ struct ScaleOptions {
   std::optional<double> bandwidth_gbps{};        ///< its bandwidth per rank, in GB/s
   std::optional<std::int64_t> ranks_per_host{};  ///< how many fit on one host; not set: as many as there were
   std::uint64_t seed = 1;
-  ReportOptions report{};  ///< which steps count
+  std::vector<std::string> names{};  ///< of the runs, for errors; empty: none
+  ReportOptions report{};            ///< which steps count
 };
 
 /// One run as it was measured.
@@ -47,9 +48,9 @@ struct ScaleFit {
 /// A prediction for one number of ranks.
 struct ScaledStep {
   std::int64_t ranks = 0;
-  std::int64_t step_ns = 0;  ///< median
-  std::int64_t low_ns = 0;
-  std::int64_t high_ns = 0;
+  std::int64_t step_ns = 0;     ///< median
+  std::int64_t low_ns = 0;      ///< 5th percentile of the draws, at least 5 % below the median
+  std::int64_t high_ns = 0;     ///< 95th, at least 5 % above it
   double efficiency = 1;        ///< weak T(n) / T(N), strong n T(n) / (N T(N))
   double lost_to_comm = 0;      ///< share of the step that growing communication takes
   double lost_to_noise = 0;     ///< share that waiting for the slowest of more ranks takes
@@ -61,12 +62,15 @@ struct ScaleAnswer {
   std::string why_scaling;           ///< what tells that it is weak or strong
   std::vector<ScalePoint> measured;  ///< by ranks
   std::optional<ScaleFit> fit{};     ///< of two runs of different sizes and more
+  double replay_error = 0;           ///< of the replay that the prediction is made from (12.3)
+  double model_error = 0;            ///< of the measured ranks: predicted / measured - 1, before it is corrected
   std::vector<ScaledStep> predicted;
   std::string why_not_predicted;   ///< set where there are none
   std::vector<std::string> notes;  ///< what the prediction rests on and does not know
 };
 
-/// `usage` for sizes that make no sense, `not_computable` where no run has steps.
+/// `usage` for sizes that make no sense and for steps that a run does not have, `not_computable` where no run has
+/// steps.
 [[nodiscard]] Result<ScaleAnswer> scale(std::span<const std::shared_ptr<const Run>> runs, const ScaleOptions& options);
 
 [[nodiscard]] std::string render_scale_text(const ScaleAnswer& answer, Colour colour);

@@ -40,6 +40,8 @@ struct WhatIfAnswer {
 [[nodiscard]] std::string render_what_if_text(const WhatIfAnswer& answer, Colour colour);
 /// Schema rankscope.whatif/1, in docs/whatif.md.
 [[nodiscard]] std::string render_what_if_json(const WhatIfAnswer& answer);
+/// The same schema where nothing can be predicted.
+[[nodiscard]] std::string render_no_what_if_json(std::string_view why);
 
 /// "rank:R, host:NAME, ...", one line each with what it means, for --help.
 [[nodiscard]] std::string fixes_help();

@@ -16,11 +16,17 @@ struct KindSlowdown {
   double slowdown = 1;
 };
 
+/// One operation, or all ranks of a host.
+struct NamedSlowdown {
+  std::string name;
+  double slowdown = 1;
+};
+
 /// One rank: how much longer steps are because of it, and what they would take if it were like its peers.
 struct RankReplay {
   RankId rank;
   double slowdown = 1;                            ///< S_r of 12.6
-  std::optional<std::int64_t> without_rank_ns{};  ///< not set: it has no peers
+  std::optional<std::int64_t> without_rank_ns{};  ///< not set: too little of its work has peers
 };
 
 /// Mean lengths of a step, in ns; what is predicted is compared with `replayed_ns`, never with `measured_ns`.
@@ -36,13 +42,17 @@ struct WhatIfSection {
   std::int64_t ideal_network_ns = 0;
   std::int64_t without_host_delay_ns = 0;
   std::vector<KindSlowdown> kinds;
-  std::vector<RankReplay> ranks;  ///< by rank; with many ranks only those that own most (see ranks_left_out)
+  std::vector<NamedSlowdown> operations;  ///< those that are most uneven, the largest slowdown first
+  std::vector<NamedSlowdown> hosts;       ///< where there are several; the largest first
+  std::vector<RankReplay> ranks;          ///< by rank; with many ranks only those that own most (see ranks_left_out)
   std::int64_t ranks_left_out = 0;
   std::optional<double>
       few_ranks{};       ///< M_W of 12.8: share of the loss that few ranks explain; not set: hardly any loss
   std::int64_t few = 0;  ///< how many these are
-  std::vector<double> step_slowdowns;  ///< of each step (12.9)
-  std::vector<std::string> doubts;     ///< what the prediction does not know, in sentences
+  std::optional<double> few_ranks_added{};  ///< loss when only they are as measured, as a share (12.8)
+  std::optional<double> last_stage{};       ///< M_S: the same as few_ranks of the ranks of the last pipeline stage
+  std::vector<double> step_slowdowns;       ///< of each step (12.9)
+  std::vector<std::string> doubts;          ///< what the prediction does not know, in sentences
 };
 
 }  // namespace rankscope::analyzer

@@ -127,15 +127,23 @@ Json keys_json(const KeyComparison& keys) {
 
 Json findings_json(const ComparedFindings& findings) {
   if (!findings.why_unknown.empty()) return {{"unavailable", findings.why_unknown}};
-  const auto list = [](const std::vector<Finding>& rows) {
+  const auto one = [](const Finding& row) {
+    Json out{{"id", row.id}, {"severity", name_of(row.severity)}, {"title", row.title}};
+    if (row.rank) out["rank"] = row.rank->value;
+    if (!row.subject.empty()) out["subject"] = row.subject;
+    return out;
+  };
+  const auto list = [&one](const std::vector<Finding>& rows) {
     Json all = Json::array();
-    for (const Finding& row : rows) {
-      Json& one = all.emplace_back(Json{{"id", row.id}, {"severity", name_of(row.severity)}, {"title", row.title}});
-      if (row.rank) one["rank"] = row.rank->value;
-    }
+    for (const Finding& row : rows) all.push_back(one(row));
     return all;
   };
-  return {{"came", list(findings.came)}, {"went", list(findings.went)}, {"in_both", findings.in_both}};
+  Json risen = Json::array();
+  for (const RisenFinding& row : findings.risen) risen.emplace_back(one(row.now))["severity_a"] = name_of(row.before);
+  return {{"came", list(findings.came)},
+          {"went", list(findings.went)},
+          {"risen", std::move(risen)},
+          {"in_both", findings.in_both}};
 }
 
 Json memory_json(const std::vector<MemoryChange>& memory) {

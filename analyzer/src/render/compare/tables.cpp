@@ -245,6 +245,18 @@ std::vector<NotedTable> key_tables(const ComparisonView& view) {
   return tables;
 }
 
+NotedTable risen_table(const ComparisonView& view) {
+  NotedTable noted{"Findings that are worse in " + title_of(view.comparison.b), "",
+                   Table{{{"in " + title_of(view.comparison.a), Align::left},
+                          {"in " + title_of(view.comparison.b), Align::left},
+                          {"finding", Align::left, 70}},
+                         {}}};
+  for (const RisenFinding& row : view.comparison.findings.risen)
+    noted.table.rows.push_back(
+        {{std::string{name_of(row.before)}}, {std::string{name_of(row.now.severity)}}, {printable(row.now.title)}});
+  return noted;
+}
+
 std::vector<NotedTable> finding_tables(const ComparisonView& view) {
   const ComparedFindings& findings = view.comparison.findings;
   NotedTable noted{"Findings that came and went", "",
@@ -256,9 +268,12 @@ std::vector<NotedTable> finding_tables(const ComparisonView& view) {
   };
   add(view.comparison.b, findings.came);
   add(view.comparison.a, findings.went);
-  if (noted.table.rows.empty()) return {};
-  if (findings.in_both > 0) noted.notes.push_back(format("In both: {}.", counted(findings.in_both, "finding")));
-  return {std::move(noted)};
+  std::vector<NotedTable> tables;
+  if (!noted.table.rows.empty()) tables.push_back(std::move(noted));
+  if (!findings.risen.empty()) tables.push_back(risen_table(view));
+  if (!tables.empty() && findings.in_both > 0)
+    tables.back().notes.push_back(format("In both: {}.", counted(findings.in_both, "finding")));
+  return tables;
 }
 
 std::vector<NotedTable> memory_tables(const ComparisonView& view) {

@@ -42,7 +42,7 @@ void write_blame(Writer& page, const Source& source) {
   if (!source.report.blame) return;
   const BlameSection& section = *source.report.blame;
   if (section.total_ns == 0) {
-    page.element("p", "No rank waited for another one with nothing else to do.");
+    page.element("p", little_waiting_text(source.report));
   } else {
     const std::size_t most = most_rows(source.options);
     write_table(page, blame_table(section, most), format("Who made others wait: {}", blame_explanation(section)));

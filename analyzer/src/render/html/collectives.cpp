@@ -22,6 +22,7 @@ void write_collectives(Writer& page, const Source& source) {
                "arrival to the median end. " +
                    matching_note(section),
                {{"class", "faint"}});
+  for (const std::string& note : unmatched_notes(section)) page.element("p", note, {{"class", "faint"}});
   if (const auto note = unknown_note(section.groups); !note.empty()) page.element("p", note, {{"class", "faint"}});
 }
 

@@ -1,11 +1,11 @@
 // Which rank was late in which step: differences as colours.
 #include <algorithm>
-#include <array>
 
 #include "analyses/statistics.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/html/sections.h"
+#include "render/html/shades.h"
 #include "render/html/step_columns.h"
 #include "render/tables.h"
 #include "render/words.h"
@@ -17,25 +17,6 @@ constexpr double left = 88;
 constexpr double right = 24;
 constexpr double top = 4;
 constexpr double bottom = 44;
-
-/// Differences in percent of the median step, up to which a colour goes; blue is below, orange above.
-struct Shade {
-  double below_percent;
-  LegendEntry entry;
-};
-constexpr std::array<Shade, 8> shades{{{-20, {"heat-0", "more than 20 % of a step less"}},
-                                       {-5, {"heat-1", "5 to 20 % less"}},
-                                       {-1, {"heat-2", "1 to 5 % less"}},
-                                       {1, {"heat-3", "within 1 %"}},
-                                       {5, {"heat-4", "1 to 5 % more"}},
-                                       {20, {"heat-5", "5 to 20 % more"}},
-                                       {50, {"heat-6", "20 to 50 % more"}},
-                                       {1e300, {"heat-7", "more than 50 % more"}}}};
-
-const Shade& shade_of(std::int64_t difference_ns, std::int64_t step_ns) {
-  const double percent = 100 * static_cast<double>(difference_ns) / static_cast<double>(step_ns);
-  return *std::ranges::find_if(shades, [&](const Shade& shade) { return percent < shade.below_percent; });
-}
 
 /// Ranks × columns of steps.
 struct HeatMap {
@@ -53,11 +34,6 @@ struct HeatMap {
   }
 };
 
-std::string signed_ms(std::int64_t ns) {
-  const std::int64_t centi = (std::llabs(ns) + 5'000) / 10'000;
-  return centi == 0 ? "0" : format("{}{}", ns < 0 ? "−" : "+", decimal(centi, 2));
-}
-
 double row_height(const HeatMap& map) { return map.rows.size() > 16 ? 16 : 24; }
 
 void draw_cell(Writer& page, const HeatMap& map, std::size_t row, std::size_t column) {
@@ -67,7 +43,7 @@ void draw_cell(Writer& page, const HeatMap& map, std::size_t row, std::size_t co
   write_bar(page,
             {left + width * static_cast<double>(column), top + row_height(map) * static_cast<double>(row), width - gap,
              row_height(map) - 1},
-            shade_of(difference, map.step_ns).entry.colour,
+            shade_of(difference, map.step_ns),
             format("rank {}, {}: {} {}, {} ms against {}", map.rows[row]->rank.value, map.columns[column].name(),
                    map.what, duration_text(map.times_ns[column][row]), signed_ms(difference), map.against));
 }
@@ -149,8 +125,6 @@ void write_heat_maps(Writer& page, const Source& source) {
   auto columns = step_columns(*report.steps);
   std::erase_if(columns, [](const StepColumn& column) { return column.counted.empty(); });
   const auto rows = rows_to_show(report, most_ranks);
-  std::vector<LegendEntry> entries;
-  for (const Shade& shade : shades) entries.push_back(shade.entry);
   const bool several = report.rank_rows->size() + report.asked_for.rows_left_out.size() > 1;
   page.element("p",
                format("Shares are of the median step. {}{}",
@@ -162,7 +136,7 @@ void write_heat_maps(Writer& page, const Source& source) {
   if (rows.size() < report.rank_rows->size())
     page.element("p", format("{} of {} ranks, those farthest from the others; a page made with --ranks shows others.",
                              rows.size(), report.rank_rows->size()));
-  write_legend(page, entries);
+  write_legend(page, shade_legend());
   if (several) {
     const auto map = lateness(report, rows, columns);
     draw(page, map);

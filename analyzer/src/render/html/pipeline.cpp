@@ -109,6 +109,7 @@ void write_pipeline(Writer& page, const Source& source) {
   } else {
     page.element("p", format("Not drawn: {}.", section.why_not_drawn), {{"class", "faint"}});
   }
+  write_worker_map(page, section);
   write_noted_tables(page, {pipeline_table(section, most_rows(source.options))});
 }
 

@@ -40,6 +40,8 @@ void write_copies(Writer& page, const Source& source);
 void write_flops(Writer& page, const Source& source);
 void write_memory(Writer& page, const Source& source);
 void write_pipeline(Writer& page, const Source& source);
+/// Part of the section pipeline; nothing where there are no pipelines side by side.
+void write_worker_map(Writer& page, const PipelineSection& section);
 void write_collectives(Writer& page, const Source& source);
 void write_clocks(Writer& page, const Source& source);
 void write_hta(Writer& page, const Source& source);

@@ -1,0 +1,26 @@
+// A recording with everything that its replay graph is made of.
+#pragma once
+
+#include <utility>
+
+#include "analyses/collectives.h"
+#include "analyses/rank_rows.h"
+#include "analyses/steps.h"
+#include "clocks/aligned_run.h"
+#include "rankscope/core/result.h"
+#include "replay/graph.h"
+
+namespace rankscope::analyzer::replay {
+
+/// The recording must outlive it.
+struct Prepared {
+  AlignedRun aligned;
+  StepsResult steps;
+  Section<std::vector<RankRow>> rows;
+  Graph graph;
+};
+
+/// `usage` where steps are asked for and there are none; `not_computable` where there is nothing to replay.
+[[nodiscard]] Result<Prepared> prepare(const Run& recorded, const ReportOptions& options);
+
+}  // namespace rankscope::analyzer::replay
