@@ -33,13 +33,13 @@ INSTANTIATE_TEST_SUITE_P(Ddp, TrainParity,
                                            "--ranks 2 --loader-workers 3"));
 
 TEST(TrainParity, PaceChangesNoNumber) {
-  EXPECT_LE(largest_difference(gradients_of("--ranks 2 --pace 20"), reference()), tolerance);
+  EXPECT_LE(largest_difference(gradients_of(small + "--ranks 2 --pace 20"), reference()), tolerance);
 }
 
 TEST(TrainUnused, ParametersThatAStepLeavesOutAreTheSameAsInOneProcess) {
-  const auto alone = gradients_of("--parallel single --unused-head");
+  const auto alone = gradients_of(small + "--parallel single --unused-head");
   EXPECT_TRUE(alone[1].gradients.at("auxiliary.linear.weight").empty());
-  EXPECT_LE(largest_difference(gradients_of("--ranks 2 --unused-head --find-unused"), alone), tolerance);
+  EXPECT_LE(largest_difference(gradients_of(small + "--ranks 2 --unused-head --find-unused"), alone), tolerance);
 }
 
 TEST(TrainUnused, WithoutFindUnusedTheParameterIsNamed) {

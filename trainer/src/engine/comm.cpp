@@ -24,6 +24,8 @@ OpInfo info_of(CommOp op) {
   switch (op) {
     case CommOp::allreduce:
       return {"allreduce", false};
+    case CommOp::reduce_scatter:
+      return {"reduce_scatter", false};
     case CommOp::broadcast:
       return {"broadcast", true};
     case CommOp::allgather:
@@ -36,6 +38,12 @@ OpInfo info_of(CommOp op) {
       return {"recv", true};
   }
   return {"", false};
+}
+
+// What one rank has of the payload (metrics.md 6, "count x t").
+std::uint64_t payload_of(const Operation& operation) {
+  if (operation.op == CommOp::reduce_scatter) return operation.outputs.front().nbytes();
+  return operation.tensor.defined() ? operation.tensor.nbytes() : 0;
 }
 
 std::string listed(const std::vector<int>& numbers) {
@@ -189,7 +197,7 @@ class Comm::Queue {
     const rankscope_collective_v1 collective{
         .uid = uid,
         .sequence = sequence_++,
-        .bytes = has_data ? operation.tensor.nbytes() : 0,
+        .bytes = payload_of(operation),
         .group = group_.name.c_str(),
         .op = info.name,
         .dtype = has_data ? dtype_name(operation.tensor.scalar_type()) : "",
@@ -240,12 +248,29 @@ Handle Comm::enqueue(Operation operation) {
 Handle Comm::allreduce(at::Tensor sum, std::string label) {
   return enqueue({.op = CommOp::allreduce, .label = std::move(label), .tensor = std::move(sum)});
 }
+Handle Comm::allreduce_max(at::Tensor largest, std::string label) {
+  return enqueue({.op = CommOp::allreduce,
+                  .label = std::move(label),
+                  .tensor = std::move(largest),
+                  .reduce = Reduce::max});
+}
+Handle Comm::reduce_scatter(at::Tensor own, at::Tensor input, std::string label) {
+  RS_CHECK(input.is_contiguous() && own.is_contiguous() && input.numel() == own.numel() * group().size());
+  return enqueue({.op = CommOp::reduce_scatter,
+                  .label = std::move(label),
+                  .tensor = std::move(input),
+                  .outputs = {std::move(own)}});
+}
 Handle Comm::broadcast(at::Tensor tensor, int root, std::string label) {
   return enqueue({.op = CommOp::broadcast, .label = std::move(label), .tensor = std::move(tensor), .root = root});
 }
 Handle Comm::allgather(std::vector<at::Tensor> outputs, at::Tensor input, std::string label) {
   return enqueue(
       {.op = CommOp::allgather, .label = std::move(label), .tensor = std::move(input), .outputs = std::move(outputs)});
+}
+Handle Comm::allgather_flat(const at::Tensor& all, at::Tensor own, std::string label) {
+  RS_CHECK(all.is_contiguous() && all.numel() == own.numel() * group().size());
+  return allgather(all.flatten().chunk(group().size()), own.flatten(), std::move(label));
 }
 Handle Comm::barrier(std::string label) { return enqueue({.op = CommOp::barrier, .label = std::move(label)}); }
 Handle Comm::send(at::Tensor tensor, int to, std::string label) {

@@ -14,14 +14,16 @@
 
 namespace rankscope::trainer {
 
-enum class CommOp : std::uint8_t { allreduce, broadcast, allgather, barrier, send, recv };
+enum class CommOp : std::uint8_t { allreduce, reduce_scatter, broadcast, allgather, barrier, send, recv };
+enum class Reduce : std::uint8_t { sum, max };
 
 /// One operation of a group. Its tensors stay alive until it has finished.
 struct Operation {
   CommOp op = CommOp::barrier;
   std::string label{};                ///< what it is for: "bucket 0", "loss"
-  at::Tensor tensor{};                ///< reduced, broadcast or received in place; what is sent; input of allgather
-  std::vector<at::Tensor> outputs{};  ///< of allgather, one per rank
+  at::Tensor tensor{};                ///< reduced, broadcast or received in place; what is sent; input of the others
+  std::vector<at::Tensor> outputs{};  ///< of allgather, one per rank; of reduce_scatter, this rank's part
+  Reduce reduce = Reduce::sum;        ///< of allreduce
   int root = 0;                       ///< of broadcast; the partner of send and recv: position in the group
   std::chrono::nanoseconds delay{0};  ///< injected between enqueued and started
 };
@@ -76,8 +78,14 @@ class Comm {
   void enqueue_then(Operation operation, std::function<void(const std::string&)> done);
 
   Handle allreduce(at::Tensor sum, std::string label);  ///< SUM: Gloo's average cannot be relied on
+  Handle allreduce_max(at::Tensor largest, std::string label);
+  /// Sums `input`, which has a part for each rank behind one another, and puts the part of this rank into `own`. Both
+  /// are contiguous, `input` as many times as long as there are ranks. The ranks' terms are added in their order.
+  Handle reduce_scatter(at::Tensor own, at::Tensor input, std::string label);
   Handle broadcast(at::Tensor tensor, int root, std::string label);
   Handle allgather(std::vector<at::Tensor> outputs, at::Tensor input, std::string label);
+  /// The same into one contiguous tensor, in which the ranks' parts are behind one another.
+  Handle allgather_flat(const at::Tensor& all, at::Tensor own, std::string label);
   Handle barrier(std::string label);
   Handle send(at::Tensor tensor, int to, std::string label);    ///< done when the partner has posted its receive
   Handle recv(at::Tensor tensor, int from, std::string label);  ///< shape and type must be those that are sent

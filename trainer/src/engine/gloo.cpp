@@ -59,21 +59,36 @@ class GlooTransport final : public Transport {
   explicit GlooTransport(c10::intrusive_ptr<ProcessGroupGloo> group) : group_(std::move(group)) {}
 
   void run(Operation& operation) override {
+    at::Tensor received;  // what the others have for this rank's part of a reduce_scatter
+    if (operation.op == CommOp::reduce_scatter) received = at::empty_like(operation.tensor).flatten();
     c10::intrusive_ptr<c10d::Work> work;
     {
       // Sends, receives and collectives start on threads of their own; the group numbers them without a lock.
       const std::lock_guard lock{starting_};
-      work = start(operation);
+      work = start(operation, received);
     }
     work->wait();
+    if (received.defined()) {
+      at::Tensor own = operation.outputs.front().flatten();
+      at::sum_out(own, received.view({-1, own.numel()}), {0});
+    }
   }
 
  private:
-  c10::intrusive_ptr<c10d::Work> start(Operation& operation) {
+  c10::intrusive_ptr<c10d::Work> start(Operation& operation, at::Tensor& received) {
     std::vector<at::Tensor> tensors{operation.tensor};
     switch (operation.op) {
-      case CommOp::allreduce:
-        return group_->allreduce(tensors);
+      case CommOp::allreduce: {
+        c10d::AllreduceOptions options;
+        options.reduceOp = operation.reduce == Reduce::max ? c10d::ReduceOp::MAX : c10d::ReduceOp::SUM;
+        return group_->allreduce(tensors, options);
+      }
+      case CommOp::reduce_scatter: {
+        // Gloo's own reduces all of it on every rank and throws most of it away.
+        at::Tensor input = operation.tensor.flatten();
+        std::vector<std::int64_t> equal_parts;
+        return group_->alltoall_base(received, input, equal_parts, equal_parts);
+      }
       case CommOp::broadcast: {
         c10d::BroadcastOptions options;
         options.rootRank = operation.root;
