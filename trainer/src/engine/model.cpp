@@ -305,6 +305,12 @@ Model::Output Model::forward(const at::Tensor& input, bool with_auxiliary,
   return output;
 }
 
+std::vector<double> work_of_blocks(const Model& model) {
+  std::vector<double> work;
+  for (const auto& block : model.blocks()) work.push_back(block->work);
+  return work;
+}
+
 std::int64_t layers_of(const ModelOptions& options) {
   if (options.layers > 0) return options.layers;
   const bool tiny = options.scale == Scale::tiny;

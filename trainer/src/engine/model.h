@@ -42,6 +42,9 @@ class Model : public torch::nn::Module {
   std::shared_ptr<Block> auxiliary_;
 };
 
+/// FLOPs of forward for one sample, block 0 first.
+[[nodiscard]] std::vector<double> work_of_blocks(const Model& model);
+
 /// Layers that the options ask for, or those of the scale; 0 for models whose depth is in their name.
 [[nodiscard]] std::int64_t layers_of(const ModelOptions& options);
 /// A model that nobody gave a depth gets one that `parts` stages or devices can share.

@@ -22,36 +22,7 @@ Result<Totals> totals_of_all(Comm* comm, const Totals& mine) {
   return Totals{data[0], data[1], data[2]};
 }
 
-Result<std::unique_ptr<SampleSource>> open_samples(const TrainOptions& options) {
-  if (!options.data.folder.empty()) return load_dataset(options.data);
-  return synthetic_samples(fitting_shape(options.model), options.data.samples, options.seed);
-}
-
 void note(const char* key, const std::string& value) { annotate::metadata(key, value.c_str()); }
-
-void describe(const RunDescription& run) {
-  const TrainOptions& options = run.options;
-  const std::string faults = all_fault_texts(options.faults);
-  note("role", "trainer");
-  note("parallel", options.mode);
-  note("model", name_of(options.model.kind));
-  note("parameters", std::to_string(run.parameters));
-  note("global_batch", std::to_string(run.plan.batch.global));
-  note("batch_per_device", std::to_string(run.plan.batch.per_device));
-  note("accumulate", std::to_string(options.accumulate));
-  note("dtype", name_of(options.dtype));
-  note("data", run.source.name());
-  note("steps", std::to_string(run.plan.steps));
-  note("torch_version", RANKSCOPE_TORCH_VERSION);
-  note("pace_ms", format("{}", run.pace_ms));
-  if (!faults.empty()) note("injected_faults", faults);
-  log_progress(format("{} on {}: {} with {} parameters ({}), {} data of {} samples", options.mode,
-                      counted(run.place.world_size, "rank"), name_of(options.model.kind), run.parameters,
-                      name_of(options.dtype), run.source.name(), run.source.samples()));
-  log_progress(format("global batch {} = {}; {}; {}", run.plan.batch.global, run.batch, counted(run.plan.steps, "step"),
-                      run.pace_ms > 0 ? format("paced: {} ms nominal compute per step", run.pace_ms) : "unpaced"));
-  if (!faults.empty()) log_progress(format("injected faults: {}", faults));
-}
 
 void Progress::begin() { begun_ = reported_ = Clock::now(); }
 

@@ -19,6 +19,8 @@ std::chrono::nanoseconds process_cpu_time() {
 
 }  // namespace
 
+at::ScalarType torch_type(DataType type) { return type == DataType::f64 ? at::kDouble : at::kFloat; }
+
 Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype) {
   const auto labels = at::tensor(at::ArrayRef<std::int64_t>{batch.labels}, at::kLong);
   if (shape.sequence > 0) {
@@ -26,9 +28,7 @@ Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype) {
     return {tokens.view({batch.size, shape.sequence}), labels};
   }
   const auto values = at::tensor(at::ArrayRef<float>{batch.values}, at::kFloat);
-  return {values.view({batch.size, shape.channels, shape.height, shape.width})
-              .to(dtype == DataType::f64 ? at::kDouble : at::kFloat),
-          labels};
+  return {values.view({batch.size, shape.channels, shape.height, shape.width}).to(torch_type(dtype)), labels};
 }
 
 Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
@@ -105,10 +105,10 @@ Result<std::unique_ptr<GradientDump>> GradientDump::open(const std::string& path
   return dump;
 }
 
-Result<void> GradientDump::gradients(std::int64_t step, const Model& model) {
+std::vector<NamedTensor> gradients_of(const Model& model) {
   std::vector<NamedTensor> all;
   for (const auto& parameter : model.named_parameters()) all.push_back({parameter.key(), parameter.value().grad()});
-  return gradients(step, all);
+  return all;
 }
 
 Result<void> GradientDump::gradients(std::int64_t step, const std::vector<NamedTensor>& gradients) {

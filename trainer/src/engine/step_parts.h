@@ -16,6 +16,8 @@
 
 namespace rankscope::trainer {
 
+[[nodiscard]] at::ScalarType torch_type(DataType type);
+
 struct Inputs {
   at::Tensor data;
   at::Tensor labels;
@@ -55,12 +57,13 @@ struct NamedTensor {
   std::string name;
   at::Tensor tensor;
 };
+/// Undefined where a parameter has none.
+[[nodiscard]] std::vector<NamedTensor> gradients_of(const Model& model);
 
 /// Losses and gradients of each step as text that reads back exactly.
 class GradientDump {
  public:
   [[nodiscard]] static Result<std::unique_ptr<GradientDump>> open(const std::string& path);
-  [[nodiscard]] Result<void> gradients(std::int64_t step, const Model& model);
   [[nodiscard]] Result<void> gradients(std::int64_t step, const std::vector<NamedTensor>& gradients);
   [[nodiscard]] Result<void> loss(double mean);
 

@@ -1,5 +1,4 @@
-#include <numeric>
-
+#include "engine/model_worker.h"
 #include "engine/training.h"
 #include "modes/ending.h"
 #include "modes/modes.h"
@@ -9,11 +8,10 @@ namespace {
 
 Result<int> run_with(const TrainOptions& options, const Placement& place, DeviceUse devices) {
   RS_TRY(const auto rendezvous, Rendezvous::meet(place, options.timeout));
-  std::vector<int> everybody(static_cast<std::size_t>(place.world_size));
-  std::iota(everybody.begin(), everybody.end(), 0);
-  RS_TRY(const auto comm, rendezvous->make_group("dp", std::move(everybody)));
+  RS_TRY(const auto comm, rendezvous->make_group("dp", everybody(place)));
   return train_among(place, *rendezvous, {comm.get()}, [&] {
-    return train({.options = options, .place = place, .comm = comm.get(), .devices = devices});
+    return train({options, place, comm.get()},
+                 [&](const WorkerPlan& plan) { return make_model_worker(plan, comm.get(), devices); });
   });
 }
 

@@ -1,17 +1,29 @@
-// The modes of one process with several devices.
+// The modes of one process, with one device or several.
+#include "engine/model_worker.h"
 #include "engine/training.h"
 #include "modes/modes.h"
 
 namespace rankscope::trainer {
+namespace {
 
-Result<int> run_mp(const TrainOptions& options, const Placement& place) {
-  RS_TRY_VOID(train({.options = options, .place = place, .devices = DeviceUse::chain}));
+Result<int> run_alone(const TrainOptions& options, const Placement& place, DeviceUse devices) {
+  RS_TRY_VOID(train({options, place},
+                    [&](const WorkerPlan& plan) { return make_model_worker(plan, nullptr, devices); }));
   return 0;
 }
 
+}  // namespace
+
+Result<int> run_single(const TrainOptions& options, const Placement& place) {
+  return run_alone(options, place, DeviceUse::one);
+}
+
+Result<int> run_mp(const TrainOptions& options, const Placement& place) {
+  return run_alone(options, place, DeviceUse::chain);
+}
+
 Result<int> run_dp(const TrainOptions& options, const Placement& place) {
-  RS_TRY_VOID(train({.options = options, .place = place, .devices = DeviceUse::replicas}));
-  return 0;
+  return run_alone(options, place, DeviceUse::replicas);
 }
 
 }  // namespace rankscope::trainer

@@ -1,12 +1,19 @@
 #include "modes/ending.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "modes/catching.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/log.h"
 
 namespace rankscope::trainer {
+
+std::vector<int> everybody(const Placement& place) {
+  std::vector<int> ranks(static_cast<std::size_t>(place.world_size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
 
 Result<int> train_among(const Placement& place, Rendezvous& rendezvous, const std::vector<const Comm*>& groups,
                         const std::function<Result<void>()>& train) {

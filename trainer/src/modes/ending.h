@@ -1,4 +1,4 @@
-// How a mode with several ranks ends.
+// What modes with several ranks have in common: who takes part, and how it ends.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,9 @@
 #include "rankscope/trainer/placement.h"
 
 namespace rankscope::trainer {
+
+/// All ranks, in order.
+[[nodiscard]] std::vector<int> everybody(const Placement& place);
 
 /// Trains, and returns the exit status. Where one of `groups` fails because a rank is lost, that rank is named in the
 /// log and the status is 1.

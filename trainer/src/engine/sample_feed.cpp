@@ -1,0 +1,27 @@
+#include "engine/sample_feed.h"
+
+#include <thread>
+
+#include "rankscope/collectors/annotate.h"
+
+namespace rankscope::trainer {
+
+Result<std::unique_ptr<SampleSource>> open_samples(const TrainOptions& options) {
+  if (!options.data.folder.empty()) return load_dataset(options.data);
+  return synthetic_samples(fitting_shape(options.model), options.data.samples, options.seed);
+}
+
+Inputs SampleFeed::next(std::chrono::nanoseconds delay) {
+  annotate::Span span{annotate::Kind::data, "data"};
+  const Batch batch = loader_.next();
+  if (delay.count() > 0) std::this_thread::sleep_for(delay);
+  return inputs_of(batch, source_.shape(), dtype_);
+}
+
+Inputs first_samples(const SampleSource& source, std::int64_t count, DataType dtype) {
+  Batch batch;
+  for (std::int64_t i = 0; i < count; ++i) source.append(i, batch);
+  return inputs_of(batch, source.shape(), dtype);
+}
+
+}  // namespace rankscope::trainer

@@ -1,0 +1,74 @@
+// One rank's part in the training: what a mode is. The loop (training.h) does what all modes have in common.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/comm.h"
+#include "engine/progress.h"
+#include "engine/step_parts.h"
+#include "rankscope/core/result.h"
+#include "rankscope/trainer/datasets.h"
+#include "rankscope/trainer/options.h"
+#include "rankscope/trainer/pace.h"
+#include "rankscope/trainer/placement.h"
+#include "rankscope/trainer/run_plan.h"
+
+namespace rankscope::trainer {
+
+/// What injected faults add to one step.
+struct StepDelays {
+  std::chrono::nanoseconds data{0};  ///< before its first samples are there
+  std::chrono::nanoseconds comm{0};  ///< of its last reduction or send, between enqueued and started
+};
+
+/// What it says about itself, for the recording and the log.
+struct WorkerDescription {
+  std::int64_t parameters = 0;  ///< of the whole model
+  double pace_ms = 0;           ///< nominal compute per rank and step; 0 = unpaced
+  std::string batch{};          ///< how the global batch is made up: "8 per device x 2 devices x 1 micro-step"
+};
+
+class Worker {
+ public:
+  virtual ~Worker() = default;
+
+  /// Also notes what only this mode has in the metadata of the recording.
+  [[nodiscard]] virtual WorkerDescription describe() const = 0;
+
+  /// Multiplies the nominal times of all that this rank computes from now on.
+  virtual void slow_down(double factor) = 0;
+
+  /// Loads the samples of step `index` and leaves its gradients, the mean over the global batch, where they are needed.
+  [[nodiscard]] virtual Result<void> gradients(std::int64_t index, const StepDelays& delays) = 0;
+
+  /// The gradients of the whole model, by the names and in the order of one process alone. All ranks call it; what
+  /// others than rank 0 get is not specified.
+  [[nodiscard]] virtual Result<std::vector<NamedTensor>> all_gradients() = 0;
+
+  /// Runs the optimizer and forgets the gradients.
+  [[nodiscard]] virtual Result<void> update() = 0;
+
+  /// Losses that this rank has seen since the last call.
+  [[nodiscard]] virtual Totals take_totals() = 0;
+
+  /// No step comes any more. The pacer then knows all overruns of this process.
+  virtual const Pacer& finish() = 0;
+};
+
+/// What a worker is made from; all of it outlives the worker.
+struct WorkerPlan {
+  const TrainOptions& options;
+  const Placement& place;
+  const SampleSource& source;
+  const RunPlan& plan;
+  Comm* everybody;  ///< group of all ranks; null for one process alone
+};
+
+using MakeWorker = std::function<Result<std::unique_ptr<Worker>>(const WorkerPlan&)>;
+
+}  // namespace rankscope::trainer
