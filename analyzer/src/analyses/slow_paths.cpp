@@ -105,21 +105,26 @@ double middle_of_others(std::span<const double> medians, double own) {
   return medians[middle < place ? middle : middle + 1];
 }
 
-/// Where in the series it became slow and stayed so to the end; nothing where it did not.
+/// Where in the series it became slow and stayed so to the end; nothing where it did not. The window in which it changed
+/// may be of both kinds.
 std::optional<std::size_t> slow_since(const Speeds& speeds) {
   if (speeds.size() < least_units_over_time) return std::nullopt;
   const auto begin_of = [&](std::size_t window) { return speeds.size() * window / windows; };
   const auto part = [&](std::size_t first, std::size_t last) {
     return std::span{speeds}.subspan(begin_of(first), begin_of(last) - begin_of(first));
   };
-  for (std::size_t since = 1; since < windows; ++since) {
-    if (begin_of(since) < least_units_before) continue;
-    const double before = median_of(part(0, since));
+  for (std::size_t changed = 0; changed + 1 < windows; ++changed) {
+    if (begin_of(changed + 1) < least_units_before) continue;
+    const double before = median_of(part(0, std::max<std::size_t>(changed, 1)));
     bool holds = true;
-    for (std::size_t window = 0; window < windows; ++window)
-      holds = holds && (window < since ? median_of(part(window, window + 1)) >= steady_ratio * before
-                                       : are_slow(part(window, window + 1), before));
-    if (holds) return begin_of(since);
+    for (std::size_t window = 0; window < windows; ++window) {
+      if (window < changed) holds = holds && median_of(part(window, window + 1)) >= steady_ratio * before;
+      if (window > changed) holds = holds && are_slow(part(window, window + 1), before);
+    }
+    if (!holds) continue;
+    std::size_t since = begin_of(changed);
+    while (speeds[since].gbps >= slow_ratio * before) ++since;
+    if (since >= least_units_before) return since;
   }
   return std::nullopt;
 }
