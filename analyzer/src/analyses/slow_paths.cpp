@@ -105,8 +105,8 @@ double middle_of_others(std::span<const double> medians, double own) {
   return medians[middle < place ? middle : middle + 1];
 }
 
-/// Where in the series it became slow and stayed so to the end; nothing where it did not. The window in which it changed
-/// may be of both kinds.
+/// Where in the series it became slow and stayed so to the end; nothing where it did not. The window in which it
+/// changed may be of both kinds.
 std::optional<std::size_t> slow_since(const Speeds& speeds) {
   if (speeds.size() < least_units_over_time) return std::nullopt;
   const auto begin_of = [&](std::size_t window) { return speeds.size() * window / windows; };

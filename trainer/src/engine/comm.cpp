@@ -249,10 +249,8 @@ Handle Comm::allreduce(at::Tensor sum, std::string label) {
   return enqueue({.op = CommOp::allreduce, .label = std::move(label), .tensor = std::move(sum)});
 }
 Handle Comm::allreduce_max(at::Tensor largest, std::string label) {
-  return enqueue({.op = CommOp::allreduce,
-                  .label = std::move(label),
-                  .tensor = std::move(largest),
-                  .reduce = Reduce::max});
+  return enqueue(
+      {.op = CommOp::allreduce, .label = std::move(label), .tensor = std::move(largest), .reduce = Reduce::max});
 }
 Handle Comm::reduce_scatter(at::Tensor own, at::Tensor input, std::string label) {
   RS_CHECK(input.is_contiguous() && own.is_contiguous() && input.numel() == own.numel() * group().size());

@@ -24,8 +24,9 @@ void describe(const WorkerPlan& run, const WorkerDescription& worker) {
   log_progress(format("{} on {}: {} with {} parameters ({}), {} data of {} samples", options.mode,
                       counted(run.place.world_size, "rank"), name_of(options.model.kind), worker.parameters,
                       name_of(options.dtype), run.source.name(), run.source.samples()));
-  log_progress(format("global batch {} = {}; {}; {}", run.plan.batch.global, worker.batch, counted(run.plan.steps, "step"),
-                      worker.pace_ms > 0 ? format("paced: {} ms nominal compute per step", worker.pace_ms) : "unpaced"));
+  log_progress(
+      format("global batch {} = {}; {}; {}", run.plan.batch.global, worker.batch, counted(run.plan.steps, "step"),
+             worker.pace_ms > 0 ? format("paced: {} ms nominal compute per step", worker.pace_ms) : "unpaced"));
   if (!faults.empty()) log_progress(format("injected faults: {}", faults));
 }
 
