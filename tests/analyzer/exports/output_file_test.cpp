@@ -1,38 +1,17 @@
 #include "rankscope/analyzer/output_file.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-
-#include <csignal>
 
 #include "exports/output_place.h"
+#include "support/file_size_limit.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::analyzer {
 namespace {
 
+using testing::FileSizeLimit;
 using testing::read_file;
 using testing::TemporaryFolder;
-
-/// Lets files grow to `bytes` only, as a full disk does.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 TEST(OutputFile, AppearsWithItsWholeContent) {
   const TemporaryFolder folder;
