@@ -24,10 +24,12 @@ std::optional<std::int32_t> number(const Lookup& lookup, const char* name) {
 std::int32_t number_or_none(const Lookup& lookup, const char* name) { return number(lookup, name).value_or(-1); }
 
 /// Only srun's tasks are ranks: the batch script has SLURM_PROCID=0 and SLURM_NTASKS=4, too, but no step. Slurm's own
-/// steps (batch, interactive, extern) have numbers near 2^32, which are no int32.
+/// steps (batch, interactive, extern) have numbers near 2^32, which are no int32. A task alone in its step is a rank
+/// only where WORLD_SIZE says so, since launchers stand in such steps, too.
 bool in_slurm_step(const Lookup& lookup) {
+  const auto tasks = number(lookup, "SLURM_STEP_NUM_TASKS").value_or(0);
   return number(lookup, "SLURM_STEP_ID").has_value() && number(lookup, "SLURM_PROCID").has_value() &&
-         number(lookup, "SLURM_STEP_NUM_TASKS").value_or(0) > 1;
+         (tasks > 1 || (tasks == 1 && number(lookup, "WORLD_SIZE") == 1));
 }
 
 RankEnvironment from_slurm(const Lookup& lookup) {

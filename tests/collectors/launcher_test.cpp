@@ -217,6 +217,14 @@ TEST(Launcher, GuessesTheLauncher) {
   EXPECT_EQ(guess_launcher({"srun", "-n", "4", "python3", "train.py"}), "slurm");
   EXPECT_EQ(guess_launcher({"/usr/bin/mpirun", "-n", "4", "./train"}), "mpirun");
   EXPECT_EQ(guess_launcher({"python3", "train.py"}), "");
+  EXPECT_EQ(guess_launcher({"/bin/rankscope-train", "--ranks", "4"}), "rankscope train");
+}
+
+TEST(Launcher, AProgramThatCouldLaunchIsATaskOfTheSlurmStepAroundIt) {
+  const Variable step{"SLURM_STEP_ID", "0"};
+  const Variable tasks{"SLURM_STEP_NUM_TASKS", "2"};
+  EXPECT_EQ(guess_launcher({"/bin/rankscope-train"}), "slurm");
+  EXPECT_EQ(guess_launcher({"torchrun", "--no-python", "/bin/rankscope-train"}), "torchrun");
 }
 
 /// record_driver around nvtx_actor's wait_signal; `signal` is sent to the driver alone once the actor is ready.

@@ -47,6 +47,17 @@ TEST(RankEnvironment, SlurmsOwnStepsAreNoRanks) {
             RankEnvironment{});
 }
 
+TEST(RankEnvironment, ATaskAloneInItsStepIsARankWhereWorldSizeSaysSo) {
+  Variables task{{"SLURM_STEP_ID", "0"},
+                 {"SLURM_STEP_NUM_TASKS", "1"},
+                 {"SLURM_PROCID", "0"},
+                 {"SLURM_LOCALID", "0"},
+                 {"SLURM_STEP_TASKS_PER_NODE", "1"}};
+  EXPECT_EQ(rank_in(task), RankEnvironment{});
+  task["WORLD_SIZE"] = "1";
+  EXPECT_EQ(rank_in(task), rank(0, 1, 0, 1, "SLURM_PROCID"));
+}
+
 TEST(RankEnvironment, TorchrunInsideASlurmTaskTellsTheRankNotSlurm) {
   Variables worker = slurm_task;
   worker["RANK"] = "17";

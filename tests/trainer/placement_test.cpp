@@ -71,6 +71,31 @@ TEST(Placement, TheBatchScriptItselfIsNoRank) {
       std::nullopt);
 }
 
+TEST(Placement, SlurmsOwnStepsHoldNoRanks) {
+  Variables interactive = slurm_task;
+  interactive["SLURM_STEP_ID"] = "4294967290";
+  EXPECT_EQ(place(interactive).value(), std::nullopt);
+}
+
+TEST(Placement, ATaskAloneInItsStepLaunchesRanksItself) {
+  Variables task = slurm_task;
+  task["SLURM_STEP_NUM_TASKS"] = "1";
+  EXPECT_EQ(place(task).value(), std::nullopt);
+}
+
+TEST(Placement, WorldSizeOfATaskAloneInItsStepMakesItRankZero) {
+  const auto found = place({{"SLURM_JOB_ID", "77"},
+                            {"SLURM_STEP_ID", "0"},
+                            {"SLURM_STEP_NUM_TASKS", "1"},
+                            {"SLURM_PROCID", "0"},
+                            {"SLURM_LOCALID", "0"},
+                            {"WORLD_SIZE", "1"}});
+  ASSERT_TRUE(found.has_value());
+  ASSERT_TRUE(found->has_value());
+  EXPECT_EQ((*found)->rank, 0);
+  EXPECT_EQ((*found)->world_size, 1);
+}
+
 TEST(Placement, WorldSizeAloneIsAcceptedInsideASlurmStepOfThatSize) {
   Variables variables = slurm_task;
   variables["WORLD_SIZE"] = "4";

@@ -60,18 +60,24 @@ Result<Placement> placement_of(const Environment& environment, const Source& sou
   return place;
 }
 
-// SLURM_STEP_ID is what tells a task of srun from the batch script, which has SLURM_PROCID=0 as well.
-Result<bool> inside_slurm_step(const Environment& environment) {
+// How many tasks srun has started together with this one; 0 where srun has started nothing. The batch script has
+// SLURM_PROCID=0, too, but no step, and Slurm's own steps (batch, interactive) have numbers near 2^32.
+Result<int> tasks_of_step(const Environment& environment) {
+  constexpr std::uint64_t first_own_step = 0x80000000u;
+  const auto text = environment("SLURM_STEP_ID");
+  if (!text) return 0;
+  std::uint64_t step = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), step);
+  if (error != std::errc{} || end != text->data() + text->size() || step >= first_own_step) return 0;
   RS_TRY(const auto tasks, integer(environment, "SLURM_STEP_NUM_TASKS"));
-  return environment("SLURM_STEP_ID").has_value() && tasks.value_or(1) > 1;
+  return tasks.value_or(1);
 }
 
-// A common pattern of users sets WORLD_SIZE=$SLURM_NPROCS and leaves the rank to Slurm.
-Result<bool> slurm_knows_the_rank(const Environment& environment, bool in_step) {
-  if (environment("RANK") || !environment("WORLD_SIZE")) return false;
+// A common pattern of users sets WORLD_SIZE=$SLURM_NTASKS and leaves the rank to Slurm.
+Result<bool> slurm_knows_the_rank(const Environment& environment, int tasks) {
+  if (tasks == 0 || environment("RANK") || !environment("WORLD_SIZE")) return false;
   RS_TRY(const auto world, integer(environment, "WORLD_SIZE"));
-  RS_TRY(const auto tasks, integer(environment, "SLURM_STEP_NUM_TASKS"));
-  return in_step && world == tasks;
+  return world == tasks;
 }
 
 Result<Placement> slurm_placement(const Environment& environment) {
@@ -124,11 +130,11 @@ Result<std::optional<Placement>> placement_from(const Environment& environment) 
     RS_TRY(Placement complete, with_master(std::move(found), environment));
     return std::optional{std::move(complete)};
   };
-  RS_TRY(const bool in_step, inside_slurm_step(environment));
-  RS_TRY(const bool slurm_rank, slurm_knows_the_rank(environment, in_step));
+  RS_TRY(const int tasks, tasks_of_step(environment));
+  RS_TRY(const bool slurm_rank, slurm_knows_the_rank(environment, tasks));
   if (slurm_rank) return accept(slurm_placement(environment));
   if (environment("RANK") || environment("WORLD_SIZE")) return accept(placement_of(environment, env_source));
-  if (in_step) return accept(slurm_placement(environment));
+  if (tasks > 1) return accept(slurm_placement(environment));
   for (const auto& source : mpi_sources) {
     if (environment(source.rank)) return accept(placement_of(environment, source));
   }

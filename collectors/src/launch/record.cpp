@@ -201,7 +201,6 @@ std::string guess_launcher(const std::vector<std::string>& command) {
       Known{"torch.distributed.launch", "torchrun"},
       Known{"accelerate ", "accelerate"},
       Known{"deepspeed ", "deepspeed"},
-      Known{"rankscope-train", "rankscope train"},
       Known{"srun ", "slurm"},
       Known{"mpirun ", "mpirun"},
       Known{"mpiexec ", "mpiexec"},
@@ -209,7 +208,11 @@ std::string guess_launcher(const std::vector<std::string>& command) {
   const auto* const found =
       std::ranges::find_if(known, [&](const Known& one) { return line.find(one.sign) != line.npos; });
   if (found != known.end()) return std::string{found->launcher};
-  return job_identity().starts_with("slurm") ? "slurm" : "";
+  // The command itself starts no ranks, or only where nothing else has.
+  const std::string job = job_identity();
+  for (const std::string_view launcher : {"slurm", "torchrun"})
+    if (job.starts_with(launcher)) return std::string{launcher};
+  return line.find("rankscope-train") != line.npos ? "rankscope train" : "";
 }
 
 Result<RecordOutcome> run_recorded(const RecordOptions& options) {
