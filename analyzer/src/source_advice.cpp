@@ -81,7 +81,8 @@ constexpr std::array sections{
         "Profile again with --trace=cuda,nvtx."},
     WantedAdvice{
         Wanted::all_ranks,
-        "Record all ranks of one run into one folder: put `rankscope record --` in front of torchrun, srun or mpirun.",
+        "Record all ranks of one run into one folder: put `rankscope record --` in front of torchrun or mpirun, but "
+        "behind srun.",
         "Profile all ranks and give all their files, or the folder that holds them.",
         "Profile all ranks and give all exports, or the folder that holds them."},
     WantedAdvice{Wanted::collectives,
