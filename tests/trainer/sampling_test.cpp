@@ -122,6 +122,20 @@ TEST(Pacer, UnpacedASlowRankStretchesItsOwnTime) {
   EXPECT_EQ(pacer.overruns(), 0);
 }
 
+TEST(Pacer, WhatIsWaitedForOthersIsNotTheRanksOwnTime) {
+  using Clock = std::chrono::steady_clock;
+  nanoseconds waited{milliseconds{100}};  // before it begins: not of this part
+  Pacer pacer{{.forward = {milliseconds{2}, milliseconds{2}}, .backward = {}}, [&] { return waited; }};
+  const auto begin = Clock::now();
+  pacer.begin_forward();
+  waited += milliseconds{5};
+  pacer.forward_done(0);
+  EXPECT_GE(Clock::now() - begin, milliseconds{7});
+  EXPECT_LT(Clock::now() - begin, milliseconds{100});
+  pacer.forward_done(1);
+  EXPECT_GE(Clock::now() - begin, milliseconds{9}) << "waited once, counted once";
+}
+
 struct Wanted {
   std::int64_t steps = 0;
   std::int64_t epochs = 0;

@@ -42,7 +42,7 @@ void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names
 }
 
 void add_model_options(CLI::App& app, TrainOptions& o) {
-  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp)");
+  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp; of tp and tp+sp gpt)");
   add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
   app.add_option("--layers", o.model.layers,
                  "Layers of the gpt or mlp (default: by --scale; with pp, mp and ddp+mp at least two for each part)")
@@ -190,7 +190,7 @@ Result<void> check_for_mode(const TrainOptions& o) {
   if (o.mode == "pp" && o.accumulate != 1) {
     return fail(ErrorKind::usage, "--accumulate: pp accumulates over its micro-batches; give --micro-batches");
   }
-  const bool whole = !has_devices(o.mode) && o.mode != "pp";
+  const bool whole = !has_devices(o.mode) && o.mode != "pp" && !is_tensor_parallel(o.mode);
   if (!whole && o.model.unused_head) {
     return fail(ErrorKind::usage, format("--unused-head: not with --parallel {}", o.mode));
   }
@@ -269,6 +269,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   }
   if (only_options) line.text = options_text(app);
   if (line.text) return line;
+  if (is_tensor_parallel(options.mode) && app.count("--model") == 0) options.model.kind = ModelKind::gpt;
   RS_TRY_VOID(read_raw(options, raw, app.count("--pace") > 0));
   if (options.steps == 0 && options.epochs == 0) options.steps = 20;
   if (options.devices == 0) options.devices = has_devices(options.mode) ? 2 : 1;
@@ -293,6 +294,8 @@ Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::in
   }
   return BatchSizes{options.global_batch, options.global_batch / parts};
 }
+
+bool is_tensor_parallel(const std::string& mode) { return mode == "tp" || mode == "tp+sp"; }
 
 std::string name_of(ModelKind kind) {
   return std::ranges::find(model_names, kind, &Names<ModelKind>::value_type::second)->first;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 namespace rankscope::trainer {
 namespace {
@@ -47,9 +48,16 @@ std::chrono::milliseconds automatic_pace(nanoseconds cpu_time_of_a_step, int loc
   return std::max(shortest_automatic, std::chrono::ceil<std::chrono::milliseconds>(scaled(nanoseconds{1}, needed)));
 }
 
-void Pacer::begin() { deadline_ = resumed_ = Clock::now(); }
+void Pacer::begin() {
+  waited_before_ = waited();
+  deadline_ = resumed_ = Clock::now();
+}
 
 void Pacer::part_done(nanoseconds nominal) {
+  const nanoseconds so_far = waited();
+  const nanoseconds in_part = so_far - std::exchange(waited_before_, so_far);
+  deadline_ += in_part;
+  resumed_ += in_part;
   const auto now = Clock::now();
   if (nominal.count() > 0) {
     deadline_ += scaled(nominal, factor_);

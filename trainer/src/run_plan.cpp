@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/core/format.h"
+#include "rankscope/trainer/model_size.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -19,7 +20,7 @@ struct Sharing {
 };
 
 Sharing sharing_of(const TrainOptions& options, const Placement& place) {
-  if (options.mode == "pp") return {1, 0};
+  if (options.mode == "pp" || is_tensor_parallel(options.mode)) return {1, 0};
   if (options.mode == "dp") return {1, 0, options.devices};
   return {place.world_size, place.rank};
 }
@@ -72,6 +73,10 @@ Result<void> check_faults(const TrainOptions& options, int world_size, std::int6
 
 Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, std::int64_t samples) {
   RS_TRY_VOID(check_faults(options, place.world_size, 0));
+  if (is_tensor_parallel(options.mode)) {
+    const auto sequence = options.mode == "tp+sp" ? SequenceParallel::yes : SequenceParallel::no;
+    RS_TRY_VOID(check_split(options.model, place.world_size, sequence));
+  }
   const Sharing sharing = sharing_of(options, place);
   if (samples < sharing.loaders) {
     return fail(ErrorKind::usage,

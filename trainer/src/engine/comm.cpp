@@ -53,10 +53,13 @@ std::string listed(const std::vector<int>& numbers) {
 }
 
 std::atomic<std::uint64_t> next_uid{1};
+thread_local std::chrono::nanoseconds waited{0};
 
 }  // namespace
 
 std::uint64_t next_collective_uid() { return next_uid.fetch_add(1, std::memory_order_relaxed); }
+
+std::chrono::nanoseconds time_waited() { return waited; }
 
 const char* dtype_name(at::ScalarType type) {
   if (type == at::kFloat) return "f32";
@@ -85,8 +88,10 @@ struct Handle::State {
 Result<void> Handle::wait() {
   RS_CHECK(valid());
   annotate::Span span{annotate::Kind::wait, state_->name};
+  const auto begun = std::chrono::steady_clock::now();
   std::unique_lock lock{state_->mutex};
   state_->changed.wait(lock, [&] { return state_->done; });
+  waited += std::chrono::steady_clock::now() - begun;
   if (!state_->error.empty()) return fail(ErrorKind::not_computable, state_->error);
   return {};
 }
@@ -182,9 +187,15 @@ class Comm::Queue {
   [[nodiscard]] const Group& group() const { return group_; }
   [[nodiscard]] bool has_failed() const { return failure_.is_set(); }
 
+  void delay_next(std::chrono::nanoseconds delay) {
+    const std::lock_guard lock{mutex_};
+    delay_of_next_ = delay;
+  }
+
   void push(Operation operation, Lane::Done done) {
     const std::uint64_t uid = next_collective_uid();
     const std::lock_guard lock{mutex_};
+    operation.delay += std::exchange(delay_of_next_, std::chrono::nanoseconds{0});
     announce(operation, uid);
     Lane& lane = lane_for(operation);
     lane.push({std::move(operation), std::move(done), uid});
@@ -223,6 +234,7 @@ class Comm::Queue {
   Failure failure_;
   std::mutex mutex_;
   std::uint64_t sequence_ = 0;
+  std::chrono::nanoseconds delay_of_next_{0};
   std::map<std::string, std::unique_ptr<Lane>> lanes_;  // by the name of their threads
 };
 
@@ -232,6 +244,8 @@ Comm::~Comm() = default;
 
 const Group& Comm::group() const { return queue_->group(); }
 bool Comm::has_failed() const { return queue_->has_failed(); }
+
+void Comm::delay_next(std::chrono::nanoseconds delay) { queue_->delay_next(delay); }
 
 void Comm::enqueue_then(Operation operation, std::function<void(const std::string&)> done) {
   queue_->push(std::move(operation), std::move(done));

@@ -77,6 +77,9 @@ class Comm {
   /// The same, calling `done` (with the error message, empty if none) on the group's thread.
   void enqueue_then(Operation operation, std::function<void(const std::string&)> done);
 
+  /// The next operation starts so much later: an injected delay.
+  void delay_next(std::chrono::nanoseconds delay);
+
   Handle allreduce(at::Tensor sum, std::string label);  ///< SUM: Gloo's average cannot be relied on
   Handle allreduce_max(at::Tensor largest, std::string label);
   /// Sums `input`, which has a part for each rank behind one another, and puts the part of this rank into `own`. Both
@@ -94,6 +97,9 @@ class Comm {
   class Queue;
   std::unique_ptr<Queue> queue_;
 };
+
+/// What this thread has spent in Handle::wait so far.
+[[nodiscard]] std::chrono::nanoseconds time_waited();
 
 /// A number that no other operation of this process has in the recording.
 [[nodiscard]] std::uint64_t next_collective_uid();

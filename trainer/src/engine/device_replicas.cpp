@@ -125,8 +125,8 @@ class DeviceReplicas final : public Computation {
       outputs.push_back(replica.gathered.requires_grad_());
     }
     annotate::Span span{Kind::forward, "loss"};
-    const at::Tensor logits = at::cat(outputs);
-    return {at::cross_entropy_loss(logits, labels), logits.detach()};
+    const Loss loss = plan_.model.loss()(at::cat(outputs), labels);
+    return {loss.mean, loss.correct};
   }
 
   void scatter_gradients() {

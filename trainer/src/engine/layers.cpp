@@ -20,19 +20,12 @@ void accumulate(at::Tensor weight, const at::Tensor& part) {
     gradient = part;
 }
 
-/// The weight's gradient for autograd, or nothing where it is put off.
-at::Tensor now_or_later(const at::Tensor& weight, std::function<at::Tensor()> gradient) {
-  if (current_queue == nullptr) return gradient();
-  current_queue->add([weight, gradient = std::move(gradient)] { accumulate(weight, gradient()); });
-  return {};
-}
-
 /// Of input and weight, which are what was saved; one row of the gradient per sample or token.
 variable_list linear_gradients(AutogradContext& context, const at::Tensor& gradient) {
   const auto saved = context.get_saved_variables();
   at::Tensor of_input;
   if (context.needs_input_grad(0)) of_input = gradient.matmul(saved[1]);
-  const at::Tensor of_weight = now_or_later(
+  const at::Tensor of_weight = weight_gradient(
       saved[1], [gradient, input = saved[0]] { return gradient.flatten(0, -2).t().mm(input.flatten(0, -2)); });
   return {of_input, of_weight};
 }
@@ -81,11 +74,17 @@ struct CutConvolution : torch::autograd::Function<CutConvolution> {
     };
     at::Tensor of_input;
     if (context->needs_input_grad(0)) of_input = part(true);
-    return {of_input, now_or_later(saved[1], [part] { return part(false); }), {}, {}};
+    return {of_input, weight_gradient(saved[1], [part] { return part(false); }), {}, {}};
   }
 };
 
 }  // namespace
+
+at::Tensor weight_gradient(const at::Tensor& weight, std::function<at::Tensor()> gradient) {
+  if (current_queue == nullptr) return gradient();
+  current_queue->add([weight, gradient = std::move(gradient)] { accumulate(weight, gradient()); });
+  return {};
+}
 
 void WeightQueue::run() {
   const torch::NoGradGuard no_grad;
@@ -99,6 +98,10 @@ CutBackward::~CutBackward() { current_queue = before_; }
 at::Tensor LinearImpl::forward(const at::Tensor& input) {
   if (current_queue == nullptr) return torch::nn::LinearImpl::forward(input);
   return bias.defined() ? CutLinear::apply(input, weight, bias) : CutLinearWithoutBias::apply(input, weight);
+}
+
+at::Tensor LinearImpl::without_bias(const at::Tensor& input) {
+  return current_queue == nullptr ? at::linear(input, weight) : CutLinearWithoutBias::apply(input, weight);
 }
 
 at::Tensor Conv2dImpl::forward(const at::Tensor& input) {

@@ -34,9 +34,13 @@ class CutBackward {
   WeightQueue* before_;
 };
 
+/// In a backward: the gradient of a weight for autograd, or nothing where it is put off; then it is added later.
+[[nodiscard]] at::Tensor weight_gradient(const at::Tensor& weight, std::function<at::Tensor()> gradient);
+
 struct LinearImpl : torch::nn::LinearImpl {
   using torch::nn::LinearImpl::LinearImpl;
   at::Tensor forward(const at::Tensor& input);
+  at::Tensor without_bias(const at::Tensor& input);
 };
 TORCH_MODULE(Linear);
 

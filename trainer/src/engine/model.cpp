@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/gpt.h"
 #include "engine/layers.h"
 #include "engine/module_scope.h"
+#include "engine/tensor_layers.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
@@ -12,13 +14,17 @@ namespace {
 
 namespace nn = torch::nn;
 
-double flops_of_linear(std::int64_t in, std::int64_t out) { return 2.0 * static_cast<double>(in * out); }
-
 class LinearBlock final : public Block {
  public:
   LinearBlock(std::int64_t in, std::int64_t out, bool activation)
-      : linear_(register_module("linear", Linear(in, out))), activation_(activation) {
-    work = flops_of_linear(in, out);
+      : LinearBlock({in, out}, activation, LinearShare::whole, {}, "") {}
+  LinearBlock(const nn::LinearOptions& shape, bool activation, LinearShare share, const TensorSplit& split,
+              const std::string& name)
+      : linear_(register_module("linear", TensorLinear(shape, share, split_layer(split, name + ".linear")))),
+        activation_(activation) {
+    work = flops_of_linear(shape.in_features(), shape.out_features());
+    if (share != LinearShare::whole) work /= static_cast<double>(split.parts());
+    keep_share(*this, "linear", linear_, split);
   }
   at::Tensor forward(const at::Tensor& input) override {
     const at::Tensor output = run(linear_, input.flatten(1));
@@ -26,21 +32,29 @@ class LinearBlock final : public Block {
   }
 
  private:
-  Linear linear_;
+  TensorLinear linear_;
   bool activation_;
 };
 
-std::shared_ptr<Model> build_mlp(const ModelOptions& options, const SampleShape& shape) {
-  const bool tiny = options.scale == Scale::tiny;
-  const std::int64_t hidden = options.hidden > 0 ? options.hidden : (tiny ? 256 : 4096);
+// Layers are split in pairs: the first leaves each rank a part of its output, the second takes that part and sums. A
+// last layer without a partner is whole.
+LinearShare share_of(std::int64_t layer, std::int64_t layers) {
+  if (layer % 2 == 1) return LinearShare::row;
+  return layer + 1 < layers ? LinearShare::column : LinearShare::whole;
+}
+
+std::shared_ptr<Model> build_mlp(const ModelOptions& options, const SampleShape& shape, const TensorSplit& split) {
+  const std::int64_t hidden = mlp_width(options);
   const std::int64_t layers = layers_of(options);
   auto model = std::make_shared<Model>();
   std::int64_t width = shape.values();
-  for (std::int64_t layer = 0; layer < layers; ++layer) {
-    model->add(format("layer{}", layer), std::make_shared<LinearBlock>(width, hidden, true));
+  for (std::int64_t layer = 0; layer <= layers; ++layer) {
+    const bool last = layer == layers;
+    const std::string name = last ? "head" : format("layer{}", layer);
+    const nn::LinearOptions size{width, last ? shape.classes : hidden};
+    model->add(name, std::make_shared<LinearBlock>(size, !last, share_of(layer, layers + 1), split, name));
     width = hidden;
   }
-  model->add("head", std::make_shared<LinearBlock>(width, shape.classes, false));
   if (options.unused_head) model->add_auxiliary(std::make_shared<LinearBlock>(width, shape.classes, false));
   return model;
 }
@@ -162,112 +176,13 @@ std::shared_ptr<Model> build_resnet(const ModelOptions& options, const SampleSha
   return model;
 }
 
-struct GptSize {
-  std::int64_t layers;
-  std::int64_t hidden;
-  std::int64_t heads;
-  std::int64_t sequence;
-};
-
-GptSize gpt_size(const ModelOptions& options) {
-  GptSize size = options.scale == Scale::tiny ? GptSize{0, 64, 4, 32} : GptSize{0, 256, 8, 128};
-  size.layers = layers_of(options);
-  if (options.hidden > 0) size.hidden = options.hidden;
-  if (options.heads > 0) size.heads = options.heads;
-  if (options.sequence > 0) size.sequence = options.sequence;
-  return size;
-}
-
-class TokenEmbedding final : public Block {
- public:
-  TokenEmbedding(std::int64_t vocabulary, const GptSize& size)
-      : token_(register_module("token", nn::Embedding(vocabulary, size.hidden))),
-        position_(register_parameter("position", 0.02 * torch::randn({size.sequence, size.hidden}))) {
-    nn::init::normal_(token_->weight, 0.0, 0.02);
-    work = 2.0 * static_cast<double>(size.sequence * size.hidden);
-  }
-  at::Tensor forward(const at::Tensor& input) override {
-    return run(token_, input) + position_.slice(0, 0, input.size(1));
-  }
-
- private:
-  nn::Embedding token_;
-  at::Tensor position_;
-};
-
-class TransformerBlock final : public Block {
- public:
-  explicit TransformerBlock(const GptSize& s)
-      : heads_(s.heads),
-        norm1_(register_module("norm1", nn::LayerNorm(nn::LayerNormOptions({s.hidden})))),
-        qkv_(register_module("qkv", Linear(s.hidden, 3 * s.hidden))),
-        out_(register_module("out", Linear(s.hidden, s.hidden))),
-        norm2_(register_module("norm2", nn::LayerNorm(nn::LayerNormOptions({s.hidden})))),
-        up_(register_module("up", Linear(s.hidden, 4 * s.hidden))),
-        down_(register_module("down", Linear(4 * s.hidden, s.hidden))) {
-    const auto per_token =
-        12.0 * flops_of_linear(s.hidden, s.hidden) + 4.0 * static_cast<double>(s.sequence * s.hidden);
-    work = static_cast<double>(s.sequence) * per_token;
-  }
-  at::Tensor forward(const at::Tensor& input) override {
-    const at::Tensor attended = input + run(out_, attention(run(norm1_, input)));
-    return attended + run(down_, at::gelu(run(up_, run(norm2_, attended))));
-  }
-
- private:
-  at::Tensor attention(const at::Tensor& input) {
-    const auto batch = input.size(0);
-    const auto sequence = input.size(1);
-    const auto hidden = input.size(2);
-    const auto parts =
-        run(qkv_, input).view({batch, sequence, 3, heads_, hidden / heads_}).permute({2, 0, 3, 1, 4}).unbind(0);
-    const at::Tensor mixed = at::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, 0.0, true);
-    return mixed.transpose(1, 2).reshape({batch, sequence, hidden});
-  }
-
-  std::int64_t heads_;
-  nn::LayerNorm norm1_;
-  Linear qkv_;
-  Linear out_;
-  nn::LayerNorm norm2_;
-  Linear up_;
-  Linear down_;
-};
-
-class TokenHead final : public Block {
- public:
-  TokenHead(const GptSize& size, std::int64_t vocabulary)
-      : norm_(register_module("norm", nn::LayerNorm(nn::LayerNormOptions({size.hidden})))),
-        linear_(register_module("linear", Linear(nn::LinearOptions(size.hidden, vocabulary).bias(false)))) {
-    work = static_cast<double>(size.sequence) * flops_of_linear(size.hidden, vocabulary);
-  }
-  at::Tensor forward(const at::Tensor& input) override {
-    return run(linear_, run(norm_, input)).flatten(0, 1);  // one row of logits per token, as labels are
-  }
-
- private:
-  nn::LayerNorm norm_;
-  Linear linear_;
-};
-
-Result<std::shared_ptr<Model>> build_gpt(const ModelOptions& options, const SampleShape& shape) {
-  const GptSize size = gpt_size(options);
-  if (size.hidden % size.heads != 0) {
-    return fail(ErrorKind::usage, format("--hidden {} cannot be divided over --heads {}", size.hidden, size.heads));
-  }
-  auto model = std::make_shared<Model>();
-  model->add("embedding", std::make_shared<TokenEmbedding>(shape.classes, size));
-  for (std::int64_t layer = 0; layer < size.layers; ++layer) {
-    model->add(format("layer{}", layer), std::make_shared<TransformerBlock>(size));
-  }
-  model->add("head", std::make_shared<TokenHead>(size, shape.classes));
-  return model;
-}
-
-Result<std::shared_ptr<Model>> build_kind(const ModelOptions& options, const SampleShape& shape) {
+Result<std::shared_ptr<Model>> build_kind(const ModelOptions& options, const SampleShape& shape,
+                                          const TensorSplit& split) {
+  const bool can_be_split = options.kind == ModelKind::mlp || options.kind == ModelKind::gpt;
+  RS_CHECK(can_be_split || !split.is_split());
   switch (options.kind) {
     case ModelKind::mlp:
-      return build_mlp(options, shape);
+      return build_mlp(options, shape, split);
     case ModelKind::resnet18:
       return build_resnet(options, shape, {{2, 2, 2, 2}, false});
     case ModelKind::resnet50:
@@ -275,7 +190,7 @@ Result<std::shared_ptr<Model>> build_kind(const ModelOptions& options, const Sam
     case ModelKind::resnet152:
       return build_resnet(options, shape, {{3, 8, 36, 3}, true});
     case ModelKind::gpt:
-      return build_gpt(options, shape);
+      return build_gpt(options, shape, split);
   }
   RS_CHECK(!"a model kind without a builder");
   return std::shared_ptr<Model>{};
@@ -283,15 +198,56 @@ Result<std::shared_ptr<Model>> build_kind(const ModelOptions& options, const Sam
 
 }  // namespace
 
+double flops_of_linear(std::int64_t in, std::int64_t out) { return 2.0 * static_cast<double>(in * out); }
+
+void Block::keep(const std::string& path, const TensorPart& part) {
+  at::Tensor parameter = named_parameters()[path];
+  const auto dimension = static_cast<std::int64_t>(part.dimension);
+  std::vector<at::Tensor> kept;
+  for (const Stretch& stretch : stretches_of(part, parameter.size(dimension))) {
+    kept.push_back(parameter.detach().narrow(dimension, stretch.in_whole, stretch.length));
+  }
+  parameter.set_data(at::cat(kept, dimension));
+  parts_[path] = part;
+}
+
+TensorPart Block::part_of(const std::string& path) const {
+  const auto found = parts_.find(path);
+  return found == parts_.end() ? TensorPart{} : found->second;
+}
+
+Loss cross_entropy(const at::Tensor& logits, const at::Tensor& labels) {
+  at::Tensor mean = at::cross_entropy_loss(logits, labels);
+  const torch::NoGradGuard no_grad;
+  return {std::move(mean), logits.argmax(1).eq(labels).sum()};
+}
+
 void Model::add(const std::string& name, std::shared_ptr<Block> block) {
+  names_.push_back(name);
   blocks_.push_back(register_module(name, std::move(block)));
 }
 void Model::add_auxiliary(std::shared_ptr<Block> head) { auxiliary_ = register_module("auxiliary", std::move(head)); }
 
 std::int64_t Model::parameter_count() const {
   std::int64_t count = 0;
-  for (const auto& parameter : parameters()) count += parameter.numel();
+  for (const auto& parameter : named_parameters()) count += parameter.value().numel() * part_of(parameter.key()).parts;
   return count;
+}
+
+TensorPart Model::part_of(const std::string& parameter) const {
+  const auto dot = parameter.find('.');
+  const auto name = std::ranges::find(names_, parameter.substr(0, dot));
+  if (name == names_.end()) return {};  // of the auxiliary head
+  return blocks_[static_cast<std::size_t>(name - names_.begin())]->part_of(parameter.substr(dot + 1));
+}
+
+std::vector<at::Tensor> Model::with_gradient_terms() const {
+  std::vector<at::Tensor> found;
+  for (const auto& block : blocks_) {
+    const auto parameters = block->named_parameters();
+    for (const auto& path : block->gradient_terms()) found.push_back(parameters[path]);
+  }
+  return found;
 }
 
 Model::Output Model::forward(const at::Tensor& input, bool with_auxiliary,
@@ -311,22 +267,6 @@ std::vector<double> work_of_blocks(const Model& model) {
   return work;
 }
 
-std::int64_t layers_of(const ModelOptions& options) {
-  if (options.layers > 0) return options.layers;
-  const bool tiny = options.scale == Scale::tiny;
-  switch (options.kind) {
-    case ModelKind::mlp:
-      return tiny ? 4 : 8;
-    case ModelKind::gpt:
-      return tiny ? 2 : 6;
-    case ModelKind::resnet18:
-    case ModelKind::resnet50:
-    case ModelKind::resnet152:
-      return 0;
-  }
-  return 0;
-}
-
 ModelOptions deep_enough(ModelOptions options, std::int64_t parts) {
   if (options.layers == 0 && layers_of(options) > 0) options.layers = std::max(layers_of(options), 2 * parts);
   return options;
@@ -342,15 +282,15 @@ SampleShape fitting_shape(const ModelOptions& options) {
     case ModelKind::resnet152:
       return {.channels = 3, .height = 32, .width = 32, .classes = 100};
     case ModelKind::gpt:
-      return {.sequence = gpt_size(options).sequence, .classes = 256};
+      return {.sequence = gpt_size(options).sequence, .classes = gpt_vocabulary};
   }
   return {};
 }
 
 Result<std::shared_ptr<Model>> build_model(const ModelOptions& options, const SampleShape& shape, DataType dtype,
-                                           std::uint64_t seed) {
+                                           std::uint64_t seed, const TensorSplit& split) {
   torch::manual_seed(seed);
-  RS_TRY(auto model, build_kind(options, shape));
+  RS_TRY(auto model, build_kind(options, shape, split));
   model->to(dtype == DataType::f64 ? torch::kDouble : torch::kFloat);
   return model;
 }

@@ -9,6 +9,7 @@
 #include "engine/sample_feed.h"
 #include "engine/stage.h"
 #include "engine/sync.h"
+#include "engine/tensor_gradients.h"
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/stage_split.h"
@@ -50,13 +51,21 @@ Result<std::unique_ptr<GradientSync>> make_sync(const TrainOptions& options,
   return make_device_sync(std::move(of_devices));
 }
 
+/// Where the model is.
+struct Layout {
+  Comm* replicas = nullptr;  ///< ranks with a copy each
+  DeviceUse devices = DeviceUse::one;
+  TensorSplit split{};  ///< of one copy without devices
+};
+
 class ModelWorker final : public Worker {
  public:
-  ModelWorker(const WorkerPlan& plan, Comm* replicas, DeviceUse devices, std::shared_ptr<Model> model)
+  ModelWorker(const WorkerPlan& plan, const Layout& layout, std::shared_ptr<Model> model)
       : options_(plan.options),
         setting_(plan),
-        replicas_(replicas),
-        devices_(devices),
+        replicas_(layout.replicas),
+        devices_(layout.devices),
+        split_(layout.split),
         model_(std::move(model)),
         optimizer_(make_optimizer(model_->parameters(), plan.options.optimizer)),
         feed_(plan.source, plan.plan.loading, plan.options) {}
@@ -66,7 +75,7 @@ class ModelWorker final : public Worker {
   WorkerDescription describe() const override;
   void slow_down(double factor) override;
   Result<void> gradients(std::int64_t index, const StepDelays& delays) override;
-  Result<std::vector<NamedTensor>> all_gradients() override { return gradients_of(*model_); }
+  Result<std::vector<NamedTensor>> all_gradients() override;
   Result<void> update() override;
   Totals take_totals() override { return std::exchange(totals_, {}); }
   const Pacer& finish() override;
@@ -81,6 +90,7 @@ class ModelWorker final : public Worker {
   const WorkerPlan& setting_;
   Comm* replicas_;
   DeviceUse devices_;
+  TensorSplit split_;
   std::shared_ptr<Model> model_;
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
   double pace_ms_ = 0;
@@ -127,9 +137,13 @@ Result<void> ModelWorker::prepare() {
          }));
   const auto nominal = std::chrono::nanoseconds{static_cast<std::int64_t>(pace_ms_ * 1e6)};
   const PaceSchedule schedule = pace_schedule(nominal, work_of_blocks(*model_), options_.accumulate);
-  pacer_.emplace(schedule);
+  pacer_.emplace(schedule, split_.is_split() ? time_waited : nullptr);  // its layers wait for one another
   RS_TRY(const auto parts, parts_on_devices());
   RS_TRY(computation_, make_computation(schedule, parts));  // its hooks run before those of the synchronization
+  if (split_.is_split()) {
+    sync_ = make_tensor_sync(*model_, *split_.comm);
+    return {};
+  }
   RS_TRY(sync_, make_sync(options_, parts, replicas_));
   return {};
 }
@@ -157,6 +171,15 @@ Result<void> ModelWorker::gradients(std::int64_t index, const StepDelays& delays
   return {};
 }
 
+Result<std::vector<NamedTensor>> ModelWorker::all_gradients() {
+  std::vector<NamedTensor> all = gradients_of(*model_);
+  if (!split_.is_split()) return all;
+  for (auto& [name, gradient] : all) {
+    RS_TRY(gradient, put_together(gradient, model_->part_of(name), *split_.comm, "gradient to dump"));
+  }
+  return all;
+}
+
 Result<void> ModelWorker::update() {
   computation_->update([this] {
     annotate::Span span{Kind::optimizer, "optimizer"};
@@ -168,12 +191,22 @@ Result<void> ModelWorker::update() {
   return {};
 }
 
+std::string batch_text(const RunPlan& plan, const TensorSplit& split, int micro_steps) {
+  const std::string devices = split.is_split() ? format("on all {} ranks", split.parts())
+                                               : format("per device x {}", counted(plan.shares, "device"));
+  return format("{} {} x {}", plan.batch.per_device, devices, counted(micro_steps, "micro-step"));
+}
+
 WorkerDescription ModelWorker::describe() const {
+  if (split_.is_split()) {
+    note("tp_rank", std::to_string(split_.part()));
+    note("tp_size", std::to_string(split_.parts()));
+    note("sequence_parallel", split_.splits_sequence() ? "yes" : "no");
+  }
   if (replicas_ != nullptr) note("ddp_impl", options_.ddp.implementation == DdpImplementation::own ? "own" : "c10d");
   return {.parameters = model_->parameter_count(),
           .pace_ms = pace_ms_,
-          .batch = format("{} per device x {} x {}", setting_.plan.batch.per_device,
-                          counted(setting_.plan.shares, "device"), counted(options_.accumulate, "micro-step"))};
+          .batch = batch_text(setting_.plan, split_, options_.accumulate)};
 }
 
 const Pacer& ModelWorker::finish() {
@@ -181,17 +214,25 @@ const Pacer& ModelWorker::finish() {
   return *pacer_;
 }
 
+Result<std::unique_ptr<Worker>> make_worker(const WorkerPlan& plan, const Layout& layout) {
+  const TrainOptions& options = plan.options;
+  const bool spread = layout.devices == DeviceUse::chain;
+  const ModelOptions wanted = spread ? deep_enough(options.model, options.devices) : options.model;
+  RS_TRY(auto model, build_model(wanted, plan.source.shape(), options.dtype, options.seed, layout.split));
+  name_modules(*model);
+  auto worker = std::make_unique<ModelWorker>(plan, layout, std::move(model));
+  RS_TRY_VOID(worker->prepare());
+  return worker;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Worker>> make_model_worker(const WorkerPlan& plan, Comm* replicas, DeviceUse devices) {
-  const TrainOptions& options = plan.options;
-  const bool spread = devices == DeviceUse::chain;
-  const ModelOptions wanted = spread ? deep_enough(options.model, options.devices) : options.model;
-  RS_TRY(auto model, build_model(wanted, plan.source.shape(), options.dtype, options.seed));
-  name_modules(*model);
-  auto worker = std::make_unique<ModelWorker>(plan, replicas, devices, std::move(model));
-  RS_TRY_VOID(worker->prepare());
-  return worker;
+  return make_worker(plan, {.replicas = replicas, .devices = devices});
+}
+
+Result<std::unique_ptr<Worker>> make_tensor_worker(const WorkerPlan& plan, const TensorSplit& split) {
+  return make_worker(plan, {.split = split});
 }
 
 }  // namespace rankscope::trainer

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/tensor_split.h"
 #include "engine/worker.h"
 
 namespace rankscope::trainer {
@@ -17,5 +18,8 @@ enum class DeviceUse : std::uint8_t {
 /// `replicas` are the ranks with a copy of the model, whose gradients are averaged; null where there is one copy.
 [[nodiscard]] Result<std::unique_ptr<Worker>> make_model_worker(const WorkerPlan& plan, Comm* replicas,
                                                                 DeviceUse devices);
+
+/// One copy of the model on one device of each rank of `split`, which has a part of each layer there.
+[[nodiscard]] Result<std::unique_ptr<Worker>> make_tensor_worker(const WorkerPlan& plan, const TensorSplit& split);
 
 }  // namespace rankscope::trainer

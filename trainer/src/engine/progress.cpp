@@ -10,7 +10,7 @@ void Totals::add(const Forward& result, const at::Tensor& labels) {
   const torch::NoGradGuard no_grad;
   const auto samples = static_cast<double>(labels.numel());
   loss += result.loss.item<double>() * samples;
-  correct += result.logits.argmax(1).eq(labels).sum().item<double>();
+  correct += result.correct.item<double>();
   count += samples;
 }
 

@@ -16,6 +16,7 @@ std::vector<std::shared_ptr<Model>> parts_of(const Model& model, const std::vect
   for (const std::size_t size : sizes) {
     auto& part = parts.emplace_back(std::make_shared<Model>());
     for (std::size_t i = 0; i < size; ++i, ++block) part->add(names[block], model.blocks()[block]);
+    part->set_loss(model.loss());
   }
   return parts;
 }
@@ -44,7 +45,7 @@ Forward Stage::forward_to_loss(std::int32_t micro_batch, const Inputs& inputs, B
   if (kind == Backward::input_only) cut.emplace(flight.weights);
   Forward result = run_forward(*blocks_, {flight.input, inputs.labels}, false, no_pause);
   flight.output = result.loss * loss_share_;
-  return {result.loss.detach(), result.logits.detach()};
+  return {result.loss.detach(), result.correct};
 }
 
 at::Tensor Stage::backward(std::int32_t micro_batch, const at::Tensor& gradient) {

@@ -34,11 +34,11 @@ Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype) {
 Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
                     const std::function<void(std::size_t)>& after_block) {
   const Model::Output output = model.forward(inputs.data, with_auxiliary, after_block);
-  at::Tensor loss = at::cross_entropy_loss(output.logits, inputs.labels);
+  Loss loss = model.loss()(output.logits, inputs.labels);
   if (output.auxiliary.defined()) {
-    loss = loss + auxiliary_weight * at::cross_entropy_loss(output.auxiliary, inputs.labels);
+    loss.mean = loss.mean + auxiliary_weight * at::cross_entropy_loss(output.auxiliary, inputs.labels);
   }
-  return {loss, output.logits};
+  return {loss.mean, loss.correct};
 }
 
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(std::vector<at::Tensor> parameters, const OptimizerOptions& o) {

@@ -25,8 +25,8 @@ struct Inputs {
 [[nodiscard]] Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype);
 
 struct Forward {
-  at::Tensor loss;  ///< mean over the samples (or tokens)
-  at::Tensor logits;
+  at::Tensor loss;     ///< mean over the samples (or tokens)
+  at::Tensor correct;  ///< how many predictions were right
 };
 [[nodiscard]] Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
                                   const std::function<void(std::size_t)>& after_block);

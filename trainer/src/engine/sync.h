@@ -45,6 +45,10 @@ struct SyncOptions {
 /// PyTorch's c10d::Reducer over the same Comm, as a cross-check of ours.
 [[nodiscard]] Result<std::unique_ptr<GradientSync>> make_c10d_sync(const Model& model, Comm& comm, SyncOptions options);
 
+/// Of ranks that share every layer: sums the terms that gradients have on each of them (Model::with_gradient_terms).
+/// The injected delay is that of the first operation of the step, since a layer waits for all of its operations.
+[[nodiscard]] std::unique_ptr<GradientSync> make_tensor_sync(const Model& model, Comm& comm);
+
 /// One for each device of the process, in the order of their layers; backward reaches the last one first.
 [[nodiscard]] std::unique_ptr<GradientSync> make_device_sync(std::vector<std::unique_ptr<GradientSync>> of_devices);
 

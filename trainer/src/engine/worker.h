@@ -23,7 +23,7 @@ namespace rankscope::trainer {
 /// What injected faults add to one step.
 struct StepDelays {
   std::chrono::nanoseconds data{0};  ///< before its first samples are there
-  std::chrono::nanoseconds comm{0};  ///< of its last reduction or send, between enqueued and started
+  std::chrono::nanoseconds comm{0};  ///< of one reduction or send (FaultKind::comm), between enqueued and started
 };
 
 /// What it says about itself, for the recording and the log.

@@ -13,5 +13,7 @@ namespace rankscope::trainer {
 [[nodiscard]] Result<int> run_mp(const TrainOptions& options, const Placement& place);
 [[nodiscard]] Result<int> run_pp(const TrainOptions& options, const Placement& place);
 [[nodiscard]] Result<int> run_single(const TrainOptions& options, const Placement& place);
+[[nodiscard]] Result<int> run_tp(const TrainOptions& options, const Placement& place);
+[[nodiscard]] Result<int> run_tp_sp(const TrainOptions& options, const Placement& place);
 
 }  // namespace rankscope::trainer

@@ -16,7 +16,7 @@ enum class FaultKind : std::uint8_t {
   slow,   ///< every block of the rank takes factor times its time
   data,   ///< the loader hands each batch over ms later
   pause,  ///< the host stalls for ms, once in every `every` steps, outside all classified spans
-  comm,   ///< the last bucket of each step starts ms after it was enqueued
+  comm,   ///< one operation of each step starts ms after it was enqueued: the last bucket or send; of tp the first one
   exit,   ///< the process ends with status 3 in the step
   kill,   ///< the process kills itself with SIGKILL in the step
 };

@@ -116,6 +116,9 @@ struct BatchSizes {
 /// `usual`: samples per device where neither option is given.
 [[nodiscard]] Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::int64_t usual);
 
+/// Modes in which every rank has a part of each layer.
+[[nodiscard]] bool is_tensor_parallel(const std::string& mode);
+
 [[nodiscard]] std::string name_of(ModelKind kind);
 [[nodiscard]] std::string name_of(DataType type);
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,7 +35,10 @@ struct PaceSchedule {
 /// one gives back.
 class Pacer {
  public:
-  explicit Pacer(PaceSchedule schedule) : schedule_(std::move(schedule)) {}
+  /// `waited`: what this thread has waited for other ranks so far. Where that happens inside of parts, it is not
+  /// counted as their time.
+  explicit Pacer(PaceSchedule schedule, std::function<std::chrono::nanoseconds()> waited = {})
+      : schedule_(std::move(schedule)), waited_(std::move(waited)) {}
 
   void slow_down(double factor) { factor_ = factor; }  ///< multiplies all nominal times from now on
   /// A phase begins; its parts follow one another, each with its nominal time.
@@ -56,7 +60,11 @@ class Pacer {
 
  private:
   using Clock = std::chrono::steady_clock;
+  [[nodiscard]] std::chrono::nanoseconds waited() const { return waited_ ? waited_() : std::chrono::nanoseconds{0}; }
+
   PaceSchedule schedule_;
+  std::function<std::chrono::nanoseconds()> waited_;
+  std::chrono::nanoseconds waited_before_{0};
   double factor_ = 1.0;
   Clock::time_point deadline_;
   Clock::time_point resumed_;  // end of the last block: where the arithmetic of this one began
