@@ -134,17 +134,17 @@ TEST_P(TrainDevicesBadInput, IsRefusedInOneSentence) {
 
 INSTANTIATE_TEST_SUITE_P(
     Options, TrainDevicesBadInput,
-    ::testing::Values(Bad{"--parallel mp --devices 4 --layers 2", "4 devices cannot share the 3 blocks of the mlp"},
-                      Bad{"--parallel mp --split 1,2,2", "it has 3 parts, but there are 2 devices"},
-                      Bad{"--parallel mp --ranks 2", "--parallel mp runs on one rank, not on 2"},
-                      Bad{"--parallel dp --global-batch 9", "--global-batch 9 cannot be divided over 2 devices"},
-                      Bad{"--parallel ddp --devices 2",
-                          "--devices: only for --parallel dp, mp and ddp+mp, not for ddp"},
-                      Bad{"--parallel dp --split 1,2", "--split: only for --parallel pp, mp and ddp+mp, not for dp"},
-                      Bad{"--parallel dp --unused-head", "--unused-head: not with --parallel dp"},
-                      Bad{"--parallel ddp+mp --find-unused", "not with --parallel ddp+mp"},
-                      Bad{"--parallel mp --ddp-impl c10d", "only for --parallel ddp and ddp+mp, not for mp"},
-                      Bad{"--parallel mp --fault comm:rank=0,ms=60", "one rank sends nothing to others"}));
+    ::testing::Values(
+        Bad{"--parallel mp --devices 4 --layers 2", "4 devices cannot share the 3 blocks of the mlp"},
+        Bad{"--parallel mp --split 1,2,2", "it has 3 parts, but there are 2 devices"},
+        Bad{"--parallel mp --ranks 2", "--parallel mp runs on one rank, not on 2"},
+        Bad{"--parallel dp --global-batch 9", "--global-batch 9 cannot be divided over 2 devices"},
+        Bad{"--parallel ddp --devices 2", "--devices: only for --parallel dp, mp and ddp+mp, not for ddp"},
+        Bad{"--parallel dp --split 1,2", "--split: only for --parallel pp, mp and ddp+mp, not for dp"},
+        Bad{"--parallel dp --unused-head", "--unused-head: not with --parallel dp"},
+        Bad{"--parallel ddp+mp --find-unused", "not with --parallel ddp+mp"},
+        Bad{"--parallel mp --ddp-impl c10d", "only for --parallel ddp, ddp+mp and zero1 to zero3, not for mp"},
+        Bad{"--parallel mp --fault comm:rank=0,ms=60", "one rank sends nothing to others"}));
 
 }  // namespace
 }  // namespace rankscope::testing

@@ -42,7 +42,7 @@ void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names
 }
 
 void add_model_options(CLI::App& app, TrainOptions& o) {
-  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp; of tp and tp+sp gpt)");
+  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp)");
   add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
   app.add_option("--layers", o.model.layers,
                  "Layers of the gpt or mlp (default: by --scale; with pp, mp and ddp+mp at least two for each part)")
@@ -66,7 +66,8 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
                                 "Samples per micro-step of one device (default 8; of pp 4 per micro-batch)");
   global->check(CLI::Range(1, 1 << 24))->excludes(device);
   device->check(CLI::Range(1, 1 << 24));
-  app.add_option("--accumulate", o.accumulate, "Micro-steps per step; only the last one reduces gradients")
+  app.add_option("--accumulate", o.accumulate,
+                 "Micro-steps per step; only the last one reduces gradients, of zero2 and zero3 each")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
   add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "Optimizer (default sgd)");
@@ -174,7 +175,9 @@ bool has_devices(const std::string& mode) { return mode == "dp" || mode == "mp" 
 bool spreads_layers(const std::string& mode) { return mode == "pp" || mode == "mp" || mode == "ddp+mp"; }
 
 /// Modes in which ranks average gradients; single takes the same options, to be compared with them.
-bool synchronizes(const std::string& mode) { return mode == "ddp" || mode == "ddp+mp" || mode == "single"; }
+bool synchronizes(const std::string& mode) {
+  return mode == "ddp" || mode == "ddp+mp" || mode == "single" || zero_stage(mode) != ZeroStage::none;
+}
 
 // Nothing that was asked for is left undone in silence.
 Result<void> check_for_mode(const TrainOptions& o) {
@@ -190,14 +193,18 @@ Result<void> check_for_mode(const TrainOptions& o) {
   if (o.mode == "pp" && o.accumulate != 1) {
     return fail(ErrorKind::usage, "--accumulate: pp accumulates over its micro-batches; give --micro-batches");
   }
-  const bool whole = !has_devices(o.mode) && o.mode != "pp" && !is_tensor_parallel(o.mode);
+  const bool whole = !has_devices(o.mode) && o.mode != "pp";
   if (!whole && o.model.unused_head) {
     return fail(ErrorKind::usage, format("--unused-head: not with --parallel {}", o.mode));
   }
   if (!synchronizes(o.mode) && o.ddp != DdpOptions{})
-    return only("--ddp-impl, --bucket-mb, --find-unused and --no-broadcast-buffers", "ddp and ddp+mp");
-  if (o.mode == "ddp+mp" && (o.ddp.find_unused || o.ddp.implementation != DdpImplementation::own)) {
-    return fail(ErrorKind::usage, "--find-unused and --ddp-impl c10d: not with --parallel ddp+mp");
+    return only("--ddp-impl, --bucket-mb, --find-unused and --no-broadcast-buffers", "ddp, ddp+mp and zero1 to zero3");
+  const bool own_only = o.mode == "ddp+mp" || zero_stage(o.mode) != ZeroStage::none;
+  if (own_only && (o.ddp.find_unused || o.ddp.implementation != DdpImplementation::own)) {
+    return fail(ErrorKind::usage, format("--find-unused and --ddp-impl c10d: not with --parallel {}", o.mode));
+  }
+  if (zero_stage(o.mode) == ZeroStage::parameters && o.ddp.bucket_mb > 0) {
+    return fail(ErrorKind::usage, "--bucket-mb: not with --parallel zero3, which reduces block by block");
   }
   return {};
 }
@@ -269,7 +276,6 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   }
   if (only_options) line.text = options_text(app);
   if (line.text) return line;
-  if (is_tensor_parallel(options.mode) && app.count("--model") == 0) options.model.kind = ModelKind::gpt;
   RS_TRY_VOID(read_raw(options, raw, app.count("--pace") > 0));
   if (options.steps == 0 && options.epochs == 0) options.steps = 20;
   if (options.devices == 0) options.devices = has_devices(options.mode) ? 2 : 1;
@@ -295,7 +301,12 @@ Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::in
   return BatchSizes{options.global_batch, options.global_batch / parts};
 }
 
-bool is_tensor_parallel(const std::string& mode) { return mode == "tp" || mode == "tp+sp"; }
+ZeroStage zero_stage(const std::string& mode) {
+  if (mode == "zero1") return ZeroStage::optimizer;
+  if (mode == "zero2") return ZeroStage::gradients;
+  if (mode == "zero3") return ZeroStage::parameters;
+  return ZeroStage::none;
+}
 
 std::string name_of(ModelKind kind) {
   return std::ranges::find(model_names, kind, &Names<ModelKind>::value_type::second)->first;

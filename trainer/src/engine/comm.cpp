@@ -151,6 +151,7 @@ class Lane {
       pending_.pop_front();
       lock.unlock();
       if (!failure_.is_set()) run(next);
+      next.operation = {};  // whoever hears that it is done is alone with its tensors
       next.done(failure_.text());
     }
   }

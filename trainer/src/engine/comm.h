@@ -83,11 +83,13 @@ class Comm {
   Handle allreduce(at::Tensor sum, std::string label);  ///< SUM: Gloo's average cannot be relied on
   Handle allreduce_max(at::Tensor largest, std::string label);
   /// Sums `input`, which has a part for each rank behind one another, and puts the part of this rank into `own`. Both
-  /// are contiguous, `input` as many times as long as there are ranks. The ranks' terms are added in their order.
+  /// are contiguous, `input` as many times as long as there are ranks. The ranks' terms are added in their order. `own`
+  /// may be that part of `input`.
   Handle reduce_scatter(at::Tensor own, at::Tensor input, std::string label);
   Handle broadcast(at::Tensor tensor, int root, std::string label);
   Handle allgather(std::vector<at::Tensor> outputs, at::Tensor input, std::string label);
-  /// The same into one contiguous tensor, in which the ranks' parts are behind one another.
+  /// The same into one contiguous tensor, in which the ranks' parts are behind one another; `own` may be that of this
+  /// rank.
   Handle allgather_flat(const at::Tensor& all, at::Tensor own, std::string label);
   Handle barrier(std::string label);
   Handle send(at::Tensor tensor, int to, std::string label);    ///< done when the partner has posted its receive

@@ -9,7 +9,7 @@
 #include "engine/sample_feed.h"
 #include "engine/stage.h"
 #include "engine/sync.h"
-#include "engine/tensor_gradients.h"
+#include "engine/zero.h"
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/stage_split.h"
@@ -51,23 +51,16 @@ Result<std::unique_ptr<GradientSync>> make_sync(const TrainOptions& options,
   return make_device_sync(std::move(of_devices));
 }
 
-/// Where the model is.
-struct Layout {
-  Comm* replicas = nullptr;  ///< ranks with a copy each
-  DeviceUse devices = DeviceUse::one;
-  TensorSplit split{};  ///< of one copy without devices
-};
-
 class ModelWorker final : public Worker {
  public:
-  ModelWorker(const WorkerPlan& plan, const Layout& layout, std::shared_ptr<Model> model)
+  ModelWorker(const WorkerPlan& plan, Comm* replicas, DeviceUse devices, std::shared_ptr<Model> model)
       : options_(plan.options),
         setting_(plan),
-        replicas_(layout.replicas),
-        devices_(layout.devices),
-        split_(layout.split),
+        replicas_(replicas),
+        devices_(devices),
         model_(std::move(model)),
         optimizer_(make_optimizer(model_->parameters(), plan.options.optimizer)),
+        stage_(zero_stage(plan.options.mode)),
         feed_(plan.source, plan.plan.loading, plan.options) {}
 
   Result<void> prepare();
@@ -84,15 +77,17 @@ class ModelWorker final : public Worker {
   Result<std::vector<std::shared_ptr<Model>>> parts_on_devices() const;
   Result<std::unique_ptr<Computation>> make_computation(const PaceSchedule& schedule,
                                                         const std::vector<std::shared_ptr<Model>>& parts);
+  Result<void> prepare_zero(const PaceSchedule& schedule);
   Result<void> micro_step(std::int64_t index, int micro, std::chrono::nanoseconds data_delay);
 
   const TrainOptions& options_;
   const WorkerPlan& setting_;
   Comm* replicas_;
   DeviceUse devices_;
-  TensorSplit split_;
   std::shared_ptr<Model> model_;
-  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;  // of stage none
+  ZeroStage stage_;
+  ZeroSync* zero_ = nullptr;  // sync_, of the other stages
   double pace_ms_ = 0;
   std::optional<Pacer> pacer_;
   std::unique_ptr<Computation> computation_;
@@ -133,18 +128,28 @@ Result<void> ModelWorker::prepare() {
   const int busy = setting_.place.local_world_size * (devices_ == DeviceUse::replicas ? options_.devices : 1);
   RS_TRY(pace_ms_, nominal_pace(setting_, busy, [&] {
            const Inputs inputs = first_samples(setting_.source, setting_.plan.batch.per_device, options_.dtype);
-           return cpu_time_of_step(*model_, inputs) * options_.accumulate;
+           const auto used = cpu_time_of_step(*model_, inputs) * options_.accumulate;
+           return stage_ == ZeroStage::parameters ? used * 4 / 3 : used;  // backward computes forward again
          }));
   const auto nominal = std::chrono::nanoseconds{static_cast<std::int64_t>(pace_ms_ * 1e6)};
   const PaceSchedule schedule = pace_schedule(nominal, work_of_blocks(*model_), options_.accumulate);
-  pacer_.emplace(schedule, split_.is_split() ? time_waited : nullptr);  // its layers wait for one another
+  pacer_.emplace(schedule);
+  if (stage_ != ZeroStage::none) return prepare_zero(schedule);
   RS_TRY(const auto parts, parts_on_devices());
   RS_TRY(computation_, make_computation(schedule, parts));  // its hooks run before those of the synchronization
-  if (split_.is_split()) {
-    sync_ = make_tensor_sync(*model_, *split_.comm);
-    return {};
-  }
   RS_TRY(sync_, make_sync(options_, parts, replicas_));
+  return {};
+}
+
+Result<void> ModelWorker::prepare_zero(const PaceSchedule& schedule) {
+  RS_TRY(Zero zero, make_zero({*model_, *pacer_, schedule, options_.accumulate}, replicas_,
+                              {.stage = stage_,
+                               .caps = bucket_caps(options_),
+                               .broadcast_buffers = options_.ddp.broadcast_buffers,
+                               .optimizer = options_.optimizer}));
+  zero_ = zero.sync.get();
+  sync_ = std::move(zero.sync);
+  computation_ = std::move(zero.computation);
   return {};
 }
 
@@ -172,15 +177,11 @@ Result<void> ModelWorker::gradients(std::int64_t index, const StepDelays& delays
 }
 
 Result<std::vector<NamedTensor>> ModelWorker::all_gradients() {
-  std::vector<NamedTensor> all = gradients_of(*model_);
-  if (!split_.is_split()) return all;
-  for (auto& [name, gradient] : all) {
-    RS_TRY(gradient, put_together(gradient, model_->part_of(name), *split_.comm, "gradient to dump"));
-  }
-  return all;
+  return zero_ != nullptr ? zero_->gradients() : gradients_of(*model_);
 }
 
 Result<void> ModelWorker::update() {
+  if (zero_ != nullptr) return zero_->update(*pacer_);
   computation_->update([this] {
     annotate::Span span{Kind::optimizer, "optimizer"};
     pacer_->begin_optimizer();
@@ -191,22 +192,15 @@ Result<void> ModelWorker::update() {
   return {};
 }
 
-std::string batch_text(const RunPlan& plan, const TensorSplit& split, int micro_steps) {
-  const std::string devices = split.is_split() ? format("on all {} ranks", split.parts())
-                                               : format("per device x {}", counted(plan.shares, "device"));
-  return format("{} {} x {}", plan.batch.per_device, devices, counted(micro_steps, "micro-step"));
-}
-
 WorkerDescription ModelWorker::describe() const {
-  if (split_.is_split()) {
-    note("tp_rank", std::to_string(split_.part()));
-    note("tp_size", std::to_string(split_.parts()));
-    note("sequence_parallel", split_.splits_sequence() ? "yes" : "no");
-  }
-  if (replicas_ != nullptr) note("ddp_impl", options_.ddp.implementation == DdpImplementation::own ? "own" : "c10d");
+  if (zero_ != nullptr)
+    note("zero_stage", std::to_string(static_cast<int>(stage_)));
+  else if (replicas_ != nullptr)
+    note("ddp_impl", options_.ddp.implementation == DdpImplementation::own ? "own" : "c10d");
   return {.parameters = model_->parameter_count(),
           .pace_ms = pace_ms_,
-          .batch = batch_text(setting_.plan, split_, options_.accumulate)};
+          .batch = format("{} per device x {} x {}", setting_.plan.batch.per_device,
+                          counted(setting_.plan.shares, "device"), counted(options_.accumulate, "micro-step"))};
 }
 
 const Pacer& ModelWorker::finish() {
@@ -214,25 +208,17 @@ const Pacer& ModelWorker::finish() {
   return *pacer_;
 }
 
-Result<std::unique_ptr<Worker>> make_worker(const WorkerPlan& plan, const Layout& layout) {
-  const TrainOptions& options = plan.options;
-  const bool spread = layout.devices == DeviceUse::chain;
-  const ModelOptions wanted = spread ? deep_enough(options.model, options.devices) : options.model;
-  RS_TRY(auto model, build_model(wanted, plan.source.shape(), options.dtype, options.seed, layout.split));
-  name_modules(*model);
-  auto worker = std::make_unique<ModelWorker>(plan, layout, std::move(model));
-  RS_TRY_VOID(worker->prepare());
-  return worker;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Worker>> make_model_worker(const WorkerPlan& plan, Comm* replicas, DeviceUse devices) {
-  return make_worker(plan, {.replicas = replicas, .devices = devices});
-}
-
-Result<std::unique_ptr<Worker>> make_tensor_worker(const WorkerPlan& plan, const TensorSplit& split) {
-  return make_worker(plan, {.split = split});
+  const TrainOptions& options = plan.options;
+  const bool spread = devices == DeviceUse::chain;
+  const ModelOptions wanted = spread ? deep_enough(options.model, options.devices) : options.model;
+  RS_TRY(auto model, build_model(wanted, plan.source.shape(), options.dtype, options.seed));
+  name_modules(*model);
+  auto worker = std::make_unique<ModelWorker>(plan, replicas, devices, std::move(model));
+  RS_TRY_VOID(worker->prepare());
+  return worker;
 }
 
 }  // namespace rankscope::trainer

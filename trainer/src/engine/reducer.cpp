@@ -1,9 +1,9 @@
 // Distributed data parallel (trainer.md 3.3): gradients are copied into buckets as backward produces them; a full
 // bucket is reduced at once, strictly in index order, while backward goes on.
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 
+#include "engine/ready_buckets.h"
 #include "engine/sync.h"
 #include "rankscope/core/format.h"
 
@@ -11,7 +11,6 @@ namespace rankscope::trainer {
 namespace {
 
 using torch::autograd::Node;
-using torch::autograd::variable_list;
 
 Result<void> broadcast_packed(const std::vector<at::Tensor>& tensors, Comm& comm, const std::string& label) {
   if (tensors.empty()) return {};
@@ -45,13 +44,13 @@ class NoSync final : public GradientSync {
 class OwnReducer final : public GradientSync {
  public:
   OwnReducer(const Model& model, Comm& comm, SyncOptions options)
-      : model_(model), comm_(comm), options_(options), names_(model.named_parameters().keys()) {
-    for (const auto& parameter : model.parameters()) {
-      parameters_.push_back(parameter);
-      sizes_.push_back(parameter.nbytes());
-    }
-    make_buckets(reverse_order(parameters_.size()));
-    for (std::size_t i = 0; i < parameters_.size(); ++i) install_hook(i);
+      : model_(model),
+        comm_(comm),
+        options_(options),
+        ready_(model, {.ready = [this](std::size_t parameter, ReadyBuckets::Place place) { store(parameter, place); },
+                       .full = [this](std::size_t bucket) { reduce(bucket); }}) {
+    for (const auto& parameter : parameters()) sizes_.push_back(parameter.nbytes());
+    make_buckets(reverse_order(sizes_.size()));
   }
 
   Result<void> before_forward(Reduction reduction) override {
@@ -62,16 +61,12 @@ class OwnReducer final : public GradientSync {
 
   Result<void> before_backward(const at::Tensor& loss) override {
     if (reduction_ == Reduction::later) {
+      ready_.ignore();
       if (options_.find_unused) mark_used(loss);
       return {};
     }
-    next_ = 0;
-    order_.clear();
-    ready_.assign(parameters_.size(), false);
-    for (auto& bucket : buckets_) {
-      bucket.missing = bucket.parameters.size();
-      bucket.flat.zero_();
-    }
+    ready_.watch();
+    for (auto& bucket : buckets_) bucket.flat.zero_();
     if (options_.find_unused) {
       mark_used(loss);
       mark_unused_as_ready(loss);
@@ -81,7 +76,7 @@ class OwnReducer final : public GradientSync {
 
   Result<void> after_backward() override {
     if (reduction_ == Reduction::later) return {};
-    if (next_ < buckets_.size()) return missing_gradient();
+    RS_TRY_VOID(ready_.check_all_full("use --find-unused if that is meant"));
     RS_TRY_VOID(agree_on_used());
     for (auto& bucket : buckets_) {
       RS_TRY_VOID(bucket.handle.wait());
@@ -99,60 +94,37 @@ class OwnReducer final : public GradientSync {
     std::vector<std::size_t> parameters;
     std::vector<at::Tensor> views;  // of flat, one per parameter
     at::Tensor flat;
-    std::size_t missing = 0;
     Handle handle;
   };
-  struct Place {
-    std::size_t bucket;
-    std::size_t position;
-  };
+
+  [[nodiscard]] const std::vector<at::Tensor>& parameters() const { return ready_.parameters(); }
 
   void make_buckets(const std::vector<std::int64_t>& order) {
     buckets_.clear();
-    places_.resize(parameters_.size());
-    ready_.assign(parameters_.size(), false);
-    used_.assign(parameters_.size(), 0);
-    for (auto& indices : assign_buckets(sizes_, order, options_.caps)) {
+    used_.assign(sizes_.size(), 0);
+    auto assigned = assign_buckets(sizes_, order, options_.caps);
+    ready_.assign(assigned);
+    for (auto& indices : assigned) {
       Bucket bucket;
       std::int64_t total = 0;
-      for (const auto index : indices) total += parameters_[index].numel();
-      bucket.flat = at::zeros({total}, parameters_.front().options().requires_grad(false));
+      for (const auto index : indices) total += parameters()[index].numel();
+      bucket.flat = at::zeros({total}, parameters().front().options().requires_grad(false));
       std::int64_t offset = 0;
-      for (std::size_t k = 0; k < indices.size(); ++k) {
-        const at::Tensor& parameter = parameters_[indices[k]];
+      for (const auto index : indices) {
+        const at::Tensor& parameter = parameters()[index];
         bucket.views.push_back(bucket.flat.slice(0, offset, offset + parameter.numel()).view(parameter.sizes()));
         offset += parameter.numel();
-        places_[indices[k]] = {buckets_.size(), k};
       }
       bucket.parameters = std::move(indices);
       buckets_.push_back(std::move(bucket));
     }
   }
 
-  // A hook on the node that accumulates into .grad sees the whole gradient; one on the tensor would only see the part
-  // that is about to be added. The node is held weakly by the tensor, so we keep it.
-  void install_hook(std::size_t index) {
-    auto node = torch::autograd::impl::grad_accumulator(parameters_[index]);
-    node->add_post_hook(std::make_unique<torch::autograd::utils::LambdaPostHook>(
-        [this, index](const variable_list& outputs, const variable_list&) {
-          if (reduction_ == Reduction::now) gradient_ready(index);
-          return outputs;
-        }));
-    accumulators_.push_back(std::move(node));
-  }
-
-  void gradient_ready(std::size_t index) {
-    if (ready_[index]) return;
-    ready_[index] = true;
-    order_.push_back(static_cast<std::int64_t>(index));
-    const Place place = places_[index];
-    Bucket& bucket = buckets_[place.bucket];
-    if (const at::Tensor& gradient = parameters_[index].grad(); gradient.defined()) {
-      const torch::NoGradGuard no_grad;
-      bucket.views[place.position].copy_(gradient);
-    }
-    --bucket.missing;
-    while (next_ < buckets_.size() && buckets_[next_].missing == 0) reduce(next_++);
+  void store(std::size_t parameter, ReadyBuckets::Place place) {
+    const at::Tensor& gradient = parameters()[parameter].grad();
+    if (!gradient.defined()) return;
+    const torch::NoGradGuard no_grad;
+    buckets_[place.bucket].views[place.position].copy_(gradient);
   }
 
   void reduce(std::size_t index) {
@@ -172,15 +144,15 @@ class OwnReducer final : public GradientSync {
     for (std::size_t k = 0; k < bucket.parameters.size(); ++k) {
       const auto index = bucket.parameters[k];
       if (options_.find_unused && used_[index] == 0) continue;  // unused on all ranks: the gradient stays as it is
-      at::Tensor& gradient = parameters_[index].mutable_grad();
-      if (!gradient.defined()) gradient = at::empty_like(parameters_[index]);
+      at::Tensor& gradient = parameters()[index].mutable_grad();
+      if (!gradient.defined()) gradient = at::empty_like(parameters()[index]);
       gradient.copy_(bucket.views[k]);
     }
   }
 
   // All nodes that backward will visit; parameters whose accumulator is not among them get no gradient.
-  std::unordered_set<Node*> graph_of(const at::Tensor& loss) const {
-    std::unordered_set<Node*> seen;
+  std::unordered_set<const Node*> graph_of(const at::Tensor& loss) const {
+    std::unordered_set<const Node*> seen;
     std::vector<Node*> open{loss.grad_fn().get()};
     while (!open.empty()) {
       Node* node = open.back();
@@ -193,15 +165,15 @@ class OwnReducer final : public GradientSync {
 
   void mark_used(const at::Tensor& loss) {
     const auto graph = graph_of(loss);
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      if (graph.contains(accumulators_[i].get())) used_[i] = 1;
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+      if (graph.contains(ready_.accumulator(i))) used_[i] = 1;
     }
   }
 
   void mark_unused_as_ready(const at::Tensor& loss) {
     const auto graph = graph_of(loss);
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      if (!graph.contains(accumulators_[i].get())) gradient_ready(i);
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+      if (!graph.contains(ready_.accumulator(i))) ready_.set_ready(i);
     }
   }
 
@@ -215,17 +187,10 @@ class OwnReducer final : public GradientSync {
     return {};
   }
 
-  Result<void> missing_gradient() const {
-    const auto index = static_cast<std::size_t>(std::ranges::find(ready_, false) - ready_.begin());
-    return fail(ErrorKind::usage, format("parameter {} got no gradient in this step, so its bucket was never reduced; "
-                                         "use --find-unused if that is meant",
-                                         names_[index]));
-  }
-
   // The order that rank 0 has seen in its first backward beats the guess that it is the reverse of registration.
   Result<void> rebuild() {
     rebuilt_ = true;
-    const at::Tensor order = at::tensor(at::ArrayRef<std::int64_t>{order_}, at::kLong);
+    const at::Tensor order = at::tensor(at::ArrayRef<std::int64_t>{ready_.order()}, at::kLong);
     RS_TRY_VOID(comm_.broadcast(order, 0, "bucket order").wait());
     const auto* const data = order.data_ptr<std::int64_t>();
     make_buckets({data, data + order.numel()});
@@ -235,16 +200,10 @@ class OwnReducer final : public GradientSync {
   const Model& model_;
   Comm& comm_;
   SyncOptions options_;
-  std::vector<std::string> names_;
-  std::vector<at::Tensor> parameters_;
+  ReadyBuckets ready_;
   std::vector<std::size_t> sizes_;
-  std::vector<std::shared_ptr<Node>> accumulators_;
   std::vector<Bucket> buckets_;
-  std::vector<Place> places_;
-  std::vector<bool> ready_;
   std::vector<std::uint8_t> used_;  // since the last reduction, by any micro-step
-  std::vector<std::int64_t> order_;
-  std::size_t next_ = 0;
   bool rebuilt_ = false;
   Reduction reduction_ = Reduction::later;
   std::chrono::nanoseconds delay_{0};

@@ -54,20 +54,23 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(std::vector<at::Tensor> 
   return nullptr;
 }
 
+KeptBuffers::KeptBuffers(const torch::nn::Module& module) : buffers_(module.buffers()) {
+  for (const auto& buffer : buffers_) before_.push_back(buffer.clone());
+}
+KeptBuffers::~KeptBuffers() {
+  const torch::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) buffers_[i].copy_(before_[i]);
+}
+
 std::chrono::nanoseconds cpu_time_of_step(Model& model, const Inputs& inputs) {
-  std::vector<at::Tensor> buffers;
-  for (const auto& buffer : model.buffers()) buffers.push_back(buffer.clone());
+  const KeptBuffers statistics{model};
   std::chrono::nanoseconds begin{0};
   for (int pass = 0; pass < 2; ++pass) {
     begin = process_cpu_time();
     run_forward(model, inputs, model.has_auxiliary(), [](std::size_t) {}).loss.backward();
     model.zero_grad(true);
   }
-  const auto used = process_cpu_time() - begin;
-  const torch::NoGradGuard no_grad;
-  auto changed = model.buffers();
-  for (std::size_t i = 0; i < changed.size(); ++i) changed[i].copy_(buffers[i]);
-  return used;
+  return process_cpu_time() - begin;
 }
 
 BackwardPace::BackwardPace(const Model& model, Pacer& pacer) : pacer_(pacer) {

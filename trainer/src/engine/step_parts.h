@@ -34,6 +34,19 @@ struct Forward {
 [[nodiscard]] std::unique_ptr<torch::optim::Optimizer> make_optimizer(std::vector<at::Tensor> parameters,
                                                                       const OptimizerOptions& options);
 
+/// The buffers of a module (BatchNorm statistics); ends with them as they were.
+class KeptBuffers {
+ public:
+  explicit KeptBuffers(const torch::nn::Module& module);
+  KeptBuffers(const KeptBuffers&) = delete;
+  KeptBuffers& operator=(const KeptBuffers&) = delete;
+  ~KeptBuffers();
+
+ private:
+  std::vector<at::Tensor> buffers_;
+  std::vector<at::Tensor> before_;
+};
+
 /// CPU time of this process for one forward and backward, after one to warm up. Leaves the model as it was.
 [[nodiscard]] std::chrono::nanoseconds cpu_time_of_step(Model& model, const Inputs& inputs);
 

@@ -25,4 +25,7 @@ Result<int> run_ddp_mp(const TrainOptions& options, const Placement& place) {
   return place.world_size == 1 ? run_mp(options, place) : run_with(options, place, DeviceUse::chain);
 }
 
+/// The model worker shards where the mode says so, on one rank as well.
+Result<int> run_zero(const TrainOptions& options, const Placement& place) { return run_ddp(options, place); }
+
 }  // namespace rankscope::trainer

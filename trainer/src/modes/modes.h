@@ -13,7 +13,6 @@ namespace rankscope::trainer {
 [[nodiscard]] Result<int> run_mp(const TrainOptions& options, const Placement& place);
 [[nodiscard]] Result<int> run_pp(const TrainOptions& options, const Placement& place);
 [[nodiscard]] Result<int> run_single(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_tp(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_tp_sp(const TrainOptions& options, const Placement& place);
+[[nodiscard]] Result<int> run_zero(const TrainOptions& options, const Placement& place);
 
 }  // namespace rankscope::trainer

@@ -16,8 +16,9 @@ constexpr std::array modes{
     Mode{"mp", "one process, layers spread over devices, one busy at a time", ModeRanks::one, run_mp},
     Mode{"pp", "a pipeline: every rank has some layers, micro-batches flow through them", ModeRanks::any, run_pp},
     Mode{"single", "one process, no communication; the reference for the others", ModeRanks::one, run_single},
-    Mode{"tp", "every rank has a part of each layer, all work on the same samples", ModeRanks::any, run_tp},
-    Mode{"tp+sp", "tp, and between the layers a part of each sequence", ModeRanks::any, run_tp_sp},
+    Mode{"zero1", "as ddp, each rank with a shard of the optimizer's state", ModeRanks::any, run_zero},
+    Mode{"zero2", "as zero1, and of the gradients", ModeRanks::any, run_zero},
+    Mode{"zero3", "as zero2, and of the parameters", ModeRanks::any, run_zero},
 };
 
 }  // namespace

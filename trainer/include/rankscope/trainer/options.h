@@ -17,6 +17,8 @@ enum class Scale : std::uint8_t { tiny, full };
 enum class OptimizerKind : std::uint8_t { sgd, adamw };
 enum class DataType : std::uint8_t { f32, f64 };
 enum class DdpImplementation : std::uint8_t { own, c10d };
+/// What is in shards, together with all before it.
+enum class ZeroStage : std::uint8_t { none, optimizer, gradients, parameters };
 enum class PaceMode : std::uint8_t { automatic, off, fixed };
 
 struct ModelOptions {
@@ -116,9 +118,8 @@ struct BatchSizes {
 /// `usual`: samples per device where neither option is given.
 [[nodiscard]] Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::int64_t usual);
 
-/// Modes in which every rank has a part of each layer.
-[[nodiscard]] bool is_tensor_parallel(const std::string& mode);
-
+/// Of "zero1" to "zero3"; none of other modes.
+[[nodiscard]] ZeroStage zero_stage(const std::string& mode);
 [[nodiscard]] std::string name_of(ModelKind kind);
 [[nodiscard]] std::string name_of(DataType type);
 
