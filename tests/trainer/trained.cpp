@@ -33,7 +33,8 @@ ScratchFolder::~ScratchFolder() {
 
 ProgramResult train(const std::string& options, const std::vector<std::string>& environment) {
   std::vector<std::string> words{RANKSCOPE_TRAIN};
-  for (const auto& word : split(options, ' ')) words.push_back(word);
+  for (const auto& word : split(options, ' '))
+    if (!word.empty()) words.push_back(word);
   return run_program(words, environment);
 }
 

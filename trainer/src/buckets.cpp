@@ -1,8 +1,16 @@
 #include "rankscope/trainer/buckets.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace rankscope::trainer {
+
+BucketCaps bucket_caps(double mib, bool tiny) {
+  constexpr double bytes = 1024.0 * 1024.0;
+  const double size = mib > 0 ? mib : (tiny ? 0.5 : 25.0);
+  return {.first_bytes = static_cast<std::size_t>(std::min(1.0, size / 4) * bytes),
+          .bytes = static_cast<std::size_t>(size * bytes)};
+}
 
 std::vector<std::vector<std::size_t>> assign_buckets(std::span<const std::size_t> sizes,
                                                      std::span<const std::int64_t> order, BucketCaps caps) {

@@ -74,6 +74,7 @@ struct Child {
 };
 
 volatile std::sig_atomic_t received_signal = 0;
+bool was_told_to_end = false;
 void remember_signal(int signal) { received_signal = signal; }
 
 constexpr std::array forwarded{SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
@@ -85,10 +86,12 @@ void catch_signals() {
   for (const int signal : forwarded) sigaction(signal, &action, nullptr);
 }
 
-std::vector<std::string> environment_of(const LaunchOptions& options, int local_rank, const Store* store) {
-  constexpr std::array<std::string_view, 10> replaced{
+std::vector<std::string> environment_of(const LaunchOptions& options, int local_rank, const Store* store,
+                                        int restarts) {
+  constexpr std::array<std::string_view, 11> replaced{
       "RANK=",        "WORLD_SIZE=",  "LOCAL_RANK=",         "LOCAL_WORLD_SIZE=",   "GROUP_RANK=",
-      "MASTER_ADDR=", "MASTER_PORT=", "RANKSCOPE_STORE_FD=", "RANKSCOPE_LAUNCHER=", "TORCHELASTIC_USE_AGENT_STORE="};
+      "MASTER_ADDR=", "MASTER_PORT=", "RANKSCOPE_STORE_FD=", "RANKSCOPE_LAUNCHER=", "TORCHELASTIC_USE_AGENT_STORE=",
+      "RANKSCOPE_RESTART_COUNT="};
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view variable = *entry;
@@ -104,6 +107,7 @@ std::vector<std::string> environment_of(const LaunchOptions& options, int local_
   variables.push_back(format("MASTER_ADDR={}", options.master_address));
   variables.push_back(format("MASTER_PORT={}", store != nullptr ? store->port : options.master_port));
   variables.emplace_back("RANKSCOPE_LAUNCHER=1");
+  variables.push_back(format("RANKSCOPE_RESTART_COUNT={}", restarts));
   if (store != nullptr && local_rank == 0) variables.push_back(format("RANKSCOPE_STORE_FD={}", store->socket.fd()));
   return variables;
 }
@@ -116,9 +120,9 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }
 
 Result<Child> start(const std::string& program, std::vector<std::string> arguments, const LaunchOptions& options,
-                    int local_rank, const Store* store) {
+                    int local_rank, const Store* store, int restarts) {
   arguments.insert(arguments.begin(), program);
-  std::vector<std::string> environment = environment_of(options, local_rank, store);
+  std::vector<std::string> environment = environment_of(options, local_rank, store, restarts);
   const std::vector<char*> argument_list = pointers(arguments);
   const std::vector<char*> environment_list = pointers(environment);
   const pid_t parent = getpid();
@@ -186,6 +190,7 @@ int wait_for_all(std::vector<Child> children) {
     if (const int signal = std::exchange(received_signal, 0); signal != 0) {
       signal_running(children, signal);
       if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP) {
+        was_told_to_end = true;
         if (first_failure == 0) first_failure = 128 + signal;
         ending.begin(time_to_stop);
       }
@@ -209,12 +214,9 @@ int wait_for_all(std::vector<Child> children) {
   return first_failure;
 }
 
-}  // namespace
-
-Result<int> launch_ranks(const std::string& program, const std::vector<std::string>& arguments,
-                         const LaunchOptions& options) {
+Result<int> launch_once(const std::string& program, const std::vector<std::string>& arguments,
+                        const LaunchOptions& options, int restarts) {
   std::vector<Child> children;
-  catch_signals();
   {
     std::vector<Store> store;  // only machine 0 serves
     if (options.node_rank == 0) {
@@ -222,7 +224,7 @@ Result<int> launch_ranks(const std::string& program, const std::vector<std::stri
       store.push_back(std::move(listening));
     }
     for (int local_rank = 0; local_rank < options.ranks; ++local_rank) {
-      auto child = start(program, arguments, options, local_rank, store.empty() ? nullptr : &store.front());
+      auto child = start(program, arguments, options, local_rank, store.empty() ? nullptr : &store.front(), restarts);
       if (!child) {
         signal_running(children, SIGKILL);
         return tl::make_unexpected(child.error());
@@ -231,6 +233,22 @@ Result<int> launch_ranks(const std::string& program, const std::vector<std::stri
     }
   }
   return wait_for_all(std::move(children));
+}
+
+// Nobody who ends the launcher wants the ranks back; and options do not get better by themselves.
+bool is_worth_another_try(int status) { return status != 0 && status != wrong_usage && !was_told_to_end; }
+
+}  // namespace
+
+Result<int> launch_ranks(const std::string& program, const std::vector<std::string>& arguments,
+                         const LaunchOptions& options) {
+  catch_signals();
+  for (int restarts = 0;; ++restarts) {
+    RS_TRY(const int status, launch_once(program, arguments, options, restarts));
+    if (restarts == options.restarts || !is_worth_another_try(status)) return status;
+    std::fputs(format("rankscope-train: starting all ranks again ({} of {})\n", restarts + 1, options.restarts).c_str(),
+               stderr);
+  }
 }
 
 }  // namespace rankscope::trainer

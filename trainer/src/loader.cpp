@@ -26,7 +26,8 @@ class EpochOrder {
 
 }  // namespace
 
-Loader::Loader(const SampleSource& source, BatchPlan plan, int workers) : source_(source), plan_(plan) {
+Loader::Loader(const SampleSource& source, BatchPlan plan, int workers, std::int64_t first)
+    : source_(source), plan_(plan), first_(first) {
   RS_CHECK(plan_.batches_per_epoch() > 0);
   for (int i = 0; i < workers; ++i) queues_.push_back(std::make_unique<Queue>());
   for (std::size_t worker = 0; worker < queues_.size(); ++worker) {
@@ -50,7 +51,7 @@ void Loader::work(const std::stop_token& stop, std::size_t worker) {
   annotate::name_thread(format("loader {}", worker).c_str());
   EpochOrder order{plan_.sampler};
   Queue& queue = *queues_[worker];
-  for (auto n = static_cast<std::int64_t>(worker);; n += static_cast<std::int64_t>(queues_.size())) {
+  for (auto n = first_ + static_cast<std::int64_t>(worker);; n += static_cast<std::int64_t>(queues_.size())) {
     Batch batch;
     {
       annotate::Span span{annotate::Kind::loader, "load batch"};

@@ -23,7 +23,18 @@
 namespace rankscope::trainer {
 namespace {
 
-Result<int> run_mode(const TrainOptions& options, const Placement& place) {
+/// After a restart training goes on where it was saved, and a rank that has been lost is not lost again.
+TrainOptions after_restarts(TrainOptions options, int restarts) {
+  if (restarts == 0) return options;
+  CheckpointOptions& checkpoints = options.checkpoints;
+  if (!checkpoints.folder.empty() && checkpoints.resume == Resume::no) checkpoints.resume = Resume::if_saved;
+  std::erase_if(options.faults,
+                [](const Fault& fault) { return fault.kind == FaultKind::exit || fault.kind == FaultKind::kill; });
+  return options;
+}
+
+Result<int> run_mode(const TrainOptions& given, const Placement& place) {
+  const TrainOptions options = after_restarts(given, place.restarts);
   if (options.launch.ranks > 0 && options.launch.ranks * options.launch.nodes != place.world_size) {
     return fail(ErrorKind::usage, format("--ranks {} does not fit the {} ranks that {} has started",
                                          options.launch.ranks, place.world_size, place.source));
@@ -47,7 +58,8 @@ Result<int> run_rank(const TrainOptions& options, const Placement& place) {
 Result<void> write_schedule(const TrainOptions& options, int world_size) {
   const std::string& path = options.pipeline.write_schedule;
   if (path.empty()) return {};
-  RS_TRY(const PipelinePlan plan, plan_pipeline(options.pipeline, world_size));
+  RS_TRY(const int ranks, ranks_of_pipeline(options, world_size));
+  RS_TRY(const PipelinePlan plan, plan_pipeline(options.pipeline, ranks));
   std::ofstream file{path};
   file << schedule_csv(plan);
   file.flush();

@@ -31,19 +31,10 @@ Result<void> refuse(const ModelOptions& options, const char* why, const char* in
 }  // namespace
 
 std::int64_t layers_of(const ModelOptions& options) {
+  if (is_convolutional(options.kind)) return 0;
   if (options.layers > 0) return options.layers;
   const bool tiny = options.scale == Scale::tiny;
-  switch (options.kind) {
-    case ModelKind::mlp:
-      return tiny ? 4 : 8;
-    case ModelKind::gpt:
-      return tiny ? 2 : 6;
-    case ModelKind::resnet18:
-    case ModelKind::resnet50:
-    case ModelKind::resnet152:
-      return 0;
-  }
-  return 0;
+  return options.kind == ModelKind::gpt ? (tiny ? 2 : 6) : (tiny ? 4 : 8);
 }
 
 std::int64_t mlp_width(const ModelOptions& options) {
@@ -62,19 +53,13 @@ GptSize gpt_size(const ModelOptions& options) {
 
 Result<void> check_split(const ModelOptions& options, std::int64_t ranks, SequenceParallel sequence) {
   const bool with_sequence = sequence == SequenceParallel::yes;
-  switch (options.kind) {
-    case ModelKind::gpt:
-      return check_gpt(gpt_size(options), ranks, sequence);
-    case ModelKind::mlp:
-      if (with_sequence) return refuse(options, "has no sequence to split", "--model gpt, or --parallel tp");
-      return check_shared("--hidden", mlp_width(options), ranks);
-    case ModelKind::resnet18:
-    case ModelKind::resnet50:
-    case ModelKind::resnet152:
-      return refuse(options, "has layers that cannot be split",
-                    with_sequence ? "--model gpt" : "--model gpt or --model mlp");
+  if (is_convolutional(options.kind)) {
+    return refuse(options, "has layers that cannot be split",
+                  with_sequence ? "--model gpt" : "--model gpt or --model mlp");
   }
-  return {};
+  if (options.kind == ModelKind::gpt) return check_gpt(gpt_size(options), ranks, sequence);
+  if (with_sequence) return refuse(options, "has no sequence to split", "--model gpt, or --parallel tp");
+  return check_shared("--hidden", mlp_width(options), ranks);
 }
 
 }  // namespace rankscope::trainer

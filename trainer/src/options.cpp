@@ -17,7 +17,10 @@ const Names<ModelKind> model_names{{"mlp", ModelKind::mlp},
                                    {"resnet18", ModelKind::resnet18},
                                    {"resnet50", ModelKind::resnet50},
                                    {"resnet152", ModelKind::resnet152},
-                                   {"gpt", ModelKind::gpt}};
+                                   {"gpt", ModelKind::gpt},
+                                   {"cnn", ModelKind::cnn},
+                                   {"wide_resnet28_10", ModelKind::wide_resnet},
+                                   {"efficientnet_v2_l", ModelKind::efficientnet}};
 const Names<Scale> scale_names{{"tiny", Scale::tiny}, {"full", Scale::full}};
 const Names<OptimizerKind> optimizer_names{{"sgd", OptimizerKind::sgd}, {"adamw", OptimizerKind::adamw}};
 const Names<DataType> dtype_names{{"f32", DataType::f32}, {"f64", DataType::f64}};
@@ -42,7 +45,7 @@ void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names
 }
 
 void add_model_options(CLI::App& app, TrainOptions& o) {
-  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp)");
+  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp; of tp and tp+sp gpt)");
   add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
   app.add_option("--layers", o.model.layers,
                  "Layers of the gpt or mlp (default: by --scale; with pp, mp and ddp+mp at least two for each part)")
@@ -114,12 +117,14 @@ void add_parallel_options(CLI::App& app, TrainOptions& o, const std::string& mod
   app.add_flag("--find-unused", o.ddp.find_unused, "Accept parameters that get no gradient in a step");
   app.add_flag("--broadcast-buffers,!--no-broadcast-buffers", o.ddp.broadcast_buffers,
                "Take buffers (BatchNorm statistics) from rank 0 in each step (default on)");
+  app.add_flag("--sync-bn", o.sync_batch_norm,
+               "BatchNorm takes its statistics from the samples of all ranks (SyncBatchNorm); tile always does");
 }
 
 void add_pipeline_options(CLI::App& app, TrainOptions& o) {
   PipelineOptions& pipeline = o.pipeline;
   app.add_option("--schedule", pipeline.schedule,
-                 "Order of the work of --parallel pp: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
+                 "Order of the work of --parallel pp and 3d: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
                  "or a CSV file with a line of actions such as 0F0,0B0 per rank");
   app.add_option("--micro-batches", pipeline.micro_batches,
                  "Parts that pp cuts the batch into (default: two per rank, or what the CSV file has)")
@@ -131,6 +136,41 @@ void add_pipeline_options(CLI::App& app, TrainOptions& o) {
                  "Blocks of the model in each stage of pp or on each device of mp, such as 2,1,3 (default: balanced by "
                  "their work)");
   app.add_option("--write-schedule", pipeline.write_schedule, "Write the schedule of pp as a CSV file");
+}
+
+void add_tile_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--tiles", o.tile.grid, "Rows x columns of tiles of --parallel tile (default: a row for each rank)");
+  app.add_option_function<std::string>(
+         "--halo", [&o](const std::string& value) { o.tile.exchange_halos = value == "on"; },
+         "Whether tiles exchange their borders; off shows the error that this makes (default on)")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->type_name("on|off");
+}
+
+void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
+  CheckpointOptions& checkpoints = o.checkpoints;
+  app.add_option("--checkpoints", checkpoints.folder,
+                 "Folder for checkpoints, the same for all machines; one is saved at the end of the run");
+  app.add_option("--save-every", checkpoints.every, "Also save every N steps")->check(CLI::Range(1, 1000000000));
+  app.add_option("--keep", checkpoints.keep, "Checkpoints that stay")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_flag("--resume", [&checkpoints](std::int64_t) { checkpoints.resume = Resume::yes; },
+               "Go on from the latest checkpoint, also with another number of ranks in ddp and zero1 to zero3");
+  app.add_option("--restarts", o.launch.restarts,
+                 "Times that all ranks start again after one was lost, from the latest checkpoint if there is one")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000));
+}
+
+void add_mesh_options(CLI::App& app, TrainOptions& o) {
+  MeshOptions& mesh = o.mesh;
+  app.add_option("--dp", mesh.shape.data, "Copies of the model in 3d (default: what the other two leave)")
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--tp", mesh.shape.tensor, "Ranks that share each layer in 3d (default 1)")
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--pp", mesh.shape.pipeline, "Ranks of a pipeline in 3d (default 1)")->check(CLI::Range(1, 65536));
+  app.add_flag("--sequence-parallel", [&mesh](std::int64_t) { mesh.sequence = SequenceParallel::yes; },
+               "In 3d, ranks that share layers share the sequence between them, too (as tp+sp)");
+  app.add_flag("--zero1", mesh.zero1, "In 3d, each copy keeps a shard of the optimizer's state (as zero1)");
 }
 
 void add_launch_options(CLI::App& app, TrainOptions& o) {
@@ -171,12 +211,20 @@ Result<PaceOptions> parse_pace(const std::string& text, bool given) {
   return PaceOptions{PaceMode::fixed, given, value};
 }
 
+/// "resnet18, resnet50".
+std::string convolutional_models() {
+  std::string list;
+  for (const auto& [name, kind] : model_names)
+    if (is_convolutional(kind)) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
 bool has_devices(const std::string& mode) { return mode == "dp" || mode == "mp" || mode == "ddp+mp"; }
-bool spreads_layers(const std::string& mode) { return mode == "pp" || mode == "mp" || mode == "ddp+mp"; }
+bool spreads_layers(const std::string& mode) { return is_pipeline(mode) || mode == "mp" || mode == "ddp+mp"; }
 
 /// Modes in which ranks average gradients; single takes the same options, to be compared with them.
 bool synchronizes(const std::string& mode) {
-  return mode == "ddp" || mode == "ddp+mp" || mode == "single" || zero_stage(mode) != ZeroStage::none;
+  return mode == "ddp" || mode == "ddp+mp" || mode == "tile" || mode == "single" || zero_stage(mode) != ZeroStage::none;
 }
 
 // Nothing that was asked for is left undone in silence.
@@ -186,25 +234,57 @@ Result<void> check_for_mode(const TrainOptions& o) {
   };
   PipelineOptions left = o.pipeline;
   left.split.clear();
-  if (o.mode != "pp" && left != PipelineOptions{})
-    return only("--schedule, --micro-batches, --chunks and --write-schedule", "pp");
-  if (!spreads_layers(o.mode) && !o.pipeline.split.empty()) return only("--split", "pp, mp and ddp+mp");
-  if (!has_devices(o.mode) && o.devices != 0) return only("--devices", "dp, mp and ddp+mp");
-  if (o.mode == "pp" && o.accumulate != 1) {
-    return fail(ErrorKind::usage, "--accumulate: pp accumulates over its micro-batches; give --micro-batches");
+  if (!is_pipeline(o.mode) && left != PipelineOptions{})
+    return only("--schedule, --micro-batches, --chunks and --write-schedule", "pp and 3d");
+  if (o.mode != "3d" && o.mesh != MeshOptions{}) {
+    return only("--dp, --tp, --pp, --sequence-parallel and --zero1", "3d");
   }
-  const bool whole = !has_devices(o.mode) && o.mode != "pp";
+  if (!spreads_layers(o.mode) && !o.pipeline.split.empty()) return only("--split", "pp, 3d, mp and ddp+mp");
+  if (!has_devices(o.mode) && o.devices != 0) return only("--devices", "dp, mp and ddp+mp");
+  if (is_pipeline(o.mode) && o.accumulate != 1) {
+    return fail(ErrorKind::usage, "--accumulate: a pipeline accumulates over its micro-batches; give --micro-batches");
+  }
+  const bool whole = !has_devices(o.mode) && !is_pipeline(o.mode) && !is_tensor_parallel(o.mode);
   if (!whole && o.model.unused_head) {
     return fail(ErrorKind::usage, format("--unused-head: not with --parallel {}", o.mode));
   }
-  if (!synchronizes(o.mode) && o.ddp != DdpOptions{})
-    return only("--ddp-impl, --bucket-mb, --find-unused and --no-broadcast-buffers", "ddp, ddp+mp and zero1 to zero3");
+  DdpOptions buckets = o.ddp;
+  if (o.mode == "3d") buckets.bucket_mb = 0;
+  if (!synchronizes(o.mode) && buckets != DdpOptions{})
+    return only("--ddp-impl, --bucket-mb, --find-unused and --no-broadcast-buffers", "ddp, ddp+mp, zero1 to zero3 and tile");
+  if (o.mode != "tile" && o.tile != TileOptions{}) return only("--tiles and --halo", "tile");
+  if (o.mode == "tile" && !is_convolutional(o.model.kind)) {
+    return fail(ErrorKind::usage, format("--parallel tile cuts images: it needs a model of convolutions ({}), not {}",
+                                         convolutional_models(), name_of(o.model.kind)));
+  }
+  if (o.sync_batch_norm && !synchronizes(o.mode)) return only("--sync-bn", "ddp, ddp+mp, zero1 to zero3 and tile");
+  if (o.sync_batch_norm && !is_convolutional(o.model.kind)) {
+    return fail(ErrorKind::usage, format("--sync-bn: {} has no batch normalization; {} have", name_of(o.model.kind),
+                                         convolutional_models()));
+  }
   const bool own_only = o.mode == "ddp+mp" || zero_stage(o.mode) != ZeroStage::none;
   if (own_only && (o.ddp.find_unused || o.ddp.implementation != DdpImplementation::own)) {
     return fail(ErrorKind::usage, format("--find-unused and --ddp-impl c10d: not with --parallel {}", o.mode));
   }
   if (zero_stage(o.mode) == ZeroStage::parameters && o.ddp.bucket_mb > 0) {
     return fail(ErrorKind::usage, "--bucket-mb: not with --parallel zero3, which reduces block by block");
+  }
+  return {};
+}
+
+Result<void> check_checkpoints(const TrainOptions& o) {
+  const CheckpointOptions& checkpoints = o.checkpoints;
+  if (checkpoints.folder.empty() && (checkpoints.every > 0 || checkpoints.resume != Resume::no)) {
+    return fail(ErrorKind::usage, "--save-every and --resume need --checkpoints FOLDER");
+  }
+  if (!checkpoints.folder.empty() && o.model.unused_head) {
+    return fail(ErrorKind::usage, "--checkpoints: not with --unused-head, whose parameters are not updated in each step");
+  }
+  if (!checkpoints.folder.empty() && !o.ddp.broadcast_buffers) {
+    return fail(ErrorKind::usage, "--checkpoints: not with --no-broadcast-buffers, since one set of buffers is saved");
+  }
+  if (o.launch.restarts > 0 && o.launch.nodes > 1) {
+    return fail(ErrorKind::usage, "--restarts: for one machine; with several let the job's scheduler or torchrun restart");
   }
   return {};
 }
@@ -224,6 +304,7 @@ Result<void> check_together(const TrainOptions& o) {
   if (o.model.kind == ModelKind::gpt && o.model.unused_head) {
     return fail(ErrorKind::usage, "--unused-head is for --model mlp");
   }
+  RS_TRY_VOID(check_checkpoints(o));
   return check_for_mode(o);
 }
 
@@ -263,6 +344,9 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   add_training_options(app, options);
   add_data_options(app, options);
   add_pipeline_options(app, options);
+  add_tile_options(app, options);
+  add_mesh_options(app, options);
+  add_checkpoint_options(app, options);
   add_launch_options(app, options);
   add_raw_options(app, options, raw);
   try {
@@ -276,6 +360,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   }
   if (only_options) line.text = options_text(app);
   if (line.text) return line;
+  if (is_tensor_parallel(options.mode) && app.count("--model") == 0) options.model.kind = ModelKind::gpt;
   RS_TRY_VOID(read_raw(options, raw, app.count("--pace") > 0));
   if (options.steps == 0 && options.epochs == 0) options.steps = 20;
   if (options.devices == 0) options.devices = has_devices(options.mode) ? 2 : 1;
@@ -301,6 +386,9 @@ Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::in
   return BatchSizes{options.global_batch, options.global_batch / parts};
 }
 
+bool is_convolutional(ModelKind kind) { return kind != ModelKind::mlp && kind != ModelKind::gpt; }
+bool is_pipeline(const std::string& mode) { return mode == "pp" || mode == "3d"; }
+bool is_tensor_parallel(const std::string& mode) { return mode == "tp" || mode == "tp+sp"; }
 ZeroStage zero_stage(const std::string& mode) {
   if (mode == "zero1") return ZeroStage::optimizer;
   if (mode == "zero2") return ZeroStage::gradients;

@@ -107,6 +107,10 @@ Result<Placement> with_master(Placement place, const Environment& environment) {
   if (const auto run = environment("TORCHELASTIC_RUN_ID")) {
     place.attempt = format("{}/{}", *run, environment("TORCHELASTIC_RESTART_COUNT").value_or("0"));
   }
+  for (const auto* name : {"RANKSCOPE_RESTART_COUNT", "TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT"}) {
+    RS_TRY(const auto restarts, integer(environment, name));
+    if (restarts && place.restarts == 0) place.restarts = *restarts;
+  }
   RS_TRY(place.store_fd, integer(environment, "RANKSCOPE_STORE_FD"));
   if (environment("RANKSCOPE_LAUNCHER")) place.source = "rankscope";
   if (place.world_size > 1 && place.master_port == 0) {

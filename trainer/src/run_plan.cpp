@@ -19,8 +19,10 @@ struct Sharing {
   int shares() const { return loaders * devices; }
 };
 
-Sharing sharing_of(const TrainOptions& options, const Placement& place) {
-  if (options.mode == "pp" || is_tensor_parallel(options.mode)) return {1, 0};
+Sharing sharing_of(const TrainOptions& options, const Placement& place, const std::optional<Mesh>& mesh) {
+  const bool together = options.mode == "pp" || options.mode == "tile" || is_tensor_parallel(options.mode);
+  if (together) return {1, 0};
+  if (mesh) return {mesh->shape().data, mesh->position().data};
   if (options.mode == "dp") return {1, 0, options.devices};
   return {place.world_size, place.rank};
 }
@@ -29,7 +31,14 @@ std::int64_t usual_per_device(const RunPlan& plan) {
   return plan.pipeline ? usual_of_micro_batch * plan.pipeline->micro_batches : usual_samples;
 }
 
-Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan) {
+/// Samples are needed by the first stage, labels by the last one.
+bool loads_data(const RunPlan& plan, int rank) {
+  const int in_pipeline = plan.mesh ? Mesh{plan.mesh->shape(), rank}.position().pipeline : rank;
+  const auto& ranks = plan.pipeline->rank_of_stage;
+  return in_pipeline == ranks.front() || in_pipeline == ranks.back();
+}
+
+Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan, int world_size) {
   const std::int64_t micro_batches = plan.pipeline->micro_batches;
   if (const std::int64_t batch = plan.batch.per_device; batch % micro_batches != 0) {
     const std::int64_t below = batch / micro_batches * micro_batches;
@@ -37,15 +46,14 @@ Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan) {
                 format("a batch of {} samples cannot be cut into {} micro-batches; take {}", batch, micro_batches,
                        below > 0 ? format("{} or {}", below, below + micro_batches) : format("{}", micro_batches)));
   }
-  const auto& ranks = plan.pipeline->rank_of_stage;
   for (const auto& fault : options.faults) {
-    if (fault.kind == FaultKind::data && fault.rank != ranks.front() && fault.rank != ranks.back()) {
-      return fail(ErrorKind::usage,
-                  format("--fault {}: rank {} loads no data, only the ranks with the first and last stage do: {}",
-                         fault_text(fault), fault.rank,
-                         ranks.front() == ranks.back() ? format("rank {} has both", ranks.front())
-                                                       : format("{} and {}", ranks.front(), ranks.back())));
-    }
+    if (fault.kind != FaultKind::data || loads_data(plan, fault.rank)) continue;
+    std::string loading;
+    for (int rank = 0; rank < world_size; ++rank)
+      if (loads_data(plan, rank)) loading += format("{}{}", loading.empty() ? "" : ", ", rank);
+    return fail(ErrorKind::usage,
+                format("--fault {}: rank {} loads no data, only the ranks with the first and last stage do: {}",
+                       fault_text(fault), fault.rank, loading));
   }
   return {};
 }
@@ -71,23 +79,39 @@ Result<void> check_faults(const TrainOptions& options, int world_size, std::int6
   return {};
 }
 
+Result<int> ranks_of_pipeline(const TrainOptions& options, int world_size) {
+  if (options.mode != "3d") return world_size;
+  RS_TRY(const MeshShape shape, mesh_shape(options.mesh.shape, world_size));
+  return shape.pipeline;
+}
+
 Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, std::int64_t samples) {
   RS_TRY_VOID(check_faults(options, place.world_size, 0));
   if (is_tensor_parallel(options.mode)) {
     const auto sequence = options.mode == "tp+sp" ? SequenceParallel::yes : SequenceParallel::no;
     RS_TRY_VOID(check_split(options.model, place.world_size, sequence));
   }
-  const Sharing sharing = sharing_of(options, place);
+  std::optional<Mesh> mesh;
+  if (options.mode == "3d") {
+    RS_TRY(const MeshShape shape, mesh_shape(options.mesh.shape, place.world_size));
+    mesh.emplace(shape, place.rank);
+    if (shape.tensor > 1) RS_TRY_VOID(check_split(options.model, shape.tensor, options.mesh.sequence));
+  }
+  const Sharing sharing = sharing_of(options, place, mesh);
   if (samples < sharing.loaders) {
     return fail(ErrorKind::usage,
                 format("{} ranks cannot share {} samples; use fewer ranks or more data", place.world_size, samples));
   }
-  RunPlan plan{.shares = sharing.shares()};
-  if (options.mode == "pp") {
-    RS_TRY(plan.pipeline, plan_pipeline(options.pipeline, place.world_size));
+  RunPlan plan{.shares = sharing.shares(), .mesh = mesh};
+  if (is_pipeline(options.mode)) {
+    RS_TRY(const int ranks, ranks_of_pipeline(options, place.world_size));
+    RS_TRY(plan.pipeline, plan_pipeline(options.pipeline, ranks));
+  }
+  if (options.mode == "tile") {
+    RS_TRY(plan.tiles, tile_grid(options.tile.grid, place.world_size));
   }
   RS_TRY(plan.batch, batch_sizes(options, sharing.shares(), usual_per_device(plan)));
-  if (plan.pipeline) RS_TRY_VOID(check_pipeline(options, plan));
+  if (plan.pipeline) RS_TRY_VOID(check_pipeline(options, plan, place.world_size));
   plan.loading = {
       .sampler = {.samples = samples, .ranks = sharing.loaders, .rank = sharing.index, .seed = options.seed},
       .batch = plan.batch.per_device * sharing.devices};

@@ -34,6 +34,13 @@ void FlatOptimizer::step(std::size_t index, const at::Tensor& gradient) {
   ++shard.steps;
 }
 
+void FlatOptimizer::step_with_gradients(const std::vector<at::Tensor>& shards) {
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const at::Tensor gradient = shards[i].grad();
+    if (gradient.defined()) step(i, gradient);
+  }
+}
+
 std::vector<NamedTensor> FlatOptimizer::state(std::size_t index) const {
   const Shard& shard = shards_[index];
   std::vector<NamedTensor> named;

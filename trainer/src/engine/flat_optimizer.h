@@ -19,6 +19,9 @@ class FlatOptimizer {
   /// One update of a shard with its gradient, which is as long.
   void step(std::size_t shard, const at::Tensor& gradient);
 
+  /// One update of each shard that has a gradient, which is gone then. `shards` are those it was made with.
+  void step_with_gradients(const std::vector<at::Tensor>& shards);
+
   /// Updates of a shard so far.
   [[nodiscard]] std::int64_t steps(std::size_t shard) const { return shards_[shard].steps; }
   /// The state of a shard, in tensors as long as it: "momentum" of sgd, unless it has none; "exp_avg" and "exp_avg_sq"

@@ -55,26 +55,28 @@ struct CutLinearWithoutBias : torch::autograd::Function<CutLinearWithoutBias> {
 
 struct CutConvolution : torch::autograd::Function<CutConvolution> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight,
-                            std::int64_t stride, std::int64_t padding) {
+                            std::int64_t stride, std::int64_t padding, std::int64_t groups) {
     context->save_for_backward({input, weight});
+    context->saved_data["groups"] = groups;
     context->saved_data["stride"] = stride;
     context->saved_data["padding"] = padding;
-    return at::conv2d(input, weight, {}, stride, padding);
+    return at::conv2d(input, weight, {}, stride, padding, 1, groups);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto saved = context->get_saved_variables();
     const auto part = [gradient = gradients[0], input = saved[0], weight = saved[1],
                        stride = context->saved_data["stride"].toInt(),
-                       padding = context->saved_data["padding"].toInt()](bool of_input) {
+                       padding = context->saved_data["padding"].toInt(),
+                       groups = context->saved_data["groups"].toInt()](bool of_input) {
       const auto both =
           at::convolution_backward(gradient, input, weight, at::OptionalIntArrayRef{}, {stride, stride},
-                                   {padding, padding}, {1, 1}, false, {0, 0}, 1, {of_input, !of_input, false});
+                                   {padding, padding}, {1, 1}, false, {0, 0}, groups, {of_input, !of_input, false});
       return of_input ? std::get<0>(both) : std::get<1>(both);
     };
     at::Tensor of_input;
     if (context->needs_input_grad(0)) of_input = part(true);
-    return {of_input, weight_gradient(saved[1], [part] { return part(false); }), {}, {}};
+    return {of_input, weight_gradient(saved[1], [part] { return part(false); }), {}, {}, {}};
   }
 };
 
@@ -104,12 +106,11 @@ at::Tensor LinearImpl::without_bias(const at::Tensor& input) {
   return current_queue == nullptr ? at::linear(input, weight) : CutLinearWithoutBias::apply(input, weight);
 }
 
-at::Tensor Conv2dImpl::forward(const at::Tensor& input) {
-  if (current_queue == nullptr) return torch::nn::Conv2dImpl::forward(input);
-  // Our models have square kernels without bias, dilation or groups.
-  RS_CHECK(!bias.defined() && options.groups() == 1);
-  const auto& padding = std::get<torch::ExpandingArray<2>>(options.padding());  // not "same" or "valid"
-  return CutConvolution::apply(input, weight, options.stride()->front(), padding->front());
+bool is_backward_cut() { return current_queue != nullptr; }
+
+at::Tensor cut_convolution(const at::Tensor& input, const at::Tensor& weight, const Window& window,
+                           std::int64_t groups) {
+  return CutConvolution::apply(input, weight, window.stride, window.padding, groups);
 }
 
 }  // namespace rankscope::trainer

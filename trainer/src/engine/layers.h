@@ -3,10 +3,12 @@
 // first.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "engine/libtorch.h"
+#include "rankscope/trainer/tile_plan.h"
 
 namespace rankscope::trainer {
 
@@ -44,10 +46,9 @@ struct LinearImpl : torch::nn::LinearImpl {
 };
 TORCH_MODULE(Linear);
 
-struct Conv2dImpl : torch::nn::Conv2dImpl {
-  using torch::nn::Conv2dImpl::Conv2dImpl;
-  at::Tensor forward(const at::Tensor& input);
-};
-TORCH_MODULE(Conv2d);
+/// A convolution for spatial_layers.h, while is_backward_cut().
+[[nodiscard]] bool is_backward_cut();
+[[nodiscard]] at::Tensor cut_convolution(const at::Tensor& input, const at::Tensor& weight, const Window& window,
+                                         std::int64_t groups);
 
 }  // namespace rankscope::trainer

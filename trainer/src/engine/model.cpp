@@ -1,9 +1,9 @@
 #include "engine/model.h"
 
 #include <algorithm>
-#include <array>
 
 #include "engine/gpt.h"
+#include "engine/images.h"
 #include "engine/layers.h"
 #include "engine/module_scope.h"
 #include "engine/tensor_layers.h"
@@ -59,141 +59,11 @@ std::shared_ptr<Model> build_mlp(const ModelOptions& options, const SampleShape&
   return model;
 }
 
-// Height and width of the activations as they flow through a ResNet, for counting work.
-struct Extent {
-  std::int64_t height;
-  std::int64_t width;
-  [[nodiscard]] Extent after(std::int64_t stride) const {
-    return {(height - 1) / stride + 1, (width - 1) / stride + 1};
-  }
-};
-
-struct ConvShape {
-  std::int64_t in;
-  std::int64_t out;
-  std::int64_t kernel;
-  std::int64_t stride;
-};
-
-// Convolution and batch normalization; the extent is that of its output.
-class ConvNorm final : public Block {
- public:
-  ConvNorm(ConvShape s, Extent output)
-      : conv_(register_module(
-            "conv",
-            Conv2d(nn::Conv2dOptions(s.in, s.out, s.kernel).stride(s.stride).padding(s.kernel / 2).bias(false)))),
-        norm_(register_module("norm", nn::BatchNorm2d(s.out))) {
-    work = 2.0 * static_cast<double>(s.in * s.out * s.kernel * s.kernel * output.height * output.width);
-    nn::init::kaiming_normal_(conv_->weight, 0, torch::kFanOut, torch::kReLU);
-  }
-  at::Tensor forward(const at::Tensor& input) override { return run(norm_, run(conv_, input)); }
-
- private:
-  Conv2d conv_;
-  nn::BatchNorm2d norm_;
-};
-
-class Stem final : public Block {
- public:
-  Stem(ConvShape shape, Extent output) : conv_(register_module("conv", std::make_shared<ConvNorm>(shape, output))) {
-    work = conv_->work;
-  }
-  at::Tensor forward(const at::Tensor& input) override { return at::relu(run(conv_, input)); }
-
- private:
-  std::shared_ptr<ConvNorm> conv_;
-};
-
-class Residual final : public Block {
- public:
-  Residual(const std::vector<ConvShape>& convs, Extent input) {
-    Extent extent = input;
-    std::int64_t stride = 1;
-    for (const auto& shape : convs) {
-      extent = extent.after(shape.stride);
-      stride *= shape.stride;
-      path_.push_back(register_module(format("conv{}", path_.size()), std::make_shared<ConvNorm>(shape, extent)));
-      work += path_.back()->work;
-    }
-    const std::int64_t in = convs.front().in;
-    const std::int64_t out = convs.back().out;
-    if (stride == 1 && in == out) return;
-    shortcut_ = register_module("shortcut", std::make_shared<ConvNorm>(ConvShape{in, out, 1, stride}, extent));
-    work += shortcut_->work;
-  }
-  at::Tensor forward(const at::Tensor& input) override {
-    at::Tensor output = input;
-    for (std::size_t i = 0; i < path_.size(); ++i) {
-      output = run(path_[i], output);
-      if (i + 1 < path_.size()) output = at::relu(output);
-    }
-    return at::relu(output + (shortcut_ ? run(shortcut_, input) : input));
-  }
-
- private:
-  std::vector<std::shared_ptr<ConvNorm>> path_;
-  std::shared_ptr<ConvNorm> shortcut_;
-};
-
-class PooledHead final : public Block {
- public:
-  PooledHead(std::int64_t in, std::int64_t classes) : linear_(register_module("linear", Linear(in, classes))) {
-    work = flops_of_linear(in, classes);
-  }
-  at::Tensor forward(const at::Tensor& input) override { return run(linear_, input.mean({2, 3})); }
-
- private:
-  Linear linear_;
-};
-
-struct ResNetPlan {
-  std::array<int, 4> blocks;
-  bool bottleneck;
-};
-
-// CIFAR form of He et al. 2015: a 3x3 stem of stride 1 and no pooling after it, since the images are small.
-std::shared_ptr<Model> build_resnet(const ModelOptions& options, const SampleShape& shape, const ResNetPlan& plan) {
-  const std::int64_t base = options.scale == Scale::tiny ? 8 : 64;
-  auto model = std::make_shared<Model>();
-  Extent extent{shape.height, shape.width};
-  model->add("stem", std::make_shared<Stem>(ConvShape{shape.channels, base, 3, 1}, extent));
-  std::int64_t channels = base;
-  for (std::size_t stage = 0; stage < plan.blocks.size(); ++stage) {
-    const std::int64_t width = base << stage;
-    const std::int64_t out = plan.bottleneck ? 4 * width : width;
-    for (int index = 0; index < plan.blocks[stage]; ++index) {
-      const std::int64_t stride = stage > 0 && index == 0 ? 2 : 1;
-      const std::vector<ConvShape> convs =
-          plan.bottleneck
-              ? std::vector<ConvShape>{{channels, width, 1, 1}, {width, width, 3, stride}, {width, out, 1, 1}}
-              : std::vector<ConvShape>{{channels, width, 3, stride}, {width, out, 3, 1}};
-      model->add(format("stage{}_{}", stage, index), std::make_shared<Residual>(convs, extent));
-      extent = extent.after(stride);
-      channels = out;
-    }
-  }
-  model->add("head", std::make_shared<PooledHead>(channels, shape.classes));
-  return model;
-}
-
 Result<std::shared_ptr<Model>> build_kind(const ModelOptions& options, const SampleShape& shape,
                                           const TensorSplit& split) {
-  const bool can_be_split = options.kind == ModelKind::mlp || options.kind == ModelKind::gpt;
-  RS_CHECK(can_be_split || !split.is_split());
-  switch (options.kind) {
-    case ModelKind::mlp:
-      return build_mlp(options, shape, split);
-    case ModelKind::resnet18:
-      return build_resnet(options, shape, {{2, 2, 2, 2}, false});
-    case ModelKind::resnet50:
-      return build_resnet(options, shape, {{3, 4, 6, 3}, true});
-    case ModelKind::resnet152:
-      return build_resnet(options, shape, {{3, 8, 36, 3}, true});
-    case ModelKind::gpt:
-      return build_gpt(options, shape, split);
-  }
-  RS_CHECK(!"a model kind without a builder");
-  return std::shared_ptr<Model>{};
+  RS_CHECK(!is_convolutional(options.kind) || !split.is_split());
+  if (is_convolutional(options.kind)) return build_image_model(options, shape);
+  return options.kind == ModelKind::gpt ? build_gpt(options, shape, split) : build_mlp(options, shape, split);
 }
 
 }  // namespace
@@ -275,11 +145,14 @@ ModelOptions deep_enough(ModelOptions options, std::int64_t parts) {
 SampleShape fitting_shape(const ModelOptions& options) {
   switch (options.kind) {
     case ModelKind::mlp:
+    case ModelKind::wide_resnet:  // FashionMNIST
       return {.channels = 1, .height = 28, .width = 28, .classes = 10};
+    case ModelKind::cnn:
     case ModelKind::resnet18:
     case ModelKind::resnet50:
       return {.channels = 3, .height = 32, .width = 32, .classes = 10};
     case ModelKind::resnet152:
+    case ModelKind::efficientnet:
       return {.channels = 3, .height = 32, .width = 32, .classes = 100};
     case ModelKind::gpt:
       return {.sequence = gpt_size(options).sequence, .classes = gpt_vocabulary};

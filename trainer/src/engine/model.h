@@ -2,11 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "engine/libtorch.h"
+#include "engine/tensor_split.h"
 #include "rankscope/core/result.h"
 #include "rankscope/trainer/datasets.h"
 #include "rankscope/trainer/options.h"
@@ -18,7 +21,32 @@ class Block : public torch::nn::Module {
  public:
   virtual at::Tensor forward(const at::Tensor& input) = 0;
   double work = 0;  ///< FLOPs of forward for one sample
+
+  /// Keeps only a part of a parameter; `path` is its name within the block.
+  void keep(const std::string& path, const TensorPart& part);
+  [[nodiscard]] TensorPart part_of(const std::string& path) const;
+
+  /// What backward finds for this parameter is one term of its gradient, the others are on the other ranks of the
+  /// split.
+  void has_gradient_terms(const std::string& path) { gradient_terms_.insert(path); }
+  [[nodiscard]] const std::set<std::string>& gradient_terms() const { return gradient_terms_; }
+
+ private:
+  std::map<std::string, TensorPart> parts_;
+  std::set<std::string> gradient_terms_;
 };
+
+/// Mean over the samples (or tokens), and how many predictions were right.
+struct Loss {
+  at::Tensor mean;
+  at::Tensor correct;
+};
+using LossFunction = std::function<Loss(const at::Tensor& logits, const at::Tensor& labels)>;
+/// Of logits that are all here.
+[[nodiscard]] Loss cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
+
+/// FLOPs of forward for one row of the input.
+[[nodiscard]] double flops_of_linear(std::int64_t in, std::int64_t out);
 
 class Model : public torch::nn::Module {
  public:
@@ -29,7 +57,16 @@ class Model : public torch::nn::Module {
   [[nodiscard]] const std::vector<std::shared_ptr<Block>>& blocks() const { return blocks_; }
   [[nodiscard]] bool has_auxiliary() const { return auxiliary_ != nullptr; }
   [[nodiscard]] const std::shared_ptr<Block>& auxiliary() const { return auxiliary_; }
+  /// Of the whole model, also where only a part of it is here.
   [[nodiscard]] std::int64_t parameter_count() const;
+  /// How the parameter of that name ("layer0.qkv.weight") lies in that of the whole model.
+  [[nodiscard]] TensorPart part_of(const std::string& parameter) const;
+  /// Parameters whose gradients must be summed over the ranks of the split, in an order that is equal on all of them.
+  [[nodiscard]] std::vector<at::Tensor> with_gradient_terms() const;
+
+  /// How the logits of the last block become a loss.
+  void set_loss(LossFunction loss) { loss_ = std::move(loss); }
+  [[nodiscard]] const LossFunction& loss() const { return loss_; }
 
   struct Output {
     at::Tensor logits;
@@ -39,23 +76,25 @@ class Model : public torch::nn::Module {
   Output forward(const at::Tensor& input, bool with_auxiliary, const std::function<void(std::size_t)>& after_block);
 
  private:
+  std::vector<std::string> names_;  // of the blocks
   std::vector<std::shared_ptr<Block>> blocks_;
   std::shared_ptr<Block> auxiliary_;
+  LossFunction loss_ = cross_entropy;
 };
 
 /// FLOPs of forward for one sample, block 0 first.
 [[nodiscard]] std::vector<double> work_of_blocks(const Model& model);
 
-/// Layers that the options ask for, or those of the scale; 0 for models whose depth is in their name.
-[[nodiscard]] std::int64_t layers_of(const ModelOptions& options);
 /// A model that nobody gave a depth gets one that `parts` stages or devices can share.
 [[nodiscard]] ModelOptions deep_enough(ModelOptions options, std::int64_t parts);
 
 /// The shape of generated samples that fit a model.
 [[nodiscard]] SampleShape fitting_shape(const ModelOptions& options);
 
-/// Parameters are drawn from the seed, equally on all ranks.
+/// Parameters are drawn from the seed, equally on all ranks; of a split model each rank keeps its part. That it can be
+/// split has been checked (check_split).
 [[nodiscard]] Result<std::shared_ptr<Model>> build_model(const ModelOptions& options, const SampleShape& shape,
-                                                         DataType dtype, std::uint64_t seed);
+                                                         DataType dtype, std::uint64_t seed,
+                                                         const TensorSplit& split = {});
 
 }  // namespace rankscope::trainer

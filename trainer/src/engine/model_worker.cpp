@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/batch_norm.h"
 #include "engine/computation.h"
 #include "engine/module_scope.h"
 #include "engine/nominal_pace.h"
 #include "engine/sample_feed.h"
 #include "engine/stage.h"
 #include "engine/sync.h"
+#include "engine/tensor_gradients.h"
 #include "engine/zero.h"
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
@@ -19,57 +21,67 @@ namespace {
 
 using annotate::Kind;
 
-BucketCaps bucket_caps(const TrainOptions& options) {
-  constexpr double mib = 1024.0 * 1024.0;
-  const bool tiny = options.model.scale == Scale::tiny;
-  const double size = options.ddp.bucket_mb > 0 ? options.ddp.bucket_mb : (tiny ? 0.5 : 25.0);
-  const double first = std::min(1.0, size / 4);
-  return {.first_bytes = static_cast<std::size_t>(first * mib), .bytes = static_cast<std::size_t>(size * mib)};
+BucketCaps caps_of(const TrainOptions& options) {
+  return bucket_caps(options.ddp.bucket_mb, options.model.scale == Scale::tiny);
 }
 
-Result<std::unique_ptr<GradientSync>> make_sync_of(const TrainOptions& options, const Model& model, Comm& comm) {
-  const SyncOptions sync{bucket_caps(options), options.ddp.find_unused, options.ddp.broadcast_buffers};
+/// Statistics that all ranks take together are the same everywhere.
+bool broadcasts_buffers(const TrainOptions& options, const ModelSharing& sharing) {
+  return options.ddp.broadcast_buffers && sharing.norms == nullptr && sharing.tiles == nullptr;
+}
+
+Result<std::unique_ptr<GradientSync>> make_sync_of(const TrainOptions& options, const ModelSharing& sharing,
+                                                   const Model& model) {
+  const SyncOptions sync{caps_of(options), options.ddp.find_unused, broadcasts_buffers(options, sharing)};
   switch (options.ddp.implementation) {
     case DdpImplementation::own:
-      return make_own_sync(model, comm, sync);
+      return make_own_sync(model, *sharing.replicas, sync);
     case DdpImplementation::c10d:
-      return make_c10d_sync(model, comm, sync);
+      return make_c10d_sync(model, *sharing.replicas, sync);
   }
   return nullptr;
 }
 
 /// `parts` are the models of the devices; buckets never mix devices.
-Result<std::unique_ptr<GradientSync>> make_sync(const TrainOptions& options,
-                                                const std::vector<std::shared_ptr<Model>>& parts, Comm* comm) {
-  if (comm == nullptr) return make_no_sync();
+Result<std::unique_ptr<GradientSync>> make_sync(const TrainOptions& options, const ModelSharing& sharing,
+                                                const std::vector<std::shared_ptr<Model>>& parts) {
+  if (sharing.split.is_split()) return make_tensor_sync(*parts.front(), *sharing.split.comm);
+  if (sharing.replicas == nullptr) return make_no_sync();
   std::vector<std::unique_ptr<GradientSync>> of_devices;
   for (const auto& part : parts) {
-    RS_TRY(auto sync, make_sync_of(options, *part, *comm));
+    RS_TRY(auto sync, make_sync_of(options, sharing, *part));
     of_devices.push_back(std::move(sync));
   }
   if (of_devices.size() == 1) return std::move(of_devices.front());
   return make_device_sync(std::move(of_devices));
 }
 
+void describe_split(const TensorSplit& split) {
+  note("tp_rank", std::to_string(split.part()));
+  note("tp_size", std::to_string(split.parts()));
+  note("sequence_parallel", split.splits_sequence() ? "yes" : "no");
+}
+
 class ModelWorker final : public Worker {
  public:
-  ModelWorker(const WorkerPlan& plan, Comm* replicas, DeviceUse devices, std::shared_ptr<Model> model)
+  ModelWorker(const WorkerPlan& plan, ModelSharing sharing, std::shared_ptr<Model> model)
       : options_(plan.options),
         setting_(plan),
-        replicas_(replicas),
-        devices_(devices),
+        sharing_(std::move(sharing)),
         model_(std::move(model)),
-        optimizer_(make_optimizer(model_->parameters(), plan.options.optimizer)),
         stage_(zero_stage(plan.options.mode)),
         feed_(plan.source, plan.plan.loading, plan.options) {}
 
   Result<void> prepare();
 
   WorkerDescription describe() const override;
+  void begin_at(std::int64_t step) override { feed_.skip(step * options_.accumulate); }
   void slow_down(double factor) override;
   Result<void> gradients(std::int64_t index, const StepDelays& delays) override;
   Result<std::vector<NamedTensor>> all_gradients() override;
   Result<void> update() override;
+  Result<TrainingState> state() override;
+  Result<void> restore(const std::vector<at::Tensor>& values, std::int64_t steps) override;
   Totals take_totals() override { return std::exchange(totals_, {}); }
   const Pacer& finish() override;
 
@@ -77,15 +89,17 @@ class ModelWorker final : public Worker {
   Result<std::vector<std::shared_ptr<Model>>> parts_on_devices() const;
   Result<std::unique_ptr<Computation>> make_computation(const PaceSchedule& schedule,
                                                         const std::vector<std::shared_ptr<Model>>& parts);
+  Result<void> share_layers(const Inputs& samples);
+  std::string batch_text() const;
+  Inputs load(std::chrono::nanoseconds delay);
   Result<void> prepare_zero(const PaceSchedule& schedule);
   Result<void> micro_step(std::int64_t index, int micro, std::chrono::nanoseconds data_delay);
 
   const TrainOptions& options_;
   const WorkerPlan& setting_;
-  Comm* replicas_;
-  DeviceUse devices_;
+  ModelSharing sharing_;
   std::shared_ptr<Model> model_;
-  std::unique_ptr<torch::optim::Optimizer> optimizer_;  // of stage none
+  std::optional<FlatOptimizer> optimizer_;  // of stage none
   ZeroStage stage_;
   ZeroSync* zero_ = nullptr;  // sync_, of the other stages
   double pace_ms_ = 0;
@@ -98,7 +112,7 @@ class ModelWorker final : public Worker {
 
 // The blocks of each device; the model itself where it is not spread.
 Result<std::vector<std::shared_ptr<Model>>> ModelWorker::parts_on_devices() const {
-  if (devices_ != DeviceUse::chain) return std::vector<std::shared_ptr<Model>>{model_};
+  if (sharing_.devices != DeviceUse::chain) return std::vector<std::shared_ptr<Model>>{model_};
   RS_TRY(const auto sizes, split_blocks(options_.pipeline.split, block_shares(work_of_blocks(*model_)),
                                         static_cast<std::size_t>(options_.devices),
                                         {name_of(options_.model.kind), "devices", "--devices"}));
@@ -108,7 +122,7 @@ Result<std::vector<std::shared_ptr<Model>>> ModelWorker::parts_on_devices() cons
 Result<std::unique_ptr<Computation>> ModelWorker::make_computation(const PaceSchedule& schedule,
                                                                    const std::vector<std::shared_ptr<Model>>& parts) {
   const ComputationPlan plan{*model_, *pacer_, schedule, options_.accumulate};
-  switch (devices_) {
+  switch (sharing_.devices) {
     case DeviceUse::one:
       return compute_here(plan);
     case DeviceUse::chain:
@@ -125,27 +139,44 @@ Result<std::unique_ptr<Computation>> ModelWorker::make_computation(const PaceSch
 }
 
 Result<void> ModelWorker::prepare() {
-  const int busy = setting_.place.local_world_size * (devices_ == DeviceUse::replicas ? options_.devices : 1);
+  const int busy = setting_.place.local_world_size * (sharing_.devices == DeviceUse::replicas ? options_.devices : 1);
+  const Inputs samples = first_samples(setting_.source, setting_.plan.batch.per_device, options_.dtype);
+  const int parts_of_batch = sharing_.tiles ? sharing_.tiles->group().group().size() : 1;
   RS_TRY(pace_ms_, nominal_pace(setting_, busy, [&] {
-           const Inputs inputs = first_samples(setting_.source, setting_.plan.batch.per_device, options_.dtype);
-           const auto used = cpu_time_of_step(*model_, inputs) * options_.accumulate;
+           const auto used = cpu_time_of_step(*model_, samples) * options_.accumulate / parts_of_batch;
            return stage_ == ZeroStage::parameters ? used * 4 / 3 : used;  // backward computes forward again
          }));
+  RS_TRY_VOID(share_layers(samples));
   const auto nominal = std::chrono::nanoseconds{static_cast<std::int64_t>(pace_ms_ * 1e6)};
   const PaceSchedule schedule = pace_schedule(nominal, work_of_blocks(*model_), options_.accumulate);
-  pacer_.emplace(schedule);
+  const bool waits_in_layers = sharing_.split.is_split() || sharing_.tiles || sharing_.norms != nullptr;
+  pacer_.emplace(schedule, waits_in_layers ? time_waited : nullptr);
   if (stage_ != ZeroStage::none) return prepare_zero(schedule);
   RS_TRY(const auto parts, parts_on_devices());
   RS_TRY(computation_, make_computation(schedule, parts));  // its hooks run before those of the synchronization
-  RS_TRY(sync_, make_sync(options_, parts, replicas_));
+  RS_TRY(sync_, make_sync(options_, sharing_, parts));
+  optimizer_.emplace(model_->parameters(), options_.optimizer);
   return {};
 }
 
+// Behind the measuring of the pace: layers that are shared need the other ranks.
+Result<void> ModelWorker::share_layers(const Inputs& samples) {
+  if (sharing_.tiles) RS_TRY_VOID(spread_over_tiles(*model_, samples.data, sharing_.tiles));
+  if (sharing_.norms != nullptr) synchronize_batch_norms(*model_, *sharing_.norms);
+  return {};
+}
+
+Inputs ModelWorker::load(std::chrono::nanoseconds delay) {
+  Inputs inputs = feed_.next(delay);
+  if (sharing_.tiles) inputs.data = sharing_.tiles->own_part(inputs.data);
+  return inputs;
+}
+
 Result<void> ModelWorker::prepare_zero(const PaceSchedule& schedule) {
-  RS_TRY(Zero zero, make_zero({*model_, *pacer_, schedule, options_.accumulate}, replicas_,
+  RS_TRY(Zero zero, make_zero({*model_, *pacer_, schedule, options_.accumulate}, sharing_.replicas,
                               {.stage = stage_,
-                               .caps = bucket_caps(options_),
-                               .broadcast_buffers = options_.ddp.broadcast_buffers,
+                               .caps = caps_of(options_),
+                               .broadcast_buffers = broadcasts_buffers(options_, sharing_),
                                .optimizer = options_.optimizer}));
   zero_ = zero.sync.get();
   sync_ = std::move(zero.sync);
@@ -159,7 +190,7 @@ void ModelWorker::slow_down(double factor) {
 }
 
 Result<void> ModelWorker::micro_step(std::int64_t index, int micro, std::chrono::nanoseconds data_delay) {
-  const Inputs inputs = feed_.next(data_delay);
+  const Inputs inputs = load(data_delay);
   RS_TRY_VOID(sync_->before_forward(micro + 1 == options_.accumulate ? Reduction::now : Reduction::later));
   const Forward result = computation_->forward(inputs, index % 2 == 0);
   totals_.add(result, inputs.labels);
@@ -177,7 +208,13 @@ Result<void> ModelWorker::gradients(std::int64_t index, const StepDelays& delays
 }
 
 Result<std::vector<NamedTensor>> ModelWorker::all_gradients() {
-  return zero_ != nullptr ? zero_->gradients() : gradients_of(*model_);
+  if (zero_ != nullptr) return zero_->gradients();
+  std::vector<NamedTensor> all = gradients_of(*model_);
+  if (!sharing_.split.is_split()) return all;
+  for (auto& [name, gradient] : all) {
+    RS_TRY(gradient, put_together(gradient, model_->part_of(name), *sharing_.split.comm, "gradient to dump"));
+  }
+  return all;
 }
 
 Result<void> ModelWorker::update() {
@@ -185,22 +222,61 @@ Result<void> ModelWorker::update() {
   computation_->update([this] {
     annotate::Span span{Kind::optimizer, "optimizer"};
     pacer_->begin_optimizer();
-    optimizer_->step();
-    optimizer_->zero_grad();
+    optimizer_->step_with_gradients(model_->parameters());
     pacer_->optimizer_done();
   });
   return {};
 }
 
+Result<TrainingState> ModelWorker::state() {
+  TrainingState state;
+  if (zero_ != nullptr) {
+    const ZeroSync::Owned own = zero_->owned();
+    const int rank = sharing_.replicas == nullptr ? 0 : sharing_.replicas->group().position;
+    add_sharded(state, *model_, own.layout, rank, own.parameters, own.optimizer);
+  } else {
+    add_whole(state, *model_, *optimizer_, {});
+  }
+  add_buffers(state, *model_, setting_.place.rank == 0);
+  return state;
+}
+
+Result<void> ModelWorker::restore(const std::vector<at::Tensor>& values, std::int64_t steps) {
+  std::size_t next = 0;
+  if (zero_ != nullptr) {
+    const ZeroSync::Owned own = zero_->owned();
+    const int rank = sharing_.replicas == nullptr ? 0 : sharing_.replicas->group().position;
+    RS_TRY_VOID(restore_sharded(values, next, own.layout, rank, own.parameters, own.optimizer, steps));
+    RS_TRY_VOID(zero_->parameters_were_set());
+  } else {
+    RS_TRY_VOID(restore_whole(values, next, *model_, *optimizer_, steps));
+  }
+  restore_buffers(values, next, *model_);
+  return {};
+}
+
+std::string ModelWorker::batch_text() const {
+  std::string text = format("{} ", setting_.plan.batch.per_device);
+  if (sharing_.tiles) {
+    text += format("in {} x {} tiles each", sharing_.tiles->count(row_dimension), sharing_.tiles->count(column_dimension));
+  } else if (sharing_.split.is_split()) {
+    text += format("on all {} ranks", sharing_.split.parts());
+  } else {
+    text += format("per device x {}", counted(setting_.plan.shares, "device"));
+  }
+  return text + format(" x {}", counted(options_.accumulate, "micro-step"));
+}
+
 WorkerDescription ModelWorker::describe() const {
-  if (zero_ != nullptr)
+  if (sharing_.tiles) sharing_.tiles->describe();
+  if (sharing_.split.is_split()) describe_split(sharing_.split);
+  if (sharing_.norms != nullptr) note("sync_batch_norm", "yes");
+  if (zero_ != nullptr) {
     note("zero_stage", std::to_string(static_cast<int>(stage_)));
-  else if (replicas_ != nullptr)
+  } else if (sharing_.replicas != nullptr) {
     note("ddp_impl", options_.ddp.implementation == DdpImplementation::own ? "own" : "c10d");
-  return {.parameters = model_->parameter_count(),
-          .pace_ms = pace_ms_,
-          .batch = format("{} per device x {} x {}", setting_.plan.batch.per_device,
-                          counted(setting_.plan.shares, "device"), counted(options_.accumulate, "micro-step"))};
+  }
+  return {.parameters = model_->parameter_count(), .pace_ms = pace_ms_, .batch = batch_text()};
 }
 
 const Pacer& ModelWorker::finish() {
@@ -210,13 +286,13 @@ const Pacer& ModelWorker::finish() {
 
 }  // namespace
 
-Result<std::unique_ptr<Worker>> make_model_worker(const WorkerPlan& plan, Comm* replicas, DeviceUse devices) {
+Result<std::unique_ptr<Worker>> make_model_worker(const WorkerPlan& plan, ModelSharing sharing) {
   const TrainOptions& options = plan.options;
-  const bool spread = devices == DeviceUse::chain;
+  const bool spread = sharing.devices == DeviceUse::chain;
   const ModelOptions wanted = spread ? deep_enough(options.model, options.devices) : options.model;
-  RS_TRY(auto model, build_model(wanted, plan.source.shape(), options.dtype, options.seed));
+  RS_TRY(auto model, build_model(wanted, plan.source.shape(), options.dtype, options.seed, sharing.split));
   name_modules(*model);
-  auto worker = std::make_unique<ModelWorker>(plan, replicas, devices, std::move(model));
+  auto worker = std::make_unique<ModelWorker>(plan, std::move(sharing), std::move(model));
   RS_TRY_VOID(worker->prepare());
   return worker;
 }

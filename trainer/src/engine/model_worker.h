@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "engine/tensor_split.h"
+#include "engine/tiles.h"
 #include "engine/worker.h"
 
 namespace rankscope::trainer {
@@ -15,11 +17,15 @@ enum class DeviceUse : std::uint8_t {
   replicas,  ///< each has a replica
 };
 
-/// `replicas` are the ranks with a copy of the model, whose gradients are averaged; null where there is one copy.
-[[nodiscard]] Result<std::unique_ptr<Worker>> make_model_worker(const WorkerPlan& plan, Comm* replicas,
-                                                                DeviceUse devices);
+/// How ranks share the work of a model.
+struct ModelSharing {
+  Comm* replicas = nullptr;  ///< ranks with a copy of the model, whose gradients are averaged; null: there is one copy
+  DeviceUse devices = DeviceUse::one;
+  Comm* norms = nullptr;  ///< ranks whose samples a batch normalization takes together; null: each its own
+  std::shared_ptr<const Tiles> tiles{};  ///< of images; null: whole ones
+  TensorSplit split{};                   ///< ranks with a part of each layer
+};
 
-/// One copy of the model on one device of each rank of `split`, which has a part of each layer there.
-[[nodiscard]] Result<std::unique_ptr<Worker>> make_tensor_worker(const WorkerPlan& plan, const TensorSplit& split);
+[[nodiscard]] Result<std::unique_ptr<Worker>> make_model_worker(const WorkerPlan& plan, ModelSharing sharing);
 
 }  // namespace rankscope::trainer

@@ -24,12 +24,13 @@ Parcel made_here(const StageAction& action) {
 }  // namespace
 
 PipelineRun::PipelineRun(const PipelinePlan& plan, std::int32_t rank, std::map<std::int32_t, PacedStage> stages,
-                         std::unique_ptr<PipelineLinks> links, Pacer& pacer)
+                         std::unique_ptr<PipelineLinks> links, Pacer& pacer, StageDone stage_done)
     : plan_(plan),
       actions_(plan.ranks[static_cast<std::size_t>(rank)]),
       stages_(std::move(stages)),
       links_(std::move(links)),
-      pacer_(pacer) {
+      pacer_(pacer),
+      stage_done_(std::move(stage_done)) {
   for (const std::int32_t stage : plan.stages_of(rank))
     chunks_.emplace(stage, static_cast<std::int32_t>(chunks_.size()));
   needed_after_.resize(actions_.size());
@@ -38,17 +39,21 @@ PipelineRun::PipelineRun(const PipelinePlan& plan, std::int32_t rank, std::map<s
     needed_after_[i - 1] = next;
     if (const auto needed = needed_by(plan_, actions_[i - 1])) next = needed;
   }
+  std::map<std::int32_t, std::size_t> last;
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     const StageAction& action = actions_[i];
+    last[action.stage] = i;
     if (made_by(plan_, action)) last_send_ = i;
     if (action.part == backward_input) cut_[{action.stage, action.micro_batch}] = Backward::input_only;
   }
+  for (const auto& [stage, action] : last) last_of_.emplace(action, stage);
 }
 
 Result<void> PipelineRun::step(const std::vector<Inputs>& inputs, std::chrono::nanoseconds delay) {
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     const bool delayed = i == last_send_;
     RS_TRY_VOID(act(i, inputs, delayed ? delay : std::chrono::nanoseconds{0}));
+    if (const auto done = last_of_.find(i); done != last_of_.end()) RS_TRY_VOID(stage_done_(done->second));
   }
   RS_CHECK(here_.empty());
   return {};

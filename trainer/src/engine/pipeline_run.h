@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,9 +26,12 @@ struct PacedStage {
 
 class PipelineRun {
  public:
-  /// `stages` by their number; `links` is null where no other rank takes part.
+  using StageDone = std::function<Result<void>(std::int32_t stage)>;
+
+  /// `rank` is that in the pipeline; `stages` by their number; `links` is null where no other rank takes part. When the
+  /// last gradient of a stage in a step has been added up, `stage_done` is called.
   PipelineRun(const PipelinePlan& plan, std::int32_t rank, std::map<std::int32_t, PacedStage> stages,
-              std::unique_ptr<PipelineLinks> links, Pacer& pacer);
+              std::unique_ptr<PipelineLinks> links, Pacer& pacer, StageDone stage_done);
 
   [[nodiscard]] std::map<std::int32_t, PacedStage>& stages() { return stages_; }
 
@@ -53,9 +57,11 @@ class PipelineRun {
   std::vector<std::optional<Parcel>> needed_after_;                // by action: the next parcel that a later one needs
   std::map<std::pair<std::int32_t, std::int32_t>, Backward> cut_;  // (stage, micro-batch) -> how its backward runs
   std::size_t last_send_ = 0;                                      // action behind which nothing is sent
+  std::map<std::size_t, std::int32_t> last_of_;                    // action -> the stage that has no other behind it
   std::map<Parcel, at::Tensor> here_;                              // handed from one stage of this rank to another
   std::unique_ptr<PipelineLinks> links_;
   Pacer& pacer_;
+  StageDone stage_done_;
   Totals totals_;
 };
 

@@ -24,7 +24,10 @@ Result<Totals> totals_of_all(Comm* comm, const Totals& mine) {
 
 void note(const char* key, const std::string& value) { annotate::metadata(key, value.c_str()); }
 
-void Progress::begin() { begun_ = reported_ = Clock::now(); }
+void Progress::begin(std::int64_t step) {
+  begun_ = reported_ = Clock::now();
+  steps_reported_ = step;
+}
 
 void Progress::report(std::int64_t index, const Totals& totals, std::int64_t global_batch) {
   const auto now = Clock::now();

@@ -28,8 +28,8 @@ void note(const char* key, const std::string& value);
 
 class Progress {
  public:
-  /// Step 0 begins now.
-  void begin();
+  /// This step begins now, from 0.
+  void begin(std::int64_t step);
   /// One line: steps per second since the last one, and the means of `totals`.
   void report(std::int64_t index, const Totals& totals, std::int64_t global_batch);
   /// The last line.

@@ -13,7 +13,8 @@ Result<std::unique_ptr<SampleSource>> open_samples(const TrainOptions& options) 
 
 Inputs SampleFeed::next(std::chrono::nanoseconds delay) {
   annotate::Span span{annotate::Kind::data, "data"};
-  const Batch batch = loader_.next();
+  if (!loader_) loader_.emplace(source_, plan_, workers_, taken_);
+  const Batch batch = loader_->next();
   if (delay.count() > 0) std::this_thread::sleep_for(delay);
   return inputs_of(batch, source_.shape(), dtype_);
 }

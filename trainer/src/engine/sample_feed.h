@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "engine/step_parts.h"
 #include "rankscope/trainer/loader.h"
@@ -16,15 +17,21 @@ namespace rankscope::trainer {
 class SampleFeed {
  public:
   SampleFeed(const SampleSource& source, const BatchPlan& plan, const TrainOptions& options)
-      : source_(source), dtype_(options.dtype), loader_(source, plan, options.data.workers) {}
+      : source_(source), plan_(plan), dtype_(options.dtype), workers_(options.data.workers) {}
+
+  /// So many batches have been taken before; called before the first one.
+  void skip(std::int64_t batches) { taken_ = batches; }
 
   /// The next batch, `delay` late, within a span of kind data.
   [[nodiscard]] Inputs next(std::chrono::nanoseconds delay);
 
  private:
   const SampleSource& source_;
+  BatchPlan plan_;
   DataType dtype_;
-  Loader loader_;
+  int workers_;
+  std::int64_t taken_ = 0;
+  std::optional<Loader> loader_;  // from the first batch on
 };
 
 /// The first samples there are, for measuring and for the shapes of what flows.

@@ -7,6 +7,7 @@
 #include "engine/nominal_pace.h"
 #include "engine/pipeline_run.h"
 #include "engine/sample_feed.h"
+#include "engine/tensor_gradients.h"
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/stage_split.h"
@@ -20,8 +21,9 @@ using std::chrono::nanoseconds;
 /// A parameter of the whole model, wherever it is.
 struct Parameter {
   std::string name;
-  std::vector<std::int64_t> shape;
-  int rank = 0;
+  std::vector<std::int64_t> shape;  ///< of all parts together
+  std::int32_t rank = 0;            ///< in the pipeline
+  TensorPart part;                  ///< that the ranks of this one's kind have
 };
 
 /// What is known of the whole model, and the part of it that this rank keeps.
@@ -56,7 +58,7 @@ std::vector<Inputs> cut_batch(const Inputs& batch, std::int64_t micro_batches) {
   return parts;
 }
 
-Result<SplitModel> split_model(Model& model, const PipelinePlan& plan, const TrainOptions& options, int rank,
+Result<SplitModel> split_model(Model& model, const PipelinePlan& plan, const TrainOptions& options, std::int32_t rank,
                                const at::Tensor& samples) {
   SplitModel split;
   split.work = work_of_blocks(model);
@@ -69,9 +71,11 @@ Result<SplitModel> split_model(Model& model, const PipelinePlan& plan, const Tra
   for (std::size_t stage = 0; stage < parts.size(); ++stage) {
     split.shapes.push_back(shapes[block]);
     block += split.sizes[stage];
-    const int owner = plan.rank_of_stage[stage];
-    for (const auto& parameter : parts[stage]->named_parameters())
-      split.parameters.push_back({parameter.key(), parameter.value().sizes().vec(), owner});
+    const std::int32_t owner = plan.rank_of_stage[stage];
+    for (const auto& parameter : parts[stage]->named_parameters()) {
+      const TensorPart part = parts[stage]->part_of(parameter.key());
+      split.parameters.push_back({parameter.key(), whole_shape(part, parameter.value().sizes()), owner, part});
+    }
     if (owner == rank) split.own.emplace(static_cast<std::int32_t>(stage), parts[stage]);
   }
   split.parameter_count = model.parameter_count();
@@ -80,21 +84,27 @@ Result<SplitModel> split_model(Model& model, const PipelinePlan& plan, const Tra
 
 class StageWorker final : public Worker {
  public:
-  explicit StageWorker(const WorkerPlan& plan, std::optional<PipelineGroups> groups)
+  StageWorker(const WorkerPlan& plan, StageSharing sharing)
       : setting_(plan),
         options_(plan.options),
-        place_(plan.place),
         pipeline_(*plan.plan.pipeline),
-        groups_(groups),
-        pacer_(PaceSchedule{}) {}
+        mesh_(plan.plan.mesh.value_or(Mesh{{.pipeline = plan.place.world_size}, plan.place.rank})),
+        rank_(mesh_.position().pipeline),
+        sharing_(sharing),
+        pacer_(PaceSchedule{}, sharing.split.is_split() ? time_waited : nullptr) {}
 
   Result<void> prepare();
 
   WorkerDescription describe() const override;
+  void begin_at(std::int64_t step) override {
+    if (feed_) feed_->skip(step);
+  }
   void slow_down(double factor) override { pacer_.slow_down(factor); }
   Result<void> gradients(std::int64_t index, const StepDelays& delays) override;
   Result<std::vector<NamedTensor>> all_gradients() override;
   Result<void> update() override;
+  Result<TrainingState> state() override;
+  Result<void> restore(const std::vector<at::Tensor>& values, std::int64_t steps) override;
   Totals take_totals() override { return run_->take_totals(); }
   const Pacer& finish() override { return pacer_; }
 
@@ -103,16 +113,21 @@ class StageWorker final : public Worker {
     return setting_.plan.batch.per_device / pipeline_.micro_batches;
   }
   [[nodiscard]] bool needs_samples() const {
-    return pipeline_.rank_of_stage.front() == place_.rank || pipeline_.rank_of_stage.back() == place_.rank;
+    return pipeline_.rank_of_stage.front() == rank_ || pipeline_.rank_of_stage.back() == rank_;
   }
-  void build_stages(const SplitModel& split);
+  Result<void> build_stages(const SplitModel& split);
+  Result<void> stage_done(std::int32_t stage);
+  void describe_mesh() const;
+  StateHolders holders() const;
   std::vector<Inputs> load(nanoseconds delay);
+  Result<at::Tensor> whole(const at::Tensor& own, const TensorPart& part) const;
 
   const WorkerPlan& setting_;
   const TrainOptions& options_;
-  const Placement& place_;
   const PipelinePlan& pipeline_;
-  std::optional<PipelineGroups> groups_;
+  Mesh mesh_;
+  std::int32_t rank_;  // in the pipeline
+  StageSharing sharing_;
   Pacer pacer_;
   double pace_ms_ = 0;
   nanoseconds optimizer_time_{0};
@@ -120,17 +135,18 @@ class StageWorker final : public Worker {
   std::vector<std::size_t> sizes_;     // blocks of each stage
   std::vector<Parameter> parameters_;  // of the whole model
   std::int64_t parameter_count_ = 0;
-  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  std::map<std::int32_t, StageReplicas> copies_;  // of each stage of this rank
+  nanoseconds reduction_delay_{0};
   std::optional<SampleFeed> feed_;  // of ranks that need samples
 };
 
-// The nominal time of a step is that of a rank: all ranks together have it as often as there are ranks.
-void StageWorker::build_stages(const SplitModel& split) {
-  const nanoseconds of_all{static_cast<std::int64_t>(pace_ms_ * 1e6 * place_.world_size)};
+// The nominal time of a step is that of a rank: all ranks of a pipeline together have it as often as they are.
+Result<void> StageWorker::build_stages(const SplitModel& split) {
+  const int ranks = mesh_.shape().pipeline;
+  const nanoseconds of_all{static_cast<std::int64_t>(pace_ms_ * 1e6 * ranks)};
   const PaceSchedule nominal = pace_schedule(of_all, split.work, pipeline_.micro_batches);
-  optimizer_time_ = nominal.optimizer / place_.world_size;
+  optimizer_time_ = nominal.optimizer / ranks;
   std::map<std::int32_t, PacedStage> stages;
-  std::vector<at::Tensor> parameters;
   for (const auto& [stage, blocks] : split.own) {
     const auto index = static_cast<std::size_t>(stage);
     const auto begin = std::accumulate(split.sizes.begin(), split.sizes.begin() + stage, std::size_t{0});
@@ -142,25 +158,38 @@ void StageWorker::build_stages(const SplitModel& split) {
     stages.emplace(stage, PacedStage{Stage{blocks, input, 1.0 / pipeline_.micro_batches}, sum(nominal.forward),
                                      sum(nominal.backward)});
     name_modules(*blocks);
-    for (const auto& parameter : blocks->parameters()) parameters.push_back(parameter);
+    const BucketCaps caps = bucket_caps(options_.ddp.bucket_mb, options_.model.scale == Scale::tiny);
+    auto& copies = copies_.try_emplace(stage, blocks, sharing_.replicas, sharing_.update, options_.optimizer, caps).first->second;
+    RS_TRY_VOID(copies.lay_out());
   }
-  optimizer_ = make_optimizer(std::move(parameters), options_.optimizer);
   std::unique_ptr<PipelineLinks> links;
-  if (groups_) {
-    links = std::make_unique<PipelineLinks>(pipeline_, place_.rank, *groups_, split.shapes, torch_type(options_.dtype));
+  if (sharing_.pipeline) {
+    links = std::make_unique<PipelineLinks>(pipeline_, rank_, *sharing_.pipeline, split.shapes,
+                                            torch_type(options_.dtype));
   }
-  run_ = std::make_unique<PipelineRun>(pipeline_, place_.rank, std::move(stages), std::move(links), pacer_);
+  run_ = std::make_unique<PipelineRun>(pipeline_, rank_, std::move(stages), std::move(links), pacer_,
+                                       [this](std::int32_t stage) { return stage_done(stage); });
+  return {};
+}
+
+Result<void> StageWorker::stage_done(std::int32_t stage) {
+  if (sharing_.split.is_split()) {
+    RS_TRY_VOID(sum_gradient_terms(run_->stages().at(stage).stage.blocks(), *sharing_.split.comm));
+  }
+  copies_.at(stage).reduce(reduction_delay_);
+  return {};
 }
 
 Result<void> StageWorker::prepare() {
   const ModelOptions model_options = deep_enough(options_.model, pipeline_.stages());
-  RS_TRY(const auto model, build_model(model_options, setting_.source.shape(), options_.dtype, options_.seed));
+  RS_TRY(const auto model, build_model(model_options, setting_.source.shape(), options_.dtype, options_.seed,
+                                      sharing_.split));
   const Inputs inputs = first_samples(setting_.source, samples_of_micro_batch(), options_.dtype);
-  RS_TRY(SplitModel split, split_model(*model, pipeline_, options_, place_.rank, inputs.data));
-  RS_TRY(pace_ms_, nominal_pace(setting_, place_.local_world_size, [&] {
-           return cpu_time_of_step(*model, inputs) * pipeline_.micro_batches / place_.world_size;
+  RS_TRY(SplitModel split, split_model(*model, pipeline_, options_, rank_, inputs.data));
+  RS_TRY(pace_ms_, nominal_pace(setting_, setting_.place.local_world_size, [&] {
+           return cpu_time_of_step(*model, inputs) * pipeline_.micro_batches / mesh_.shape().pipeline;
          }));
-  build_stages(split);
+  RS_TRY_VOID(build_stages(split));
   sizes_ = split.sizes;
   parameters_ = std::move(split.parameters);
   parameter_count_ = split.parameter_count;
@@ -175,36 +204,78 @@ std::vector<Inputs> StageWorker::load(nanoseconds delay) {
 
 Result<void> StageWorker::gradients(std::int64_t, const StepDelays& delays) {
   const std::vector<Inputs> inputs = load(delays.data);
-  return run_->step(inputs, delays.comm);
+  reduction_delay_ = sharing_.pipeline ? nanoseconds{0} : delays.comm;  // without transfers there are reductions only
+  const bool only_split = !sharing_.pipeline && sharing_.replicas == nullptr && sharing_.split.is_split();
+  if (only_split) sharing_.split.comm->delay_next(delays.comm);
+  RS_TRY_VOID(run_->step(inputs, delays.comm));
+  for (auto& [stage, copies] : copies_) RS_TRY_VOID(copies.finish_reduction());
+  return {};
 }
 
 Result<void> StageWorker::update() {
   {
     annotate::Span span{Kind::optimizer, "optimizer"};
     pacer_.begin();
-    optimizer_->step();
-    optimizer_->zero_grad();
+    for (auto& [stage, copies] : copies_) copies.update();
     pacer_.part_done(optimizer_time_);
   }
+  for (auto& [stage, copies] : copies_) RS_TRY_VOID(copies.finish_update());
   return run_->finish_step();
+}
+
+Result<at::Tensor> StageWorker::whole(const at::Tensor& own, const TensorPart& part) const {
+  if (!sharing_.split.is_split()) return own.clone();
+  RS_TRY(const at::Tensor all, put_together(own, part, *sharing_.split.comm, "gradient to dump"));
+  return all.clone();
 }
 
 Result<std::vector<NamedTensor>> StageWorker::all_gradients() {
   std::map<std::string, at::Tensor> own;
-  for (auto& [stage, paced] : run_->stages()) {
-    for (const auto& [name, gradient] : gradients_of(paced.stage.blocks())) own[name] = gradient;
+  for (const auto& [stage, copies] : copies_) {
+    RS_TRY(const auto gradients, copies.gradients());
+    for (const auto& [name, gradient] : gradients) own[name] = gradient;
   }
   std::vector<NamedTensor> all;
   for (const Parameter& parameter : parameters_) {
-    const bool is_own = parameter.rank == place_.rank;
-    const at::Tensor gradient =
-        is_own ? own.at(parameter.name).clone() : at::empty(parameter.shape, torch_type(options_.dtype));
+    at::Tensor gradient = at::empty(parameter.shape, torch_type(options_.dtype));
+    if (parameter.rank == rank_) {
+      RS_TRY(gradient, whole(own.at(parameter.name), parameter.part));
+    }
     if (setting_.everybody != nullptr) {
-      RS_TRY_VOID(setting_.everybody->broadcast(gradient, parameter.rank, "gradient to dump").wait());
+      const int root = mesh_.rank_at({.data = 0, .tensor = 0, .pipeline = parameter.rank});
+      RS_TRY_VOID(setting_.everybody->broadcast(gradient, root, "gradient to dump").wait());
     }
     all.push_back({parameter.name, gradient});
   }
   return all;
+}
+
+// What other pipelines have as well, and of layers that are not split what the other ranks of the tensor group have.
+StateHolders StageWorker::holders() const {
+  const std::vector<int> copies = mesh_.data_group();
+  StateHolders holders{.of_parts = copies.size() > 1 ? copies : std::vector<int>{}};
+  for (const int copy : copies) {
+    const auto sharing = Mesh{mesh_.shape(), copy}.tensor_group();
+    holders.of_wholes.insert(holders.of_wholes.end(), sharing.begin(), sharing.end());
+  }
+  std::ranges::sort(holders.of_wholes);
+  return holders;
+}
+
+Result<TrainingState> StageWorker::state() {
+  TrainingState state;
+  for (const auto& [stage, copies] : copies_) copies.add_to(state, holders());
+  for (const auto& [stage, paced] : run_->stages()) {
+    add_buffers(state, paced.stage.blocks(), mesh_.position().data == 0 && mesh_.position().tensor == 0);
+  }
+  return state;
+}
+
+Result<void> StageWorker::restore(const std::vector<at::Tensor>& values, std::int64_t steps) {
+  std::size_t next = 0;
+  for (auto& [stage, copies] : copies_) RS_TRY_VOID(copies.restore(values, next, steps));
+  for (const auto& [stage, paced] : run_->stages()) restore_buffers(values, next, paced.stage.blocks());
+  return {};
 }
 
 std::string joined(const std::vector<std::size_t>& numbers) {
@@ -213,22 +284,33 @@ std::string joined(const std::vector<std::size_t>& numbers) {
   return text;
 }
 
+void StageWorker::describe_mesh() const {
+  const MeshShape& shape = mesh_.shape();
+  const MeshShape& own = mesh_.position();
+  note("dp_rank", std::to_string(own.data));
+  note("tp_rank", std::to_string(own.tensor));
+  note("mesh", format("dp {} x tp {} x pp {}", shape.data, shape.tensor, shape.pipeline));
+  note("sequence_parallel", sharing_.split.splits_sequence() ? "yes" : "no");
+  note("zero_stage", sharing_.update == StageUpdate::sharded ? "1" : "0");
+}
+
 WorkerDescription StageWorker::describe() const {
   note("schedule", pipeline_.schedule);
   note("micro_batches", std::to_string(pipeline_.micro_batches));
   note("stages", std::to_string(pipeline_.stages()));
   note("split", joined(sizes_));
-  note("pp_rank", std::to_string(place_.rank));
+  note("pp_rank", std::to_string(rank_));
+  if (setting_.plan.mesh) describe_mesh();
   return {.parameters = parameter_count_,
           .pace_ms = pace_ms_,
-          .batch = format("{} micro-batches of {}; schedule {}, {} stages with {} blocks", pipeline_.micro_batches,
-                          samples_of_micro_batch(), pipeline_.schedule, pipeline_.stages(), joined(sizes_))};
+          .batch = format("{}{} micro-batches of {}; schedule {}, {} stages with {} blocks", setting_.plan.shares > 1 ? format("{} copies x ", setting_.plan.shares) : "",
+                          pipeline_.micro_batches, samples_of_micro_batch(), pipeline_.schedule, pipeline_.stages(), joined(sizes_))};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Worker>> make_stage_worker(const WorkerPlan& plan, std::optional<PipelineGroups> groups) {
-  auto worker = std::make_unique<StageWorker>(plan, groups);
+Result<std::unique_ptr<Worker>> make_stage_worker(const WorkerPlan& plan, StageSharing sharing) {
+  auto worker = std::make_unique<StageWorker>(plan, sharing);
   RS_TRY_VOID(worker->prepare());
   return worker;
 }

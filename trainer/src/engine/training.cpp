@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <optional>
 #include <thread>
 
+#include "engine/checkpoints.h"
 #include "engine/description.h"
 #include "engine/observers.h"
 #include "engine/sample_feed.h"
@@ -22,7 +24,8 @@ class Training {
         everybody_(plan.everybody),
         worker_(worker),
         dump_(std::move(dump)),
-        faults_(plan.options.faults, plan.place.rank) {}
+        faults_(plan.options.faults, plan.place.rank),
+        checkpoints_(plan, worker) {}
 
   Result<void> run(const MemoryObserver* memory);
 
@@ -38,6 +41,7 @@ class Training {
   Worker& worker_;
   std::unique_ptr<GradientDump> dump_;  // of rank 0
   FaultPlan faults_;
+  Checkpoints checkpoints_;
   Progress progress_;
 };
 
@@ -75,15 +79,18 @@ Result<void> Training::report(std::int64_t index) {
 }
 
 Result<void> Training::run(const MemoryObserver* memory) {
+  RS_TRY(const std::int64_t first, checkpoints_.resume());
+  worker_.begin_at(first);
   if (everybody_ != nullptr) RS_TRY_VOID(everybody_->barrier("start").wait());
-  progress_.begin();
-  for (std::int64_t index = 0; index < plan_.steps; ++index) {
+  progress_.begin(first);
+  for (std::int64_t index = first; index < plan_.steps; ++index) {
     RS_TRY_VOID(step(index));
+    RS_TRY_VOID(checkpoints_.after_step(index + 1));
     if (memory == nullptr) continue;
     annotate::counter("allocated_bytes", static_cast<double>(memory->allocated_bytes()));
     annotate::counter("peak_allocated_bytes", static_cast<double>(memory->peak_bytes()));
   }
-  progress_.end(plan_.steps, worker_.finish());
+  progress_.end(std::max<std::int64_t>(0, plan_.steps - first), worker_.finish());
   // Rank 0 serves the store and stays until nobody needs it.
   if (everybody_ != nullptr) return everybody_->barrier("end").wait();
   return {};

@@ -11,6 +11,7 @@
 #include "engine/comm.h"
 #include "engine/progress.h"
 #include "engine/step_parts.h"
+#include "engine/training_state.h"
 #include "rankscope/core/result.h"
 #include "rankscope/trainer/datasets.h"
 #include "rankscope/trainer/options.h"
@@ -40,6 +41,9 @@ class Worker {
   /// Also notes what only this mode has in the metadata of the recording.
   [[nodiscard]] virtual WorkerDescription describe() const = 0;
 
+  /// The first step to come, from 0; its samples are those that would follow without a break.
+  virtual void begin_at(std::int64_t step) = 0;
+
   /// Multiplies the nominal times of all that this rank computes from now on.
   virtual void slow_down(double factor) = 0;
 
@@ -52,6 +56,12 @@ class Worker {
 
   /// Runs the optimizer and forgets the gradients.
   [[nodiscard]] virtual Result<void> update() = 0;
+
+  /// What a checkpoint keeps, between two steps. All ranks call it.
+  [[nodiscard]] virtual Result<TrainingState> state() = 0;
+  /// Goes on from what state() gave after `steps` updates: `values` are those of its tensors, in its order. All ranks
+  /// call it.
+  [[nodiscard]] virtual Result<void> restore(const std::vector<at::Tensor>& values, std::int64_t steps) = 0;
 
   /// Losses that this rank has seen since the last call.
   [[nodiscard]] virtual Totals take_totals() = 0;

@@ -9,9 +9,14 @@ namespace {
 Result<int> run_with(const TrainOptions& options, const Placement& place, DeviceUse devices) {
   RS_TRY(const auto rendezvous, Rendezvous::meet(place, options.timeout));
   RS_TRY(const auto comm, rendezvous->make_group("dp", everybody(place)));
-  return train_among(place, *rendezvous, {comm.get()}, [&] {
-    return train({options, place, comm.get()},
-                 [&](const WorkerPlan& plan) { return make_model_worker(plan, comm.get(), devices); });
+  std::unique_ptr<Comm> norms;
+  if (options.sync_batch_norm) {
+    RS_TRY(norms, rendezvous->make_group("batch norm", everybody(place)));
+  }
+  return train_among(place, *rendezvous, {comm.get(), norms.get()}, [&] {
+    return train({options, place, comm.get()}, [&](const WorkerPlan& plan) {
+      return make_model_worker(plan, {.replicas = comm.get(), .devices = devices, .norms = norms.get()});
+    });
   });
 }
 

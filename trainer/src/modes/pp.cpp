@@ -7,7 +7,7 @@ namespace rankscope::trainer {
 
 Result<int> run_pp(const TrainOptions& options, const Placement& place) {
   if (place.world_size == 1) {
-    RS_TRY_VOID(train({options, place}, [](const WorkerPlan& plan) { return make_stage_worker(plan, std::nullopt); }));
+    RS_TRY_VOID(train({options, place}, [](const WorkerPlan& plan) { return make_stage_worker(plan, {}); }));
     return 0;
   }
   RS_TRY(const auto rendezvous, Rendezvous::meet(place, options.timeout));
@@ -16,7 +16,7 @@ Result<int> run_pp(const TrainOptions& options, const Placement& place) {
   RS_TRY(const auto backward, rendezvous->make_group("pp backward", everybody(place)));
   return train_among(place, *rendezvous, {all.get(), forward.get(), backward.get()}, [&] {
     return train({options, place, all.get()}, [&](const WorkerPlan& plan) {
-      return make_stage_worker(plan, PipelineGroups{*forward, *backward});
+      return make_stage_worker(plan, {.pipeline = PipelineGroups{*forward, *backward}});
     });
   });
 }

@@ -10,12 +10,16 @@ namespace rankscope::trainer {
 namespace {
 
 constexpr std::array modes{
+    Mode{"3d", "copies of a pipeline whose layers are split: --dp D --tp T --pp P", ModeRanks::any, run_3d},
     Mode{"ddp", "every rank has the whole model and a part of each batch", ModeRanks::any, run_ddp},
     Mode{"ddp+mp", "ddp, and each rank's model spread over its devices", ModeRanks::any, run_ddp_mp},
     Mode{"dp", "one process, a replica on each device, all through device 0", ModeRanks::one, run_dp},
     Mode{"mp", "one process, layers spread over devices, one busy at a time", ModeRanks::one, run_mp},
     Mode{"pp", "a pipeline: every rank has some layers, micro-batches flow through them", ModeRanks::any, run_pp},
     Mode{"single", "one process, no communication; the reference for the others", ModeRanks::one, run_single},
+    Mode{"tile", "each image is cut into tiles, one per rank, which exchange halos", ModeRanks::any, run_tile},
+    Mode{"tp", "every rank has a part of each layer, all work on the same samples", ModeRanks::any, run_tp},
+    Mode{"tp+sp", "tp, and between the layers a part of each sequence", ModeRanks::any, run_tp_sp},
     Mode{"zero1", "as ddp, each rank with a shard of the optimizer's state", ModeRanks::any, run_zero},
     Mode{"zero2", "as zero1, and of the gradients", ModeRanks::any, run_zero},
     Mode{"zero3", "as zero2, and of the parameters", ModeRanks::any, run_zero},

@@ -12,7 +12,7 @@ Result<int> run_with(const TrainOptions& options, const Placement& place, Sequen
   RS_TRY(const auto comm, rendezvous->make_group("tp", everybody(place)));
   return train_among(place, *rendezvous, {comm.get()}, [&] {
     return train({options, place, comm.get()}, [&](const WorkerPlan& plan) {
-      return make_tensor_worker(plan, TensorSplit{comm.get(), sequence});
+      return make_model_worker(plan, {.split = {comm.get(), sequence}});
     });
   });
 }

@@ -18,6 +18,10 @@ struct BucketCaps {
                                                                    std::span<const std::int64_t> order,
                                                                    BucketCaps caps);
 
+/// Of `mib` MiB, the first a quarter of it and at most 1; 0 means 25, or 0.5 for tiny models so that they, too, have
+/// several buckets.
+[[nodiscard]] BucketCaps bucket_caps(double mib, bool tiny);
+
 /// Reverse order of registration: what backward is expected to do before it has been observed.
 [[nodiscard]] std::vector<std::int64_t> reverse_order(std::size_t count);
 

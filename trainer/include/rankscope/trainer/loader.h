@@ -25,8 +25,9 @@ struct BatchPlan {
 
 class Loader {
  public:
-  /// `source` must outlive the loader; `plan` must have at least one batch per epoch.
-  Loader(const SampleSource& source, BatchPlan plan, int workers);
+  /// `source` must outlive the loader; `plan` must have at least one batch per epoch. `first` is the number of the batch
+  /// to begin with.
+  Loader(const SampleSource& source, BatchPlan plan, int workers, std::int64_t first = 0);
   ~Loader();
 
   /// The next batch; blocks until its worker has finished it.
@@ -43,6 +44,7 @@ class Loader {
 
   const SampleSource& source_;
   BatchPlan plan_;
+  std::int64_t first_;
   std::vector<std::unique_ptr<Queue>> queues_;
   std::size_t taken_ = 0;
   std::vector<std::jthread> workers_;

@@ -24,9 +24,6 @@ struct GptSize {
 
 constexpr std::int64_t gpt_vocabulary = 256;  // bytes
 
-/// Whether the ranks also share the sequence where layers are not split: between the blocks, and in the norms.
-enum class SequenceParallel : std::uint8_t { no, yes };
-
 /// Refuses a model whose layers so many ranks cannot share equally, with the numbers, as an error of kind usage.
 [[nodiscard]] Result<void> check_split(const ModelOptions& options, std::int64_t ranks, SequenceParallel sequence);
 

@@ -9,10 +9,11 @@
 
 #include "rankscope/core/result.h"
 #include "rankscope/trainer/fault.h"
+#include "rankscope/trainer/mesh.h"
 
 namespace rankscope::trainer {
 
-enum class ModelKind : std::uint8_t { mlp, resnet18, resnet50, resnet152, gpt };
+enum class ModelKind : std::uint8_t { mlp, gpt, cnn, resnet18, resnet50, resnet152, wide_resnet, efficientnet };
 enum class Scale : std::uint8_t { tiny, full };
 enum class OptimizerKind : std::uint8_t { sgd, adamw };
 enum class DataType : std::uint8_t { f32, f64 };
@@ -62,6 +63,32 @@ struct PipelineOptions {
   bool operator==(const PipelineOptions&) const = default;
 };
 
+struct TileOptions {
+  std::string grid;            ///< rows x columns, "2x2"; empty: a row for each rank
+  bool exchange_halos = true;  ///< false: borders of tiles are filled like those of images
+  bool operator==(const TileOptions&) const = default;
+};
+
+struct MeshOptions {
+  MeshShape shape{.data = 0, .tensor = 0, .pipeline = 0};  ///< 0: not given
+  SequenceParallel sequence = SequenceParallel::no;
+  bool zero1 = false;  ///< the optimizer's state in shards over the copies
+  bool operator==(const MeshOptions&) const = default;
+};
+
+enum class Resume : std::uint8_t {
+  no,
+  yes,       ///< from the latest checkpoint
+  if_saved,  ///< where there is one
+};
+
+struct CheckpointOptions {
+  std::string folder;      ///< empty: nothing is saved
+  std::int64_t every = 0;  ///< steps between two checkpoints; 0: at the end only
+  int keep = 2;
+  Resume resume = Resume::no;
+};
+
 struct LaunchOptions {
   int ranks = 0;  ///< per node; 0: what the launcher says, else 1
   int nodes = 1;
@@ -69,6 +96,7 @@ struct LaunchOptions {
   std::string master_address = "127.0.0.1";
   int master_port = 0;  ///< 0: a free one
   std::string log_folder;
+  int restarts = 0;  ///< of all ranks after one was lost
 };
 
 struct PaceOptions {
@@ -95,6 +123,10 @@ struct TrainOptions {
   OptimizerOptions optimizer;
   DdpOptions ddp;
   PipelineOptions pipeline;
+  TileOptions tile;
+  MeshOptions mesh;
+  CheckpointOptions checkpoints;
+  bool sync_batch_norm = false;
   LaunchOptions launch;
   PaceOptions pace;
   std::vector<Fault> faults;
@@ -117,6 +149,13 @@ struct BatchSizes {
 };
 /// `usual`: samples per device where neither option is given.
 [[nodiscard]] Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::int64_t usual);
+
+/// Whether it works on images with rows and columns from its first layer to its head.
+[[nodiscard]] bool is_convolutional(ModelKind kind);
+/// Modes in which every rank has some stages of the model.
+[[nodiscard]] bool is_pipeline(const std::string& mode);
+/// Modes in which every rank has a part of each layer.
+[[nodiscard]] bool is_tensor_parallel(const std::string& mode);
 
 /// Of "zero1" to "zero3"; none of other modes.
 [[nodiscard]] ZeroStage zero_stage(const std::string& mode);

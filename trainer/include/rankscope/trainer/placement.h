@@ -25,6 +25,7 @@ struct Placement {
   std::string master_address = "127.0.0.1";
   int master_port = 0;
   StoreServer server = StoreServer::rank_zero;
+  int restarts = 0;               ///< times that a launcher has started all ranks again
   std::string attempt{};          ///< prefix of all keys, equal on all ranks of one attempt
   std::optional<int> store_fd{};  ///< listening socket inherited from our launcher
   bool operator==(const Placement&) const = default;

@@ -6,9 +6,11 @@
 
 #include "rankscope/core/result.h"
 #include "rankscope/trainer/loader.h"
+#include "rankscope/trainer/mesh.h"
 #include "rankscope/trainer/options.h"
 #include "rankscope/trainer/pipeline_plan.h"
 #include "rankscope/trainer/placement.h"
+#include "rankscope/trainer/tile_plan.h"
 
 namespace rankscope::trainer {
 
@@ -17,11 +19,16 @@ struct RunPlan {
   BatchPlan loading{};
   std::int64_t steps = 0;
   int shares = 1;                          ///< devices with samples of their own
-  std::optional<PipelinePlan> pipeline{};  ///< of pp
+  std::optional<PipelinePlan> pipeline{};  ///< of pp and 3d
+  std::optional<TileGrid> tiles{};         ///< of tile
+  std::optional<Mesh> mesh{};              ///< of 3d, with the place of this rank
 };
 
 /// Refuses a fault on a rank that does not exist, or that would act only after the last of `steps` (0 = not known yet).
 [[nodiscard]] Result<void> check_faults(const TrainOptions& options, int world_size, std::int64_t steps);
+
+/// How many ranks a pipeline of the run has.
+[[nodiscard]] Result<int> ranks_of_pipeline(const TrainOptions& options, int world_size);
 
 /// Refuses what cannot work, with the numbers: more ranks than samples, a fault on a rank that does not exist, ...
 [[nodiscard]] Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, std::int64_t samples);
