@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 
 namespace rankscope::analyzer {
 namespace {
@@ -31,11 +32,18 @@ std::int64_t work_count(const Run& run, const StepsSection& steps, RankId rank) 
   return count;
 }
 
+/// What tells ranks of the same work from others.
+enum class Slots : std::uint8_t {
+  all,
+  but_tensor,  ///< ranks that share layers count as equal
+};
+
 /// Place of a rank in the parallel layout, as the program states it; empty if it does not.
-std::string stated_place(const Run& run, RankId rank) {
-  static constexpr std::array keys{"stage", "pp_rank", "tp_rank", "cp_rank", "ep_rank"};
+std::string stated_place(const Run& run, RankId rank, Slots slots) {
+  static constexpr std::array keys{"stage", "pp_rank", "cp_rank", "ep_rank", "tp_rank"};
+  const std::size_t count = slots == Slots::all ? keys.size() : keys.size() - 1;
   std::string place;
-  for (const char* key : keys) {
+  for (const char* key : std::span{keys}.first(count)) {
     const std::string_view value = run.metadata(run.process_of(rank), key);
     if (value.empty()) continue;
     if (!place.empty()) place += ", ";
@@ -44,10 +52,10 @@ std::string stated_place(const Run& run, RankId rank) {
   return place;
 }
 
-std::vector<PeerClass> by_stated_place(const Run& run, std::span<const RankRow* const> rows) {
+std::vector<PeerClass> by_stated_place(const Run& run, std::span<const RankRow* const> rows, Slots slots) {
   std::map<std::string, PeerClass> classes;
   for (const RankRow* row : rows) {
-    PeerClass& peers = classes[stated_place(run, row->rank)];
+    PeerClass& peers = classes[stated_place(run, row->rank, slots)];
     peers.rows.push_back(row);
   }
   std::vector<PeerClass> list;
@@ -84,9 +92,12 @@ std::vector<PeerClass> peer_classes(const Run& run, const StepsSection& steps, s
   }
   if (rows.empty()) return {};
   const bool stated =
-      std::ranges::any_of(rows, [&](const RankRow* row) { return !stated_place(run, row->rank).empty(); });
-  std::vector<PeerClass> classes = stated ? by_stated_place(run, rows) : by_work(run, steps, rows);
-  const bool lonely = std::ranges::any_of(classes, [](const PeerClass& peers) { return peers.size() < 2; });
+      std::ranges::any_of(rows, [&](const RankRow* row) { return !stated_place(run, row->rank, Slots::all).empty(); });
+  std::vector<PeerClass> classes = stated ? by_stated_place(run, rows, Slots::all) : by_work(run, steps, rows);
+  const auto is_alone = [](const PeerClass& peers) { return peers.size() < 2; };
+  // Without copies of the model the only equal work is that of ranks that split the same layers evenly.
+  if (stated && std::ranges::all_of(classes, is_alone)) classes = by_stated_place(run, rows, Slots::but_tensor);
+  const bool lonely = std::ranges::any_of(classes, is_alone);
   if (classes.size() == 1) {
     classes.front().name = "all ranks";
   } else if (!stated && lonely) {

@@ -4,6 +4,7 @@
 
 #include "analyzer/analyses/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -190,6 +191,12 @@ TEST(Stragglers, StallsInOnePieceAreNotNowAndThen) {
   const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::compute, Persistence::transient);
   EXPECT_EQ(row.since_step, 60);
   EXPECT_EQ(row.until_step, 64);
+}
+
+TEST(Stragglers, RanksThatSplitTheSameLayersAreComparedWhereThereAreNoCopies) {
+  SyntheticRun plan = slow_rank(1.5);
+  for (int rank = 0; rank < 4; ++rank) plan.head += format("@rank {0} pid={0} meta.tp_rank={0}\n", rank);
+  only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
 }
 
 TEST(Stragglers, ARankThatIsNotShownIsStillNamed) {
