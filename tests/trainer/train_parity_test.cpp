@@ -32,6 +32,14 @@ INSTANTIATE_TEST_SUITE_P(Ddp, TrainParity,
                                            "--ranks 2 --accumulate 2 --ddp-impl c10d", "--ranks 2 --find-unused",
                                            "--ranks 2 --loader-workers 3"));
 
+TEST(TrainParity, TheLearningRateFollowsItsScheduleInEveryMode) {
+  const std::string falling = small + "--lr-schedule cosine --warmup-steps 2 ";
+  const auto alone = gradients_of(falling + "--parallel single");
+  EXPECT_GT(largest_difference(alone, reference()), 1e-6);
+  for (const char* mode : {"--ranks 2", "--parallel zero2 --ranks 2", "--parallel mp", "--parallel tp --ranks 2"})
+    EXPECT_LE(largest_difference(gradients_of(falling + mode), alone), tolerance) << mode;
+}
+
 TEST(TrainParity, PaceChangesNoNumber) {
   EXPECT_LE(largest_difference(gradients_of(small + "--ranks 2 --pace 20"), reference()), tolerance);
 }

@@ -23,6 +23,8 @@ const Names<ModelKind> model_names{{"mlp", ModelKind::mlp},
                                    {"efficientnet_v2_l", ModelKind::efficientnet}};
 const Names<Scale> scale_names{{"tiny", Scale::tiny}, {"full", Scale::full}};
 const Names<OptimizerKind> optimizer_names{{"sgd", OptimizerKind::sgd}, {"adamw", OptimizerKind::adamw}};
+const Names<RateSchedule> rate_names{
+    {"constant", RateSchedule::constant}, {"linear", RateSchedule::linear}, {"cosine", RateSchedule::cosine}};
 const Names<DataType> dtype_names{{"f32", DataType::f32}, {"f64", DataType::f64}};
 const Names<DdpImplementation> ddp_names{{"own", DdpImplementation::own}, {"c10d", DdpImplementation::c10d}};
 
@@ -76,6 +78,11 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
   add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "Optimizer (default sgd)");
   app.add_option("--lr", o.optimizer.learning_rate, "Learning rate (default: 0.05 for sgd, 0.001 for adamw)")
       ->check(CLI::PositiveNumber);
+  add_choice(app, "--lr-schedule", o.optimizer.rate.schedule, rate_names,
+             "How the learning rate falls over the steps (default constant)");
+  app.add_option("--warmup-steps", o.optimizer.rate.warmup, "Steps in which the learning rate rises to its full value")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000000));
   app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));

@@ -12,11 +12,6 @@ using torch::autograd::variable_list;
 
 const std::vector<std::int64_t> all_but_channel{0, 2, 3};
 
-/// Autograd's functions can only throw (catching.h).
-void finish(Handle handle) {
-  if (const auto done = handle.wait(); !done) throw std::runtime_error{done.error().message};
-}
-
 at::Tensor per_channel(const at::Tensor& values) { return values.view({1, -1, 1, 1}); }
 
 /// Count, means and sums of squared differences from them, per channel.
@@ -42,7 +37,7 @@ Moments moments_of_all(const at::Tensor& input, Comm& group, const std::string& 
   const at::Tensor own = at::cat({count, mean, squares});
   const std::int64_t ranks = group.group().size();
   const at::Tensor all = at::empty({ranks, own.numel()}, own.options());
-  finish(group.allgather_flat(all, own, label));
+  group.allgather_flat(all, own, label).wait_or_throw();
   Moments sum;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     const Moments next{all[rank][0].item<double>(), all[rank].narrow(0, 1, channels),
@@ -83,7 +78,7 @@ struct SynchronizedNorm : torch::autograd::Function<SynchronizedNorm> {
     const at::Tensor of_bias = gradients[0].sum(all_but_channel);
     const at::Tensor of_weight = (gradients[0] * normal).sum(all_but_channel);
     const at::Tensor sums = at::stack({of_bias, of_weight});
-    finish(group->allreduce(sums, context->saved_data["name"].toStringRef() + " backward"));
+    group->allreduce(sums, context->saved_data["name"].toStringRef() + " backward").wait_or_throw();
     const at::Tensor means = sums / context->saved_data["count"].toDouble();
     const at::Tensor of_input =
         per_channel(saved[2] * saved[1]) * (gradients[0] - per_channel(means[0]) - normal * per_channel(means[1]));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "rankscope/collectors/annotate.h"
@@ -94,6 +95,10 @@ Result<void> Handle::wait() {
   waited += std::chrono::steady_clock::now() - begun;
   if (!state_->error.empty()) return fail(ErrorKind::not_computable, state_->error);
   return {};
+}
+
+void Handle::wait_or_throw() {
+  if (const auto done = wait(); !done) throw std::runtime_error(done.error().message);
 }
 
 namespace {

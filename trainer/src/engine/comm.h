@@ -50,6 +50,8 @@ class Handle {
  public:
   /// Blocks until the operation has finished, within a span of kind wait.
   [[nodiscard]] Result<void> wait();
+  /// The same within functions of autograd, which can only throw (modes/catching.h).
+  void wait_or_throw();
   [[nodiscard]] bool valid() const { return state_ != nullptr; }
 
  private:

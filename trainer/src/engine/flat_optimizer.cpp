@@ -41,6 +41,11 @@ void FlatOptimizer::step_with_gradients(const std::vector<at::Tensor>& shards) {
   }
 }
 
+void FlatOptimizer::scale_rate(double factor) {
+  for (Shard& shard : shards_)
+    for (auto& group : shard.optimizer->param_groups()) group.options().set_lr(options_.learning_rate * factor);
+}
+
 std::vector<NamedTensor> FlatOptimizer::state(std::size_t index) const {
   const Shard& shard = shards_[index];
   std::vector<NamedTensor> named;

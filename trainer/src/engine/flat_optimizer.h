@@ -22,6 +22,9 @@ class FlatOptimizer {
   /// One update of each shard that has a gradient, which is gone then. `shards` are those it was made with.
   void step_with_gradients(const std::vector<at::Tensor>& shards);
 
+  /// Multiplies the learning rate of the options in the updates from now on.
+  void scale_rate(double factor);
+
   /// Updates of a shard so far.
   [[nodiscard]] std::int64_t steps(std::size_t shard) const { return shards_[shard].steps; }
   /// The state of a shard, in tensors as long as it: "momentum" of sgd, unless it has none; "exp_avg" and "exp_avg_sq"

@@ -79,7 +79,7 @@ class ModelWorker final : public Worker {
   void slow_down(double factor) override;
   Result<void> gradients(std::int64_t index, const StepDelays& delays) override;
   Result<std::vector<NamedTensor>> all_gradients() override;
-  Result<void> update() override;
+  Result<void> update(double rate) override;
   Result<TrainingState> state() override;
   Result<void> restore(const std::vector<at::Tensor>& values, std::int64_t steps) override;
   Totals take_totals() override { return std::exchange(totals_, {}); }
@@ -217,8 +217,12 @@ Result<std::vector<NamedTensor>> ModelWorker::all_gradients() {
   return all;
 }
 
-Result<void> ModelWorker::update() {
-  if (zero_ != nullptr) return zero_->update(*pacer_);
+Result<void> ModelWorker::update(double rate) {
+  if (zero_ != nullptr) {
+    zero_->owned().optimizer.scale_rate(rate);
+    return zero_->update(*pacer_);
+  }
+  optimizer_->scale_rate(rate);
   computation_->update([this] {
     annotate::Span span{Kind::optimizer, "optimizer"};
     pacer_->begin_optimizer();

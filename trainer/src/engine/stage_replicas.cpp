@@ -71,7 +71,8 @@ Result<std::vector<NamedTensor>> StageReplicas::gradients() const {
   return flat_->gathered(own, "gradients to dump");
 }
 
-void StageReplicas::update() {
+void StageReplicas::update(double rate) {
+  optimizer_->scale_rate(rate);
   if (!is_sharded()) optimizer_->step_with_gradients(parameters_);
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     Bucket& bucket = buckets_[i];

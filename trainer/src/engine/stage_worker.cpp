@@ -102,7 +102,7 @@ class StageWorker final : public Worker {
   void slow_down(double factor) override { pacer_.slow_down(factor); }
   Result<void> gradients(std::int64_t index, const StepDelays& delays) override;
   Result<std::vector<NamedTensor>> all_gradients() override;
-  Result<void> update() override;
+  Result<void> update(double rate) override;
   Result<TrainingState> state() override;
   Result<void> restore(const std::vector<at::Tensor>& values, std::int64_t steps) override;
   Totals take_totals() override { return run_->take_totals(); }
@@ -212,11 +212,11 @@ Result<void> StageWorker::gradients(std::int64_t, const StepDelays& delays) {
   return {};
 }
 
-Result<void> StageWorker::update() {
+Result<void> StageWorker::update(double rate) {
   {
     annotate::Span span{Kind::optimizer, "optimizer"};
     pacer_.begin();
-    for (auto& [stage, copies] : copies_) copies.update();
+    for (auto& [stage, copies] : copies_) copies.update(rate);
     pacer_.part_done(optimizer_time_);
   }
   for (auto& [stage, copies] : copies_) RS_TRY_VOID(copies.finish_update());

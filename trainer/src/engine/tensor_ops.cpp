@@ -1,6 +1,5 @@
 #include "engine/tensor_ops.h"
 
-#include <stdexcept>
 #include <utility>
 
 #include "engine/layers.h"
@@ -13,17 +12,13 @@ using torch::autograd::variable_list;
 
 constexpr std::int64_t sequence_dimension = 1;
 
-void wait_for(Handle& handle) {
-  if (const auto done = handle.wait(); !done) throw std::runtime_error(done.error().message);
-}
-
 /// A tensor that the group is still working on.
 struct Pending {
   at::Tensor tensor;
   Handle handle;
 
   at::Tensor take() {
-    wait_for(handle);
+    handle.wait_or_throw();
     return std::exchange(tensor, {});
   }
 };
@@ -130,7 +125,7 @@ struct SplitCrossEntropy : torch::autograd::Function<SplitCrossEntropy> {
     const OwnLabels own{labels, logits.size(1), loss->split.part()};
     const at::Tensor largest = logits.amax(1);
     Handle known = comm.allreduce_max(largest, loss->name + " largest logit");
-    wait_for(known);
+    known.wait_or_throw();
     at::Tensor softmax = (logits - largest.unsqueeze(1)).exp_();
     const at::Tensor sum = start_sum(softmax.sum(1), *loss, " sum of exp").take();
     at::Tensor own_target = logits.gather(1, own.column).squeeze(1).masked_fill_(own.is_own.logical_not(), 0);

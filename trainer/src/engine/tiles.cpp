@@ -1,7 +1,6 @@
 #include "engine/tiles.h"
 
 #include <array>
-#include <stdexcept>
 
 #include "engine/batch_norm.h"
 #include "engine/progress.h"
@@ -13,12 +12,6 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-/// Autograd's functions can only throw (catching.h).
-void finish(Handle& handle) {
-  if (!handle.valid()) return;
-  if (const auto done = handle.wait(); !done) throw std::runtime_error{done.error().message};
-}
 
 /// What one rank gives to and takes from its two neighbours along one direction; undefined where there is none.
 struct Borders {
@@ -40,7 +33,8 @@ void swap_borders(Comm& group, Neighbours of, const Borders& given, Borders& tak
   };
   start(0, of.before, given.before, taken.before);
   start(2, of.after, given.after, taken.after);
-  for (Handle& handle : pending) finish(handle);
+  for (Handle& handle : pending)
+    if (handle.valid()) handle.wait_or_throw();
 }
 
 std::vector<std::int64_t> with_extent(const at::Tensor& tensor, std::int64_t dimension, std::int64_t extent) {
@@ -105,8 +99,7 @@ struct MeanOfImage : torch::autograd::Function<MeanOfImage> {
     context->saved_data["rows"] = tile.size(row_dimension);
     context->saved_data["columns"] = tile.size(column_dimension);
     at::Tensor sum = tile.sum({row_dimension, column_dimension});
-    Handle handle = tiles->group().allreduce(sum, label + " forward");
-    finish(handle);
+    tiles->group().allreduce(sum, label + " forward").wait_or_throw();
     return sum.div_(tile.size(row_dimension) * tile.size(column_dimension) * tiles->group().group().size());
   }
 
@@ -119,8 +112,7 @@ struct MeanOfImage : torch::autograd::Function<MeanOfImage> {
     std::int64_t pixels = rows * columns;
     if (context->saved_data["on_tiles"].toBool()) {
       of_mean = of_mean.clone(at::MemoryFormat::Contiguous);
-      Handle handle = tiles->group().allreduce(of_mean, context->saved_data["label"].toStringRef() + " backward");
-      finish(handle);
+      tiles->group().allreduce(of_mean, context->saved_data["label"].toStringRef() + " backward").wait_or_throw();
       pixels *= tiles->group().group().size();
     }
     const at::Tensor of_pixel = (of_mean / pixels).unsqueeze(-1).unsqueeze(-1);

@@ -61,7 +61,7 @@ Result<void> Training::step(std::int64_t index) {
   RS_TRY_VOID(worker_.gradients(index, {.data = faults_.data_delay(index), .comm = faults_.comm_delay(index)}));
   const bool dumps = !options_.dump_gradients.empty();
   if (dumps) RS_TRY_VOID(dump_gradients(index));
-  RS_TRY_VOID(worker_.update());
+  RS_TRY_VOID(worker_.update(rate_factor(options_.optimizer.rate, index, plan_.steps)));
   if (dumps || (index + 1) % options_.log_every == 0 || index + 1 == plan_.steps) return report(index);
   return {};
 }

@@ -54,8 +54,8 @@ class Worker {
   /// others than rank 0 get is not specified.
   [[nodiscard]] virtual Result<std::vector<NamedTensor>> all_gradients() = 0;
 
-  /// Runs the optimizer and forgets the gradients.
-  [[nodiscard]] virtual Result<void> update() = 0;
+  /// Runs the optimizer, with its learning rate multiplied by `rate`, and forgets the gradients.
+  [[nodiscard]] virtual Result<void> update(double rate) = 0;
 
   /// What a checkpoint keeps, between two steps. All ranks call it.
   [[nodiscard]] virtual Result<TrainingState> state() = 0;

@@ -9,6 +9,7 @@
 
 #include "rankscope/core/result.h"
 #include "rankscope/trainer/fault.h"
+#include "rankscope/trainer/learning_rate.h"
 #include "rankscope/trainer/mesh.h"
 
 namespace rankscope::trainer {
@@ -44,6 +45,7 @@ struct OptimizerOptions {
   double learning_rate = 0;  ///< 0: 0.05 for sgd, 0.001 for adamw
   double momentum = 0.9;
   double weight_decay = 0;
+  RatePlan rate;
 };
 
 struct DdpOptions {
