@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(TrainPipelineRefuses, ItsOptionsInOtherModes) {
   const ProgramResult result = train("--parallel ddp --ranks 2 --schedule gpipe");
   EXPECT_EQ(result.status, 2);
-  EXPECT_THAT(result.err, HasSubstr("only for --parallel pp, not for ddp"));
+  EXPECT_THAT(result.err, HasSubstr("only for --parallel pp and 3d, not for ddp"));
 }
 
 }  // namespace
