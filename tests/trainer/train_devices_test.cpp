@@ -140,10 +140,10 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"--parallel mp --ranks 2", "--parallel mp runs on one rank, not on 2"},
         Bad{"--parallel dp --global-batch 9", "--global-batch 9 cannot be divided over 2 devices"},
         Bad{"--parallel ddp --devices 2", "--devices: only for --parallel dp, mp and ddp+mp, not for ddp"},
-        Bad{"--parallel dp --split 1,2", "--split: only for --parallel pp, mp and ddp+mp, not for dp"},
+        Bad{"--parallel dp --split 1,2", "--split: only for --parallel pp, 3d, mp and ddp+mp, not for dp"},
         Bad{"--parallel dp --unused-head", "--unused-head: not with --parallel dp"},
         Bad{"--parallel ddp+mp --find-unused", "not with --parallel ddp+mp"},
-        Bad{"--parallel mp --ddp-impl c10d", "only for --parallel ddp, ddp+mp and zero1 to zero3, not for mp"},
+        Bad{"--parallel mp --ddp-impl c10d", "only for --parallel ddp, ddp+mp, zero1 to zero3 and tile, not for mp"},
         Bad{"--parallel mp --fault comm:rank=0,ms=60", "one rank sends nothing to others"}));
 
 }  // namespace
