@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"--ranks 2 --global-batch 10", "a batch of 10 samples cannot be cut into 4 micro-batches; take 8 or 12"},
         Bad{"--ranks 2 --schedule nowhere.csv", "there is no such file, and no schedule of that name"},
         Bad{"--ranks 3 --fault data:rank=1,ms=5", "rank 1 loads no data"},
-        Bad{"--ranks 2 --accumulate 2", "pp accumulates over its micro-batches"}));
+        Bad{"--ranks 2 --accumulate 2", "a pipeline accumulates over its micro-batches"}));
 
 TEST(TrainPipelineRefuses, ItsOptionsInOtherModes) {
   const ProgramResult result = train("--parallel ddp --ranks 2 --schedule gpipe");

@@ -265,7 +265,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"tp+sp --ranks 4 --seq 10", "--seq 10 cannot be shared equally by 4 ranks; take 8 or 12"},
         Bad{"tp --ranks 4 --model mlp --hidden 10", "--hidden 10 cannot be shared equally by 4 ranks; take 8 or 12"},
         Bad{"tp --ranks 2 --model mlp --unused-head", "--unused-head: not with --parallel tp"},
-        Bad{"tp --ranks 2 --bucket-mb 1", "only for --parallel ddp and ddp+mp, not for tp"},
+        Bad{"tp --ranks 2 --bucket-mb 1", "only for --parallel ddp, ddp+mp, zero1 to zero3 and tile, not for tp"},
         Bad{"tp --ranks 2 --devices 2", "only for --parallel dp, mp and ddp+mp, not for tp"},
         Bad{"tp --ranks 1 --fault comm:rank=0,ms=5", "one rank sends nothing"}));
 
