@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(ResumeCase{"single", mlp + "--parallel single "}, ResumeCase{"ddp", mlp + "--ranks 2 "},
                       ResumeCase{"ddp_accumulating", mlp + "--ranks 2 --accumulate 2 "},
                       ResumeCase{"ddp_batch_norm", cnn + "--ranks 2 "}, ResumeCase{"dp", cnn + "--parallel dp "},
-                      ResumeCase{"mp", mlp + "--parallel mp "},
+                      ResumeCase{"mp", gpt + "--parallel mp "},
                       ResumeCase{"pp", gpt + "--parallel pp --ranks 2 --schedule zb-v "},
                       ResumeCase{"tp", gpt + "--parallel tp --ranks 2 "},
                       ResumeCase{"tp_sp", gpt + "--parallel tp+sp --ranks 2 "},
