@@ -166,7 +166,7 @@ Result<void> Checkpoints::after_step(std::int64_t done) {
   const auto saved = save(done);
   if (saved || done == plan_.plan.steps) return saved;
   if (plan_.everybody != nullptr && plan_.everybody->has_failed()) return saved;
-  log_error(format("{}; training goes on", saved.error().message));
+  if (plan_.place.rank == 0) log_error(format("{}; training goes on", saved.error().message));  // all have the same
   return {};
 }
 

@@ -95,7 +95,7 @@ Result<void> StageReplicas::finish_update() {
 
 void StageReplicas::add_to(TrainingState& state, const StateHolders& holders) const {
   if (is_sharded()) {
-    if (flat_) add_sharded(state, *stage_, flat_->layout(), comm_->group().position, shards_, *optimizer_);
+    if (flat_) add_sharded(state, *stage_, flat_->layout(), comm_->group().position, shards_, *optimizer_, holders.keeps_wholes);
   } else {
     add_whole(state, *stage_, *optimizer_, holders);
   }

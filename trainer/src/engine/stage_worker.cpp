@@ -253,7 +253,8 @@ Result<std::vector<NamedTensor>> StageWorker::all_gradients() {
 // What other pipelines have as well, and of layers that are not split what the other ranks of the tensor group have.
 StateHolders StageWorker::holders() const {
   const std::vector<int> copies = mesh_.data_group();
-  StateHolders holders{.of_parts = copies.size() > 1 ? copies : std::vector<int>{}};
+  StateHolders holders{.keeps_wholes = mesh_.position().tensor == 0,
+                       .of_parts = copies.size() > 1 ? copies : std::vector<int>{}};
   for (const int copy : copies) {
     const auto sharing = Mesh{mesh_.shape(), copy}.tensor_group();
     holders.of_wholes.insert(holders.of_wholes.end(), sharing.begin(), sharing.end());

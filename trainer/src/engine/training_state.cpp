@@ -66,13 +66,14 @@ void add_whole(TrainingState& state, const Model& model, const FlatOptimizer& op
 }
 
 void add_sharded(TrainingState& state, const Model& model, const FlatLayout& layout, int rank,
-                 const std::vector<at::Tensor>& shards, const FlatOptimizer& optimizer) {
+                 const std::vector<at::Tensor>& shards, const FlatOptimizer& optimizer, bool keeps_wholes) {
   for (const auto& [range, parameter, part] : owned_parameters(model, layout, rank)) {
+    const bool keeps = keeps_wholes || part.parts > 1;
     const auto add = [&, &own = range, &like = parameter.tensor](std::string name, const at::Tensor& shard) {
       state.push_back({.tensor = {std::move(name), element_type(shard.scalar_type()), like.sizes().vec()},
                        .range = {own.begin, own.end},
                        .values = piece(shard, own),
-                       .holder = StateHolder::this_rank});
+                       .holder = keeps ? StateHolder::this_rank : StateHolder::other_rank});
     };
     const std::string name = saved_name(parameter.name, part);
     add(name, shards[range.unit]);

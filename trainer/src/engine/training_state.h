@@ -33,6 +33,7 @@ using TrainingState = std::vector<StateTensor>;
 
 /// Who else holds the same parameters.
 struct StateHolders {
+  bool keeps_wholes = true;      ///< see add_sharded
   std::vector<int> of_parts{};   ///< of parameters that are split over the ranks of a tensor group; empty: this rank
   std::vector<int> of_wholes{};  ///< of those that are not; empty: all ranks
 };
@@ -40,9 +41,10 @@ struct StateHolders {
 /// Parameters of a model, each updated as a whole by `optimizer`, which has them in their order.
 void add_whole(TrainingState& state, const Model& model, const FlatOptimizer& optimizer, const StateHolders& holders);
 
-/// Parameters of which each rank owns flat shards, and the state of the optimizer of these shards.
+/// Parameters of which each rank owns flat shards, and the state of the optimizer of these shards. Of parameters that
+/// are not split the ranks of a tensor group own the same shards: `keeps_wholes` says which of them saves those.
 void add_sharded(TrainingState& state, const Model& model, const FlatLayout& layout, int rank,
-                 const std::vector<at::Tensor>& shards, const FlatOptimizer& optimizer);
+                 const std::vector<at::Tensor>& shards, const FlatOptimizer& optimizer, bool keeps_wholes = true);
 
 /// Floating-point buffers (BatchNorm statistics); rank 0's are those that are kept.
 void add_buffers(TrainingState& state, const Model& model, bool is_keeper);
