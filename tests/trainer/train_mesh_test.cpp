@@ -27,12 +27,14 @@ TEST_P(TrainMeshParity, HasTheGradientsAndLossesOfOneProcess) {
             tolerance);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Gpt, TrainMeshParity,
-    ::testing::Values("--ranks 1", "--ranks 2 --dp 2", "--ranks 2 --tp 2", "--ranks 2 --pp 2", "--ranks 2 --dp 2 --zero1",
-                      "--ranks 4 --dp 2 --pp 2", "--ranks 4 --tp 2 --pp 2 --sequence-parallel",
-                      "--ranks 4 --dp 2 --tp 2 --zero1", "--ranks 4 --dp 2 --pp 2 --schedule zb-h1 --zero1",
-                      "--ranks 8 --dp 2 --tp 2 --pp 2", "--ranks 8 --dp 2 --tp 2 --pp 2 --zero1 --sequence-parallel"));
+INSTANTIATE_TEST_SUITE_P(Gpt, TrainMeshParity,
+                         ::testing::Values("--ranks 1", "--ranks 2 --dp 2", "--ranks 2 --tp 2", "--ranks 2 --pp 2",
+                                           "--ranks 2 --dp 2 --zero1", "--ranks 4 --dp 2 --pp 2",
+                                           "--ranks 4 --tp 2 --pp 2 --sequence-parallel",
+                                           "--ranks 4 --dp 2 --tp 2 --zero1",
+                                           "--ranks 4 --dp 2 --pp 2 --schedule zb-h1 --zero1",
+                                           "--ranks 8 --dp 2 --tp 2 --pp 2",
+                                           "--ranks 8 --dp 2 --tp 2 --pp 2 --zero1 --sequence-parallel"));
 
 TEST(TrainMesh, AdamInShardsIsAdam) {
   const std::string adam = gpt + "--optimizer adamw --lr 0.01 ";
@@ -71,7 +73,8 @@ TEST(TrainMesh, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal("--ranks 4 --dp 2 --tp 2 --pp 2"), HasSubstr("makes 8 ranks, but there are 4"));
   EXPECT_THAT(refusal("--ranks 6 --tp 3 --heads 4"), HasSubstr("--heads 4 cannot be shared equally by 3 ranks"));
   EXPECT_THAT(refusal("--ranks 4 --tp 2 --pp 2 --accumulate 2"), HasSubstr("--micro-batches"));
-  EXPECT_THAT(train("--parallel 3d --steps 1 --ranks 4 --tp 2 --pp 2 --model resnet18").err, HasSubstr("cannot be split"));
+  EXPECT_THAT(train("--parallel 3d --steps 1 --ranks 4 --tp 2 --pp 2 --model resnet18").err,
+              HasSubstr("cannot be split"));
   EXPECT_THAT(train("--parallel ddp --ranks 2 --tp 2").err, HasSubstr("only for --parallel 3d"));
 }
 

@@ -56,7 +56,8 @@ void PrintTo(const ResumeCase& c, std::ostream* out) { *out << c.name; }
 class TrainResume : public ::testing::TestWithParam<ResumeCase> {};
 
 TEST_P(TrainResume, IsEqualToTheLastBitAfterAKillAtAnyStep) {
-  const auto whole = gradients_of(GetParam().options + with_steps(steps));
+  const ScratchFolder folder;
+  const auto whole = gradients_of(GetParam().options + with_steps(steps) + "--checkpoints " + folder.path("saved"));
   for (const int kill_step : {3, 4, 6}) {
     const Resumed resumed = killed_and_resumed(GetParam().options, GetParam().options, kill_step);
     EXPECT_EQ(resumed.first, static_cast<std::size_t>(kill_step / 2 * 2)) << "the latest even step";
@@ -67,6 +68,7 @@ TEST_P(TrainResume, IsEqualToTheLastBitAfterAKillAtAnyStep) {
 INSTANTIATE_TEST_SUITE_P(
     Modes, TrainResume,
     ::testing::Values(ResumeCase{"single", mlp + "--parallel single "}, ResumeCase{"ddp", mlp + "--ranks 2 "},
+                      ResumeCase{"ddp_4_ranks", gpt + "--ranks 4 "},
                       ResumeCase{"ddp_accumulating", mlp + "--ranks 2 --accumulate 2 "},
                       ResumeCase{"ddp_batch_norm", cnn + "--ranks 2 "}, ResumeCase{"dp", cnn + "--parallel dp "},
                       ResumeCase{"mp", gpt + "--parallel mp "},
@@ -97,14 +99,16 @@ TEST_P(TrainReshard, GoesOnWithAnotherNumberOfRanks) {
   EXPECT_LE(largest_difference(resumed.gradients, tail(whole, resumed.first)), 1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Modes, TrainReshard,
-    ::testing::Values(ReshardCase{"ddp_2_to_4", mlp + "--ranks 2 ", mlp + "--ranks 4 "},
-                      ReshardCase{"ddp_4_to_1", mlp + "--ranks 4 ", mlp + "--ranks 1 "},
-                      ReshardCase{"zero1_4_to_2", mlp + "--parallel zero1 --ranks 4 ", mlp + "--parallel zero1 --ranks 2 "},
-                      ReshardCase{"zero2_2_to_4", mlp + "--parallel zero2 --ranks 2 ", mlp + "--parallel zero2 --ranks 4 "},
-                      ReshardCase{"zero2_to_ddp", mlp + "--parallel zero2 --ranks 4 ", mlp + "--ranks 2 "}),
-    [](const auto& c) { return c.param.name; });
+INSTANTIATE_TEST_SUITE_P(Modes, TrainReshard,
+                         ::testing::Values(ReshardCase{"ddp_2_to_4", mlp + "--ranks 2 ", mlp + "--ranks 4 "},
+                                           ReshardCase{"ddp_4_to_1", mlp + "--ranks 4 ", mlp + "--ranks 1 "},
+                                           ReshardCase{"zero1_4_to_2", mlp + "--parallel zero1 --ranks 4 ",
+                                                       mlp + "--parallel zero1 --ranks 2 "},
+                                           ReshardCase{"zero2_2_to_4", mlp + "--parallel zero2 --ranks 2 ",
+                                                       mlp + "--parallel zero2 --ranks 4 "},
+                                           ReshardCase{"zero2_to_ddp", mlp + "--parallel zero2 --ranks 4 ",
+                                                       mlp + "--ranks 2 "}),
+                         [](const auto& c) { return c.param.name; });
 
 TEST(TrainRestart, ALostRankCostsOnlyWhatWasNotSaved) {
   const ScratchFolder folder;
@@ -119,9 +123,21 @@ TEST(TrainRestart, ALostRankCostsOnlyWhatWasNotSaved) {
 }
 
 TEST(TrainRestart, HappensNoMoreOftenThanAsked) {
-  const ProgramResult result = train(mlp + "--ranks 2 --restarts 0 --steps 4 --fault exit:rank=1,step=2");
-  EXPECT_EQ(result.status, 3);
-  EXPECT_EQ(result.err.find("again"), std::string::npos);
+  const ProgramResult result = train(mlp + "--ranks 2 --restarts 2 --steps 4 --dump-gradients /nowhere/gradients");
+  EXPECT_NE(result.status, 0);
+  EXPECT_THAT(result.err, HasSubstr("starting all ranks again (2 of 2)"));
+  EXPECT_EQ(result.err.find("3 of"), std::string::npos);
+  EXPECT_EQ(train(mlp + "--ranks 2 --steps 4 --fault exit:rank=1,step=2").err.find("again"), std::string::npos);
+}
+
+TEST(TrainRestart, DoesNotTakeWhatAnotherRunHasSaved) {
+  const ScratchFolder folder;
+  const std::string saving = mlp + "--ranks 2 --steps 4 --checkpoints " + folder.path("saved");
+  ASSERT_EQ(train(saving).status, 0);
+  const ProgramResult again = train(saving + " --restarts 1");
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.err, HasSubstr("holds the checkpoint of step 4 already"));
+  EXPECT_THAT(train(saving + " --resume").err, HasSubstr("4 steps are done already"));
 }
 
 struct BadResume {

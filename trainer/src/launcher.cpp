@@ -88,10 +88,17 @@ void catch_signals() {
 
 std::vector<std::string> environment_of(const LaunchOptions& options, int local_rank, const Store* store,
                                         int restarts) {
-  constexpr std::array<std::string_view, 11> replaced{
-      "RANK=",        "WORLD_SIZE=",  "LOCAL_RANK=",         "LOCAL_WORLD_SIZE=",   "GROUP_RANK=",
-      "MASTER_ADDR=", "MASTER_PORT=", "RANKSCOPE_STORE_FD=", "RANKSCOPE_LAUNCHER=", "TORCHELASTIC_USE_AGENT_STORE=",
-      "RANKSCOPE_RESTART_COUNT="};
+  constexpr std::array<std::string_view, 11> replaced{"RANK=",
+                                                      "WORLD_SIZE=",
+                                                      "LOCAL_RANK=",
+                                                      "LOCAL_WORLD_SIZE=",
+                                                      "GROUP_RANK=",
+                                                      "MASTER_ADDR=",
+                                                      "MASTER_PORT=",
+                                                      "RANKSCOPE_STORE_FD=",
+                                                      "RANKSCOPE_LAUNCHER=",
+                                                      "TORCHELASTIC_USE_AGENT_STORE=",
+                                                      "RANKSCOPE_RESTART_COUNT="};
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view variable = *entry;

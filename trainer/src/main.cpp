@@ -34,7 +34,17 @@ TrainOptions after_restarts(TrainOptions options, int restarts) {
 }
 
 Result<int> run_mode(const TrainOptions& given, const Placement& place) {
+  if (given.launch.restarts > 0 && place.source != "rankscope") {
+    return fail(ErrorKind::usage,
+                format("--restarts: {} has started the ranks and would have to start them again", place.source));
+  }
   const TrainOptions options = after_restarts(given, place.restarts);
+  if (place.restarts > 0) {
+    log_progress(format("started again (restart {}): {}; faults of kind exit and kill do not act any more",
+                        place.restarts,
+                        options.checkpoints.folder.empty() ? "from step 0, since there is no --checkpoints"
+                                                           : "from the latest checkpoint"));
+  }
   if (options.launch.ranks > 0 && options.launch.ranks * options.launch.nodes != place.world_size) {
     return fail(ErrorKind::usage, format("--ranks {} does not fit the {} ranks that {} has started",
                                          options.launch.ranks, place.world_size, place.source));

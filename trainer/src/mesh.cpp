@@ -49,10 +49,9 @@ Result<MeshShape> mesh_shape(const MeshShape& given, int ranks) {
     product = ranks;
   }
   if (product == ranks) return shape;
-  return fail(ErrorKind::usage,
-              format("--dp {} x --tp {} x --pp {} makes {}, but there {}", shape.data, shape.tensor, shape.pipeline,
-                     counted(static_cast<std::uint64_t>(product), "rank"),
-                     ranks == 1 ? "is 1" : format("are {}", ranks)));
+  return fail(ErrorKind::usage, format("--dp {} x --tp {} x --pp {} makes {}, but there {}", shape.data, shape.tensor,
+                                       shape.pipeline, counted(static_cast<std::uint64_t>(product), "rank"),
+                                       ranks == 1 ? "is 1" : format("are {}", ranks)));
 }
 
 }  // namespace rankscope::trainer

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "option_checks.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
@@ -130,9 +131,10 @@ void add_parallel_options(CLI::App& app, TrainOptions& o, const std::string& mod
 
 void add_pipeline_options(CLI::App& app, TrainOptions& o) {
   PipelineOptions& pipeline = o.pipeline;
-  app.add_option("--schedule", pipeline.schedule,
-                 "Order of the work of --parallel pp and 3d: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
-                 "or a CSV file with a line of actions such as 0F0,0B0 per rank");
+  app.add_option(
+      "--schedule", pipeline.schedule,
+      "Order of the work of --parallel pp and 3d: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
+      "or a CSV file with a line of actions such as 0F0,0B0 per rank");
   app.add_option("--micro-batches", pipeline.micro_batches,
                  "Parts that pp cuts the batch into (default: two per rank, or what the CSV file has)")
       ->check(CLI::Range(1, 4096));
@@ -159,9 +161,12 @@ void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--checkpoints", checkpoints.folder,
                  "Folder for checkpoints, the same for all machines; one is saved at the end of the run");
   app.add_option("--save-every", checkpoints.every, "Also save every N steps")->check(CLI::Range(1, 1000000000));
-  app.add_option("--keep", checkpoints.keep, "Checkpoints that stay")->capture_default_str()->check(CLI::Range(1, 1000));
-  app.add_flag("--resume", [&checkpoints](std::int64_t) { checkpoints.resume = Resume::yes; },
-               "Go on from the latest checkpoint, also with another number of ranks in ddp and zero1 to zero3");
+  app.add_option("--keep", checkpoints.keep, "Checkpoints that stay")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_flag(
+      "--resume", [&checkpoints](std::int64_t) { checkpoints.resume = Resume::yes; },
+      "Go on from the latest checkpoint, also with another number of ranks in ddp and zero1 to zero3");
   app.add_option("--restarts", o.launch.restarts,
                  "Times that all ranks start again after one was lost, from the latest checkpoint if there is one")
       ->capture_default_str()
@@ -175,8 +180,9 @@ void add_mesh_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--tp", mesh.shape.tensor, "Ranks that share each layer in 3d (default 1)")
       ->check(CLI::Range(1, 65536));
   app.add_option("--pp", mesh.shape.pipeline, "Ranks of a pipeline in 3d (default 1)")->check(CLI::Range(1, 65536));
-  app.add_flag("--sequence-parallel", [&mesh](std::int64_t) { mesh.sequence = SequenceParallel::yes; },
-               "In 3d, ranks that share layers share the sequence between them, too (as tp+sp)");
+  app.add_flag(
+      "--sequence-parallel", [&mesh](std::int64_t) { mesh.sequence = SequenceParallel::yes; },
+      "In 3d, ranks that share layers share the sequence between them, too (as tp+sp)");
   app.add_flag("--zero1", mesh.zero1, "In 3d, each copy keeps a shard of the optimizer's state (as zero1)");
 }
 
@@ -218,103 +224,6 @@ Result<PaceOptions> parse_pace(const std::string& text, bool given) {
   return PaceOptions{PaceMode::fixed, given, value};
 }
 
-/// "resnet18, resnet50".
-std::string convolutional_models() {
-  std::string list;
-  for (const auto& [name, kind] : model_names)
-    if (is_convolutional(kind)) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
-
-bool has_devices(const std::string& mode) { return mode == "dp" || mode == "mp" || mode == "ddp+mp"; }
-bool spreads_layers(const std::string& mode) { return is_pipeline(mode) || mode == "mp" || mode == "ddp+mp"; }
-
-/// Modes in which ranks average gradients; single takes the same options, to be compared with them.
-bool synchronizes(const std::string& mode) {
-  return mode == "ddp" || mode == "ddp+mp" || mode == "tile" || mode == "single" || zero_stage(mode) != ZeroStage::none;
-}
-
-// Nothing that was asked for is left undone in silence.
-Result<void> check_for_mode(const TrainOptions& o) {
-  const auto only = [&](const char* option, const char* modes) {
-    return fail(ErrorKind::usage, format("{}: only for --parallel {}, not for {}", option, modes, o.mode));
-  };
-  PipelineOptions left = o.pipeline;
-  left.split.clear();
-  if (!is_pipeline(o.mode) && left != PipelineOptions{})
-    return only("--schedule, --micro-batches, --chunks and --write-schedule", "pp and 3d");
-  if (o.mode != "3d" && o.mesh != MeshOptions{}) {
-    return only("--dp, --tp, --pp, --sequence-parallel and --zero1", "3d");
-  }
-  if (!spreads_layers(o.mode) && !o.pipeline.split.empty()) return only("--split", "pp, 3d, mp and ddp+mp");
-  if (!has_devices(o.mode) && o.devices != 0) return only("--devices", "dp, mp and ddp+mp");
-  if (is_pipeline(o.mode) && o.accumulate != 1) {
-    return fail(ErrorKind::usage, "--accumulate: a pipeline accumulates over its micro-batches; give --micro-batches");
-  }
-  const bool whole = !has_devices(o.mode) && !is_pipeline(o.mode) && !is_tensor_parallel(o.mode);
-  if (!whole && o.model.unused_head) {
-    return fail(ErrorKind::usage, format("--unused-head: not with --parallel {}", o.mode));
-  }
-  DdpOptions buckets = o.ddp;
-  if (o.mode == "3d") buckets.bucket_mb = 0;
-  if (!synchronizes(o.mode) && buckets != DdpOptions{})
-    return only("--ddp-impl, --bucket-mb, --find-unused and --no-broadcast-buffers", "ddp, ddp+mp, zero1 to zero3 and tile");
-  if (o.mode != "tile" && o.tile != TileOptions{}) return only("--tiles and --halo", "tile");
-  if (o.mode == "tile" && !is_convolutional(o.model.kind)) {
-    return fail(ErrorKind::usage, format("--parallel tile cuts images: it needs a model of convolutions ({}), not {}",
-                                         convolutional_models(), name_of(o.model.kind)));
-  }
-  if (o.sync_batch_norm && !synchronizes(o.mode)) return only("--sync-bn", "ddp, ddp+mp, zero1 to zero3 and tile");
-  if (o.sync_batch_norm && !is_convolutional(o.model.kind)) {
-    return fail(ErrorKind::usage, format("--sync-bn: {} has no batch normalization; {} have", name_of(o.model.kind),
-                                         convolutional_models()));
-  }
-  const bool own_only = o.mode == "ddp+mp" || zero_stage(o.mode) != ZeroStage::none;
-  if (own_only && (o.ddp.find_unused || o.ddp.implementation != DdpImplementation::own)) {
-    return fail(ErrorKind::usage, format("--find-unused and --ddp-impl c10d: not with --parallel {}", o.mode));
-  }
-  if (zero_stage(o.mode) == ZeroStage::parameters && o.ddp.bucket_mb > 0) {
-    return fail(ErrorKind::usage, "--bucket-mb: not with --parallel zero3, which reduces block by block");
-  }
-  return {};
-}
-
-Result<void> check_checkpoints(const TrainOptions& o) {
-  const CheckpointOptions& checkpoints = o.checkpoints;
-  if (checkpoints.folder.empty() && (checkpoints.every > 0 || checkpoints.resume != Resume::no)) {
-    return fail(ErrorKind::usage, "--save-every and --resume need --checkpoints FOLDER");
-  }
-  if (!checkpoints.folder.empty() && o.model.unused_head) {
-    return fail(ErrorKind::usage, "--checkpoints: not with --unused-head, whose parameters are not updated in each step");
-  }
-  if (!checkpoints.folder.empty() && !o.ddp.broadcast_buffers) {
-    return fail(ErrorKind::usage, "--checkpoints: not with --no-broadcast-buffers, since one set of buffers is saved");
-  }
-  if (o.launch.restarts > 0 && o.launch.nodes > 1) {
-    return fail(ErrorKind::usage, "--restarts: for one machine; with several let the job's scheduler or torchrun restart");
-  }
-  return {};
-}
-
-// What one option alone cannot tell.
-Result<void> check_together(const TrainOptions& o) {
-  if (o.launch.node_rank >= o.launch.nodes) {
-    return fail(ErrorKind::usage,
-                format("--node-rank {} must be below --nnodes {}", o.launch.node_rank, o.launch.nodes));
-  }
-  if (o.launch.nodes > 1 && o.launch.master_port == 0) {
-    return fail(ErrorKind::usage, "--nnodes needs --master-addr and --master-port, the same on every machine");
-  }
-  if (o.model.kind == ModelKind::gpt && !o.data.folder.empty()) {
-    return fail(ErrorKind::usage, "--model gpt trains on generated tokens; --data holds images for the other models");
-  }
-  if (o.model.kind == ModelKind::gpt && o.model.unused_head) {
-    return fail(ErrorKind::usage, "--unused-head is for --model mlp");
-  }
-  RS_TRY_VOID(check_checkpoints(o));
-  return check_for_mode(o);
-}
-
 Result<void> read_raw(TrainOptions& options, const Raw& raw, bool pace_given) {
   RS_TRY(options.pace, parse_pace(raw.pace, pace_given));
   options.timeout = std::chrono::seconds{static_cast<std::int64_t>(raw.timeout)};
@@ -336,6 +245,13 @@ std::string options_text(CLI::App& app) {
 }
 
 }  // namespace
+
+std::string convolutional_models() {
+  std::string list;
+  for (const auto& [name, kind] : model_names)
+    if (is_convolutional(kind)) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
 
 Result<CommandLine> parse_command_line(int argc, const char* const* argv, const std::string& modes) {
   CommandLine line;

@@ -19,6 +19,17 @@ struct Sharing {
   int shares() const { return loaders * devices; }
 };
 
+/// Refuses what the mesh has no use for.
+Result<void> check_mesh(const TrainOptions& options, const MeshShape& shape) {
+  if (shape.data == 1 && (options.mesh.zero1 || options.ddp.bucket_mb > 0)) {
+    return fail(ErrorKind::usage, "--zero1 and --bucket-mb: need copies of the model; give --dp above 1");
+  }
+  if (shape.tensor == 1 && options.mesh.sequence == SequenceParallel::yes) {
+    return fail(ErrorKind::usage, "--sequence-parallel: needs ranks that share layers; give --tp above 1");
+  }
+  return {};
+}
+
 Sharing sharing_of(const TrainOptions& options, const Placement& place, const std::optional<Mesh>& mesh) {
   const bool together = options.mode == "pp" || options.mode == "tile" || is_tensor_parallel(options.mode);
   if (together) return {1, 0};
@@ -95,6 +106,7 @@ Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, st
   if (options.mode == "3d") {
     RS_TRY(const MeshShape shape, mesh_shape(options.mesh.shape, place.world_size));
     mesh.emplace(shape, place.rank);
+    RS_TRY_VOID(check_mesh(options, shape));
     if (shape.tensor > 1) RS_TRY_VOID(check_split(options.model, shape.tensor, options.mesh.sequence));
   }
   const Sharing sharing = sharing_of(options, place, mesh);

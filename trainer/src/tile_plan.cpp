@@ -53,9 +53,10 @@ Result<void> check_tiling(const TiledLayer& layer) {
                           window.stride, window.padding));
   }
   if (layer.extent % (layer.tiles * window.stride) != 0) {
-    return refused(format("its input has {}, which are not a multiple of {} tiles x stride {}; use fewer tiles or "
-                          "another image size",
-                          format("{} {}", layer.extent, layer.direction), layer.tiles, window.stride));
+    return refused(
+        format("its input has {}, which are not a multiple of {} tiles x stride {}; use fewer tiles or "
+               "another image size",
+               format("{} {}", layer.extent, layer.direction), layer.tiles, window.stride));
   }
   const Halo halo = halo_of(window);
   const std::int64_t tile = layer.extent / layer.tiles;

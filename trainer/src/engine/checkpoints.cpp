@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
@@ -14,9 +15,14 @@ namespace rankscope::trainer {
 namespace {
 
 /// What makes tensors of the same names mean something else.
-NamedOptions model_options(const TrainOptions& options) {
+NamedOptions model_options(const WorkerPlan& plan) {
+  const TrainOptions& options = plan.options;
+  const std::int64_t batch = plan.plan.batch.global / options.accumulate;
   NamedOptions named{{"kind", name_of(options.model.kind)},
-                     {"scale", options.model.scale == Scale::tiny ? "tiny" : "full"}};
+                     {"scale", options.model.scale == Scale::tiny ? "tiny" : "full"},
+                     {"data", plan.source.name()},
+                     {"samples", std::to_string(plan.source.samples())},
+                     {"samples_of_an_epoch", std::to_string(plan.plan.loading.batches_per_epoch() * batch)}};
   if (options.model.kind == ModelKind::gpt) named["heads"] = std::to_string(gpt_size(options.model).heads);
   return named;
 }
@@ -53,7 +59,7 @@ TrainingFacts facts_of(const WorkerPlan& plan, std::int64_t done) {
           .sizes = sizes_of(plan),
           .seed = plan.options.seed,
           .global_batch = plan.plan.batch.global,
-          .model = model_options(plan.options),
+          .model = model_options(plan),
           .optimizer = optimizer_name(plan.options.optimizer),
           .optimizer_steps = done,
           .cursor = {.epoch = batches / per_epoch, .samples = batches % per_epoch * samples_of_batch}};
@@ -108,8 +114,8 @@ std::vector<TensorSlice> slices_of(const TrainingState& state, const Placement& 
     const StateTensor& tensor = **found;
     const at::Tensor flat = tensor.values.detach().contiguous().flatten();
     kept.push_back(flat.narrow(0, range.range.begin - tensor.range.begin, range.range.count()));
-    slices.push_back({tensor.tensor, range.range,
-                      {static_cast<const std::byte*>(kept.back().data_ptr()), kept.back().nbytes()}});
+    slices.push_back(
+        {tensor.tensor, range.range, {static_cast<const std::byte*>(kept.back().data_ptr()), kept.back().nbytes()}});
   }
   return slices;
 }
@@ -126,6 +132,16 @@ Result<std::vector<at::Tensor>> read_all(Checkpoint& checkpoint, const TrainingS
   return values;
 }
 
+// Better now than behind the last step.
+Result<void> make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return {};
+  return fail(ErrorKind::cannot_write,
+              format("--checkpoints {}: cannot be made: {}; give a folder that all ranks can write to", folder,
+                     error.message()));
+}
+
 }  // namespace
 
 bool Checkpoints::is_due(std::int64_t done) const {
@@ -136,28 +152,51 @@ bool Checkpoints::is_due(std::int64_t done) const {
 
 Result<std::int64_t> Checkpoints::resume() {
   const CheckpointOptions& options = plan_.options.checkpoints;
-  if (options.resume == Resume::no) return 0;
-  if (options.resume == Resume::if_saved && saved_steps(options.folder).empty()) {
-    log_progress(format("{}: nothing is saved there yet, so training begins with step 0", options.folder));
-    return 0;
+  if (options.folder.empty()) return 0;
+  RS_TRY_VOID(make_folder(options.folder));
+  const std::vector<std::int64_t> steps = saved_steps(options.folder);
+  if (options.resume == Resume::no && !steps.empty()) {
+    return fail(ErrorKind::usage,
+                format("--checkpoints {}: holds the checkpoint of step {} already; give --resume to go "
+                       "on from it, or another folder",
+                       options.folder, steps.back()));
   }
-  RS_TRY(auto checkpoint, Checkpoint::open(options.folder));
+  if (options.resume == Resume::if_saved && steps.empty()) {
+    log_progress(format("{}: nothing is saved there yet, so training begins with step 0", options.folder));
+  }
+  if (options.resume == Resume::no || (options.resume == Resume::if_saved && steps.empty())) return 0;
+  // A crash right behind the first checkpoint leaves it without `latest`.
+  std::error_code ignored;
+  const bool is_named = std::filesystem::exists(std::filesystem::path{options.folder} / "latest", ignored);
+  const auto step = is_named || steps.empty() ? std::nullopt : std::optional{steps.back()};
+  RS_TRY(auto checkpoint, Checkpoint::open(options.folder, step));
   const TrainingFacts& facts = checkpoint.manifest().facts;
   RS_TRY(const TrainingState state, worker_.state());
   std::vector<TensorInfo> tensors;
   for (const StateTensor& tensor : state) tensors.push_back(tensor.tensor);
-  RS_TRY_VOID(check_fits(checkpoint, model_options(plan_.options), optimizer_name(plan_.options.optimizer), tensors));
+  RS_TRY_VOID(check_fits(checkpoint, model_options(plan_), optimizer_name(plan_.options.optimizer), tensors));
   if (facts.global_batch != plan_.plan.batch.global || facts.seed != plan_.options.seed) {
     return fail(ErrorKind::usage,
                 format("{}: saved with --global-batch {} and --seed {}, so the samples that follow would not be the "
                        "same; give both again",
                        checkpoint.path(), facts.global_batch, facts.seed));
   }
+  if (facts_of(plan_, facts.step).cursor != facts.cursor) {
+    return fail(
+        ErrorKind::usage,
+        format("{}: with these --ranks and --accumulate the samples that follow would not be the same; take those "
+               "that it was saved with ({})",
+               checkpoint.path(), counted(static_cast<std::uint64_t>(facts.world_size), "rank")));
+  }
+  if (options.resume == Resume::yes && facts.step >= plan_.plan.steps) {
+    return fail(ErrorKind::usage, format("{}: {} are done already; give --steps above that", checkpoint.path(),
+                                         counted(static_cast<std::uint64_t>(facts.step), "step")));
+  }
   RS_TRY(const auto values, read_all(checkpoint, state));
   RS_TRY_VOID(worker_.restore(values, facts.optimizer_steps));
   note("resumed_at_step", std::to_string(facts.step));
-  log_progress(format("resumed after {} from {}", counted(static_cast<std::uint64_t>(facts.step), "step"),
-                      checkpoint.path()));
+  log_progress(
+      format("resumed after {} from {}", counted(static_cast<std::uint64_t>(facts.step), "step"), checkpoint.path()));
   return facts.step;
 }
 
@@ -176,10 +215,11 @@ Result<void> Checkpoints::save(std::int64_t done) {
   std::vector<at::Tensor> kept;
   const auto slices = slices_of(state, plan_.place, kept);
   SavingRank rank{.rank = plan_.place.rank, .world = plan_.place.world_size};
-  if (plan_.everybody != nullptr) rank.exchange = [this](const std::string& mine) { return exchange(*plan_.everybody, mine); };
-  RS_TRY(const SavedCheckpoint saved, save_checkpoint({.folder = plan_.options.checkpoints.folder,
-                                                       .keep = plan_.options.checkpoints.keep},
-                                                      rank, facts_of(plan_, done), slices));
+  if (plan_.everybody != nullptr)
+    rank.exchange = [this](const std::string& mine) { return exchange(*plan_.everybody, mine); };
+  RS_TRY(const SavedCheckpoint saved,
+         save_checkpoint({.folder = plan_.options.checkpoints.folder, .keep = plan_.options.checkpoints.keep}, rank,
+                         facts_of(plan_, done), slices));
   if (!saved.warning.empty()) log_error(saved.warning);
   log_progress(format("saved {} ({:.1f} MB)", saved.folder.string(), static_cast<double>(saved.bytes) / 1e6));
   return {};

@@ -7,8 +7,8 @@ namespace rankscope::trainer {
 namespace nn = torch::nn;
 
 Conv2d make_conv(const ConvShape& s) {
-  Conv2d conv{nn::Conv2dOptions(s.in, s.out, s.kernel).stride(s.stride).padding(s.kernel / 2).groups(s.groups).bias(
-      false)};
+  Conv2d conv{
+      nn::Conv2dOptions(s.in, s.out, s.kernel).stride(s.stride).padding(s.kernel / 2).groups(s.groups).bias(false)};
   nn::init::kaiming_normal_(conv->weight, 0, torch::kFanOut, torch::kReLU);
   return conv;
 }

@@ -15,7 +15,9 @@ namespace rankscope::trainer {
 struct Extent {
   std::int64_t rows;
   std::int64_t columns;
-  [[nodiscard]] Extent after(std::int64_t stride) const { return {(rows - 1) / stride + 1, (columns - 1) / stride + 1}; }
+  [[nodiscard]] Extent after(std::int64_t stride) const {
+    return {(rows - 1) / stride + 1, (columns - 1) / stride + 1};
+  }
 };
 
 /// Odd kernels, padded so that an image keeps its size but for the stride.

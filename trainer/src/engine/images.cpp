@@ -74,9 +74,8 @@ std::shared_ptr<Model> build_resnet(const ModelOptions& options, const SampleSha
     for (int index = 0; index < plan.blocks[stage]; ++index) {
       const std::int64_t stride = stage > 0 && index == 0 ? 2 : 1;
       const std::vector<ConvShape> convs =
-          plan.bottleneck
-              ? std::vector<ConvShape>{{channels, width, 1}, {width, width, 3, stride}, {width, out, 1}}
-              : std::vector<ConvShape>{{channels, width, 3, stride}, {width, out}};
+          plan.bottleneck ? std::vector<ConvShape>{{channels, width, 1}, {width, width, 3, stride}, {width, out, 1}}
+                          : std::vector<ConvShape>{{channels, width, 3, stride}, {width, out}};
       model->add(format("stage{}_{}", stage, index), std::make_shared<Residual>(convs, extent));
       extent = extent.after(stride);
       channels = out;

@@ -66,8 +66,7 @@ struct CutConvolution : torch::autograd::Function<CutConvolution> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto saved = context->get_saved_variables();
     const auto part = [gradient = gradients[0], input = saved[0], weight = saved[1],
-                       stride = context->saved_data["stride"].toInt(),
-                       padding = context->saved_data["padding"].toInt(),
+                       stride = context->saved_data["stride"].toInt(), padding = context->saved_data["padding"].toInt(),
                        groups = context->saved_data["groups"].toInt()](bool of_input) {
       const auto both =
           at::convolution_backward(gradient, input, weight, at::OptionalIntArrayRef{}, {stride, stride},

@@ -32,7 +32,10 @@ bool broadcasts_buffers(const TrainOptions& options, const ModelSharing& sharing
 
 Result<std::unique_ptr<GradientSync>> make_sync_of(const TrainOptions& options, const ModelSharing& sharing,
                                                    const Model& model) {
-  const SyncOptions sync{caps_of(options), options.ddp.find_unused, broadcasts_buffers(options, sharing)};
+  const SyncOptions sync{.caps = caps_of(options),
+                         .find_unused = options.ddp.find_unused,
+                         .broadcast_buffers = broadcasts_buffers(options, sharing),
+                         .keep_order = !options.checkpoints.folder.empty()};
   switch (options.ddp.implementation) {
     case DdpImplementation::own:
       return make_own_sync(model, *sharing.replicas, sync);
@@ -104,8 +107,8 @@ class ModelWorker final : public Worker {
   ZeroSync* zero_ = nullptr;  // sync_, of the other stages
   double pace_ms_ = 0;
   std::optional<Pacer> pacer_;
-  std::unique_ptr<Computation> computation_;
   std::unique_ptr<GradientSync> sync_;
+  std::unique_ptr<Computation> computation_;  // may use sync_
   Totals totals_;
   SampleFeed feed_;
 };
@@ -149,7 +152,9 @@ Result<void> ModelWorker::prepare() {
   RS_TRY_VOID(share_layers(samples));
   const auto nominal = std::chrono::nanoseconds{static_cast<std::int64_t>(pace_ms_ * 1e6)};
   const PaceSchedule schedule = pace_schedule(nominal, work_of_blocks(*model_), options_.accumulate);
-  const bool waits_in_layers = sharing_.split.is_split() || sharing_.tiles || sharing_.norms != nullptr;
+  // What a thread waits for others within its part of the work; the devices of a chain share one pacer over threads.
+  const bool shares_layers = sharing_.split.is_split() || sharing_.tiles || sharing_.norms != nullptr;
+  const bool waits_in_layers = sharing_.devices == DeviceUse::one && (shares_layers || stage_ == ZeroStage::gradients);
   pacer_.emplace(schedule, waits_in_layers ? time_waited : nullptr);
   if (stage_ != ZeroStage::none) return prepare_zero(schedule);
   RS_TRY(const auto parts, parts_on_devices());
@@ -262,7 +267,8 @@ Result<void> ModelWorker::restore(const std::vector<at::Tensor>& values, std::in
 std::string ModelWorker::batch_text() const {
   std::string text = format("{} ", setting_.plan.batch.per_device);
   if (sharing_.tiles) {
-    text += format("in {} x {} tiles each", sharing_.tiles->count(row_dimension), sharing_.tiles->count(column_dimension));
+    text +=
+        format("in {} x {} tiles each", sharing_.tiles->count(row_dimension), sharing_.tiles->count(column_dimension));
   } else if (sharing_.split.is_split()) {
     text += format("on all {} ranks", sharing_.split.parts());
   } else {

@@ -83,7 +83,7 @@ class OwnReducer final : public GradientSync {
       copy_back(bucket);
     }
     std::ranges::fill(used_, std::uint8_t{0});
-    if (!rebuilt_ && !options_.find_unused) return rebuild();
+    if (!rebuilt_ && !options_.find_unused && !options_.keep_order) return rebuild();
     return {};
   }
 

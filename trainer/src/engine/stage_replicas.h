@@ -36,7 +36,8 @@ class StageReplicas {
   /// The mean gradients of the stage's parameters, after that. All ranks of the group call it.
   [[nodiscard]] Result<std::vector<NamedTensor>> gradients() const;
 
-  /// Runs the optimizer, its learning rate multiplied by `rate`; the gradients are gone then. A sharded update sends the new parameters.
+  /// Runs the optimizer, its learning rate multiplied by `rate`; the gradients are gone then. A sharded update sends
+  /// the new parameters.
   void update(double rate);
   /// Waits until the parameters of all shards are here.
   [[nodiscard]] Result<void> finish_update();

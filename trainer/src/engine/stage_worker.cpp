@@ -159,13 +159,14 @@ Result<void> StageWorker::build_stages(const SplitModel& split) {
                                      sum(nominal.backward)});
     name_modules(*blocks);
     const BucketCaps caps = bucket_caps(options_.ddp.bucket_mb, options_.model.scale == Scale::tiny);
-    auto& copies = copies_.try_emplace(stage, blocks, sharing_.replicas, sharing_.update, options_.optimizer, caps).first->second;
+    auto& copies =
+        copies_.try_emplace(stage, blocks, sharing_.replicas, sharing_.update, options_.optimizer, caps).first->second;
     RS_TRY_VOID(copies.lay_out());
   }
   std::unique_ptr<PipelineLinks> links;
   if (sharing_.pipeline) {
-    links = std::make_unique<PipelineLinks>(pipeline_, rank_, *sharing_.pipeline, split.shapes,
-                                            torch_type(options_.dtype));
+    links =
+        std::make_unique<PipelineLinks>(pipeline_, rank_, *sharing_.pipeline, split.shapes, torch_type(options_.dtype));
   }
   run_ = std::make_unique<PipelineRun>(pipeline_, rank_, std::move(stages), std::move(links), pacer_,
                                        [this](std::int32_t stage) { return stage_done(stage); });
@@ -182,8 +183,8 @@ Result<void> StageWorker::stage_done(std::int32_t stage) {
 
 Result<void> StageWorker::prepare() {
   const ModelOptions model_options = deep_enough(options_.model, pipeline_.stages());
-  RS_TRY(const auto model, build_model(model_options, setting_.source.shape(), options_.dtype, options_.seed,
-                                      sharing_.split));
+  RS_TRY(const auto model,
+         build_model(model_options, setting_.source.shape(), options_.dtype, options_.seed, sharing_.split));
   const Inputs inputs = first_samples(setting_.source, samples_of_micro_batch(), options_.dtype);
   RS_TRY(SplitModel split, split_model(*model, pipeline_, options_, rank_, inputs.data));
   RS_TRY(pace_ms_, nominal_pace(setting_, setting_.place.local_world_size, [&] {
@@ -304,8 +305,10 @@ WorkerDescription StageWorker::describe() const {
   if (setting_.plan.mesh) describe_mesh();
   return {.parameters = parameter_count_,
           .pace_ms = pace_ms_,
-          .batch = format("{}{} micro-batches of {}; schedule {}, {} stages with {} blocks", setting_.plan.shares > 1 ? format("{} copies x ", setting_.plan.shares) : "",
-                          pipeline_.micro_batches, samples_of_micro_batch(), pipeline_.schedule, pipeline_.stages(), joined(sizes_))};
+          .batch = format("{}{} micro-batches of {}; schedule {}, {} stages with {} blocks",
+                          setting_.plan.shares > 1 ? format("{} copies x ", setting_.plan.shares) : "",
+                          pipeline_.micro_batches, samples_of_micro_batch(), pipeline_.schedule, pipeline_.stages(),
+                          joined(sizes_))};
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ struct SyncOptions {
   BucketCaps caps;
   bool find_unused = false;
   bool broadcast_buffers = true;
+  bool keep_order = false;  ///< of buckets: sums in another order would round differently after a resume
 };
 
 /// One process alone: nothing to do.

@@ -7,8 +7,8 @@ namespace rankscope::trainer {
 namespace {
 
 Result<int> run_alone(const TrainOptions& options, const Placement& place, DeviceUse devices) {
-  RS_TRY_VOID(train({options, place},
-                    [&](const WorkerPlan& plan) { return make_model_worker(plan, {.devices = devices}); }));
+  RS_TRY_VOID(
+      train({options, place}, [&](const WorkerPlan& plan) { return make_model_worker(plan, {.devices = devices}); }));
   return 0;
 }
 

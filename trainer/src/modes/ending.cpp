@@ -19,7 +19,8 @@ Result<int> train_among(const Placement& place, Rendezvous& rendezvous, const st
                         const std::function<Result<void>()>& train) {
   const auto trained = catching(train);
   if (trained) return 0;
-  const bool lost = std::ranges::any_of(groups, [](const Comm* group) { return group != nullptr && group->has_failed(); });
+  const bool lost =
+      std::ranges::any_of(groups, [](const Comm* group) { return group != nullptr && group->has_failed(); });
   if (!lost) return tl::make_unexpected(trained.error());
   const std::string gone = rendezvous.who_is_gone();
   log_error(format("rank {}: {}; {}", place.rank, gone.empty() ? "a peer could not be reached" : gone,

@@ -25,8 +25,8 @@ struct BatchPlan {
 
 class Loader {
  public:
-  /// `source` must outlive the loader; `plan` must have at least one batch per epoch. `first` is the number of the batch
-  /// to begin with.
+  /// `source` must outlive the loader; `plan` must have at least one batch per epoch. `first` is the number of the
+  /// batch to begin with.
   Loader(const SampleSource& source, BatchPlan plan, int workers, std::int64_t first = 0);
   ~Loader();
 

@@ -1,0 +1,111 @@
+#include "option_checks.h"
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::trainer {
+namespace {
+
+bool spreads_layers(const std::string& mode) { return is_pipeline(mode) || mode == "mp" || mode == "ddp+mp"; }
+
+/// Modes in which ranks average gradients; single takes the same options, to be compared with them.
+bool synchronizes(const std::string& mode) {
+  return mode == "ddp" || mode == "ddp+mp" || mode == "tile" || mode == "single" || zero_stage(mode) != ZeroStage::none;
+}
+
+// Nothing that was asked for is left undone in silence.
+Result<void> check_for_mode(const TrainOptions& o) {
+  const auto only = [&](const char* option, const char* modes) {
+    return fail(ErrorKind::usage, format("{}: only for --parallel {}, not for {}", option, modes, o.mode));
+  };
+  PipelineOptions left = o.pipeline;
+  left.split.clear();
+  if (!is_pipeline(o.mode) && left != PipelineOptions{})
+    return only("--schedule, --micro-batches, --chunks and --write-schedule", "pp and 3d");
+  if (o.mode != "3d" && o.mesh != MeshOptions{}) {
+    return only("--dp, --tp, --pp, --sequence-parallel and --zero1", "3d");
+  }
+  if (!spreads_layers(o.mode) && !o.pipeline.split.empty()) return only("--split", "pp, 3d, mp and ddp+mp");
+  if (!has_devices(o.mode) && o.devices != 0) return only("--devices", "dp, mp and ddp+mp");
+  if (is_pipeline(o.mode) && o.accumulate != 1) {
+    return fail(ErrorKind::usage, "--accumulate: a pipeline accumulates over its micro-batches; give --micro-batches");
+  }
+  const bool whole = !has_devices(o.mode) && !is_pipeline(o.mode) && !is_tensor_parallel(o.mode);
+  if (!whole && o.model.unused_head) {
+    return fail(ErrorKind::usage, format("--unused-head: not with --parallel {}", o.mode));
+  }
+  DdpOptions buckets = o.ddp;
+  if (o.mode == "3d") buckets.bucket_mb = 0;
+  if (!synchronizes(o.mode) && buckets != DdpOptions{})
+    return only("--ddp-impl, --bucket-mb, --find-unused and --no-broadcast-buffers",
+                "ddp, ddp+mp, zero1 to zero3 and tile");
+  if (o.mode != "tile" && o.tile != TileOptions{}) return only("--tiles and --halo", "tile");
+  if (o.mode == "tile" && !is_convolutional(o.model.kind)) {
+    return fail(ErrorKind::usage, format("--parallel tile cuts images: it needs a model of convolutions ({}), not {}",
+                                         convolutional_models(), name_of(o.model.kind)));
+  }
+  if (o.sync_batch_norm && !synchronizes(o.mode)) return only("--sync-bn", "ddp, ddp+mp, zero1 to zero3 and tile");
+  if (o.sync_batch_norm && !is_convolutional(o.model.kind)) {
+    return fail(ErrorKind::usage, format("--sync-bn: {} has no batch normalization; {} have", name_of(o.model.kind),
+                                         convolutional_models()));
+  }
+  const bool own_only = o.mode == "ddp+mp" || zero_stage(o.mode) != ZeroStage::none;
+  if (own_only && (o.ddp.find_unused || o.ddp.implementation != DdpImplementation::own)) {
+    return fail(ErrorKind::usage, format("--find-unused and --ddp-impl c10d: not with --parallel {}", o.mode));
+  }
+  if (zero_stage(o.mode) == ZeroStage::parameters && o.ddp.bucket_mb > 0) {
+    return fail(ErrorKind::usage, "--bucket-mb: not with --parallel zero3, which reduces block by block");
+  }
+  return {};
+}
+
+Result<void> check_checkpoints(const TrainOptions& o) {
+  const CheckpointOptions& checkpoints = o.checkpoints;
+  if (checkpoints.folder.empty() && (checkpoints.every > 0 || checkpoints.resume != Resume::no)) {
+    return fail(ErrorKind::usage, "--save-every and --resume need --checkpoints FOLDER");
+  }
+  if (!checkpoints.folder.empty() && o.model.unused_head) {
+    return fail(ErrorKind::usage,
+                "--checkpoints: not with --unused-head, whose parameters are not updated in each step");
+  }
+  if (!checkpoints.folder.empty() && !o.ddp.broadcast_buffers) {
+    return fail(ErrorKind::usage, "--checkpoints: not with --no-broadcast-buffers, since one set of buffers is saved");
+  }
+  if (checkpoints.folder.empty() && checkpoints.keep != CheckpointOptions{}.keep) {
+    return fail(ErrorKind::usage, "--keep needs --checkpoints FOLDER");
+  }
+  if (o.launch.restarts > 0 && o.launch.nodes > 1) {
+    return fail(ErrorKind::usage,
+                "--restarts: for one machine; with several let the job's scheduler or torchrun restart");
+  }
+  return {};
+}
+
+}  // namespace
+
+bool has_devices(const std::string& mode) { return mode == "dp" || mode == "mp" || mode == "ddp+mp"; }
+
+Result<void> check_together(const TrainOptions& o) {
+  if (o.launch.node_rank >= o.launch.nodes) {
+    return fail(ErrorKind::usage,
+                format("--node-rank {} must be below --nnodes {}", o.launch.node_rank, o.launch.nodes));
+  }
+  if (o.launch.nodes > 1 && o.launch.master_port == 0) {
+    return fail(ErrorKind::usage, "--nnodes needs --master-addr and --master-port, the same on every machine");
+  }
+  if (o.model.kind == ModelKind::gpt && !o.data.folder.empty()) {
+    return fail(ErrorKind::usage, "--model gpt trains on generated tokens; --data holds images for the other models");
+  }
+  if (o.model.kind != ModelKind::mlp && o.model.unused_head) {
+    return fail(ErrorKind::usage, "--unused-head is for --model mlp");
+  }
+  const ModelOptions& model = o.model;
+  if (is_convolutional(model.kind) && (model.layers | model.hidden | model.heads | model.sequence) != 0) {
+    return fail(ErrorKind::usage,
+                format("--layers, --hidden, --heads and --seq: the size of {} is in its name; give --scale",
+                       name_of(model.kind)));
+  }
+  RS_TRY_VOID(check_checkpoints(o));
+  return check_for_mode(o);
+}
+
+}  // namespace rankscope::trainer
