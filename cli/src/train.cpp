@@ -1,6 +1,7 @@
 // rankscope train …: the reference trainer under the recorder. Options that are not the recorder's are the trainer's.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -67,7 +68,8 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
     return printed ? become({trainer->string(), "--help-options"}) : say(printed.error());
   }
   arguments.record.command.insert(arguments.record.command.end(), words.begin(), words.end());
-  if (arguments.no_record) return become(arguments.record.command);
+  const bool explains = std::ranges::find(words, "--explain") != words.end();  // there is nothing to record
+  if (arguments.no_record || explains) return become(arguments.record.command);
   arguments.record.shown_command = {"rankscope", "train"};
   const Words shown = without_faults(words);
   arguments.record.shown_command.insert(arguments.record.shown_command.end(), shown.begin(), shown.end());

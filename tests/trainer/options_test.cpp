@@ -32,5 +32,15 @@ TEST(Options, TheListForAnotherHelpHasNoUsageAndNoHead) {
   for (const char* words : {"Usage", "--version", "--help", "Trains a model"}) EXPECT_THAT(list, Not(HasSubstr(words)));
 }
 
+TEST(Options, ExplainIsForMain) {
+  const std::array<const char*, 2> words{"rankscope-train", "--explain"};
+  const auto explaining = parse_command_line(2, words.data(), "ddp");
+  const auto training = parse_command_line(1, words.data(), "ddp");
+  ASSERT_TRUE(explaining && training);
+  EXPECT_TRUE(explaining->explains);
+  EXPECT_FALSE(training->explains);
+  EXPECT_THAT(text_for("--help"), HasSubstr("--explain"));
+}
+
 }  // namespace
 }  // namespace rankscope::trainer

@@ -1,14 +1,17 @@
 // rankscope-train: one process is either the launcher of the ranks of this machine, or one rank.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/explain.h"
 #include "engine/process.h"
 #include "modes/catching.h"
 #include "modes/registry.h"
@@ -98,6 +101,14 @@ Result<int> launch(TrainOptions options, const std::vector<std::string>& argumen
   return launch_ranks(std::filesystem::read_symlink("/proc/self/exe"), arguments, options.launch);
 }
 
+Result<int> print_explained(const TrainOptions& options, const std::optional<Placement>& place) {
+  const int ranks = place ? place->world_size : std::max(1, options.launch.ranks) * options.launch.nodes;
+  RS_TRY_VOID(find_mode(options.mode, ranks));
+  RS_TRY(const std::string text, catching([&] { return explain(options, ranks); }));
+  if (!place || place->rank == 0) std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
 Result<int> run(int argc, const char* const* argv) {
   RS_TRY(const CommandLine line, parse_command_line(argc, argv, list_modes()));
   if (line.text) {
@@ -105,6 +116,7 @@ Result<int> run(int argc, const char* const* argv) {
     return 0;
   }
   RS_TRY(const auto place, placement_from(process_environment));
+  if (line.explains) return print_explained(line.options, place);
   if (place && place->rank == 0 && place->source != "rankscope")  // else it was written before ranks were started
     RS_TRY_VOID(write_schedule(line.options, place->world_size));
   if (place) return run_rank(line.options, *place);

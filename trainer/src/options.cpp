@@ -260,6 +260,8 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   CLI::App app{"Trains a model on several processes, so that rankscope has something known to explain.",
                "rankscope-train"};
   app.set_version_flag("--version", RANKSCOPE_VERSION);
+  app.add_flag("--explain", line.explains,
+               "Train nothing; print what each rank would need of memory and send in a step, by arithmetic");
   bool only_options = false;
   app.add_flag("--help-options", only_options, "For `rankscope train --help`")->group("");
   add_parallel_options(app, options, modes);

@@ -131,6 +131,7 @@ class Lane {
     Operation operation;
     Done done;
     std::uint64_t uid;
+    std::shared_ptr<c10::ThreadLocalDebugInfo> caller = c10::ThreadLocalDebugInfo::current();
   };
 
   Lane(const Group& group, Transport& transport, Failure& failure, std::string name)
@@ -156,9 +157,18 @@ class Lane {
       pending_.pop_front();
       lock.unlock();
       if (!failure_.is_set()) run(next);
-      next.operation = {};  // whoever hears that it is done is alone with its tensors
+      release(next);
       next.done(failure_.text());
     }
+  }
+
+  // Whoever hears that it is done is alone with its tensors. What nobody else holds is gone here; whoever counts the
+  // memory of the caller's thread must hear of it.
+  static void release(Pending& next) {
+    const auto own = c10::ThreadLocalDebugInfo::current();
+    c10::ThreadLocalDebugInfo::_forceCurrentDebugInfo(std::move(next.caller));
+    next.operation = {};
+    c10::ThreadLocalDebugInfo::_forceCurrentDebugInfo(own);
   }
 
   void run(Pending& next) {

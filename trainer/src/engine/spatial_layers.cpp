@@ -15,6 +15,7 @@ void SpatialLayer::spread(std::shared_ptr<const Tiles> tiles, std::string label)
 }
 
 void SpatialLayer::look_at(const at::Tensor& input) {
+  channels_seen_ = input.size(1);
   rows_seen_ = input.size(row_dimension);
   columns_seen_ = input.size(column_dimension);
 }

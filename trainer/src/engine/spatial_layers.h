@@ -20,7 +20,8 @@ class SpatialLayer {
 
   /// Works on tiles from now on; `label` begins those of what it sends.
   void spread(std::shared_ptr<const Tiles> tiles, std::string label);
-  /// Extents of the latest input.
+  /// Channels and extents of the latest input.
+  [[nodiscard]] std::int64_t channels_seen() const { return channels_seen_; }
   [[nodiscard]] std::int64_t rows_seen() const { return rows_seen_; }
   [[nodiscard]] std::int64_t columns_seen() const { return columns_seen_; }
 
@@ -39,6 +40,7 @@ class SpatialLayer {
  private:
   std::shared_ptr<const Tiles> tiles_;
   std::string label_;
+  std::int64_t channels_seen_ = 0;
   std::int64_t rows_seen_ = 0;
   std::int64_t columns_seen_ = 0;
 };
@@ -68,6 +70,7 @@ struct ImageMeanImpl : torch::nn::Module, SpatialLayer {
   explicit ImageMeanImpl(MeanUse use = MeanUse::alike) : use_(use) {}
   Window window() const override { return {}; }
   at::Tensor forward(const at::Tensor& input);
+  [[nodiscard]] MeanUse use() const { return use_; }
 
  private:
   MeanUse use_;

@@ -135,10 +135,12 @@ struct TrainOptions {
   std::string dump_gradients;
 };
 
-/// What main does next: train, or print `text` and end with 0 (--help, --version).
+/// What main does next: train, say what training would need (--explain), or print `text` and end with 0 (--help,
+/// --version).
 struct CommandLine {
   TrainOptions options;
   std::optional<std::string> text;
+  bool explains = false;
 };
 
 /// `modes` is the list of parallel modes for --help. A wrong option is an error of kind usage.
