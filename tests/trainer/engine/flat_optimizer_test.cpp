@@ -109,10 +109,11 @@ TEST_P(FlatOptimizers, RefuseTheStateOfOthers) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, FlatOptimizers,
-    ::testing::Values(OptimizerOptions{.kind = OptimizerKind::sgd, .learning_rate = 0.05},
-                      OptimizerOptions{.kind = OptimizerKind::sgd, .learning_rate = 0.05, .momentum = 0},
-                      OptimizerOptions{.kind = OptimizerKind::sgd, .learning_rate = 0.05, .weight_decay = 0.1},
-                      OptimizerOptions{.kind = OptimizerKind::adamw, .learning_rate = 0.01, .weight_decay = 0.1}));
+    ::testing::Values(
+        OptimizerOptions{.kind = OptimizerKind::sgd, .learning_rate = 0.05, .rate = {}},
+        OptimizerOptions{.kind = OptimizerKind::sgd, .learning_rate = 0.05, .momentum = 0, .rate = {}},
+        OptimizerOptions{.kind = OptimizerKind::sgd, .learning_rate = 0.05, .weight_decay = 0.1, .rate = {}},
+        OptimizerOptions{.kind = OptimizerKind::adamw, .learning_rate = 0.01, .weight_decay = 0.1, .rate = {}}));
 
 TEST(FlatOptimizer, NamesItsState) {
   const auto names = [](const OptimizerOptions& options) {
@@ -120,9 +121,9 @@ TEST(FlatOptimizer, NamesItsState) {
     for (const auto& entry : FlatOptimizer{shards_of(drawn(1), 0), options}.state(0)) all += entry.name + " ";
     return all;
   };
-  EXPECT_EQ(names({.kind = OptimizerKind::sgd, .learning_rate = 0.05}), "momentum ");
-  EXPECT_EQ(names({.kind = OptimizerKind::sgd, .learning_rate = 0.05, .momentum = 0}), "");
-  EXPECT_EQ(names({.kind = OptimizerKind::adamw, .learning_rate = 0.05}), "exp_avg exp_avg_sq ");
+  EXPECT_EQ(names({.kind = OptimizerKind::sgd, .learning_rate = 0.05, .rate = {}}), "momentum ");
+  EXPECT_EQ(names({.kind = OptimizerKind::sgd, .learning_rate = 0.05, .momentum = 0, .rate = {}}), "");
+  EXPECT_EQ(names({.kind = OptimizerKind::adamw, .learning_rate = 0.05, .rate = {}}), "exp_avg exp_avg_sq ");
 }
 
 }  // namespace
