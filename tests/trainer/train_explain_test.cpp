@@ -115,7 +115,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Ddp", "--parallel ddp --accumulate 2 --optimizer adamw " + gpt, 2},
         Case{"DdpBatchNorm", "--parallel ddp " + resnet, 2},
         Case{"DdpUnused", "--parallel ddp --model mlp --unused-head --find-unused --hidden 64", 2},
-        Case{"DdpC10d", "--parallel ddp --ddp-impl c10d " + resnet, 2},
         Case{"DdpSyncBn", "--parallel ddp --sync-bn " + resnet, 2}, Case{"DdpMp", "--parallel ddp+mp " + gpt, 2},
         Case{"Zero1", "--parallel zero1 --bucket-mb 0.05 --optimizer adamw " + any_batch, 3},
         Case{"Zero2", "--parallel zero2 --accumulate 2 --dtype f64 " + gpt, 2},

@@ -175,8 +175,8 @@ TEST(TrainResumeErrors, NothingSavedIsSaid) {
 
 TEST(TrainResumeErrors, ADamagedFileIsNamed) {
   const ScratchFolder folder;
-  const std::string saving = mlp + "--parallel single --steps 4 --checkpoints " + folder.path("saved");
-  ASSERT_EQ(train(saving).status, 0);
+  const std::string saving = mlp + "--parallel single --checkpoints " + folder.path("saved");
+  ASSERT_EQ(train(saving + " --steps 4").status, 0);
   std::filesystem::path file;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("saved")))
     if (entry.path().extension() == ".safetensors") file = entry.path();
@@ -186,7 +186,7 @@ TEST(TrainResumeErrors, ADamagedFileIsNamed) {
     stream.seekp(-1, std::ios::end);
     stream.put('\x55');
   }
-  const ProgramResult result = train(saving + " --resume");
+  const ProgramResult result = train(saving + " --steps 6 --resume");
   EXPECT_NE(result.status, 0);
   EXPECT_THAT(result.err, HasSubstr(file.filename().string()));
 }
