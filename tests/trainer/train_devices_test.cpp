@@ -118,12 +118,7 @@ TEST(TrainDevicesRecording, AChainHandsOnActivationsAndGradients) {
   EXPECT_EQ(copied(recorded("--parallel mp --devices 3 --pace off")), expected);
 }
 
-struct Bad {
-  const char* options;
-  const char* sentence;
-};
-
-class TrainDevicesBadInput : public ::testing::TestWithParam<Bad> {};
+class TrainDevicesBadInput : public ::testing::TestWithParam<Refused> {};
 
 TEST_P(TrainDevicesBadInput, IsRefusedInOneSentence) {
   const ProgramResult result = train(GetParam().options);
@@ -135,16 +130,17 @@ TEST_P(TrainDevicesBadInput, IsRefusedInOneSentence) {
 INSTANTIATE_TEST_SUITE_P(
     Options, TrainDevicesBadInput,
     ::testing::Values(
-        Bad{"--parallel mp --devices 4 --layers 2", "4 devices cannot share the 3 blocks of the mlp"},
-        Bad{"--parallel mp --split 1,2,2", "it has 3 parts, but there are 2 devices"},
-        Bad{"--parallel mp --ranks 2", "--parallel mp runs on one rank, not on 2"},
-        Bad{"--parallel dp --global-batch 9", "--global-batch 9 cannot be divided over 2 devices"},
-        Bad{"--parallel ddp --devices 2", "--devices: only for --parallel dp, mp and ddp+mp, not for ddp"},
-        Bad{"--parallel dp --split 1,2", "--split: only for --parallel pp, 3d, mp and ddp+mp, not for dp"},
-        Bad{"--parallel dp --unused-head", "--unused-head: not with --parallel dp"},
-        Bad{"--parallel ddp+mp --find-unused", "not with --parallel ddp+mp"},
-        Bad{"--parallel mp --ddp-impl c10d", "only for --parallel ddp, ddp+mp, zero1 to zero3 and tile, not for mp"},
-        Bad{"--parallel mp --fault comm:rank=0,ms=60", "one rank sends nothing to others"}));
+        Refused{"--parallel mp --devices 4 --layers 2", "4 devices cannot share the 3 blocks of the mlp"},
+        Refused{"--parallel mp --split 1,2,2", "it has 3 parts, but there are 2 devices"},
+        Refused{"--parallel mp --ranks 2", "--parallel mp runs on one rank, not on 2"},
+        Refused{"--parallel dp --global-batch 9", "--global-batch 9 cannot be divided over 2 devices"},
+        Refused{"--parallel ddp --devices 2", "--devices: only for --parallel dp, mp and ddp+mp, not for ddp"},
+        Refused{"--parallel dp --split 1,2", "--split: only for --parallel pp, 3d, mp and ddp+mp, not for dp"},
+        Refused{"--parallel dp --unused-head", "--unused-head: not with --parallel dp"},
+        Refused{"--parallel ddp+mp --find-unused", "not with --parallel ddp+mp"},
+        Refused{"--parallel mp --ddp-impl c10d",
+                "only for --parallel ddp, ddp+mp, zero1 to zero3 and tile, not for mp"},
+        Refused{"--parallel mp --fault comm:rank=0,ms=60", "one rank sends nothing to others"}));
 
 }  // namespace
 }  // namespace rankscope::testing

@@ -238,12 +238,7 @@ TEST(TrainTensorFaults, ALostRankIsNamed) {
   EXPECT_THAT(ended.err, HasSubstr("rank 1 is gone"));
 }
 
-struct Bad {
-  const char* options;
-  const char* sentence;
-};
-
-class TrainTensorBadInput : public ::testing::TestWithParam<Bad> {};
+class TrainTensorBadInput : public ::testing::TestWithParam<Refused> {};
 
 TEST_P(TrainTensorBadInput, IsRefusedInOneSentence) {
   const ProgramResult result = train(std::string{"--parallel "} + GetParam().options);
@@ -255,19 +250,22 @@ TEST_P(TrainTensorBadInput, IsRefusedInOneSentence) {
 INSTANTIATE_TEST_SUITE_P(
     Options, TrainTensorBadInput,
     ::testing::Values(
-        Bad{"tp --ranks 2 --model resnet18",
-            "--model resnet18 has layers that cannot be split; take --model gpt or --model mlp"},
-        Bad{"tp+sp --ranks 2 --model resnet50", "--model resnet50 has layers that cannot be split; take --model gpt"},
-        Bad{"tp+sp --ranks 2 --model mlp", "--model mlp has no sequence to split; take --model gpt, or --parallel tp"},
-        Bad{"tp --ranks 3", "--heads 4 cannot be shared equally by 3 ranks; take 3 or 6"},
-        Bad{"tp --ranks 4 --heads 2", "--heads 2 cannot be shared equally by 4 ranks; take 4"},
-        Bad{"tp --ranks 3 --heads 3 --hidden 48", "a vocabulary of 256 tokens cannot be shared equally by 3 ranks"},
-        Bad{"tp+sp --ranks 4 --seq 10", "--seq 10 cannot be shared equally by 4 ranks; take 8 or 12"},
-        Bad{"tp --ranks 4 --model mlp --hidden 10", "--hidden 10 cannot be shared equally by 4 ranks; take 8 or 12"},
-        Bad{"tp --ranks 2 --model mlp --unused-head", "--unused-head: not with --parallel tp"},
-        Bad{"tp --ranks 2 --bucket-mb 1", "only for --parallel ddp, ddp+mp, zero1 to zero3 and tile, not for tp"},
-        Bad{"tp --ranks 2 --devices 2", "only for --parallel dp, mp and ddp+mp, not for tp"},
-        Bad{"tp --ranks 1 --fault comm:rank=0,ms=5", "one rank sends nothing"}));
+        Refused{"tp --ranks 2 --model resnet18",
+                "--model resnet18 has layers that cannot be split; take --model gpt or --model mlp"},
+        Refused{"tp+sp --ranks 2 --model resnet50",
+                "--model resnet50 has layers that cannot be split; take --model gpt"},
+        Refused{"tp+sp --ranks 2 --model mlp",
+                "--model mlp has no sequence to split; take --model gpt, or --parallel tp"},
+        Refused{"tp --ranks 3", "--heads 4 cannot be shared equally by 3 ranks; take 3 or 6"},
+        Refused{"tp --ranks 4 --heads 2", "--heads 2 cannot be shared equally by 4 ranks; take 4"},
+        Refused{"tp --ranks 3 --heads 3 --hidden 48", "a vocabulary of 256 tokens cannot be shared equally by 3 ranks"},
+        Refused{"tp+sp --ranks 4 --seq 10", "--seq 10 cannot be shared equally by 4 ranks; take 8 or 12"},
+        Refused{"tp --ranks 4 --model mlp --hidden 10",
+                "--hidden 10 cannot be shared equally by 4 ranks; take 8 or 12"},
+        Refused{"tp --ranks 2 --model mlp --unused-head", "--unused-head: not with --parallel tp"},
+        Refused{"tp --ranks 2 --bucket-mb 1", "only for --parallel ddp, ddp+mp, zero1 to zero3 and tile, not for tp"},
+        Refused{"tp --ranks 2 --devices 2", "only for --parallel dp, mp and ddp+mp, not for tp"},
+        Refused{"tp --ranks 1 --fault comm:rank=0,ms=5", "one rank sends nothing"}));
 
 }  // namespace
 }  // namespace rankscope::testing

@@ -233,12 +233,7 @@ INSTANTIATE_TEST_SUITE_P(All, TrainZeroMemory,
 
 // ---- what it refuses ----
 
-struct Bad {
-  const char* options;
-  const char* sentence;
-};
-
-class TrainZeroBadInput : public ::testing::TestWithParam<Bad> {};
+class TrainZeroBadInput : public ::testing::TestWithParam<Refused> {};
 
 TEST_P(TrainZeroBadInput, IsRefusedInOneSentence) {
   const ProgramResult result = train(GetParam().options);
@@ -249,11 +244,12 @@ TEST_P(TrainZeroBadInput, IsRefusedInOneSentence) {
 
 INSTANTIATE_TEST_SUITE_P(
     Options, TrainZeroBadInput,
-    ::testing::Values(Bad{"--ranks 2 --parallel zero1 --find-unused", "--find-unused and --ddp-impl c10d: not with"},
-                      Bad{"--ranks 2 --parallel zero2 --ddp-impl c10d", "not with --parallel zero2"},
-                      Bad{"--ranks 2 --parallel zero3 --bucket-mb 1", "--bucket-mb: not with --parallel zero3"},
-                      Bad{"--ranks 2 --parallel zero4", "no such mode"},
-                      Bad{"--ranks 1 --parallel zero1 --fault comm:rank=0,ms=60", "one rank sends nothing to others"}));
+    ::testing::Values(
+        Refused{"--ranks 2 --parallel zero1 --find-unused", "--find-unused and --ddp-impl c10d: not with"},
+        Refused{"--ranks 2 --parallel zero2 --ddp-impl c10d", "not with --parallel zero2"},
+        Refused{"--ranks 2 --parallel zero3 --bucket-mb 1", "--bucket-mb: not with --parallel zero3"},
+        Refused{"--ranks 2 --parallel zero4", "no such mode"},
+        Refused{"--ranks 1 --parallel zero1 --fault comm:rank=0,ms=60", "one rank sends nothing to others"}));
 
 TEST(TrainZeroUnused, AParameterWithoutAGradientIsNamed) {
   for (const char* mode : {"zero1", "zero2", "zero3"}) {

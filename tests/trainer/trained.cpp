@@ -38,6 +38,8 @@ ProgramResult train(const std::string& options, const std::vector<std::string>& 
   return run_program(words, environment);
 }
 
+void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.options; }
+
 std::vector<StepGradients> gradients_of(const std::string& options) {
   const ScratchFolder folder;
   const std::string pace = options.find("--pace") == std::string::npos ? " --pace off" : "";

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +28,13 @@ class ScratchFolder {
 
 /// Options as one line, split at blanks.
 [[nodiscard]] ProgramResult train(const std::string& options, const std::vector<std::string>& environment = {});
+
+/// Options that the trainer refuses, and a part of what it says.
+struct Refused {
+  const char* options;
+  const char* sentence;
+};
+void PrintTo(const Refused& refused, std::ostream* out);  ///< for names of tests
 
 /// The file of --dump-gradients.
 struct StepGradients {
