@@ -199,6 +199,15 @@ class WhatIf {
     std::ranges::stable_sort(section.operations, std::ranges::greater{}, &NamedSlowdown::slowdown);
   }
 
+  /// Of many ranks: the hosts of those whose work exceeds the ideal most.
+  void keep_suspects(std::map<std::string_view, std::vector<bool>>& hosts) const {
+    std::vector<std::uint32_t> worst = by_excess();
+    worst.resize(std::min(worst.size(), most_suspects));
+    std::erase_if(hosts, [&](const auto& host) {
+      return std::ranges::none_of(worst, [&](std::uint32_t rank) { return host.second[rank]; });
+    });
+  }
+
   void add_hosts(WhatIfSection& section) const {
     std::map<std::string_view, std::vector<bool>> hosts;
     for (std::size_t rank = 0; rank < graph_.ranks.size(); ++rank) {
@@ -207,6 +216,7 @@ class WhatIf {
       own[rank] = true;
     }
     if (hosts.size() < 2 || hosts.size() > most_exact_ranks) return;
+    if (graph_.ranks.size() > most_exact_ranks) keep_suspects(hosts);
     for (const auto& [name, own] : hosts) section.hosts.push_back({std::string{name}, 1});
     side_by_side(section.hosts.size(), [&](std::size_t i) {
       const std::vector<bool>& own = hosts.at(section.hosts[i].name);
