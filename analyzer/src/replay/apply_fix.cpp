@@ -256,39 +256,49 @@ class Application {
   FixedScenario fixed_;
 };
 
+struct StepLength {
+  std::uint32_t rank = 0;
+  std::uint32_t step = 0;
+  std::int64_t ns = 0;
+};
+
 }  // namespace
 
 double set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario) {
-  std::vector<std::pair<std::uint32_t, std::int64_t>> others;  // step and length
+  std::vector<std::vector<std::int64_t>> others(graph.steps.size());  // lengths by step
+  std::vector<std::int64_t> of_all_steps;
   std::vector<std::uint32_t> meant;
-  std::vector<std::int64_t> lengths;
+  std::vector<StepLength> members;
   double all = 0;
   double compared = 0;
   for (std::size_t set = 0; set < peers.size(); ++set) {
-    others.clear();
+    for (std::vector<std::int64_t>& lengths : others) lengths.clear();
     meant.clear();
+    // Items of a set lie far apart: fetched in a loop of their own, they are not waited for one by one.
+    members.clear();
     for (const std::uint32_t item : peers.set(set)) {
-      if (ranks[graph.items[item].rank])
-        meant.push_back(item);
+      const Item& member = graph.items[item];
+      members.push_back({member.rank, member.step, scenario.item_ns[item]});
+    }
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (ranks[members[i].rank])
+        meant.push_back(peers.set(set)[i]);
       else
-        others.emplace_back(graph.items[item].step, scenario.item_ns[item]);
+        others[members[i].step].push_back(members[i].ns);
     }
     if (meant.empty()) continue;
-    for (const std::uint32_t item : meant)
+    const bool any = std::ranges::any_of(others, [](const auto& lengths) { return !lengths.empty(); });
+    of_all_steps.clear();
+    for (const std::uint32_t item : meant) {
       if (is_own_work(graph.items[item].work)) {
         all += static_cast<double>(graph.items[item].ns);
-        if (!others.empty()) compared += static_cast<double>(graph.items[item].ns);
+        if (any) compared += static_cast<double>(graph.items[item].ns);
       }
-    if (others.empty()) continue;
-    std::ranges::sort(others);
-    for (const std::uint32_t item : meant) {
-      const auto same =
-          std::ranges::equal_range(others, graph.items[item].step, {}, &std::pair<std::uint32_t, std::int64_t>::first);
-      lengths.clear();
-      for (const auto& [step, ns] : same.empty() ? std::ranges::subrange(others.begin(), others.end()) : same)
-        lengths.push_back(ns);
-      // Of one step they are sorted already.
-      scenario.item_ns[item] = same.empty() ? median(lengths) : sorted_median(lengths);
+      if (!any) continue;
+      std::vector<std::int64_t>& same = others[graph.items[item].step];
+      if (same.empty() && of_all_steps.empty())
+        for (const auto& lengths : others) of_all_steps.insert(of_all_steps.end(), lengths.begin(), lengths.end());
+      scenario.item_ns[item] = median(same.empty() ? of_all_steps : same);
     }
   }
   return all > 0 ? compared / all : 0;
