@@ -22,6 +22,7 @@
 #include "analyses/overlap.h"
 #include "analyses/peers.h"
 #include "analyses/pipeline.h"
+#include "analyses/predicted.h"
 #include "analyses/rank_rows.h"
 #include "analyses/run_facts.h"
 #include "analyses/same_job.h"
@@ -142,6 +143,8 @@ void run_memory(Work& work) {
   work.report.memory = memory_of(work.run, work.report.steps, work.report.rank_rows, work.options);
   if (work.report.rank_rows) fill_memory_peaks(work.report.memory, *work.report.rank_rows);
 }
+
+void run_predicted(Work& work) { work.report.predicted = find_predicted(work.run, work.report.steps, work.options); }
 
 /// Where nothing tells what a rank did, there is nothing to replay.
 Section<replay::Graph> graph_of(const Work& work) {
@@ -265,6 +268,9 @@ constexpr std::array registry{
              why_missing_of<&Report::copies>},
     Analysis{
         {"memory", "How much memory is used, by whom, and is it enough?"}, run_memory, why_missing_of<&Report::memory>},
+    Analysis{{"predicted", "Do ranks hold and send what the trainer predicted?"},
+             run_predicted,
+             why_missing_of<&Report::predicted>},
     Analysis{{"flops", "How much was computed, and what keeps the devices from their peak?"},
              run_flops,
              why_missing_of<&Report::flops>},

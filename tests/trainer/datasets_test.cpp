@@ -83,10 +83,10 @@ class DataFolder : public ::testing::Test {
     std::ofstream{folder_ / name, std::ios::binary}.write(reinterpret_cast<const char*>(bytes.data()),
                                                           static_cast<std::streamsize>(bytes.size()));
   }
-  [[nodiscard]] auto load() const {
+  [[nodiscard]] auto load(DataPart part = DataPart::training) const {
     DataOptions options;
     options.folder = folder_.string();
-    return load_dataset(options);
+    return load_dataset(options, part);
   }
   std::filesystem::path folder_;
 };
@@ -130,6 +130,25 @@ TEST_F(DataFolder, CifarBatchesAreJoined) {
   write("data_batch_1.bin", cifar_record({1}));
   write("data_batch_3.bin", cifar_record({2}));
   EXPECT_EQ(load().value()->samples(), 2);
+}
+
+TEST_F(DataFolder, TheTestPartIsReadFromFilesOfItsOwn) {
+  write("data_batch_1.bin", cifar_record({1}));
+  const auto missing = load(DataPart::test);
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("has no test_batch.bin"), std::string::npos) << missing.error().message;
+  write("test_batch.bin", cifar_record({3, 4}));
+  EXPECT_EQ(load(DataPart::test).value()->samples(), 2);
+  EXPECT_EQ(load().value()->samples(), 1);
+}
+
+TEST(Synthetic, TheTestPartBeginsBehindTheTrainingPart) {
+  const SampleShape shape{.sequence = 4, .classes = 16};
+  Batch tested;
+  Batch behind;
+  synthetic_samples(shape, 100, 5, DataPart::test)->append(2, tested);
+  synthetic_samples(shape, 200, 5)->append(102, behind);
+  EXPECT_EQ(tested.tokens, behind.tokens);
 }
 
 TEST(Synthetic, AValueDependsOnSeedAndIndexOnly) {

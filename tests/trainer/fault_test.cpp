@@ -74,11 +74,21 @@ TEST(FaultPlan, APauseComesOnceInEachPeriodAndNotInTheFirstStep) {
   EXPECT_EQ(paused, (std::vector<std::int64_t>{5, 15}));
 }
 
+TEST(FaultPlan, WhatEndsOrDamagesARankHappensOnce) {
+  for (const FaultKind kind : {FaultKind::exit, FaultKind::kill, FaultKind::hang, FaultKind::nan, FaultKind::corrupt})
+    EXPECT_TRUE(happens_once(kind));
+  for (const FaultKind kind : {FaultKind::slow, FaultKind::data, FaultKind::pause, FaultKind::comm})
+    EXPECT_FALSE(happens_once(kind));
+  EXPECT_TRUE(plan_of("hang:rank=1,step=5", 1).happens(FaultKind::hang, 5));
+  EXPECT_TRUE(plan_of("nan:rank=1,step=5", 1).happens(FaultKind::nan, 5));
+  EXPECT_FALSE(plan_of("corrupt:rank=1,step=5", 0).happens(FaultKind::corrupt, 5));
+}
+
 TEST(FaultPlan, ExitAndKillActInTheirStepOnly) {
-  EXPECT_TRUE(plan_of("exit:rank=1,step=5", 1).exits(5));
-  EXPECT_FALSE(plan_of("exit:rank=1,step=5", 1).exits(4));
-  EXPECT_FALSE(plan_of("exit:rank=1,step=5", 1).kills(5));
-  EXPECT_TRUE(plan_of("kill:rank=1,step=0", 1).kills(0));
+  EXPECT_TRUE(plan_of("exit:rank=1,step=5", 1).happens(FaultKind::exit, 5));
+  EXPECT_FALSE(plan_of("exit:rank=1,step=5", 1).happens(FaultKind::exit, 4));
+  EXPECT_FALSE(plan_of("exit:rank=1,step=5", 1).happens(FaultKind::kill, 5));
+  EXPECT_TRUE(plan_of("kill:rank=1,step=0", 1).happens(FaultKind::kill, 0));
 }
 
 TEST(FaultPlan, AFaultMayBeginLater) {

@@ -128,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Tile2x2", "--parallel tile --tiles 2x2 --model cnn", 4},
         Case{"TileEfficientnet", "--parallel tile --model efficientnet_v2_l --global-batch 2", 2},
         Case{"Mesh", "--parallel 3d --dp 2 --tp 2 --pp 2 --micro-batches 2 " + gpt, 8},
+        Case{"MeshOfMlp", "--parallel 3d --dp 2 --tp 2 --pp 2 --model mlp", 8},
         Case{"MeshZero1", "--parallel 3d --dp 3 --zero1 --bucket-mb 0.05 --micro-batches 2 " + any_batch, 3},
         Case{"MeshSequence", "--parallel 3d --tp 2 --pp 2 --sequence-parallel --micro-batches 2 " + gpt, 4}),
     [](const auto& parameters) { return parameters.param.name; });

@@ -204,23 +204,30 @@ class TrafficOf {
     }
   }
 
+  /// Ranks that share a block have its whole output each, unless it ends with a layer split by columns, or they share
+  /// the sequence.
+  [[nodiscard]] std::int64_t parts_of_output(const BlockSize& block) const {
+    const bool ends_split = !block.shared.empty() && block.shared.back().kind == SharedLayer::Kind::column;
+    return ends_split || splits_sequence(options_) ? sharers_of(question_) : 1;
+  }
+
   void add_transfers() {
     const PipelinePlan& plan = *question_.plan.pipeline;
-    const std::int64_t sharers = splits_sequence(options_) ? sharers_of(question_) : 1;
     const auto rank_of = [&](std::int32_t stage) { return plan.rank_of_stage[static_cast<std::size_t>(stage)]; };
-    const auto bytes = [&](std::int64_t output) { return runs() * samples() * output / sharers * width_; };
+    const auto bytes = [&](const BlockSize& block) {
+      return runs() * samples() * block.output / parts_of_output(block) * width_;
+    };
     for (std::size_t i = 0; i < part_.chunks.size(); ++i) {
       const std::int32_t stage = part_.stages[i];
       const std::int32_t own = rank_of(stage);
       if (stage + 1 < plan.stages() && rank_of(stage + 1) != own) {
-        add(of_mesh("pp forward"), "send", runs(), bytes(part_.chunks[i].back().output),
+        add(of_mesh("pp forward"), "send", runs(), bytes(part_.chunks[i].back()),
             "output of a stage, of each micro-batch");
       }
       if (stage > 0 && rank_of(stage - 1) != own) {
         // Blocks of all stages lie behind one another.
         const BlockSize& before = *(part_.chunks[i].data() - 1);
-        add(of_mesh("pp backward"), "send", runs(), bytes(before.output),
-            "gradient of a stage's input, of each micro-batch");
+        add(of_mesh("pp backward"), "send", runs(), bytes(before), "gradient of a stage's input, of each micro-batch");
       }
     }
   }

@@ -56,23 +56,27 @@ Result<ImageSet> read_cifar(const fs::path& folder, CifarKind kind, const std::v
     all.pixels.insert(all.pixels.end(), part.pixels.begin(), part.pixels.end());
     all.labels.insert(all.labels.end(), part.labels.begin(), part.labels.end());
   }
+  if (all.labels.empty()) return fail(ErrorKind::unreadable, format("{}: has no {}", folder.string(), files.front()));
   return all;
 }
 
-Result<ImageSet> read_cifar10(const fs::path& folder) {
+Result<ImageSet> read_cifar10(const fs::path& folder, DataPart part) {
+  if (part == DataPart::test) return read_cifar(folder, CifarKind::cifar10, {"test_batch.bin"});
   return read_cifar(
       folder, CifarKind::cifar10,
       {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"});
 }
-Result<ImageSet> read_cifar100(const fs::path& folder) {
-  return read_cifar(folder, CifarKind::cifar100, {"train.bin"});
+Result<ImageSet> read_cifar100(const fs::path& folder, DataPart part) {
+  return read_cifar(folder, CifarKind::cifar100, {part == DataPart::test ? "test.bin" : "train.bin"});
 }
 
-Result<ImageSet> read_mnist(const fs::path& folder) {
-  const auto images_path = existing(folder, "train-images-idx3-ubyte");
-  const auto labels_path = existing(folder, "train-labels-idx1-ubyte");
-  if (!labels_path) {
-    return fail(ErrorKind::unreadable, format("{}: has images, but no train-labels-idx1-ubyte", folder.string()));
+Result<ImageSet> read_mnist(const fs::path& folder, DataPart part) {
+  const std::string name = part == DataPart::test ? "t10k" : "train";
+  const auto images_path = existing(folder, name + "-images-idx3-ubyte");
+  const auto labels_path = existing(folder, name + "-labels-idx1-ubyte");
+  if (!images_path || !labels_path) {
+    return fail(ErrorKind::unreadable,
+                format("{}: has no {}-{}-ubyte", folder.string(), name, images_path ? "labels-idx1" : "images-idx3"));
   }
   RS_TRY(const auto image_bytes, read_all(*images_path));
   RS_TRY(const auto label_bytes, read_all(*labels_path));
@@ -85,7 +89,7 @@ struct Format {
   std::string_view id;
   const char* first_file;  // its presence tells the format
   const char* subfolder;   // as the archive unpacks
-  Result<ImageSet> (*read)(const fs::path&);
+  Result<ImageSet> (*read)(const fs::path&, DataPart);
 };
 
 constexpr std::array formats{
@@ -116,7 +120,7 @@ class Images final : public SampleSource {
 
 }  // namespace
 
-Result<std::unique_ptr<SampleSource>> load_dataset(const DataOptions& options) {
+Result<std::unique_ptr<SampleSource>> load_dataset(const DataOptions& options, DataPart part) {
   const fs::path folder{options.folder};
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
@@ -126,7 +130,7 @@ Result<std::unique_ptr<SampleSource>> load_dataset(const DataOptions& options) {
     if (!options.dataset.empty() && options.dataset != format_row.id) continue;
     for (const fs::path& candidate : {folder, folder / format_row.subfolder}) {
       if (!existing(candidate, format_row.first_file)) continue;
-      RS_TRY(ImageSet set, format_row.read(candidate));
+      RS_TRY(ImageSet set, format_row.read(candidate, part));
       const fs::path trimmed = folder.has_filename() ? folder : folder.parent_path();
       return std::make_unique<Images>(std::move(set), trimmed.filename().string());
     }

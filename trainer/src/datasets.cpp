@@ -26,15 +26,15 @@ float unit(std::uint64_t bits) { return static_cast<float>(bits >> 40) * 0x1p-24
 
 class SyntheticImages final : public SampleSource {
  public:
-  SyntheticImages(SampleShape shape, std::int64_t samples, std::uint64_t seed)
-      : shape_(shape), samples_(samples), seed_(seed) {}
+  SyntheticImages(SampleShape shape, std::int64_t samples, std::uint64_t seed, std::int64_t first)
+      : shape_(shape), samples_(samples), seed_(seed), first_(first) {}
   std::int64_t samples() const override { return samples_; }
   SampleShape shape() const override { return shape_; }
   std::string name() const override { return "synthetic"; }
 
   // Each class has a pattern of its own; a sample is that pattern under noise.
   void append(std::int64_t index, Batch& batch) const override {
-    const std::uint64_t noise = mix(seed_, static_cast<std::uint64_t>(index));
+    const std::uint64_t noise = mix(seed_, static_cast<std::uint64_t>(first_ + index));
     const std::uint64_t label = noise % static_cast<std::uint64_t>(shape_.classes);
     const std::uint64_t pattern = mix(~seed_, label);
     for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(shape_.values()); ++i) {
@@ -48,19 +48,20 @@ class SyntheticImages final : public SampleSource {
   SampleShape shape_;
   std::int64_t samples_;
   std::uint64_t seed_;
+  std::int64_t first_;  // number of sample 0
 };
 
 class SyntheticTokens final : public SampleSource {
  public:
-  SyntheticTokens(SampleShape shape, std::int64_t samples, std::uint64_t seed)
-      : shape_(shape), samples_(samples), seed_(seed) {}
+  SyntheticTokens(SampleShape shape, std::int64_t samples, std::uint64_t seed, std::int64_t first)
+      : shape_(shape), samples_(samples), seed_(seed), first_(first) {}
   std::int64_t samples() const override { return samples_; }
   SampleShape shape() const override { return shape_; }
   std::string name() const override { return "synthetic"; }
 
   // Three tokens of four follow from the one before, the fourth is noise: a small model learns that quickly.
   void append(std::int64_t index, Batch& batch) const override {
-    const std::uint64_t noise = mix(seed_, static_cast<std::uint64_t>(index));
+    const std::uint64_t noise = mix(seed_, static_cast<std::uint64_t>(first_ + index));
     const auto vocabulary = static_cast<std::uint64_t>(shape_.classes);
     std::uint64_t token = noise % vocabulary;
     for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(shape_.sequence); ++i) {
@@ -76,6 +77,7 @@ class SyntheticTokens final : public SampleSource {
   SampleShape shape_;
   std::int64_t samples_;
   std::uint64_t seed_;
+  std::int64_t first_;  // number of sample 0
 };
 
 }  // namespace
@@ -142,9 +144,11 @@ Result<ImageSet> images_of(IdxArray images, IdxArray labels, const std::string& 
   return ImageSet{shape, std::move(images.data), std::move(labels.data)};
 }
 
-std::unique_ptr<SampleSource> synthetic_samples(const SampleShape& shape, std::int64_t samples, std::uint64_t seed) {
-  if (shape.sequence > 0) return std::make_unique<SyntheticTokens>(shape, samples, seed);
-  return std::make_unique<SyntheticImages>(shape, samples, seed);
+std::unique_ptr<SampleSource> synthetic_samples(const SampleShape& shape, std::int64_t samples, std::uint64_t seed,
+                                                DataPart part) {
+  const std::int64_t first = part == DataPart::test ? samples : 0;
+  if (shape.sequence > 0) return std::make_unique<SyntheticTokens>(shape, samples, seed, first);
+  return std::make_unique<SyntheticImages>(shape, samples, seed, first);
 }
 
 }  // namespace rankscope::trainer

@@ -26,6 +26,9 @@ constexpr std::array kinds{
     Kind{FaultKind::comm, "comm", "comm:rank=R,ms=M[,step=S]", "rank ms", "step"},
     Kind{FaultKind::exit, "exit", "exit:rank=R,step=S", "rank step", ""},
     Kind{FaultKind::kill, "kill", "kill:rank=R,step=S", "rank step", ""},
+    Kind{FaultKind::hang, "hang", "hang:rank=R,step=S", "rank step", ""},
+    Kind{FaultKind::nan, "nan", "nan:rank=R,step=S", "rank step", ""},
+    Kind{FaultKind::corrupt, "corrupt", "corrupt:rank=R,step=S", "rank step", ""},
 };
 
 const Kind& kind_row(FaultKind kind) { return *std::ranges::find(kinds, kind, &Kind::kind); }
@@ -134,6 +137,8 @@ std::int64_t first_step_of(const Fault& fault) {
   return fault.step - into + due + (into > due ? fault.every : 0);
 }
 
+bool happens_once(FaultKind kind) { return lists(kind_row(kind).required, "step"); }
+
 std::string all_fault_texts(std::span<const Fault> faults) {
   std::string text;
   for (const auto& fault : faults) text += (text.empty() ? "" : "; ") + fault_text(fault);
@@ -171,11 +176,8 @@ std::chrono::nanoseconds FaultPlan::data_delay(std::int64_t step) const { return
 std::chrono::nanoseconds FaultPlan::pause(std::int64_t step) const { return total_delay(FaultKind::pause, step); }
 std::chrono::nanoseconds FaultPlan::comm_delay(std::int64_t step) const { return total_delay(FaultKind::comm, step); }
 
-bool FaultPlan::exits(std::int64_t step) const {
-  return std::ranges::any_of(faults_, [&](const Fault& f) { return f.kind == FaultKind::exit && f.step == step; });
-}
-bool FaultPlan::kills(std::int64_t step) const {
-  return std::ranges::any_of(faults_, [&](const Fault& f) { return f.kind == FaultKind::kill && f.step == step; });
+bool FaultPlan::happens(FaultKind kind, std::int64_t step) const {
+  return std::ranges::any_of(faults_, [&](const Fault& fault) { return fault.kind == kind && fault.step == step; });
 }
 
 }  // namespace rankscope::trainer

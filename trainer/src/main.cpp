@@ -15,7 +15,9 @@
 #include "engine/process.h"
 #include "modes/catching.h"
 #include "modes/registry.h"
+#include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
+#include "rankscope/trainer/cpu_binding.h"
 #include "rankscope/trainer/launcher.h"
 #include "rankscope/trainer/log.h"
 #include "rankscope/trainer/options.h"
@@ -31,8 +33,7 @@ TrainOptions after_restarts(TrainOptions options, int restarts) {
   if (restarts == 0) return options;
   CheckpointOptions& checkpoints = options.checkpoints;
   if (!checkpoints.folder.empty() && checkpoints.resume == Resume::no) checkpoints.resume = Resume::if_saved;
-  std::erase_if(options.faults,
-                [](const Fault& fault) { return fault.kind == FaultKind::exit || fault.kind == FaultKind::kill; });
+  std::erase_if(options.faults, [](const Fault& fault) { return happens_once(fault.kind); });
   return options;
 }
 
@@ -43,8 +44,7 @@ Result<int> run_mode(const TrainOptions& given, const Placement& place) {
   }
   const TrainOptions options = after_restarts(given, place.restarts);
   if (place.restarts > 0) {
-    log_progress(format("started again (restart {}): {}; faults of kind exit and kill do not act any more",
-                        place.restarts,
+    log_progress(format("started again (restart {}): {}; faults that happen once do not happen again", place.restarts,
                         options.checkpoints.folder.empty() ? "from step 0, since there is no --checkpoints"
                                                            : "from the latest checkpoint"));
   }
@@ -53,6 +53,10 @@ Result<int> run_mode(const TrainOptions& given, const Placement& place) {
                                          options.launch.ranks, place.world_size, place.source));
   }
   RS_TRY_VOID(open_log(options.launch.log_folder, place.rank));
+  if (options.launch.bind_cpus) {
+    RS_TRY(const std::string cores, bind_to_cores({place.local_rank, place.local_world_size, options.threads}));
+    annotate::metadata("cpus", cores.c_str());
+  }
   RS_TRY(const Mode mode, find_mode(options.mode, place.world_size));
   set_up_torch(options);
   return catching([&] { return mode.run(options, place); });
@@ -98,6 +102,8 @@ Result<int> launch(TrainOptions options, const std::vector<std::string>& argumen
     RS_TRY_VOID(check_faults(options, world_size, options.steps));  // how many steps the data has, the ranks find out
   }
   RS_TRY_VOID(write_schedule(options, world_size));
+  if (options.launch.bind_cpus)
+    RS_TRY_VOID(cores_of(allowed_cores(), {.ranks = options.launch.ranks, .threads = options.threads}));
   return launch_ranks(std::filesystem::read_symlink("/proc/self/exe"), arguments, options.launch);
 }
 
@@ -129,7 +135,7 @@ Result<int> run(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   const auto status = rankscope::trainer::run(argc, argv);
   if (status && *status == 0) return 0;
-  if (!status) rankscope::trainer::log_error(status.error().message);
+  if (!status && !status.error().message.empty()) rankscope::trainer::log_error(status.error().message);
   std::fflush(nullptr);
   // A failed rank may still have a thread inside a collective that nobody will complete.
   _exit(status ? *status : rankscope::exit_status(status.error().kind));

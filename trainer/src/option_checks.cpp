@@ -1,5 +1,7 @@
 #include "option_checks.h"
 
+#include <algorithm>
+
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
@@ -30,14 +32,16 @@ Result<void> check_for_mode(const TrainOptions& o) {
     return fail(ErrorKind::usage, "--accumulate: a pipeline accumulates over its micro-batches; give --micro-batches");
   }
   const bool whole = !has_devices(o.mode) && !is_pipeline(o.mode) && !is_tensor_parallel(o.mode);
-  if (!whole && o.model.unused_head) {
+  if ((!whole || zero_stage(o.mode) != ZeroStage::none) && o.model.unused_head) {
     return fail(ErrorKind::usage, format("--unused-head: not with --parallel {}", o.mode));
   }
   DdpOptions buckets = o.ddp;
   if (o.mode == "3d") buckets.bucket_mb = 0;
-  if (!synchronizes(o.mode) && buckets != DdpOptions{})
-    return only("--ddp-impl, --bucket-mb, --find-unused and --no-broadcast-buffers",
+  if (!synchronizes(o.mode) && buckets != DdpOptions{}) {
+    const char* const with_buckets = "--ddp-impl, --bucket-mb, --find-unused and --no-broadcast-buffers";
+    return only(o.mode == "3d" ? "--ddp-impl, --find-unused and --no-broadcast-buffers" : with_buckets,
                 "ddp, ddp+mp, zero1 to zero3 and tile");
+  }
   if (o.mode != "tile" && o.tile != TileOptions{}) return only("--tiles and --halo", "tile");
   if (o.mode == "tile" && !is_convolutional(o.model.kind)) {
     return fail(ErrorKind::usage, format("--parallel tile cuts images: it needs a model of convolutions ({}), not {}",
@@ -58,6 +62,21 @@ Result<void> check_for_mode(const TrainOptions& o) {
   return {};
 }
 
+/// Modes in which a rank can compare its parameters with those of another.
+bool has_replicas(const TrainOptions& o) {
+  return o.mode == "ddp" || o.mode == "ddp+mp" || o.mode == "tile" || (o.mode == "3d" && !o.mesh.zero1);
+}
+
+// In the other modes, an update heals what was damaged, or gives it to all.
+Result<void> check_replicas(const TrainOptions& o) {
+  const bool corrupts = std::ranges::count(o.faults, FaultKind::corrupt, &Fault::kind) > 0;
+  if (has_replicas(o) || (!corrupts && o.check_replicas == 0)) return {};
+  return fail(ErrorKind::usage,
+              format("{}: only for --parallel ddp, ddp+mp, tile and 3d without --zero1, in which ranks have copies of "
+                     "the model, not for {}",
+                     corrupts ? "--fault corrupt" : "--check-replicas", o.mode));
+}
+
 Result<void> check_checkpoints(const TrainOptions& o) {
   const CheckpointOptions& checkpoints = o.checkpoints;
   if (checkpoints.folder.empty() && (checkpoints.every > 0 || checkpoints.resume != Resume::no)) {
@@ -69,6 +88,12 @@ Result<void> check_checkpoints(const TrainOptions& o) {
   }
   if (!checkpoints.folder.empty() && !o.ddp.broadcast_buffers) {
     return fail(ErrorKind::usage, "--checkpoints: not with --no-broadcast-buffers, since one set of buffers is saved");
+  }
+  if (!checkpoints.folder.empty() && o.ddp.implementation == DdpImplementation::c10d) {
+    return fail(
+        ErrorKind::usage,
+        "--checkpoints: not with --ddp-impl c10d, which orders its buckets anew after the first step, so that a "
+        "resumed run rounds differently");
   }
   if (checkpoints.folder.empty() && checkpoints.keep != CheckpointOptions{}.keep) {
     return fail(ErrorKind::usage, "--keep needs --checkpoints FOLDER");
@@ -104,6 +129,12 @@ Result<void> check_together(const TrainOptions& o) {
                 format("--layers, --hidden, --heads and --seq: the size of {} is in its name; give --scale",
                        name_of(model.kind)));
   }
+  if (model.kind == ModelKind::mlp && (model.heads | model.sequence) != 0)
+    return fail(ErrorKind::usage, "--heads and --seq: only for --model gpt, not for mlp");
+  if (!o.data.dataset.empty() && o.data.folder.empty()) return fail(ErrorKind::usage, "--dataset needs --data FOLDER");
+  if (o.validation.every == 0 && o.validation.samples > 0)
+    return fail(ErrorKind::usage, "--validation-samples needs --validate-every N");
+  RS_TRY_VOID(check_replicas(o));
   RS_TRY_VOID(check_checkpoints(o));
   return check_for_mode(o);
 }

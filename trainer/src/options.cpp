@@ -84,7 +84,7 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--warmup-steps", o.optimizer.rate.warmup, "Steps in which the learning rate rises to its full value")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000000000));
-  app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd")
+  app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd, not of adamw")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--weight-decay", o.optimizer.weight_decay, "Weight decay")
@@ -173,6 +173,19 @@ void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::Range(0, 1000));
 }
 
+void add_validation_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--validate-every", o.validation.every,
+                 "Steps between two passes over samples that are not trained on, one of them behind the last step")
+      ->check(CLI::Range(1, 1000000000));
+  app.add_option("--validation-samples", o.validation.samples,
+                 "Samples of such a pass (default: 512, or all there are)")
+      ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--check-replicas", o.check_replicas,
+                 "Steps between two comparisons of the copies of the model on different ranks (default: only before "
+                 "checkpoints)")
+      ->check(CLI::Range(1, 1000000000));
+}
+
 void add_mesh_options(CLI::App& app, TrainOptions& o) {
   MeshOptions& mesh = o.mesh;
   app.add_option("--dp", mesh.shape.data, "Copies of the model in 3d (default: what the other two leave)")
@@ -197,6 +210,8 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--master-port", o.launch.master_port, "Port on machine 0 (default: a free one)")
       ->check(CLI::Range(1, 65535));
   app.add_option("--log-dir", o.launch.log_folder, "Folder for one log file per rank");
+  app.add_flag("--bind-cpus", o.launch.bind_cpus,
+               "Give each rank of this machine cores of its own; needs as many as ranks times --threads");
 }
 
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
@@ -210,7 +225,8 @@ void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option("--timeout", raw.timeout, "Seconds until a silent peer is given up")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 86400.0));
-  app.add_option("--dump-gradients", o.dump_gradients, "Write losses and gradients of each step to FILE (rank 0)");
+  app.add_option("--dump-gradients", o.dump_gradients,
+                 "Write losses and gradients of each step to FILE (rank 0), in place of what it holds");
 }
 
 Result<PaceOptions> parse_pace(const std::string& text, bool given) {
@@ -272,6 +288,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   add_tile_options(app, options);
   add_mesh_options(app, options);
   add_checkpoint_options(app, options);
+  add_validation_options(app, options);
   add_launch_options(app, options);
   add_raw_options(app, options, raw);
   try {
@@ -286,6 +303,8 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
   if (only_options) line.text = options_text(app);
   if (line.text) return line;
   if (is_tensor_parallel(options.mode) && app.count("--model") == 0) options.model.kind = ModelKind::gpt;
+  if (options.optimizer.kind == OptimizerKind::adamw && app.count("--momentum") > 0)
+    return fail(ErrorKind::usage, "--momentum: belongs to --optimizer sgd; adamw has its own");
   RS_TRY_VOID(read_raw(options, raw, app.count("--pace") > 0));
   if (options.steps == 0 && options.epochs == 0) options.steps = 20;
   if (options.devices == 0) options.devices = has_devices(options.mode) ? 2 : 1;

@@ -42,11 +42,15 @@ std::int64_t usual_per_device(const RunPlan& plan) {
   return plan.pipeline ? usual_of_micro_batch * plan.pipeline->micro_batches : usual_samples;
 }
 
+int place_in_pipeline(const RunPlan& plan, int rank) {
+  return plan.mesh ? Mesh{plan.mesh->shape(), rank}.position().pipeline : rank;
+}
+bool has_loss(const RunPlan& plan, int rank) {
+  return place_in_pipeline(plan, rank) == plan.pipeline->rank_of_stage.back();
+}
 /// Samples are needed by the first stage, labels by the last one.
 bool loads_data(const RunPlan& plan, int rank) {
-  const int in_pipeline = plan.mesh ? Mesh{plan.mesh->shape(), rank}.position().pipeline : rank;
-  const auto& ranks = plan.pipeline->rank_of_stage;
-  return in_pipeline == ranks.front() || in_pipeline == ranks.back();
+  return has_loss(plan, rank) || place_in_pipeline(plan, rank) == plan.pipeline->rank_of_stage.front();
 }
 
 Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan, int world_size) {
@@ -58,6 +62,10 @@ Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan, in
                        below > 0 ? format("{} or {}", below, below + micro_batches) : format("{}", micro_batches)));
   }
   for (const auto& fault : options.faults) {
+    if (fault.kind == FaultKind::nan && !has_loss(plan, fault.rank)) {
+      return fail(ErrorKind::usage, format("--fault {}: rank {} computes no loss, only ranks with the last stage do",
+                                           fault_text(fault), fault.rank));
+    }
     if (fault.kind != FaultKind::data || loads_data(plan, fault.rank)) continue;
     std::string loading;
     for (int rank = 0; rank < world_size; ++rank)

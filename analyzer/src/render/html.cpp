@@ -43,6 +43,7 @@ constexpr std::array sections{
     PageSection{"operators", "Operators", "operators", html::write_operators},
     PageSection{"copies", "Copies", "copies", html::write_copies},
     PageSection{"memory", "Memory", "memory", html::write_memory},
+    PageSection{"predicted", "Predicted and measured", "predicted", html::write_predicted},
     PageSection{"flops", "FLOP and losses", "flops", html::write_flops},
     PageSection{"pipeline", "Pipeline", "pipeline", html::write_pipeline},
     PageSection{"collectives", "Collectives", "collectives", html::write_collectives},

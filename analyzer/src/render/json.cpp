@@ -18,6 +18,7 @@
 #include "render/json_pipeline.h"
 #include "render/json_replay.h"
 #include "render/json_trend.h"
+#include "render/predicted.h"
 #include "source_advice.h"
 
 namespace rankscope::analyzer {
@@ -409,6 +410,7 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
   out["flops"] = section_json(report.flops, [&](const auto& section) { return flops_json(section, options); });
   out["memory"] =
       section_json(report.memory, [&](const auto& section) { return memory_json(section, report.copies, options); });
+  out["predicted"] = section_json(report.predicted, predicted_json);
   out["collectives"] =
       section_json(report.collectives, [&](const auto& section) { return collectives_json(section, run, options); });
   out["bandwidth"] = section_json(report.bandwidth, bandwidth_json);

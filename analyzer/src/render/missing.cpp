@@ -132,6 +132,7 @@ constexpr std::array sections{Named{"steps", "steps"},
                               Named{"copies", "copies"},
                               Named{"flops", "FLOP and MFU"},
                               Named{"memory", "memory"},
+                              Named{"predicted", "predicted"},
                               Named{"collectives", "collectives"},
                               Named{"pipeline", "pipeline"},
                               Named{"critical_path", "critical path"},
@@ -140,7 +141,8 @@ constexpr std::array sections{Named{"steps", "steps"},
                               Named{"findings", "findings"},
                               Named{"hta", "HTA's numbers"}};
 
-/// Nobody misses what only an accelerator has, what was not asked for, and how far CPU ranks are from the peak.
+/// Nobody misses what only an accelerator or our own trainer has, what was not asked for, and how far CPU ranks are
+/// from the peak.
 std::string why_missed(const Report& report, std::string_view id) {
   if (id == "hta" && !report.hta) return {};
   if (id == "blame" && report.ranks.size() < 2) return {};
@@ -148,7 +150,7 @@ std::string why_missed(const Report& report, std::string_view id) {
   if (id == "flops" && report.flops)
     return std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator) ? report.flops->why_no_flops
                                                                              : std::string{};
-  return why == no_accelerator || why == no_pipeline ? std::string{} : why;
+  return why == no_accelerator || why == no_pipeline || why == no_prediction ? std::string{} : why;
 }
 
 }  // namespace

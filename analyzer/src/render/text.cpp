@@ -22,6 +22,7 @@
 #include "render/overlap.h"
 #include "render/page.h"
 #include "render/pipeline.h"
+#include "render/predicted.h"
 #include "render/sentences.h"
 #include "render/tables.h"
 #include "render/trend.h"
@@ -156,6 +157,7 @@ constexpr std::array sections{
     TextSection{"operators", add_tables<operator_tables>},
     TextSection{"copies", add_tables<copy_tables>},
     TextSection{"memory", add_tables<memory_tables>},
+    TextSection{"predicted", add_tables<predicted_tables>},
     TextSection{"flops", add_tables<flop_tables>},
     TextSection{"pipeline", add_pipeline},
     TextSection{"collectives", add_collectives},

@@ -295,10 +295,10 @@ TEST(Report, TheRegistryIsInTheOrderOfTheReport) {
   std::vector<std::string_view> order;
   for (const AnalysisInfo& info : analyses()) order.push_back(info.id);
   EXPECT_EQ(order, (std::vector<std::string_view>{
-                       "steps",     "collectives",  "ranks",    "trend",    "efficiency",    "blame",
-                       "bandwidth", "data_loading", "overlap",  "launches", "kernels",       "fusable",
-                       "operators", "copies",       "memory",   "flops",    "critical_path", "what_if",
-                       "pipeline",  "stragglers",   "findings", "hta"}));
+                       "steps",     "collectives",  "ranks",      "trend",     "efficiency", "blame",
+                       "bandwidth", "data_loading", "overlap",    "launches",  "kernels",    "fusable",
+                       "operators", "copies",       "memory",     "predicted", "flops",      "critical_path",
+                       "what_if",   "pipeline",     "stragglers", "findings",  "hta"}));
 }
 
 }  // namespace

@@ -65,8 +65,10 @@ std::string why_missing(const CheckpointManifest& manifest, const std::string& t
   for (const TensorInfo& other : manifest.tensors)
     if (without_part(other.name) == without_part(tensor))
       return format(
-          "it has no {}, but {}: parts of a tensor are only read as they were split; train with dp {}, tp {}, pp {}",
-          tensor, other.name, sizes.dp, sizes.tp, sizes.pp);
+          "it has no {}, but {}: parts of a tensor are only read as they were split; train with {}", tensor, other.name,
+          sizes.mode == "3d" ? format("--parallel 3d --dp {} --tp {} --pp {}", sizes.dp, sizes.tp, sizes.pp)
+                             : format("--parallel {} on {}", sizes.mode,
+                                      counted(static_cast<std::uint64_t>(sizes.dp * sizes.tp * sizes.pp), "rank")));
   return format("it has no tensor {}", tensor);
 }
 

@@ -96,8 +96,10 @@ std::vector<TensorSlice> slices_of(const TrainingState& state, const Placement& 
   for (const StateTensor& tensor : state) {
     if (tensor.holder == StateHolder::other_rank) continue;
     const bool owned = tensor.holder == StateHolder::this_rank;
+    const auto elements = elements_of(tensor.tensor);
+    RS_CHECK(elements.has_value());  // it is in memory
     held.push_back({.name = tensor.tensor.name,
-                    .elements = elements_of(tensor.tensor).value_or(0),
+                    .elements = *elements,
                     .element_bytes = bytes_of(tensor.tensor.type),
                     .owned = owned ? std::optional{tensor.range} : std::nullopt,
                     .replicas = tensor.replicas});

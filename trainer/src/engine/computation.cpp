@@ -18,6 +18,8 @@ class ComputationHere final : public Computation {
                        [this](std::size_t block) { plan_.pacer.forward_done(block); });
   }
 
+  Model& model() override { return plan_.model; }
+
   void backward(const Forward& result) override {
     annotate::Span span{Kind::backward, "backward"};
     backward_pace_.begin();

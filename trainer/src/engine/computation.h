@@ -18,6 +18,8 @@ class Computation {
   virtual Forward forward(const Inputs& inputs, bool with_auxiliary) = 0;
   /// Adds the gradients of the latest forward, divided by the number of micro-steps, to those of the parameters.
   virtual void backward(const Forward& result) = 0;
+  /// What gives the model's output for samples of no step.
+  virtual Model& model() = 0;
   /// Runs the optimizer where the parameters are.
   virtual void update(const std::function<void()>& optimizer) { optimizer(); }
   virtual void slow_down(double) {}  ///< the factor of devices that have a pace of their own

@@ -31,6 +31,8 @@ class DeviceChain final : public Computation {
     }
   }
 
+  Model& model() override { return plan_.model; }
+
   Forward forward(const Inputs& inputs, bool) override {
     at::Tensor flowing = inputs.data;
     Forward result;

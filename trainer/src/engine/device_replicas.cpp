@@ -41,6 +41,8 @@ class DeviceReplicas final : public Computation {
     }
   }
 
+  Model& model() override { return plan_.model; }
+
   Forward forward(const Inputs& inputs, bool) override {
     devices_[0].run([&] {
       broadcast();

@@ -21,13 +21,14 @@ struct StagePlan {
   std::int64_t out;
   int blocks;
 };
-constexpr std::array large{
+constexpr std::array large_stages{
     StagePlan{true, 1, 1, 32, 4},    StagePlan{true, 4, 2, 64, 7},    StagePlan{true, 4, 2, 96, 7},
     StagePlan{false, 4, 2, 192, 10}, StagePlan{false, 6, 1, 224, 19}, StagePlan{false, 6, 2, 384, 25},
     StagePlan{false, 6, 1, 640, 7},
 };
 // The same kinds of blocks in a model for a CPU.
-constexpr std::array tiny{StagePlan{true, 1, 1, 8, 1}, StagePlan{true, 4, 2, 16, 1}, StagePlan{false, 4, 2, 24, 2}};
+constexpr std::array tiny_stages{StagePlan{true, 1, 1, 8, 1}, StagePlan{true, 4, 2, 16, 1},
+                                 StagePlan{false, 4, 2, 24, 2}};
 
 /// Convolution, normalization, SiLU.
 class ActiveConv final : public Block {
@@ -116,7 +117,7 @@ class TwoHeads final : public Block {
 
 std::shared_ptr<Model> build_efficientnet(const ModelOptions& options, const SampleShape& shape) {
   const bool small = options.scale == Scale::tiny;
-  const auto stages = small ? std::span<const StagePlan>{tiny} : std::span<const StagePlan>{large};
+  const auto stages = small ? std::span<const StagePlan>{tiny_stages} : std::span<const StagePlan>{large_stages};
   std::int64_t channels = small ? 8 : 32;
   const std::int64_t last = small ? 64 : 1280;
   auto model = std::make_shared<Model>();

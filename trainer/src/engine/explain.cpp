@@ -1,10 +1,12 @@
 #include "engine/explain.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "engine/batch_norm.h"
 #include "engine/model.h"
+#include "engine/progress.h"
 #include "engine/sample_feed.h"
 #include "engine/spatial_layers.h"
 #include "engine/tensor_layers.h"
@@ -161,7 +163,30 @@ Result<ModelSize> size_of_model(const Explained& run) {
   return size;
 }
 
+/// Of several kinds of rank that of `rank`: of a mesh all with its place in the pipeline are alike.
+const RankCost& cost_of(const std::vector<RankCost>& costs, const RunPlan& plan, int rank) {
+  const auto is_alike = [&](const RankCost& cost) {
+    if (!plan.mesh) return cost.rank == rank;
+    const MeshShape& shape = plan.mesh->shape();
+    return Mesh{shape, cost.rank}.position().pipeline == Mesh{shape, rank}.position().pipeline;
+  };
+  const auto found = std::ranges::find_if(costs, is_alike);
+  return found == costs.end() ? costs.front() : *found;
+}
+
 }  // namespace
+
+Result<void> note_predicted(const TrainOptions& options, const SampleSource& source, const RunPlan& plan,
+                            const Placement& place) {
+  RS_TRY(const ModelSize size,
+         size_of_model({.options = options, .source = source, .plan = plan, .ranks = place.world_size}));
+  const CostQuestion question{.options = options, .plan = plan, .ranks = place.world_size, .model = size};
+  const auto costs = costs_of(question);
+  const RankCost& own = cost_of(costs, plan, place.rank);
+  note("predicted_held_bytes", std::to_string(own.always()));
+  note("predicted_sent_bytes", std::to_string(own.sent()));
+  return {};
+}
 
 Result<std::string> explain(const TrainOptions& options, int ranks) {
   RS_TRY(const auto source, open_samples(options));

@@ -142,6 +142,13 @@ c10d::TCPStoreOptions store_options(const Placement& place, std::chrono::seconds
 
 }  // namespace
 
+std::string silent_ranks(const std::vector<int>& ranks, std::chrono::milliseconds timeout) {
+  std::string list;
+  for (const int rank : ranks) list += format("{}{}", list.empty() ? "" : ", ", rank);
+  return format("rank{} {} {} alive, but {} not answered for {} s", ranks.size() == 1 ? "" : "s", list,
+                ranks.size() == 1 ? "is" : "are", ranks.size() == 1 ? "has" : "have", timeout.count() / 1000);
+}
+
 struct Rendezvous::Parts {
   Placement place;
   std::chrono::milliseconds timeout;
@@ -153,6 +160,20 @@ struct Rendezvous::Parts {
     for (int rank = 0; rank < place.world_size; ++rank) {
       if (rank != place.rank) peers.push_back(peer_of(rank, text_of(store->get(format("card/{}", rank)))));
     }
+  }
+
+  // Those that wait for others give up at about the same time, and say so here; who stands still does not.
+  [[nodiscard]] std::string who_is_silent() {
+    store->set(format("waited/{}", place.rank), bytes_of("yes"));
+    std::vector<int> silent;
+    for (int attempt = 0; attempt < 40; ++attempt) {
+      silent.clear();
+      for (int rank = 0; rank < place.world_size; ++rank)
+        if (!store->check({format("waited/{}", rank)})) silent.push_back(rank);
+      if (silent.size() <= 1) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    }
+    return silent.empty() ? "" : silent_ranks(silent, timeout);
   }
 
   [[nodiscard]] std::string look() const {
@@ -214,6 +235,9 @@ std::string Rendezvous::who_is_gone() {
   }
   if (parts_->place.rank != 0 && found.starts_with("rank 0 is")) return found;  // the store went with it
   try {
+    if (found.empty()) found = parts_->who_is_silent();
+    // It serves the store, which the others still ask.
+    if (parts_->place.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds{300});
     // Ranks that end because of the first one must not be named as lost, too.
     const auto told = parts_->store->compareSet("gone", {}, bytes_of(found));
     return text_of(told);

@@ -1,6 +1,7 @@
 #include "engine/model_worker.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "engine/batch_norm.h"
@@ -80,9 +81,11 @@ class ModelWorker final : public Worker {
   WorkerDescription describe() const override;
   void begin_at(std::int64_t step) override { feed_.skip(step * options_.accumulate); }
   void slow_down(double factor) override;
-  Result<void> gradients(std::int64_t index, const StepDelays& delays) override;
+  Result<void> gradients(std::int64_t index, const StepFaults& faults) override;
   Result<std::vector<NamedTensor>> all_gradients() override;
   Result<void> update(double rate) override;
+  Result<Totals> evaluate(const Inputs& samples, std::int64_t counted) override;
+  Replicated replicated() override;
   Result<TrainingState> state() override;
   Result<void> restore(const std::vector<at::Tensor>& values, std::int64_t steps) override;
   Totals take_totals() override { return std::exchange(totals_, {}); }
@@ -96,7 +99,7 @@ class ModelWorker final : public Worker {
   std::string batch_text() const;
   Inputs load(std::chrono::nanoseconds delay);
   Result<void> prepare_zero(const PaceSchedule& schedule);
-  Result<void> micro_step(std::int64_t index, int micro, std::chrono::nanoseconds data_delay);
+  Result<void> micro_step(std::int64_t index, int micro, const StepFaults& faults);
 
   const TrainOptions& options_;
   const WorkerPlan& setting_;
@@ -194,20 +197,22 @@ void ModelWorker::slow_down(double factor) {
   computation_->slow_down(factor);
 }
 
-Result<void> ModelWorker::micro_step(std::int64_t index, int micro, std::chrono::nanoseconds data_delay) {
-  const Inputs inputs = load(data_delay);
+Result<void> ModelWorker::micro_step(std::int64_t index, int micro, const StepFaults& faults) {
+  const Inputs inputs = load(faults.data);
   RS_TRY_VOID(sync_->before_forward(micro + 1 == options_.accumulate ? Reduction::now : Reduction::later));
-  const Forward result = computation_->forward(inputs, index % 2 == 0);
+  Forward result = computation_->forward(inputs, index % 2 == 0);
+  if (faults.nan_loss) result.loss = result.loss * std::numeric_limits<double>::quiet_NaN();
   totals_.add(result, inputs.labels);
+  RS_TRY_VOID(check_finite(totals_, index, setting_.place.rank));
   RS_TRY_VOID(sync_->before_backward(result.loss));
   computation_->backward(result);
   return sync_->after_backward();
 }
 
-Result<void> ModelWorker::gradients(std::int64_t index, const StepDelays& delays) {
-  sync_->delay_last(delays.comm);
+Result<void> ModelWorker::gradients(std::int64_t index, const StepFaults& faults) {
+  sync_->delay_last(faults.comm);
   for (int micro = 0; micro < options_.accumulate; ++micro) {
-    RS_TRY_VOID(micro_step(index, micro, micro == 0 ? delays.data : std::chrono::nanoseconds{0}));
+    RS_TRY_VOID(micro_step(index, micro, micro == 0 ? faults : StepFaults{}));
   }
   return {};
 }
@@ -235,6 +240,26 @@ Result<void> ModelWorker::update(double rate) {
     pacer_->optimizer_done();
   });
   return {};
+}
+
+Result<Totals> ModelWorker::evaluate(const Inputs& samples, std::int64_t counted) {
+  const Predicting predicting{*model_};
+  Model& model = computation_->model();
+  const at::Tensor data = sharing_.tiles ? sharing_.tiles->own_part(samples.data) : samples.data;
+  const at::Tensor logits = model.forward(data, false, [](std::size_t) {}).logits;
+  Totals totals;
+  if (counted == 0) return totals;
+  const std::int64_t batch = samples.data.size(0);
+  const at::Tensor labels = of_first(samples.labels, counted, batch);
+  const Loss loss = model.loss()(of_first(logits, counted, batch), labels);
+  totals.add({loss.mean, loss.correct}, labels);
+  return totals;
+}
+
+// The first two stages of ZeRO have whole parameters, too, but each update takes them from the ranks that own them.
+Replicated ModelWorker::replicated() {
+  if (sharing_.replicas == nullptr || zero_ != nullptr) return {};
+  return {.group = sharing_.replicas, .tensors = model_->parameters()};
 }
 
 Result<TrainingState> ModelWorker::state() {

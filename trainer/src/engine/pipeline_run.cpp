@@ -1,5 +1,6 @@
 #include "engine/pipeline_run.h"
 
+#include <limits>
 #include <utility>
 
 #include "rankscope/collectors/annotate.h"
@@ -49,10 +50,11 @@ PipelineRun::PipelineRun(const PipelinePlan& plan, std::int32_t rank, std::map<s
   for (const auto& [stage, action] : last) last_of_.emplace(action, stage);
 }
 
-Result<void> PipelineRun::step(const std::vector<Inputs>& inputs, std::chrono::nanoseconds delay) {
+Result<void> PipelineRun::step(const std::vector<Inputs>& inputs, const StepFaults& faults) {
+  nan_loss_ = faults.nan_loss;
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     const bool delayed = i == last_send_;
-    RS_TRY_VOID(act(i, inputs, delayed ? delay : std::chrono::nanoseconds{0}));
+    RS_TRY_VOID(act(i, inputs, delayed ? faults.comm : std::chrono::nanoseconds{0}));
     if (const auto done = last_of_.find(i); done != last_of_.end()) RS_TRY_VOID(stage_done_(done->second));
   }
   RS_CHECK(here_.empty());
@@ -120,7 +122,8 @@ at::Tensor PipelineRun::forward(const StageAction& action, const at::Tensor& inp
   const at::Tensor& data = action.stage == 0 ? inputs.at(micro_batch).data : input;
   if (!is_last(action.stage)) return stage.forward(action.micro_batch, data, kind);
   const Inputs with_labels{data, inputs.at(micro_batch).labels};
-  const Forward result = stage.forward_to_loss(action.micro_batch, with_labels, kind);
+  const double factor = std::exchange(nan_loss_, false) ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+  const Forward result = stage.forward_to_loss(action.micro_batch, with_labels, kind, factor);
   totals_.add(result, with_labels.labels);
   return {};
 }

@@ -13,6 +13,7 @@
 #include "engine/pipeline_links.h"
 #include "engine/progress.h"
 #include "engine/stage.h"
+#include "engine/worker.h"
 #include "rankscope/trainer/pace.h"
 
 namespace rankscope::trainer {
@@ -35,12 +36,13 @@ class PipelineRun {
 
   [[nodiscard]] std::map<std::int32_t, PacedStage>& stages() { return stages_; }
 
-  /// All actions of one step. `inputs` are the micro-batches, empty on ranks without first and last stage. The last
-  /// send of the step starts `delay` late.
-  [[nodiscard]] Result<void> step(const std::vector<Inputs>& inputs, std::chrono::nanoseconds delay);
+  /// All actions of one step. `inputs` are the micro-batches, empty on ranks without first and last stage. The fault of
+  /// communication holds up the last send of the step, a loss that is not a number is that of the first micro-batch.
+  [[nodiscard]] Result<void> step(const std::vector<Inputs>& inputs, const StepFaults& faults);
   /// Waits until the neighbours have taken over everything.
   [[nodiscard]] Result<void> finish_step();
-  /// Losses of the last stage since the last call.
+  /// Losses of the last stage since the last call of the second one.
+  [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] Totals take_totals() { return std::exchange(totals_, {}); }
 
  private:
@@ -63,6 +65,7 @@ class PipelineRun {
   Pacer& pacer_;
   StageDone stage_done_;
   Totals totals_;
+  bool nan_loss_ = false;  // of the next one
 };
 
 }  // namespace rankscope::trainer

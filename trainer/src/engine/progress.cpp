@@ -1,5 +1,7 @@
 #include "engine/progress.h"
 
+#include <cmath>
+
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/log.h"
@@ -14,10 +16,24 @@ void Totals::add(const Forward& result, const at::Tensor& labels) {
   count += samples;
 }
 
-Result<Totals> totals_of_all(Comm* comm, const Totals& mine) {
+void Totals::add(const Totals& more) {
+  loss += more.loss;
+  correct += more.correct;
+  count += more.count;
+}
+
+Result<void> check_finite(const Totals& totals, std::int64_t step, int rank) {
+  if (std::isfinite(totals.loss)) return {};
+  return fail(ErrorKind::not_computable,
+              format("step {}: the loss of rank {} is {}, so this step is not applied; try a smaller --lr or "
+                     "--warmup-steps, or look at the data; what was saved before is whole",
+                     step, rank, totals.loss));
+}
+
+Result<Totals> totals_of_all(Comm* comm, const Totals& mine, const std::string& label) {
   if (comm == nullptr) return mine;
   const at::Tensor sums = at::tensor({mine.loss, mine.correct, mine.count}, at::kDouble);
-  RS_TRY_VOID(comm->allreduce(sums, "loss").wait());
+  RS_TRY_VOID(comm->allreduce(sums, label).wait());
   const auto* const data = sums.data_ptr<double>();
   return Totals{data[0], data[1], data[2]};
 }

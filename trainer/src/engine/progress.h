@@ -19,9 +19,12 @@ struct Totals {
   double count = 0;
 
   void add(const Forward& result, const at::Tensor& labels);
+  void add(const Totals& more);
 };
+/// An error where the loss of samples that were just added is not a number; nothing has been learned from them.
+[[nodiscard]] Result<void> check_finite(const Totals& totals, std::int64_t step, int rank);
 /// Sums over the ranks of `comm` too; those of this process alone where it is null.
-[[nodiscard]] Result<Totals> totals_of_all(Comm* comm, const Totals& mine);
+[[nodiscard]] Result<Totals> totals_of_all(Comm* comm, const Totals& mine, const std::string& label);
 
 /// Metadata of the recording.
 void note(const char* key, const std::string& value);

@@ -7,8 +7,13 @@
 namespace rankscope::trainer {
 
 Result<std::unique_ptr<SampleSource>> open_samples(const TrainOptions& options) {
-  if (!options.data.folder.empty()) return load_dataset(options.data);
-  return synthetic_samples(fitting_shape(options.model), options.data.samples, options.seed);
+  if (!options.data.folder.empty()) return load_dataset(options.data, DataPart::training);
+  return synthetic_samples(fitting_shape(options.model), options.data.samples, options.seed, DataPart::training);
+}
+
+Result<std::unique_ptr<SampleSource>> open_validation_samples(const TrainOptions& options) {
+  if (!options.data.folder.empty()) return load_dataset(options.data, DataPart::test);
+  return synthetic_samples(fitting_shape(options.model), options.data.samples, options.seed, DataPart::test);
 }
 
 Inputs SampleFeed::next(std::chrono::nanoseconds delay) {

@@ -14,6 +14,9 @@ namespace rankscope::trainer {
 /// The samples that the options name.
 [[nodiscard]] Result<std::unique_ptr<SampleSource>> open_samples(const TrainOptions& options);
 
+/// Samples for validation: generated ones that training does not reach, or the test part of the data set.
+[[nodiscard]] Result<std::unique_ptr<SampleSource>> open_validation_samples(const TrainOptions& options);
+
 class SampleFeed {
  public:
   SampleFeed(const SampleSource& source, const BatchPlan& plan, const TrainOptions& options)

@@ -39,11 +39,12 @@ at::Tensor Stage::forward(std::int32_t micro_batch, const at::Tensor& input, Bac
   return flight.output.detach();
 }
 
-Forward Stage::forward_to_loss(std::int32_t micro_batch, const Inputs& inputs, Backward kind) {
+Forward Stage::forward_to_loss(std::int32_t micro_batch, const Inputs& inputs, Backward kind, double factor) {
   InFlight& flight = enter(micro_batch, inputs.data, kind);
   std::optional<CutBackward> cut;
   if (kind == Backward::input_only) cut.emplace(flight.weights);
   Forward result = run_forward(*blocks_, {flight.input, inputs.labels}, false, no_pause);
+  result.loss = result.loss * factor;
   flight.output = result.loss * loss_share_;
   return {result.loss.detach(), result.correct};
 }

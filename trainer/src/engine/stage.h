@@ -34,8 +34,8 @@ class Stage {
 
   /// Forward of a stage with others behind it; what it returns is for the next one. The graph ends at `input`.
   at::Tensor forward(std::int32_t micro_batch, const at::Tensor& input, Backward backward);
-  /// Forward of the last stage, to the loss.
-  Forward forward_to_loss(std::int32_t micro_batch, const Inputs& inputs, Backward backward);
+  /// Forward of the last stage, to the loss times `factor`.
+  Forward forward_to_loss(std::int32_t micro_batch, const Inputs& inputs, Backward backward, double factor = 1);
 
   /// Returns the gradient of the stage's input, undefined for samples. `gradient` is that of its output, undefined for
   /// the last stage.

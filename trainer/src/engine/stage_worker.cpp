@@ -100,9 +100,11 @@ class StageWorker final : public Worker {
     if (feed_) feed_->skip(step);
   }
   void slow_down(double factor) override { pacer_.slow_down(factor); }
-  Result<void> gradients(std::int64_t index, const StepDelays& delays) override;
+  Result<void> gradients(std::int64_t index, const StepFaults& faults) override;
   Result<std::vector<NamedTensor>> all_gradients() override;
   Result<void> update(double rate) override;
+  Result<Totals> evaluate(const Inputs& samples, std::int64_t counted) override;
+  Replicated replicated() override;
   Result<TrainingState> state() override;
   Result<void> restore(const std::vector<at::Tensor>& values, std::int64_t steps) override;
   Totals take_totals() override { return run_->take_totals(); }
@@ -120,6 +122,7 @@ class StageWorker final : public Worker {
   void describe_mesh() const;
   StateHolders holders() const;
   std::vector<Inputs> load(nanoseconds delay);
+  Result<at::Tensor> into_stage(std::int32_t stage, at::Tensor here);
   Result<at::Tensor> whole(const at::Tensor& own, const TensorPart& part) const;
 
   const WorkerPlan& setting_;
@@ -132,10 +135,12 @@ class StageWorker final : public Worker {
   double pace_ms_ = 0;
   nanoseconds optimizer_time_{0};
   std::unique_ptr<PipelineRun> run_;
-  std::vector<std::size_t> sizes_;     // blocks of each stage
-  std::vector<Parameter> parameters_;  // of the whole model
+  std::vector<std::size_t> sizes_;                 // blocks of each stage
+  std::vector<std::vector<std::int64_t>> shapes_;  // of their inputs, for one micro-batch
+  std::vector<Parameter> parameters_;              // of the whole model
   std::int64_t parameter_count_ = 0;
-  std::map<std::int32_t, StageReplicas> copies_;  // of each stage of this rank
+  std::map<std::int32_t, StageReplicas> copies_;           // of each stage of this rank
+  std::map<std::int32_t, std::shared_ptr<Model>> stages_;  // of this rank
   nanoseconds reduction_delay_{0};
   std::optional<SampleFeed> feed_;  // of ranks that need samples
 };
@@ -163,6 +168,7 @@ Result<void> StageWorker::build_stages(const SplitModel& split) {
         copies_.try_emplace(stage, blocks, sharing_.replicas, sharing_.update, options_.optimizer, caps).first->second;
     RS_TRY_VOID(copies.lay_out());
   }
+  stages_ = split.own;
   std::unique_ptr<PipelineLinks> links;
   if (sharing_.pipeline) {
     links =
@@ -192,6 +198,7 @@ Result<void> StageWorker::prepare() {
          }));
   RS_TRY_VOID(build_stages(split));
   sizes_ = split.sizes;
+  shapes_ = split.shapes;
   parameters_ = std::move(split.parameters);
   parameter_count_ = split.parameter_count;
   if (needs_samples()) feed_.emplace(setting_.source, setting_.plan.loading, options_);
@@ -203,12 +210,13 @@ std::vector<Inputs> StageWorker::load(nanoseconds delay) {
   return cut_batch(feed_->next(delay), pipeline_.micro_batches);
 }
 
-Result<void> StageWorker::gradients(std::int64_t, const StepDelays& delays) {
-  const std::vector<Inputs> inputs = load(delays.data);
-  reduction_delay_ = sharing_.pipeline ? nanoseconds{0} : delays.comm;  // without transfers there are reductions only
+Result<void> StageWorker::gradients(std::int64_t index, const StepFaults& faults) {
+  const std::vector<Inputs> inputs = load(faults.data);
+  reduction_delay_ = sharing_.pipeline ? nanoseconds{0} : faults.comm;  // without transfers there are reductions only
   const bool only_split = !sharing_.pipeline && sharing_.replicas == nullptr && sharing_.split.is_split();
-  if (only_split) sharing_.split.comm->delay_next(delays.comm);
-  RS_TRY_VOID(run_->step(inputs, delays.comm));
+  if (only_split) sharing_.split.comm->delay_next(faults.comm);
+  RS_TRY_VOID(run_->step(inputs, faults));
+  RS_TRY_VOID(check_finite(run_->totals(), index, setting_.place.rank));
   for (auto& [stage, copies] : copies_) RS_TRY_VOID(copies.finish_reduction());
   return {};
 }
@@ -249,6 +257,49 @@ Result<std::vector<NamedTensor>> StageWorker::all_gradients() {
     all.push_back({parameter.name, gradient});
   }
   return all;
+}
+
+/// What a stage computes on: `here` where the stage before it is on this rank, too.
+Result<at::Tensor> StageWorker::into_stage(std::int32_t stage, at::Tensor here) {
+  const std::int32_t before = pipeline_.rank_of_stage[static_cast<std::size_t>(stage - 1)];
+  if (before == rank_) return here;
+  at::Tensor arriving = at::empty(shapes_[static_cast<std::size_t>(stage)], torch_type(options_.dtype));
+  RS_TRY_VOID(sharing_.pipeline->forward.recv(arriving, before, "activation to validate").wait());
+  return arriving;
+}
+
+// Stage by stage, whatever the schedule: there is nothing to go back for.
+Result<Totals> StageWorker::evaluate(const Inputs& samples, std::int64_t counted) {
+  Totals totals;
+  at::Tensor flowing = samples.data;
+  std::vector<Handle> sends;
+  for (const std::int32_t stage : pipeline_.stages_of(rank_)) {
+    Model& model = *stages_.at(stage);
+    const Predicting predicting{model};
+    if (stage > 0) {
+      RS_TRY(flowing, into_stage(stage, flowing));
+    }
+    flowing = model.forward(flowing, false, [](std::size_t) {}).logits;
+    if (stage + 1 == pipeline_.stages()) {
+      if (counted == 0) continue;
+      const std::int64_t batch = samples.data.size(0);
+      const at::Tensor labels = of_first(samples.labels, counted, batch);
+      const Loss loss = model.loss()(of_first(flowing, counted, batch), labels);
+      totals.add({loss.mean, loss.correct}, labels);
+    } else if (const auto next = pipeline_.rank_of_stage[static_cast<std::size_t>(stage + 1)]; next != rank_) {
+      sends.push_back(sharing_.pipeline->forward.send(flowing.contiguous(), next, "activation to validate"));
+    }
+  }
+  for (Handle& send : sends) RS_TRY_VOID(send.wait());
+  return totals;
+}
+
+Replicated StageWorker::replicated() {
+  if (sharing_.replicas == nullptr || sharing_.update == StageUpdate::sharded) return {};
+  Replicated own{.group = sharing_.replicas};
+  for (const auto& [stage, model] : stages_)
+    for (const auto& parameter : model->parameters()) own.tensors.push_back(parameter);
+  return own;
 }
 
 // What other pipelines have as well, and of layers that are not split what the other ranks of the tensor group have.

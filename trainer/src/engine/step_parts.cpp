@@ -31,6 +31,10 @@ Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype) {
   return {values.view({batch.size, shape.channels, shape.height, shape.width}).to(torch_type(dtype)), labels};
 }
 
+at::Tensor of_first(const at::Tensor& rows, std::int64_t samples, std::int64_t batch) {
+  return rows.narrow(0, 0, rows.size(0) / batch * samples);
+}
+
 Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
                     const std::function<void(std::size_t)>& after_block) {
   const Model::Output output = model.forward(inputs.data, with_auxiliary, after_block);

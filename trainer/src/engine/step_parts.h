@@ -28,6 +28,21 @@ struct Forward {
   at::Tensor loss;     ///< mean over the samples (or tokens)
   at::Tensor correct;  ///< how many predictions were right
 };
+/// The first `samples` of a batch, of whatever an output or labels have rows: one or more for each sample.
+[[nodiscard]] at::Tensor of_first(const at::Tensor& rows, std::int64_t samples, std::int64_t batch);
+/// A module as it predicts: BatchNorm with its own statistics, nothing kept for backward; ends with it training.
+class Predicting {
+ public:
+  explicit Predicting(torch::nn::Module& module) : module_(module) { module_.eval(); }
+  Predicting(const Predicting&) = delete;
+  Predicting& operator=(const Predicting&) = delete;
+  ~Predicting() { module_.train(); }
+
+ private:
+  torch::nn::Module& module_;
+  torch::NoGradGuard no_grad_;
+};
+
 [[nodiscard]] Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
                                   const std::function<void(std::size_t)>& after_block);
 

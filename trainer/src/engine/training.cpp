@@ -9,8 +9,11 @@
 
 #include "engine/checkpoints.h"
 #include "engine/description.h"
+#include "engine/explain.h"
 #include "engine/observers.h"
+#include "engine/replica_check.h"
 #include "engine/sample_feed.h"
+#include "engine/validation.h"
 #include "rankscope/collectors/annotate.h"
 
 namespace rankscope::trainer {
@@ -18,12 +21,14 @@ namespace {
 
 class Training {
  public:
-  Training(const WorkerPlan& plan, Worker& worker, std::unique_ptr<GradientDump> dump)
+  Training(const WorkerPlan& plan, Worker& worker, std::unique_ptr<GradientDump> dump,
+           std::unique_ptr<Validation> validation)
       : options_(plan.options),
         plan_(plan.plan),
         everybody_(plan.everybody),
         worker_(worker),
         dump_(std::move(dump)),
+        validation_(std::move(validation)),
         faults_(plan.options.faults, plan.place.rank),
         checkpoints_(plan, worker) {}
 
@@ -32,6 +37,7 @@ class Training {
  private:
   Result<void> step(std::int64_t index);
   void inject_end(std::int64_t index) const;
+  Result<void> after_step(std::int64_t done);
   Result<void> dump_gradients(std::int64_t index);
   Result<void> report(std::int64_t index);
 
@@ -39,7 +45,8 @@ class Training {
   const RunPlan& plan_;
   Comm* everybody_;
   Worker& worker_;
-  std::unique_ptr<GradientDump> dump_;  // of rank 0
+  std::unique_ptr<GradientDump> dump_;      // of rank 0
+  std::unique_ptr<Validation> validation_;  // null: none
   FaultPlan faults_;
   Checkpoints checkpoints_;
   Progress progress_;
@@ -47,8 +54,9 @@ class Training {
 
 // Nothing is cleaned up: a lost rank does not say goodbye either.
 void Training::inject_end(std::int64_t index) const {
-  if (faults_.exits(index)) _exit(3);
-  if (faults_.kills(index)) kill(getpid(), SIGKILL);
+  if (faults_.happens(FaultKind::exit, index)) _exit(3);
+  if (faults_.happens(FaultKind::kill, index)) kill(getpid(), SIGKILL);
+  while (faults_.happens(FaultKind::hang, index)) std::this_thread::sleep_for(std::chrono::hours{1});
 }
 
 Result<void> Training::step(std::int64_t index) {
@@ -58,10 +66,13 @@ Result<void> Training::step(std::int64_t index) {
   // Outside of all classified spans, as a garbage collection would be.
   if (const auto pause = faults_.pause(index); pause.count() > 0) std::this_thread::sleep_for(pause);
   worker_.slow_down(faults_.compute_factor(index));
-  RS_TRY_VOID(worker_.gradients(index, {.data = faults_.data_delay(index), .comm = faults_.comm_delay(index)}));
+  RS_TRY_VOID(worker_.gradients(index, {.data = faults_.data_delay(index),
+                                        .comm = faults_.comm_delay(index),
+                                        .nan_loss = faults_.happens(FaultKind::nan, index)}));
   const bool dumps = !options_.dump_gradients.empty();
   if (dumps) RS_TRY_VOID(dump_gradients(index));
   RS_TRY_VOID(worker_.update(rate_factor(options_.optimizer.rate, index, plan_.steps)));
+  if (faults_.happens(FaultKind::corrupt, index)) corrupt(worker_.replicated());
   if (dumps || (index + 1) % options_.log_every == 0 || index + 1 == plan_.steps) return report(index);
   return {};
 }
@@ -72,10 +83,18 @@ Result<void> Training::dump_gradients(std::int64_t index) {
 }
 
 Result<void> Training::report(std::int64_t index) {
-  RS_TRY(const Totals totals, totals_of_all(everybody_, worker_.take_totals()));
+  RS_TRY(const Totals totals, totals_of_all(everybody_, worker_.take_totals(), "loss"));
   if (dump_) RS_TRY_VOID(dump_->loss(totals.loss / totals.count));
   progress_.report(index, totals, plan_.batch.global);
   return {};
+}
+
+// Copies that differ are not saved: a checkpoint takes some of its tensors from each.
+Result<void> Training::after_step(std::int64_t done) {
+  if (validation_) RS_TRY_VOID(validation_->after_step(done, worker_));
+  const bool is_due = options_.check_replicas > 0 && done % options_.check_replicas == 0;
+  if (is_due || checkpoints_.is_due(done)) RS_TRY_VOID(check_replicas(worker_.replicated(), done));
+  return checkpoints_.after_step(done);
 }
 
 Result<void> Training::run(const MemoryObserver* memory) {
@@ -85,7 +104,7 @@ Result<void> Training::run(const MemoryObserver* memory) {
   progress_.begin(first);
   for (std::int64_t index = first; index < plan_.steps; ++index) {
     RS_TRY_VOID(step(index));
-    RS_TRY_VOID(checkpoints_.after_step(index + 1));
+    RS_TRY_VOID(after_step(index + 1));
     if (memory == nullptr) continue;
     annotate::counter("allocated_bytes", static_cast<double>(memory->allocated_bytes()));
     annotate::counter("peak_allocated_bytes", static_cast<double>(memory->peak_bytes()));
@@ -99,18 +118,22 @@ Result<void> Training::run(const MemoryObserver* memory) {
 }  // namespace
 
 Result<void> train(const TrainingJob& job, const MakeWorker& make_worker) {
-  std::optional<MemoryObserver> memory;  // before the model, whose parameters count, too
-  if (annotate::detail::api() != nullptr) memory.emplace();
   RS_TRY(const auto source, open_samples(job.options));
   RS_TRY(const RunPlan plan, plan_run(job.options, job.place, source->samples()));
+  std::optional<MemoryObserver> memory;  // before the model, whose parameters count, too
+  if (annotate::detail::api() != nullptr) {
+    RS_TRY_VOID(note_predicted(job.options, *source, plan, job.place));
+    memory.emplace();
+  }
   std::unique_ptr<GradientDump> dump;
   if (!job.options.dump_gradients.empty() && job.place.rank == 0) {
     RS_TRY(dump, GradientDump::open(job.options.dump_gradients));
   }
   const WorkerPlan worker_plan{job.options, job.place, *source, plan, job.everybody};
   RS_TRY(const auto worker, make_worker(worker_plan));
+  RS_TRY(auto validation, Validation::plan(worker_plan));
   describe(worker_plan, worker->describe());
-  return Training{worker_plan, *worker, std::move(dump)}.run(memory ? &*memory : nullptr);
+  return Training{worker_plan, *worker, std::move(dump), std::move(validation)}.run(memory ? &*memory : nullptr);
 }
 
 }  // namespace rankscope::trainer

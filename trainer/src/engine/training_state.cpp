@@ -5,7 +5,10 @@
 namespace rankscope::trainer {
 namespace {
 
-ElementType element_type(at::ScalarType type) { return type == at::kDouble ? ElementType::f64 : ElementType::f32; }
+ElementType element_type(at::ScalarType type) {
+  RS_CHECK(type == at::kDouble || type == at::kFloat);
+  return type == at::kDouble ? ElementType::f64 : ElementType::f32;
+}
 
 std::vector<NamedTensor> floating_buffers(const Model& model) {
   std::vector<NamedTensor> all;

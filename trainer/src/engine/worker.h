@@ -21,10 +21,17 @@
 
 namespace rankscope::trainer {
 
-/// What injected faults add to one step.
-struct StepDelays {
+/// What injected faults do to one step.
+struct StepFaults {
   std::chrono::nanoseconds data{0};  ///< before its first samples are there
   std::chrono::nanoseconds comm{0};  ///< of one reduction or send (FaultKind::comm), between enqueued and started
+  bool nan_loss = false;             ///< the loss of the first samples is not a number
+};
+
+/// What other ranks must have as well, to the last bit.
+struct Replicated {
+  Comm* group = nullptr;  ///< these ranks; null where nobody has the same
+  std::vector<at::Tensor> tensors{};
 };
 
 /// What it says about itself, for the recording and the log.
@@ -48,7 +55,7 @@ class Worker {
   virtual void slow_down(double factor) = 0;
 
   /// Loads the samples of step `index` and leaves its gradients, the mean over the global batch, where they are needed.
-  [[nodiscard]] virtual Result<void> gradients(std::int64_t index, const StepDelays& delays) = 0;
+  [[nodiscard]] virtual Result<void> gradients(std::int64_t index, const StepFaults& faults) = 0;
 
   /// The gradients of the whole model, by the names and in the order of one process alone. All ranks call it; what
   /// others than rank 0 get is not specified.
@@ -56,6 +63,13 @@ class Worker {
 
   /// Runs the optimizer, with its learning rate multiplied by `rate`, and forgets the gradients.
   [[nodiscard]] virtual Result<void> update(double rate) = 0;
+
+  /// Between two steps: loss and correct predictions of the first `counted` of samples that nothing is learned from.
+  /// All ranks call it; those without the model's end return zeros.
+  [[nodiscard]] virtual Result<Totals> evaluate(const Inputs& samples, std::int64_t counted) = 0;
+
+  /// The parameters, between two steps.
+  [[nodiscard]] virtual Replicated replicated() = 0;
 
   /// What a checkpoint keeps, between two steps. All ranks call it.
   [[nodiscard]] virtual Result<TrainingState> state() = 0;

@@ -237,6 +237,11 @@ class ComputationInUnits final : public Computation {
     return run_forward(model_, inputs, with_auxiliary, [](std::size_t) {});
   }
 
+  Model& model() override {
+    units_.begin_forward(false);
+    return model_;
+  }
+
   void backward(const Forward& result) override {
     annotate::Span span{Kind::backward, "backward"};
     units_.begin_backward();

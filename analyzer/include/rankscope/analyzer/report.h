@@ -29,6 +29,7 @@
 #include "rankscope/analyzer/operators_section.h"
 #include "rankscope/analyzer/overlap_section.h"
 #include "rankscope/analyzer/pipeline_section.h"
+#include "rankscope/analyzer/predicted_section.h"
 #include "rankscope/analyzer/rank_sections.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/steps_section.h"
@@ -75,6 +76,7 @@ struct Report {
   Section<CopiesSection> copies = unavailable("not computed");
   Section<FlopsSection> flops = unavailable("not computed");
   Section<MemorySection> memory = unavailable("not computed");
+  Section<PredictedSection> predicted = unavailable("not computed");
   Section<PipelineSection> pipeline = unavailable("not computed");
   Section<CollectivesSection> collectives = unavailable("not computed");
   Section<CriticalPathSection> critical_path = unavailable("not computed");

@@ -31,6 +31,7 @@ void write_efficiency(Writer& page, const Source& source);
 void write_blame(Writer& page, const Source& source);
 void write_bandwidth(Writer& page, const Source& source);
 void write_data_loading(Writer& page, const Source& source);
+void write_predicted(Writer& page, const Source& source);
 void write_overlap(Writer& page, const Source& source);
 void write_launches(Writer& page, const Source& source);
 void write_kernels(Writer& page, const Source& source);

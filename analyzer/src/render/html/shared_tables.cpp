@@ -9,6 +9,7 @@
 #include "render/launches.h"
 #include "render/operators.h"
 #include "render/overlap.h"
+#include "render/predicted.h"
 #include "render/what_if.h"
 
 namespace rankscope::analyzer::html {
@@ -24,6 +25,10 @@ void write_kernels(Writer& page, const Source& source) {
 void write_fusable(Writer& page, const Source& source) {
   write_noted_tables(page, fusable_tables(source.report, most_rows(source.options)));
 }
+void write_predicted(Writer& page, const Source& source) {
+  write_noted_tables(page, predicted_tables(source.report, most_rows(source.options)));
+}
+
 void write_data_loading(Writer& page, const Source& source) {
   write_noted_tables(page, data_loading_tables(source.report, most_rows(source.options)));
 }

@@ -66,11 +66,14 @@ struct IdxArray {
 /// Joins IDX images (n, height, width) and labels (n).
 [[nodiscard]] Result<ImageSet> images_of(IdxArray images, IdxArray labels, const std::string& name);
 
-/// The training part of what `options.folder` holds.
-[[nodiscard]] Result<std::unique_ptr<SampleSource>> load_dataset(const DataOptions& options);
+enum class DataPart : std::uint8_t { training, test };
 
-/// Generated images or tokens, with something to learn in them; a value depends only on seed and sample index.
+/// A part of what `options.folder` holds.
+[[nodiscard]] Result<std::unique_ptr<SampleSource>> load_dataset(const DataOptions& options, DataPart part);
+
+/// Generated images or tokens, with something to learn in them; a value depends only on seed and sample index. The test
+/// part has as many samples as the training part and none of them.
 [[nodiscard]] std::unique_ptr<SampleSource> synthetic_samples(const SampleShape& shape, std::int64_t samples,
-                                                              std::uint64_t seed);
+                                                              std::uint64_t seed, DataPart part = DataPart::training);
 
 }  // namespace rankscope::trainer

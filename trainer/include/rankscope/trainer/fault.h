@@ -19,6 +19,9 @@ enum class FaultKind : std::uint8_t {
   comm,   ///< one operation of each step starts ms after it was enqueued: the last bucket or send; of tp the first one
   exit,   ///< the process ends with status 3 in the step
   kill,   ///< the process kills itself with SIGKILL in the step
+  hang,   ///< the process stands still in the step, for ever
+  nan,    ///< the loss of the rank is not a number in the step
+  corrupt,  ///< behind the step's update a bit flips in a parameter of the rank
 };
 
 /// One `--fault` option.
@@ -28,7 +31,7 @@ struct Fault {
   double factor = 1.0;
   std::chrono::nanoseconds delay{0};
   std::int64_t every = 1;
-  std::int64_t step = 0;  ///< step of exit and kill; first step that the others act in
+  std::int64_t step = 0;  ///< step of those that happen once; first step that the others act in
   bool operator==(const Fault&) const = default;
 };
 
@@ -47,6 +50,9 @@ struct Fault {
 /// Forms of all kinds, for --help.
 [[nodiscard]] std::string fault_forms();
 
+/// Whether it happens in one step only. A training that was started again does not suffer it a second time.
+[[nodiscard]] bool happens_once(FaultKind kind);
+
 /// What one rank must do to itself, step by step.
 class FaultPlan {
  public:
@@ -57,8 +63,8 @@ class FaultPlan {
   [[nodiscard]] std::chrono::nanoseconds data_delay(std::int64_t step) const;
   [[nodiscard]] std::chrono::nanoseconds pause(std::int64_t step) const;
   [[nodiscard]] std::chrono::nanoseconds comm_delay(std::int64_t step) const;
-  [[nodiscard]] bool exits(std::int64_t step) const;
-  [[nodiscard]] bool kills(std::int64_t step) const;
+  /// Of kinds that happen once.
+  [[nodiscard]] bool happens(FaultKind kind, std::int64_t step) const;
 
  private:
   [[nodiscard]] std::chrono::nanoseconds total_delay(FaultKind kind, std::int64_t step) const;

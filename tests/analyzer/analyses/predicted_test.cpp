@@ -1,0 +1,61 @@
+#include "analyses/predicted.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/analyses/synthetic_run.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using testing::run_of;
+
+/// Ten steps of 100 ns of one rank, with an all-reduce of `sent` bytes and a sample of `held` bytes in each.
+std::string steps_with(const std::string& sent, std::int64_t held) {
+  std::string text = "@lane 0 main kind=thread number=1\n@lane 0 comm kind=comm number=2\n@group dp 0,1\n";
+  for (int step = 0; step < 10; ++step) {
+    const int begin = step * 100;
+    text += format("0 step {} {} step index={} lane=main\n", begin, begin + 99, step);
+    text +=
+        format("0 comm {} {} allreduce lane=comm group=dp enqueued={} {}\n", begin + 20, begin + 40, begin + 10, sent);
+    text += format("0 counter {} {} allocated_bytes\n", begin + 50, 2 * held);
+    text += format("0 counter {} {} allocated_bytes\n", begin + 99, held);
+  }
+  return text + "0 step 1000 1001 step index=10 lane=main\n";
+}
+
+const std::string predicted = "@rank 0 meta.predicted_held_bytes=1000 meta.predicted_sent_bytes=400\n";
+
+Report report_on(const std::string& text) { return analyze(*run_of(text), {}); }
+
+TEST(Predicted, WhatIsHeldIsTheLastSampleOfAStepAndWhatIsSentItsOperations) {
+  const Report report = report_on(predicted + steps_with("bytes=400", 1010));
+  ASSERT_TRUE(report.predicted) << report.predicted.error().why;
+  const PredictedRow& row = report.predicted->rows.at(0);
+  EXPECT_EQ(row.held->measured_bytes, 1010);
+  EXPECT_DOUBLE_EQ(*row.held->off(), 0.01);
+  EXPECT_EQ(row.sent->measured_bytes, 400);
+  EXPECT_EQ(row.sent->off(), 0);
+}
+
+TEST(Predicted, WhatWasNotRecordedHasAReason) {
+  const PredictedRow row = report_on(predicted + steps_with("", 1000)).predicted.value().rows.at(0);
+  EXPECT_EQ(row.sent->measured_bytes, std::nullopt);
+  EXPECT_EQ(row.sent->why_not_measured, "sizes were not recorded");
+  EXPECT_EQ(row.sent->off(), std::nullopt);
+}
+
+TEST(Predicted, WithoutAPredictionThereIsNoSectionAndNobodyMissesIt) {
+  const Report report = report_on(steps_with("bytes=400", 1000));
+  ASSERT_FALSE(report.predicted);
+  EXPECT_EQ(report.predicted.error().why, no_prediction);
+}
+
+TEST(Predicted, ADamagedNumberPredictsNothing) {
+  EXPECT_FALSE(
+      report_on("@rank 0 meta.predicted_held_bytes=-5 meta.predicted_sent_bytes=12x\n" + steps_with("bytes=400", 10))
+          .predicted);
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
