@@ -130,6 +130,19 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {clock_split_host, "clock_split_host", error,
      "Device times of ranks on one host do not share a clock, by the ends of their operations: each rank was aligned "
      "on its own."},
+    {activities_dropped, "activities_dropped", data_loss,
+     "The CUDA profiler had no buffer for kernels, copies or calls: idle time is overstated where they are missing. "
+     "Record fewer steps (--window)."},
+    {activities_unknown, "activities_unknown", info,
+     "Records of the CUDA profiler of kinds or lengths that are not known here were left out. Use a newer rankscope."},
+    {sources_failed, "sources_failed", error,
+     "Sources that were asked for could not record: the metadata of their processes says why (cupti_problem, "
+     "nccl_problem, nvml_problem)."},
+    {comm_times_unknown, "comm_times_unknown", info,
+     "Collectives of NCCL were recorded as they were enqueued, but not when they ran: they are no part of any time "
+     "split. Record kernels too (--collect with cupti), or use --nccl kernel."},
+    {comm_events_dropped, "comm_events_dropped", data_loss,
+     "NCCL had more events open than can be followed at a time: the rest was left out. Record with a lower --nccl."},
 }};
 
 constexpr bool in_order() {

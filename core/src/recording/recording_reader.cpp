@@ -188,11 +188,16 @@ std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segm
                                                  const std::vector<SegmentClock>& clocks) {
   const bool guess_rank = single_unranked(segments);
   std::vector<std::unique_ptr<Decoded>> decoded(segments.size());
-  side_by_side(segments.size(), [&](std::size_t i) {
+  Communicators communicators;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
     decoded[i] = std::make_unique<Decoded>();
     const bool guessed = guess_rank && has_events(segments[i]);
     decoded[i]->rank = guessed ? RankId{0} : rank_of(segments[i].file);
-    decoded[i]->events = SegmentDecoder{decoded[i]->rows, segments[i].file, clocks[i], decoded[i]->rank}.decode();
+    communicators.add(segments[i].file, decoded[i]->rank);
+  }
+  side_by_side(segments.size(), [&](std::size_t i) {
+    Decoded& part = *decoded[i];
+    part.events = SegmentDecoder{part.rows, segments[i].file, clocks[i], {part.rank, communicators}}.decode();
   });
   return decoded;
 }

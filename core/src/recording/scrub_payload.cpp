@@ -27,7 +27,8 @@ Texts texts_of(std::span<std::byte> payload) {
 bool is_key_and_text(const Record& record) {
   const auto type = static_cast<RecordType>(record.head.type);
   return type == RecordType::attribute_text || type == RecordType::mark_attribute_text ||
-         type == RecordType::range_attribute_text || type == RecordType::metadata;
+         type == RecordType::range_attribute_text || type == RecordType::comm_attribute_text ||
+         type == RecordType::metadata;
 }
 
 }  // namespace

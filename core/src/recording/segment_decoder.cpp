@@ -7,7 +7,6 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
-#include "rankscope/core/recording/rank_list.h"
 
 namespace rankscope::recording {
 namespace {
@@ -32,6 +31,15 @@ bool fills_a_row(const Chunk& chunk) {
       case RecordType::range_end:
       case RecordType::range_attribute_int:
       case RecordType::range_attribute_text:
+      case RecordType::activity:
+      case RecordType::call:
+      case RecordType::moment:
+      case RecordType::device:
+      case RecordType::anchor:
+      case RecordType::communicator:
+      case RecordType::comm_device_times:
+      case RecordType::comm_attribute_int:
+      case RecordType::comm_attribute_text:
         break;
       default:
         return true;
@@ -42,7 +50,8 @@ bool fills_a_row(const Chunk& chunk) {
 
 bool holds_text(RecordType attribute) {
   using enum RecordType;
-  return attribute == attribute_text || attribute == mark_attribute_text || attribute == range_attribute_text;
+  return attribute == attribute_text || attribute == mark_attribute_text || attribute == range_attribute_text ||
+         attribute == comm_attribute_text;
 }
 
 std::uint32_t add_process(RunBuilder& builder, const SegmentFile& segment, RankId rank) {
@@ -67,21 +76,25 @@ std::uint32_t add_process(RunBuilder& builder, const SegmentFile& segment, RankI
 
 struct SegmentDecoder::Thread {
   LaneId lane;
+  std::int64_t os_thread = 0;
   std::vector<StringId> names;  // of the current chunk
   std::vector<OpenSpan> open;
   std::optional<std::uint32_t> mark;  // ticket of the latest one
   std::uint64_t last_ticks = 0;
 
   [[nodiscard]] StringId name(std::uint64_t id) const { return id < names.size() ? names[id] : StringId::none(); }
+  [[nodiscard]] CommDecoder::Where where() const { return {lane, os_thread, names}; }
 };
 
-SegmentDecoder::SegmentDecoder(RunBuilder& builder, const SegmentFile& segment, const SegmentClock& clock, RankId rank)
+SegmentDecoder::SegmentDecoder(RunBuilder& builder, const SegmentFile& segment, const SegmentClock& clock,
+                               const Whose& whose)
     : builder_(builder),
       segment_(segment),
       clock_(clock),
-      rank_(rank),
-      process_(add_process(builder, segment, rank)),
+      process_(add_process(builder, segment, whose.rank)),
       ranges_(builder, clock, process_),
+      devices_(builder, segment, clock, process_),
+      comm_(builder, clock, whose.communicators, whose.rank),
       last_ticks_(segment.fixed.first_pair.ticks) {}
 
 std::uint64_t SegmentDecoder::decode() {
@@ -97,11 +110,14 @@ std::uint64_t SegmentDecoder::decode() {
   if (missing_chunks_ > corrupt) builder_.quality().add(Counter::chunks_missing, missing_chunks_ - corrupt);
   finish_spans();
   ranges_.finish(last_ticks_);
-  finish_collectives();
+  devices_.finish();
+  comm_.finish(devices_, {process_, last_ticks_, was_switched_off()});
   for (const auto& [counter, total] : totals_) builder_.quality().add(counter, total);
   Process& process = builder_.process(process_);
   process.recorded = {run_time(segment_.fixed.first_pair.ticks), run_time(last_ticks_)};
-  return added_ + ranges_.added();
+  if (const auto seen = devices_.seen())
+    process.recorded = {std::min(process.recorded.begin, seen->begin), std::max(process.recorded.end, seen->end)};
+  return added_ + ranges_.added() + devices_.added() + comm_.added();
 }
 
 void SegmentDecoder::saw(std::uint64_t ticks) { last_ticks_ = std::max(last_ticks_, ticks); }
@@ -109,11 +125,9 @@ void SegmentDecoder::saw(std::uint64_t ticks) { last_ticks_ = std::max(last_tick
 void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chunk) {
   const Chunk& first = segment_.chunks[first_chunk];
   Thread thread;
-  const bool main = first.os_thread == segment_.fixed.pid;
+  thread.os_thread = first.os_thread;
   const std::span<const Chunk> chunks{&first, last_chunk - first_chunk};
-  if (std::ranges::any_of(chunks, fills_a_row))
-    thread.lane = builder_.add_lane(process_, LaneKind::thread, main ? "main" : format("thread {}", first.os_thread),
-                                    first.os_thread);
+  if (std::ranges::any_of(chunks, fills_a_row)) thread.lane = devices_.thread_lane(first.os_thread);
   std::uint32_t expected = 0;
   for (std::size_t i = first_chunk; i < last_chunk; ++i) {
     // Behind a missing chunk nobody knows which of the open spans ended in it.
@@ -167,16 +181,26 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
     case RecordType::mark_attribute_text:
     case RecordType::range_attribute_int:
     case RecordType::range_attribute_text:
+    case RecordType::comm_attribute_int:
+    case RecordType::comm_attribute_text:
       return add_attribute(thread, record);
     case RecordType::counter:
       saw(ticks);
       return builder_.add_sample(process_, name, run_time(ticks), std::bit_cast<double>(record.word(1)));
     case RecordType::comm_enqueued:
-      return enqueued(thread, record);
+      saw(ticks);
+      return comm_.enqueued(record, thread.where());
     case RecordType::comm_started:
-      return started(thread, record);
+      saw(ticks);
+      return comm_.started(record, thread.where());
     case RecordType::comm_finished:
-      return finished(record);
+      saw(ticks);
+      return comm_.finished(record);
+    case RecordType::comm_returned:
+      saw(ticks);
+      return comm_.returned(record);
+    case RecordType::comm_device_times:
+      return comm_.device_times(record);
     case RecordType::thread_name:
       return builder_.rename_lane(thread.lane, builder_.text(name),
                                   record.head.code == 1 ? LaneKind::comm : LaneKind::thread);
@@ -184,6 +208,17 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
       return add_metadata(name, thread.name(record.word(0)));
     case RecordType::clock_pair:
       return saw(ticks);
+    case RecordType::activity:
+      return devices_.activity(record, thread.names);
+    case RecordType::call:
+      return devices_.call(record, thread.names);
+    case RecordType::moment:
+      return devices_.moment(record, thread.names);
+    case RecordType::device:
+      return devices_.device(record, thread.names);
+    case RecordType::anchor:
+    case RecordType::communicator:
+      return;  // known since the file was opened
   }
   builder_.quality().add(Counter::records_unknown);
 }
@@ -213,6 +248,9 @@ void SegmentDecoder::add_attribute(Thread& thread, const Record& record) {
     case RecordType::range_attribute_int:
     case RecordType::range_attribute_text:
       return ranges_.attribute(record.word(1), key, value);
+    case RecordType::comm_attribute_int:
+    case RecordType::comm_attribute_text:
+      return comm_.attribute(record.word(1), key, value);
     default:
       if (!thread.open.empty()) builder_.add_attribute(thread.open.back().ticket, key, value);
   }
@@ -263,52 +301,6 @@ void SegmentDecoder::finish_spans() {
     builder_.end_span(open.ticket, run_time(std::max(last_ticks_, open.ticks)), span_flag::cut_end);
 }
 
-void SegmentDecoder::enqueued(const Thread& thread, const Record& record) {
-  CommEnqueued fields{};
-  std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
-  saw(fields.ticks);
-  OpenCollective& open = collectives_[fields.uid];
-  open.is_enqueued = true;
-  open.enqueued = fields;
-  open.op = thread.name(record.head.name);
-  open.dtype = thread.name(fields.dtype);
-  open.enqueued_on = thread.lane;
-  open.group = group_of(thread.name(fields.group), thread.name(fields.members));
-}
-
-/// Lists of thousands of ranks stand beside each operation: each is read once.
-GroupId SegmentDecoder::group_of(StringId name, StringId members) {
-  const auto [known, added] = groups_.try_emplace({name, members});
-  if (!added) return known->second;
-  // What is as long as a text may be was cut, perhaps within a number: its last member may be another rank.
-  const std::string_view list = builder_.text(members);
-  const auto ranks = list.size() < longest_string ? ranks_in(list) : std::nullopt;
-  if (ranks)
-    known->second = builder_.add_group(builder_.text(name), *ranks);
-  else
-    builder_.quality().add(Counter::no_comm_args);
-  return known->second;
-}
-
-void SegmentDecoder::started(const Thread& thread, const Record& record) {
-  saw(record.word(0));
-  OpenCollective& open = collectives_[record.word(1)];
-  open.is_started = true;
-  open.started = record.word(0);
-  open.lane = thread.lane;
-}
-
-void SegmentDecoder::finished(const Record& record) {
-  saw(record.word(0));
-  OpenCollective& open = collectives_[record.word(1)];
-  open.is_finished = true;
-  open.finished = record.word(0);
-}
-
-void SegmentDecoder::finish_collectives() {
-  for (const auto& [uid, open] : collectives_) add_collective(open);
-}
-
 /// True if the recorder stored only a part of the process's time: --window or --duration.
 bool SegmentDecoder::was_switched_off() const {
   const auto& metadata = builder_.process(process_).metadata;
@@ -316,35 +308,6 @@ bool SegmentDecoder::was_switched_off() const {
     const std::string_view key = builder_.text(fact.first);
     return key == "window" || key == "stopped_by";
   });
-}
-
-void SegmentDecoder::add_collective(const OpenCollective& open) {
-  // Without its description or its start nobody can say what it was:
-  // enqueued before the recording window opened, or the records were lost with a chunk (counted there).
-  if (!open.is_enqueued && was_switched_off()) return;  // meant to be left out
-  if (!open.is_enqueued || (open.is_finished && !open.is_started))
-    return builder_.quality().add(Counter::pop_without_push);
-  NewCollective row{.rank = rank_,
-                    .group = open.group,
-                    .op = open.op,
-                    .dtype = open.dtype,
-                    .lane = {},
-                    .enqueued_on = open.enqueued_on};
-  row.sequence = open.enqueued.sequence;
-  row.bytes = open.enqueued.bytes;
-  row.peer = open.enqueued.peer;
-  row.enqueued = run_time(open.enqueued.ticks);
-  row.state = open.is_finished ? CommState::finished : open.is_started ? CommState::started : CommState::enqueued;
-  if (open.is_started) {
-    const std::uint64_t end = open.is_finished ? open.finished : std::max(last_ticks_, open.started);
-    row.started = run_time(open.started);
-    row.finished = open.is_finished ? run_time(end) : RunTime{};
-    row.lane = open.lane;
-    row.span_ticket = builder_.add_span(open.lane, SpanKind::comm, open.op, {row.started, run_time(end)},
-                                        open.is_finished ? std::uint8_t{0} : span_flag::cut_end);
-  }
-  builder_.add_collective(row);
-  ++added_;
 }
 
 }  // namespace rankscope::recording

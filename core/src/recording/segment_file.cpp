@@ -61,14 +61,39 @@ std::size_t next_header(std::span<const std::byte> bytes, std::size_t offset) {
   return bytes.size();
 }
 
-/// Clocks must be known before the first time is read; here the bytes are still near.
+/// What has to be known before the first event is read; here the bytes are still near.
+void take_early(const Record& record, std::span<const std::string_view> names, SegmentFile& segment) {
+  const auto signed_word = [&record](std::size_t index) { return static_cast<std::int64_t>(record.word(index)); };
+  switch (static_cast<RecordType>(record.head.type)) {
+    case RecordType::clock_pair:
+      segment.clock_pairs.push_back({record.word(0), signed_word(1), signed_word(2)});
+      return;
+    case RecordType::anchor:
+      segment.anchors.push_back({static_cast<ForeignClock>(record.head.code), record.word(0), signed_word(1)});
+      return;
+    case RecordType::communicator:
+      if (record.head.name < names.size())
+        segment.joined.push_back({std::string{names[record.head.name]}, static_cast<std::uint32_t>(record.word(0)),
+                                  static_cast<std::int32_t>(record.word(0) >> 32)});
+      return;
+    default:
+      return;
+  }
+}
+
 void take_chunk(const Chunk& chunk, SegmentFile& segment) {
   segment.chunks.push_back(chunk);
+  std::vector<std::string_view> names;
   RecordWalk walk{chunk.payload};
-  for (Record record{}; walk.next(record);)
-    if (record.head.type == static_cast<std::uint8_t>(RecordType::clock_pair))
-      segment.clock_pairs.push_back(
-          {record.word(0), static_cast<std::int64_t>(record.word(1)), static_cast<std::int64_t>(record.word(2))});
+  for (Record record{}; walk.next(record);) {
+    if (record.head.type != static_cast<std::uint8_t>(RecordType::string)) {
+      take_early(record, names, segment);
+    } else if (record.head.name == names.size() && record.body.size() >= 8) {
+      const auto bytes = record.body.subspan(8);
+      names.emplace_back(reinterpret_cast<const char*>(bytes.data()),
+                         std::min<std::size_t>(record.word(0), bytes.size()));
+    }
+  }
 }
 
 void walk_chunks(SegmentFile& segment) {
@@ -122,8 +147,14 @@ Result<void> check_header(const SegmentFile& segment) {
 Result<SegmentFile> read_segment(const std::filesystem::path& path) {
   const auto context = while_doing(format("segment {}", path.string()));
   RS_TRY(MappedFile file, MappedFile::open(path));
-  SegmentFile segment{
-      .file = std::move(file), .fixed = {}, .counters = {}, .chunks = {}, .clock_pairs = {}, .quality = {}};
+  SegmentFile segment{.file = std::move(file),
+                      .fixed = {},
+                      .counters = {},
+                      .chunks = {},
+                      .clock_pairs = {},
+                      .anchors = {},
+                      .joined = {},
+                      .quality = {}};
   if (segment.file.bytes().size() < segment_header_bytes)
     return tl::make_unexpected(context({ErrorKind::unreadable, "it is shorter than its header"}));
   std::memcpy(static_cast<void*>(&segment.fixed), segment.file.bytes().data(), sizeof(SegmentStatic));

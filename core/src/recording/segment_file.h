@@ -37,12 +37,28 @@ struct SegmentCounters {
   std::uint32_t packed_chunks = 0;
 };
 
+/// A foreign clock showed `ns` at `ticks` of the segment's.
+struct Anchor {
+  ForeignClock clock{};
+  std::uint64_t ticks = 0;
+  std::int64_t ns = 0;
+};
+
+/// The process is `rank` of a communicator.
+struct Joined {
+  std::string communicator;
+  std::uint32_t ranks = 0;  ///< 0 = unknown
+  std::int32_t rank = -1;   ///< -1 = unknown
+};
+
 struct SegmentFile {
   MappedFile file;
   SegmentStatic fixed;
   SegmentCounters counters;
   std::vector<Chunk> chunks;  ///< by (thread, sequence)
   std::vector<ClockPair> clock_pairs;
+  std::vector<Anchor> anchors;
+  std::vector<Joined> joined;
   Quality quality;  ///< what was wrong with the file
 };
 

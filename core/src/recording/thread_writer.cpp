@@ -7,16 +7,16 @@
 #include <cstring>
 
 #include "rankscope/core/recording/segment_writer.h"
+#include "record_bytes.h"
 
 namespace rankscope::recording {
 namespace {
 
-constexpr std::uint32_t pop_bytes = 16;
 constexpr std::uint32_t most_names = 1U << 16;
 constexpr std::uint32_t deepest = 1000;  // its pops must fit into one chunk beside the longest name
 
-/// Of an attribute record: only a range is named by its handle.
-constexpr std::uint32_t words_for(Owner owner) { return owner.kind == Owner::Kind::range ? 3 : 2; }
+/// Of an attribute record: ranges and communication are named by a handle.
+constexpr std::uint32_t words_for(Owner owner) { return owner.kind >= Owner::Kind::range ? 3 : 2; }
 
 // Eight bytes at a time, multiplied and folded; only used to find a slot, names are compared in full.
 std::uint64_t hash_of(std::string_view text) {
@@ -62,17 +62,6 @@ bool same(const char* a, const char* b, std::size_t size) {
   for (std::size_t i = 0; i + 8 < size; i += 8)
     if (word_at(a + i) != word_at(b + i)) return false;
   return word_at(a + size - 8) == word_at(b + size - 8);
-}
-
-std::uint8_t* put(std::uint8_t* at, std::uint64_t word) {
-  std::memcpy(at, &word, 8);
-  return at + 8;
-}
-
-std::uint8_t* put_head(std::uint8_t* at, RecordType type, std::uint8_t code, std::uint32_t words, std::uint32_t name) {
-  const RecordHead head{static_cast<std::uint8_t>(type), code, static_cast<std::uint16_t>(words), name};
-  std::memcpy(at, &head, sizeof head);
-  return at + sizeof head;
 }
 
 }  // namespace
@@ -261,6 +250,7 @@ bool ThreadWriter::owner_was_dropped(Owner owner) const {
     case Owner::Kind::mark:
       return mark_dropped_;
     case Owner::Kind::range:
+    case Owner::Kind::comm:
       return false;  // its start said so
   }
   return false;
@@ -268,8 +258,8 @@ bool ThreadWriter::owner_was_dropped(Owner owner) const {
 
 void ThreadWriter::attribute(std::string_view key, std::int64_t value, Owner owner) {
   if (owner_was_dropped(owner)) return drop();
-  constexpr std::array types{RecordType::attribute_int, RecordType::mark_attribute_int,
-                             RecordType::range_attribute_int};
+  constexpr std::array types{RecordType::attribute_int, RecordType::mark_attribute_int, RecordType::range_attribute_int,
+                             RecordType::comm_attribute_int};
   plain(types[static_cast<std::size_t>(owner.kind)], 0, key, static_cast<std::uint64_t>(value), owner.handle,
         words_for(owner));
 }
@@ -304,7 +294,7 @@ void ThreadWriter::two_names(RecordType type, std::uint8_t code, std::string_vie
 void ThreadWriter::attribute(std::string_view key, std::string_view value, Owner owner) {
   if (owner_was_dropped(owner)) return drop();
   constexpr std::array types{RecordType::attribute_text, RecordType::mark_attribute_text,
-                             RecordType::range_attribute_text};
+                             RecordType::range_attribute_text, RecordType::comm_attribute_text};
   two_names(types[static_cast<std::size_t>(owner.kind)], 0, key, value, owner.handle, words_for(owner));
 }
 

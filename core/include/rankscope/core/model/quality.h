@@ -68,8 +68,13 @@ enum class Counter : std::uint8_t {
   rank_contested,
   files_left_out,
   clock_split_host,
+  activities_dropped,
+  activities_unknown,
+  sources_failed,
+  comm_times_unknown,
+  comm_events_dropped,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::clock_split_host) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::comm_events_dropped) + 1;
 
 struct CounterInfo {
   Counter counter;

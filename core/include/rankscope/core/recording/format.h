@@ -7,13 +7,15 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "rankscope/core/recording/records.h"
+
 namespace rankscope::recording {
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
 inline constexpr std::array<char, 8> segment_magic{'R', 'S', 'S', 'E', 'G', 'M', 'T', '\n'};
 inline constexpr std::uint16_t format_major = 1;  ///< a reader refuses a newer major version
-inline constexpr std::uint16_t format_minor = 2;  ///< a reader accepts any minor version and skips unknown records
+inline constexpr std::uint16_t format_minor = 3;  ///< a reader accepts any minor version and skips unknown records
 inline constexpr std::uint32_t segment_header_bytes = 4096;
 inline constexpr std::uint32_t chunk_magic = 0x4B435352;  // "RSCK"
 inline constexpr std::uint32_t chunk_header_bytes = 64;
@@ -90,55 +92,6 @@ struct ChunkHeader {
   std::array<std::uint8_t, 24> reserved;
 };
 static_assert(sizeof(ChunkHeader) == chunk_header_bytes);
-
-enum class RecordType : std::uint8_t {
-  string = 1,          ///< name = id in this chunk; length u64, bytes, zero padding
-  push = 2,            ///< code = SpanKind, name; ticks
-  pop = 3,             ///< ticks
-  range_start = 4,     ///< code = SpanKind, name; ticks, handle (may end on another thread)
-  range_end = 5,       ///< ticks, handle
-  mark = 6,            ///< name; ticks
-  attribute_int = 7,   ///< name = key; value i64. Belongs to the innermost open span of the thread
-  attribute_text = 8,  ///< name = key; value = string id u64; code = 1 (from 1.1 on): the value is JSON
-  counter = 9,         ///< name; ticks, value f64
-  comm_enqueued = 10,  ///< see CommEnqueued
-  comm_started = 11,   ///< ticks, uid
-  comm_finished = 12,  ///< ticks, uid
-  thread_name = 13,    ///< name; code = 1: this thread executes communication
-  metadata = 14,       ///< name = key; value = string id u64
-  clock_pair = 15,     ///< ticks, monotonic ns, realtime ns
-  // 1.1: attributes of what is no span of the thread's stack. The owner has been written before, perhaps in an earlier
-  // chunk; a range's perhaps by another thread.
-  mark_attribute_int = 16,    ///< name = key; value i64. Belongs to the latest mark of the thread
-  mark_attribute_text = 17,   ///< name = key; value = string id u64
-  range_attribute_int = 18,   ///< name = key; value i64, handle
-  range_attribute_text = 19,  ///< name = key; value = string id u64, handle
-};
-
-/// RecordHead::code of an attribute_text whose value is JSON.
-inline constexpr std::uint8_t is_json = 1;
-
-/// First 8 bytes of every record.
-struct RecordHead {
-  std::uint8_t type;  ///< RecordType; unknown ones are skipped and counted
-  std::uint8_t code;
-  std::uint16_t words;  ///< length of the whole record in 8-byte words
-  std::uint32_t name;   ///< string id, valid inside this chunk only
-};
-static_assert(sizeof(RecordHead) == 8);
-
-/// Payload of a comm_enqueued record (after the head; head.name = op).
-struct CommEnqueued {
-  std::uint64_t ticks;
-  std::uint64_t uid;
-  std::int64_t sequence;
-  std::int64_t bytes;
-  std::uint32_t group;  ///< string ids
-  std::uint32_t dtype;
-  std::uint32_t members;
-  std::int32_t peer;
-};
-static_assert(sizeof(CommEnqueued) == 48);
 
 inline constexpr std::size_t longest_string = 4000;
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "rankscope/core/model/span.h"
@@ -20,12 +21,22 @@ struct Owner {
     span,   ///< the innermost open span of the thread
     mark,   ///< the latest mark of the thread
     range,  ///< the range of that handle, started by any thread
+    comm,   ///< the communication with that uid, enqueued by any thread
   };
   Kind kind = Kind::span;
   std::uint64_t handle = 0;
 
   static constexpr Owner latest_mark() { return {Kind::mark, 0}; }
   static constexpr Owner range(std::uint64_t handle) { return {Kind::range, handle}; }
+  static constexpr Owner comm(std::uint64_t uid) { return {Kind::comm, uid}; }
+};
+
+/// An attribute that is stored together with what it describes.
+struct Item {
+  std::string_view key;
+  std::int64_t number = 0;  ///< if there is no text
+  std::string_view text{};
+  bool is_json = false;  ///< the text is JSON
 };
 
 /// The pen of one thread; only that thread may use it. Every call stores the event or counts it as dropped.
@@ -63,6 +74,19 @@ class ThreadWriter {
   void comm_enqueued(const Collective& collective);
   void comm_started(std::uint64_t uid);
   void comm_finished(std::uint64_t uid);
+  /// The call that enqueued it has returned.
+  void comm_returned(std::uint64_t uid);
+  /// One channel carried it out, in ns of ForeignClock::globaltimer.
+  void comm_device_times(std::uint64_t uid, std::int64_t begin, std::int64_t end);
+  /// 0 ranks or rank -1: not known.
+  void communicator(std::string_view name, std::uint32_t ranks, std::int32_t rank);
+  /// What is told afterwards, by a foreign clock. Of more than most_items items the rest counts as dropped.
+  void activity(SpanKind kind, std::string_view name, const ActivityFields& fields, std::span<const Item> items = {});
+  void call(SpanKind kind, std::string_view name, const CallFields& fields, std::span<const Item> items = {});
+  void moment(MomentPlace place, std::string_view name, const ActivityFields& fields, std::span<const Item> items);
+  void device(std::string_view name, std::uint32_t ordinal, std::string_view uuid, std::span<const Item> items = {});
+  /// The foreign clock showed `ns` at `ticks` of the segment's clock.
+  void anchor(ForeignClock clock, std::uint64_t ticks, std::int64_t ns);
   void thread_name(std::string_view name);
   void metadata(std::string_view key, std::string_view value);
   void clock_pair();
@@ -86,6 +110,8 @@ class ThreadWriter {
   [[nodiscard]] bool owner_was_dropped(Owner owner) const;
   void two_names(RecordType type, std::uint8_t code, std::string_view key, std::string_view value, std::uint64_t handle,
                  std::uint32_t words);
+  struct Described;
+  void described(const Described& record);
   bool plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b,
              std::uint32_t words);
 

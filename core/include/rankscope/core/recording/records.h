@@ -1,0 +1,111 @@
+// The records of a chunk, as described in core/src/recording/FORMAT.md. Little-endian, 8-byte aligned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rankscope::recording {
+
+enum class RecordType : std::uint8_t {
+  string = 1,          ///< name = id in this chunk; length u64, bytes, zero padding
+  push = 2,            ///< code = SpanKind, name; ticks
+  pop = 3,             ///< ticks
+  range_start = 4,     ///< code = SpanKind, name; ticks, handle (may end on another thread)
+  range_end = 5,       ///< ticks, handle
+  mark = 6,            ///< name; ticks
+  attribute_int = 7,   ///< name = key; value i64. Belongs to the innermost open span of the thread
+  attribute_text = 8,  ///< name = key; value = string id u64; code = 1 (from 1.1 on): the value is JSON
+  counter = 9,         ///< name; ticks, value f64
+  comm_enqueued = 10,  ///< see CommEnqueued
+  comm_started = 11,   ///< ticks, uid
+  comm_finished = 12,  ///< ticks, uid
+  thread_name = 13,    ///< name; code = 1: this thread executes communication
+  metadata = 14,       ///< name = key; value = string id u64
+  clock_pair = 15,     ///< ticks, monotonic ns, realtime ns
+  // 1.1: attributes of what is no span of the thread's stack. The owner has been written before, perhaps in an earlier
+  // chunk; a range's perhaps by another thread.
+  mark_attribute_int = 16,    ///< name = key; value i64. Belongs to the latest mark of the thread
+  mark_attribute_text = 17,   ///< name = key; value = string id u64
+  range_attribute_int = 18,   ///< name = key; value i64, handle
+  range_attribute_text = 19,  ///< name = key; value = string id u64, handle
+  // 1.3: what an accelerator did, told afterwards by its own clock, and what a communication library says of itself.
+  activity = 20,             ///< code = SpanKind, name; ActivityFields, items
+  call = 21,                 ///< code = SpanKind, name; CallFields, items
+  moment = 22,               ///< code = MomentPlace, name; ActivityFields with end = begin, items
+  device = 23,               ///< name = product; DeviceFields, items
+  anchor = 24,               ///< code = ForeignClock; ticks, ns of that clock
+  comm_attribute_int = 25,   ///< name = key; value i64, uid
+  comm_attribute_text = 26,  ///< name = key; value = string id u64, uid
+  comm_returned = 27,        ///< ticks, uid: the call that enqueued has returned
+  comm_device_times = 28,    ///< uid; begin and end in ForeignClock::globaltimer, of one channel
+  communicator = 29,         ///< name; number of its ranks u32 (0 = unknown), this rank in it i32 (-1 = unknown)
+};
+
+/// RecordHead::code of an attribute_text whose value is JSON.
+inline constexpr std::uint8_t is_json = 1;
+
+/// First 8 bytes of every record.
+struct RecordHead {
+  std::uint8_t type;  ///< RecordType; unknown ones are skipped and counted
+  std::uint8_t code;
+  std::uint16_t words;  ///< length of the whole record in 8-byte words
+  std::uint32_t name;   ///< string id, valid inside this chunk only
+};
+static_assert(sizeof(RecordHead) == 8);
+
+/// Payload of a comm_enqueued record (after the head; head.name = op).
+struct CommEnqueued {
+  std::uint64_t ticks;
+  std::uint64_t uid;
+  std::int64_t sequence;
+  std::int64_t bytes;
+  std::uint32_t group;  ///< string ids
+  std::uint32_t dtype;
+  std::uint32_t members;
+  std::int32_t peer;
+};
+static_assert(sizeof(CommEnqueued) == 48);
+
+/// Clocks that are not the segment's; anchors tie them to it.
+enum class ForeignClock : std::uint8_t {
+  activities = 1,   ///< of activities, calls and moments, ns; without an anchor it is CLOCK_REALTIME
+  globaltimer = 2,  ///< of the accelerator itself, ns; without an anchor its times cannot be used
+};
+
+/// Where a moment is shown.
+enum class MomentPlace : std::uint8_t { stream = 0, main_thread = 1 };
+
+/// Payload of an activity or moment. 0 as a time: the source does not know it.
+struct ActivityFields {
+  std::int64_t begin;
+  std::int64_t end;
+  std::uint32_t device;  ///< ordinal inside the process
+  std::uint32_t context;
+  std::uint32_t stream;       ///< no_stream: the whole device
+  std::uint32_t correlation;  ///< shared with the call that launched it; 0 = none
+  static constexpr std::uint32_t no_stream = 0xFFFFFFFF;
+};
+static_assert(sizeof(ActivityFields) == 32);
+
+/// Payload of a call: what a host thread did, told by another one.
+struct CallFields {
+  std::int64_t begin;
+  std::int64_t end;
+  std::int64_t thread;  ///< gettid()
+  std::uint32_t correlation;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(CallFields) == 32);
+
+/// Payload of a device; its uuid is an item.
+struct DeviceFields {
+  std::uint32_t ordinal;
+  std::uint32_t reserved;
+};
+
+/// Behind these payloads: one word per attribute, the key's id in its low 24 bits, ItemKind in the next 8, a value in
+/// the high 32. A wide number takes the word behind it.
+enum class ItemKind : std::uint8_t { number = 0, wide_number = 1, text = 2, json = 3 };
+inline constexpr std::size_t most_items = 16;
+
+}  // namespace rankscope::recording
