@@ -17,6 +17,10 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   app.add_option("--out", options.out, "folder to record into (default: PROGRAM-DATE-TIME.rankscope)")
       ->check(not_empty);
   app.add_option("--collect", options.collect, "sources to record, of " + ids + " (default: all)")->check(not_empty);
+  app.add_option("--nccl", options.nccl,
+                 "of NCCL: coll, p2p (sends and receives too), proxy (and its network operations), kernel (and the "
+                 "times of a kernel's channels); default p2p")
+      ->check(not_empty);
   app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")->capture_default_str();
   app.add_option("--ring-kib", options.ring_kib,
                  "buffer of each process; events that find it full are dropped and counted")

@@ -65,6 +65,7 @@ std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettin
       {variable::ring_kib, format("{}", settings.ring_kib)},
       {variable::sample_hz, format("{}", settings.sample_hz)},
       {variable::follow, settings.follow ? "1" : "0"},
+      {variable::nccl_levels, name_of(settings.nccl)},
   };
   if (settings.details.bits != 0) variables.emplace_back(variable::details, name_of(settings.details));
   if (!settings.rank_env.empty()) variables.emplace_back(variable::rank_env, settings.rank_env);
@@ -82,6 +83,8 @@ InjectSettings settings_from(const Lookup& lookup) {
   read_into(settings.ring_kib, lookup, variable::ring_kib);
   read_into(settings.sample_hz, lookup, variable::sample_hz);
   read_into(settings.until_ns, lookup, variable::until);
+  if (const char* const names = lookup(variable::nccl_levels))
+    settings.nccl = nccl_levels_from(names).value_or(default_nccl_levels);
   if (const char* const name = lookup(variable::rank_env)) settings.rank_env = name;
   if (const char* const text = lookup(variable::window)) {
     if (const auto window = step_window_from(text)) settings.window = *window;

@@ -9,6 +9,7 @@
 
 #include "rank_environment.h"
 #include "rankscope/collectors/details.h"
+#include "rankscope/collectors/nccl_levels.h"
 #include "rankscope/collectors/sources.h"
 #include "rankscope/core/result.h"
 
@@ -28,6 +29,8 @@ inline constexpr const char* follow = "RANKSCOPE_FOLLOW";    ///< "0": only the 
 inline constexpr const char* owner = "RANKSCOPE_OWNER";      ///< pid
 inline constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
 inline constexpr const char* cuda_injection = "CUDA_INJECTION64_PATH";
+inline constexpr const char* nccl_levels = "RANKSCOPE_NCCL";  ///< "p2p", "proxy,kernel"
+inline constexpr const char* nccl_plugin = "NCCL_PROFILER_PLUGIN";
 inline constexpr const char* preload = "LD_PRELOAD";
 }  // namespace variable
 
@@ -53,6 +56,7 @@ struct InjectSettings {
   std::optional<StepWindow> window{};
   std::int64_t until_ns = 0;  ///< 0 = no end
   DetailSet details{};
+  NcclLevels nccl = default_nccl_levels;
   bool follow = true;
   bool operator==(const InjectSettings&) const = default;
 };

@@ -23,9 +23,10 @@ TEST(EntryPoints, AreAllThatTheLibraryExports) {
   std::istringstream lines{output_of("nm -D --defined-only " RANKSCOPE_TEST_LIBRARY)};
   std::vector<std::string> names;
   for (std::string address, type, name; lines >> address >> type >> name;) names.push_back(name);
-  EXPECT_THAT(names, ::testing::UnorderedElementsAre("InitializeInjection", "InitializeInjectionNvtx",
-                                                     "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
-                                                     "rankscope_api"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre(
+                         "InitializeInjection", "InitializeInjectionNvtx", "InitializeInjectionNvtx2",
+                         "InitializeInjectionNvtxExtension", "ncclProfiler_v1", "ncclProfiler_v2", "ncclProfiler_v3",
+                         "ncclProfiler_v4", "ncclProfiler_v5", "ncclProfiler_v6", "rankscope_api"));
 }
 
 TEST(EntryPoints, TheLibraryBringsItsOwnCppLibraryAndNeedsNoCuda) {

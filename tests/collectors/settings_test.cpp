@@ -76,7 +76,7 @@ TEST(Sources, AreReadFromAList) {
 
 TEST(Sources, UnknownAndMissingOnesAreUsageErrorsThatSayWhatThereIs) {
   using ::testing::MatchesRegex;
-  const std::string choices = "there are annotate, (nvtx, )?host; not in this build: (nvtx, )?cupti, nccl, nvml";
+  const std::string choices = "there are annotate, (nvtx, )?host, nccl; not in this build: (nvtx, )?cupti, nvml";
   EXPECT_THAT(sources_from("hots").error().message, MatchesRegex("--collect: there is no source 'hots'; " + choices));
   EXPECT_THAT(sources_from("host,cupti").error().message,
               MatchesRegex("--collect: the source 'cupti' is not in this build; " + choices));

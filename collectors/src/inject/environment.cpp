@@ -41,7 +41,8 @@ void leave_preload(const std::string& library) {
 void clear_environment() {
   const std::string library = own_path();
   leave_preload(library);
-  for (const char* const name : {collectors::variable::nvtx_injection, collectors::variable::cuda_injection}) {
+  for (const char* const name : {collectors::variable::nvtx_injection, collectors::variable::cuda_injection,
+                                 collectors::variable::nccl_plugin}) {
     const char* const value = std::getenv(name);
     if (value != nullptr && library == value) unsetenv(name);
   }
@@ -74,11 +75,12 @@ bool owns_recording(const collectors::InjectSettings& settings) {
   return false;
 }
 
-void complete_environment() {
+void complete_environment(const collectors::InjectSettings& settings) {
   const std::string library = own_path();
   if (library.empty() || library.front() != '/') return;
   setenv(collectors::variable::nvtx_injection, library.c_str(), 0);
   setenv(collectors::variable::cuda_injection, library.c_str(), 0);
+  if (settings.collect.has(collectors::Source::nccl)) setenv(collectors::variable::nccl_plugin, library.c_str(), 0);
   setenv(collectors::variable::library, library.c_str(), 0);
 }
 

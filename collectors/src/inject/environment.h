@@ -10,8 +10,9 @@ namespace rankscope::inject {
 /// there.
 bool owns_recording(const collectors::InjectSettings& settings);
 
-/// Names the NVTX and CUDA injection where a launcher scrubbed them but kept LD_PRELOAD; others' settings are kept.
-void complete_environment();
+/// Names the NVTX and CUDA injection and NCCL's plugin where a launcher scrubbed them but kept LD_PRELOAD; others'
+/// settings are kept.
+void complete_environment(const collectors::InjectSettings& settings);
 
 /// Rank of this process by the environment and command line it has now.
 collectors::RankEnvironment own_rank(const collectors::InjectSettings& settings);

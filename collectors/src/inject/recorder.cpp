@@ -79,7 +79,7 @@ void initialise_once() {
     state.active = false;
     return;
   }
-  complete_environment();
+  complete_environment(state.settings);
   make_fork_page();
   pthread_atfork(before_fork, after_fork_in_parent, start_anew_in_child);
   on_exit(note_exit_status, nullptr);
@@ -126,6 +126,11 @@ bool collects(collectors::Source source) noexcept {
 collectors::DetailSet asked_details() noexcept {
   initialise();
   return recorder_state().settings.details;
+}
+
+collectors::NcclLevels asked_nccl_levels() noexcept {
+  initialise();
+  return recorder_state().settings.nccl;
 }
 
 ThreadState* enter() noexcept {
@@ -190,8 +195,9 @@ void count(Trouble trouble, std::uint64_t amount) noexcept {
 void count_failure() noexcept { count(Trouble::calls_failed); }
 
 void write_troubles(recording::ThreadWriter& pen, std::array<std::uint64_t, trouble_count>& written) {
-  constexpr std::array<std::string_view, trouble_count> names{"payloads_undecoded", "nvtx_ranges_interleaved",
-                                                              "nvtx_ranges_too_deep", "recorder_calls_failed"};
+  constexpr std::array<std::string_view, trouble_count> names{
+      "payloads_undecoded", "nvtx_ranges_interleaved", "nvtx_ranges_too_deep", "recorder_calls_failed",
+      "activities_dropped", "activities_unknown",      "comm_events_dropped",  "sources_failed"};
   for (std::size_t i = 0; i < trouble_count; ++i) {
     const std::uint64_t now = recorder_state().troubles[i].load(std::memory_order_relaxed);
     if (now == written[i]) continue;

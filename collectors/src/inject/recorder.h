@@ -18,6 +18,9 @@ void initialise() noexcept;
 /// What the user asked for beside names and times.
 [[nodiscard]] collectors::DetailSet asked_details() noexcept;
 
+/// What the user wants to know of NCCL's operations.
+[[nodiscard]] collectors::NcclLevels asked_nccl_levels() noexcept;
+
 /// Opens the segment as an event would (a process that initialises CUDA is recorded).
 void open_segment() noexcept;
 
@@ -25,8 +28,17 @@ void open_segment() noexcept;
 void learn_rank(std::int32_t rank, std::int32_t ranks) noexcept;
 
 /// What the library could not make sense of; written to the segment as metadata about once a second and at exit.
-enum class Trouble : std::uint8_t { payloads_undecoded, ranges_interleaved, ranges_too_deep, calls_failed };
-inline constexpr std::size_t trouble_count = 4;
+enum class Trouble : std::uint8_t {
+  payloads_undecoded,
+  ranges_interleaved,
+  ranges_too_deep,
+  calls_failed,
+  activities_dropped,
+  activities_unknown,
+  comm_events_dropped,
+  sources_failed,
+};
+inline constexpr std::size_t trouble_count = 8;
 void count(Trouble trouble, std::uint64_t amount = 1) noexcept;
 
 }  // namespace rankscope::inject

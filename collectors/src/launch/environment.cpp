@@ -48,6 +48,8 @@ CommandEnvironment command_environment(const Lookup& lookup, const InjectSetting
     hook(environment, lookup, variable::nvtx_injection, library, "NVTX ranges and NCCL's calls");
   }
   hook(environment, lookup, variable::cuda_injection, library, "CUDA's activities");
+  if (settings.collect.has(Source::nccl))
+    hook(environment, lookup, variable::nccl_plugin, library, "NCCL's collectives, sends and receives");
   if (preload == Preload::yes) {
     environment.variables.emplace_back(variable::preload, preload_list(value_of(lookup, variable::preload), library));
   }

@@ -63,6 +63,7 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
   InjectSettings settings;
   settings.segments = spool.string();
   RS_TRY(settings.collect, sources_from(options.collect));
+  RS_TRY(settings.nccl, nccl_levels_from(options.nccl));
   settings.ring_kib = options.ring_kib;
   settings.sample_hz = options.sample_hz;
   settings.rank_env = options.rank_env;

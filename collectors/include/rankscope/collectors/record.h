@@ -25,6 +25,7 @@ struct RecordOptions {
   std::uint32_t ring_kib = 4096;
   std::string rank_env{};  ///< variable that tells the rank
   std::string window{};    ///< "wait,warmup,active,repeat"; empty: every step
+  std::string nccl{};      ///< as nccl_levels_from reads; empty: collectives, sends and receives
   double duration_s = 0;   ///< 0 = to the end
   DetailSet details{};
   Follow follow = Follow::descendants;
