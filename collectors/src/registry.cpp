@@ -15,7 +15,7 @@ constexpr std::array<SourceInfo, source_count> table{{
     {Source::annotate, "annotate", "spans and collectives a program tells through annotate.h", "", true},
     {Source::nvtx, "nvtx", "NVTX ranges, marks and payloads; NCCL's own calls", "", RANKSCOPE_HAVE_NVTX != 0},
     {Source::host, "host", "CPU, memory, context switches, page faults, I/O and pressure, sampled", "/proc", true},
-    {Source::cupti, "cupti", "kernels, copies and CUDA calls", "libcupti and an NVIDIA driver", false},
+    {Source::cupti, "cupti", "kernels, copies and CUDA calls", "libcupti and an NVIDIA driver", true},
     {Source::nccl, "nccl", "collectives inside NCCL, by its profiler plugin", "NCCL 2.23 or newer", true},
     {Source::nvml, "nvml", "utilization, memory, power and clocks of the GPUs, sampled", "libnvidia-ml", false},
 }};

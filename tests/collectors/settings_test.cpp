@@ -76,10 +76,10 @@ TEST(Sources, AreReadFromAList) {
 
 TEST(Sources, UnknownAndMissingOnesAreUsageErrorsThatSayWhatThereIs) {
   using ::testing::MatchesRegex;
-  const std::string choices = "there are annotate, (nvtx, )?host, nccl; not in this build: (nvtx, )?cupti, nvml";
+  const std::string choices = "there are annotate, (nvtx, )?host, cupti, nccl; not in this build: (nvtx, )?nvml";
   EXPECT_THAT(sources_from("hots").error().message, MatchesRegex("--collect: there is no source 'hots'; " + choices));
-  EXPECT_THAT(sources_from("host,cupti").error().message,
-              MatchesRegex("--collect: the source 'cupti' is not in this build; " + choices));
+  EXPECT_THAT(sources_from("host,nvml").error().message,
+              MatchesRegex("--collect: the source 'nvml' is not in this build; " + choices));
 }
 
 TEST(Sources, EveryRowOfTheTableStandsAtItsNumber) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string>
 
 #include "letters.h"
@@ -51,29 +50,7 @@ bool is_two_shot_reduce_scatter(std::string_view name) {
          name.starts_with("(bool)1,") || name.starts_with("1,");
 }
 
-bool any_of(std::string_view name, std::span<const std::string_view> words) {
-  return std::ranges::any_of(words,
-                             [name](std::string_view word) { return name.find(word) != std::string_view::npos; });
-}
-
 }  // namespace
-
-bool is_comm_kernel(std::string_view name) {
-  static constexpr std::array<std::string_view, 5> starts{"nccl", "rccl", "mscclKernel", "userbuffers_", "oneccl_"};
-  static constexpr std::array<std::string_view, 11> words{"ncclKernel",
-                                                          "nvshmem",
-                                                          "deep_ep::",
-                                                          "cross_device_reduce_",
-                                                          "one_shot_all_reduce",
-                                                          "two_shot_all_reduce",
-                                                          "shot_allreduce",
-                                                          "multimem_all_reduce",
-                                                          "multimem_allreduce",
-                                                          "multimem_all_gather",
-                                                          "multimem_one_shot_reduce"};
-  return std::ranges::any_of(starts, [name](std::string_view start) { return name.starts_with(start); }) ||
-         any_of(name, words);
-}
 
 std::string_view comm_op_from(std::string_view name) {
   if (is_two_shot_reduce_scatter(name)) return "reduce_scatter";

@@ -1,12 +1,11 @@
-// Which kernels communicate, by name.
+// What the names of communication kernels and ranges tell.
 #pragma once
 
 #include <string_view>
 
-namespace rankscope::analyzer {
+#include "rankscope/core/model/comm_kernels.h"
 
-/// Rule 3 of metrics.md 0 (class of an activity).
-[[nodiscard]] bool is_comm_kernel(std::string_view name);
+namespace rankscope::analyzer {
 
 /// Our name of a collective ("allreduce") from that of c10d, of an nccl: or gloo: range, or of a kernel; empty for
 /// what is none ("wait").

@@ -1,12 +1,11 @@
 // The one thread of the recorder: readies chunks, pairs clocks, samples the host, ends the recording when its time is
 // up.
-#include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #include <algorithm>
 
 #include "../host_sampler.h"
+#include "quiet_thread.h"
 #include "recorder_state.h"
 
 namespace rankscope::inject {
@@ -111,24 +110,8 @@ void* run(void*) {
 
 }  // namespace
 
-// A plain pthread: it must have no signal of the host program delivered to it, a small stack, and it outlives all.
 void start_housekeeping_locked(RecorderState& state) {
-  if (state.housekeeping) return;
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return;
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, stack_bytes);
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
-  if (pthread_create(&thread, &attributes, run, nullptr) == 0) {
-    pthread_setname_np(thread, "rankscope");
-    state.housekeeping = true;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&attributes);
+  if (!state.housekeeping) state.housekeeping = start_quiet_thread("rankscope", stack_bytes, run);
 }
 
 }  // namespace rankscope::inject

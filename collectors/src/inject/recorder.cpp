@@ -189,6 +189,14 @@ void learn_rank(std::int32_t rank, std::int32_t ranks) noexcept {
   });
 }
 
+void ready_chunks() noexcept {
+  RecorderState& state = recorder_state();
+  guarded([&] {
+    const std::lock_guard lock(state.mutex);
+    if (state.segment) state.segment->refill();
+  });
+}
+
 void count(Trouble trouble, std::uint64_t amount) noexcept {
   recorder_state().troubles[static_cast<std::size_t>(trouble)].fetch_add(amount, std::memory_order_relaxed);
 }

@@ -24,6 +24,9 @@ void initialise() noexcept;
 /// Opens the segment as an event would (a process that initialises CUDA is recorded).
 void open_segment() noexcept;
 
+/// Readies room in the segment now: for who writes much at once, off the program's threads.
+void ready_chunks() noexcept;
+
 /// Rank and number of ranks of a communicator this process joined: the largest one tells who we are if no variable did.
 void learn_rank(std::int32_t rank, std::int32_t ranks) noexcept;
 

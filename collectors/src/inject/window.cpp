@@ -1,5 +1,7 @@
 #include "window.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <array>
 
@@ -17,7 +19,7 @@ void WindowControl::set(const std::optional<collectors::StepWindow>& window) {
 
 void WindowControl::finish() {
   finished_.store(true);
-  gate.open.store(false);
+  turn(false);
 }
 
 bool WindowControl::begin_step(Told told) {
@@ -34,8 +36,26 @@ void WindowControl::end_step() {
   inside_.store(false);
 }
 
-void WindowControl::apply(std::uint64_t step) {
-  gate.open.store(!finished_.load() && window_->records(step), std::memory_order_relaxed);
+void WindowControl::apply(std::uint64_t step) { turn(!finished_.load() && window_->records(step)); }
+
+void WindowControl::turn(bool open) {
+  if (gate.open.exchange(open, std::memory_order_relaxed) == open) return;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const std::int64_t ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  const std::uint64_t place = change_count_.fetch_add(1, std::memory_order_relaxed);
+  changes_[place % most_changes].store(ns << 1 | (open ? 1 : 0), std::memory_order_release);
+}
+
+bool WindowControl::was_open(std::int64_t realtime_ns) const {
+  const std::uint64_t count = change_count_.load(std::memory_order_acquire);
+  for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(count, most_changes); ++back) {
+    const std::int64_t change = changes_[(count - back) % most_changes].load(std::memory_order_acquire);
+    const bool opened = (change & 1) != 0;
+    if (change >> 1 <= realtime_ns) return opened;
+    if (back == std::min<std::uint64_t>(count, most_changes)) return !opened;
+  }
+  return gate.open.load(std::memory_order_relaxed);
 }
 
 bool names_a_step(std::string_view name) {

@@ -1,6 +1,7 @@
 // Whether events are stored right now: the recording window of steps, and the end of the recording.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -28,9 +29,18 @@ class WindowControl {
   enum class Told : std::uint8_t { annotate, nvtx };
   bool begin_step(Told told);
   void end_step();
+  /// Whether events were stored at a time of CLOCK_REALTIME: for what is told afterwards. Of very many changes of the
+  /// window only the latest are known.
+  [[nodiscard]] bool was_open(std::int64_t realtime_ns) const;
+  [[nodiscard]] bool is_finished() const { return finished_.load(std::memory_order_relaxed); }
 
  private:
   void apply(std::uint64_t step);
+  void turn(bool open);
+
+  static constexpr std::size_t most_changes = 1024;
+  std::array<std::atomic<std::int64_t>, most_changes> changes_{};  // when, shifted by one, and whether it opened
+  std::atomic<std::uint64_t> change_count_{0};
 
   std::optional<collectors::StepWindow> window_;
   std::atomic<std::uint64_t> begun_{0};

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t longest_ns = 86'400'000'000'000;        // of one activity
 constexpr std::int64_t beyond_anchors_ns = 3'600'000'000'000;  // clocks are anchored about once a second
+constexpr std::uint64_t closest_anchors_ns = 200'000'000;
 
 template <class Fields>
 Fields fields_of(const Record& record) {
@@ -58,6 +59,13 @@ std::optional<DeviceDecoder::Clock> DeviceDecoder::clock_of(const SegmentFile& s
   if (pairs.empty() && which == ForeignClock::activities)
     for (const ClockPair& pair : segment.clock_pairs) add(pair.realtime_ns, pair.ticks);
   if (pairs.empty()) return std::nullopt;
+  // Both clocks run as fast as each other but for a few parts in a million; a reading is off by some 100 ns. Of
+  // readings close to each other the difference would be noise.
+  std::ranges::sort(pairs, {}, &ClockPair::ticks);
+  std::vector<ClockPair> apart;
+  for (const ClockPair& pair : pairs)
+    if (apart.empty() || pair.ticks - apart.back().ticks >= closest_anchors_ns) apart.push_back(pair);
+  pairs = std::move(apart);
   const auto [first, last] = std::ranges::minmax(pairs, {}, &ClockPair::ticks);
   return Clock{.host_ns = TickMap{std::move(pairs), 1},
                .first_ns = static_cast<std::int64_t>(first.ticks),

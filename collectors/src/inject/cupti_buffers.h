@@ -1,0 +1,34 @@
+// The buffers that CUPTI fills: allocated ahead and zeroed, so that its request on the program's thread is short.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+namespace rankscope::inject::cupti {
+
+class Buffers {
+ public:
+  static constexpr std::size_t bytes = std::size_t{4} << 20;  ///< of one, as NVIDIA recommends (1 to 10 MB)
+  static constexpr std::size_t ahead = 4;
+  static constexpr std::size_t most = 64;
+
+  /// Maps those that are kept ready. `limit` is at most `most`.
+  void prepare(std::size_t limit);
+  /// A zeroed one, or null: as many as allowed are being filled.
+  [[nodiscard]] std::uint8_t* take();
+  /// Zeroes what was used of it and keeps it.
+  void give_back(std::uint8_t* buffer, std::size_t used);
+
+ private:
+  static std::uint8_t* map_one();
+
+  std::mutex mutex_;  // once per buffer; nothing is called while it is held
+  std::array<std::uint8_t*, most> free_{};
+  std::size_t free_count_ = 0;
+  std::size_t mapped_ = 0;
+  std::size_t limit_ = most;
+};
+
+}  // namespace rankscope::inject::cupti

@@ -1,0 +1,149 @@
+#include "cupti_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "../cupti_records.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::inject::cupti {
+namespace {
+
+namespace fs = std::filesystem;
+namespace version = collectors::cupti::version;
+
+constexpr std::uint32_t v13_0_general = version::v13_0;
+constexpr std::uint32_t first_unknown = 140000;
+
+struct Loaded {
+  std::string cupti;
+  std::string cudart;
+};
+
+/// Paths of the CUDA libraries that the process has.
+Loaded loaded_libraries() {
+  Loaded loaded;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* into) {
+        const std::string path = info->dlpi_name == nullptr ? std::string{} : std::string{info->dlpi_name};
+        const std::string name = fs::path{path}.filename().string();
+        if (name.starts_with("libcupti.so")) static_cast<Loaded*>(into)->cupti = path;
+        if (name.starts_with("libcudart.so")) static_cast<Loaded*>(into)->cudart = path;
+        return 0;
+      },
+      &loaded);
+  return loaded;
+}
+
+/// Where it may be, best first. Names without a folder are the dynamic linker's business.
+std::vector<std::string> candidates() {
+  const Loaded loaded = loaded_libraries();
+  if (!loaded.cupti.empty()) return {loaded.cupti};
+  if (const char* const named = std::getenv("RANKSCOPE_CUPTI"); named != nullptr && *named != '\0') return {named};
+  std::vector<std::string> paths;
+  if (!loaded.cudart.empty()) {
+    // Of a toolkit, of its older layout, and of the packages of PyPI for CUDA 13 and 12.
+    const fs::path folder = fs::path{loaded.cudart}.parent_path();
+    for (const char* const beside : {".", "../extras/CUPTI/lib64", "../../cuda_cupti/lib"})
+      for (const char* const name : {"libcupti.so.13", "libcupti.so.12"})
+        paths.push_back((folder / beside / name).string());
+  }
+  paths.insert(paths.end(), {"libcupti.so.13", "libcupti.so.12"});
+  for (const char* const folder : {"/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"})
+    for (const char* const name : {"libcupti.so.13", "libcupti.so.12"}) paths.push_back(std::string{folder} + name);
+  return paths;
+}
+
+class Symbols {
+ public:
+  explicit Symbols(void* library) : library_(library) {}
+  template <class Function>
+  void need(const char* name, Function& function) {
+    want(name, function);
+    if (function == nullptr && missing_.empty()) missing_ = name;
+  }
+  template <class Function>
+  void want(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library_, name));
+  }
+  [[nodiscard]] const std::string& missing() const { return missing_; }
+
+ private:
+  void* library_;
+  std::string missing_;
+};
+
+std::string find_functions(void* library, Functions& call) {
+  Symbols symbols{library};
+  symbols.need("cuptiGetVersion", call.get_version);
+  symbols.need("cuptiGetTimestamp", call.get_timestamp);
+  symbols.need("cuptiSubscribe", call.subscribe);
+  symbols.want("cuptiSubscribe_v2", call.subscribe_v2);
+  symbols.need("cuptiUnsubscribe", call.unsubscribe);
+  symbols.need("cuptiSetThreadIdType", call.set_thread_id_type);
+  symbols.need("cuptiActivitySetAttribute", call.set_attribute);
+  symbols.need("cuptiActivityRegisterCallbacks", call.register_callbacks);
+  symbols.need("cuptiActivityEnable", call.enable);
+  symbols.need("cuptiActivityEnableAndDump", call.enable_and_dump);
+  symbols.need("cuptiActivityDisable", call.disable);
+  symbols.want("cuptiActivityEnableRuntimeApi", call.enable_runtime_call);
+  symbols.want("cuptiActivityEnableDriverApi", call.enable_driver_call);
+  symbols.want("cuptiActivityEnableAllSyncRecords", call.enable_all_sync_records);
+  symbols.want("cuptiActivityEnableCudaEventDeviceTimestamps", call.enable_event_device_times);
+  symbols.need("cuptiActivityFlushAll", call.flush_all);
+  symbols.need("cuptiActivityGetNextRecord", call.next_record);
+  symbols.need("cuptiActivityGetNumDroppedRecords", call.dropped_records);
+  symbols.need("cuptiGetCallbackName", call.callback_name);
+  symbols.need("cuptiGetResultString", call.result_text);
+  return symbols.missing();
+}
+
+}  // namespace
+
+std::string refusal_of(std::uint32_t number) {
+  if (number < version::v12_4)
+    return format("CUPTI {} is older than that of CUDA 12.4; use a newer CUDA toolkit", number);
+  // No synchronization records, crashes and a deadlock (NVIDIA's release notes of 13.0 Update 1).
+  if (number == v13_0_general)
+    return "the CUPTI of CUDA 13.0 without updates crashes programs; use that of 13.0 Update 1 or newer";
+  if (number >= first_unknown)
+    return format("CUPTI {} is newer than this rankscope knows; use a newer rankscope", number);
+  if (number > 28 && number < v13_0_general) return format("CUPTI calls itself {}, which is no known version", number);
+  return {};
+}
+
+Library load_library() {
+  Library library;
+  void* handle = nullptr;
+  for (const std::string& path : candidates()) {
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    library.path = path;
+    if (handle != nullptr) break;
+  }
+  if (handle == nullptr) {
+    const char* const why = dlerror();
+    library.problem =
+        format("no libcupti could be loaded ({}); install the CUDA toolkit or name one with RANKSCOPE_CUPTI",
+               why == nullptr ? library.path : std::string{why});
+    library.path.clear();
+    return library;
+  }
+  if (const std::string missing = find_functions(handle, library.call); !missing.empty()) {
+    library.problem = format("{} lacks {}", library.path, missing);
+    return library;
+  }
+  if (library.call.get_version(&library.version) != result::success) {
+    library.problem = format("{} does not tell its version", library.path);
+    return library;
+  }
+  library.problem = refusal_of(library.version);
+  return library;
+}
+
+}  // namespace rankscope::inject::cupti

@@ -1,0 +1,69 @@
+// libcupti, found and loaded at run time. Its functions are declared here: NVIDIA's headers are not needed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace rankscope::inject::cupti {
+
+/// CUptiResult, those that are told apart.
+namespace result {
+inline constexpr int success = 0;
+inline constexpr int insufficient_privileges = 35;
+inline constexpr int several_subscribers = 39;
+}  // namespace result
+
+using Subscriber = void*;
+using Callback = void (*)(void* user, int domain, std::uint32_t number, const void* data);
+using Request = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);
+using Complete = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
+                          std::size_t valid);
+
+/// CUpti_SubscriberParams of 13.0.
+struct SubscriberParams {
+  std::size_t struct_size = sizeof(SubscriberParams);
+  const char* name = nullptr;
+  char* other_name = nullptr;
+  std::size_t other_size = 0;
+};
+
+/// The functions that are used; those marked optional are null where the version lacks them.
+struct Functions {
+  int (*get_version)(std::uint32_t*) = nullptr;
+  int (*get_timestamp)(std::uint64_t*) = nullptr;
+  int (*subscribe)(Subscriber*, Callback, void*) = nullptr;
+  int (*subscribe_v2)(Subscriber*, Callback, void*, SubscriberParams*) = nullptr;  ///< optional, 13.0
+  int (*unsubscribe)(Subscriber) = nullptr;
+  int (*set_thread_id_type)(int) = nullptr;
+  int (*set_attribute)(int, std::size_t*, void*) = nullptr;
+  int (*register_callbacks)(Request, Complete) = nullptr;
+  int (*enable)(std::uint32_t) = nullptr;
+  int (*enable_and_dump)(std::uint32_t) = nullptr;
+  int (*disable)(std::uint32_t) = nullptr;
+  int (*enable_runtime_call)(std::uint32_t, std::uint8_t) = nullptr;  ///< optional, 12.5
+  int (*enable_driver_call)(std::uint32_t, std::uint8_t) = nullptr;   ///< optional, 12.5
+  int (*enable_all_sync_records)(std::uint8_t) = nullptr;             ///< optional, 12.8
+  int (*enable_event_device_times)(std::uint8_t) = nullptr;           ///< optional, 13.0
+  int (*flush_all)(std::uint32_t) = nullptr;
+  int (*next_record)(std::uint8_t*, std::size_t, void**) = nullptr;
+  int (*dropped_records)(void*, std::uint32_t, std::size_t*) = nullptr;
+  int (*callback_name)(int, std::uint32_t, const char**) = nullptr;
+  int (*result_text)(int, const char**) = nullptr;
+};
+
+struct Library {
+  Functions call;
+  std::uint32_t version = 0;  ///< as cuptiGetVersion tells
+  std::string path;
+  std::string problem;  ///< empty: it can be used
+};
+
+/// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart. Two
+/// of them in one process would disturb each other.
+[[nodiscard]] Library load_library();
+
+/// Why a version is not used; empty if it is.
+[[nodiscard]] std::string refusal_of(std::uint32_t version);
+
+}  // namespace rankscope::inject::cupti

@@ -1,0 +1,363 @@
+#include "cupti_source.h"
+
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cupti_buffers.h"
+#include "cupti_library.h"
+#include "cupti_names.h"
+#include "quiet_thread.h"
+#include "rankscope/core/format.h"
+#include "recorder.h"
+#include "thread_state.h"
+
+namespace rankscope::inject::cupti {
+namespace {
+
+using collectors::cupti::Contexts;
+using collectors::cupti::Decoded;
+using collectors::cupti::Kind;
+using collectors::cupti::RecordDecoder;
+namespace version = collectors::cupti::version;
+
+constexpr std::int64_t flush_period_ns = 500'000'000;  // CUPTI's own period returns full buffers only
+constexpr std::chrono::seconds patience{2};            // for a flush that is going on when the process ends
+constexpr std::size_t records_between_refills = 512;
+constexpr std::size_t discarded_bytes = 64 * 1024;  // of a buffer that is handed out only to be thrown away
+constexpr std::uint32_t flush_forced = 1;
+constexpr int threads_by_system_id = 1;
+constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+
+/// CUpti_ActivityAttribute.
+enum class Attribute : int { zeroed_buffers = 5, buffer_per_thread = 9 };
+
+/// What a program does all the time and nobody waits for: cudaGetLastError, cudaPeekAtLastError, cudaSetDevice,
+/// cudaGetDevice, cudaEventCreate, cudaEventCreateWithFlags, cudaEventDestroy of the runtime; cuCtxGetCurrent,
+/// cuDevicePrimaryCtxGetState, cuKernelGetAttribute of the driver (numbers of cupti_runtime_cbid.h, never changed).
+constexpr std::array<std::uint32_t, 7> idle_runtime_calls{10, 11, 16, 17, 133, 134, 136};
+constexpr std::array<std::uint32_t, 3> idle_driver_calls{304, 392, 686};
+
+/// What decoding one buffer needs; as many as buffers complete at a time.
+struct Session {
+  Session(const Library& library, Contexts& contexts)
+      : names(library.call), decoder(library.version, getpid(), names.texts(), contexts) {}
+  Names names;
+  RecordDecoder decoder;
+};
+
+/// Lives as long as the process.
+struct Source {
+  Library library;
+  Buffers buffers;
+  Contexts contexts;
+  Subscriber subscriber = nullptr;
+  std::vector<Kind> kinds;
+  std::mutex sessions_mutex;
+  std::vector<std::unique_ptr<Session>> sessions;
+  std::timed_mutex flushing;  ///< never taken by a callback
+  std::atomic<bool> active{false};
+  pid_t process = 0;
+
+  /// False in the child of a fork: CUPTI is unusable there.
+  [[nodiscard]] bool usable() const { return active.load() && process == getpid(); }
+};
+
+Source& source() {
+  static Source* const only = new Source;
+  return *only;
+}
+
+std::unique_ptr<Session> take_session(Source& from) {
+  const std::lock_guard lock(from.sessions_mutex);
+  if (from.sessions.empty()) return std::make_unique<Session>(from.library, from.contexts);
+  auto session = std::move(from.sessions.back());
+  from.sessions.pop_back();
+  return session;
+}
+
+void give_back(Source& to, std::unique_ptr<Session> session) {
+  const std::lock_guard lock(to.sessions_mutex);
+  to.sessions.push_back(std::move(session));
+}
+
+/// What is told afterwards belongs to the window in which it happened.
+bool is_wanted(const Decoded& decoded) {
+  switch (decoded.shape) {
+    case Decoded::Shape::activity:
+      return window_control.was_open(decoded.activity.begin);
+    case Decoded::Shape::call:
+      return window_control.was_open(decoded.call.begin);
+    case Decoded::Shape::moment:
+      return decoded.activity.begin == 0 || window_control.was_open(decoded.activity.begin);
+    case Decoded::Shape::device:
+    case Decoded::Shape::left_out:
+    case Decoded::Shape::unknown:
+      return true;
+  }
+  return true;
+}
+
+void store(const Functions& call, RecordDecoder& decoder, std::span<std::uint8_t> buffer) {
+  ThreadState* const state = here();
+  void* record = nullptr;
+  std::uint64_t unknown = 0;
+  std::uint64_t lost = 0;
+  for (std::size_t count = 1; call.next_record(buffer.data(), buffer.size(), &record) == result::success; ++count) {
+    if (state == nullptr) {
+      ++lost;
+      continue;
+    }
+    const auto offset = static_cast<std::size_t>(static_cast<std::uint8_t*>(record) - buffer.data());
+    const Decoded& decoded = decoder.decode(std::as_bytes(buffer.subspan(offset)));
+    if (decoded.shape == Decoded::Shape::unknown) ++unknown;
+    if (is_wanted(decoded)) write(state->pen(), decoded);
+    if (count % records_between_refills == 0) ready_chunks();
+  }
+  if (unknown > 0) count(Trouble::activities_unknown, unknown);
+  if (lost > 0) count(Trouble::activities_dropped, lost);
+}
+
+/// It resets what it tells.
+void count_dropped(const Functions& call) {
+  std::size_t dropped = 0;
+  if (call.dropped_records(nullptr, 0, &dropped) == result::success && dropped > 0)
+    count(Trouble::activities_dropped, dropped);
+}
+
+void discard(const Functions& call, std::span<std::uint8_t> buffer) {
+  std::uint64_t records = 0;
+  void* record = nullptr;
+  while (call.next_record(buffer.data(), buffer.size(), &record) == result::success) ++records;
+  count(Trouble::activities_dropped, records);
+}
+
+void buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  guarded([&] {
+    Source& own = source();
+    *most_records = 0;  // as many as fit
+    *buffer = own.buffers.take();
+    *size = *buffer == nullptr ? 0 : Buffers::bytes;
+    if (*buffer != nullptr || own.library.version >= version::v12_9) return;  // CUPTI drops and counts
+    // Older ones crash without a buffer.
+    void* const memory = mmap(nullptr, discarded_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    *buffer = static_cast<std::uint8_t*>(memory);
+    *size = discarded_bytes;
+  });
+}
+
+void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t size, std::size_t valid) {
+  if (buffer == nullptr) return;
+  guarded([&] {
+    Source& own = source();
+    const Functions& call = own.library.call;
+    const std::span<std::uint8_t> used{buffer, std::min(valid, size)};
+    if (size == discarded_bytes) {
+      discard(call, used);
+      munmap(buffer, size);
+    } else {
+      if (own.process == getpid()) {
+        auto session = take_session(own);
+        store(call, session->decoder, used);
+        give_back(own, std::move(session));
+      }
+      own.buffers.give_back(buffer, used.size());
+    }
+    count_dropped(call);
+  });
+}
+
+void say_problem(const std::string& problem) {
+  count(Trouble::sources_failed);
+  if (ThreadState* const state = here()) state->pen().metadata("cupti_problem", problem);
+}
+
+/// CUPTI's clock is read between two of ours; the tightest of a few tries is taken.
+void anchor(const Functions& call) {
+  static const recording::TickClock clock = recording::TickClock::detect();
+  ThreadState* const state = here();
+  if (state == nullptr) return;
+  std::uint64_t tightest = UINT64_MAX;
+  std::uint64_t ticks = 0;
+  std::uint64_t time = 0;
+  for (int tries = 0; tries < 5; ++tries) {
+    std::uint64_t now = 0;
+    const std::uint64_t before = clock.now();
+    if (call.get_timestamp(&now) != result::success) return;
+    const std::uint64_t gap = clock.now() - before;
+    if (gap >= tightest) continue;
+    tightest = gap;
+    ticks = before + gap / 2;
+    time = now;
+  }
+  state->pen().anchor(recording::ForeignClock::activities, ticks, static_cast<std::int64_t>(time));
+}
+
+/// Ends the recording of activities; the program is as fast as before from then on. cuptiFinalize is not called: it
+/// stops all threads of the program and has crashed it.
+void finish() {
+  Source& own = source();
+  const std::unique_lock lock(own.flushing, patience);
+  if (!lock.owns_lock() || !own.usable()) return;
+  const Functions& call = own.library.call;
+  for (const Kind kind : own.kinds) call.disable(static_cast<std::uint32_t>(kind));
+  call.flush_all(0);
+  call.flush_all(flush_forced);
+  count_dropped(call);
+  anchor(call);
+  call.unsubscribe(own.subscriber);
+  own.active.store(false);
+}
+
+void finish_at_exit() {
+  guarded([] { finish(); });
+}
+
+void flush() {
+  Source& own = source();
+  const std::unique_lock lock(own.flushing, patience);
+  if (!lock.owns_lock() || !own.usable()) return;
+  own.library.call.flush_all(0);
+  anchor(own.library.call);
+}
+
+void* keep_flushing(void*) {
+  timespec next{};
+  clock_gettime(CLOCK_MONOTONIC, &next);
+  while (source().usable()) {
+    next.tv_nsec += flush_period_ns;
+    next.tv_sec += next.tv_nsec / 1'000'000'000;
+    next.tv_nsec %= 1'000'000'000;
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, nullptr);
+    guarded([] { window_control.is_finished() ? finish() : flush(); });
+  }
+  return nullptr;
+}
+
+std::string text_of_result(const Functions& call, int status) {
+  const char* text = nullptr;
+  return call.result_text(status, &text) == result::success && text != nullptr ? std::string{text}
+                                                                               : format("CUPTI error {}", status);
+}
+
+/// Callbacks of CUPTI are not used; it wants a function all the same.
+void no_callback(void*, int, std::uint32_t, const void*) {}
+
+/// Only one profiler can use CUPTI in a process; which one has it already is said where the version tells.
+std::string subscribe(Source& own) {
+  const Functions& call = own.library.call;
+  std::array<char, 128> other{};
+  int status = 0;
+  if (call.subscribe_v2 != nullptr) {
+    SubscriberParams params{.name = "rankscope", .other_name = other.data(), .other_size = other.size() - 1};
+    status = call.subscribe_v2(&own.subscriber, no_callback, nullptr, &params);
+  } else {
+    status = call.subscribe(&own.subscriber, no_callback, nullptr);
+  }
+  if (status == result::success) return {};
+  if (status != result::several_subscribers) return "CUPTI refused: " + text_of_result(call, status);
+  const std::string who =
+      other[0] == '\0' ? "another profiler (torch.profiler, Nsight, a debugger)" : std::string{other.data()};
+  return format("{} holds CUPTI, which one profiler of a process can use; kernels and copies are not recorded", who);
+}
+
+void set_attribute(const Functions& call, Attribute attribute, std::uint8_t value) {
+  std::size_t size = sizeof value;
+  call.set_attribute(static_cast<int>(attribute), &size, &value);  // a version without it does without
+}
+
+enum class Existing : std::uint8_t { skip, tell };  ///< records of what was made before
+
+std::string enable(Source& own, Kind kind, Existing existing) {
+  const Functions& call = own.library.call;
+  const auto number = static_cast<std::uint32_t>(kind);
+  const int status = existing == Existing::tell ? call.enable_and_dump(number) : call.enable(number);
+  if (status != result::success)
+    return format("records of kind {} are refused: {}", number, text_of_result(call, status));
+  own.kinds.push_back(kind);
+  return {};
+}
+
+std::string enable_kinds(Source& own) {
+  std::string problem;
+  const auto add = [&](Kind kind, Existing existing = Existing::skip) {
+    const std::string refused = enable(own, kind, existing);
+    if (problem.empty()) problem = refused;
+  };
+  add(Kind::device, Existing::tell);
+  add(Kind::context, Existing::tell);
+  for (const Kind kind : {Kind::concurrent_kernel, Kind::memcpy, Kind::memcpy_peer, Kind::memset, Kind::runtime,
+                          Kind::driver, Kind::synchronization, Kind::cuda_event, Kind::overhead})
+    add(kind);
+  if (asked_details().has(collectors::Detail::memory)) {
+    add(Kind::memory);
+    add(Kind::memory_pool);
+  }
+  const Functions& call = own.library.call;
+  if (call.enable_runtime_call != nullptr)
+    for (const std::uint32_t number : idle_runtime_calls) call.enable_runtime_call(number, 0);
+  if (call.enable_driver_call != nullptr)
+    for (const std::uint32_t number : idle_driver_calls) call.enable_driver_call(number, 0);
+  // Queries that found nothing ready are no waiting. Which one is the default differs between versions.
+  if (call.enable_all_sync_records != nullptr) call.enable_all_sync_records(0);
+  if (call.enable_event_device_times != nullptr) call.enable_event_device_times(1);
+  return problem;
+}
+
+std::size_t buffer_limit() {
+  const char* const text = std::getenv("RANKSCOPE_CUPTI_BUFFERS");
+  std::size_t limit = Buffers::most;
+  if (text != nullptr) std::from_chars(text, text + std::string_view{text}.size(), limit);
+  return std::clamp<std::size_t>(limit, 1, Buffers::most);
+}
+
+/// A sentence if it was not possible.
+std::string begin(Source& own) {
+  own.library = load_library();
+  if (!own.library.problem.empty()) return own.library.problem;
+  if (ThreadState* const state = here()) {
+    state->pen().metadata("cupti_version", std::to_string(own.library.version));
+    state->pen().metadata("cupti_library", std::filesystem::path{own.library.path}.filename().string());
+  }
+  if (std::string problem = subscribe(own); !problem.empty()) return problem;
+  const Functions& call = own.library.call;
+  call.set_thread_id_type(threads_by_system_id);  // else threads are numbers that nothing else knows
+  own.buffers.prepare(buffer_limit());
+  set_attribute(call, Attribute::zeroed_buffers, 1);
+  if (own.library.version >= version::v13_0) set_attribute(call, Attribute::buffer_per_thread, 1);
+  own.process = getpid();
+  if (const int status = call.register_callbacks(buffer_requested, buffer_completed); status != result::success) {
+    call.unsubscribe(own.subscriber);
+    return "CUPTI refused buffers: " + text_of_result(call, status);
+  }
+  own.active.store(true);
+  anchor(call);
+  std::atexit(finish_at_exit);
+  const std::string problem = enable_kinds(own);
+  start_quiet_thread("rankscope-cupti", stack_bytes, keep_flushing);
+  return problem;
+}
+
+}  // namespace
+
+void start() noexcept {
+  static std::atomic<bool> started{false};
+  if (started.exchange(true)) return;
+  guarded([] {
+    if (const std::string problem = begin(source()); !problem.empty()) say_problem(problem);
+  });
+}
+
+}  // namespace rankscope::inject::cupti

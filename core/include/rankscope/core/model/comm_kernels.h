@@ -1,0 +1,11 @@
+// Which kernels communicate, by name.
+#pragma once
+
+#include <string_view>
+
+namespace rankscope {
+
+/// Rule 3 of metrics.md 0 (class of an activity).
+[[nodiscard]] bool is_comm_kernel(std::string_view name);
+
+}  // namespace rankscope

@@ -1,0 +1,183 @@
+// Plays libcuda and a GPU: it loads the injection as cuInit does, and lets the stand-in of libcupti tell what a GPU
+// would have done.
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cupti_builder.h"
+#include "rankscope/collectors/annotate.h"
+
+namespace {
+
+using namespace rankscope::testing;
+
+[[noreturn]] void fail(const char* what) {
+  std::fprintf(stderr, "cupti_actor: %s\n", what);
+  std::exit(3);
+}
+void require(bool holds, const char* what) {
+  if (!holds) fail(what);
+}
+
+struct Gpu {
+  bool (*push_bytes)(const void*, std::size_t) = nullptr;
+  std::uint64_t (*now)() = nullptr;
+  bool (*is_subscribed)() = nullptr;
+  std::size_t (*enabled_kinds)() = nullptr;
+  bool (*is_set_up)() = nullptr;
+  int (*flush)(std::uint32_t) = nullptr;
+  std::uint32_t version = 0;
+
+  bool push(const ActivityRecord& record) const { return push_bytes(record.bytes().data(), record.bytes().size()); }
+  void kernel(std::uint32_t correlation, std::uint64_t begin, std::uint64_t length,
+              const char* name = "_Z4gemmPf") const {
+    push(make_kernel(version, {begin, begin + length, 0, 1, 7, correlation}, name));
+  }
+  void launch(std::uint32_t correlation, std::uint64_t begin, std::uint64_t length) const {
+    const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    push(make_call(5, 211, thread, {begin, begin + length, 0, 0, 0, correlation}));
+  }
+};
+
+void initialise_cuda() {
+  const char* const path = std::getenv("CUDA_INJECTION64_PATH");
+  require(path != nullptr, "no CUDA_INJECTION64_PATH");
+  void* const library = dlopen(path, RTLD_NOW);
+  require(library != nullptr, "the injection does not load");
+  const auto initialise = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
+  require(initialise != nullptr && initialise() == 1, "the injection refuses");
+}
+
+Gpu find_gpu() {
+  const char* const path = std::getenv("RANKSCOPE_CUPTI");
+  void* const library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+  require(library != nullptr, "the stand-in was not loaded");
+  Gpu gpu;
+  const auto find = [&](const char* name, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    require(function != nullptr, name);
+  };
+  find("standin_push", gpu.push_bytes);
+  find("standin_now", gpu.now);
+  find("standin_is_subscribed", gpu.is_subscribed);
+  find("standin_enabled_kinds", gpu.enabled_kinds);
+  find("standin_is_set_up", gpu.is_set_up);
+  find("cuptiActivityFlushAll", gpu.flush);
+  std::uint32_t (*version)(std::uint32_t*) = nullptr;
+  find("cuptiGetVersion", version);
+  version(&gpu.version);
+  return gpu;
+}
+
+/// One of each kind.
+void play_all(const Gpu& gpu) {
+  require(gpu.is_set_up(), "buffers were not promised to be zeroed, or threads have no system ids");
+  const std::uint64_t t = gpu.now();
+  const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  gpu.push(make_device(gpu.version, 0, "NVIDIA Stand-in"));
+  gpu.push(make_context(gpu.version, 1, 0));
+  gpu.launch(1, t, 5'000);
+  gpu.kernel(1, t + 8'000, 20'000);
+  gpu.push(make_call(5, 41, thread, {t + 10'000, t + 12'000, 0, 0, 0, 2}, 1));
+  gpu.push(make_copy(gpu.version, {t + 30'000, t + 40'000, 0, 1, 7, 2}, 4096));
+  gpu.push(make_peer_copy(gpu.version, {t + 41'000, t + 42'000, 0, 1, 8, 0}, 8192));
+  gpu.push(make_set(gpu.version, {t + 43'000, t + 44'000, 0, 1, 7, 0}, 16));
+  gpu.push(make_call(4, 307, thread, {t + 13'000, t + 14'000, 0, 0, 0, 3}));
+  gpu.kernel(3, t + 50'000, 1'000, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  gpu.push(make_event(gpu.version, {t + 29'000, 0, 0, 1, 7, 4}, 5, 77));
+  gpu.push(make_wait(gpu.version, {t + 45'000, t + 45'500, 0, 1, 8, 6}, 5, 77));
+  gpu.push(make_overhead(gpu.version, 7U << 16, thread, {t + 60'000, t + 61'000}));
+  gpu.push(make_memory(gpu.version, false, 1 << 20, {t + 62'000, 0, 0, 1, 7, 7}));
+  gpu.push(make_memory(gpu.version, true, 1 << 20, {t + 63'000, 0, 0, 1, 7, 8}));
+  gpu.push(make_pool(gpu.version, 1, 1 << 21, {t + 64'000, 0, 0, 1, 7, 9}));
+}
+
+void play_many(const Gpu& gpu, std::uint32_t kernels) {
+  const std::uint64_t begin = gpu.now();
+  for (std::uint32_t i = 1; i <= kernels; ++i) {
+    gpu.launch(i, begin + i * 100, 50);
+    gpu.kernel(i, begin + i * 100 + 60, 30);
+  }
+}
+
+/// Each thread fills the buffers and takes what others left there.
+void play_threads(const Gpu& gpu) {
+  std::vector<std::thread> threads;
+  for (std::uint32_t i = 0; i < 4; ++i)
+    threads.emplace_back([&gpu, i] {
+      const std::uint64_t begin = gpu.now();
+      for (std::uint32_t k = 1; k <= 2'000; ++k) gpu.kernel(i * 10'000 + k, begin + k * 100, 50);
+      gpu.flush(0);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+void play_death(const Gpu& gpu) {
+  play_many(gpu, 100);
+  gpu.flush(0);  // as the recorder does twice a second
+  play_many(gpu, 10);
+  kill(getpid(), SIGKILL);
+}
+
+void play_fork(const Gpu& gpu) {
+  play_many(gpu, 10);
+  if (const pid_t child = fork(); child == 0) {
+    std::exit(0);  // its exit handlers run, and may not touch CUPTI
+  } else {
+    int status = 0;
+    waitpid(child, &status, 0);
+    require(status == 0, "the child of a fork did not end well");
+  }
+}
+
+void play_bad_records(const Gpu& gpu) {
+  const std::uint64_t t = gpu.now();
+  gpu.kernel(1, t, 1'000);
+  gpu.push(make_kernel(gpu.version, {0, 0, 0, 1, 7, 2}, "_Z4lostv"));
+  gpu.push(make_kernel(gpu.version, {t + 5'000, t + 4'000, 0, 1, 7, 3}, "_Z8backwardv"));
+  gpu.push(make_kernel(gpu.version, {t - 200'000'000'000'000, t, 0, 1, 7, 4}, "_Z5earlyv"));
+  gpu.push(make_kernel(gpu.version, {t + 6'000, t + 7'000, 0, 1, 7, 5}, nullptr));
+}
+
+/// Steps 0 and 2 are outside a window of 1,0,1,1.
+void play_steps(const Gpu& gpu) {
+  constexpr const char* names[] = {"kernel of step 0", "kernel of step 1", "kernel of step 2"};
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    const rankscope::annotate::Span scope{rankscope::annotate::Kind::step, "step"};
+    gpu.kernel(step + 1, gpu.now(), 10, names[step]);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string scene = argc > 1 ? argv[1] : "";
+  initialise_cuda();
+  rankscope::annotate::mark("played");
+  if (scene == "nothing") return 0;
+  const Gpu gpu = find_gpu();
+  if (scene == "refused") {
+    require(!gpu.is_subscribed() && gpu.enabled_kinds() == 0, "it was refused and records all the same");
+    return 0;
+  }
+  if (scene == "all") play_all(gpu);
+  if (scene == "many") play_many(gpu, 60'000);
+  if (scene == "some") play_many(gpu, 100);
+  if (scene == "threads") play_threads(gpu);
+  if (scene == "death") play_death(gpu);
+  if (scene == "fork") play_fork(gpu);
+  if (scene == "bad") play_bad_records(gpu);
+  if (scene == "steps") play_steps(gpu);
+  require(gpu.is_subscribed(), "nobody records");
+  return 0;
+}

@@ -1,0 +1,196 @@
+// A test double of libcupti: it fills the buffers of its client with records that a test hands to it, and behaves as a
+// given version does. STANDIN_CUPTI_VERSION is that version, STANDIN_CUPTI_HOLDER names a profiler that came first,
+// STANDIN_CUPTI_AHEAD_NS is what its clock is ahead of CLOCK_REALTIME.
+#include <time.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <set>
+
+#include "cupti_builder.h"
+
+namespace {
+
+constexpr int success = 0, invalid = 1, end_of_buffer = 12, several_subscribers = 39, unknown = 999;
+
+using Request = void (*)(std::uint8_t**, std::size_t*, std::size_t*);
+using Complete = void (*)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t);
+
+struct State {
+  std::recursive_mutex mutex;
+  Request request = nullptr;
+  Complete complete = nullptr;
+  std::uint8_t* buffer = nullptr;
+  std::size_t size = 0, used = 0, dropped = 0;
+  std::set<std::uint32_t> enabled;
+  bool subscribed = false, zeroed = false, system_threads = false;
+};
+State& state() {
+  static State* const only = new State;
+  return *only;
+}
+
+std::int64_t number_in(const char* variable, std::int64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+std::uint32_t own_version() { return static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_VERSION", 130001)); }
+
+void hand_back(State& own) {
+  if (own.buffer == nullptr) return;
+  std::uint8_t* const buffer = own.buffer;
+  const std::size_t size = own.size, used = own.used;
+  own.buffer = nullptr;
+  own.complete(nullptr, 0, buffer, size, used);
+}
+
+bool has_room(State& own, std::size_t bytes) {
+  if (own.buffer != nullptr && own.used + bytes > own.size) {
+    if (number_in("STANDIN_CUPTI_KEEPS", 0) != 0)
+      own.buffer = nullptr;  // it is never handed back: the client runs out
+    else
+      hand_back(own);
+  }
+  if (own.buffer == nullptr) {
+    std::size_t most = 0;
+    own.used = 0;
+    own.request(&own.buffer, &own.size, &most);
+    // What CUPTI would do before 12.9 with no buffer at all: crash.
+    if (own.buffer == nullptr && own_version() < 27) std::abort();
+    for (std::size_t i = 0; own.buffer != nullptr && i < own.size; i += 512)
+      if (own.buffer[i] != 0) std::abort();  // it was promised to be zeroed
+  }
+  return own.buffer != nullptr && own.used + bytes <= own.size;
+}
+
+}  // namespace
+
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+// For the program that plays the GPU.
+EXPORTED bool standin_push(const void* record, std::size_t bytes) {
+  State& own = state();
+  const std::lock_guard lock(own.mutex);
+  std::uint32_t kind = 0;
+  std::memcpy(&kind, record, sizeof kind);
+  if (!own.enabled.contains(kind)) return false;
+  if (!has_room(own, bytes)) {
+    ++own.dropped;
+    return false;
+  }
+  std::memcpy(own.buffer + own.used, record, bytes);
+  own.used += bytes;
+  return true;
+}
+EXPORTED std::uint64_t standin_now() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec +
+                                    number_in("STANDIN_CUPTI_AHEAD_NS", 0));
+}
+EXPORTED bool standin_is_subscribed() { return state().subscribed; }
+EXPORTED std::size_t standin_enabled_kinds() { return state().enabled.size(); }
+EXPORTED bool standin_is_set_up() { return state().zeroed && state().system_threads; }
+
+EXPORTED int cuptiGetVersion(std::uint32_t* version) {
+  *version = own_version();
+  return success;
+}
+EXPORTED int cuptiGetTimestamp(std::uint64_t* time) {
+  *time = standin_now();
+  return success;
+}
+struct Params {
+  std::size_t size;
+  const char* name;
+  char* other;
+  std::size_t other_size;
+};
+EXPORTED int cuptiSubscribe_v2(void** subscriber, void*, void*, Params* params) {
+  if (const char* const holder = std::getenv("STANDIN_CUPTI_HOLDER")) {
+    if (params != nullptr && params->size == sizeof(Params) && params->other != nullptr)
+      std::snprintf(params->other, params->other_size, "CUPTI for %s", holder);
+    return several_subscribers;
+  }
+  state().subscribed = true;
+  *subscriber = &state();
+  return success;
+}
+EXPORTED int cuptiSubscribe(void** subscriber, void* callback, void* user) {
+  return cuptiSubscribe_v2(subscriber, callback, user, nullptr);
+}
+EXPORTED int cuptiUnsubscribe(void*) {
+  state().subscribed = false;
+  return success;
+}
+EXPORTED int cuptiSetThreadIdType(int type) {
+  state().system_threads = type == 1;
+  return success;
+}
+EXPORTED int cuptiActivitySetAttribute(int attribute, std::size_t* size, void* value) {
+  if (attribute == 5 && *size == 1) state().zeroed = *static_cast<std::uint8_t*>(value) == 1;
+  return attribute == 9 && own_version() < 130000 ? invalid : success;
+}
+EXPORTED int cuptiActivityRegisterCallbacks(Request request, Complete complete) {
+  state().request = request;
+  state().complete = complete;
+  return success;
+}
+EXPORTED int cuptiActivityEnable(std::uint32_t kind) {
+  if (static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_REFUSES", 0)) == kind) return unknown;
+  const std::lock_guard lock(state().mutex);
+  state().enabled.insert(kind);
+  return success;
+}
+EXPORTED int cuptiActivityEnableAndDump(std::uint32_t kind) { return cuptiActivityEnable(kind); }
+EXPORTED int cuptiActivityDisable(std::uint32_t kind) {
+  const std::lock_guard lock(state().mutex);
+  state().enabled.erase(kind);
+  return success;
+}
+EXPORTED int cuptiActivityEnableRuntimeApi(std::uint32_t, std::uint8_t) { return success; }
+EXPORTED int cuptiActivityEnableDriverApi(std::uint32_t, std::uint8_t) { return success; }
+EXPORTED int cuptiActivityFlushAll(std::uint32_t) {
+  State& own = state();
+  const std::lock_guard lock(own.mutex);
+  hand_back(own);
+  return success;
+}
+EXPORTED int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, void** record) {
+  std::size_t offset = 0;
+  if (*record != nullptr) {
+    offset = static_cast<std::size_t>(static_cast<std::uint8_t*>(*record) - buffer);
+    std::uint32_t kind = 0;
+    std::memcpy(&kind, buffer + offset, sizeof kind);
+    offset += rankscope::testing::activity_bytes(kind, own_version());
+  }
+  if (offset + 4 > valid) return end_of_buffer;
+  *record = buffer + offset;
+  return success;
+}
+EXPORTED int cuptiActivityGetNumDroppedRecords(void*, std::uint32_t, std::size_t* dropped) {
+  const std::lock_guard lock(state().mutex);
+  *dropped = state().dropped;
+  state().dropped = 0;  // as CUPTI does
+  return success;
+}
+EXPORTED int cuptiGetCallbackName(int domain, std::uint32_t number, const char** name) {
+  *name = domain == 2 && number == 211   ? "cudaLaunchKernel_v7000"
+          : domain == 2 && number == 41  ? "cudaMemcpyAsync_v3020"
+          : domain == 1 && number == 307 ? "cuLaunchKernel"
+                                         : nullptr;
+  return *name == nullptr ? invalid : success;
+}
+EXPORTED int cuptiGetResultString(int result, const char** text) {
+  *text = result == unknown ? "CUPTI_ERROR_UNKNOWN" : "CUPTI_ERROR_INVALID_PARAMETER";
+  return success;
+}
+EXPORTED int cuptiActivityEnableAllSyncRecords(std::uint8_t) { return success; }
+EXPORTED int cuptiActivityEnableCudaEventDeviceTimestamps(std::uint8_t) { return success; }
+EXPORTED int cuptiFinalize() { std::abort(); }  // it stops all threads of a program; nobody may call it
+EXPORTED int cuptiActivityRegisterTimestampCallback(void*) { std::abort(); }  // it corrupts kernel records
+EXPORTED int cuptiActivityEnableLatencyTimestamps(std::uint8_t) { std::abort(); }
+EXPORTED int cuptiActivityEnableHWTrace(std::uint8_t) { std::abort(); }
