@@ -17,7 +17,7 @@ constexpr std::array<SourceInfo, source_count> table{{
     {Source::host, "host", "CPU, memory, context switches, page faults, I/O and pressure, sampled", "/proc", true},
     {Source::cupti, "cupti", "kernels, copies and CUDA calls", "libcupti and an NVIDIA driver", true},
     {Source::nccl, "nccl", "collectives inside NCCL, by its profiler plugin", "NCCL 2.23 or newer", true},
-    {Source::nvml, "nvml", "utilization, memory, power and clocks of the GPUs, sampled", "libnvidia-ml", false},
+    {Source::nvml, "nvml", "busy time, memory, power, clocks and links of the GPUs, sampled", "libnvidia-ml", true},
 }};
 
 enum class Built : std::uint8_t { no, yes };

@@ -1,6 +1,7 @@
 // Plays libcuda and a GPU: it loads the injection as cuInit does, and lets the stand-in of libcupti tell what a GPU
 // would have done.
 #include <dlfcn.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -77,6 +78,17 @@ Gpu find_gpu() {
   find("cuptiGetVersion", version);
   version(&gpu.version);
   return gpu;
+}
+
+/// Until the GPUs have been sampled twice: then the first samples are stored.
+int wait_for_samples() {
+  const char* const path = std::getenv("RANKSCOPE_NVML");
+  require(path != nullptr, "no RANKSCOPE_NVML");
+  void* const library = dlopen(path, RTLD_NOW);
+  const auto rounds = reinterpret_cast<unsigned (*)()>(dlsym(library, "standin_rounds"));
+  require(rounds != nullptr, "no stand-in of NVML");
+  while (rounds() < 3) sched_yield();
+  return 0;
 }
 
 /// One of each kind.
@@ -165,6 +177,7 @@ int main(int argc, char** argv) {
   initialise_cuda();
   rankscope::annotate::mark("played");
   if (scene == "nothing") return 0;
+  if (scene == "sampled") return wait_for_samples();
   const Gpu gpu = find_gpu();
   if (scene == "refused") {
     require(!gpu.is_subscribed() && gpu.enabled_kinds() == 0, "it was refused and records all the same");

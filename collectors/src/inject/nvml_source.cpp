@@ -1,0 +1,70 @@
+#include "nvml_source.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+#include "../nvml_sampler.h"
+#include "quiet_thread.h"
+#include "rankscope/core/format.h"
+#include "recorder_state.h"
+
+namespace rankscope::inject {
+namespace {
+
+constexpr double fastest_hz = 5;  // NVML renews its values up to six times a second
+constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+
+void describe(recording::ThreadWriter& pen, const collectors::NvmlSampler& sampler) {
+  pen.metadata("driver_version", sampler.driver_version());
+  for (const collectors::NvmlDevice& device : sampler.devices())
+    pen.metadata(format("nvml_gpu_{}", device.index), format("{} {}", device.uuid, device.name));
+}
+
+void say_problem(recording::ThreadWriter& pen, const std::string& problem) {
+  count(Trouble::sources_failed);
+  pen.metadata("nvml_problem", problem);
+}
+
+void sample_for_ever(collectors::NvmlSampler& sampler, recording::ThreadWriter& pen, std::int64_t period_ns) {
+  std::size_t said = 0;
+  timespec next{};
+  clock_gettime(CLOCK_MONOTONIC, &next);
+  for (const pid_t process = getpid(); getpid() == process && !window_control.is_finished();) {
+    if (gate.open.load(std::memory_order_relaxed))
+      for (const collectors::NvmlSample& value : sampler.sample()) pen.counter(value.name, value.value);
+    for (; said < sampler.unsupported().size(); ++said)
+      pen.metadata("nvml_without " + sampler.unsupported()[said], "not supported by this GPU or driver");
+    next.tv_nsec += period_ns;
+    next.tv_sec += next.tv_nsec / 1'000'000'000;
+    next.tv_nsec %= 1'000'000'000;
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, nullptr);
+  }
+}
+
+void* run(void*) {
+  guarded([] {
+    ThreadState* const state = here();
+    if (state == nullptr) return;
+    collectors::NvmlSampler sampler;
+    if (!sampler.problem().empty()) return say_problem(state->pen(), sampler.problem());
+    describe(state->pen(), sampler);
+    const double hz = std::clamp(recorder_state().settings.sample_hz, 0.0, fastest_hz);
+    if (hz > 0) sample_for_ever(sampler, state->pen(), static_cast<std::int64_t>(1e9 / hz));
+  });
+  return nullptr;
+}
+
+}  // namespace
+
+void start_nvml() noexcept {
+  static std::atomic<bool> started{false};
+  recording::SegmentWriter* const segment = recorder_state().published.load();
+  if (segment == nullptr || segment->header().fixed.local_rank > 0 || started.exchange(true)) return;
+  start_quiet_thread("rankscope-nvml", stack_bytes, run);
+}
+
+}  // namespace rankscope::inject

@@ -1,0 +1,9 @@
+// Samples the GPUs of the host from one of its processes.
+#pragma once
+
+namespace rankscope::inject {
+
+/// Begins to sample on a thread of its own, if this is the first rank of the host. Once per process.
+void start_nvml() noexcept;
+
+}  // namespace rankscope::inject

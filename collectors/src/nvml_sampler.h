@@ -1,0 +1,60 @@
+// What NVML knows about the GPUs of a host, sampled. The library is loaded at run time and its functions are declared
+// here. NVML counts a GPU as busy while any kernel runs on it, also one that waits in NCCL: its value is named so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rankscope::collectors {
+
+/// One value of one GPU: "GPU 0 nvml_busy_percent". Counts are totals since the driver was loaded.
+struct NvmlSample {
+  std::string_view name;
+  double value = 0;
+};
+
+/// A GPU as NVML numbers it, which may differ from CUDA's ordinals: the UUID tells.
+struct NvmlDevice {
+  std::uint32_t index = 0;
+  std::string name{};
+  std::string uuid{};
+};
+
+class NvmlSampler {
+ public:
+  /// Loads `library`, RANKSCOPE_NVML or libnvidia-ml.so.1. What fails is said by problem().
+  explicit NvmlSampler(const std::string& library = {});
+  NvmlSampler(const NvmlSampler&) = delete;
+  NvmlSampler& operator=(const NvmlSampler&) = delete;
+  ~NvmlSampler();
+
+  /// Empty: it can sample.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  [[nodiscard]] const std::string& driver_version() const { return driver_; }
+  [[nodiscard]] std::span<const NvmlDevice> devices() const { return devices_; }
+  /// Valid until the next call. What a GPU does not support is asked once and then left out.
+  [[nodiscard]] std::span<const NvmlSample> sample();
+  /// Quantities that are left out, each once: "GPU 0 power_watts".
+  [[nodiscard]] std::span<const std::string> unsupported() const { return unsupported_; }
+
+ private:
+  struct Functions;
+  struct Quantity;
+  struct Track;
+  static std::span<const Quantity> quantities();
+  std::string load(const std::string& library);
+  std::string find_devices();
+
+  std::unique_ptr<Functions> call_;
+  std::string problem_;
+  std::string driver_;
+  std::vector<NvmlDevice> devices_;
+  std::vector<Track> tracks_;
+  std::vector<NvmlSample> samples_;
+  std::vector<std::string> unsupported_;
+};
+
+}  // namespace rankscope::collectors

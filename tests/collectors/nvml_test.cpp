@@ -1,0 +1,100 @@
+// GPUs as NVML sees them, with a stand-in for its library.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "nvml_sampler.h"
+#include "recorded.h"
+
+namespace rankscope::collectors {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+
+std::string stand_in() { return program("libnvml_standin.so"); }
+
+TEST(Nvml, ValuesHaveUnitsAndDevicesAnIdentity) {
+  NvmlSampler sampler{stand_in()};
+  ASSERT_EQ(sampler.problem(), "");
+  EXPECT_EQ(sampler.driver_version(), "580.65.06");
+  ASSERT_EQ(sampler.devices().size(), 2U);
+  EXPECT_EQ(sampler.devices()[1].uuid, "GPU-1");
+  std::map<std::string, double> values;
+  for (const NvmlSample& sample : sampler.sample()) values.emplace(sample.name, sample.value);
+  EXPECT_EQ(values, (std::map<std::string, double>{
+                        {"GPU 0 nvml_busy_percent", 97},
+                        {"GPU 0 nvml_memory_busy_percent", 45},
+                        {"GPU 0 memory_used_bytes", 20.0 * (1ULL << 30)},
+                        {"GPU 0 sm_clock_mhz", 1980},
+                        {"GPU 0 memory_clock_mhz", 2619},
+                        {"GPU 0 power_watts", 350.5},
+                        {"GPU 0 energy_joules", 9000},
+                        {"GPU 0 temperature_celsius", 61},
+                        {"GPU 0 throttle_reasons", 4},
+                        {"GPU 0 pcie_sent_bytes_per_second", 10240},
+                        {"GPU 0 pcie_received_bytes_per_second", 20480},
+                        {"GPU 0 nvlink_sent_bytes", 3072},
+                        {"GPU 0 nvlink_received_bytes", 4096},
+                        {"GPU 1 nvml_busy_percent", 97},
+                        {"GPU 1 nvml_memory_busy_percent", 45},
+                        {"GPU 1 memory_used_bytes", 20.0 * (1ULL << 30)},
+                        {"GPU 1 sm_clock_mhz", 1980},
+                        {"GPU 1 memory_clock_mhz", 2619},
+                        {"GPU 1 temperature_celsius", 61},
+                        {"GPU 1 throttle_reasons", 4},
+                        {"GPU 1 pcie_sent_bytes_per_second", 10240},
+                        {"GPU 1 pcie_received_bytes_per_second", 20480},
+                    }));
+}
+
+TEST(Nvml, WhatAGpuDoesNotSupportIsSaidOnce) {
+  NvmlSampler sampler{stand_in()};
+  static_cast<void>(sampler.sample());
+  static_cast<void>(sampler.sample());
+  EXPECT_THAT(sampler.unsupported(),
+              ::testing::UnorderedElementsAre("GPU 0 ecc_uncorrected_errors", "GPU 1 power_watts",
+                                              "GPU 1 energy_joules", "GPU 1 nvlink_sent_bytes",
+                                              "GPU 1 nvlink_received_bytes", "GPU 1 ecc_uncorrected_errors"));
+}
+
+TEST(Nvml, WithoutADriverTheReasonIsAsNvmlPutsIt) {
+  const Variable fails{"STANDIN_NVML_FAILS", "1"};
+  EXPECT_EQ(NvmlSampler{stand_in()}.problem(), "NVML refuses: Driver Not Loaded");
+  EXPECT_THAT(NvmlSampler{"/nonexistent/libnvidia-ml.so.1"}.problem(), HasSubstr("no NVIDIA driver"));
+  EXPECT_THAT(NvmlSampler{"libm.so.6"}.problem(), HasSubstr("is no NVML"));
+}
+
+Recorded record_gpus(const Folder& folder, const std::string& local_rank) {
+  const Variable library{"RANKSCOPE_NVML", stand_in()};
+  const Variable rank{"RANK", local_rank};
+  const Variable world{"WORLD_SIZE", "2"};
+  const Variable local{"LOCAL_RANK", local_rank};
+  RecordOptions options{.command = {program("cupti_actor"), local_rank == "0" ? "sampled" : "nothing"}};
+  options.collect = "annotate,nvml";
+  return record(folder, options);
+}
+
+TEST(Nvml, TheFirstRankOfAHostSamplesItsGpus) {
+  const Folder folder;
+  const Recorded recorded = record_gpus(folder, "0");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  const auto track = std::ranges::find_if(
+      run.counters(), [&](const CounterTrack& one) { return run.text(one.name) == "GPU 0 nvml_busy_percent"; });
+  ASSERT_NE(track, run.counters().end());
+  EXPECT_EQ(run.samples_of(*track).front().value, 97);
+  EXPECT_EQ(run.metadata(run.processes()[0], "nvml_gpu_1"), "GPU-1 NVIDIA Stand-in");
+  EXPECT_EQ(run.metadata(run.processes()[0], "driver_version"), "580.65.06");
+}
+
+TEST(Nvml, OtherRanksDoNot) {
+  const Folder folder;
+  const Recorded recorded = record_gpus(folder, "1");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_TRUE(recorded.run->counters().empty());
+}
+
+}  // namespace
+}  // namespace rankscope::collectors
