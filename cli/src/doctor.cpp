@@ -1,5 +1,4 @@
 // rankscope doctor: what can be recorded here, each line with what to do about it.
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "programs.h"
+#include "rankscope/collectors/gpu_state.h"
 #include "rankscope/collectors/sources.h"
 #include "rankscope/collectors/spools.h"
 #include "rankscope/core/format.h"
@@ -27,12 +27,6 @@ struct Line {
   std::string found;
   std::string advice;  ///< printed where not good
 };
-
-bool opens(const char* library) {
-  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
-  if (handle != nullptr) dlclose(handle);
-  return handle != nullptr;
-}
 
 Line library_line() {
   const auto path = find_program_file(inject_library_name);
@@ -71,17 +65,6 @@ Line pressure_line() {
   const bool there = std::ifstream{"/proc/pressure/cpu"}.good();
   return {there, "pressure counters", there ? "/proc/pressure" : "absent",
           "the kernel was built or booted without psi; host samples lack pressure"};
-}
-
-/// The driver matters only where something would use it.
-Line device_line() {
-  const auto built = collectors::all_sources();
-  if (!built.has(collectors::Source::cupti))
-    return {false, "kernels and copies", "this version does not record them, with or without an NVIDIA driver",
-            "NVTX ranges, host samples and annotations are recorded"};
-  const bool driver = opens("libcuda.so.1");
-  return {driver, "NVIDIA driver", driver ? "found" : "none",
-          "kernels and copies are not recorded; NVTX ranges, host samples and annotations are"};
 }
 
 std::string to_text(const Line& line) {
@@ -124,8 +107,10 @@ Action declare_doctor(CLI::App& app, const Words&) {
   return [] {
     std::string text = "rankscope " RANKSCOPE_VERSION "\n";
     const Line library = library_line();
-    for (const Line& line : {library, trainer_line(), clock_line(), spool_line(), pressure_line(), device_line()})
+    for (const Line& line : {library, trainer_line(), clock_line(), spool_line(), pressure_line()})
       text += to_text(line);
+    for (const collectors::GpuState& state : collectors::gpu_states())
+      text += to_text({state.good, state.what, state.found, state.advice});
     const auto printed = print(text + left_lines() + source_lines());
     if (!printed) return say(printed.error());
     return library.good ? 0 : exit_status(ErrorKind::cannot_write);

@@ -30,6 +30,7 @@ Recorded play(const Folder& folder, const std::string& scene, const StandIn& sta
   const Variable keeps{"STANDIN_CUPTI_KEEPS", stand_in.keeps};
   const Variable buffers{"RANKSCOPE_CUPTI_BUFFERS", stand_in.buffers};
   options.command = {program("cupti_actor"), scene};
+  if (options.collect.empty()) options.collect = "annotate,cupti";
   return record(folder, options);
 }
 

@@ -11,6 +11,7 @@ namespace rankscope::inject::cupti {
 namespace {
 
 using collectors::cupti::CallDomain;
+namespace result = collectors::cupti::result;
 
 std::string_view text_at(std::uint64_t address) {
   const auto* const text = reinterpret_cast<const char*>(static_cast<std::uintptr_t>(address));

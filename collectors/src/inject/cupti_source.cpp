@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "../cupti_library.h"
 #include "cupti_buffers.h"
-#include "cupti_library.h"
 #include "cupti_names.h"
 #include "quiet_thread.h"
 #include "rankscope/core/format.h"
@@ -28,8 +28,13 @@ namespace {
 
 using collectors::cupti::Contexts;
 using collectors::cupti::Decoded;
+using collectors::cupti::Functions;
 using collectors::cupti::Kind;
+using collectors::cupti::Library;
 using collectors::cupti::RecordDecoder;
+using collectors::cupti::Subscriber;
+using collectors::cupti::SubscriberParams;
+namespace result = collectors::cupti::result;
 namespace version = collectors::cupti::version;
 
 constexpr std::int64_t flush_period_ns = 500'000'000;  // CUPTI's own period returns full buffers only
@@ -325,7 +330,7 @@ std::size_t buffer_limit() {
 
 /// A sentence if it was not possible.
 std::string begin(Source& own) {
-  own.library = load_library();
+  own.library = collectors::cupti::load_library();
   if (!own.library.problem.empty()) return own.library.problem;
   if (ThreadState* const state = here()) {
     state->pen().metadata("cupti_version", std::to_string(own.library.version));

@@ -9,14 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "../cupti_records.h"
+#include "cupti_records.h"
 #include "rankscope/core/format.h"
 
-namespace rankscope::inject::cupti {
+namespace rankscope::collectors::cupti {
 namespace {
 
 namespace fs = std::filesystem;
-namespace version = collectors::cupti::version;
 
 constexpr std::uint32_t v13_0_general = version::v13_0;
 constexpr std::uint32_t first_unknown = 140000;
@@ -146,4 +145,4 @@ Library load_library() {
   return library;
 }
 
-}  // namespace rankscope::inject::cupti
+}  // namespace rankscope::collectors::cupti

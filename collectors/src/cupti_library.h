@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace rankscope::inject::cupti {
+namespace rankscope::collectors::cupti {
 
 /// CUptiResult, those that are told apart.
 namespace result {
@@ -66,4 +66,4 @@ struct Library {
 /// Why a version is not used; empty if it is.
 [[nodiscard]] std::string refusal_of(std::uint32_t version);
 
-}  // namespace rankscope::inject::cupti
+}  // namespace rankscope::collectors::cupti
