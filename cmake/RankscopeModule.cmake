@@ -9,21 +9,27 @@ set(RANKSCOPE_ALLOWED_cli        core collectors analyzer)
 set(RANKSCOPE_ALLOWED_tests      core collectors trainer analyzer gui cli)
 # cmake-format: on
 
-# rankscope_module(<name> USES <module>... SOURCES <file>... [PRIVATE_LIBRARIES <target>...] [PUBLIC_LIBRARIES <target>...])
-# makes the static library rankscope_<name>, linked as rankscope::<name>. Its public headers are <name>/include; nobody
-# else sees <name>/src. An arrow that the table lacks is an error here, and every public header must compile alone.
+# rankscope_module(<name> [PART <part>] USES <module>... SOURCES <file>... [PRIVATE_LIBRARIES <target>...]
+# [PUBLIC_LIBRARIES <target>...]) makes the static library rankscope_<name>, linked as rankscope::<name>. Its public headers
+# are <name>/include; nobody else sees <name>/src. An arrow that the table lacks is an error here, and every public header
+# must compile alone. A module of several libraries calls it once for each part, in a folder of its own: the library is
+# then rankscope_<name>_<part>, and USES may name other parts of the same module.
 function(rankscope_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;SOURCES;PRIVATE_LIBRARIES;PUBLIC_LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PART" "USES;SOURCES;PRIVATE_LIBRARIES;PUBLIC_LIBRARIES")
   rankscope_check_arrows(${name} ${arg_USES})
-  add_library(rankscope_${name} STATIC ${arg_SOURCES})
-  add_library(rankscope::${name} ALIAS rankscope_${name})
-  target_include_directories(rankscope_${name} PRIVATE src)
+  set(id ${name})
+  if(arg_PART)
+    set(id ${name}_${arg_PART})
+  endif()
+  add_library(rankscope_${id} STATIC ${arg_SOURCES})
+  add_library(rankscope::${id} ALIAS rankscope_${id})
+  target_include_directories(rankscope_${id} PRIVATE src)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/*.h)
-  target_sources(rankscope_${name} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${headers})
+  target_sources(rankscope_${id} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${headers})
   list(TRANSFORM arg_USES PREPEND rankscope::)
-  target_link_libraries(rankscope_${name}
+  target_link_libraries(rankscope_${id}
     PUBLIC ${arg_USES} ${arg_PUBLIC_LIBRARIES} PRIVATE ${arg_PRIVATE_LIBRARIES} rankscope_flags)
-  set_target_properties(rankscope_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  set_target_properties(rankscope_${id} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
 endfunction()
 
 # rankscope_program(<target> MODULE <name> USES <module>... SOURCES <file>... [LIBRARIES <target>...])
@@ -37,7 +43,7 @@ endfunction()
 
 function(rankscope_check_arrows name)
   foreach(used IN LISTS ARGN)
-    if(NOT used STREQUAL name AND NOT used IN_LIST RANKSCOPE_ALLOWED_${name})
+    if(NOT used MATCHES "^${name}(_|$)" AND NOT used IN_LIST RANKSCOPE_ALLOWED_${name})
       message(FATAL_ERROR "rankscope: ${name} may not use ${used}; it may use: ${RANKSCOPE_ALLOWED_${name}} "
                           "(the table is in cmake/RankscopeModule.cmake)")
     endif()

@@ -41,6 +41,12 @@ Line trainer_line() {
       "configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it); everything else works without"};
 }
 
+Line viewer_line() {
+  const auto path = find_program_file(viewer_name);
+  return {path.has_value(), "timeline viewer", path ? path->string() : "not built",
+          "configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup installs it); everything else works without"};
+}
+
 Line clock_line() {
   const bool tsc = recording::TickClock::detect().source() == recording::ClockSource::tsc;
   return {tsc, "event clock", tsc ? "time-stamp counter" : "CLOCK_MONOTONIC",
@@ -107,7 +113,8 @@ Action declare_doctor(CLI::App& app, const Words&) {
   return [] {
     std::string text = "rankscope " RANKSCOPE_VERSION "\n";
     const Line library = library_line();
-    for (const Line& line : {library, trainer_line(), clock_line(), spool_line(), pressure_line()})
+    for (const Line& line :
+         {library, trainer_line(), viewer_line(), clock_line(), spool_line(), pressure_line()})
       text += to_text(line);
     for (const collectors::GpuState& state : collectors::gpu_states())
       text += to_text({state.good, state.what, state.found, state.advice});

@@ -9,6 +9,7 @@ namespace rankscope::cli {
 
 inline constexpr std::string_view inject_library_name = "librankscope_inject.so";
 inline constexpr std::string_view trainer_name = "rankscope-train";
+inline constexpr std::string_view viewer_name = "rankscope-gui";
 
 /// RANKSCOPE_INJECT_LIB wins for the library.
 [[nodiscard]] std::optional<std::filesystem::path> find_program_file(std::string_view name);

@@ -15,6 +15,7 @@ constexpr std::array all{
     Verb{"scale", "say how step times grow with the number of ranks", declare_scale},
     Verb{"export", "write a recording for another tool", declare_export},
     Verb{"pack", "make one file of a recording, to send to somebody", declare_pack},
+    Verb{"view", "show a recording on a timeline", declare_view},
     Verb{"dump", "print a recording as text", declare_dump},
     Verb{"doctor", "check what can be recorded on this machine", declare_doctor},
 };

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/rank_choice.h"
 
 namespace rankscope::cli {
 namespace {
@@ -12,9 +13,7 @@ Result<std::int64_t> number(std::string_view text, std::string_view option) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 0)
-    return fail(
-        ErrorKind::usage,
-        format("{}: '{}' is no number from 0 up; write A:B, A: or :B for steps, 0,2,4-7 for ranks", option, text));
+    return fail(ErrorKind::usage, format("{}: '{}' is no number from 0 up; write A:B, A: or :B", option, text));
   return value;
 }
 
@@ -28,26 +27,6 @@ Result<std::pair<std::int64_t, std::int64_t>> step_range(std::string_view text) 
   RS_TRY(const std::int64_t last, end.empty() ? Result<std::int64_t>{analyzer::to_the_end} : number(end, "--steps"));
   if (last < first) return fail(ErrorKind::usage, format("--steps: {} is before {}", last, first));
   return std::pair{first, last};
-}
-
-/// "0,2,4-7"
-Result<std::vector<RankId>> rank_list(std::string_view text) {
-  constexpr std::int64_t most = 1 << 20;
-  std::vector<RankId> ranks;
-  for (bool more = !text.empty(); more;) {
-    const std::string_view word = text.substr(0, text.find(','));
-    more = word.size() < text.size();  // a comma follows, and so must a rank
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    if (word.empty() || word.front() == '-')
-      return fail(ErrorKind::usage, format("--ranks: '{}' is no rank; write numbers from 0 up, e.g. 0,2,4-7", word));
-    const std::size_t dash = word.find('-');
-    RS_TRY(const std::int64_t first, number(word.substr(0, dash), "--ranks"));
-    RS_TRY(const std::int64_t last,
-           dash == std::string_view::npos ? Result<std::int64_t>{first} : number(word.substr(dash + 1), "--ranks"));
-    if (last < first || last >= most) return fail(ErrorKind::usage, format("--ranks: '{}' is no range of ranks", word));
-    for (std::int64_t rank = first; rank <= last; ++rank) ranks.push_back(RankId{static_cast<std::uint32_t>(rank)});
-  }
-  return ranks;
 }
 
 std::string is_given(const std::string& value) {
@@ -79,7 +58,7 @@ Result<analyzer::ReportOptions> options_from(const Selection& selection) {
   if (!selection.steps.empty()) {
     RS_TRY(options.steps, step_range(selection.steps));
   }
-  RS_TRY(options.ranks, rank_list(selection.ranks));
+  RS_TRY(options.ranks, ranks_from(selection.ranks, "--ranks"));
   options.include_warm_up = selection.include_warm_up;
   options.top = selection.top;
   return options;

@@ -36,6 +36,7 @@ Action declare_whatif(CLI::App& app, const Words& behind_dashes);
 Action declare_scale(CLI::App& app, const Words& behind_dashes);
 Action declare_export(CLI::App& app, const Words& behind_dashes);
 Action declare_pack(CLI::App& app, const Words& behind_dashes);
+Action declare_view(CLI::App& app, const Words& behind_dashes);
 Action declare_dump(CLI::App& app, const Words& behind_dashes);
 Action declare_doctor(CLI::App& app, const Words& behind_dashes);
 

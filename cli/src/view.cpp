@@ -1,0 +1,75 @@
+// rankscope view RUN: starts the viewer, which is a program of its own.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "programs.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/rank_choice.h"
+#include "rankscope/core/time_text.h"
+#include "run_argument.h"
+#include "say.h"
+#include "verb.h"
+
+namespace rankscope::cli {
+namespace {
+
+struct ViewArguments {
+  RunArgument run;
+  std::string at;
+  std::string ranks;
+};
+
+Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
+  const auto viewer = find_program_file(viewer_name);
+  if (!viewer)
+    return fail(ErrorKind::cannot_write,
+                "the timeline viewer is not in this build: configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup "
+                "installs it), or make a page: rankscope report RUN --html page.html");
+  std::vector<std::string> command{viewer->string()};
+  const auto pass = [&command](const char* option, const std::string& value) {
+    if (!value.empty()) command.insert(command.end(), {option, value});
+  };
+  if (!arguments.at.empty()) RS_TRY_VOID(duration_from(arguments.at).map_error(while_doing("--at")));
+  RS_TRY_VOID(ranks_from(arguments.ranks, "--ranks"));
+  pass("--at", arguments.at);
+  pass("--ranks", arguments.ranks);
+  pass("--rank-map", arguments.run.rank_map);
+  command.emplace_back("--");
+  for (const std::string& path : arguments.run.paths) {
+    std::error_code failed;
+    if (!std::filesystem::exists(path, failed))
+      return fail(ErrorKind::unreadable, format("{}: there is no such file or folder", path));
+    command.push_back(path);
+  }
+  return command;
+}
+
+/// Returns only where that fails.
+Error become(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execv(words[0], words.data());
+  return {ErrorKind::cannot_write, format("cannot start {}: {}", command.front(), std::strerror(errno))};
+}
+
+}  // namespace
+
+Action declare_view(CLI::App& app, const Words&) {
+  const auto arguments = std::make_shared<ViewArguments>();
+  add_run(app, arguments->run);
+  app.add_option("--at", arguments->at, "begin at this time of the run: 1.5s, 200ms, 40us");
+  app.add_option("--ranks", arguments->ranks, "only these ranks, e.g. 0,2,4-7");
+  app.footer("Exit status: 5 where the viewer was not built or finds no display.");
+  return [arguments] {
+    const auto command = command_of(*arguments);
+    return say(command ? become(*command) : command.error());
+  };
+}
+
+}  // namespace rankscope::cli

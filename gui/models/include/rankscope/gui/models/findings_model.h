@@ -1,0 +1,47 @@
+// The findings of a report as a table, and where in the run each of them is to be seen.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <optional>
+
+#include "rankscope/gui/models/session.h"
+
+namespace rankscope::gui {
+
+/// A time on a rank; no rank: it concerns all of them.
+struct Place {
+  TimeRange time;
+  std::optional<RankId> rank;
+  bool operator==(const Place&) const = default;
+};
+
+/// The step that a finding names, else one of median length; all of the run where there are no steps. A tenth of the
+/// step is added on both sides.
+[[nodiscard]] Place place_of(const analyzer::Finding& finding, const analyzer::Report& report, TimeRange extent);
+
+/// One row per finding, in the report's order: the worst first.
+class FindingsModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column : int { severity, title, gain, column_count };
+  explicit FindingsModel(Session& session, QObject* parent = nullptr);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  [[nodiscard]] const analyzer::Finding& finding(int row) const { return rows_[static_cast<std::size_t>(row)]; }
+  /// What to say in place of rows; empty where there are rows.
+  [[nodiscard]] QString why_empty() const;
+  /// The session shows where the finding is to be seen.
+  void go_to(int row);
+
+ private:
+  void reload();
+
+  Session& session_;
+  std::vector<analyzer::Finding> rows_;
+};
+
+}  // namespace rankscope::gui

@@ -1,0 +1,74 @@
+#include "rankscope/gui/models/loader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rankscope/analyzer/open.h"
+
+namespace rankscope::gui {
+
+/// Queued to the loader's thread, where it is dropped if other work has begun since.
+template <class Deliver>
+void Loader::post(std::uint64_t generation, Deliver deliver) {
+  QMetaObject::invokeMethod(
+      this,
+      [this, generation, deliver = std::move(deliver)] {
+        if (generation == generation_) deliver();
+      },
+      Qt::QueuedConnection);
+}
+
+void Loader::start(Source source) { launch(std::move(source), nullptr); }
+void Loader::start(std::shared_ptr<const Run> run) { launch({}, std::move(run)); }
+
+void Loader::launch(Source source, std::shared_ptr<const Run> run) {
+  cancel();
+  busy_ = true;
+  const std::uint64_t generation = generation_;
+  workers_.push_back({generation, std::jthread{[this, generation, source = std::move(source),
+                                                run = std::move(run)](const std::stop_token& stop) {
+                        work(stop, generation, source, run);
+                        QMetaObject::invokeMethod(
+                            this, [this, generation] { forget(generation); }, Qt::QueuedConnection);
+                      }}});
+}
+
+void Loader::cancel() {
+  ++generation_;
+  busy_ = false;
+  for (Worker& worker : workers_) worker.thread.request_stop();
+}
+
+void Loader::work(const std::stop_token& stop, std::uint64_t generation, const Source& source,
+                  std::shared_ptr<const Run> run) {
+  if (run == nullptr) {
+    analyzer::ImportOptions options;
+    options.rank_map = source.rank_map;
+    options.progress = [this, &stop, generation](double share) {
+      post(generation, [this, share] { Q_EMIT progressed(share); });
+      return !stop.stop_requested();
+    };
+    auto opened = analyzer::open_run(source.paths, options);
+    if (!opened) {
+      post(generation, [this, error = opened.error()] {
+        busy_ = false;
+        Q_EMIT failed(error);
+      });
+      return;
+    }
+    run = *std::move(opened);
+    post(generation, [this, run] { Q_EMIT runRead(run); });
+  }
+  if (stop.stop_requested()) return;
+  const auto report = std::make_shared<const analyzer::Report>(analyzer::analyze(*run, {}));
+  post(generation, [this, report] {
+    busy_ = false;
+    Q_EMIT reportMade(report);
+  });
+}
+
+void Loader::forget(std::uint64_t generation) {
+  std::erase_if(workers_, [generation](const Worker& worker) { return worker.generation == generation; });
+}
+
+}  // namespace rankscope::gui

@@ -1,0 +1,46 @@
+// The window: the timeline in the centre, panels docked around it.
+#pragma once
+
+#include <QLabel>
+#include <QMainWindow>
+#include <QProgressBar>
+#include <QPushButton>
+
+#include "rankscope/gui/models/session.h"
+
+namespace rankscope::gui {
+
+/// Opens what is dropped on it or chosen in its menu. The session outlives it.
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  explicit MainWindow(Session& session, QWidget* parent = nullptr);
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+
+ private:
+  void make_docks();
+  void make_menus();
+  void make_status();
+  void list_recent();
+  void ask_for_files();
+  void ask_for_folder();
+  void show_state();
+  void show_banner();
+  void take_opened();
+
+  Session& session_;
+  QWidget* timeline_ = nullptr;
+  QLabel* banner_ = nullptr;
+  QLabel* status_ = nullptr;
+  QProgressBar* progress_ = nullptr;
+  QPushButton* cancel_ = nullptr;
+  QMenu* recent_ = nullptr;
+  QMenu* view_ = nullptr;
+};
+
+}  // namespace rankscope::gui

@@ -1,0 +1,27 @@
+// The panels around the timeline.
+#pragma once
+
+#include <QWidget>
+#include <QtCore/Qt>
+#include <span>
+#include <string_view>
+
+#include "rankscope/gui/models/session.h"
+
+namespace rankscope::gui {
+
+/// One panel: a dock of the main window and an entry of its menu View.
+struct PanelInfo {
+  std::string_view id;     ///< stable: the layout of docks is kept by it
+  std::string_view title;  ///< also what screen readers say
+  Qt::DockWidgetArea area = Qt::BottomDockWidgetArea;
+  /// The session outlives the widget, whose owner is `parent`.
+  QWidget* (*make)(Session& session, QWidget* parent) = nullptr;
+};
+
+/// All panels in the order of the menu.
+[[nodiscard]] std::span<const PanelInfo> panels();
+
+QWidget* make_findings_panel(Session& session, QWidget* parent);
+
+}  // namespace rankscope::gui

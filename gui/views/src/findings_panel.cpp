@@ -1,0 +1,53 @@
+// What is wrong with the run; a click goes where it is to be seen.
+#include <QHeaderView>
+#include <QLabel>
+#include <QStackedLayout>
+#include <QTableView>
+
+#include "rankscope/gui/models/findings_model.h"
+#include "rankscope/gui/views/registry.h"
+
+namespace rankscope::gui {
+namespace {
+
+class FindingsPanel : public QWidget {
+ public:
+  FindingsPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session) {
+    auto* const layout = new QStackedLayout(this);
+    layout->addWidget(&table_);
+    layout->addWidget(&empty_);
+    table_.setObjectName(QStringLiteral("findings_table"));
+    table_.setAccessibleName(tr("Findings, the worst first"));
+    table_.setModel(&model_);
+    table_.setSelectionBehavior(QAbstractItemView::SelectRows);
+    table_.setSelectionMode(QAbstractItemView::SingleSelection);
+    table_.setTabKeyNavigation(false);
+    table_.verticalHeader()->hide();
+    table_.horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    table_.horizontalHeader()->setSectionResizeMode(FindingsModel::title, QHeaderView::Stretch);
+    empty_.setAlignment(Qt::AlignCenter);
+    empty_.setWordWrap(true);
+    const auto go = [this](const QModelIndex& index) { model_.go_to(index.row()); };
+    connect(&table_, &QTableView::clicked, this, go);
+    connect(&table_, &QTableView::activated, this, go);
+    connect(&model_, &FindingsModel::modelReset, this, &FindingsPanel::show_what_there_is);
+    connect(&session, &Session::stateChanged, this, &FindingsPanel::show_what_there_is);
+    show_what_there_is();
+  }
+
+ private:
+  void show_what_there_is() {
+    empty_.setText(model_.why_empty());
+    static_cast<QStackedLayout*>(layout())->setCurrentIndex(model_.rowCount() > 0 ? 0 : 1);
+  }
+
+  FindingsModel model_;
+  QTableView table_;
+  QLabel empty_;
+};
+
+}  // namespace
+
+QWidget* make_findings_panel(Session& session, QWidget* parent) { return new FindingsPanel(session, parent); }
+
+}  // namespace rankscope::gui

@@ -1,0 +1,190 @@
+#include "rankscope/gui/views/main_window.h"
+
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QSettings>
+#include <QStatusBar>
+#include <QVBoxLayout>
+
+#include "rankscope/core/format.h"
+#include "rankscope/gui/models/missing.h"
+#include "rankscope/gui/views/registry.h"
+#include "rankscope/gui/views/timeline_view.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr int most_recent = 10;
+const QString recent_key = QStringLiteral("recent");
+const QString geometry_key = QStringLiteral("window/geometry");
+const QString docks_key = QStringLiteral("window/docks");
+
+QString text_of(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+Source source_of(const QStringList& names) {
+  Source source;
+  for (const QString& name : names) source.paths.emplace_back(name.toStdString());
+  return source;
+}
+
+}  // namespace
+
+MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent), session_(session) {
+  setWindowTitle(QStringLiteral("rankscope"));
+  setAcceptDrops(true);
+  setDockNestingEnabled(true);
+  auto* const centre = new QWidget(this);
+  auto* const rows = new QVBoxLayout(centre);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(0);
+  banner_ = new QLabel(centre);
+  banner_->setObjectName(QStringLiteral("banner"));
+  banner_->setMargin(4);
+  banner_->setWordWrap(true);
+  banner_->setAutoFillBackground(true);
+  banner_->hide();
+  timeline_ = new TimelineView(session, centre);
+  rows->addWidget(banner_);
+  rows->addWidget(timeline_, 1);
+  setCentralWidget(centre);
+  make_docks();
+  make_menus();
+  make_status();
+  connect(&session, &Session::stateChanged, this, &MainWindow::show_state);
+  connect(&session, &Session::runOpened, this, &MainWindow::take_opened);
+  connect(&session, &Session::progressed, this,
+          [this](double share) { progress_->setValue(static_cast<int>(share * 100)); });
+  connect(&session, &Session::failed, this, [this](const QString& message) {
+    banner_->setText(message);
+    banner_->setToolTip({});
+    banner_->show();
+  });
+  resize(1280, 800);
+  const QSettings settings;
+  restoreGeometry(settings.value(geometry_key).toByteArray());
+  restoreState(settings.value(docks_key).toByteArray());
+  show_state();
+}
+
+void MainWindow::make_docks() {
+  view_ = new QMenu(tr("&View"), this);
+  for (const PanelInfo& panel : panels()) {
+    auto* const dock = new QDockWidget(text_of(panel.title), this);
+    dock->setObjectName(text_of(panel.id));
+    QWidget* const content = panel.make(session_, dock);
+    content->setAccessibleName(text_of(panel.title));
+    dock->setWidget(content);
+    addDockWidget(panel.area, dock);
+    view_->addAction(dock->toggleViewAction());
+  }
+}
+
+void MainWindow::make_menus() {
+  QMenu* const file = menuBar()->addMenu(tr("&File"));
+  file->addAction(tr("&Open files..."), QKeySequence::Open, this, &MainWindow::ask_for_files);
+  file->addAction(tr("Open f&older..."), QKeySequence{QStringLiteral("Ctrl+Shift+O")}, this,
+                  &MainWindow::ask_for_folder);
+  recent_ = file->addMenu(tr("&Recent"));
+  connect(recent_, &QMenu::aboutToShow, this, &MainWindow::list_recent);
+  file->addSeparator();
+  file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
+  menuBar()->addMenu(view_);
+}
+
+void MainWindow::make_status() {
+  status_ = new QLabel(this);
+  progress_ = new QProgressBar(this);
+  progress_->setRange(0, 100);
+  progress_->setMaximumWidth(200);
+  progress_->setAccessibleName(tr("Progress of reading"));
+  cancel_ = new QPushButton(tr("Cancel"), this);
+  cancel_->setObjectName(QStringLiteral("cancel"));
+  statusBar()->addWidget(status_, 1);
+  statusBar()->addPermanentWidget(progress_);
+  statusBar()->addPermanentWidget(cancel_);
+  connect(cancel_, &QPushButton::clicked, &session_, &Session::cancel);
+}
+
+void MainWindow::show_state() {
+  const LoadState state = session_.state();
+  const bool busy = state == LoadState::reading || state == LoadState::analyzing;
+  progress_->setVisible(busy);
+  progress_->setRange(0, state == LoadState::reading ? 100 : 0);  // 0 to 0: nobody knows how long
+  cancel_->setVisible(busy);
+  switch (state) {
+    case LoadState::nothing:
+      return status_->setText(tr("Nothing is open."));
+    case LoadState::reading:
+      banner_->hide();
+      return status_->setText(tr("Reading..."));
+    case LoadState::analyzing:
+      return status_->setText(tr("Making the report..."));
+    case LoadState::ready:
+      break;
+  }
+  const Run& run = *session_.run();
+  status_->setText(
+      text_of(format("{}, {}, clocks: {} (±{} ns)", counted(run.ranks().size(), "rank"),
+                     counted(run.spans().size(), "event"), run.info().clock.method, run.info().clock.error.count())));
+}
+
+void MainWindow::take_opened() {
+  banner_->setText(missing_text(*session_.run()));
+  banner_->setToolTip(missing_details(*session_.run()));
+  banner_->setVisible(!banner_->text().isEmpty());
+  const auto& paths = session_.source().paths;
+  if (paths.empty()) return;
+  const QFileInfo first{QString::fromStdString(paths.front().string())};
+  setWindowTitle(QStringLiteral("%1 - rankscope").arg(first.fileName()));
+  QSettings settings;
+  QStringList recent = settings.value(recent_key).toStringList();
+  recent.removeAll(first.absoluteFilePath());
+  if (paths.size() == 1) recent.prepend(first.absoluteFilePath());
+  settings.setValue(recent_key, QStringList{recent.mid(0, most_recent)});
+}
+
+void MainWindow::list_recent() {
+  recent_->clear();
+  for (const QString& name : QSettings{}.value(recent_key).toStringList())
+    recent_->addAction(name, this, [this, name] { session_.open(source_of({name})); });
+  recent_->setDisabled(recent_->isEmpty());
+}
+
+void MainWindow::ask_for_files() {
+  const QStringList names = QFileDialog::getOpenFileNames(
+      this, tr("Open a recording"), {}, tr("Recordings (*.json *.json.gz *.sqlite *.zst *.rankscope);;All files (*)"));
+  if (!names.isEmpty()) session_.open(source_of(names));
+}
+
+void MainWindow::ask_for_folder() {
+  const QString name = QFileDialog::getExistingDirectory(this, tr("Open a recording"));
+  if (!name.isEmpty()) session_.open(source_of({name}));
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  QStringList names;
+  for (const QUrl& url : event->mimeData()->urls())
+    if (url.isLocalFile()) names.push_back(url.toLocalFile());
+  if (names.isEmpty()) return;
+  event->acceptProposedAction();
+  session_.open(source_of(names));
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  QSettings settings;
+  settings.setValue(geometry_key, saveGeometry());
+  settings.setValue(docks_key, saveState());
+  session_.cancel();
+  QMainWindow::closeEvent(event);
+}
+
+}  // namespace rankscope::gui

@@ -1,0 +1,16 @@
+#include "rankscope/gui/views/registry.h"
+
+#include <array>
+
+namespace rankscope::gui {
+namespace {
+
+constexpr std::array all{
+    PanelInfo{"findings", "Findings", Qt::BottomDockWidgetArea, make_findings_panel},
+};
+
+}  // namespace
+
+std::span<const PanelInfo> panels() { return all; }
+
+}  // namespace rankscope::gui

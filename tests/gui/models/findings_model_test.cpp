@@ -1,0 +1,58 @@
+// Findings as a table, and where they are to be seen.
+#include "rankscope/gui/models/findings_model.h"
+
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+
+#include "gui/waiting.h"
+
+namespace rankscope::gui {
+namespace {
+
+analyzer::Finding finding_on(std::optional<RankId> rank, std::optional<std::int64_t> step) {
+  analyzer::Finding finding;
+  finding.rank = rank;
+  finding.step = step;
+  return finding;
+}
+
+constexpr auto fatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
+
+TEST(FindingsModel, HasTheFindingsOfTheReportAndGoesToTheSlowRank) {
+  Session session;
+  FindingsModel model{session};
+  const QAbstractItemModelTester tester{&model, fatal};
+  EXPECT_EQ(model.rowCount(), 0);
+  EXPECT_FALSE(model.why_empty().isEmpty());
+  session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
+  ASSERT_TRUE(testing::becomes_ready(session));
+  ASSERT_GT(model.rowCount(), 0);
+  EXPECT_EQ(model.finding(0).rank, RankId{2});
+  const QSignalSpy revealed{&session, &Session::revealRequested};
+  model.go_to(0);
+  ASSERT_EQ(revealed.count(), 1);
+  EXPECT_EQ(revealed.front().front().value<RankId>(), RankId{2});
+  EXPECT_LT(session.visible().length(), session.extent().length() / 4) << "one step of twelve";
+}
+
+TEST(FindingsModel, AFindingWithoutStepsIsAllOfTheRun) {
+  analyzer::Report report;
+  const TimeRange all{at(0), at(1000)};
+  EXPECT_EQ(place_of(finding_on(RankId{3}, {}), report, all), (Place{all, RankId{3}}));
+}
+
+TEST(FindingsModel, AFindingOfOneStepIsThatStepOnItsRank) {
+  analyzer::Report report;
+  analyzer::StepsSection steps;
+  steps.steps = {{.index = 7, .time = {at(0), at(100)}, .wall_ns = 100, .complete = true}};
+  steps.windows = {{.rank = RankId{1}, .index = 7, .window = {at(10), at(110)}, .complete = true}};
+  report.steps = steps;
+  const TimeRange all{at(0), at(1000)};
+  EXPECT_EQ(place_of(finding_on({}, 7), report, all).time, (TimeRange{at(-10), at(110)}));
+  EXPECT_EQ(place_of(finding_on(RankId{1}, 7), report, all).time, (TimeRange{at(0), at(120)}));
+}
+
+}  // namespace
+}  // namespace rankscope::gui

@@ -1,0 +1,20 @@
+// Runs the event loop until something holds.
+#pragma once
+
+#include <QTest>
+
+#include "rankscope/gui/models/session.h"
+
+namespace rankscope::testing {
+
+/// False if it does not hold within 20 s.
+template <class Condition>
+[[nodiscard]] bool comes_true(Condition condition) {
+  return QTest::qWaitFor(condition, 20'000);
+}
+
+[[nodiscard]] inline bool becomes_ready(const gui::Session& session) {
+  return comes_true([&session] { return session.state() == gui::LoadState::ready; });
+}
+
+}  // namespace rankscope::testing
