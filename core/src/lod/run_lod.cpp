@@ -1,0 +1,82 @@
+#include "rankscope/core/lod/run_lod.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace rankscope::lod {
+namespace {
+
+/// Indices of a lane's spans by row. Each span stands one row below the spans that have not ended when it begins.
+std::vector<std::vector<std::uint32_t>> rows_of(std::span<const Span> spans) {
+  std::vector<std::vector<std::uint32_t>> rows;
+  std::vector<RunTime> ends;  // of the rows in use
+  for (std::uint32_t i = 0; i < spans.size(); ++i) {
+    while (!ends.empty() && ends.back() <= spans[i].time.begin) ends.pop_back();
+    if (ends.size() == rows.size()) rows.emplace_back();
+    rows[ends.size()].push_back(i);
+    ends.push_back(spans[i].time.end);
+  }
+  return rows;
+}
+
+bool is_flat(std::span<const Span> spans) {
+  return std::ranges::adjacent_find(spans, [](const Span& a, const Span& b) { return a.time.end > b.time.begin; }) ==
+         spans.end();
+}
+
+LaneLod lane_lod(const Run& run, const Lane& lane) {
+  LaneLod lod;
+  const auto spans = run.spans_of(lane);
+  if (is_flat(spans)) {
+    if (!spans.empty()) lod.rows.emplace_back(spans, lane.first_span);
+    return lod;
+  }
+  for (std::vector<std::uint32_t>& row : rows_of(spans)) lod.rows.emplace_back(spans, lane.first_span, std::move(row));
+  return lod;
+}
+
+}  // namespace
+
+std::shared_ptr<const RunLod> RunLod::build(std::shared_ptr<const Run> run, const std::stop_token& stop,
+                                            unsigned threads) {
+  auto lod = std::make_shared<RunLod>();
+  lod->run_ = std::move(run);
+  const auto lanes = lod->run_->lanes();
+  lod->lanes_.resize(lanes.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < lanes.size() && !stop.stop_requested(); i = next++)
+      lod->lanes_[i] = lane_lod(*lod->run_, lanes[i]);
+  };
+  {
+    std::vector<std::jthread> helpers;
+    const unsigned wanted = threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads;
+    for (unsigned i = 1; i < std::min<std::size_t>(wanted, lanes.size()); ++i) helpers.emplace_back(work);
+    work();
+  }
+  return stop.stop_requested() ? nullptr : lod;
+}
+
+RowPlace RunLod::place_of(SpanId span) const {
+  const Span& wanted = run_->span(span);
+  const LaneLod& lod = lane(wanted.lane);
+  for (std::uint32_t row = 0; row < lod.rows.size(); ++row) {
+    // Several spans of no length may begin at one time.
+    const RowLod& spans = lod.rows[row];
+    for (Place place = spans.first_beginning_at(wanted.time.begin);
+         place < spans.size() && spans.span(place).time.begin == wanted.time.begin; ++place)
+      if (spans.id(place) == span) return {row, place};
+  }
+  RS_CHECK(!"each span stands on its lane");
+  return {};
+}
+
+std::size_t RunLod::byte_count() const {
+  std::size_t bytes = sizeof(RunLod) + lanes_.capacity() * sizeof(LaneLod);
+  for (const LaneLod& lane : lanes_)
+    for (const RowLod& row : lane.rows) bytes += row.byte_count();
+  return bytes;
+}
+
+}  // namespace rankscope::lod

@@ -1,0 +1,62 @@
+// Rows of lanes: by depth, never two spans on one place.
+#include "rankscope/core/lod/run_lod.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "rankscope/core/model/text.h"
+
+namespace rankscope::lod {
+namespace {
+
+std::shared_ptr<const RunLod> lod_of(const char* text) { return RunLod::build(*run_from_text(text), {}); }
+
+TEST(RunLod, NestedSpansStandBelowWhatEnclosesThem) {
+  const auto lod = lod_of(
+      "0 forward 0 100 forward\n"
+      "0 op 10 50 linear\n"
+      "0 op 20 30 addmm\n"
+      "0 op 60 90 relu\n");
+  const LaneLod& lane = lod->lane(LaneId{0});
+  ASSERT_EQ(lane.rows.size(), 3U);
+  EXPECT_EQ(lane.rows[0].size(), 1U);
+  EXPECT_EQ(lane.rows[1].size(), 2U);
+  EXPECT_EQ(lod->place_of(SpanId{2}), (RowPlace{2, 0}));
+  EXPECT_EQ(lod->place_of(SpanId{3}), (RowPlace{1, 1}));
+}
+
+TEST(RunLod, SpansThatOverlapWithoutNestingStandInDifferentRows) {
+  const auto lod = lod_of(
+      "0 compute 0 50 a\n"
+      "0 compute 20 80 b\n"
+      "0 compute 60 70 c\n"
+      "0 compute 80 90 d\n");
+  for (const RowLod& row : lod->lane(LaneId{0}).rows)
+    for (Place place = 1; place < row.size(); ++place)
+      EXPECT_LE(row.span(place - 1).time.end, row.span(place).time.begin);
+  std::size_t all = 0;
+  for (const RowLod& row : lod->lane(LaneId{0}).rows) all += row.size();
+  EXPECT_EQ(all, 4U);
+}
+
+TEST(RunLod, FindsEachSpanAgainAlsoWhereManyBeginAtOnce) {
+  const auto lod = lod_of(
+      "0 compute 0 0 a\n"
+      "0 compute 0 0 b\n"
+      "0 compute 0 40 c\n"
+      "0 compute 40 40 d\n");
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const RowPlace found = lod->place_of(SpanId{i});
+    EXPECT_EQ(lod->lane(LaneId{0}).rows[found.row].id(found.place), SpanId{i});
+  }
+}
+
+TEST(RunLod, AStoppedBuildGivesNothing) {
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_EQ(RunLod::build(*run_from_text("0 compute 0 1 a\n"), source.get_token()), nullptr);
+}
+
+}  // namespace
+}  // namespace rankscope::lod
