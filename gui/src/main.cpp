@@ -10,8 +10,8 @@ namespace {
 using namespace rankscope::gui;
 
 /// Once, when the run that was named is there.
-void apply(Session& session, const StartOptions& options) {
-  if (!options.ranks.empty()) session.set_filter({.ranks = options.ranks});
+void apply(Session& session, MainWindow& window, const StartOptions& options) {
+  window.choose_ranks(QString::fromStdString(options.ranks));
   if (!options.at) return;
   constexpr auto half = rankscope::nanoseconds{50'000'000};
   const rankscope::RunTime middle = session.extent().begin + *options.at;
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   Session session;
   MainWindow window(session);
   QObject::connect(
-      &session, &Session::runOpened, &window, [&] { apply(session, *options); },
+      &session, &Session::runOpened, &window, [&] { apply(session, window, *options); },
       static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
   window.show();
   if (!options->source.paths.empty()) session.open(options->source);

@@ -56,7 +56,8 @@ Result<StartOptions> start_options() {
   StartOptions options;
   for (const QString& name : parser.positionalArguments()) options.source.paths.emplace_back(name.toStdString());
   RS_TRY(options.source.rank_map, rank_map_from(parser.value(map)));
-  RS_TRY(options.ranks, ranks_from(parser.value(ranks).toStdString(), "--ranks"));
+  options.ranks = parser.value(ranks).toStdString();
+  RS_TRY_VOID(ranks_from(options.ranks, "--ranks"));
   if (parser.isSet(at)) {
     RS_TRY(options.at, duration_from(parser.value(at).toStdString()).map_error(while_doing("--at")));
   }

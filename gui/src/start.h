@@ -3,9 +3,7 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "rankscope/core/id.h"
 #include "rankscope/core/result.h"
 #include "rankscope/core/time.h"
 #include "rankscope/gui/models/loader.h"
@@ -15,7 +13,7 @@ namespace rankscope::gui {
 struct StartOptions {
   Source source;
   std::optional<nanoseconds> at;  ///< since the start of the run
-  std::vector<RankId> ranks;      ///< only these; empty = all
+  std::string ranks{};            ///< only these, as they were given; empty = all
 };
 
 /// `rankscope-gui [--at TIME] [--ranks LIST] [--rank-map FILE=R,...] [RUN...]`; needs an application object.

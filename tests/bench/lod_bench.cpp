@@ -14,7 +14,8 @@ constexpr std::size_t events = 50'000'000;
 constexpr std::uint32_t pixels = 1920;
 
 std::vector<Span> lane_of(std::uint32_t seed) {
-  std::mt19937 random{seed};
+  std::mt19937 engine{seed};
+  const auto random = [&engine] { return static_cast<std::int64_t>(engine()); };
   std::vector<Span> spans(events / lanes);
   std::int64_t time = 0;
   for (Span& span : spans) {

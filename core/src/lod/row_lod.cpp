@@ -11,28 +11,34 @@ namespace rankscope::lod {
 /// Adds up what falls into each pixel column, from left to right.
 class RowLod::Columns {
  public:
-  explicit Columns(double width) : width_(width) {}
+  explicit Columns(std::uint32_t width) : width_(width) { done_.reserve(width); }
+  /// A span, and what is known of it without reading it.
+  struct Shown {
+    Place place = 0;
+    StringId name{};
+    SpanKind kind = SpanKind::user;
+  };
 
   /// `covered` of [x0, x1), which is at most one pixel long; spans begin at x0.
-  void add(double x0, double x1, double covered, Place place, std::uint32_t count) {
+  void add(double x0, double x1, double covered, const Shown& shown, std::uint32_t count) {
     if (x1 <= 0 || x0 >= width_) return;
     const auto column = static_cast<std::int64_t>(std::floor(x0));
     const double edge = static_cast<double>(column) + 1;
-    if (x1 <= edge) return put(column, covered, place, count);
+    if (x1 <= edge) return put(column, covered, shown, count);
     const double left = (edge - x0) / (x1 - x0);
-    put(column, covered * left, place, count);
-    put(column + 1, covered * (1 - left), place, 0);
+    put(column, covered * left, shown, count);
+    put(column + 1, covered * (1 - left), shown, 0);
   }
   /// One span that is wider than a pixel.
-  void add_single(double x0, double x1, Place place) {
+  void add_single(double x0, double x1, const Shown& shown) {
     flush();
-    done_.push_back({std::clamp(x0, 0.0, width_), std::clamp(x1, 0.0, width_), 1, place, 1, true});
+    done_.push_back({std::clamp(x0, 0.0, width_), std::clamp(x1, 0.0, width_), 1, shown, 1, true});
   }
   struct Column {
     double begin;
     double end;
     double covered;
-    Place place;
+    Shown shown;
     std::uint32_t count;
     bool single;
   };
@@ -42,7 +48,7 @@ class RowLod::Columns {
   }
 
  private:
-  void put(std::int64_t column, double covered, Place place, std::uint32_t count) {
+  void put(std::int64_t column, double covered, const Shown& shown, std::uint32_t count) {
     if (column != column_) flush();
     column_ = column;
     covered_ += covered;
@@ -50,11 +56,11 @@ class RowLod::Columns {
     any_ = true;
     if (covered < most_) return;
     most_ = covered;
-    place_ = place;
+    shown_ = shown;
   }
   void flush() {
     const double x = static_cast<double>(column_);
-    if (any_ && x >= 0 && x < width_) done_.push_back({x, x + 1, std::min(covered_, 1.0), place_, count_, false});
+    if (any_ && x >= 0 && x < width_) done_.push_back({x, x + 1, std::min(covered_, 1.0), shown_, count_, false});
     any_ = false;
     covered_ = 0;
     most_ = -1;
@@ -66,7 +72,7 @@ class RowLod::Columns {
   std::int64_t column_ = -1;
   double covered_ = 0;
   double most_ = -1;
-  Place place_ = 0;
+  Shown shown_;
   std::uint32_t count_ = 0;
   bool any_ = false;
 };
@@ -149,6 +155,7 @@ Place RowLod::jump(Place place, RunTime edge) const {
 }
 
 void RowLod::read_spans(const View& view, Columns& columns) const {
+  const auto shown = [this](Place place) { return Columns::Shown{place, span(place).name, span(place).kind}; };
   const double pixel = view.ns_per_pixel();
   for (Place place = first_ending_after(view.time.begin); place < size();) {
     const TimeRange time = span(place).time;
@@ -156,19 +163,19 @@ void RowLod::read_spans(const View& view, Columns& columns) const {
     const double x0 = view.x_of(time.begin);
     const double x1 = view.x_of(time.end);
     if (x1 - x0 >= 1) {
-      columns.add_single(x0, x1, place++);
+      columns.add_single(x0, x1, shown(place++));
       continue;
     }
     const double column = std::floor(x0);
     const RunTime edge = view.time.begin + nanoseconds{static_cast<std::int64_t>((column + 1) * pixel)};
     if (blocks_.empty() || place + block_size >= size() || span(place + block_size).time.begin >= edge) {
-      columns.add(x0, x1, x1 - x0, place++, 1);
+      columns.add(x0, x1, x1 - x0, shown(place++), 1);
       continue;
     }
     // All but the last one lie within the pixel; the last one is read on its own.
     const Place last = jump(place, edge) - 1;
     const double covered = static_cast<double>(covered_between(place, last)) / pixel;
-    columns.add(x0, std::min(column + 1, x0 + 1), covered, longest_between(place, last), last - place);
+    columns.add(x0, std::min(column + 1, x0 + 1), covered, shown(longest_between(place, last)), last - place);
     place = last;
   }
 }
@@ -185,25 +192,14 @@ void RowLod::read_buckets(const View& view, int level, Columns& columns) const {
     const Bucket& bucket = buckets[static_cast<std::size_t>(index)];
     if (bucket.empty()) continue;
     const double x0 = first_x + static_cast<double>(index - from) * width;
-    columns.add(x0, x0 + width, bucket.share * width / 65535, bucket.longest, bucket.count);
+    columns.add(x0, x0 + width, bucket.share * width / 65535,
+                {bucket.longest, StringId{bucket.name}, static_cast<SpanKind>(bucket.kind)}, bucket.count);
   }
 }
 
-namespace {
-
-Piece piece_of(const Span& span, SpanId id) {
-  Piece piece;
-  piece.kind = span.kind;
-  piece.span = id;
-  piece.name = span.name;
-  return piece;
-}
-
-}  // namespace
-
 std::vector<Piece> RowLod::pieces(const View& view) const {
   if (size() == 0 || view.time.empty() || view.width == 0) return {};
-  Columns sums{static_cast<double>(view.width)};
+  Columns sums{view.width};
   const double pixel = view.ns_per_pixel();
   const int wanted = pixel < 1 ? -1 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(pixel))) - 1;
   if (levels_.empty() || wanted < finest_)
@@ -217,14 +213,17 @@ std::vector<Piece> RowLod::pieces(const View& view) const {
   for (std::size_t i = 0; i < columns.size();) {
     // Columns that one span fills are that span again, with its own edges.
     std::size_t same = i;
-    while (same < columns.size() && columns[same].place == columns[i].place && columns[same].covered >= full) ++same;
+    while (same < columns.size() && columns[same].shown.place == columns[i].shown.place && columns[same].covered >= full) ++same;
     const Columns::Column& column = columns[i];
-    Piece piece = piece_of(span(column.place), id(column.place));
+    Piece piece;
+    piece.kind = column.shown.kind;
+    piece.span = id(column.shown.place);
+    piece.name = column.shown.name;
     piece.begin = column.begin;
     piece.end = column.end;
     const bool filled = !column.single && same - i >= 3;
     if (filled) {
-      const TimeRange time = span(column.place).time;
+      const TimeRange time = span(column.shown.place).time;
       piece.begin = std::clamp(view.x_of(time.begin), column.begin, column.end);
       piece.end = std::clamp(view.x_of(time.end), columns[same - 1].begin, columns[same - 1].end);
     }

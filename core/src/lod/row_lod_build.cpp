@@ -7,7 +7,10 @@
 namespace rankscope::lod {
 namespace {
 
-constexpr std::size_t spans_per_bucket = 8;     // 8 to 16 after the width is rounded up to a power of two
+// At least that many, and less than twice as many after the width is rounded up to a power of two. Rows that keep an
+// index of their spans have less memory left for buckets.
+constexpr std::size_t spans_per_bucket = 4;
+constexpr std::size_t spans_per_bucket_of_index = 8;
 constexpr std::size_t fewest_for_levels = 256;  // below it all spans are read
 constexpr std::size_t fewest_buckets = 64;      // of the coarsest level
 
@@ -30,7 +33,7 @@ void RowLod::Build::run() {
   row_.origin_ = row_.span(0).time.begin;
   const auto last = static_cast<Place>(row_.size() - 1);
   const auto length = static_cast<std::uint64_t>((row_.span(last).time.end - row_.origin_).count());
-  row_.finest_ = ceil_log2(length / (row_.size() / spans_per_bucket) + 1);
+  row_.finest_ = ceil_log2(length / (row_.size() / (row_.whole_ ? spans_per_bucket : spans_per_bucket_of_index)) + 1);
   const std::size_t buckets = static_cast<std::size_t>(length >> row_.finest_) + 1;
   make_finest(buckets);
   while (row_.levels_.back().size() > fewest_buckets) join_level();

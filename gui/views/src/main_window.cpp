@@ -1,6 +1,7 @@
 #include "rankscope/gui/views/main_window.h"
 
 #include <QCloseEvent>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -9,12 +10,16 @@
 #include <QMimeData>
 #include <QSettings>
 #include <QStatusBar>
+#include <QToolBar>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/missing.h"
 #include "rankscope/gui/views/registry.h"
 #include "rankscope/gui/views/timeline_view.h"
+#include "timeline/commands.h"
 
 namespace rankscope::gui {
 namespace {
@@ -23,8 +28,6 @@ constexpr int most_recent = 10;
 const QString recent_key = QStringLiteral("recent");
 const QString geometry_key = QStringLiteral("window/geometry");
 const QString docks_key = QStringLiteral("window/docks");
-
-QString text_of(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
 Source source_of(const QStringList& names) {
   Source source;
@@ -52,7 +55,9 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
   rows->addWidget(banner_);
   rows->addWidget(timeline_, 1);
   setCentralWidget(centre);
+  timeline_->setFocus();
   make_docks();
+  make_tools();
   make_menus();
   make_status();
   connect(&session, &Session::stateChanged, this, &MainWindow::show_state);
@@ -84,6 +89,61 @@ void MainWindow::make_docks() {
   }
 }
 
+void MainWindow::make_tools() {
+  QToolBar* const bar = addToolBar(tr("Tools"));
+  bar->setObjectName(QStringLiteral("tools"));
+  bar->setMovable(false);
+  search_ = new QLineEdit(bar);
+  search_->setObjectName(QStringLiteral("search"));
+  search_->setPlaceholderText(tr("Search names ( / )"));
+  search_->setAccessibleName(tr("Search names; Return goes to the next match"));
+  search_->setClearButtonEnabled(true);
+  ranks_ = new QLineEdit(bar);
+  ranks_->setObjectName(QStringLiteral("ranks"));
+  ranks_->setPlaceholderText(tr("Ranks: all (0,2,4-7)"));
+  ranks_->setAccessibleName(tr("Only these ranks"));
+  ranks_->setClearButtonEnabled(true);
+  ranks_->setMaximumWidth(200);
+  auto* const colours = new QComboBox(bar);
+  colours->setAccessibleName(tr("Colours"));
+  colours->addItems({tr("Colour by kind"), tr("Colour by name"), tr("Colour by lateness")});
+  bar->addWidget(search_);
+  bar->addWidget(ranks_);
+  bar->addWidget(colours);
+  connect(search_, &QLineEdit::textChanged, this, &MainWindow::filter);
+  connect(ranks_, &QLineEdit::textChanged, this, &MainWindow::filter);
+  connect(search_, &QLineEdit::returnPressed, this, [this] {
+    timeline_->navigator().next_match(Direction::forward);
+    timeline_->setFocus();
+  });
+  connect(colours, &QComboBox::activated, this,
+          [this](int index) { timeline_->set_colouring(static_cast<Colouring>(index)); });
+  connect(timeline_, &TimelineView::searchRequested, search_, [this] {
+    search_->setFocus();
+    search_->selectAll();
+  });
+  connect(timeline_, &TimelineView::trackSearchRequested, ranks_, [this] { ranks_->setFocus(); });
+  connect(timeline_, &TimelineView::helpRequested, this, [this] { show_keys(*timeline_); });
+  connect(timeline_, &TimelineView::panelsToggled, this, &MainWindow::toggle_panels);
+}
+
+/// Ranks that cannot be read, or that the run does not have, colour the field and change nothing.
+void MainWindow::filter() {
+  const auto chosen = ranks_from(ranks_->text().toStdString(), "ranks");
+  bool there = chosen.has_value();
+  for (const RankId rank : chosen.value_or(std::vector<RankId>{}))
+    there = there && session_.run() != nullptr && std::ranges::binary_search(session_.run()->ranks(), rank);
+  ranks_->setStyleSheet(there ? QString{} : QStringLiteral("QLineEdit { color: #b00020; }"));
+  ranks_->setToolTip(chosen ? QString{} : QString::fromStdString(chosen.error().message));
+  session_.set_filter({.ranks = there ? *chosen : session_.filter().ranks, .text = search_->text().toStdString()});
+}
+
+void MainWindow::toggle_panels() {
+  const auto docks = findChildren<QDockWidget*>();
+  const bool any = std::ranges::any_of(docks, [](const QDockWidget* dock) { return dock->isVisible(); });
+  for (QDockWidget* const dock : docks) dock->setVisible(!any);
+}
+
 void MainWindow::make_menus() {
   QMenu* const file = menuBar()->addMenu(tr("&File"));
   file->addAction(tr("&Open files..."), QKeySequence::Open, this, &MainWindow::ask_for_files);
@@ -94,6 +154,9 @@ void MainWindow::make_menus() {
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
   menuBar()->addMenu(view_);
+  QMenu* const move = menuBar()->addMenu(tr("&Timeline"));
+  move->addActions(timeline_->actions());
+  menuBar()->addMenu(tr("&Help"))->addAction(tr("&Keys and mouse"), this, [this] { show_keys(*timeline_); });
 }
 
 void MainWindow::make_status() {
@@ -134,6 +197,8 @@ void MainWindow::show_state() {
 }
 
 void MainWindow::take_opened() {
+  search_->clear();
+  ranks_->clear();
   banner_->setText(missing_text(*session_.run()));
   banner_->setToolTip(missing_details(*session_.run()));
   banner_->setVisible(!banner_->text().isEmpty());

@@ -173,7 +173,7 @@ TEST(RowLod, HitsTheSpanAtAMomentOrTheNearestWithinReach) {
 TEST(RowLod, TakesAtMost8BytesPerSpan) {
   for (const std::size_t count : {1'000UL, 10'000UL, 100'000UL}) {
     const std::vector<Span> spans = random_row(5, count);
-    EXPECT_LE(RowLod(spans, 0).byte_count() - sizeof(RowLod), count * 4);
+    EXPECT_LE(RowLod(spans, 0).byte_count() - sizeof(RowLod), count * 8);
     std::vector<std::uint32_t> all(count);
     for (std::uint32_t i = 0; i < count; ++i) all[i] = i;
     EXPECT_LE(RowLod(spans, 0, all).byte_count() - sizeof(RowLod), count * 8);

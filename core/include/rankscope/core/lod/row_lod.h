@@ -37,8 +37,7 @@ struct Piece {
 /// A place in a row: the n-th span of it.
 using Place = std::uint32_t;
 
-/// Built once from spans that outlive it. Beside them it takes at most 3.2 bytes per span, and 4 more where the row is
-/// not the whole lane.
+/// Built once from spans that outlive it. Beside them it takes at most 8 bytes per span.
 class RowLod {
  public:
   /// Spans that stand one behind the other: those of a lane without nesting. `first` is the row of Run::spans() of the

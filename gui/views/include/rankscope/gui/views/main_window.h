@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QLabel>
+#include <QLineEdit>
 #include <QMainWindow>
 #include <QProgressBar>
 #include <QPushButton>
@@ -10,12 +11,18 @@
 
 namespace rankscope::gui {
 
+class TimelineView;
+
 /// Opens what is dropped on it or chosen in its menu. The session outlives it.
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
   explicit MainWindow(Session& session, QWidget* parent = nullptr);
+
+  [[nodiscard]] TimelineView& timeline() { return *timeline_; }
+  /// As if it was typed: "0,2,4-7".
+  void choose_ranks(const QString& ranks) { ranks_->setText(ranks); }
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
@@ -25,7 +32,10 @@ class MainWindow : public QMainWindow {
  private:
   void make_docks();
   void make_menus();
+  void make_tools();
   void make_status();
+  void filter();
+  void toggle_panels();
   void list_recent();
   void ask_for_files();
   void ask_for_folder();
@@ -34,7 +44,9 @@ class MainWindow : public QMainWindow {
   void take_opened();
 
   Session& session_;
-  QWidget* timeline_ = nullptr;
+  TimelineView* timeline_ = nullptr;
+  QLineEdit* search_ = nullptr;
+  QLineEdit* ranks_ = nullptr;
   QLabel* banner_ = nullptr;
   QLabel* status_ = nullptr;
   QProgressBar* progress_ = nullptr;

@@ -2,23 +2,97 @@
 #pragma once
 
 #include <QWidget>
+#include <memory>
+#include <optional>
 
+#include "rankscope/gui/models/navigator.h"
 #include "rankscope/gui/models/session.h"
+#include "rankscope/gui/models/timeline_model.h"
+
+class QScrollBar;
 
 namespace rankscope::gui {
 
-/// The session outlives it.
+/// How spans are coloured.
+enum class Colouring : std::uint8_t { by_kind, by_name, by_lateness };
+
+/// The session outlives it. Its keys are the rows of commands() (commands.h); each is a QAction of the widget.
 class TimelineView : public QWidget {
   Q_OBJECT
 
  public:
   explicit TimelineView(Session& session, QWidget* parent = nullptr);
+  ~TimelineView() override;
+
+  [[nodiscard]] Session& session() { return session_; }
+  [[nodiscard]] Navigator& navigator() { return *navigator_; }
+  [[nodiscard]] TimelineModel& model() { return *model_; }
+
+  /// Zooms at the mouse, or at the centre where the mouse is elsewhere.
+  void zoom(double factor);
+  /// By a part of what is visible.
+  void pan(double part);
+  void scroll(double pixels);
+  void set_colouring(Colouring colouring);
+  [[nodiscard]] Colouring colouring() const { return colouring_; }
+  void show_critical_path(bool shown);
+  [[nodiscard]] bool shows_critical_path() const { return critical_path_; }
+  /// Unfolds and scrolls to the rows of a rank, or to the lane of a span.
+  void reveal(RankId rank);
+  void reveal(SpanId span);
+  /// Of the selected span: all lanes of its name are pinned, or none if they are.
+  void pin_by_name();
+  /// Writes what is selected, or how long a selected area is, to the clipboard.
+  void copy_text() const;
+
+  [[nodiscard]] std::optional<SpanId> span_at(QPointF position) const;
+  /// Where a span is drawn; nothing if its track is folded away.
+  [[nodiscard]] std::optional<QRectF> box_of(SpanId span) const;
+  /// The picture on the screen is of what the session says now.
+  [[nodiscard]] bool is_up_to_date() const;
+
+ Q_SIGNALS:
+  void framePainted();
+  void searchRequested();
+  void trackSearchRequested();
+  void helpRequested();
+  void panelsToggled();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  bool event(QEvent* event) override;
 
  private:
+  struct State;  // timeline_state.h
+  enum class Grip : std::uint8_t { none, area, pan, minimap, ruler };
+
+  void connect_models();
+  void add_commands();
+  void request_frame();
+  void take_tracks();
+  void take_selection();
+  void press_gutter(QPointF position);
+  void finish_area(QPointF to);
+  void centre_minimap(double x);
+  [[nodiscard]] Grip grip_at(QPointF position, Qt::KeyboardModifiers modifiers) const;
+  [[nodiscard]] const Track* track_at(QPointF position) const;
+  [[nodiscard]] QString tip_at(QPointF position) const;
+
   Session& session_;
+  std::unique_ptr<TimelineModel> model_;
+  std::unique_ptr<Navigator> navigator_;
+  QScrollBar* bar_ = nullptr;
+  Colouring colouring_ = Colouring::by_kind;
+  bool critical_path_ = false;
+  std::unique_ptr<State> state_;  // last: its renderer ends first
 };
 
 }  // namespace rankscope::gui

@@ -1,0 +1,86 @@
+// Every way to move through a run, without a window.
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "rankscope/gui/models/neighbours.h"
+#include "rankscope/gui/models/range_history.h"
+#include "rankscope/gui/models/time_scale.h"
+#include "rankscope/gui/models/timeline_model.h"
+
+namespace rankscope::gui {
+
+/// A stretch of time that the user wants to find again.
+struct TimeMark {
+  TimeRange time;
+  bool kept = false;  ///< else the next mark takes its place
+  bool operator==(const TimeMark&) const = default;
+};
+
+/// Acts on the session only. What cannot be done, such as going behind the last span, does nothing.
+class Navigator : public QObject {
+  Q_OBJECT
+
+ public:
+  Navigator(Session& session, const TimelineModel& model, QObject* parent = nullptr);
+
+  /// Pixels of the whole visible range.
+  void set_width(double pixels) { width_ = pixels > 1 ? pixels : 1; }
+  [[nodiscard]] TimeScale scale() const { return {.time = session_.visible(), .left = 0, .width = width_}; }
+
+  void zoom(double factor, double x);  ///< below 1: in; what is at pixel x stays
+  void pan(double pixels);             ///< positive: to later times
+  void show(TimeRange range);
+  void fit_all() { show(session_.extent()); }
+  /// Brings the selection to the middle; shows all of it if it is there already.
+  void focus_selection();
+  /// The selected stretch of time, else that of the selected span, fills the view.
+  void zoom_to_selection();
+  void back();
+  void forward();
+
+  void next_event(Direction direction);
+  void next_same_name(Direction direction);
+  void next_rank(Direction direction);
+  void next_collective(Direction direction);
+  void next_step(Direction direction);
+  void next_finding(Direction direction);
+  void next_match(Direction direction);
+  /// What caused the selected span, or what it caused; members of a collective follow one another.
+  void follow_flow(Direction direction);
+
+  void select_all();
+  void clear();
+  void mark_selection(bool keep);
+  void remove_mark();  ///< the one made last
+  [[nodiscard]] const std::vector<TimeMark>& marks() const { return marks_; }
+  /// Names that contain the filter's text in any case, by StringId; null: there is no text, all are lit.
+  [[nodiscard]] const std::shared_ptr<const std::vector<bool>>& lit() const { return lit_; }
+  /// The time of the selected area, else of the selected span.
+  [[nodiscard]] std::optional<TimeRange> selected_time() const;
+
+ Q_SIGNALS:
+  void marksChanged();
+  void litChanged();
+
+ private:
+  void move_to(TimeRange range, std::string_view kind);
+  void go(std::optional<SpanId> span);
+  void find_lit();
+  [[nodiscard]] RunTime here() const;
+  [[nodiscard]] RankId rank_here() const;
+  [[nodiscard]] const Facts* facts() const { return model_.facts().get(); }
+
+  Session& session_;
+  const TimelineModel& model_;
+  double width_ = 1;
+  RangeHistory history_;
+  std::vector<TimeMark> marks_;
+  std::shared_ptr<const std::vector<bool>> lit_;
+  std::optional<std::size_t> finding_;  // row of the one shown last
+};
+
+}  // namespace rankscope::gui

@@ -1,0 +1,71 @@
+// What the timeline draws: tracks, level of detail, waits and lateness, kept up to date with a session.
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "rankscope/core/lod/run_lod.h"
+#include "rankscope/gui/models/lateness.h"
+#include "rankscope/gui/models/session.h"
+#include "rankscope/gui/models/tracks.h"
+
+namespace rankscope::gui {
+
+/// Of each row of Run::collectives(): until when the rank waited there for others; where that is not known or it did
+/// not wait, its own start or earlier.
+using WaitEnds = std::vector<RunTime>;
+
+/// What follows from a run and its report alone; shared with whoever paints.
+struct Facts {
+  std::shared_ptr<const Run> run;
+  std::shared_ptr<const lod::RunLod> lod;
+  std::shared_ptr<const analyzer::Report> report{};  ///< null until it is made
+  bool report_fits = false;  ///< its rows of collectives are those of `run`
+  WaitEnds wait_ends{};      ///< empty unless the report fits
+  Lateness lateness{};
+};
+
+/// The session outlives it. The level of detail is built on a worker; until then there are no tracks.
+class TimelineModel : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit TimelineModel(Session& session, QObject* parent = nullptr);
+
+  /// Null until there is something to show.
+  [[nodiscard]] const std::shared_ptr<const Facts>& facts() const { return facts_; }
+  [[nodiscard]] const TrackList& tracks() const { return tracks_; }
+  [[nodiscard]] double row_height() const { return options_.row_height; }
+  void set_row_height(double pixels);
+  /// Folds or unfolds a host or rank; other tracks have nothing to fold.
+  void toggle_fold(const Track& track);
+  void fold_all(bool fold);
+  /// Unfolds what hides the rows of a rank.
+  void unfold(RankId rank);
+  /// What a screen reader says of a track: its full name, and for ranks how late they are.
+  [[nodiscard]] std::string spoken(const Track& track) const;
+
+ Q_SIGNALS:
+  void factsChanged();
+  void tracksChanged();
+
+ private:
+  void start_build();
+  void take_lod(std::uint64_t generation, std::shared_ptr<const lod::RunLod> lod);
+  void take_report();
+  void choose_folds();
+  void rebuild_tracks();
+
+  Session& session_;
+  std::shared_ptr<const Facts> facts_;
+  TrackOptions options_;
+  TrackList tracks_;
+  bool folds_chosen_ = false;
+  std::uint64_t generation_ = 0;
+  std::jthread worker_;  // last: it ends first
+};
+
+}  // namespace rankscope::gui

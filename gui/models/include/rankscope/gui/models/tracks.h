@@ -1,0 +1,61 @@
+// What stands below what on the timeline: hosts, ranks, and their lanes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rankscope/core/lod/run_lod.h"
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::gui {
+
+enum class TrackKind : std::uint8_t { host, rank, steps, lane, counter };
+
+/// One strip of the timeline. Heights and places are in pixels that do not depend on the screen.
+struct Track {
+  TrackKind kind = TrackKind::lane;
+  std::string name{};       ///< "stream 7"
+  std::string full_name{};  ///< with its rank: "rank 3 / stream 7"
+  StringId host{};
+  RankId rank{};              ///< none: a host, or a process without rank
+  std::uint32_t process = 0;  ///< row of Run::processes(); not of a host
+  LaneId lane{};              ///< a lane; of a rank that is folded: what stands for all of it
+  std::uint32_t counter = 0;  ///< row of Run::counters()
+  std::uint32_t first_row = 0;  ///< of the lane's rows, the first that is shown
+  std::uint32_t rows = 1;
+  int indent = 0;
+  bool folded = false;
+  bool pinned = false;
+  double y = 0;  ///< pinned ones from the top of the pinned part, the others from the top of all others
+  double height = 0;
+};
+
+/// How the user wants it.
+struct TrackOptions {
+  std::set<StringId> folded_hosts{};
+  std::set<std::uint32_t> folded_processes{};
+  std::vector<LaneId> pinned{};
+  std::vector<RankId> ranks{};  ///< only these; empty = all
+  double row_height = 16;
+};
+
+struct TrackList {
+  std::vector<Track> tracks;  ///< pinned ones first, then from top to bottom
+  double pinned_height = 0;
+  double height = 0;  ///< of all that are not pinned
+
+  /// The track at a place below the top of its part; null between and behind tracks.
+  enum class Part : std::uint8_t { pinned, scrolled };
+  [[nodiscard]] const Track* at(Part part, double y) const;
+  /// The one that shows a span: its lane, else its folded rank. A pinned one only if there is no other.
+  [[nodiscard]] const Track* of_lane(LaneId lane, const Run& run) const;
+  [[nodiscard]] const Track* of_rank(RankId rank) const;
+};
+
+/// Ranks come by host in the order of their first rank; processes without rank are last.
+[[nodiscard]] TrackList make_tracks(const lod::RunLod& lod, const TrackOptions& options);
+
+}  // namespace rankscope::gui

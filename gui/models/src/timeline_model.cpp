@@ -1,0 +1,136 @@
+#include "rankscope/gui/models/timeline_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr std::size_t most_unfolded = 16;  // more ranks than that begin folded
+
+WaitEnds wait_ends_of(const Run& run, const analyzer::Report& report) {
+  WaitEnds ends(run.collectives().size(), at(0));
+  for (std::size_t row = 0; row < ends.size(); ++row) ends[row] = run.collectives()[row].started;
+  if (!report.collectives) return ends;
+  for (const analyzer::Unit& unit : report.collectives->units) {
+    if (!unit.complete || !unit.why_no_wait.empty()) continue;
+    for (const std::uint32_t row : unit.members)
+      ends[row] = std::clamp(unit.last_start, run.collectives()[row].started,
+                             std::max(run.collectives()[row].started, run.collectives()[row].finished));
+  }
+  return ends;
+}
+
+}  // namespace
+
+TimelineModel::TimelineModel(Session& session, QObject* parent) : QObject(parent), session_(session) {
+  connect(&session, &Session::runOpened, this, [this] {
+    options_ = {.row_height = options_.row_height};
+    folds_chosen_ = false;
+    facts_.reset();
+    tracks_ = {};
+    Q_EMIT factsChanged();
+    Q_EMIT tracksChanged();
+  });
+  connect(&session, &Session::runChanged, this, &TimelineModel::start_build);
+  connect(&session, &Session::reportChanged, this, &TimelineModel::take_report);
+  const auto rebuild = [this] {
+    options_.pinned = session_.pinned();
+    options_.ranks = session_.filter().ranks;
+    rebuild_tracks();
+  };
+  connect(&session, &Session::pinsChanged, this, rebuild);
+  connect(&session, &Session::filterChanged, this, rebuild);
+  if (session.run() != nullptr) start_build();
+}
+
+void TimelineModel::start_build() {
+  const std::uint64_t generation = ++generation_;
+  worker_ = std::jthread{[this, generation, run = session_.run()](const std::stop_token& stop) {
+    auto lod = lod::RunLod::build(run, stop);
+    if (lod == nullptr) return;
+    QMetaObject::invokeMethod(
+        this, [this, generation, lod] { take_lod(generation, lod); }, Qt::QueuedConnection);
+  }};
+}
+
+void TimelineModel::take_lod(std::uint64_t generation, std::shared_ptr<const lod::RunLod> lod) {
+  if (generation != generation_) return;
+  facts_ = std::make_shared<const Facts>(Facts{.run = session_.run(), .lod = std::move(lod)});
+  take_report();
+  if (!std::exchange(folds_chosen_, true)) choose_folds();
+  rebuild_tracks();
+}
+
+void TimelineModel::take_report() {
+  if (facts_ == nullptr) return;
+  auto facts = std::make_shared<Facts>(*facts_);
+  facts->report = session_.report();
+  // The rows of collectives may be others in the run that the report is about: its level of detail is then on its way.
+  const bool fits = facts->report != nullptr && facts->run == session_.run();
+  facts->report_fits = fits;
+  facts->wait_ends = fits ? wait_ends_of(*facts->run, *facts->report) : WaitEnds{};
+  facts->lateness = fits ? lateness_of(*facts->report) : Lateness{};
+  facts_ = std::move(facts);
+  Q_EMIT factsChanged();
+}
+
+void TimelineModel::choose_folds() {
+  options_.pinned = session_.pinned();
+  options_.ranks = session_.filter().ranks;
+  const auto processes = facts_->run->processes();
+  const std::size_t shown = options_.ranks.empty() ? processes.size() : options_.ranks.size();
+  for (std::uint32_t row = 0; row < processes.size() && shown > most_unfolded; ++row)
+    options_.folded_processes.insert(row);
+}
+
+void TimelineModel::rebuild_tracks() {
+  tracks_ = facts_ == nullptr ? TrackList{} : make_tracks(*facts_->lod, options_);
+  Q_EMIT tracksChanged();
+}
+
+void TimelineModel::set_row_height(double pixels) {
+  options_.row_height = std::clamp(pixels, 4.0, 60.0);
+  rebuild_tracks();
+}
+
+void TimelineModel::toggle_fold(const Track& track) {
+  const auto toggle = [](auto& folded, auto key) {
+    if (folded.erase(key) == 0) folded.insert(key);
+  };
+  if (track.kind == TrackKind::host) toggle(options_.folded_hosts, track.host);
+  if (track.kind == TrackKind::rank) toggle(options_.folded_processes, track.process);
+  rebuild_tracks();
+}
+
+void TimelineModel::fold_all(bool fold) {
+  options_.folded_hosts.clear();
+  options_.folded_processes.clear();
+  if (facts_ == nullptr) return;
+  for (std::uint32_t row = 0; fold && row < facts_->run->processes().size(); ++row)
+    options_.folded_processes.insert(row);
+  rebuild_tracks();
+}
+
+void TimelineModel::unfold(RankId rank) {
+  if (facts_ == nullptr) return;
+  const auto processes = facts_->run->processes();
+  for (std::uint32_t row = 0; row < processes.size(); ++row) {
+    if (processes[row].rank != rank) continue;
+    options_.folded_hosts.erase(processes[row].host);
+    options_.folded_processes.erase(row);
+  }
+  rebuild_tracks();
+}
+
+std::string TimelineModel::spoken(const Track& track) const {
+  std::string text = track.full_name;
+  if (track.kind != TrackKind::rank || facts_ == nullptr) return text;
+  if (const auto late = facts_->lateness.mean_share(track.rank))
+    text += format(", {:+.1f} % of a step against the median rank", static_cast<double>(*late) * 100);
+  return text;
+}
+
+}  // namespace rankscope::gui

@@ -1,0 +1,155 @@
+#include "timeline/overlay.h"
+
+#include <algorithm>
+
+#include "rankscope/core/time_text.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr double gutter_width = 190;
+constexpr double minimap_height = 44;
+constexpr double ruler_height = 22;
+
+QRectF columns(const OverlayInput& input, TimeRange time) {
+  const TimeScale scale = input.layout.scale(input.session.visible());
+  const QRectF& canvas = input.layout.canvas;
+  const double left = std::clamp(scale.x_of(time.begin), canvas.left(), canvas.right());
+  const double right = std::clamp(scale.x_of(time.end), canvas.left(), canvas.right());
+  return {left, canvas.top(), right - left, canvas.height()};
+}
+
+void paint_steps(QPainter& painter, const OverlayInput& input) {
+  const auto& report = input.session.report();
+  if (report == nullptr || !report->steps) return;
+  QColor colour{colours_of(input.theme).faint};
+  painter.setPen(QPen{colour, 1, Qt::DashLine});
+  const TimeScale scale = input.layout.scale(input.session.visible());
+  const QRectF& canvas = input.layout.canvas;
+  double last = -100;
+  for (const analyzer::Step& step : report->steps->steps) {
+    const double x = scale.x_of(step.time.begin);
+    if (x < canvas.left() || x > canvas.right() || x - last < 8) continue;
+    last = x;
+    painter.drawLine(QPointF{x, canvas.top()}, QPointF{x, canvas.bottom()});
+  }
+}
+
+/// Its duration stands in the middle.
+void paint_range(QPainter& painter, const OverlayInput& input, const QRectF& box, TimeRange time) {
+  const ThemeColours& theme = colours_of(input.theme);
+  QColor fill{theme.accent};
+  fill.setAlpha(28);
+  painter.fillRect(box, fill);
+  painter.setPen(QColor{theme.accent});
+  painter.drawRect(box.adjusted(0, 0, -1, -1));
+  const QString text = QString::fromStdString(duration_text(time.length()));
+  QRectF label = painter.fontMetrics().boundingRect(text);
+  label.moveCenter({box.center().x(), std::max(box.top(), input.layout.canvas.top()) + 12});
+  painter.fillRect(label.adjusted(-4, -2, 4, 2), QColor{theme.background});
+  painter.drawText(label, Qt::AlignCenter, text);
+}
+
+void paint_area(QPainter& painter, const OverlayInput& input) {
+  if (input.drag) {
+    const TimeScale scale = input.layout.scale(input.session.visible());
+    return paint_range(painter, input, *input.drag,
+                       {scale.time_at(input.drag->left()), scale.time_at(input.drag->right())});
+  }
+  const auto& area = input.session.area();
+  if (!area) return;
+  QRectF box;
+  for (const Track& track : input.model.tracks().tracks)
+    if (track.lane.is_set() && std::ranges::binary_search(area->lanes, track.lane)) {
+      const QRectF columns_of_area = columns(input, area->time);
+      box |= QRectF{columns_of_area.left(), input.layout.y_of(track), columns_of_area.width(), track.height};
+    }
+  if (!box.isEmpty()) paint_range(painter, input, box, area->time);
+}
+
+void paint_selection(QPainter& painter, const OverlayInput& input) {
+  if (!input.session.selection()) return;
+  const auto box = box_of(input, *input.session.selection());
+  if (!box) return;
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen{QColor{colours_of(input.theme).background}, 4});
+  painter.drawRect(*box);
+  painter.setPen(QPen{QColor{colours_of(input.theme).accent}, 2});
+  painter.drawRect(*box);
+}
+
+void paint_cursor(QPainter& painter, const OverlayInput& input) {
+  if (!input.cursor || !input.layout.canvas.contains(*input.cursor)) return;
+  const ThemeColours& theme = colours_of(input.theme);
+  const TimeScale scale = input.layout.scale(input.session.visible());
+  const double x = input.cursor->x();
+  painter.setPen(QColor{theme.text});
+  painter.drawLine(QPointF{x, input.layout.canvas.top()}, QPointF{x, input.layout.canvas.bottom()});
+  const nanoseconds since = scale.time_at(x) - input.session.extent().begin;
+  const QString text = QString::fromStdString(
+      axis_text(since, nanoseconds{static_cast<std::int64_t>(scale.ns_per_pixel())}, input.session.extent().length()));
+  QRectF label = painter.fontMetrics().boundingRect(text).adjusted(-4, -1, 4, 1);
+  label.moveCenter({x, input.layout.ruler.center().y()});
+  label.moveRight(std::min(label.right(), input.layout.ruler.right()));
+  painter.fillRect(label, QColor{theme.text});
+  painter.setPen(QColor{theme.background});
+  painter.drawText(label, Qt::AlignCenter, text);
+}
+
+void paint_marks(QPainter& painter, const OverlayInput& input) {
+  for (const TimeMark& mark : input.navigator.marks()) {
+    QRectF box = columns(input, mark.time);
+    QColor fill{colours_of(input.theme).critical};
+    fill.setAlpha(mark.kept ? 50 : 30);
+    painter.fillRect(box, fill);
+    box.setTop(input.layout.ruler.top());
+    box.setHeight(4);
+    painter.fillRect(box, QColor{colours_of(input.theme).critical});
+  }
+}
+
+}  // namespace
+
+Layout layout_of(QSizeF size, double pinned_height, double scroll) {
+  Layout layout;
+  const double top = minimap_height + ruler_height;
+  const double width = std::max(1.0, size.width() - gutter_width);
+  layout.minimap = {gutter_width, 0, width, minimap_height};
+  layout.ruler = {gutter_width, minimap_height, width, ruler_height};
+  layout.gutter = {0, top, gutter_width, std::max(1.0, size.height() - top)};
+  layout.canvas = {gutter_width, top, width, std::max(1.0, size.height() - top)};
+  layout.pinned_height = std::min(pinned_height, layout.canvas.height() / 2);
+  layout.scroll = scroll;
+  return layout;
+}
+
+std::optional<QRectF> box_of(const OverlayInput& input, SpanId span) {
+  const auto& facts = input.model.facts();
+  if (facts == nullptr || span.index() >= facts->run->spans().size()) return std::nullopt;
+  const Span& wanted = facts->run->span(span);
+  const Track* const track = input.model.tracks().of_lane(wanted.lane, *facts->run);
+  if (track == nullptr) return std::nullopt;
+  const TimeScale scale = input.layout.scale(input.session.visible());
+  const double left = std::clamp(scale.x_of(wanted.time.begin), -1e6, 1e6);
+  const double right = std::clamp(scale.x_of(wanted.time.end), -1e6, 1e6);
+  const double y = input.layout.y_of(*track);
+  if (track->kind == TrackKind::rank) return QRectF{left, y, std::max(2.0, right - left), track->height};
+  const auto row = std::min(facts->lod->place_of(span).row, track->rows - 1);
+  const double height = input.model.row_height();
+  return QRectF{left, y + row * height, std::max(2.0, right - left), height - 1};
+}
+
+void paint_overlay(QPainter& painter, const OverlayInput& input) {
+  painter.save();
+  painter.setClipRect(input.layout.canvas);
+  paint_steps(painter, input);
+  paint_flows(painter, input);
+  paint_selection(painter, input);
+  paint_area(painter, input);
+  painter.restore();
+  paint_frame(painter, input);
+  paint_marks(painter, input);
+  paint_cursor(painter, input);
+}
+
+}  // namespace rankscope::gui

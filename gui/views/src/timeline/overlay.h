@@ -1,0 +1,60 @@
+// What changes with each move of the mouse, and all that stands around the spans: drawn over the last frame.
+#pragma once
+
+#include <QImage>
+#include <QPainter>
+#include <QRectF>
+#include <optional>
+#include <vector>
+
+#include "rankscope/gui/models/flows.h"
+#include "rankscope/gui/models/navigator.h"
+#include "timeline/colours.h"
+
+namespace rankscope::gui {
+
+/// Where the parts of the timeline are, in pixels of the widget.
+struct Layout {
+  QRectF minimap;
+  QRectF ruler;
+  QRectF gutter;  ///< names of tracks, left of the canvas
+  QRectF canvas;
+  double pinned_height = 0;
+  double scroll = 0;
+
+  [[nodiscard]] double y_of(const Track& track) const {
+    return canvas.top() + track.y + (track.pinned ? 0 : pinned_height - scroll);
+  }
+  [[nodiscard]] TimeScale scale(TimeRange visible) const {
+    return {.time = visible, .left = canvas.left(), .width = canvas.width()};
+  }
+};
+[[nodiscard]] Layout layout_of(QSizeF size, double pinned_height, double scroll);
+
+/// All that the overlay shows.
+struct OverlayInput {
+  const Session& session;
+  const TimelineModel& model;
+  const Navigator& navigator;
+  Layout layout;
+  Theme theme = Theme::light;
+  std::optional<QPointF> cursor{};
+  std::optional<QRectF> drag{};  ///< area that is being selected
+  std::vector<Flow> flows{};
+  bool critical_path = false;
+  const QImage* strip = nullptr;  ///< of the minimap
+};
+
+/// The box of a span on the widget, if its track is unfolded; it may be out of sight.
+[[nodiscard]] std::optional<QRectF> box_of(const OverlayInput& input, SpanId span);
+
+void paint_overlay(QPainter& painter, const OverlayInput& input);
+/// Flows of the selection and the critical path (overlay_flows.cpp).
+void paint_flows(QPainter& painter, const OverlayInput& input);
+/// Names of tracks, ruler and minimap (overlay_frame.cpp).
+void paint_frame(QPainter& painter, const OverlayInput& input);
+
+/// A line per rank over the whole run: how late it was in each step; where that is not known, how busy it was.
+[[nodiscard]] QImage heat_strip(const Facts& facts, QSize size, Theme theme);
+
+}  // namespace rankscope::gui

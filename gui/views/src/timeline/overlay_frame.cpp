@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <cmath>
+
+#include "rankscope/core/time_text.h"
+#include "timeline/overlay.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr double indent_width = 12;
+constexpr double fold_width = 14;
+constexpr double pin_width = 16;
+constexpr double label_distance = 110;
+
+void paint_fold(QPainter& painter, QPointF centre, bool folded) {
+  const double half = 4;
+  QPolygonF triangle;
+  if (folded)
+    triangle << centre + QPointF{-half / 2, -half} << centre + QPointF{half, 0} << centre + QPointF{-half / 2, half};
+  else
+    triangle << centre + QPointF{-half, -half / 2} << centre + QPointF{half, -half / 2} << centre + QPointF{0, half};
+  painter.drawPolygon(triangle);
+}
+
+/// The mean lateness of a rank, at the right of its header.
+double paint_lateness(QPainter& painter, const OverlayInput& input, const Track& track, const QRectF& row) {
+  const auto late = track.kind == TrackKind::rank && input.model.facts() != nullptr
+                        ? input.model.facts()->lateness.mean_share(track.rank)
+                        : std::nullopt;
+  if (!late) return 0;
+  const QRectF box{row.right() - pin_width - 46, row.top() + 3, 44, row.height() - 6};
+  const QRgb colour = colour_of_lateness(*late);
+  painter.fillRect(box, QColor{colour});
+  painter.setPen(text_on(colour));
+  painter.drawText(box, Qt::AlignCenter, QString::asprintf("%+d %%", static_cast<int>(std::lround(*late * 100))));
+  return 48;
+}
+
+void paint_name(QPainter& painter, const OverlayInput& input, const Track& track) {
+  const ThemeColours& theme = colours_of(input.theme);
+  const QRectF row{input.layout.gutter.left(), input.layout.y_of(track), input.layout.gutter.width(), track.height};
+  const bool header = track.kind == TrackKind::host || track.kind == TrackKind::rank;
+  painter.fillRect(row, QColor{header ? theme.header : theme.background});
+  double x = row.left() + 4 + track.indent * indent_width;
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(QColor{theme.text});
+  if (header) {
+    paint_fold(painter, {x + 5, row.center().y()}, track.folded);
+    x += fold_width;
+  }
+  const double taken = paint_lateness(painter, input, track, row);
+  QFont font = painter.font();
+  font.setBold(header);
+  painter.setFont(font);
+  painter.setPen(QColor{theme.text});
+  const QRectF room{x, row.top(), row.right() - x - taken - pin_width, std::min(row.height(), 30.0)};
+  const QString name = QString::fromStdString(track.pinned ? track.full_name : track.name);
+  painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
+                   painter.fontMetrics().elidedText(name, Qt::ElideMiddle, static_cast<int>(room.width())));
+  font.setBold(false);
+  painter.setFont(font);
+  if (track.kind != TrackKind::lane) return;
+  painter.setPen(QColor{track.pinned ? theme.text : theme.faint});
+  painter.setBrush(track.pinned ? QBrush{QColor{theme.text}} : QBrush{Qt::NoBrush});
+  painter.drawEllipse(QPointF{row.right() - pin_width / 2, room.center().y()}, 3.5, 3.5);
+}
+
+void paint_gutter(QPainter& painter, const OverlayInput& input) {
+  const ThemeColours& theme = colours_of(input.theme);
+  const QRectF& gutter = input.layout.gutter;
+  painter.save();
+  painter.setClipRect(gutter);
+  painter.fillRect(gutter, QColor{theme.background});
+  for (const bool pinned : {false, true}) {
+    if (pinned)
+      painter.fillRect(QRectF{gutter.topLeft(), QSizeF{gutter.width(), input.layout.pinned_height}},
+                       QColor{theme.background});
+    for (const Track& track : input.model.tracks().tracks) {
+      const double y = input.layout.y_of(track);
+      if (track.pinned == pinned && y + track.height > gutter.top() && y < gutter.bottom())
+        paint_name(painter, input, track);
+    }
+  }
+  painter.setPen(QColor{theme.faint});
+  painter.drawLine(gutter.topRight(), gutter.bottomRight());
+  painter.restore();
+}
+
+void paint_ruler(QPainter& painter, const OverlayInput& input) {
+  const ThemeColours& theme = colours_of(input.theme);
+  const QRectF& ruler = input.layout.ruler;
+  painter.fillRect(ruler, QColor{theme.background});
+  const TimeScale scale = input.layout.scale(input.session.visible());
+  const nanoseconds tick = tick_distance(scale, label_distance);
+  const RunTime origin = input.session.extent().begin;
+  const nanoseconds from = scale.time.begin - origin;
+  painter.save();
+  painter.setClipRect(ruler);
+  for (nanoseconds at = from - nanoseconds{((from % tick) + tick) % tick}; origin + at <= scale.time.end; at += tick) {
+    const double x = scale.x_of(origin + at);
+    painter.setPen(QColor{theme.faint});
+    painter.drawLine(QPointF{x, ruler.bottom() - 6}, QPointF{x, ruler.bottom()});
+    painter.setPen(QColor{theme.text});
+    const QString text = QString::fromStdString(axis_text(at, tick, input.session.extent().length()));
+    painter.drawText(QPointF{x + 3, ruler.bottom() - 7}, text);
+  }
+  painter.restore();
+  painter.setPen(QColor{theme.faint});
+  painter.drawLine(ruler.bottomLeft(), ruler.bottomRight());
+}
+
+/// All of the run, with a frame around what is visible.
+void paint_minimap(QPainter& painter, const OverlayInput& input) {
+  const ThemeColours& theme = colours_of(input.theme);
+  const QRectF& map = input.layout.minimap;
+  painter.fillRect(QRectF{0, 0, map.right(), map.bottom() + input.layout.ruler.height()}, QColor{theme.background});
+  painter.setPen(QColor{theme.text});
+  const bool late = input.model.facts() != nullptr && !input.model.facts()->lateness.empty();
+  painter.drawText(QRectF{4, 0, map.left() - 8, map.height()}, Qt::AlignVCenter | Qt::TextWordWrap,
+                   late ? QObject::tr("Late by rank and step") : QObject::tr("All of the run"));
+  if (input.strip != nullptr) painter.drawImage(map.adjusted(0, 2, 0, -2), *input.strip);
+  const TimeScale scale{.time = input.session.extent(), .left = map.left(), .width = map.width()};
+  const double left = std::clamp(scale.x_of(input.session.visible().begin), map.left(), map.right());
+  const double right = std::clamp(scale.x_of(input.session.visible().end), map.left(), map.right());
+  QColor veil{theme.background};
+  veil.setAlpha(140);
+  painter.fillRect(QRectF{map.left(), map.top(), left - map.left(), map.height()}, veil);
+  painter.fillRect(QRectF{right, map.top(), map.right() - right, map.height()}, veil);
+  painter.setPen(QPen{QColor{theme.accent}, 1.5});
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(QRectF{left, map.top() + 1, std::max(2.0, right - left - 1), map.height() - 2});
+}
+
+/// The row of a rank with most spans.
+const lod::RowLod* fullest_row(const Facts& facts, RankId rank) {
+  const lod::RowLod* best = nullptr;
+  for (const Lane& lane : facts.run->lanes())
+    for (const lod::RowLod& row : facts.lod->lane(facts.run->id_of(lane)).rows)
+      if (lane.rank == rank && (best == nullptr || row.size() > best->size())) best = &row;
+  return best;
+}
+
+void paint_late_rank(QImage& image, const Facts& facts, std::size_t rank, int top, int bottom) {
+  const TimeScale scale{.time = facts.run->extent(), .left = 0, .width = static_cast<double>(image.width())};
+  QPainter painter{&image};
+  for (std::size_t step = 0; step < facts.lateness.steps.size(); ++step) {
+    const TimeRange time = facts.lateness.steps[step].time;
+    const QRectF box{scale.x_of(time.begin), static_cast<double>(top),
+                     std::max(1.0, scale.x_of(time.end) - scale.x_of(time.begin)), static_cast<double>(bottom - top)};
+    painter.fillRect(box, QColor{colour_of_lateness(facts.lateness.share_of(rank, step))});
+  }
+}
+
+void paint_busy_rank(QImage& image, const Facts& facts, const lod::RowLod& row, int top, int bottom) {
+  const QRgb under = image.pixel(0, top);
+  const lod::View view{facts.run->extent(), static_cast<std::uint32_t>(image.width())};
+  for (const lod::Piece& piece : row.pieces(view))
+    for (int x = static_cast<int>(piece.begin); x < std::min<int>(image.width(), static_cast<int>(std::ceil(piece.end))); ++x)
+      for (int y = top; y < bottom; ++y)
+        image.setPixel(x, y, blend(under, colour_of(piece.kind), std::max(0.125F, piece.share)));
+}
+
+}  // namespace
+
+QImage heat_strip(const Facts& facts, QSize size, Theme theme) {
+  QImage image{size.expandedTo({1, 1}), QImage::Format_RGB32};
+  image.fill(colours_of(theme).lane);
+  const auto ranks = facts.lateness.empty() ? facts.run->ranks() : std::span<const RankId>{facts.lateness.ranks};
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const int top = static_cast<int>(rank * static_cast<std::size_t>(image.height()) / ranks.size());
+    const int next = static_cast<int>((rank + 1) * static_cast<std::size_t>(image.height()) / ranks.size());
+    const int bottom = next - top > 3 ? next - 1 : std::max(next, top + 1);
+    if (!facts.lateness.empty())
+      paint_late_rank(image, facts, rank, top, bottom);
+    else if (const lod::RowLod* const row = fullest_row(facts, ranks[rank]); row != nullptr)
+      paint_busy_rank(image, facts, *row, top, std::min(bottom, image.height()));
+  }
+  return image;
+}
+
+void paint_frame(QPainter& painter, const OverlayInput& input) {
+  paint_gutter(painter, input);
+  paint_minimap(painter, input);
+  paint_ruler(painter, input);
+}
+
+}  // namespace rankscope::gui

@@ -1,0 +1,217 @@
+#include "timeline/scene.h"
+
+#include <QFontMetricsF>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/time_text.h"
+#include "timeline/counter_paint.h"
+#include "timeline/line.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr double narrowest_label = 22;
+
+class Painter {
+ public:
+  explicit Painter(const Scene& scene)
+      : scene_(scene),
+        theme_(colours_of(scene.theme)),
+        run_(*scene.facts->run),
+        width_(static_cast<int>(std::lround(scene.width * scene.ratio))),
+        image_(width_, static_cast<int>(std::lround(scene.height * scene.ratio)), QImage::Format_RGB32),
+        view_{scene.time, static_cast<std::uint32_t>(width_)} {
+    image_.fill(theme_.background);
+  }
+
+  QImage paint() {
+    for (const PlacedTrack& placed : scene_.tracks) paint_track(placed);
+    if (scene_.labels) paint_labels();
+    image_.setDevicePixelRatio(scene_.ratio);
+    return std::move(image_);
+  }
+
+ private:
+  struct Label {
+    QRectF box;  // pixels of the screen
+    std::string_view text;
+    QRgb background;
+  };
+
+  int pixel(double y) const { return static_cast<int>(std::lround(y * scene_.ratio)); }
+
+  void paint_track(const PlacedTrack& placed) {
+    const Track& track = placed.track;
+    switch (track.kind) {
+      case TrackKind::host:
+        return fill(placed.y, track.height, theme_.header);
+      case TrackKind::rank:
+        fill(placed.y, track.height, theme_.header);
+        if (track.folded && track.lane.is_set())
+          paint_row(track, track.first_row, placed.y + 2, track.height - 4);
+        return;
+      case TrackKind::steps:
+        return paint_steps(placed);
+      case TrackKind::lane:
+        for (std::uint32_t row = 0; row < track.rows; ++row)
+          paint_row(track, row, placed.y + row * scene_.row_height, scene_.row_height);
+        return;
+      case TrackKind::counter:
+        fill(placed.y, track.height, theme_.lane);
+        return paint_counter(image_, scene_, placed, pixel(placed.y), pixel(placed.y + track.height));
+    }
+  }
+
+  void fill(double y, double height, QRgb colour) {
+    for (int line = std::max(0, pixel(y)); line < std::min(image_.height(), pixel(y + height)); ++line)
+      std::fill_n(reinterpret_cast<QRgb*>(image_.scanLine(line)), width_, colour);
+  }
+
+  bool is_lit(StringId name) const { return scene_.lit == nullptr || (*scene_.lit)[name.index()]; }
+
+  QRgb colour_of_piece(const lod::Piece& piece, const Track& track) {
+    QRgb colour = 0;
+    switch (scene_.colour_by) {
+      case ColourBy::kind:
+        colour = colour_of(piece.kind);
+        break;
+      case ColourBy::name:
+        colour = name_colour(piece.name);
+        break;
+      case ColourBy::lateness:
+        colour = lateness_colour(track.rank, piece);
+        break;
+    }
+    return is_lit(piece.name) ? colour : blend(theme_.lane, colour, 0.2F);
+  }
+
+  QRgb name_colour(StringId name) {
+    const auto [at, added] = name_colours_.try_emplace(name.value, 0);
+    if (added) at->second = colour_of_name(run_.text(name));
+    return at->second;
+  }
+
+  /// By the step in which the piece begins.
+  QRgb lateness_colour(RankId rank, const lod::Piece& piece) const {
+    const Lateness& lateness = scene_.facts->lateness;
+    const auto row = std::ranges::find(lateness.ranks, rank);
+    if (row == lateness.ranks.end()) return colour_of_lateness(0);
+    const RunTime moment = scene_.scale().time_at(piece.begin / scene_.ratio);
+    const auto step = std::ranges::upper_bound(lateness.steps, moment, {},
+                                               [](const analyzer::Step& one) { return one.time.begin; });
+    if (step == lateness.steps.begin()) return colour_of_lateness(0);
+    return colour_of_lateness(lateness.share_of(static_cast<std::size_t>(row - lateness.ranks.begin()),
+                                                static_cast<std::size_t>(step - lateness.steps.begin() - 1)));
+  }
+
+  void paint_row(const Track& track, std::uint32_t row, double y, double height) {
+    const auto& rows = scene_.facts->lod->lane(track.lane).rows;
+    const int top = pixel(y);
+    const int bottom = pixel(y + height) - 1;  // a line between rows
+    Line line{width_, theme_.lane};
+    if (row < rows.size() && bottom > 0 && top < image_.height()) {
+      for (const lod::Piece& piece : rows[row].pieces(view_)) {
+        const QRgb colour = colour_of_piece(piece, track);
+        piece.single ? add_single(line, piece, colour, top, bottom)
+                     : line.add_column(static_cast<int>(piece.begin), piece, colour);
+      }
+    }
+    line.put(image_, top, bottom);
+  }
+
+  void add_single(Line& line, const lod::Piece& piece, QRgb colour, int top, int bottom) {
+    line.add_single(piece, colour);
+    if (const double waited = wait_end(piece); waited > piece.begin) line.add_wait(piece.begin, waited, colour_of(SpanKind::wait));
+    const QRectF box{piece.begin, static_cast<double>(top), piece.end - piece.begin, static_cast<double>(bottom - top)};
+    if (scene_.labels && box.width() >= narrowest_label * scene_.ratio && box.height() >= 9 * scene_.ratio)
+      labels_.push_back({box, run_.text(piece.name), colour});
+  }
+
+  /// Pixel up to which a collective waited for other ranks; before its begin if it did not.
+  double wait_end(const lod::Piece& piece) const {
+    const std::uint32_t row = run_.span(piece.span).collective;
+    if (row >= scene_.facts->wait_ends.size()) return -1;
+    return std::min(piece.end, view_.x_of(scene_.facts->wait_ends[row]));
+  }
+
+  void paint_steps(const PlacedTrack& placed) {
+    const int top = pixel(placed.y);
+    const int bottom = pixel(placed.y + placed.track.height) - 1;
+    Line line{width_, theme_.background};
+    const auto& report = scene_.facts->report;
+    if (report != nullptr && report->steps)
+      for (const analyzer::StepWindow& step : report->steps->windows)
+        if (step.rank == placed.track.rank && !intersect(step.window, scene_.time).empty())
+          add_step(line, step, top, bottom);
+    line.put(image_, top, bottom);
+  }
+
+  void add_step(Line& line, const analyzer::StepWindow& step, int top, int bottom) {
+    lod::Piece piece;
+    piece.begin = std::max(0.0, view_.x_of(step.window.begin));
+    piece.end = std::min(static_cast<double>(width_), view_.x_of(step.window.end));
+    const QRgb colour = blend(theme_.lane, theme_.faint, step.index % 2 == 0 ? 1.0F : 0.5F);
+    line.add_single(piece, colour);
+    if (!scene_.labels || piece.end - piece.begin < narrowest_label * scene_.ratio) return;
+    const auto [text, added] = step_names_.try_emplace(step.index, format("step {}", step.index));
+    labels_.push_back({{piece.begin, static_cast<double>(top), piece.end - piece.begin, static_cast<double>(bottom - top)},
+                       text->second,
+                       colour});
+  }
+
+  void paint_labels() {
+    QPainter painter{&image_};
+    QFont font = scene_.font;
+    font.setPixelSize(std::max(7, static_cast<int>(std::min(11.0, scene_.row_height - 4) * scene_.ratio)));
+    painter.setFont(font);
+    const QFontMetricsF metrics{font};
+    for (const Label& label : labels_) {
+      const double room = label.box.width() - 6 * scene_.ratio;
+      const QString text = fitting(label.text, room, metrics);
+      if (text.isEmpty()) continue;
+      painter.setPen(text_on(label.background));
+      const double base = label.box.top() + (label.box.height() + metrics.capHeight()) / 2;
+      painter.drawText(QPointF{label.box.left() + 3 * scene_.ratio, base}, text);
+    }
+  }
+
+  struct Measured {
+    QString text;
+    double width = 0;
+  };
+
+  /// All of it, or its beginning; nothing where not even a few letters fit.
+  QString fitting(std::string_view text, double room, const QFontMetricsF& metrics) {
+    const auto [at, added] = measured_.try_emplace(text.data());
+    Measured& all = at->second;
+    if (added) {
+      constexpr std::size_t most = 200;
+      all.text = QString::fromUtf8(text.data(), static_cast<qsizetype>(std::min(text.size(), most)));
+      all.width = metrics.horizontalAdvance(all.text);
+    }
+    if (all.width <= room) return all.text;
+    const auto letters = static_cast<qsizetype>(static_cast<double>(all.text.size()) * room / all.width) - 2;
+    return letters < 2 ? QString{} : all.text.left(letters) + QChar{0x2026};
+  }
+
+  const Scene& scene_;
+  const ThemeColours& theme_;
+  const Run& run_;
+  int width_;
+  QImage image_;
+  lod::View view_;
+  std::vector<Label> labels_;
+  std::unordered_map<std::int64_t, std::string> step_names_;
+  std::unordered_map<std::uint32_t, QRgb> name_colours_;
+  std::unordered_map<const char*, Measured> measured_;  // by the place of the text, which is interned
+};
+
+}  // namespace
+
+QImage paint(const Scene& scene) { return Painter(scene).paint(); }
+
+}  // namespace rankscope::gui

@@ -1,0 +1,208 @@
+// Mouse and wheel of the timeline.
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/time_text.h"
+#include "timeline/timeline_state.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr double click_distance = 4;     // pixels that the hand may tremble
+constexpr double reach = 3;              // pixels around a span that still hit it
+constexpr double notch = 120;            // eighths of a degree, as QWheelEvent has them
+constexpr double zoom_per_notch = 0.8;
+constexpr double pixels_per_notch = 60;
+constexpr double pin_width = 16;
+
+}  // namespace
+
+TimelineView::Grip TimelineView::grip_at(QPointF position, Qt::KeyboardModifiers modifiers) const {
+  const Layout& layout = state_->layout;
+  if (layout.minimap.contains(position)) return Grip::minimap;
+  if (layout.ruler.contains(position)) return Grip::ruler;
+  if (!layout.canvas.contains(position)) return Grip::none;
+  return modifiers.testFlag(Qt::ShiftModifier) ? Grip::pan : Grip::area;
+}
+
+const Track* TimelineView::track_at(QPointF position) const {
+  const Layout& layout = state_->layout;
+  const double below = position.y() - layout.canvas.top();
+  if (below < 0) return nullptr;
+  if (below < layout.pinned_height) return model_->tracks().at(TrackList::Part::pinned, below);
+  return model_->tracks().at(TrackList::Part::scrolled, below - layout.pinned_height + layout.scroll);
+}
+
+std::optional<SpanId> TimelineView::span_at(QPointF position) const {
+  const auto& facts = model_->facts();
+  const Track* const track = track_at(position);
+  if (facts == nullptr || track == nullptr || !track->lane.is_set() || !state_->layout.canvas.contains(position))
+    return std::nullopt;
+  const auto& rows = facts->lod->lane(track->lane).rows;
+  const double below = position.y() - state_->layout.y_of(*track);
+  const auto row = track->kind == TrackKind::rank
+                       ? track->first_row
+                       : static_cast<std::uint32_t>(std::max(0.0, below / model_->row_height()));
+  if (row >= rows.size()) return std::nullopt;
+  const TimeScale scale = state_->layout.scale(session_.visible());
+  const auto place = rows[row].at(scale.time_at(position.x()),
+                                  nanoseconds{static_cast<std::int64_t>(reach * scale.ns_per_pixel())});
+  return place ? std::optional{rows[row].id(*place)} : std::nullopt;
+}
+
+void TimelineView::press_gutter(QPointF position) {
+  const Track* const found = track_at(position);
+  if (found == nullptr) return;
+  const Track track = *found;  // what follows makes the tracks anew
+  if (track.kind == TrackKind::host || track.kind == TrackKind::rank) return model_->toggle_fold(track);
+  if (track.kind == TrackKind::lane && position.x() > state_->layout.gutter.right() - pin_width)
+    session_.toggle_pin(track.lane);
+}
+
+void TimelineView::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton || model_->facts() == nullptr) return event->ignore();
+  setFocus(Qt::MouseFocusReason);
+  state_->pressed = state_->last = event->position();
+  state_->grip = grip_at(event->position(), event->modifiers());
+  if (state_->layout.gutter.contains(event->position())) press_gutter(event->position());
+  if (state_->grip == Grip::minimap) centre_minimap(event->position().x());
+}
+
+void TimelineView::mouseMoveEvent(QMouseEvent* event) {
+  const QPointF position = event->position();
+  state_->cursor = position;
+  const QRectF& canvas = state_->layout.canvas;
+  switch (state_->grip) {
+    case Grip::none:
+      break;
+    case Grip::pan:
+      navigator_->pan(state_->last.x() - position.x());
+      scroll(state_->last.y() - position.y());
+      break;
+    case Grip::minimap:
+      centre_minimap(position.x());
+      break;
+    case Grip::area:
+    case Grip::ruler:
+      if ((position - state_->pressed).manhattanLength() < click_distance) break;
+      state_->drag = QRectF{state_->pressed, position}.normalized() & canvas;
+      if (state_->grip == Grip::ruler)
+        state_->drag = QRectF{std::min(state_->pressed.x(), position.x()), canvas.top(),
+                              std::abs(position.x() - state_->pressed.x()), canvas.height()} & canvas;
+      break;
+  }
+  state_->last = position;
+  update();
+}
+
+void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return event->ignore();
+  const Grip grip = std::exchange(state_->grip, Grip::none);
+  if (state_->drag) {
+    finish_area(event->position());
+  } else if (grip == Grip::area && (event->position() - state_->pressed).manhattanLength() < click_distance) {
+    session_.select_area(std::nullopt);
+    session_.select(span_at(event->position()));
+  }
+  state_->drag.reset();
+  update();
+}
+
+/// The lanes that the rectangle touches.
+void TimelineView::finish_area(QPointF) {
+  const QRectF box = *state_->drag;
+  const TimeScale scale = state_->layout.scale(session_.visible());
+  Area area{{scale.time_at(box.left()), scale.time_at(box.right())}, {}};
+  for (const Track& track : model_->tracks().tracks) {
+    const double y = state_->layout.y_of(track);
+    if (track.lane.is_set() && y < box.bottom() && y + track.height > box.top()) area.lanes.push_back(track.lane);
+  }
+  std::ranges::sort(area.lanes);
+  area.lanes.erase(std::unique(area.lanes.begin(), area.lanes.end()), area.lanes.end());
+  if (area.time.empty() || area.lanes.empty()) return session_.select_area(std::nullopt);
+  session_.select_area(std::move(area));
+}
+
+void TimelineView::centre_minimap(double x) {
+  const QRectF& map = state_->layout.minimap;
+  const TimeScale all{.time = session_.extent(), .left = map.left(), .width = map.width()};
+  const nanoseconds length = session_.visible().length();
+  const RunTime begin = all.time_at(std::clamp(x, map.left(), map.right())) - length / 2;
+  const TimeScale now = navigator_->scale();
+  navigator_->pan(static_cast<double>((begin - now.time.begin).count()) / now.ns_per_pixel());
+}
+
+void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return event->ignore();
+  if (state_->layout.gutter.contains(event->position())) return press_gutter(event->position());
+  const auto span = span_at(event->position());
+  if (!span) return;
+  session_.select_area(std::nullopt);
+  session_.select(span);
+  navigator_->zoom_to_selection();
+}
+
+void TimelineView::leaveEvent(QEvent*) {
+  state_->cursor.reset();
+  update();
+}
+
+void TimelineView::wheelEvent(QWheelEvent* event) {
+  const QPointF delta = event->pixelDelta().isNull() ? QPointF{event->angleDelta()} / notch * pixels_per_notch
+                                                      : QPointF{event->pixelDelta()};
+  const Qt::KeyboardModifiers modifiers = event->modifiers();
+  if (modifiers.testFlag(Qt::ControlModifier)) {
+    const double notches = delta.y() / pixels_per_notch;
+    if (modifiers.testFlag(Qt::ShiftModifier))
+      model_->set_row_height(model_->row_height() + notches * 2);
+    else
+      navigator_->zoom(std::pow(zoom_per_notch, notches), event->position().x() - state_->layout.canvas.left());
+  } else if (modifiers.testFlag(Qt::ShiftModifier)) {
+    navigator_->pan(-(delta.x() + delta.y()));
+  } else {
+    if (delta.x() != 0) navigator_->pan(-delta.x());
+    scroll(-delta.y());
+  }
+  event->accept();
+}
+
+QString TimelineView::tip_at(QPointF position) const {
+  const auto& facts = model_->facts();
+  const Track* const track = track_at(position);
+  if (facts == nullptr || track == nullptr) return {};
+  if (state_->layout.gutter.contains(position)) return QString::fromStdString(model_->spoken(*track));
+  const auto id = span_at(position);
+  if (!id) return {};
+  const Run& run = *facts->run;
+  const Span& span = run.span(*id);
+  std::string text = format("{}\n{}, {}", run.text(span.name), name_of(span.kind), duration_text(span.time.length()));
+  const TimeScale scale = state_->layout.scale(session_.visible());
+  const auto pixel = nanoseconds{static_cast<std::int64_t>(std::ceil(scale.ns_per_pixel()))};
+  const lod::RowLod& row = facts->lod->lane(span.lane).rows[facts->lod->place_of(*id).row];
+  const RunTime begin = scale.time_at(std::floor(position.x()));
+  const std::size_t here = row.count_in({begin, begin + pixel});
+  if (here > 1) text += format("\n{} begin in this pixel", counted(here, "event"));
+  if (span.collective < facts->wait_ends.size()) {
+    const nanoseconds waited = facts->wait_ends[span.collective] - run.collectives()[span.collective].started;
+    if (waited > nanoseconds{0}) text += format("\nwaited {} for other ranks", duration_text(waited));
+  }
+  return QString::fromStdString(text + "\n" + track->full_name);
+}
+
+bool TimelineView::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* const help = static_cast<QHelpEvent*>(event);
+  const QString tip = tip_at(help->pos());
+  if (tip.isEmpty())
+    QToolTip::hideText();
+  else
+    QToolTip::showText(help->globalPos(), tip, this);
+  return true;
+}
+
+}  // namespace rankscope::gui

@@ -1,0 +1,31 @@
+// What the timeline widget keeps beside the session.
+#pragma once
+
+#include <QImage>
+#include <optional>
+
+#include "rankscope/gui/views/timeline_view.h"
+#include "timeline/overlay.h"
+#include "timeline/renderer.h"
+
+namespace rankscope::gui {
+
+struct TimelineView::State {
+  Layout layout{};
+  Theme theme = Theme::light;
+  std::optional<QPointF> cursor;
+  Grip grip = Grip::none;
+  QPointF pressed;
+  QPointF last;
+  std::optional<QRectF> drag;  // area that is being selected
+  std::vector<Flow> flows;     // of the selected span
+  QImage strip;
+  double wheel = 0;  // angles that are not a whole notch yet
+  Frame frame;
+  std::uint64_t wanted = 0;  // number of the latest request
+  Renderer renderer;         // last: it ends its thread first
+
+  [[nodiscard]] OverlayInput overlay(const TimelineView& view) const;
+};
+
+}  // namespace rankscope::gui

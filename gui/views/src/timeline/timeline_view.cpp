@@ -1,0 +1,266 @@
+#include "rankscope/gui/views/timeline_view.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QPainter>
+#include <QScrollBar>
+#include <QSettings>
+#include <algorithm>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/time_text.h"
+#include "timeline/commands.h"
+#include "timeline/timeline_state.h"
+
+namespace rankscope::gui {
+namespace {
+
+ColourBy colour_by(Colouring colouring) {
+  switch (colouring) {
+    case Colouring::by_kind:
+      return ColourBy::kind;
+    case Colouring::by_name:
+      return ColourBy::name;
+    case Colouring::by_lateness:
+      return ColourBy::lateness;
+  }
+  return ColourBy::kind;
+}
+
+}  // namespace
+
+OverlayInput TimelineView::State::overlay(const TimelineView& view) const {
+  return {.session = view.session_,
+          .model = *view.model_,
+          .navigator = *view.navigator_,
+          .layout = layout,
+          .theme = theme,
+          .cursor = cursor,
+          .drag = drag,
+          .flows = flows,
+          .critical_path = view.critical_path_,
+          .strip = strip.isNull() ? nullptr : &strip};
+}
+
+TimelineView::TimelineView(Session& session, QWidget* parent)
+    : QWidget(parent),
+      session_(session),
+      model_(std::make_unique<TimelineModel>(session)),
+      navigator_(std::make_unique<Navigator>(session, *model_)),
+      bar_(new QScrollBar(Qt::Vertical, this)),
+      state_(std::make_unique<State>()) {
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  setAttribute(Qt::WA_OpaquePaintEvent);
+  setMinimumSize(420, 200);
+  setAccessibleName(tr("Timeline"));
+  setAccessibleDescription(tr("All ranks on one time axis. Press F1 for the keys."));
+  bar_->setAccessibleName(tr("Scroll rows"));
+  state_->theme = palette().base().color().lightness() < 128 ? Theme::dark : Theme::light;
+  connect_models();
+  add_commands();
+  take_tracks();
+}
+
+TimelineView::~TimelineView() = default;
+
+void TimelineView::connect_models() {
+  connect(model_.get(), &TimelineModel::tracksChanged, this, &TimelineView::take_tracks);
+  connect(model_.get(), &TimelineModel::factsChanged, this, [this] {
+    state_->strip = {};
+    take_selection();
+    request_frame();
+  });
+  connect(&session_, &Session::visibleRangeChanged, this, &TimelineView::request_frame);
+  connect(&session_, &Session::selectionChanged, this, &TimelineView::take_selection);
+  connect(&session_, &Session::areaChanged, this, [this] { update(); });
+  connect(&session_, &Session::revealRequested, this, [this](RankId rank) { reveal(rank); });
+  connect(&session_, &Session::spanRevealRequested, this, [this](SpanId span) { reveal(span); });
+  connect(navigator_.get(), &Navigator::litChanged, this, &TimelineView::request_frame);
+  connect(navigator_.get(), &Navigator::marksChanged, this, [this] { update(); });
+  connect(bar_, &QScrollBar::valueChanged, this, &TimelineView::request_frame);
+  connect(&state_->renderer, &Renderer::painted, this, [this](const Frame& frame) {
+    state_->frame = frame;
+    update();
+    Q_EMIT framePainted();
+  });
+}
+
+void TimelineView::add_commands() {
+  const QSettings settings;
+  for (const Command& command : commands()) {
+    auto* const action = new QAction(text_of(command.title), this);
+    action->setObjectName(text_of(command.id));
+    const QString bound = settings.value(QStringLiteral("keys/") + text_of(command.id), text_of(command.keys)).toString();
+    QList<QKeySequence> keys;
+    for (const QString& key : bound.split(QLatin1Char{' '}, Qt::SkipEmptyParts)) keys.push_back(QKeySequence{key});
+    action->setShortcuts(keys);
+    action->setShortcutContext(Qt::WidgetShortcut);
+    connect(action, &QAction::triggered, this, [this, run = command.run] { run(*this); });
+    addAction(action);
+  }
+}
+
+void TimelineView::take_tracks() {
+  state_->layout = layout_of(QSizeF(std::max(1, width() - bar_->sizeHint().width()), height()),
+                             model_->tracks().pinned_height, bar_->value());
+  const double room = state_->layout.canvas.height() - state_->layout.pinned_height;
+  bar_->setPageStep(static_cast<int>(room));
+  bar_->setSingleStep(static_cast<int>(model_->row_height()));
+  bar_->setRange(0, std::max(0, static_cast<int>(model_->tracks().height - room)));
+  navigator_->set_width(state_->layout.canvas.width());
+  request_frame();
+}
+
+void TimelineView::take_selection() {
+  const auto& facts = model_->facts();
+  const bool known = session_.selection() && facts != nullptr && facts->run == session_.run();
+  state_->flows = known ? flows_of(*facts, *session_.selection()) : std::vector<Flow>{};
+  update();
+}
+
+void TimelineView::request_frame() {
+  update();
+  state_->layout.scroll = bar_->value();
+  if (model_->facts() == nullptr) {
+    state_->frame = {};
+    state_->wanted = 0;
+    return;
+  }
+  const Layout& layout = state_->layout;
+  Scene scene{.facts = model_->facts(),
+              .time = session_.visible(),
+              .width = layout.canvas.width(),
+              .height = layout.canvas.height(),
+              .ratio = devicePixelRatioF(),
+              .row_height = model_->row_height(),
+              .tracks = {},
+              .colour_by = colour_by(colouring_),
+              .theme = state_->theme,
+              .lit = navigator_->lit(),
+              .labels = true,
+              .font = font()};
+  // Pinned tracks are painted last, over what is scrolled below them.
+  for (const bool pinned : {false, true})
+    for (const Track& track : model_->tracks().tracks) {
+      const double y = layout.y_of(track) - layout.canvas.top();
+      if (track.pinned == pinned && y + track.height > 0 && y < layout.canvas.height())
+        scene.tracks.push_back({track, y});
+    }
+  state_->wanted = state_->renderer.request(std::move(scene), layout.scroll);
+}
+
+bool TimelineView::is_up_to_date() const { return state_->wanted != 0 && state_->frame.number == state_->wanted; }
+
+/// A frame of another range is stretched to where it belongs until the new one is there.
+void TimelineView::paintEvent(QPaintEvent*) {
+  QPainter painter{this};
+  const ThemeColours& theme = colours_of(state_->theme);
+  painter.fillRect(rect(), QColor{theme.background});
+  painter.setPen(QColor{theme.text});
+  if (model_->facts() == nullptr) {
+    painter.drawText(rect(), Qt::AlignCenter,
+                     session_.run() == nullptr ? tr("Drop a recording here, or open one in the menu File.")
+                                               : tr("Summing up..."));
+    return;
+  }
+  const Layout& layout = state_->layout;
+  if (state_->strip.isNull())
+    state_->strip = heat_strip(*model_->facts(), layout.minimap.size().toSize() - QSize{0, 4}, state_->theme);
+  if (!state_->frame.image.isNull()) {
+    const TimeScale scale = layout.scale(session_.visible());
+    const double left = scale.x_of(state_->frame.time.begin);
+    const double right = scale.x_of(state_->frame.time.end);
+    painter.setClipRect(layout.canvas);
+    painter.drawImage(QRectF{left, layout.canvas.top() + state_->frame.scroll - layout.scroll, right - left,
+                             layout.canvas.height()},
+                      state_->frame.image);
+    painter.setClipping(false);
+  }
+  paint_overlay(painter, state_->overlay(*this));
+  if (hasFocus()) {
+    painter.setPen(QPen{palette().highlight().color(), 2});
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(rect().adjusted(1, 1, -1, -1));
+  }
+}
+
+void TimelineView::resizeEvent(QResizeEvent*) {
+  const int width_of_bar = bar_->sizeHint().width();
+  bar_->setGeometry(width() - width_of_bar, 66, width_of_bar, std::max(1, height() - 66));
+  state_->strip = {};
+  take_tracks();
+}
+
+void TimelineView::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() != QEvent::PaletteChange || state_ == nullptr) return;
+  state_->theme = palette().base().color().lightness() < 128 ? Theme::dark : Theme::light;
+  state_->strip = {};
+  request_frame();
+}
+
+void TimelineView::zoom(double factor) {
+  const QRectF& canvas = state_->layout.canvas;
+  const bool inside = state_->cursor && canvas.contains(*state_->cursor);
+  navigator_->zoom(factor, inside ? state_->cursor->x() - canvas.left() : canvas.width() / 2);
+}
+
+void TimelineView::pan(double part) { navigator_->pan(part * state_->layout.canvas.width()); }
+void TimelineView::scroll(double pixels) { bar_->setValue(bar_->value() + static_cast<int>(pixels)); }
+
+void TimelineView::set_colouring(Colouring colouring) {
+  colouring_ = colouring;
+  request_frame();
+}
+
+void TimelineView::show_critical_path(bool shown) {
+  critical_path_ = shown;
+  update();
+}
+
+void TimelineView::reveal(RankId rank) {
+  model_->unfold(rank);
+  if (const Track* const track = model_->tracks().of_rank(rank)) bar_->setValue(static_cast<int>(track->y));
+}
+
+void TimelineView::reveal(SpanId span) {
+  const auto& facts = model_->facts();
+  if (facts == nullptr || facts->run != session_.run()) return;
+  const Track* track = model_->tracks().of_lane(facts->run->span(span).lane, *facts->run);
+  if (track == nullptr || track->pinned) return;
+  const double room = state_->layout.canvas.height() - state_->layout.pinned_height;
+  if (track->y < bar_->value() || track->y + track->height > bar_->value() + room)
+    bar_->setValue(static_cast<int>(track->y + track->height / 2 - room / 2));
+}
+
+void TimelineView::pin_by_name() {
+  const auto& run = session_.run();
+  if (run == nullptr || !session_.selection()) return;
+  const Lane& own = run->lane(run->span(*session_.selection()).lane);
+  const auto is_pinned = [this](LaneId lane) { return std::ranges::find(session_.pinned(), lane) != session_.pinned().end(); };
+  const bool pinned = is_pinned(run->id_of(own));
+  for (const Lane& lane : run->lanes())
+    if (lane.name == own.name && lane.kind == own.kind && is_pinned(run->id_of(lane)) == pinned)
+      session_.toggle_pin(run->id_of(lane));
+}
+
+void TimelineView::copy_text() const {
+  const auto& run = session_.run();
+  if (run == nullptr) return;
+  std::string text;
+  if (session_.selection()) {
+    const Span& span = run->span(*session_.selection());
+    const Lane& lane = run->lane(span.lane);
+    text = format("{}\trank {}\t{}\t{} ns\t{} ns", run->text(span.name), lane.rank.value, run->text(lane.name),
+                  ns_of(span.time.begin), span.time.length().count());
+  } else if (const auto time = navigator_->selected_time()) {
+    text = format("{} ns\t{} ns", ns_of(time->begin), time->length().count());
+  }
+  if (!text.empty()) QGuiApplication::clipboard()->setText(QString::fromStdString(text));
+}
+
+std::optional<QRectF> TimelineView::box_of(SpanId span) const { return gui::box_of(state_->overlay(*this), span); }
+
+}  // namespace rankscope::gui

@@ -1,0 +1,223 @@
+// Moving through a run without a window.
+#include "rankscope/gui/models/navigator.h"
+
+#include <gtest/gtest.h>
+
+#include "gui/waiting.h"
+#include "rankscope/core/model/text.h"
+#include "rankscope/gui/models/flows.h"
+
+namespace rankscope::gui {
+namespace {
+
+/// Two ranks with two steps; rank 1 comes late to the allreduce. Rows of spans by lane: rank 0 main 0-1, comm 2-3,
+/// stream 4-6; rank 1 the same from 7 on.
+constexpr const char* two_ranks =
+    "@run world_size=2 clock=same_host clock_error=1\n"
+    "@group dp 0,1\n"
+    "0 step 0 1000 step index=0\n"
+    "0 step 1000 2000 step index=1\n"
+    "0 compute 0 300 gemm\n"
+    "0 compute 300 400 relu\n"
+    "0 compute 1000 1300 gemm\n"
+    "0 comm 400 900 allreduce group=dp seq=0\n"
+    "0 comm 1400 1900 allreduce group=dp seq=1\n"
+    "1 step 0 1000 step index=0\n"
+    "1 step 1000 2000 step index=1\n"
+    "1 compute 0 600 gemm\n"
+    "1 compute 600 700 relu\n"
+    "1 compute 1000 1600 gemm\n"
+    "1 comm 700 900 allreduce group=dp seq=0\n"
+    "1 comm 1700 1900 allreduce group=dp seq=1\n";
+
+struct Viewer {
+  Session session;
+  TimelineModel model{session};
+  Navigator navigator{session, model};
+
+  explicit Viewer(const char* text = two_ranks) {
+    session.show(*run_from_text(text));
+    const bool there = testing::comes_true([this] {
+      return session.state() == LoadState::ready && model.facts() != nullptr && model.facts()->report_fits;
+    });
+    EXPECT_TRUE(there);
+    navigator.set_width(1000);
+  }
+  /// The n-th span of a name on a rank.
+  SpanId find(RankId rank, std::string_view name, int which = 0) const {
+    const Run& run = *session.run();
+    for (const Span& span : run.spans())
+      if (run.lane(span.lane).rank == rank && run.text(span.name) == name && which-- == 0) return run.id_of(span);
+    return {};
+  }
+};
+
+TEST(Navigator, GoesBackAndForwardThroughRanges) {
+  Viewer viewer;
+  const TimeRange all = viewer.session.visible();
+  viewer.navigator.show({at(0), at(500)});
+  viewer.navigator.show({at(100), at(200)});
+  viewer.navigator.back();
+  EXPECT_EQ(viewer.session.visible(), (TimeRange{at(0), at(500)}));
+  viewer.navigator.back();
+  EXPECT_EQ(viewer.session.visible(), all);
+  viewer.navigator.back();
+  EXPECT_EQ(viewer.session.visible(), all);
+  viewer.navigator.forward();
+  EXPECT_EQ(viewer.session.visible(), (TimeRange{at(0), at(500)}));
+}
+
+TEST(Navigator, TurnsOfTheWheelAreOneMove) {
+  Viewer viewer;
+  const TimeRange all = viewer.session.visible();
+  for (int i = 0; i < 5; ++i) viewer.navigator.zoom(0.8, 500);
+  viewer.navigator.back();
+  EXPECT_EQ(viewer.session.visible(), all);
+}
+
+TEST(Navigator, FocusCentresTheSelectionThenFitsIt) {
+  Viewer viewer;
+  viewer.session.select(viewer.find(RankId{1}, "relu"));
+  viewer.navigator.show({at(0), at(1000)});
+  viewer.navigator.focus_selection();
+  EXPECT_EQ(viewer.session.visible(), (TimeRange{at(150), at(1150)}));
+  viewer.navigator.focus_selection();
+  EXPECT_EQ(viewer.session.visible(), (TimeRange{at(589), at(711)}));
+}
+
+TEST(Navigator, GoesAlongALane) {
+  Viewer viewer;
+  viewer.session.select(viewer.find(RankId{0}, "gemm"));
+  viewer.navigator.next_event(Direction::forward);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{0}, "relu"));
+  viewer.navigator.next_event(Direction::back);
+  viewer.navigator.next_same_name(Direction::forward);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{0}, "gemm", 1));
+  viewer.navigator.next_event(Direction::forward);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{0}, "gemm", 1)) << "the last one stays";
+}
+
+TEST(Navigator, FindsTheSameOperationOnTheNextRank) {
+  Viewer viewer;
+  viewer.session.select(viewer.find(RankId{0}, "gemm", 1));
+  viewer.navigator.next_rank(Direction::forward);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{1}, "gemm", 1)) << "the one of the same step";
+  viewer.navigator.next_rank(Direction::back);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{0}, "gemm", 1));
+  viewer.session.select(viewer.find(RankId{0}, "allreduce", 1));
+  viewer.navigator.next_rank(Direction::forward);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{1}, "allreduce", 1));
+}
+
+TEST(Navigator, GoesFromCollectiveToCollectiveAndStepToStep) {
+  Viewer viewer;
+  viewer.session.select(viewer.find(RankId{1}, "allreduce", 0));
+  viewer.navigator.next_collective(Direction::forward);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{1}, "allreduce", 1));
+  viewer.navigator.show({at(0), at(1000)});
+  viewer.navigator.next_step(Direction::forward);
+  EXPECT_TRUE(viewer.session.visible().contains(at(1500)));
+  EXPECT_FALSE(viewer.session.visible().contains(at(500)));
+}
+
+TEST(Navigator, FindsMatchesOfTheSearchInOrderOfTime) {
+  Viewer viewer;
+  viewer.session.set_filter({.ranks = {}, .text = "RELU"});
+  viewer.session.select(viewer.find(RankId{0}, "gemm"));
+  viewer.navigator.next_match(Direction::forward);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{0}, "relu"));
+  viewer.navigator.next_match(Direction::forward);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{1}, "relu"));
+  viewer.navigator.next_match(Direction::back);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{0}, "relu"));
+}
+
+TEST(Navigator, KeepsMarksThatAreToBeKept) {
+  Viewer viewer;
+  viewer.session.select(SpanId{0});
+  viewer.navigator.mark_selection(false);
+  viewer.navigator.mark_selection(true);
+  viewer.navigator.mark_selection(false);
+  EXPECT_EQ(viewer.navigator.marks().size(), 2U) << "a passing mark takes the place of the one before";
+  viewer.navigator.remove_mark();
+  ASSERT_EQ(viewer.navigator.marks().size(), 1U);
+  EXPECT_TRUE(viewer.navigator.marks().front().kept);
+}
+
+TEST(Navigator, DoesNothingWithoutARunOrASelection) {
+  Session session;
+  TimelineModel model{session};
+  Navigator navigator{session, model};
+  for (const Direction direction : {Direction::back, Direction::forward}) {
+    navigator.next_event(direction);
+    navigator.next_rank(direction);
+    navigator.next_collective(direction);
+    navigator.next_step(direction);
+    navigator.next_finding(direction);
+    navigator.next_match(direction);
+    navigator.follow_flow(direction);
+  }
+  navigator.focus_selection();
+  navigator.select_all();
+  navigator.mark_selection(true);
+  EXPECT_EQ(session.selection(), std::nullopt);
+  EXPECT_TRUE(navigator.marks().empty());
+}
+
+TEST(Flows, LeadFromTheRankThatCameLastToAllThatWaited) {
+  Viewer viewer;
+  const SpanId early = viewer.find(RankId{0}, "allreduce");
+  const SpanId late = viewer.find(RankId{1}, "allreduce");
+  const std::vector<Flow> expected{{FlowKind::members, late, early}};
+  EXPECT_EQ(flows_of(*viewer.model.facts(), early), expected);
+  EXPECT_EQ(flow_neighbour(*viewer.model.facts(), early, Direction::forward), late);
+  EXPECT_EQ(flow_neighbour(*viewer.model.facts(), late, Direction::back), early);
+}
+
+TEST(Flows, LeadFromALaunchToItsKernel) {
+  Viewer viewer{
+      "0 runtime 0 10 cudaLaunchKernel\n"
+      "0 compute 20 80 gemm\n"
+      "@link launch 0 1\n"};
+  const SpanId launch = viewer.find(RankId{0}, "cudaLaunchKernel");
+  const SpanId kernel = viewer.find(RankId{0}, "gemm");
+  const std::vector<Flow> expected{{FlowKind::launch, launch, kernel}};
+  EXPECT_EQ(flows_of(*viewer.model.facts(), launch), expected);
+  EXPECT_EQ(flows_of(*viewer.model.facts(), kernel), expected);
+  EXPECT_EQ(flow_neighbour(*viewer.model.facts(), kernel, Direction::back), launch);
+}
+
+TEST(TimelineModel, KnowsUntilWhenEachRankWaited) {
+  Viewer viewer;
+  const auto& run = *viewer.session.run();
+  const Span& early = run.span(viewer.find(RankId{0}, "allreduce"));
+  const Span& late = run.span(viewer.find(RankId{1}, "allreduce"));
+  EXPECT_EQ(viewer.model.facts()->wait_ends[early.collective], at(700));
+  EXPECT_EQ(viewer.model.facts()->wait_ends[late.collective], at(700)) << "its own start";
+}
+
+TEST(TimelineModel, FoldsRanksAndUnfoldsTheOneThatIsAskedFor) {
+  Viewer viewer;
+  const std::size_t all = viewer.model.tracks().tracks.size();
+  viewer.model.fold_all(true);
+  EXPECT_EQ(viewer.model.tracks().tracks.size(), 2U);
+  viewer.model.unfold(RankId{1});
+  EXPECT_GT(viewer.model.tracks().tracks.size(), 2U);
+  EXPECT_LT(viewer.model.tracks().tracks.size(), all);
+  viewer.session.set_filter({.ranks = {RankId{0}}, .text = {}});
+  EXPECT_EQ(viewer.model.tracks().tracks.size(), 1U);
+}
+
+TEST(TimelineModel, PinnedLanesStandOnTopWithTheirRank) {
+  Viewer viewer;
+  const LaneId lane = viewer.session.run()->span(viewer.find(RankId{1}, "gemm")).lane;
+  viewer.session.toggle_pin(lane);
+  const TrackList& tracks = viewer.model.tracks();
+  ASSERT_TRUE(tracks.tracks.front().pinned);
+  EXPECT_EQ(tracks.tracks.front().full_name.substr(0, 9), "rank 1 / ");
+  EXPECT_GT(tracks.pinned_height, 0);
+  EXPECT_FALSE(tracks.of_lane(lane, *viewer.session.run())->pinned) << "arrows lead to where it stands among its rank";
+}
+
+}  // namespace
+}  // namespace rankscope::gui

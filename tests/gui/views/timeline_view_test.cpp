@@ -1,0 +1,299 @@
+// Keys and gestures of the timeline, offscreen.
+#include "rankscope/gui/views/timeline_view.h"
+
+#include <gtest/gtest.h>
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QSignalSpy>
+#include <QWheelEvent>
+#include <array>
+#include <random>
+
+#include "gui/waiting.h"
+#include "rankscope/core/model/text.h"
+#include "rankscope/gui/views/main_window.h"
+#include "support/temporary_folder.h"
+#include "timeline/commands.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr const char* two_ranks =
+    "@run world_size=2 clock=same_host clock_error=1\n"
+    "@group dp 0,1\n"
+    "0 step 0 1000000 step index=0\n"
+    "0 step 1000000 2000000 step index=1\n"
+    "0 compute 0 300000 gemm\n"
+    "0 compute 300000 400000 relu\n"
+    "0 compute 1000000 1300000 gemm\n"
+    "0 comm 400000 900000 allreduce group=dp seq=0\n"
+    "0 comm 1400000 1900000 allreduce group=dp seq=1\n"
+    "1 step 0 1000000 step index=0\n"
+    "1 step 1000000 2000000 step index=1\n"
+    "1 compute 0 600000 gemm\n"
+    "1 compute 600000 700000 relu\n"
+    "1 compute 1000000 1600000 gemm\n"
+    "1 comm 700000 900000 allreduce group=dp seq=0\n"
+    "1 comm 1700000 1900000 allreduce group=dp seq=1\n";
+
+struct Shown {
+  Session session;
+  TimelineView view{session};
+
+  explicit Shown(const char* text = two_ranks) {
+    view.resize(1200, 700);
+    view.show();
+    view.setFocus();
+    session.show(*run_from_text(text));
+    EXPECT_TRUE(testing::comes_true([this] {
+      return session.state() == LoadState::ready && view.model().facts() != nullptr &&
+             view.model().facts()->report_fits && view.is_up_to_date();
+    }));
+    EXPECT_TRUE(QTest::qWaitForWindowActive(&view));
+  }
+  SpanId find(RankId rank, std::string_view name, int which = 0) const {
+    const Run& run = *session.run();
+    for (const Span& span : run.spans())
+      if (run.lane(span.lane).rank == rank && run.text(span.name) == name && which-- == 0) return run.id_of(span);
+    return {};
+  }
+  QPoint middle(SpanId span) const { return view.box_of(span)->center().toPoint(); }
+  void wheel(QPoint at, QPoint angle, Qt::KeyboardModifiers modifiers) {
+    QWheelEvent event(at, view.mapToGlobal(at), {}, angle, Qt::NoButton, modifiers, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(&view, &event);
+  }
+  void drag(QPoint from, QPoint to, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+    QTest::mousePress(&view, Qt::LeftButton, modifiers, from);
+    QTest::mouseMove(&view, (from + to) / 2);
+    QTest::mouseMove(&view, to);
+    QTest::mouseRelease(&view, Qt::LeftButton, modifiers, to);
+  }
+  /// Presses the first key of a command.
+  void press(const char* id) {
+    const auto* const action = view.findChild<QAction*>(QString::fromLatin1(id));
+    ASSERT_NE(action, nullptr) << id;
+    QTest::keySequence(&view, action->shortcuts().front());
+  }
+};
+
+TEST(TimelineView, AClickSelectsTheEventUnderTheMouse) {
+  Shown shown;
+  const SpanId relu = shown.find(RankId{1}, "relu");
+  QTest::mouseClick(&shown.view, Qt::LeftButton, {}, shown.middle(relu));
+  EXPECT_EQ(shown.session.selection(), relu);
+  shown.press("clear");
+  EXPECT_EQ(shown.session.selection(), std::nullopt);
+}
+
+TEST(TimelineView, ADoubleClickZoomsToTheEvent) {
+  Shown shown;
+  const SpanId relu = shown.find(RankId{1}, "relu");
+  QTest::mouseDClick(&shown.view, Qt::LeftButton, {}, shown.middle(relu));
+  EXPECT_EQ(shown.session.visible(), (TimeRange{at(589'999), at(710'001)}));
+  shown.press("back");
+  EXPECT_EQ(shown.session.visible(), shown.session.extent());
+}
+
+TEST(TimelineView, ADragSelectsTimeAndLanes) {
+  Shown shown;
+  const QPoint from = shown.middle(shown.find(RankId{0}, "gemm"));
+  const QPoint to = shown.middle(shown.find(RankId{1}, "allreduce"));
+  shown.drag(from, to);
+  ASSERT_TRUE(shown.session.area());
+  EXPECT_NEAR(static_cast<double>(ns_of(shown.session.area()->time.begin)), 150'000, 2'500);
+  EXPECT_NEAR(static_cast<double>(ns_of(shown.session.area()->time.end)), 800'000, 2'500);
+  EXPECT_GE(shown.session.area()->lanes.size(), 3U);
+  shown.press("zoom_selection");
+  EXPECT_LT(shown.session.visible().length(), nanoseconds{800'000});
+}
+
+TEST(TimelineView, ShiftDragAndShiftWheelMoveInTime) {
+  Shown shown;
+  shown.session.set_visible({at(500'000), at(1'500'000)});
+  const TimeRange before = shown.session.visible();
+  shown.drag({700, 300}, {600, 300}, Qt::ShiftModifier);
+  EXPECT_GT(shown.session.visible().begin, before.begin);
+  EXPECT_EQ(shown.session.visible().length(), before.length());
+  const TimeRange dragged = shown.session.visible();
+  shown.wheel({700, 300}, {0, 120}, Qt::ShiftModifier);
+  EXPECT_LT(shown.session.visible().begin, dragged.begin);
+}
+
+TEST(TimelineView, CtrlWheelZoomsAndKeepsTheTimeUnderTheMouse) {
+  Shown shown;
+  const SpanId relu = shown.find(RankId{1}, "relu");
+  const QPoint at = shown.middle(relu);
+  shown.wheel(at, {0, 240}, Qt::ControlModifier);
+  EXPECT_NEAR(static_cast<double>(shown.session.visible().length().count()), 2'000'000 * 0.64, 10);
+  EXPECT_NEAR(shown.view.box_of(relu)->center().x(), at.x(), 1.5);
+}
+
+TEST(TimelineView, CtrlShiftWheelChangesTheHeightOfRows) {
+  Shown shown;
+  const double before = shown.view.model().row_height();
+  shown.wheel({700, 300}, {0, 120}, Qt::ControlModifier | Qt::ShiftModifier);
+  EXPECT_GT(shown.view.model().row_height(), before);
+}
+
+TEST(TimelineView, TheMinimapGoesWhereItIsClicked) {
+  Shown shown;
+  shown.session.set_visible({at(0), at(100'000)});
+  QTest::mouseClick(&shown.view, Qt::LeftButton, {}, {1000, 20});
+  EXPECT_GT(shown.session.visible().begin, at(1'400'000));
+  EXPECT_EQ(shown.session.visible().length(), nanoseconds{100'000});
+}
+
+TEST(TimelineView, AClickOnARankFoldsIt) {
+  Shown shown;
+  const std::size_t before = shown.view.model().tracks().tracks.size();
+  QTest::mouseClick(&shown.view, Qt::LeftButton, {}, {30, 76});
+  EXPECT_LT(shown.view.model().tracks().tracks.size(), before);
+  QTest::mouseClick(&shown.view, Qt::LeftButton, {}, {30, 76});
+  EXPECT_EQ(shown.view.model().tracks().tracks.size(), before);
+}
+
+TEST(TimelineView, KeysMoveInTime) {
+  Shown shown;
+  shown.session.set_visible({at(500'000), at(1'500'000)});
+  const TimeRange before = shown.session.visible();
+  shown.press("later");
+  EXPECT_GT(shown.session.visible().begin, before.begin);
+  shown.press("earlier");
+  EXPECT_EQ(shown.session.visible(), before);
+  shown.press("zoom_in");
+  EXPECT_LT(shown.session.visible().length(), before.length());
+  shown.press("zoom_out");
+  EXPECT_NEAR(static_cast<double>(shown.session.visible().length().count()), 1'000'000, 5);
+  shown.press("fit");
+  EXPECT_EQ(shown.session.visible(), shown.session.extent());
+  shown.press("next_step");
+  EXPECT_NE(shown.session.visible(), shown.session.extent());
+}
+
+TEST(TimelineView, KeysGoFromEventToEvent) {
+  Shown shown;
+  shown.session.select(shown.find(RankId{0}, "gemm"));
+  shown.press("next");
+  EXPECT_EQ(shown.session.selection(), shown.find(RankId{0}, "relu"));
+  shown.press("previous");
+  shown.press("next_same");
+  EXPECT_EQ(shown.session.selection(), shown.find(RankId{0}, "gemm", 1));
+  shown.press("next_rank");
+  EXPECT_EQ(shown.session.selection(), shown.find(RankId{1}, "gemm", 1));
+  shown.press("previous_rank");
+  EXPECT_EQ(shown.session.selection(), shown.find(RankId{0}, "gemm", 1));
+  shown.press("next_collective");
+  EXPECT_EQ(shown.session.selection(), shown.find(RankId{0}, "allreduce", 1));
+  shown.press("follow");
+  EXPECT_EQ(shown.session.selection(), shown.find(RankId{1}, "allreduce", 1));
+}
+
+TEST(TimelineView, KeysForTheWindowAsk) {
+  Shown shown;
+  const QSignalSpy searched{&shown.view, &TimelineView::searchRequested};
+  const QSignalSpy helped{&shown.view, &TimelineView::helpRequested};
+  const QSignalSpy toggled{&shown.view, &TimelineView::panelsToggled};
+  shown.press("search");
+  QTest::keyClick(&shown.view, Qt::Key_F1);
+  shown.press("panels");
+  EXPECT_EQ(searched.count(), 1);
+  EXPECT_EQ(helped.count(), 1);
+  EXPECT_EQ(toggled.count(), 1);
+}
+
+TEST(TimelineView, CopiesTheSelectionAsText) {
+  Shown shown;
+  shown.session.select(shown.find(RankId{1}, "relu"));
+  shown.press("copy");
+  EXPECT_TRUE(QApplication::clipboard()->text().startsWith(QStringLiteral("relu\trank 1\t")));
+}
+
+TEST(TimelineView, ItsTableOfKeysHasNoKeyTwice) {
+  QStringList keys;
+  for (const Command& command : commands()) keys += text_of(command.keys).split(QLatin1Char{' '});
+  const qsizetype count = keys.size();
+  EXPECT_EQ(keys.removeDuplicates(), 0) << "of " << count;
+}
+
+TEST(TimelineView, TheDocumentationHasItsTableOfKeys) {
+  EXPECT_NE(testing::read_file(RANKSCOPE_DOCS "/viewer.md").find(keys_as_markdown()), std::string::npos)
+      << keys_as_markdown();
+}
+
+/// A fixed seed, so that what fails can be repeated.
+TEST(TimelineView, TenThousandRandomGesturesDoNoHarm) {
+  Shown shown;
+  std::mt19937 random{20260101};
+  const auto below = [&random](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  const auto place = [&] { return QPoint{below(shown.view.width()), below(shown.view.height())}; };
+  const auto modifiers = [&] {
+    constexpr std::array all{Qt::NoModifier, Qt::ShiftModifier, Qt::ControlModifier};
+    return Qt::KeyboardModifiers{all[random() % all.size()]};
+  };
+  for (int i = 0; i < 10'000; ++i) {
+    switch (below(5)) {
+      case 0:
+        QTest::mouseClick(&shown.view, Qt::LeftButton, modifiers(), place());
+        break;
+      case 1:
+        shown.drag(place(), place(), modifiers());
+        break;
+      case 2:
+        shown.wheel(place(), {below(480) - 240, below(480) - 240}, modifiers());
+        break;
+      case 3:
+        QTest::mouseDClick(&shown.view, Qt::LeftButton, {}, place());
+        break;
+      default: {
+        const Command& command = commands()[random() % commands().size()];
+        command.run(shown.view);
+      }
+    }
+    ASSERT_FALSE(shown.session.visible().empty());
+  }
+  EXPECT_TRUE(testing::comes_true([&] { return shown.view.is_up_to_date(); }));
+}
+
+TEST(MainWindow, MayBeClosedWhileItReads) {
+  for (int i = 0; i < 3; ++i) {
+    Session session;
+    MainWindow window{session};
+    window.show();
+    session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
+    window.close();
+  }
+}
+
+/// Pictures of the states that are met are kept where RANKSCOPE_SCREENSHOTS names a folder.
+void keep_picture(MainWindow& window, const char* name) {
+  EXPECT_TRUE(testing::comes_true([&] { return window.timeline().is_up_to_date(); }));
+  const QString folder = qEnvironmentVariable("RANKSCOPE_SCREENSHOTS");
+  if (!folder.isEmpty()) window.grab().save(QStringLiteral("%1/%2.png").arg(folder, QString::fromLatin1(name)));
+}
+
+TEST(MainWindow, LeadsFromAFindingToTheSlowRankInTheTimeline) {
+  Session session;
+  MainWindow window{session};
+  window.resize(1280, 800);
+  window.show();
+  session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
+  ASSERT_TRUE(testing::becomes_ready(session));
+  ASSERT_TRUE(testing::comes_true([&] { return window.timeline().is_up_to_date(); }));
+  keep_picture(window, "opened");
+  auto* const table = window.findChild<QWidget*>(QStringLiteral("findings_table"));
+  ASSERT_NE(table, nullptr);
+  QTest::mouseClick(table->findChild<QWidget*>(QStringLiteral("qt_scrollarea_viewport")), Qt::LeftButton, {}, {60, 8});
+  EXPECT_LT(session.visible().length(), session.extent().length() / 4);
+  keep_picture(window, "finding");
+  window.timeline().navigator().next_collective(Direction::forward);
+  ASSERT_TRUE(session.selection());
+  window.timeline().show_critical_path(true);
+  keep_picture(window, "collective");
+  window.timeline().set_colouring(Colouring::by_lateness);
+  keep_picture(window, "lateness");
+}
+
+}  // namespace
+}  // namespace rankscope::gui
