@@ -4,12 +4,9 @@
 
 #include <string_view>
 
-#include "rankscope/core/model/quality.h"
+#include "rankscope/analyzer/words.h"
 
 namespace rankscope::analyzer {
-
-/// Of a row of data_quality. `source` is that of the run: "rankscope", "kineto", "nsys".
-[[nodiscard]] std::string_view advice_for(Counter counter, std::string_view source);
 
 /// How the next recording gets a section of the report.
 enum class Wanted : std::uint8_t { steps, time_of_ranks, all_ranks, collectives, absent_ranks, memory };

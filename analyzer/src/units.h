@@ -5,15 +5,13 @@
 #include <span>
 #include <string>
 
+#include "rankscope/analyzer/words.h"
 #include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
 
 /// Three significant digits with the fitting unit: "812 ns", "12.3 µs", "1.02 s".
 [[nodiscard]] std::string duration_text(std::int64_t ns);
-
-/// Decimal units, as bandwidths use them: "1.05 MB".
-[[nodiscard]] std::string bytes_text(std::int64_t bytes);
 
 /// Ranks from `first` to `last`, both included. A list of ranges takes little where a damaged file claims billions.
 struct RankRange {

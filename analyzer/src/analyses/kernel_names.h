@@ -1,16 +1,12 @@
 // What the name of a kernel tells.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "rankscope/analyzer/kernels_section.h"
+#include "rankscope/analyzer/words.h"
 
 namespace rankscope::analyzer {
-
-/// Without return type, namespaces, templates and arguments. Before the name of a kernel that only applies what its
-/// template names stands that: "FillFunctor · vectorized_elementwise_kernel".
-[[nodiscard]] std::string short_kernel_name(std::string_view name);
 
 /// By the table of docs/metrics.md 4.1.
 [[nodiscard]] TensorCores tensor_cores_of(std::string_view name);

@@ -135,9 +135,15 @@ Result<Fix> parse_fix(std::string_view text) {
 
 namespace rankscope::analyzer {
 
+std::vector<FixInfo> fix_infos() {
+  std::vector<FixInfo> infos;
+  for (const replay::FixForm& form : replay::forms) infos.push_back({form.form, form.meaning});
+  return infos;
+}
+
 std::string fixes_help() {
   std::string help;
-  for (const replay::FixForm& form : replay::forms) help += format("  {:<16}{}\n", form.form, form.meaning);
+  for (const FixInfo& fix : fix_infos()) help += format("  {:<16}{}\n", fix.form, fix.meaning);
   return help;
 }
 

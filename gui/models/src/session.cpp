@@ -47,7 +47,7 @@ void Session::cancel() {
 }
 
 void Session::take_run(std::shared_ptr<const Run> run) {
-  run_ = std::move(run);
+  run_ = recorded_ = std::move(run);
   source_ = opening_;
   const bool had_report = std::exchange(report_, nullptr) != nullptr;
   selection_.reset();

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::array all{
     PanelInfo{"findings", "Findings", Qt::BottomDockWidgetArea, make_findings_panel},
+    PanelInfo{"details", "Details", Qt::RightDockWidgetArea, make_details_panel},
 };
 
 }  // namespace

@@ -43,6 +43,14 @@ struct WhatIfAnswer {
 /// The same schema where nothing can be predicted.
 [[nodiscard]] std::string render_no_what_if_json(std::string_view why);
 
+/// One kind of fix.
+struct FixInfo {
+  std::string_view form;  ///< as a user writes it: "rank:R", "op:GLOB[*F]", "network"
+  std::string_view meaning;
+};
+/// All there are, in the order of the help.
+[[nodiscard]] std::vector<FixInfo> fix_infos();
+
 /// "rank:R, host:NAME, ...", one line each with what it means, for --help.
 [[nodiscard]] std::string fixes_help();
 

@@ -49,6 +49,8 @@ class Session : public QObject {
 
   /// In run time as soon as there is a report, before that as it was recorded; null: nothing is open.
   [[nodiscard]] const std::shared_ptr<const Run>& run() const { return run_; }
+  /// As it was recorded, each process by its own clock; null: nothing is open.
+  [[nodiscard]] const std::shared_ptr<const Run>& recorded() const { return recorded_; }
   /// Null until it is made.
   [[nodiscard]] const std::shared_ptr<const analyzer::Report>& report() const { return report_; }
 
@@ -101,6 +103,7 @@ class Session : public QObject {
   Source source_;
   Source opening_;
   std::shared_ptr<const Run> run_;
+  std::shared_ptr<const Run> recorded_;
   std::shared_ptr<const analyzer::Report> report_;
   std::optional<SpanId> selection_;
   std::optional<Area> area_;

@@ -23,5 +23,6 @@ struct PanelInfo {
 [[nodiscard]] std::span<const PanelInfo> panels();
 
 QWidget* make_findings_panel(Session& session, QWidget* parent);
+QWidget* make_details_panel(Session& session, QWidget* parent);
 
 }  // namespace rankscope::gui

@@ -1,0 +1,90 @@
+// What is known of the selected span, and of the operation that it is a part of.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "rankscope/gui/models/closer_looks.h"
+#include "rankscope/gui/models/session.h"
+
+namespace rankscope::gui {
+
+/// Property and value, a row each; no rows where nothing is selected.
+class DetailsModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column : int { property, value, column_count };
+  explicit DetailsModel(Session& session, QObject* parent = nullptr);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  /// "ampere_sgemm_128x64_tn on rank 3 / stream 7"; empty where nothing is selected.
+  [[nodiscard]] QString title() const;
+  /// Where a row leads to another span (its launch, its backward), that is selected and shown.
+  void go_to(int row);
+  /// The value of a property, or empty.
+  [[nodiscard]] QString value_of(const QString& name) const;
+  /// All rows, "property: value" each.
+  [[nodiscard]] QString as_text() const;
+
+ private:
+  struct Row {
+    QString name;
+    QString text;
+    std::optional<SpanId> target{};
+  };
+  void reload();
+  void add(QString name, QString text, std::optional<SpanId> target = {});
+  void add_place(const Run& run, SpanId id);
+  void add_times(const Run& run, SpanId id);
+  void add_operation(const Run& run, const Span& span);
+  void add_links(const Run& run, SpanId id);
+
+  Session& session_;
+  std::vector<Row> rows_;
+};
+
+/// The members of the operation that the selected span is a part of, the last one to come first.
+class MembersModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column : int { rank, came, waited, awaited, length, column_count };
+  explicit MembersModel(Session& session, QObject* parent = nullptr);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  /// Who came last and what that cost, or why it cannot be told; empty where the span is part of no operation.
+  [[nodiscard]] QString verdict() const { return verdict_; }
+  /// Selects the span of a member and shows it.
+  void go_to(int row);
+  /// Verdict and rows; empty where there are none.
+  [[nodiscard]] QString as_text() const;
+
+ private:
+  struct Row {
+    RankId rank;
+    std::optional<std::uint32_t> member;  ///< row of Run::collectives(); not set: it never started
+  };
+  void index_units();
+  void reload();
+  void find_members(const analyzer::Unit& unit);
+  [[nodiscard]] QString verdict_on(const analyzer::Unit& unit) const;
+  [[nodiscard]] QString text_of(const Row& row, Column column) const;
+
+  Session& session_;
+  CloserLooks& looks_;
+  std::vector<std::uint32_t> unit_of_row_;  // by row of Run::collectives(); no_unit: none
+  std::vector<Row> rows_;
+  RunTime first_start_{};
+  QString verdict_;
+};
+
+}  // namespace rankscope::gui

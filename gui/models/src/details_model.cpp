@@ -1,0 +1,176 @@
+#include "rankscope/gui/models/details_model.h"
+
+#include <algorithm>
+
+#include "rankscope/analyzer/words.h"
+#include "rankscope/core/format.h"
+#include "rankscope/gui/models/words.h"
+
+namespace rankscope::gui {
+namespace {
+
+/// Without what is nested in it on its lane.
+nanoseconds own_time(const Run& run, SpanId id) {
+  const Span& span = run.span(id);
+  const auto lane = run.spans_of(run.lane(span.lane));
+  nanoseconds own = span.time.length();
+  for (std::size_t i = static_cast<std::size_t>(&span - lane.data()) + 1; i < lane.size(); ++i) {
+    if (lane[i].time.begin >= span.time.end) break;
+    if (lane[i].depth == span.depth + 1) own -= intersect(lane[i].time, span.time).length();
+  }
+  return own;
+}
+
+QString cut_text(std::uint8_t flags) {
+  const bool begin = (flags & span_flag::cut_begin) != 0;
+  const bool end = (flags & span_flag::cut_end) != 0;
+  if (begin && end) return DetailsModel::tr("began before the recording and was still open at its end");
+  if (begin) return DetailsModel::tr("began before the recording, or its begin was lost");
+  return end ? DetailsModel::tr("still open when the recording ended, or its end was lost") : QString{};
+}
+
+std::optional<std::int64_t> step_at(const analyzer::Report& report, RankId rank, RunTime time) {
+  if (!report.steps) return std::nullopt;
+  const auto& windows = report.steps->windows;
+  const auto found = std::ranges::find_if(
+      windows, [&](const analyzer::StepWindow& step) { return step.rank == rank && step.window.contains(time); });
+  return found == windows.end() ? std::nullopt : std::optional{found->index};
+}
+
+}  // namespace
+
+DetailsModel::DetailsModel(Session& session, QObject* parent) : QAbstractTableModel(parent), session_(session) {
+  connect(&session, &Session::selectionChanged, this, &DetailsModel::reload);
+  connect(&session, &Session::runChanged, this, &DetailsModel::reload);
+  connect(&session, &Session::reportChanged, this, &DetailsModel::reload);
+  reload();
+}
+
+void DetailsModel::reload() {
+  beginResetModel();
+  rows_.clear();
+  if (session_.selection()) {
+    const Run& run = *session_.run();
+    const SpanId id = *session_.selection();
+    add_place(run, id);
+    add_times(run, id);
+    add_operation(run, run.span(id));
+    add_links(run, id);
+    for (const Attribute& attribute : run.attributes_of(id))
+      add(qt_text(run.text(attribute.key)), attribute_text(run, attribute));
+  }
+  endResetModel();
+}
+
+void DetailsModel::add(QString name, QString text, std::optional<SpanId> target) {
+  rows_.push_back({std::move(name), std::move(text), target});
+}
+
+void DetailsModel::add_place(const Run& run, SpanId id) {
+  const Span& span = run.span(id);
+  const Lane& lane = run.lane(span.lane);
+  const std::string_view name = run.text(span.name);
+  const std::string short_name = short_name_of(run, span);
+  add(tr("Name"), qt_text(name));
+  if (short_name != name) add(tr("Short name"), qt_text(short_name));
+  add(tr("Kind"), qt_text(name_of(span.kind)));
+  add(tr("Rank"), rank_text(run, lane));
+  if (const std::string_view host = run.text(run.processes()[lane.process].host); !host.empty())
+    add(tr("Host"), qt_text(host));
+  add(tr("Lane"), qt_text(run.text(lane.name)));
+}
+
+void DetailsModel::add_times(const Run& run, SpanId id) {
+  const Span& span = run.span(id);
+  const Lane& lane = run.lane(span.lane);
+  const auto step = session_.report() == nullptr || !lane.rank.is_set()
+                        ? std::nullopt
+                        : step_at(*session_.report(), lane.rank, span.time.begin);
+  if (step) add(tr("Step"), QString::number(*step));
+  add(tr("Start"), tr("%1 after the start of the run").arg(time_text(span.time.begin - run.extent().begin)));
+  add(tr("Duration"), time_text(span.time.length()));
+  if (const nanoseconds own = own_time(run, id); own != span.time.length())
+    add(tr("Own time"), tr("%1, the rest is nested in it").arg(time_text(own)));
+  if (span.flags != 0) add(tr("Cut"), cut_text(span.flags));
+}
+
+void DetailsModel::add_operation(const Run& run, const Span& span) {
+  if (span.collective == Span::no_collective) return;
+  const Collective& part = run.collectives()[span.collective];
+  add(tr("Operation"), qt_text(run.text(part.op)));
+  if (part.group.is_set()) {
+    const Group& group = run.groups()[part.group.index()];
+    const std::string members = counted(group.members.size(), "rank");
+    add(tr("Group"), qt_text(format("{} ({})", run.text(group.name), members)));
+  }
+  if (part.sequence >= 0) add(tr("Sequence"), QString::number(part.sequence));
+  if (part.bytes >= 0) add(tr("Bytes"), qt_text(format("{} ({})", part.bytes, analyzer::bytes_text(part.bytes))));
+  if (part.dtype.is_set() && !run.text(part.dtype).empty()) add(tr("Element type"), qt_text(run.text(part.dtype)));
+  if (part.peer >= 0) add(tr("Root or partner"), qt_text(format("rank {}", part.peer)));
+  if (part.enqueued != RunTime{} && part.enqueued < span.time.begin)
+    add(tr("Enqueued"), tr("%1 before it started").arg(time_text(span.time.begin - part.enqueued)));
+}
+
+void DetailsModel::add_links(const Run& run, SpanId id) {
+  const auto named = [&](SpanId other, QString name, const QString& when) {
+    const Span& span = run.span(other);
+    add(std::move(name), qt_text(short_name_of(run, span)) + when, other);
+  };
+  for (const Link& link : run.links()) {
+    if (link.from != id && link.to != id) continue;
+    const bool incoming = link.to == id;
+    const nanoseconds delay = run.span(link.to).time.begin - run.span(link.from).time.begin;
+    switch (link.kind) {
+      case LinkKind::launch:
+        named(incoming ? link.from : link.to, incoming ? tr("Launched by") : tr("Launches"),
+              tr(", %1 %2").arg(time_text(delay), incoming ? tr("earlier") : tr("later")));
+        break;
+      case LinkKind::forward_backward:
+        named(incoming ? link.from : link.to, incoming ? tr("Forward") : tr("Backward"), {});
+        break;
+    }
+  }
+}
+
+int DetailsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+int DetailsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
+
+QVariant DetailsModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const Row& row = rows_[static_cast<std::size_t>(index.row())];
+  if (role == Qt::ToolTipRole) return row.target ? tr("%1\nActivate to go there.").arg(row.text) : row.text;
+  if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
+  return index.column() == property ? row.name : row.text;
+}
+
+QVariant DetailsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+  return section == property ? tr("Property") : tr("Value");
+}
+
+QString DetailsModel::title() const {
+  if (!session_.selection()) return {};
+  const Run& run = *session_.run();
+  const Span& span = run.span(*session_.selection());
+  return tr("%1 on %2").arg(qt_text(short_name_of(run, span)), path_of(run, run.lane(span.lane)));
+}
+
+void DetailsModel::go_to(int row) {
+  if (row < 0 || row >= rowCount()) return;
+  if (const auto target = rows_[static_cast<std::size_t>(row)].target) session_.go_to(*target);
+}
+
+QString DetailsModel::value_of(const QString& name) const {
+  const auto found = std::ranges::find(rows_, name, &Row::name);
+  return found == rows_.end() ? QString{} : found->text;
+}
+
+QString DetailsModel::as_text() const {
+  QString text;
+  for (const Row& row : rows_) text += row.name + QStringLiteral(": ") + row.text + QLatin1Char{'\n'};
+  return text;
+}
+
+}  // namespace rankscope::gui

@@ -1,0 +1,159 @@
+// The members of an operation: who came when, who waited for whom.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "rankscope/core/format.h"
+#include "rankscope/gui/models/details_model.h"
+#include "rankscope/gui/models/words.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr std::uint32_t no_unit = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+MembersModel::MembersModel(Session& session, QObject* parent)
+    : QAbstractTableModel(parent), session_(session), looks_(CloserLooks::of(session)) {
+  connect(&session, &Session::selectionChanged, this, &MembersModel::reload);
+  connect(&session, &Session::runOpened, this, &MembersModel::index_units);
+  connect(&session, &Session::reportChanged, this, &MembersModel::index_units);
+  connect(&looks_, &CloserLooks::changed, this, &MembersModel::reload);
+  index_units();
+}
+
+void MembersModel::index_units() {
+  unit_of_row_.clear();
+  const auto& report = session_.report();
+  if (report != nullptr && report->collectives) {
+    unit_of_row_.assign(session_.run()->collectives().size(), no_unit);
+    const auto& units = report->collectives->units;
+    for (std::uint32_t i = 0; i < units.size(); ++i)
+      for (const std::uint32_t row : units[i].members) unit_of_row_[row] = i;
+  }
+  reload();
+}
+
+void MembersModel::reload() {
+  beginResetModel();
+  rows_.clear();
+  verdict_.clear();
+  const auto& selected = session_.selection();
+  const std::uint32_t part = selected ? session_.run()->span(*selected).collective : Span::no_collective;
+  if (part != Span::no_collective) {
+    const auto& report = session_.report();
+    if (report == nullptr) {
+      verdict_ = tr("Who waited for whom is known as soon as the report is made.");
+    } else if (!report->collectives) {
+      verdict_ = qt_text(report->collectives.error().why);
+    } else if (unit_of_row_[part] == no_unit) {
+      verdict_ = tr("The other members of this operation were not found.");
+    } else {
+      const analyzer::Unit& unit = report->collectives->units[unit_of_row_[part]];
+      find_members(unit);
+      verdict_ = verdict_on(unit);
+    }
+  }
+  endResetModel();
+}
+
+void MembersModel::find_members(const analyzer::Unit& unit) {
+  const Run& run = *session_.run();
+  const auto started = [&](const Row& row) { return run.collectives()[*row.member].started; };
+  for (const std::uint32_t row : unit.members) rows_.push_back({run.collectives()[row].rank, row});
+  std::ranges::stable_sort(rows_, std::greater{}, started);
+  first_start_ = started(rows_.back());
+  if (!unit.group.is_set() || unit.members.size() >= run.groups()[unit.group.index()].members.size()) return;
+  const std::string_view op = run.text(unit.op);
+  if (op == "send" || op == "recv") return;  // two of the group take part
+  std::vector<RankId> present;
+  for (const Row& row : rows_) present.push_back(row.rank);
+  for (const RankId member : run.groups()[unit.group.index()].members)
+    if (std::ranges::find(present, member) == present.end()) rows_.push_back({member, std::nullopt});
+}
+
+QString MembersModel::verdict_on(const analyzer::Unit& unit) const {
+  if (unit.members.size() < 2) return tr("No other member of this operation was recorded.");
+  if (!unit.why_no_wait.empty()) return tr("Waits are not known: %1.").arg(qt_text(unit.why_no_wait));
+  if (looks_.look() == nullptr) return tr("Waits are being computed...");
+  const auto wait = looks_.look()->wait_of(unit.members.front());
+  if (!wait || unit.wait_ns == 0) return tr("Nobody waited.");
+  const std::uint32_t last = session_.run()->collectives()[wait->awaited].rank.value;
+  const auto waiting = std::ranges::count_if(unit.members, [&](std::uint32_t row) {
+    const auto of_row = looks_.look()->wait_of(row);
+    return of_row && of_row->wait_ns > 0;
+  });
+  const QString sum = time_text(nanoseconds{unit.wait_ns});
+  const std::string who = counted(waiting, "rank");
+  const bool is_fact = std::ranges::any_of(unit.members, [&](std::uint32_t row) {
+    const auto of_row = looks_.look()->wait_of(row);
+    return of_row && of_row->is_fact;
+  });
+  if (!is_fact) return tr("%1 waited %2 in all; the clocks are too coarse to tell for whom.").arg(qt_text(who), sum);
+  return tr("Rank %1 came last: %2 waited %3 in all.").arg(last).arg(qt_text(who), sum);
+}
+
+QString MembersModel::text_of(const Row& row, Column column) const {
+  if (column == rank) return qt_text(format("rank {}", row.rank.value));
+  if (!row.member) return column == came ? tr("never, or not recorded") : QString{};
+  const Collective& part = session_.run()->collectives()[*row.member];
+  const auto wait = looks_.look() == nullptr ? std::nullopt : looks_.look()->wait_of(*row.member);
+  switch (column) {
+    case came:
+      return part.started == first_start_ ? tr("first") : QLatin1Char{'+'} + time_text(part.started - first_start_);
+    case waited:
+      return wait ? time_text(nanoseconds{wait->wait_ns}) : QString{};
+    case awaited:
+      if (!wait || wait->wait_ns == 0) return {};
+      return wait->is_fact ? qt_text(format("rank {}", session_.run()->collectives()[wait->awaited].rank.value))
+                           : tr("cannot be told");
+    case length:
+      return part.state == CommState::finished ? time_text(part.finished - part.started) : tr("not finished");
+    case rank:
+    case column_count:
+      break;
+  }
+  return {};
+}
+
+int MembersModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+int MembersModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
+
+QVariant MembersModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const auto column = static_cast<Column>(index.column());
+  if (role == Qt::TextAlignmentRole && column != rank && column != awaited)
+    return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter});
+  if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
+  return text_of(rows_[static_cast<std::size_t>(index.row())], column);
+}
+
+QVariant MembersModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal) return {};
+  if (role != Qt::DisplayRole) return {};
+  const std::array<QString, column_count> names{tr("Member"), tr("Came"), tr("Waited"), tr("For"), tr("Duration")};
+  return names[static_cast<std::size_t>(section)];
+}
+
+void MembersModel::go_to(int row) {
+  if (row < 0 || row >= rowCount()) return;
+  const auto member = rows_[static_cast<std::size_t>(row)].member;
+  if (!member) return;
+  if (const SpanId span = session_.run()->collectives()[*member].span; span.is_set()) session_.go_to(span);
+}
+
+QString MembersModel::as_text() const {
+  if (verdict_.isEmpty()) return {};
+  QString text = verdict_ + QLatin1Char{'\n'};
+  for (const Row& row : rows_) {
+    QStringList cells;
+    for (int column = 0; column < column_count; ++column) cells.append(text_of(row, static_cast<Column>(column)));
+    text += cells.join(QLatin1Char{'\t'}) + QLatin1Char{'\n'};
+  }
+  return text;
+}
+
+}  // namespace rankscope::gui

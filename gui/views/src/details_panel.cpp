@@ -1,0 +1,96 @@
+// Everything about the selected event; of a part of an operation all members.
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "panel_parts.h"
+#include "rankscope/gui/models/details_model.h"
+#include "rankscope/gui/views/registry.h"
+
+namespace rankscope::gui {
+namespace {
+
+class DetailsPanel : public QWidget {
+ public:
+  DetailsPanel(Session& session, QWidget* parent) : QWidget(parent), details_(session), members_(session) {
+    make_head();
+    make_tables();
+    connect(&details_, &DetailsModel::modelReset, this, &DetailsPanel::show_what_there_is);
+    connect(&members_, &MembersModel::modelReset, this, &DetailsPanel::show_what_there_is);
+    show_what_there_is();
+  }
+
+ private:
+  void make_head() {
+    auto* const rows = new QVBoxLayout(this);
+    rows->setContentsMargins(4, 4, 4, 4);
+    auto* const head = new QHBoxLayout;
+    title_.setObjectName(QStringLiteral("details_title"));
+    title_.setWordWrap(true);
+    title_.setTextInteractionFlags(Qt::TextSelectableByMouse);
+    copy_.setText(tr("Copy"));
+    copy_.setObjectName(QStringLiteral("details_copy"));
+    copy_.setAccessibleName(tr("Copy the details as text"));
+    copy_.setToolTip(copy_.accessibleName());
+    head->addWidget(&title_, 1);
+    head->addWidget(&copy_, 0, Qt::AlignTop);
+    rows->addLayout(head);
+    rows->addWidget(&parts_, 1);
+    connect(&copy_, &QPushButton::clicked, this,
+            [this] { QApplication::clipboard()->setText(details_.as_text() + members_.as_text()); });
+  }
+
+  void make_tables() {
+    set_up_table(table_, details_, tr("Details of the selected event"), QStringLiteral("details_table"));
+    table_.horizontalHeader()->setSectionResizeMode(DetailsModel::value, QHeaderView::Stretch);
+    table_.setWordWrap(true);
+    set_up_table(member_table_, members_, tr("Members of the operation"), QStringLiteral("members_table"));
+    member_table_.horizontalHeader()->setStretchLastSection(true);
+    on_choice(table_, this, [this](const QModelIndex& index) { details_.go_to(index.row()); });
+    on_choice(member_table_, this, [this](const QModelIndex& index) { members_.go_to(index.row()); });
+    parts_.setOrientation(Qt::Vertical);
+    parts_.addWidget(&table_);
+    auto* const lower = new QVBoxLayout(&operation_);
+    lower->setContentsMargins(0, 4, 0, 0);
+    verdict_.setWordWrap(true);
+    verdict_.setObjectName(QStringLiteral("members_verdict"));
+    lower->addWidget(&verdict_);
+    lower->addWidget(&member_table_, 1);
+    parts_.addWidget(&operation_);
+    parts_.setStretchFactor(0, 3);
+    parts_.setStretchFactor(1, 2);
+  }
+
+  void show_what_there_is() {
+    const QString title = details_.title();
+    title_.setText(title.isEmpty() ? tr("Select an event to see all about it.") : title);
+    copy_.setEnabled(!title.isEmpty());
+    parts_.setVisible(!title.isEmpty());
+    verdict_.setText(members_.verdict());
+    operation_.setVisible(!verdict_.text().isEmpty());
+    member_table_.setVisible(members_.rowCount() > 0);
+    table_.resizeRowsToContents();
+  }
+
+  DetailsModel details_;
+  MembersModel members_;
+  QLabel title_;
+  QPushButton copy_;
+  QSplitter parts_;
+  QTableView table_;
+  QWidget operation_;
+  QLabel verdict_;
+  QTableView member_table_;
+};
+
+}  // namespace
+
+QWidget* make_details_panel(Session& session, QWidget* parent) { return new DetailsPanel(session, parent); }
+
+}  // namespace rankscope::gui

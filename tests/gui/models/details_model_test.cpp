@@ -1,0 +1,113 @@
+// The selected event in words, and the members of its operation.
+#include "rankscope/gui/models/details_model.h"
+
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+
+#include "gui/runs.h"
+#include "rankscope/core/model/text.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr auto fatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
+
+QString cell(const QAbstractItemModel& model, int row, int column) {
+  return model.index(row, column).data().toString();
+}
+
+TEST(DetailsModel, TellsNameRankTimesAndAttributesOfTheSelectedSpan) {
+  const auto run = *run_from_text(
+      "0 compute 10 20 void(anonymous)\n"
+      "3 compute 1000 3500 \"void at::native::fill_kernel<float>(int)\" size_bytes=1048576 shape=@\"[2,3]\"\n");
+  Session session;
+  DetailsModel model{session};
+  const QAbstractItemModelTester tester{&model, fatal};
+  ASSERT_TRUE(testing::shows(session, run));
+  EXPECT_EQ(model.rowCount(), 0);
+  EXPECT_TRUE(model.title().isEmpty());
+  session.select(SpanId{1});
+  EXPECT_EQ(model.value_of(QStringLiteral("Name")), QStringLiteral("void at::native::fill_kernel<float>(int)"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Short name")), QStringLiteral("fill_kernel"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Rank")), QStringLiteral("rank 3"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Duration")), QStringLiteral("2.500 µs"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Start")), QStringLiteral("990 ns after the start of the run"));
+  EXPECT_EQ(model.value_of(QStringLiteral("size_bytes")), QStringLiteral("1048576 (1.05 MB)"));
+  EXPECT_EQ(model.value_of(QStringLiteral("shape")), QStringLiteral("[2,3]"));
+  EXPECT_TRUE(model.as_text().contains(QStringLiteral("Duration: 2.500 µs\n")));
+}
+
+TEST(DetailsModel, OwnTimeLeavesOutWhatIsNested) {
+  Session session;
+  DetailsModel model{session};
+  session.show(*run_from_text("0 forward 0 100 layer\n0 op 10 30 mm\n0 op 12 15 inner\n0 op 40 60 relu\n"));
+  session.select(SpanId{0});
+  EXPECT_EQ(model.value_of(QStringLiteral("Own time")), QStringLiteral("60 ns, the rest is nested in it"));
+}
+
+TEST(DetailsModel, LeadsToTheLaunchOfAKernel) {
+  Session session;
+  DetailsModel model{session};
+  session.show(
+      *run_from_text("@rank 0\n@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
+                     "0 runtime 0 10 cudaLaunchKernel lane=main\n0 compute 25 60 gemm lane=s7\n@link launch 0 1\n"));
+  session.select(SpanId{1});
+  EXPECT_EQ(model.value_of(QStringLiteral("Launched by")), QStringLiteral("cudaLaunchKernel, 25 ns earlier"));
+  const auto launch =
+      model.match(model.index(0, DetailsModel::property), Qt::DisplayRole, QStringLiteral("Launched by"));
+  ASSERT_EQ(launch.size(), 1);
+  model.go_to(launch.front().row());
+  EXPECT_EQ(session.selection(), SpanId{0});
+}
+
+TEST(DetailsModel, SaysWhatWasCut) {
+  Session session;
+  DetailsModel model{session};
+  session.show(*run_from_text("0 compute 0 10 gemm cut=end\n"));
+  session.select(SpanId{0});
+  EXPECT_TRUE(model.value_of(QStringLiteral("Cut")).contains(QStringLiteral("still open")));
+}
+
+TEST(MembersModel, NamesWhoCameLastAndWhoWaitedForWhom) {
+  Session session;
+  MembersModel model{session};
+  const QAbstractItemModelTester tester{&model, fatal};
+  ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
+  session.select(testing::nth_span(*session.run(), RankId{0}, SpanKind::comm, 5));
+  ASSERT_EQ(model.rowCount(), 4);
+  EXPECT_EQ(cell(model, 0, MembersModel::rank), QStringLiteral("rank 2")) << "the last one stands first";
+  EXPECT_EQ(cell(model, 0, MembersModel::waited), QStringLiteral("0 ns"));
+  EXPECT_TRUE(cell(model, 0, MembersModel::awaited).isEmpty());
+  EXPECT_EQ(cell(model, 3, MembersModel::came), QStringLiteral("first"));
+  EXPECT_EQ(cell(model, 3, MembersModel::awaited), QStringLiteral("rank 2"));
+  EXPECT_TRUE(model.verdict().startsWith(QStringLiteral("Rank 2 came last: 3 ranks waited ")))
+      << model.verdict().toStdString();
+  model.go_to(0);
+  EXPECT_EQ(session.run()->lane(session.run()->span(*session.selection()).lane).rank, RankId{2});
+  EXPECT_TRUE(model.as_text().contains(QStringLiteral("rank 2")));
+}
+
+TEST(MembersModel, IsEmptyForAnEventOfOneRank) {
+  Session session;
+  MembersModel model{session};
+  ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
+  session.select(testing::nth_span(*session.run(), RankId{0}, SpanKind::op));
+  EXPECT_EQ(model.rowCount(), 0);
+  EXPECT_TRUE(model.verdict().isEmpty());
+}
+
+TEST(MembersModel, ListsMembersThatNeverCame) {
+  Session session;
+  MembersModel model{session};
+  ASSERT_TRUE(testing::shows(session, *run_from_text("@group dp 0,1,2\n"
+                                                     "0 comm 0 90 allreduce group=dp\n"
+                                                     "1 comm 40 90 allreduce group=dp\n")));
+  session.select(SpanId{0});
+  ASSERT_EQ(model.rowCount(), 3);
+  EXPECT_EQ(cell(model, 2, MembersModel::rank), QStringLiteral("rank 2"));
+  EXPECT_EQ(cell(model, 2, MembersModel::came), QStringLiteral("never, or not recorded"));
+}
+
+}  // namespace
+}  // namespace rankscope::gui
