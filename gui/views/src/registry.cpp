@@ -8,6 +8,7 @@ namespace {
 constexpr std::array all{
     PanelInfo{"findings", "Findings", Qt::BottomDockWidgetArea, make_findings_panel},
     PanelInfo{"details", "Details", Qt::RightDockWidgetArea, make_details_panel},
+    PanelInfo{"step_map", "Ranks and steps", Qt::BottomDockWidgetArea, make_step_map_panel},
 };
 
 }  // namespace
