@@ -9,6 +9,7 @@ constexpr std::array all{
     PanelInfo{"findings", "Findings", Qt::BottomDockWidgetArea, make_findings_panel},
     PanelInfo{"details", "Details", Qt::RightDockWidgetArea, make_details_panel},
     PanelInfo{"step_map", "Ranks and steps", Qt::BottomDockWidgetArea, make_step_map_panel},
+    PanelInfo{"statistics", "Statistics", Qt::BottomDockWidgetArea, make_statistics_panel},
 };
 
 }  // namespace

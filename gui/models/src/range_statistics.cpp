@@ -1,0 +1,105 @@
+#include "rankscope/gui/models/range_statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace rankscope::gui {
+namespace {
+
+/// Sums by name and kind, over lanes one behind the other.
+class NameSums {
+ public:
+  explicit NameSums(const Run& run) : run_(run) {}
+
+  void begin_lane() { open_.clear(); }
+
+  void add(const Span& span, TimeRange range) {
+    const std::int64_t inside = intersect(span.time, range).length().count();
+    const std::size_t row = row_of(span);
+    NameTimes& times = rows_[row];
+    ++times.count;
+    times.own_ns += inside;
+    times.longest_ns = std::max(times.longest_ns, inside);
+    // Whatever encloses the span touches the range, too, and was met before it.
+    while (!open_.empty() && !encloses(open_.back().time, span.time)) open_.pop_back();
+    if (!open_.empty()) rows_[open_.back().row].own_ns -= inside;
+    if (std::ranges::none_of(open_, [row](const Open& open) { return open.row == row; })) times.total_ns += inside;
+    open_.push_back({span.time, row});
+  }
+
+  [[nodiscard]] std::vector<NameTimes> rows() && {
+    std::ranges::stable_sort(rows_, std::greater{}, &NameTimes::own_ns);
+    return std::move(rows_);
+  }
+
+ private:
+  struct Open {
+    TimeRange time;
+    std::size_t row;
+  };
+  static bool encloses(TimeRange outer, TimeRange inner) {
+    return outer.begin <= inner.begin && inner.end <= outer.end;
+  }
+
+  std::size_t row_of(const Span& span) {
+    auto& rows = row_of_name_[static_cast<std::size_t>(span.kind)];
+    if (rows.empty()) rows.assign(run_.strings().size(), none);
+    std::uint32_t& row = rows[span.name.index()];
+    if (row == none) {
+      row = static_cast<std::uint32_t>(rows_.size());
+      rows_.push_back({span.name, span.kind});
+    }
+    return row;
+  }
+
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  const Run& run_;
+  std::vector<NameTimes> rows_;
+  std::array<std::vector<std::uint32_t>, span_kind_count> row_of_name_;
+  std::vector<Open> open_;  // the spans around the last one, innermost last
+};
+
+bool is_wanted(const Run& run, const Lane& lane, const RangeQuestion& question) {
+  if (!question.lanes.empty()) return std::ranges::binary_search(question.lanes, run.id_of(lane));
+  return question.ranks.empty() || std::ranges::binary_search(question.ranks, lane.rank);
+}
+
+}  // namespace
+
+LaneBlocks::LaneBlocks(const Run& run) {
+  for (const Lane& lane : run.lanes()) {
+    first_of_lane_.push_back(latest_end_.size());
+    const std::span<const Span> spans = run.spans_of(lane);
+    for (std::size_t begin = 0; begin < spans.size(); begin += block) {
+      const auto part = spans.subspan(begin, std::min(block, spans.size() - begin));
+      latest_end_.push_back(std::ranges::max(part, {}, [](const Span& span) { return span.time.end; }).time.end);
+    }
+  }
+}
+
+std::optional<RangeAnswer> answer(const RangeSource& source, const RangeQuestion& question,
+                                  const std::stop_token& stop) {
+  const Run& run = *source.run;
+  RangeAnswer result{question, {}, {}};
+  if (source.look != nullptr) {
+    for (const RankId rank : question.ranks.empty() ? run.ranks() : std::span<const RankId>{question.ranks}) {
+      if (stop.stop_requested()) return std::nullopt;
+      result.ranks.push_back({rank, source.look->split(rank, question.range)});
+    }
+  }
+  NameSums sums{run};
+  for (const Lane& lane : run.lanes()) {
+    if (stop.stop_requested()) return std::nullopt;
+    if (!is_wanted(run, lane, question)) continue;
+    sums.begin_lane();
+    source.blocks->over(run, lane, question.range, [&](const Span& span) {
+      sums.add(span, question.range);
+      return true;
+    });
+  }
+  result.names = std::move(sums).rows();
+  return result;
+}
+
+}  // namespace rankscope::gui
