@@ -26,5 +26,6 @@ QWidget* make_findings_panel(Session& session, QWidget* parent);
 QWidget* make_details_panel(Session& session, QWidget* parent);
 QWidget* make_step_map_panel(Session& session, QWidget* parent);
 QWidget* make_statistics_panel(Session& session, QWidget* parent);
+QWidget* make_search_panel(Session& session, QWidget* parent);
 
 }  // namespace rankscope::gui

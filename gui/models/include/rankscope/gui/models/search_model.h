@@ -1,0 +1,64 @@
+// What was found, as a table; and the next and previous of it.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <memory>
+
+#include "rankscope/gui/models/latest_job.h"
+#include "rankscope/gui/models/search.h"
+#include "rankscope/gui/models/session.h"
+
+namespace rankscope::gui {
+
+/// Searches in the background; until the new hits are there the old ones stay. Honours the session's filter of ranks.
+class SearchModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column : int { start, length, name, place, column_count };
+  explicit SearchModel(Session& session, QObject* parent = nullptr);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  /// Orders by start or by length; other columns have no order.
+  void sort(int column, Qt::SortOrder order) override;
+
+  /// An empty text finds nothing.
+  void look_for(const QString& text, SearchSyntax syntax);
+  [[nodiscard]] bool busy() const { return job_.busy(); }
+  /// "1,204 hits of 3 names, 1.2 s in all", or what is wrong with the expression; empty where nothing is looked for.
+  [[nodiscard]] QString summary() const { return summary_; }
+  [[nodiscard]] bool is_wrong() const { return is_wrong_; }
+  [[nodiscard]] const SearchResult& result() const { return result_; }
+
+  /// The row of the selected span, else that from which the user went last; -1: none.
+  [[nodiscard]] int current() const { return current_; }
+  void go_to(int row);
+  /// From the current one, around at the ends.
+  void next();
+  void previous();
+
+ Q_SIGNALS:
+  void found();  ///< summary and rows are of what was asked last
+  void currentChanged(int row);
+
+ private:
+  void forget();
+  void ask();
+  void take(const Result<std::optional<SearchResult>>& found);
+  [[nodiscard]] QString summary_of(const SearchResult& result) const;
+
+  Session& session_;
+  SearchQuery query_;
+  SearchResult result_;
+  QString summary_;
+  bool is_wrong_ = false;
+  int current_ = -1;
+  std::shared_ptr<const SpanNames> names_;
+  std::shared_ptr<const Run> names_of_;
+  LatestJob job_;
+};
+
+}  // namespace rankscope::gui

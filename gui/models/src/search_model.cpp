@@ -1,0 +1,133 @@
+#include "rankscope/gui/models/search_model.h"
+
+#include <QLocale>
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "rankscope/core/format.h"
+#include "rankscope/gui/models/words.h"
+
+namespace rankscope::gui {
+
+SearchModel::SearchModel(Session& session, QObject* parent) : QAbstractTableModel(parent), session_(session) {
+  connect(&session, &Session::runOpened, this, &SearchModel::forget);
+  connect(&session, &Session::runChanged, this, &SearchModel::ask);
+  connect(&session, &Session::filterChanged, this, &SearchModel::ask);
+}
+
+void SearchModel::forget() {
+  job_.cancel();
+  names_.reset();
+  names_of_.reset();
+  take(std::optional{SearchResult{}});
+}
+
+void SearchModel::look_for(const QString& text, SearchSyntax syntax) {
+  query_.text = text;
+  query_.syntax = syntax;
+  ask();
+}
+
+void SearchModel::sort(int column, Qt::SortOrder) {
+  if (column != start && column != length) return;
+  const SearchOrder order = column == start ? SearchOrder::time : SearchOrder::duration;
+  if (std::exchange(query_.order, order) != order) ask();
+}
+
+void SearchModel::ask() {
+  if (session_.run() == nullptr || query_.text.isEmpty()) {
+    job_.cancel();
+    return take(std::optional{SearchResult{}});
+  }
+  query_.ranks = session_.filter().ranks;
+  std::ranges::sort(query_.ranks);
+  auto names = names_of_ == session_.run() ? names_ : nullptr;
+  job_.start(
+      [this, run = session_.run(), names, query = query_](const std::stop_token& stop) mutable -> LatestJob::Delivery {
+        if (names == nullptr) names = std::make_shared<const SpanNames>(*run);
+        auto found = search(*run, *names, query, stop);
+        if (found && !*found) return {};
+        return [this, run, names, found = std::move(found)] {
+          names_ = names;
+          names_of_ = run;
+          take(found);
+        };
+      });
+}
+
+void SearchModel::take(const Result<std::optional<SearchResult>>& found) {
+  beginResetModel();
+  current_ = -1;
+  result_ = found ? **found : SearchResult{};
+  is_wrong_ = !found;
+  summary_ = !found ? qt_text(found.error().message)
+                    : (query_.text.isEmpty() || session_.run() == nullptr ? QString{} : summary_of(result_));
+  endResetModel();
+  Q_EMIT this->found();
+  Q_EMIT currentChanged(current_);
+}
+
+QString SearchModel::summary_of(const SearchResult& result) const {
+  if (result.hits == 0) return tr("Nothing has this in its name.");
+  const QLocale english{QLocale::English};
+  QString text = tr("%1 of %2, %3 in all")
+                     .arg(result.hits == 1 ? tr("1 hit") : tr("%1 hits").arg(english.toString(qulonglong{result.hits})),
+                          qt_text(counted(result.names, "name")), time_text(nanoseconds{result.total_ns}));
+  if (result.hits <= result.listed.size()) return text;
+  return text +
+         (query_.order == SearchOrder::time ? tr("; the earliest %1 are listed") : tr("; the longest %1 are listed"))
+             .arg(english.toString(qulonglong{result.listed.size()}));
+}
+
+int SearchModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(result_.listed.size());
+}
+int SearchModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
+
+QVariant SearchModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const auto column = static_cast<Column>(index.column());
+  if (role == Qt::TextAlignmentRole && (column == start || column == length))
+    return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter});
+  const Run& run = *session_.run();
+  const Span& span = run.span(result_.listed[static_cast<std::size_t>(index.row())]);
+  if (role == Qt::ToolTipRole && column == name) return qt_text(run.text(span.name));
+  if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
+  switch (column) {
+    case start:
+      return time_text(span.time.begin - run.extent().begin);
+    case length:
+      return time_text(span.time.length());
+    case name:
+      return qt_text(short_name_of(run, span));
+    case place:
+      return path_of(run, run.lane(span.lane));
+    case column_count:
+      break;
+  }
+  return {};
+}
+
+QVariant SearchModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= column_count) return {};
+  const std::array<QString, column_count> names{tr("Start"), tr("Duration"), tr("Name"), tr("Where")};
+  return names[static_cast<std::size_t>(section)];
+}
+
+void SearchModel::go_to(int row) {
+  if (row < 0 || row >= rowCount()) return;
+  current_ = row;
+  session_.go_to(result_.listed[static_cast<std::size_t>(row)]);
+  Q_EMIT currentChanged(current_);
+}
+
+void SearchModel::next() {
+  if (rowCount() > 0) go_to((current_ + 1) % rowCount());
+}
+
+void SearchModel::previous() {
+  if (rowCount() > 0) go_to((current_ <= 0 ? rowCount() : current_) - 1);
+}
+
+}  // namespace rankscope::gui
