@@ -113,8 +113,7 @@ Action declare_doctor(CLI::App& app, const Words&) {
   return [] {
     std::string text = "rankscope " RANKSCOPE_VERSION "\n";
     const Line library = library_line();
-    for (const Line& line :
-         {library, trainer_line(), viewer_line(), clock_line(), spool_line(), pressure_line()})
+    for (const Line& line : {library, trainer_line(), viewer_line(), clock_line(), spool_line(), pressure_line()})
       text += to_text(line);
     for (const collectors::GpuState& state : collectors::gpu_states())
       text += to_text({state.good, state.what, state.found, state.advice});

@@ -213,7 +213,9 @@ std::vector<Piece> RowLod::pieces(const View& view) const {
   for (std::size_t i = 0; i < columns.size();) {
     // Columns that one span fills are that span again, with its own edges.
     std::size_t same = i;
-    while (same < columns.size() && columns[same].shown.place == columns[i].shown.place && columns[same].covered >= full) ++same;
+    while (same < columns.size() && columns[same].shown.place == columns[i].shown.place &&
+           columns[same].covered >= full)
+      ++same;
     const Columns::Column& column = columns[i];
     Piece piece;
     piece.kind = column.shown.kind;

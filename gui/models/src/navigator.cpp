@@ -125,7 +125,8 @@ void Navigator::next_step(Direction direction) {
   const analyzer::Step* best = nullptr;
   for (const analyzer::Step& step : steps) {
     const RunTime centre = step.time.begin + step.time.length() / 2;
-    const bool ahead = direction == Direction::forward ? centre > middle + nanoseconds{1} : centre < middle - nanoseconds{1};
+    const bool ahead =
+        direction == Direction::forward ? centre > middle + nanoseconds{1} : centre < middle - nanoseconds{1};
     if (!ahead) continue;
     const auto distance = [&](const analyzer::Step& one) {
       return std::chrono::abs(one.time.begin + one.time.length() / 2 - middle);

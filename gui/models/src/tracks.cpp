@@ -15,8 +15,8 @@ constexpr double gap = 3;
 constexpr std::uint32_t most_rows = 12;  // deeper nesting is seen by its outer twelve rows
 
 /// How busy, how full, how hot: what else was sampled is in the report, and would push the ranks apart.
-constexpr std::array shown_counters{"busy", "utilization", "allocated_bytes", "rss_bytes", "memory_used", "cpu_percent",
-                                    "power", "temperature", "queue"};
+constexpr std::array shown_counters{"busy",        "utilization", "allocated_bytes", "rss_bytes", "memory_used",
+                                    "cpu_percent", "power",       "temperature",     "queue"};
 
 bool is_shown(std::string_view counter) {
   return !counter.starts_with("pressure") && std::ranges::any_of(shown_counters, [counter](const char* part) {
@@ -51,8 +51,7 @@ class Maker {
   std::vector<StringId> hosts_in_order() const {
     std::vector<StringId> hosts;
     for (std::uint32_t row = 0; row < run_.processes().size(); ++row)
-      if (const StringId host = run_.processes()[row].host;
-          shown(row) && std::ranges::find(hosts, host) == hosts.end())
+      if (const StringId host = run_.processes()[row].host; shown(row) && std::ranges::find(hosts, host) == hosts.end())
         hosts.push_back(host);
     return hosts;
   }

@@ -1,5 +1,5 @@
-// One frame of the timeline: level of detail and painting of 64 lanes with 50 M events at 1920x1080, along a fixed way of
-// zooms and moves. Counters: median and 95th percentile of a frame in ms.
+// One frame of the timeline: level of detail and painting of 64 lanes with 50 M events at 1920x1080, along a fixed way
+// of zooms and moves. Counters: median and 95th percentile of a frame in ms.
 #include <benchmark/benchmark.h>
 
 #include <QApplication>

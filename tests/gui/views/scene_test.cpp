@@ -1,4 +1,5 @@
-// The picture of spans, without text, against pictures that were looked at. RANKSCOPE_UPDATE_GOLDEN=1 paints these anew.
+// The picture of spans, without text, against pictures that were looked at. RANKSCOPE_UPDATE_GOLDEN=1 paints these
+// anew.
 #include "timeline/scene.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ Scene scene_of(const std::shared_ptr<const Run>& run, double ratio, Theme theme)
   scene.row_height = 12;
   scene.theme = theme;
   scene.labels = false;
-  for (const Track& track : make_tracks(*facts->lod, {.row_height = 12}).tracks) scene.tracks.push_back({track, track.y});
+  for (const Track& track : make_tracks(*facts->lod, {.row_height = 12}).tracks)
+    scene.tracks.push_back({track, track.y});
   scene.facts = std::move(facts);
   return scene;
 }
@@ -78,14 +80,13 @@ TEST(Scene, ALaneThatIsBusyFor30PercentIsPaintedAs30Percent) {
   }
 }
 
-TEST(Colours, OfNamesDoNotDependOnDigits) {
-  EXPECT_EQ(colour_of_name("gemm_128x64"), colour_of_name("gemm_64x32"));
-}
+TEST(Colours, OfNamesDoNotDependOnDigits) { EXPECT_EQ(colour_of_name("gemm_128x64"), colour_of_name("gemm_64x32")); }
 
 TEST(Colours, TextCanBeReadOnEveryKind) {
   for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
     const QRgb background = colour_of(static_cast<SpanKind>(kind));
-    EXPECT_GT(std::abs(qGray(background) - text_on(background).lightness()), 90) << name_of(static_cast<SpanKind>(kind));
+    EXPECT_GT(std::abs(qGray(background) - text_on(background).lightness()), 90)
+        << name_of(static_cast<SpanKind>(kind));
   }
 }
 

@@ -16,12 +16,12 @@ enum class Theme : std::uint8_t { light, dark };
 /// What is not a span.
 struct ThemeColours {
   QRgb background;
-  QRgb lane;       ///< behind spans
-  QRgb header;     ///< of hosts and ranks
+  QRgb lane;    ///< behind spans
+  QRgb header;  ///< of hosts and ranks
   QRgb text;
-  QRgb faint;      ///< ticks and rims
-  QRgb accent;     ///< selection
-  QRgb critical;   ///< critical path
+  QRgb faint;     ///< ticks and rims
+  QRgb accent;    ///< selection
+  QRgb critical;  ///< critical path
 };
 [[nodiscard]] const ThemeColours& colours_of(Theme theme);
 

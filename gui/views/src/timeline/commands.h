@@ -11,9 +11,9 @@
 namespace rankscope::gui {
 
 struct Command {
-  std::string_view id;     ///< stable: the user's own keys are kept by it (settings, keys/<id>)
+  std::string_view id;  ///< stable: the user's own keys are kept by it (settings, keys/<id>)
   std::string_view title;
-  std::string_view keys;   ///< separated by spaces, as QKeySequence reads them
+  std::string_view keys;  ///< separated by spaces, as QKeySequence reads them
   void (*run)(TimelineView& view) = nullptr;
 };
 [[nodiscard]] std::span<const Command> commands();

@@ -18,7 +18,8 @@ class Line {
   void add_column(int x, const lod::Piece& piece, QRgb colour);
   /// The part of a collective in which it waited: paler, hatched against the rest.
   void add_wait(double begin, double end, QRgb colour);
-  /// From `top` to before `bottom`, as far as the image goes. Pixels that hide several spans have a zigzag at their foot.
+  /// From `top` to before `bottom`, as far as the image goes. Pixels that hide several spans have a zigzag at their
+  /// foot.
   void put(QImage& image, int top, int bottom) const;
 
  private:

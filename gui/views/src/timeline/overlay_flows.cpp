@@ -78,7 +78,8 @@ void paint_flows(QPainter& painter, const OverlayInput& input) {
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
   if (input.critical_path) paint_critical_path(painter, input);
-  for (std::size_t i = 0; i < std::min(most_members, input.flows.size()); ++i) paint_flow(painter, input, input.flows[i]);
+  for (std::size_t i = 0; i < std::min(most_members, input.flows.size()); ++i)
+    paint_flow(painter, input, input.flows[i]);
   painter.restore();
 }
 

@@ -155,7 +155,8 @@ void paint_busy_rank(QImage& image, const Facts& facts, const lod::RowLod& row, 
   const QRgb under = image.pixel(0, top);
   const lod::View view{facts.run->extent(), static_cast<std::uint32_t>(image.width())};
   for (const lod::Piece& piece : row.pieces(view))
-    for (int x = static_cast<int>(piece.begin); x < std::min<int>(image.width(), static_cast<int>(std::ceil(piece.end))); ++x)
+    for (int x = static_cast<int>(piece.begin);
+         x < std::min<int>(image.width(), static_cast<int>(std::ceil(piece.end))); ++x)
       for (int y = top; y < bottom; ++y)
         image.setPixel(x, y, blend(under, colour_of(piece.kind), std::max(0.125F, piece.share)));
 }

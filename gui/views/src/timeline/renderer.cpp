@@ -4,8 +4,7 @@
 
 namespace rankscope::gui {
 
-Renderer::Renderer(QObject* parent)
-    : QObject(parent), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+Renderer::Renderer(QObject* parent) : QObject(parent), thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 Renderer::~Renderer() {
   thread_.request_stop();

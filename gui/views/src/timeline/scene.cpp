@@ -51,8 +51,7 @@ class Painter {
         return fill(placed.y, track.height, theme_.header);
       case TrackKind::rank:
         fill(placed.y, track.height, theme_.header);
-        if (track.folded && track.lane.is_set())
-          paint_row(track, track.first_row, placed.y + 2, track.height - 4);
+        if (track.folded && track.lane.is_set()) paint_row(track, track.first_row, placed.y + 2, track.height - 4);
         return;
       case TrackKind::steps:
         return paint_steps(placed);
@@ -101,8 +100,8 @@ class Painter {
     const auto row = std::ranges::find(lateness.ranks, rank);
     if (row == lateness.ranks.end()) return colour_of_lateness(0);
     const RunTime moment = scene_.scale().time_at(piece.begin / scene_.ratio);
-    const auto step = std::ranges::upper_bound(lateness.steps, moment, {},
-                                               [](const analyzer::Step& one) { return one.time.begin; });
+    const auto step =
+        std::ranges::upper_bound(lateness.steps, moment, {}, [](const analyzer::Step& one) { return one.time.begin; });
     if (step == lateness.steps.begin()) return colour_of_lateness(0);
     return colour_of_lateness(lateness.share_of(static_cast<std::size_t>(row - lateness.ranks.begin()),
                                                 static_cast<std::size_t>(step - lateness.steps.begin() - 1)));
@@ -125,7 +124,8 @@ class Painter {
 
   void add_single(Line& line, const lod::Piece& piece, QRgb colour, int top, int bottom) {
     line.add_single(piece, colour);
-    if (const double waited = wait_end(piece); waited > piece.begin) line.add_wait(piece.begin, waited, colour_of(SpanKind::wait));
+    if (const double waited = wait_end(piece); waited > piece.begin)
+      line.add_wait(piece.begin, waited, colour_of(SpanKind::wait));
     const QRectF box{piece.begin, static_cast<double>(top), piece.end - piece.begin, static_cast<double>(bottom - top)};
     if (scene_.labels && box.width() >= narrowest_label * scene_.ratio && box.height() >= 9 * scene_.ratio)
       labels_.push_back({box, run_.text(piece.name), colour});
@@ -158,9 +158,10 @@ class Painter {
     line.add_single(piece, colour);
     if (!scene_.labels || piece.end - piece.begin < narrowest_label * scene_.ratio) return;
     const auto [text, added] = step_names_.try_emplace(step.index, format("step {}", step.index));
-    labels_.push_back({{piece.begin, static_cast<double>(top), piece.end - piece.begin, static_cast<double>(bottom - top)},
-                       text->second,
-                       colour});
+    labels_.push_back(
+        {{piece.begin, static_cast<double>(top), piece.end - piece.begin, static_cast<double>(bottom - top)},
+         text->second,
+         colour});
   }
 
   void paint_labels() {

@@ -23,9 +23,9 @@ struct PlacedTrack {
 struct Scene {
   std::shared_ptr<const Facts> facts;
   TimeRange time;
-  double width = 1;   ///< pixels that do not depend on the screen
+  double width = 1;  ///< pixels that do not depend on the screen
   double height = 1;
-  double ratio = 1;   ///< pixels of the screen for each of these
+  double ratio = 1;  ///< pixels of the screen for each of these
   double row_height = 16;
   std::vector<PlacedTrack> tracks;
   ColourBy colour_by = ColourBy::kind;

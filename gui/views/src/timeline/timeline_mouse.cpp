@@ -13,9 +13,9 @@
 namespace rankscope::gui {
 namespace {
 
-constexpr double click_distance = 4;     // pixels that the hand may tremble
-constexpr double reach = 3;              // pixels around a span that still hit it
-constexpr double notch = 120;            // eighths of a degree, as QWheelEvent has them
+constexpr double click_distance = 4;  // pixels that the hand may tremble
+constexpr double reach = 3;           // pixels around a span that still hit it
+constexpr double notch = 120;         // eighths of a degree, as QWheelEvent has them
 constexpr double zoom_per_notch = 0.8;
 constexpr double pixels_per_notch = 60;
 constexpr double pin_width = 16;
@@ -50,8 +50,8 @@ std::optional<SpanId> TimelineView::span_at(QPointF position) const {
                        : static_cast<std::uint32_t>(std::max(0.0, below / model_->row_height()));
   if (row >= rows.size()) return std::nullopt;
   const TimeScale scale = state_->layout.scale(session_.visible());
-  const auto place = rows[row].at(scale.time_at(position.x()),
-                                  nanoseconds{static_cast<std::int64_t>(reach * scale.ns_per_pixel())});
+  const auto place =
+      rows[row].at(scale.time_at(position.x()), nanoseconds{static_cast<std::int64_t>(reach * scale.ns_per_pixel())});
   return place ? std::optional{rows[row].id(*place)} : std::nullopt;
 }
 
@@ -93,7 +93,8 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
       state_->drag = QRectF{state_->pressed, position}.normalized() & canvas;
       if (state_->grip == Grip::ruler)
         state_->drag = QRectF{std::min(state_->pressed.x(), position.x()), canvas.top(),
-                              std::abs(position.x() - state_->pressed.x()), canvas.height()} & canvas;
+                              std::abs(position.x() - state_->pressed.x()), canvas.height()} &
+                       canvas;
       break;
   }
   state_->last = position;
@@ -154,7 +155,7 @@ void TimelineView::leaveEvent(QEvent*) {
 
 void TimelineView::wheelEvent(QWheelEvent* event) {
   const QPointF delta = event->pixelDelta().isNull() ? QPointF{event->angleDelta()} / notch * pixels_per_notch
-                                                      : QPointF{event->pixelDelta()};
+                                                     : QPointF{event->pixelDelta()};
   const Qt::KeyboardModifiers modifiers = event->modifiers();
   if (modifiers.testFlag(Qt::ControlModifier)) {
     const double notches = delta.y() / pixels_per_notch;

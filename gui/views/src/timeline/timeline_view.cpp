@@ -92,7 +92,8 @@ void TimelineView::add_commands() {
   for (const Command& command : commands()) {
     auto* const action = new QAction(text_of(command.title), this);
     action->setObjectName(text_of(command.id));
-    const QString bound = settings.value(QStringLiteral("keys/") + text_of(command.id), text_of(command.keys)).toString();
+    const QString bound =
+        settings.value(QStringLiteral("keys/") + text_of(command.id), text_of(command.keys)).toString();
     QList<QKeySequence> keys;
     for (const QString& key : bound.split(QLatin1Char{' '}, Qt::SkipEmptyParts)) keys.push_back(QKeySequence{key});
     action->setShortcuts(keys);
@@ -160,9 +161,9 @@ void TimelineView::paintEvent(QPaintEvent*) {
   painter.fillRect(rect(), QColor{theme.background});
   painter.setPen(QColor{theme.text});
   if (model_->facts() == nullptr) {
-    painter.drawText(rect(), Qt::AlignCenter,
-                     session_.run() == nullptr ? tr("Drop a recording here, or open one in the menu File.")
-                                               : tr("Summing up..."));
+    painter.drawText(
+        rect(), Qt::AlignCenter,
+        session_.run() == nullptr ? tr("Drop a recording here, or open one in the menu File.") : tr("Summing up..."));
     return;
   }
   const Layout& layout = state_->layout;
@@ -173,9 +174,9 @@ void TimelineView::paintEvent(QPaintEvent*) {
     const double left = scale.x_of(state_->frame.time.begin);
     const double right = scale.x_of(state_->frame.time.end);
     painter.setClipRect(layout.canvas);
-    painter.drawImage(QRectF{left, layout.canvas.top() + state_->frame.scroll - layout.scroll, right - left,
-                             layout.canvas.height()},
-                      state_->frame.image);
+    painter.drawImage(
+        QRectF{left, layout.canvas.top() + state_->frame.scroll - layout.scroll, right - left, layout.canvas.height()},
+        state_->frame.image);
     painter.setClipping(false);
   }
   paint_overlay(painter, state_->overlay(*this));
@@ -239,7 +240,9 @@ void TimelineView::pin_by_name() {
   const auto& run = session_.run();
   if (run == nullptr || !session_.selection()) return;
   const Lane& own = run->lane(run->span(*session_.selection()).lane);
-  const auto is_pinned = [this](LaneId lane) { return std::ranges::find(session_.pinned(), lane) != session_.pinned().end(); };
+  const auto is_pinned = [this](LaneId lane) {
+    return std::ranges::find(session_.pinned(), lane) != session_.pinned().end();
+  };
   const bool pinned = is_pinned(run->id_of(own));
   for (const Lane& lane : run->lanes())
     if (lane.name == own.name && lane.kind == own.kind && is_pinned(run->id_of(lane)) == pinned)

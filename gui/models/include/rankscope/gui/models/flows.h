@@ -20,7 +20,8 @@ struct Flow {
 
 /// All that begin or end at a span. Its collective: one per other member; a send: to its receive.
 [[nodiscard]] std::vector<Flow> flows_of(const Facts& facts, SpanId span);
-/// Where `]` and `[` lead from a span: what it caused or what caused it, else the next member of its collective by rank.
+/// Where `]` and `[` lead from a span: what it caused or what caused it, else the next member of its collective by
+/// rank.
 [[nodiscard]] std::optional<SpanId> flow_neighbour(const Facts& facts, SpanId span, Direction direction);
 /// The critical path of the step of median length; empty without a report.
 [[nodiscard]] std::vector<analyzer::PathStretch> critical_stretches(const Facts& facts);

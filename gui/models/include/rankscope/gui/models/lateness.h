@@ -11,10 +11,10 @@ namespace rankscope::gui {
 
 /// Own time of each rank in each counted step against the median of all ranks (metrics.md 9.1).
 struct Lateness {
-  std::vector<RankId> ranks;              ///< ascending
-  std::vector<analyzer::Step> steps;      ///< the counted ones
-  std::vector<std::int64_t> lag_ns;       ///< by rank, then step; below 0: quicker than the median
-  std::vector<float> share;               ///< the same, as a part of the step's wall time
+  std::vector<RankId> ranks;          ///< ascending
+  std::vector<analyzer::Step> steps;  ///< the counted ones
+  std::vector<std::int64_t> lag_ns;   ///< by rank, then step; below 0: quicker than the median
+  std::vector<float> share;           ///< the same, as a part of the step's wall time
 
   [[nodiscard]] bool empty() const { return share.empty(); }
   [[nodiscard]] float share_of(std::size_t rank_row, std::size_t step_row) const {

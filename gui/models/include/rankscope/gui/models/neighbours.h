@@ -14,10 +14,9 @@ enum class Direction : std::uint8_t { back, forward };
 [[nodiscard]] std::optional<SpanId> next_in_lane(const Facts& facts, SpanId from, Direction direction);
 [[nodiscard]] std::optional<SpanId> next_of_name(const Facts& facts, SpanId from, Direction direction);
 /// The next communication of the rank, by when it started.
-[[nodiscard]] std::optional<SpanId> next_collective(const Facts& facts, RankId rank, RunTime from,
-                                                    Direction direction);
-/// The same operation on the next rank that has it: the other member of a collective, else the one that is as manieth of
-/// its name in its step, on a lane of the same kind; without steps the nearest one of its name.
+[[nodiscard]] std::optional<SpanId> next_collective(const Facts& facts, RankId rank, RunTime from, Direction direction);
+/// The same operation on the next rank that has it: the other member of a collective, else the one that is as manieth
+/// of its name in its step, on a lane of the same kind; without steps the nearest one of its name.
 [[nodiscard]] std::optional<SpanId> same_on_next_rank(const Facts& facts, SpanId from, Direction direction);
 /// The next span of any lane whose name is lit (by StringId), by when it begins.
 [[nodiscard]] std::optional<SpanId> next_lit(const Facts& facts, const std::vector<bool>& lit, RunTime from,

@@ -12,8 +12,8 @@ namespace rankscope::gui {
 /// Like the pages of a browser: what is left is remembered, and a new way drops what was ahead.
 class RangeHistory {
  public:
-  /// Call before leaving `from`. Successive moves of one kind, such as turns of a wheel, are one; an empty kind is always
-  /// a move of its own.
+  /// Call before leaving `from`. Successive moves of one kind, such as turns of a wheel, are one; an empty kind is
+  /// always a move of its own.
   void leave(TimeRange from, std::string_view kind);
   [[nodiscard]] std::optional<TimeRange> back(TimeRange from);
   [[nodiscard]] std::optional<TimeRange> forward(TimeRange from);

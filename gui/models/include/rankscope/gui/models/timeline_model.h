@@ -23,8 +23,8 @@ struct Facts {
   std::shared_ptr<const Run> run;
   std::shared_ptr<const lod::RunLod> lod;
   std::shared_ptr<const analyzer::Report> report{};  ///< null until it is made
-  bool report_fits = false;  ///< its rows of collectives are those of `run`
-  WaitEnds wait_ends{};      ///< empty unless the report fits
+  bool report_fits = false;                          ///< its rows of collectives are those of `run`
+  WaitEnds wait_ends{};                              ///< empty unless the report fits
   Lateness lateness{};
 };
 

@@ -20,10 +20,10 @@ struct Track {
   std::string name{};       ///< "stream 7"
   std::string full_name{};  ///< with its rank: "rank 3 / stream 7"
   StringId host{};
-  RankId rank{};              ///< none: a host, or a process without rank
-  std::uint32_t process = 0;  ///< row of Run::processes(); not of a host
-  LaneId lane{};              ///< a lane; of a rank that is folded: what stands for all of it
-  std::uint32_t counter = 0;  ///< row of Run::counters()
+  RankId rank{};                ///< none: a host, or a process without rank
+  std::uint32_t process = 0;    ///< row of Run::processes(); not of a host
+  LaneId lane{};                ///< a lane; of a rank that is folded: what stands for all of it
+  std::uint32_t counter = 0;    ///< row of Run::counters()
   std::uint32_t first_row = 0;  ///< of the lane's rows, the first that is shown
   std::uint32_t rows = 1;
   int indent = 0;
