@@ -3,12 +3,15 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
 #include <sstream>
 
 #include "recorded.h"
 
 namespace rankscope::collectors {
 namespace {
+
+using namespace testing;
 
 std::string output_of(const std::string& command) {
   std::string text;
@@ -40,6 +43,27 @@ TEST(EntryPoints, TheLibraryBringsItsOwnCppLibraryAndNeedsNoCuda) {
   EXPECT_THAT(needed, ::testing::Each(::testing::AnyOf("[libc.so.6]", "[libm.so.6]", "[ld-linux-x86-64.so.2]",
                                                        "[ld-linux-aarch64.so.1]", ::testing::HasSubstr("san.so"))));
   EXPECT_TRUE(stays);
+}
+
+std::string stub_of_driver() {
+  for (const char* path : {"/usr/local/cuda/lib64/stubs/libcuda.so", "/usr/local/cuda/lib/stubs/libcuda.so"})
+    if (fs::exists(path)) return path;
+  return {};
+}
+
+TEST(EntryPoints, AProgramThatLoadsTheDriversStubPrintsWhatItPrintsWithoutTheRecorder) {
+  const std::string stub = stub_of_driver();
+  if (stub.empty()) GTEST_SKIP() << "no CUDA toolkit with lib64/stubs/libcuda.so";
+  const std::string command = program("driver_user") + " " + stub + " 2>&1";
+  const std::string alone = output_of(command);
+  ASSERT_FALSE(alone.empty());
+  const Folder folder;
+  const std::string text = (folder / "out").string();
+  const Recorded recorded = record(folder, {"/bin/sh", "-c", command + " > " + text});
+  EXPECT_EQ(recorded.status, 0);
+  std::ostringstream with_recorder;
+  with_recorder << std::ifstream{text}.rdbuf();
+  EXPECT_EQ(with_recorder.str(), alone);
 }
 
 }  // namespace
