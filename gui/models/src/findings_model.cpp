@@ -19,8 +19,10 @@ std::optional<TimeRange> step_time(const analyzer::Report& report, std::int64_t 
   return found == report.steps->steps.end() ? std::nullopt : std::optional{found->time};
 }
 
-/// A counted step in the middle when they are sorted by length.
+/// A counted step in the middle when they are sorted by length: the one whose critical path can be drawn, if there is
+/// one.
 std::optional<std::int64_t> median_step(const analyzer::Report& report) {
+  if (report.critical_path && !report.critical_path->drawn.empty()) return report.critical_path->drawn_step;
   if (!report.steps || report.steps->steps.empty()) return std::nullopt;
   std::vector<analyzer::Step> steps = report.steps->steps;
   if (std::ranges::any_of(steps, [&](const analyzer::Step& step) { return report.steps->counted(step.index); }))

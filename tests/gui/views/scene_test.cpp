@@ -69,7 +69,7 @@ TEST(Scene, ALaneThatIsBusyFor30PercentIsPaintedAs30Percent) {
   scene.time = {at(0), at(300'000)};  // 15 kernels in each pixel
   const PlacedTrack* stream = nullptr;
   for (const PlacedTrack& placed : scene.tracks)
-    if (placed.track.name.starts_with("stream")) stream = &placed;
+    if (stream == nullptr && placed.track.name.starts_with("stream")) stream = &placed;
   ASSERT_NE(stream, nullptr);
   const QImage image = paint(scene);
   const QRgb expected = blend(colours_of(Theme::light).lane, colour_of(SpanKind::compute), 0.3F);

@@ -252,6 +252,7 @@ TEST(TimelineView, TenThousandRandomGesturesDoNoHarm) {
       }
     }
     ASSERT_FALSE(shown.session.visible().empty());
+    if (i % 20 == 0) QCoreApplication::processEvents();  // paints
   }
   EXPECT_TRUE(testing::comes_true([&] { return shown.view.is_up_to_date(); }));
 }
