@@ -11,6 +11,9 @@ constexpr std::array all{
     PanelInfo{"step_map", "Ranks and steps", Qt::BottomDockWidgetArea, make_step_map_panel},
     PanelInfo{"statistics", "Statistics", Qt::BottomDockWidgetArea, make_statistics_panel},
     PanelInfo{"search", "Search", Qt::BottomDockWidgetArea, make_search_panel},
+    PanelInfo{"efficiency", "Efficiency", Qt::BottomDockWidgetArea, make_efficiency_panel},
+    PanelInfo{"quality", "Data quality", Qt::BottomDockWidgetArea, make_quality_panel},
+    PanelInfo{"events", "Events as a table", Qt::BottomDockWidgetArea, make_events_panel},
 };
 
 }  // namespace

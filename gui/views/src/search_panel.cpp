@@ -52,6 +52,8 @@ class Histogram : public QWidget {
     const std::uint64_t most = *std::ranges::max_element(counts);
     const int text = fontMetrics().height();
     const double base = height() - text - 4;
+    const auto stride =
+        1 + static_cast<std::size_t>(fontMetrics().horizontalAdvance(QStringLiteral("888 ms ")) / bar(first).width());
     painter.setPen(palette().color(QPalette::Mid));
     painter.drawLine(QPointF{0, base}, QPointF{static_cast<double>(width()), base});
     for (std::size_t i = first; i <= last; ++i) {
@@ -66,9 +68,9 @@ class Histogram : public QWidget {
       if (counts[i] > 0 && fontMetrics().horizontalAdvance(count) < room.width())
         painter.drawText(QRectF{room.left(), base - height - text, room.width(), static_cast<double>(text)},
                          Qt::AlignCenter, count);
-      const QString limit = time_text(lower(i));
-      if (fontMetrics().horizontalAdvance(limit) < room.width() * 1.6 && (i - first) % 2 == 0)
-        painter.drawText(QRectF{room.left(), base + 2, room.width() * 2, text + 2.0}, Qt::AlignLeft, limit);
+      if ((i - first) % stride != 0) continue;
+      painter.drawText(QRectF{room.left() + 1, base + 2, room.width() * static_cast<double>(stride), text + 2.0},
+                       Qt::AlignLeft, limit_text(lower(i)));
     }
   }
 
@@ -87,6 +89,14 @@ class Histogram : public QWidget {
  private:
   static nanoseconds lower(std::size_t i) {
     return nanoseconds{i == 0 ? 0 : std::int64_t{1} << std::min<std::size_t>(i - 1, 62)};
+  }
+  /// "16 ms": limits are powers of two of nanoseconds, so that digits behind the point would say little.
+  static QString limit_text(nanoseconds limit) {
+    const std::int64_t ns = limit.count();
+    if (ns < 1'000) return QStringLiteral("%1 ns").arg(ns);
+    if (ns < 1'000'000) return QStringLiteral("%1 µs").arg(ns / 1'000);
+    return ns < 1'000'000'000 ? QStringLiteral("%1 ms").arg(ns / 1'000'000)
+                              : QStringLiteral("%1 s").arg(ns / 1'000'000'000);
   }
   [[nodiscard]] QRectF bar(std::size_t i) const {
     const auto [first, last] = shown();

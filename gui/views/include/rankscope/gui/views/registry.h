@@ -27,5 +27,8 @@ QWidget* make_details_panel(Session& session, QWidget* parent);
 QWidget* make_step_map_panel(Session& session, QWidget* parent);
 QWidget* make_statistics_panel(Session& session, QWidget* parent);
 QWidget* make_search_panel(Session& session, QWidget* parent);
+QWidget* make_efficiency_panel(Session& session, QWidget* parent);
+QWidget* make_quality_panel(Session& session, QWidget* parent);
+QWidget* make_events_panel(Session& session, QWidget* parent);
 
 }  // namespace rankscope::gui

@@ -1,0 +1,62 @@
+// The same as the timeline, as a table: the events of one lane in the visible range.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "rankscope/gui/models/latest_job.h"
+#include "rankscope/gui/models/range_statistics.h"
+#include "rankscope/gui/models/session.h"
+
+namespace rankscope::gui {
+
+/// The lane is that of the selected event, or the one that was set last.
+class EventsModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  static constexpr std::size_t most_listed = 100'000;
+  enum Column : int { start, length, name, kind, depth, column_count };
+  explicit EventsModel(Session& session, QObject* parent = nullptr);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+  /// Nothing is listed for what nobody sees; it begins as passive.
+  void set_active(bool active);
+  /// "rank 0 / main", ...: by LaneId.
+  [[nodiscard]] QStringList lanes() const;
+  [[nodiscard]] std::optional<LaneId> lane() const { return lane_; }
+  void set_lane(LaneId lane);
+  [[nodiscard]] bool busy() const { return job_.busy(); }
+  /// "212 events of rank 0 / main in the visible 12.3 ms"
+  [[nodiscard]] QString caption() const;
+  /// Row of the selected event; -1: it is not listed.
+  [[nodiscard]] int selected_row() const;
+  void go_to(int row);
+
+ Q_SIGNALS:
+  void lanesChanged();
+  void laneChanged();
+
+ private:
+  void take_run();
+  void follow_selection();
+  void ask();
+
+  Session& session_;
+  bool active_ = false;
+  bool stale_ = true;
+  std::optional<LaneId> lane_;
+  std::shared_ptr<const LaneBlocks> blocks_;
+  std::shared_ptr<const Run> blocks_of_;
+  std::vector<SpanId> rows_;
+  bool cut_ = false;
+  LatestJob job_;
+};
+
+}  // namespace rankscope::gui

@@ -1,0 +1,137 @@
+#include "rankscope/gui/models/events_model.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "rankscope/core/format.h"
+#include "rankscope/gui/models/words.h"
+
+namespace rankscope::gui {
+
+EventsModel::EventsModel(Session& session, QObject* parent) : QAbstractTableModel(parent), session_(session) {
+  connect(&session, &Session::runOpened, this, &EventsModel::take_run);
+  connect(&session, &Session::runChanged, this, &EventsModel::ask);
+  connect(&session, &Session::visibleRangeChanged, this, &EventsModel::ask);
+  connect(&session, &Session::selectionChanged, this, &EventsModel::follow_selection);
+  take_run();
+}
+
+void EventsModel::take_run() {
+  job_.cancel();
+  beginResetModel();
+  rows_.clear();
+  cut_ = false;
+  lane_.reset();
+  if (session_.run() != nullptr && !session_.run()->lanes().empty()) lane_ = LaneId{0};
+  endResetModel();
+  Q_EMIT lanesChanged();
+  Q_EMIT laneChanged();
+  ask();
+}
+
+void EventsModel::follow_selection() {
+  if (session_.selection()) set_lane(session_.run()->span(*session_.selection()).lane);
+}
+
+void EventsModel::set_active(bool active) {
+  active_ = active;
+  if (active && stale_) ask();
+}
+
+void EventsModel::set_lane(LaneId lane) {
+  if (lane_ == lane) return;
+  lane_ = lane;
+  Q_EMIT laneChanged();
+  ask();
+}
+
+void EventsModel::ask() {
+  stale_ = true;
+  if (!active_ || session_.run() == nullptr || !lane_) return;
+  stale_ = false;
+  auto blocks = blocks_of_ == session_.run() ? blocks_ : nullptr;
+  job_.start([this, run = session_.run(), blocks, lane = *lane_,
+              range = session_.visible()](const std::stop_token&) mutable -> LatestJob::Delivery {
+    if (blocks == nullptr) blocks = std::make_shared<const LaneBlocks>(*run);
+    std::vector<SpanId> found;
+    blocks->over(*run, run->lane(lane), range, [&](const Span& span) {
+      found.push_back(run->id_of(span));
+      return found.size() <= most_listed;
+    });
+    return [this, run, blocks, found = std::move(found)] {
+      beginResetModel();
+      blocks_ = blocks;
+      blocks_of_ = run;
+      rows_ = found;
+      cut_ = rows_.size() > most_listed;
+      if (cut_) rows_.pop_back();
+      endResetModel();
+    };
+  });
+}
+
+QStringList EventsModel::lanes() const {
+  QStringList names;
+  if (session_.run() != nullptr)
+    for (const Lane& lane : session_.run()->lanes()) names.append(path_of(*session_.run(), lane));
+  return names;
+}
+
+QString EventsModel::caption() const {
+  if (session_.run() == nullptr || !lane_) return tr("Open a recording to read its events.");
+  const QString where = path_of(*session_.run(), session_.run()->lane(*lane_));
+  const QString shown = time_text(session_.visible().length());
+  const QString count = qt_text(counted(rows_.size(), "event"));
+  return cut_ ? tr("The first %1 of %2 in the visible %3; zoom in to see the others.").arg(count, where, shown)
+              : tr("%1 of %2 in the visible %3").arg(count, where, shown);
+}
+
+int EventsModel::selected_row() const {
+  if (!session_.selection()) return -1;
+  const auto found = std::ranges::lower_bound(rows_, *session_.selection());
+  return found == rows_.end() || *found != *session_.selection() ? -1 : static_cast<int>(found - rows_.begin());
+}
+
+void EventsModel::go_to(int row) {
+  if (row >= 0 && row < rowCount()) session_.go_to(rows_[static_cast<std::size_t>(row)]);
+}
+
+int EventsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+int EventsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
+
+QVariant EventsModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const auto column = static_cast<Column>(index.column());
+  if (role == Qt::TextAlignmentRole && column != name && column != kind)
+    return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter});
+  const Run& run = *session_.run();
+  const Span& span = run.span(rows_[static_cast<std::size_t>(index.row())]);
+  if (role == Qt::ToolTipRole) return column == name ? QVariant{qt_text(run.text(span.name))} : QVariant{};
+  if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
+  switch (column) {
+    case start:
+      return time_text(span.time.begin - run.extent().begin);
+    case length:
+      return time_text(span.time.length());
+    case name:
+      return qt_text(short_name_of(run, span));
+    case kind:
+      return qt_text(name_of(span.kind));
+    case depth:
+      return QString::number(span.depth);
+    case column_count:
+      break;
+  }
+  return {};
+}
+
+QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= column_count) return {};
+  const std::array<QString, column_count> names{tr("Start"), tr("Duration"), tr("Name"), tr("Kind"), tr("Depth")};
+  return names[static_cast<std::size_t>(section)];
+}
+
+}  // namespace rankscope::gui

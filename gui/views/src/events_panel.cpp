@@ -1,0 +1,71 @@
+// The events of a lane as a table, for who cannot see the timeline.
+#include <QComboBox>
+#include <QHeaderView>
+#include <QLabel>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "panel_parts.h"
+#include "rankscope/gui/models/events_model.h"
+#include "rankscope/gui/views/registry.h"
+
+namespace rankscope::gui {
+namespace {
+
+class EventsPanel : public QWidget {
+ public:
+  EventsPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session) {
+    auto* const rows = new QVBoxLayout(this);
+    rows->setContentsMargins(4, 4, 4, 4);
+    lane_.setObjectName(QStringLiteral("events_lane"));
+    lane_.setAccessibleName(tr("Rank and lane"));
+    caption_.setObjectName(QStringLiteral("events_caption"));
+    rows->addWidget(&lane_);
+    rows->addWidget(&caption_);
+    rows->addWidget(&table_, 1);
+    set_up_table(table_, model_, tr("Events of the lane in the visible range"), QStringLiteral("events_table"));
+    table_.horizontalHeader()->setSectionResizeMode(EventsModel::name, QHeaderView::Stretch);
+    on_choice(table_, this, [this](const QModelIndex& index) { model_.go_to(index.row()); });
+    connect(&lane_, &QComboBox::activated, this,
+            [this](int place) { model_.set_lane(LaneId{static_cast<std::uint32_t>(place)}); });
+    connect(&model_, &EventsModel::lanesChanged, this, &EventsPanel::list_lanes);
+    connect(&model_, &EventsModel::laneChanged, this, &EventsPanel::show_lane);
+    connect(&model_, &EventsModel::modelReset, this, &EventsPanel::show_selected);
+    connect(&session, &Session::selectionChanged, this, &EventsPanel::show_selected);
+    list_lanes();
+    show_lane();
+    show_selected();
+  }
+
+ protected:
+  void showEvent(QShowEvent* event) override {
+    model_.set_active(true);
+    QWidget::showEvent(event);
+  }
+  void hideEvent(QHideEvent* event) override {
+    model_.set_active(false);
+    QWidget::hideEvent(event);
+  }
+
+ private:
+  void list_lanes() {
+    lane_.clear();
+    lane_.addItems(model_.lanes());
+  }
+  void show_lane() { lane_.setCurrentIndex(model_.lane() ? static_cast<int>(model_.lane()->value) : -1); }
+  void show_selected() {
+    caption_.setText(model_.caption());
+    if (const int row = model_.selected_row(); row >= 0) table_.selectRow(row);
+  }
+
+  EventsModel model_;
+  QComboBox lane_;
+  QLabel caption_;
+  QTableView table_;
+};
+
+}  // namespace
+
+QWidget* make_events_panel(Session& session, QWidget* parent) { return new EventsPanel(session, parent); }
+
+}  // namespace rankscope::gui

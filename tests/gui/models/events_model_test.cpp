@@ -1,0 +1,47 @@
+// The timeline as a table.
+#include "rankscope/gui/models/events_model.h"
+
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+
+#include "gui/runs.h"
+#include "rankscope/core/model/text.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr auto fatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
+
+TEST(EventsModel, ListsWhatOfTheLaneTouchesTheVisibleRange) {
+  Session session;
+  EventsModel model{session};
+  const QAbstractItemModelTester tester{&model, fatal};
+  model.set_active(true);
+  session.show(*run_from_text("0 forward 0 1000 layer\n0 op 10 30 mm\n0 op 600 700 relu\n1 op 0 1000 other\n"));
+  ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 3; }));
+  session.set_visible({at(100), at(650)});
+  ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 2; }));
+  EXPECT_EQ(model.index(0, EventsModel::name).data().toString(), QStringLiteral("layer"));
+  EXPECT_EQ(model.index(1, EventsModel::depth).data().toString(), QStringLiteral("1"));
+  EXPECT_EQ(model.caption(), QStringLiteral("2 events of rank 0 / main in the visible 550 ns"));
+}
+
+TEST(EventsModel, FollowsTheSelectionToItsLane) {
+  Session session;
+  EventsModel model{session};
+  const QAbstractItemModelTester tester{&model, fatal};
+  model.set_active(true);
+  session.show(*run_from_text("0 op 0 1000 a\n1 op 0 400 b\n1 op 500 1000 c\n"));
+  EXPECT_EQ(model.lanes(), (QStringList{QStringLiteral("rank 0 / main"), QStringLiteral("rank 1 / main")}));
+  session.select(SpanId{2});
+  ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 2; }));
+  EXPECT_EQ(model.selected_row(), 1);
+  model.go_to(0);
+  EXPECT_EQ(session.selection(), SpanId{1});
+  session.show(*run_from_text("0 op 0 1000 a\n"));
+  EXPECT_EQ(model.lane(), LaneId{0}) << "lanes of another run are other lanes";
+}
+
+}  // namespace
+}  // namespace rankscope::gui
