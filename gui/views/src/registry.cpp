@@ -13,6 +13,7 @@ constexpr std::array all{
     PanelInfo{"search", "Search", Qt::BottomDockWidgetArea, make_search_panel},
     PanelInfo{"efficiency", "Efficiency", Qt::BottomDockWidgetArea, make_efficiency_panel},
     PanelInfo{"quality", "Data quality", Qt::BottomDockWidgetArea, make_quality_panel},
+    PanelInfo{"what_if", "What if", Qt::RightDockWidgetArea, make_what_if_panel},
     PanelInfo{"events", "Events as a table", Qt::BottomDockWidgetArea, make_events_panel},
 };
 

@@ -29,6 +29,7 @@ QWidget* make_statistics_panel(Session& session, QWidget* parent);
 QWidget* make_search_panel(Session& session, QWidget* parent);
 QWidget* make_efficiency_panel(Session& session, QWidget* parent);
 QWidget* make_quality_panel(Session& session, QWidget* parent);
+QWidget* make_what_if_panel(Session& session, QWidget* parent);
 QWidget* make_events_panel(Session& session, QWidget* parent);
 
 }  // namespace rankscope::gui

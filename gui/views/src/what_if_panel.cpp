@@ -1,0 +1,77 @@
+// What a step would take if something were fixed.
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "panel_parts.h"
+#include "rankscope/gui/models/what_if_model.h"
+#include "rankscope/gui/views/registry.h"
+
+namespace rankscope::gui {
+namespace {
+
+class WhatIfPanel : public QWidget {
+ public:
+  WhatIfPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session) {
+    auto* const rows = new QVBoxLayout(this);
+    rows->setContentsMargins(4, 4, 4, 4);
+    summary_.setObjectName(QStringLiteral("what_if_summary"));
+    summary_.setWordWrap(true);
+    QFont strong = summary_.font();
+    strong.setBold(true);
+    summary_.setFont(strong);
+    doubts_.setWordWrap(true);
+    rows->addWidget(&summary_);
+    rows->addWidget(&table_, 1);
+    rows->addLayout(make_other());
+    rows->addWidget(&doubts_);
+    set_up_table(table_, model_, tr("Fixes to choose from"), QStringLiteral("what_if_table"));
+    table_.horizontalHeader()->setSectionResizeMode(WhatIfModel::meaning, QHeaderView::Stretch);
+    connect(&model_, &WhatIfModel::answered, this, &WhatIfPanel::show_answer);
+    show_answer();
+  }
+
+ private:
+  QHBoxLayout* make_other() {
+    auto* const line = new QHBoxLayout;
+    other_.setObjectName(QStringLiteral("what_if_other"));
+    other_.setAccessibleName(tr("Another fix, as the command line takes it"));
+    other_.setPlaceholderText(tr("Another fix: op:aten::mm*0.5, host:node3, group:dp*0.5, ..."));
+    add_.setText(tr("&Add"));
+    line->addWidget(&other_, 1);
+    line->addWidget(&add_);
+    const auto add = [this] {
+      model_.add(other_.text());
+      other_.clear();
+    };
+    connect(&add_, &QPushButton::clicked, this, add);
+    connect(&other_, &QLineEdit::returnPressed, this, add);
+    return line;
+  }
+
+  void show_answer() {
+    summary_.setText(model_.summary());
+    doubts_.setText(model_.doubts());
+    doubts_.setVisible(!doubts_.text().isEmpty());
+    const bool any = model_.rowCount() > 0;
+    other_.setEnabled(any);
+    add_.setEnabled(any);
+  }
+
+  WhatIfModel model_;
+  QLabel summary_;
+  QTableView table_;
+  QLineEdit other_;
+  QPushButton add_;
+  QLabel doubts_;
+};
+
+}  // namespace
+
+QWidget* make_what_if_panel(Session& session, QWidget* parent) { return new WhatIfPanel(session, parent); }
+
+}  // namespace rankscope::gui
