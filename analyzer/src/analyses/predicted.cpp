@@ -78,8 +78,8 @@ Section<PredictedSection> find_predicted(const Run& run, const Section<StepsSect
   for (const RankId rank : run.ranks()) {
     if (!is_asked_for(options, rank)) continue;
     const std::uint32_t process = run.process_row_of(rank);
-    const auto held = number_in(run, process, "predicted_held_bytes");
-    const auto sent = number_in(run, process, "predicted_sent_bytes");
+    const auto held = number_in(run, process, predicted_held_key);
+    const auto sent = number_in(run, process, predicted_sent_key);
     if (!held && !sent) continue;
     if (!steps) return unavailable(steps.error().why);
     const std::vector<TimeRange> windows = windows_to_count(*steps, rank);

@@ -5,6 +5,10 @@
 
 namespace rankscope::analyzer {
 
+/// Metadata that the reference trainer writes, in bytes.
+inline constexpr std::string_view predicted_held_key = "predicted_held_bytes";
+inline constexpr std::string_view predicted_sent_key = "predicted_sent_bytes";
+
 [[nodiscard]] Section<PredictedSection> find_predicted(const Run& run, const Section<StepsSection>& steps,
                                                        const ReportOptions& options);
 

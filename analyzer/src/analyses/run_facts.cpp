@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "analyses/predicted.h"
 #include "analyses/steps.h"
 #include "keys.h"
 
@@ -19,6 +20,8 @@ bool is_hidden(std::string_view key) {
   static constexpr std::array hidden{std::string_view{"injected_faults"},
                                      std::string_view{"pace_overruns"},
                                      std::string_view{"pace_longest_overrun_ns"},
+                                     predicted_held_key,  // a section of its own has them
+                                     predicted_sent_key,
                                      keys::file_time_offset,
                                      keys::file_time_type,
                                      keys::nsys_export_again};

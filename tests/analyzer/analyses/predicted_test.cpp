@@ -38,6 +38,11 @@ TEST(Predicted, WhatIsHeldIsTheLastSampleOfAStepAndWhatIsSentItsOperations) {
   EXPECT_EQ(row.sent->off(), 0);
 }
 
+TEST(Predicted, StandsInItsSectionOnlyNotAmongTheFactsOfTheRun) {
+  for (const auto& [key, value] : report_on(predicted + steps_with("bytes=400", 1000)).facts)
+    EXPECT_EQ(key.find("predicted"), std::string::npos) << key;
+}
+
 TEST(Predicted, WhatWasNotRecordedHasAReason) {
   const PredictedRow row = report_on(predicted + steps_with("", 1000)).predicted.value().rows.at(0);
   EXPECT_EQ(row.sent->measured_bytes, std::nullopt);
