@@ -79,6 +79,8 @@ class RowLod::Columns {
 
 namespace {
 
+constexpr double pixels_of_long_span = 3;
+
 /// First place of a row for which `before` does not hold.
 template <class Before>
 Place partition(std::size_t size, Before before) {
@@ -180,20 +182,56 @@ void RowLod::read_spans(const View& view, Columns& columns) const {
   }
 }
 
+/// Whether one span fills this bucket and those behind it, so many together.
+bool RowLod::is_filled(std::span<const Bucket> buckets, std::int64_t index, std::int64_t count) {
+  if (index + count > static_cast<std::int64_t>(buckets.size())) return false;
+  const auto run = buckets.subspan(static_cast<std::size_t>(index), static_cast<std::size_t>(count));
+  return std::ranges::all_of(
+      run, [&](const Bucket& bucket) { return bucket.share == full_share && bucket.longest == run.front().longest; });
+}
+
+// What fills several pixels is shown as the span that it is, with its own edges; in the buckets at its ends there may be
+// others, which are shown up to there.
 void RowLod::read_buckets(const View& view, int level, Columns& columns) const {
-  const std::vector<Bucket>& buckets = levels_[static_cast<std::size_t>(level)];
+  const std::span<const Bucket> buckets = levels_[static_cast<std::size_t>(level)];
   const int log2 = finest_ + level;
   const double width = static_cast<double>(std::int64_t{1} << log2) / view.ns_per_pixel();
+  const std::int64_t long_run = static_cast<std::int64_t>(std::ceil(pixels_of_long_span / width));
   const std::int64_t from = std::max<std::int64_t>(0, (view.time.begin - origin_).count() >> log2);
   const std::int64_t to =
       std::min(static_cast<std::int64_t>(buckets.size()) - 1, ((view.time.end - origin_).count() - 1) >> log2);
   const double first_x = view.x_of(origin_ + nanoseconds{from << log2});
-  for (std::int64_t index = from; index <= to; ++index) {
+  double shown_until = first_x;  // by a long span
+  for (std::int64_t index = from; index <= to;) {
     const Bucket& bucket = buckets[static_cast<std::size_t>(index)];
-    if (bucket.empty()) continue;
-    const double x0 = first_x + static_cast<double>(index - from) * width;
-    columns.add(x0, x0 + width, bucket.share * width / 65535,
-                {bucket.longest, StringId{bucket.name}, static_cast<SpanKind>(bucket.kind)}, bucket.count);
+    const Columns::Shown shown{bucket.longest, StringId{bucket.name}, static_cast<SpanKind>(bucket.kind)};
+    double x0 = first_x + static_cast<double>(index - from) * width;
+    double x1 = x0 + width;
+    if (is_filled(buckets, index, long_run)) {
+      const TimeRange time = span(bucket.longest).time;
+      shown_until = view.x_of(time.end);
+      columns.add_single(view.x_of(time.begin), shown_until, shown);
+      while (index <= to && is_filled(buckets, index, 1) &&
+             buckets[static_cast<std::size_t>(index)].longest == shown.place)
+        ++index;
+      continue;
+    }
+    double covered = bucket.share * width / full_share;
+    std::uint32_t count = bucket.count;
+    if (shown_until > x0) {
+      covered -= std::min(shown_until, x1) - x0;
+      x0 = std::min(shown_until, x1);
+    }
+    if (is_filled(buckets, index + 1, long_run)) {
+      const double next = view.x_of(span(buckets[static_cast<std::size_t>(index + 1)].longest).time.begin);
+      if (next < x1) {
+        covered -= x1 - next;
+        x1 = std::max(x0, next);
+        if (count > 0) --count;
+      }
+    }
+    if (!bucket.empty() && (covered > 0.001 || count > 0)) columns.add(x0, x1, std::max(0.0, covered), shown, count);
+    ++index;
   }
 }
 
@@ -209,31 +247,15 @@ std::vector<Piece> RowLod::pieces(const View& view) const {
   const std::vector<Columns::Column> columns = std::move(sums).finish();
   std::vector<Piece> pieces;
   pieces.reserve(columns.size());
-  constexpr double full = 0.999;
-  for (std::size_t i = 0; i < columns.size();) {
-    // Columns that one span fills are that span again, with its own edges.
-    std::size_t same = i;
-    while (same < columns.size() && columns[same].shown.place == columns[i].shown.place &&
-           columns[same].covered >= full)
-      ++same;
-    const Columns::Column& column = columns[i];
-    Piece piece;
-    piece.kind = column.shown.kind;
-    piece.span = id(column.shown.place);
-    piece.name = column.shown.name;
-    piece.begin = column.begin;
-    piece.end = column.end;
-    const bool filled = !column.single && same - i >= 3;
-    if (filled) {
-      const TimeRange time = span(column.shown.place).time;
-      piece.begin = std::clamp(view.x_of(time.begin), column.begin, column.end);
-      piece.end = std::clamp(view.x_of(time.end), columns[same - 1].begin, columns[same - 1].end);
-    }
-    piece.single = column.single || filled;
-    piece.share = static_cast<float>(filled ? 1 : column.covered);
-    piece.count = static_cast<std::uint8_t>(filled ? 1 : std::min(column.count, 255U));
-    pieces.push_back(piece);
-    i = filled ? same : i + 1;
+  for (const Columns::Column& column : columns) {
+    pieces.push_back({.begin = column.begin,
+                      .end = column.end,
+                      .share = static_cast<float>(column.covered),
+                      .count = static_cast<std::uint8_t>(std::min(column.count, 255U)),
+                      .kind = column.shown.kind,
+                      .single = column.single,
+                      .span = id(column.shown.place),
+                      .name = column.shown.name});
   }
   return pieces;
 }

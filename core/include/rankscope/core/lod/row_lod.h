@@ -66,10 +66,11 @@ class RowLod {
   [[nodiscard]] std::size_t byte_count() const;
 
  private:
+  static constexpr std::uint16_t full_share = 65535;
   struct Bucket {
     Place longest = 0;        // the span with the largest overlap
     std::uint32_t name = 0;   // its StringId: reading it from the span would miss the cache for each pixel
-    std::uint16_t share = 0;  // covered part in 1/65535
+    std::uint16_t share = 0;  // covered part in 1/full_share
     std::uint8_t count = 0;   // spans that begin in it, at most 255
     std::uint8_t kind = 0;    // its SpanKind
     [[nodiscard]] bool empty() const { return share == 0 && count == 0; }
@@ -85,6 +86,7 @@ class RowLod {
   [[nodiscard]] std::int64_t covered_between(Place begin, Place end) const;
   [[nodiscard]] Place longest_between(Place begin, Place end) const;
   void read_spans(const View& view, Columns& columns) const;
+  [[nodiscard]] static bool is_filled(std::span<const Bucket> buckets, std::int64_t index, std::int64_t count);
   void read_buckets(const View& view, int level, Columns& columns) const;
   [[nodiscard]] Place jump(Place place, RunTime edge) const;
 
