@@ -137,7 +137,7 @@ TEST_F(DataFolder, TheTestPartIsReadFromFilesOfItsOwn) {
   const auto missing = load(DataPart::test);
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().message.find("has no test_batch.bin"), std::string::npos) << missing.error().message;
-  write("test_batch.bin", cifar_record({3, 4}));
+  write("test_batch.bin", joined(cifar_record({3}), cifar_record({4})));
   EXPECT_EQ(load(DataPart::test).value()->samples(), 2);
   EXPECT_EQ(load().value()->samples(), 1);
 }

@@ -28,7 +28,8 @@ TEST(Fault, WrongTextIsRefusedWithTheFormThatIsMeant) {
     const char* says;
   } cases[] = {
       {"", "unknown kind"},
-      {"hang:rank=1", "unknown kind"},
+      {"freeze:rank=1", "unknown kind"},
+      {"hang:rank=1", "step= is missing"},
       {"slow", "rank= is missing"},
       {"slow:", "rank= is missing"},
       {"slow:rank=1", "factor= is missing"},

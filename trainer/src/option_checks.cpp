@@ -32,7 +32,7 @@ Result<void> check_for_mode(const TrainOptions& o) {
     return fail(ErrorKind::usage, "--accumulate: a pipeline accumulates over its micro-batches; give --micro-batches");
   }
   const bool whole = !has_devices(o.mode) && !is_pipeline(o.mode) && !is_tensor_parallel(o.mode);
-  if ((!whole || zero_stage(o.mode) != ZeroStage::none) && o.model.unused_head) {
+  if (!whole && o.model.unused_head) {
     return fail(ErrorKind::usage, format("--unused-head: not with --parallel {}", o.mode));
   }
   DdpOptions buckets = o.ddp;
