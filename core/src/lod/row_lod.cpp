@@ -190,8 +190,8 @@ bool RowLod::is_filled(std::span<const Bucket> buckets, std::int64_t index, std:
       run, [&](const Bucket& bucket) { return bucket.share == full_share && bucket.longest == run.front().longest; });
 }
 
-// What fills several pixels is shown as the span that it is, with its own edges; in the buckets at its ends there may be
-// others, which are shown up to there.
+// What fills several pixels is shown as the span that it is, with its own edges; in the buckets at its ends there may
+// be others, which are shown up to there.
 void RowLod::read_buckets(const View& view, int level, Columns& columns) const {
   const std::span<const Bucket> buckets = levels_[static_cast<std::size_t>(level)];
   const int log2 = finest_ + level;
