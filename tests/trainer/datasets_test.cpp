@@ -172,5 +172,26 @@ TEST(Synthetic, TokensAreInsideTheVocabularyAndLabelsAreTheNextOnes) {
   for (const auto token : batch.tokens) EXPECT_TRUE(token >= 0 && token < 50);
 }
 
+TEST(Synthetic, ShorterSamplesAreFilledUpWithoutLabels) {
+  const SampleShape shape{.sequence = 16, .classes = 50};
+  const SequenceLengths lengths{.kind = SequenceLengths::Kind::uniform, .shortest = 2, .longest = 9};
+  const auto source = synthetic_samples(shape, 10, 1, DataPart::training, lengths);
+  EXPECT_TRUE(source->shape().is_ragged);
+  EXPECT_FALSE(synthetic_samples(shape, 10, 1)->shape().is_ragged);
+  Batch batch;
+  Batch full;
+  for (const std::int64_t sample : {3, 4}) {
+    source->append(sample, batch);
+    synthetic_samples(shape, 10, 1)->append(sample, full);
+  }
+  ASSERT_EQ(batch.tokens.size(), 32u);
+  ASSERT_EQ(batch.labels.size(), 32u);
+  for (std::size_t i = 0; i < 32; ++i) {
+    const bool is_there = static_cast<std::int64_t>(i % 16) < batch.lengths[i / 16];
+    EXPECT_EQ(batch.tokens[i], is_there ? full.tokens[i] : 0) << i;
+    EXPECT_EQ(batch.labels[i], is_there ? full.labels[i] : no_label) << i;
+  }
+}
+
 }  // namespace
 }  // namespace rankscope::trainer

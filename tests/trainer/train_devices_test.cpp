@@ -12,6 +12,7 @@ namespace rankscope::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr double tolerance = 1e-10;
 const std::string small = "--dtype f64 --steps 10 --global-batch 16 --layers 4 --hidden 12 ";
@@ -117,6 +118,19 @@ TEST(TrainDevicesRecording, AChainHandsOnActivationsAndGradients) {
   const std::map<std::string, std::int64_t> expected{{"copy", 3 * 2 * 2 * 8 * 12 * 4}};
   EXPECT_EQ(copied(recorded("--parallel mp --devices 3 --pace off")), expected);
 }
+
+class TrainDevicesUsed : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TrainDevicesUsed, EachHasComputed) {
+  const ProgramResult result = train(std::string{"--layers 3 --steps 4 --pace off --parallel "} + GetParam());
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("all 4 devices have computed, "));
+  EXPECT_THAT(result.err, Not(HasSubstr("had nothing to compute")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, TrainDevicesUsed,
+                         ::testing::Values("dp --devices 4", "mp --devices 4", "ddp --ranks 4",
+                                           "ddp+mp --ranks 2 --devices 2", "pp --ranks 4"));
 
 class TrainDevicesBadInput : public ::testing::TestWithParam<Refused> {};
 

@@ -32,7 +32,7 @@ class Hanging : public ::testing::TestWithParam<std::string> {};
 TEST_P(Hanging, ARankIsNamedByThoseThatWaitForIt) {
   const ProgramResult result = train(mlp + "--timeout 2 --fault hang:rank=1,step=3 " + GetParam());
   EXPECT_EQ(result.status, 1) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("rank 1 is alive, but has not answered for 2 s"));
+  EXPECT_THAT(result.err, HasSubstr("rank 1 has not answered for 2 s"));
   EXPECT_THAT(result.err, Not(HasSubstr("is gone")));
 }
 INSTANTIATE_TEST_SUITE_P(Modes, Hanging, ::testing::Values("--ranks 4", "--parallel pp --ranks 3"));
@@ -97,6 +97,15 @@ TEST(DamagedCopy, IsOnlyForModesWithCopies) {
       const ProgramResult result = train(mlp + "--ranks 2 --parallel " + mode + " " + options);
       EXPECT_EQ(result.status, 2) << mode << result.err;
       EXPECT_THAT(result.err, HasSubstr("only for --parallel ddp, ddp+mp, tile and 3d without --zero1"));
+    }
+}
+
+TEST(DamagedCopy, OfWhichThereIsOnlyOneIsRefused) {
+  for (const char* options : {"--fault corrupt:rank=0,step=1", "--check-replicas 1"})
+    for (const char* mode : {"ddp --ranks 1", "tile --model cnn --ranks 1", "3d --ranks 2 --dp 1 --pp 2"}) {
+      const ProgramResult result = train(mlp + "--parallel " + mode + " " + options);
+      EXPECT_EQ(result.status, 2) << mode << result.err;
+      EXPECT_THAT(result.err, HasSubstr("there is only one copy of the model, nothing to compare it with"));
     }
 }
 

@@ -42,6 +42,44 @@ TEST(TrainParity, TheLearningRateFollowsItsScheduleInEveryMode) {
     EXPECT_LE(largest_difference(gradients_of(falling + mode), alone), tolerance) << mode;
 }
 
+class TrainRagged : public ::testing::TestWithParam<const char*> {};
+
+// Whoever has the long samples: each sample counts the same.
+TEST_P(TrainRagged, HasTheGradientsAndLossesOfOneProcess) {
+  const std::string ragged =
+      "--model gpt --hidden 16 --layers 2 --dtype f64 --steps 4 --global-batch 16 --seq-dist uniform:2-30 ";
+  static const auto alone = gradients_of(ragged + "--parallel single");
+  static const auto full = gradients_of(
+      "--model gpt --hidden 16 --layers 2 --dtype f64 --steps 4 --global-batch 16 "
+      "--parallel single");
+  EXPECT_GT(largest_difference(alone, full), 1e-3) << "shorter samples are others";
+  EXPECT_LE(largest_difference(gradients_of(ragged + GetParam()), alone), tolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, TrainRagged,
+                         ::testing::Values("--parallel single --accumulate 4", "--ranks 2", "--ranks 4",
+                                           "--ranks 2 --accumulate 2", "--parallel dp", "--parallel mp",
+                                           "--parallel ddp+mp --ranks 2", "--parallel zero1 --ranks 2",
+                                           "--parallel zero2 --ranks 4", "--parallel zero3 --ranks 2",
+                                           "--ranks 2 --ddp-impl c10d"));
+
+class TrainRaggedBadInput : public ::testing::TestWithParam<Refused> {};
+
+TEST_P(TrainRaggedBadInput, IsRefusedInOneSentence) {
+  const ProgramResult result = train(GetParam().options);
+  EXPECT_EQ(result.status, 2) << result.err;
+  EXPECT_NE(result.err.find(GetParam().sentence), std::string::npos) << result.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, TrainRaggedBadInput,
+    ::testing::Values(Refused{"--seq-dist uniform:2-9", "--seq-dist: only for --model gpt; samples of mlp are images"},
+                      Refused{"--model gpt --seq-dist uniform:2-99", "samples have 32 tokens at most; give --seq 99"},
+                      Refused{"--model gpt --parallel tp --ranks 2 --seq-dist uniform:2-9", "not with --parallel tp"},
+                      Refused{"--model gpt --parallel pp --ranks 2 --seq-dist uniform:2-9", "not with --parallel pp"},
+                      Refused{"--model gpt --parallel 3d --ranks 2 --seq-dist uniform:2-9", "not with --parallel 3d"},
+                      Refused{"--model gpt --seq-dist normal:3,4", "give full, uniform:SHORTEST-LONGEST"}));
+
 TEST(TrainParity, PaceChangesNoNumber) {
   EXPECT_LE(largest_difference(gradients_of(small + "--ranks 2 --pace 20"), reference()), tolerance);
 }

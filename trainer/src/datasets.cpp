@@ -53,24 +53,32 @@ class SyntheticImages final : public SampleSource {
 
 class SyntheticTokens final : public SampleSource {
  public:
-  SyntheticTokens(SampleShape shape, std::int64_t samples, std::uint64_t seed, std::int64_t first)
-      : shape_(shape), samples_(samples), seed_(seed), first_(first) {}
+  SyntheticTokens(SampleShape shape, std::int64_t samples, std::uint64_t seed, std::int64_t first,
+                  const SequenceLengths& lengths)
+      : shape_(shape), samples_(samples), seed_(seed), first_(first), lengths_(lengths) {
+    shape_.is_ragged = lengths.vary();
+  }
   std::int64_t samples() const override { return samples_; }
   SampleShape shape() const override { return shape_; }
   std::string name() const override { return "synthetic"; }
 
   // Three tokens of four follow from the one before, the fourth is noise: a small model learns that quickly.
   void append(std::int64_t index, Batch& batch) const override {
-    const std::uint64_t noise = mix(seed_, static_cast<std::uint64_t>(first_ + index));
+    const auto number = static_cast<std::uint64_t>(first_ + index);
+    const std::uint64_t noise = mix(seed_, number);
+    const std::int64_t length = lengths_.length_of(number, seed_, shape_.sequence);
     const auto vocabulary = static_cast<std::uint64_t>(shape_.classes);
     std::uint64_t token = noise % vocabulary;
-    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(shape_.sequence); ++i) {
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(length); ++i) {
       batch.tokens.push_back(static_cast<std::int64_t>(token));
       const std::uint64_t draw = mix(noise, i);
       token = draw % 4 == 0 ? (draw >> 8) % vocabulary : (token * 5 + 3) % vocabulary;
       batch.labels.push_back(static_cast<std::int64_t>(token));
     }
     ++batch.size;
+    batch.lengths.push_back(length);
+    batch.tokens.resize(static_cast<std::size_t>(batch.size * shape_.sequence), 0);
+    batch.labels.resize(static_cast<std::size_t>(batch.size * shape_.sequence), no_label);
   }
 
  private:
@@ -78,6 +86,7 @@ class SyntheticTokens final : public SampleSource {
   std::int64_t samples_;
   std::uint64_t seed_;
   std::int64_t first_;  // number of sample 0
+  SequenceLengths lengths_;
 };
 
 }  // namespace
@@ -145,9 +154,9 @@ Result<ImageSet> images_of(IdxArray images, IdxArray labels, const std::string& 
 }
 
 std::unique_ptr<SampleSource> synthetic_samples(const SampleShape& shape, std::int64_t samples, std::uint64_t seed,
-                                                DataPart part) {
+                                                DataPart part, const SequenceLengths& lengths) {
   const std::int64_t first = part == DataPart::test ? samples : 0;
-  if (shape.sequence > 0) return std::make_unique<SyntheticTokens>(shape, samples, seed, first);
+  if (shape.sequence > 0) return std::make_unique<SyntheticTokens>(shape, samples, seed, first, lengths);
   return std::make_unique<SyntheticImages>(shape, samples, seed, first);
 }
 

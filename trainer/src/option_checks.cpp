@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/core/format.h"
+#include "rankscope/trainer/model_size.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -58,6 +59,26 @@ Result<void> check_for_mode(const TrainOptions& o) {
   }
   if (zero_stage(o.mode) == ZeroStage::parameters && o.ddp.bucket_mb > 0) {
     return fail(ErrorKind::usage, "--bucket-mb: not with --parallel zero3, which reduces block by block");
+  }
+  return {};
+}
+
+// Ranks that share the layers or the pipeline of a sample have its length in common: none of them has more work.
+Result<void> check_lengths(const TrainOptions& o) {
+  if (!o.data.lengths.vary()) return {};
+  const bool shares_samples = is_pipeline(o.mode) || is_tensor_parallel(o.mode);
+  if (shares_samples) {
+    return fail(ErrorKind::usage, format("--seq-dist: not with --parallel {}, whose ranks work on the same samples, of "
+                                         "one length; take ddp, ddp+mp, zero1 to zero3, dp, mp or single",
+                                         o.mode));
+  }
+  if (o.model.kind != ModelKind::gpt) {
+    return fail(ErrorKind::usage,
+                format("--seq-dist: only for --model gpt; samples of {} are images", name_of(o.model.kind)));
+  }
+  if (const std::int64_t sequence = gpt_size(o.model).sequence; o.data.lengths.longest > sequence) {
+    return fail(ErrorKind::usage, format("--seq-dist {}: samples have {} tokens at most; give --seq {}",
+                                         text_of(o.data.lengths), sequence, o.data.lengths.longest));
   }
   return {};
 }
@@ -134,6 +155,7 @@ Result<void> check_together(const TrainOptions& o) {
   if (!o.data.dataset.empty() && o.data.folder.empty()) return fail(ErrorKind::usage, "--dataset needs --data FOLDER");
   if (o.validation.every == 0 && o.validation.samples > 0)
     return fail(ErrorKind::usage, "--validation-samples needs --validate-every N");
+  RS_TRY_VOID(check_lengths(o));
   RS_TRY_VOID(check_replicas(o));
   RS_TRY_VOID(check_checkpoints(o));
   return check_for_mode(o);

@@ -32,6 +32,7 @@ const Names<DdpImplementation> ddp_names{{"own", DdpImplementation::own}, {"c10d
 // The text of an option that is read after CLI11 is done, so that its errors are our sentences.
 struct Raw {
   std::string pace = "auto";
+  std::string lengths = "full";
   std::vector<std::string> faults;
   double timeout = 30;
 };
@@ -219,6 +220,11 @@ void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
                  "Nominal compute time of a step: MS, auto or off; auto is the default with more "
                  "ranks than cores, so that ranks do not disturb one another")
       ->capture_default_str();
+  app.add_option(
+         "--seq-dist", raw.lengths,
+         "Lengths of the samples of the gpt, so that ranks have unequal work: full, uniform:SHORTEST-LONGEST or "
+         "lognormal:MEDIAN,SIGMA in tokens, --seq at most")
+      ->capture_default_str();
   app.add_option("--fault", raw.faults, "Inject a fault, repeatable: " + fault_forms())
       ->take_all()
       ->allow_extra_args(false);
@@ -242,6 +248,7 @@ Result<PaceOptions> parse_pace(const std::string& text, bool given) {
 
 Result<void> read_raw(TrainOptions& options, const Raw& raw, bool pace_given) {
   RS_TRY(options.pace, parse_pace(raw.pace, pace_given));
+  RS_TRY(options.data.lengths, parse_sequence_lengths(raw.lengths));
   options.timeout = std::chrono::seconds{static_cast<std::int64_t>(raw.timeout)};
   for (const auto& text : raw.faults) {
     RS_TRY(Fault fault, parse_fault(text));

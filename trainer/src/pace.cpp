@@ -60,7 +60,7 @@ void Pacer::part_done(nanoseconds nominal) {
   resumed_ += in_part;
   const auto now = Clock::now();
   if (nominal.count() > 0) {
-    deadline_ += scaled(nominal, factor_);
+    deadline_ += scaled(nominal, factor_ * work_);
     if (now > deadline_) {
       ++overruns_;
       longest_overrun_ = std::max(longest_overrun_, nanoseconds{now - deadline_});

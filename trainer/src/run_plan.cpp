@@ -53,6 +53,15 @@ bool loads_data(const RunPlan& plan, int rank) {
   return has_loss(plan, rank) || place_in_pipeline(plan, rank) == plan.pipeline->rank_of_stage.front();
 }
 
+/// Of `copies` of the model.
+Result<void> check_copies(const TrainOptions& options, int copies) {
+  const bool corrupts = std::ranges::count(options.faults, FaultKind::corrupt, &Fault::kind) > 0;
+  if (copies > 1 || (!corrupts && options.check_replicas == 0)) return {};
+  return fail(ErrorKind::usage,
+              format("{}: there is only one copy of the model, nothing to compare it with; take more ranks{}",
+                     corrupts ? "--fault corrupt" : "--check-replicas", options.mode == "3d" ? ", of --dp" : ""));
+}
+
 Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan, int world_size) {
   const std::int64_t micro_batches = plan.pipeline->micro_batches;
   if (const std::int64_t batch = plan.batch.per_device; batch % micro_batches != 0) {
@@ -117,6 +126,7 @@ Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, st
     RS_TRY_VOID(check_mesh(options, shape));
     if (shape.tensor > 1) RS_TRY_VOID(check_split(options.model, shape.tensor, options.mesh.sequence));
   }
+  RS_TRY_VOID(check_copies(options, mesh ? mesh->shape().data : place.world_size));
   const Sharing sharing = sharing_of(options, place, mesh);
   if (samples < sharing.loaders) {
     return fail(ErrorKind::usage,

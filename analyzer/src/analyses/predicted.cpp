@@ -35,11 +35,12 @@ std::optional<std::int64_t> held_between_steps(const Run& run, std::uint32_t pro
   std::vector<std::int64_t> held;
   for (const CounterTrack& track : run.counters()) {
     if (track.process != process || run.text(track.name) != "allocated_bytes") continue;
+    const auto samples = run.samples_of(track);
     for (const TimeRange& window : windows) {
-      std::optional<double> last;
-      for (const CounterSample& sample : run.samples_of(track))
-        if (window.contains(sample.time)) last = sample.value;
-      if (last && *last >= 0 && *last <= static_cast<double>(largest_memory)) held.push_back(std::llround(*last));
+      const auto behind = std::ranges::lower_bound(samples, window.end, {}, &CounterSample::time);
+      if (behind == samples.begin() || (behind - 1)->time < window.begin) continue;
+      const double last = (behind - 1)->value;
+      if (last >= 0 && last <= static_cast<double>(largest_memory)) held.push_back(std::llround(last));
     }
   }
   return held.empty() ? std::nullopt : std::optional{median(held)};
@@ -48,21 +49,41 @@ std::optional<std::int64_t> held_between_steps(const Run& run, std::uint32_t pro
 // What arrives is what another rank gave; a barrier carries nothing.
 bool is_given(std::string_view op) { return op != "recv" && op != "barrier"; }
 
-/// Sums by window; nothing where the size of an operation is not known.
-std::optional<std::int64_t> sent_in_a_step(const Run& run, RankId rank, const std::vector<TimeRange>& windows) {
-  std::vector<std::int64_t> sent(windows.size(), 0);
-  for (const Collective& collective : run.collectives()) {
-    if (collective.rank != rank || !is_given(run.text(collective.op))) continue;
-    const auto behind = std::ranges::upper_bound(windows, collective.enqueued, {}, &TimeRange::begin);
-    if (behind == windows.begin() || !(behind - 1)->contains(collective.enqueued)) continue;
-    if (collective.bytes < 0) return std::nullopt;
-    sent[static_cast<std::size_t>(behind - 1 - windows.begin())] += collective.bytes;
-  }
-  return median(sent);
-}
-
 PredictedAmount amount(std::int64_t predicted, std::optional<std::int64_t> measured, const char* why) {
   return {.predicted_bytes = predicted, .measured_bytes = measured, .why_not_measured = measured ? "" : why};
+}
+
+/// What one rank gave to others, by window.
+class Sent {
+ public:
+  explicit Sent(std::vector<TimeRange> windows) : windows_(std::move(windows)), bytes_(windows_.size(), 0) {}
+
+  [[nodiscard]] const std::vector<TimeRange>& windows() const { return windows_; }
+
+  void add(const Collective& collective) {
+    const auto behind = std::ranges::upper_bound(windows_, collective.enqueued, {}, &TimeRange::begin);
+    if (behind == windows_.begin() || !(behind - 1)->contains(collective.enqueued)) return;
+    if (collective.bytes < 0) is_known_ = false;
+    bytes_[static_cast<std::size_t>(behind - 1 - windows_.begin())] += collective.bytes;
+  }
+
+  [[nodiscard]] PredictedAmount beside(std::int64_t predicted) const {
+    if (windows_.empty()) return amount(predicted, std::nullopt, "no step of this rank is counted");
+    return amount(predicted, is_known_ ? std::optional{median(bytes_)} : std::nullopt, "sizes were not recorded");
+  }
+
+ private:
+  std::vector<TimeRange> windows_;
+  std::vector<std::int64_t> bytes_;
+  bool is_known_ = true;  ///< of every operation
+};
+
+/// Of ranks in `sent`, in one pass over all operations.
+void add_operations(const Run& run, std::map<RankId, Sent>& sent) {
+  for (const Collective& collective : run.collectives()) {
+    const auto own = sent.find(collective.rank);
+    if (own != sent.end() && is_given(run.text(collective.op))) own->second.add(collective);
+  }
 }
 
 }  // namespace
@@ -74,24 +95,26 @@ std::optional<double> PredictedAmount::off() const {
 
 Section<PredictedSection> find_predicted(const Run& run, const Section<StepsSection>& steps,
                                          const ReportOptions& options) {
-  PredictedSection section;
+  std::map<RankId, Sent> ranks;
   for (const RankId rank : run.ranks()) {
-    if (!is_asked_for(options, rank)) continue;
     const std::uint32_t process = run.process_row_of(rank);
-    const auto held = number_in(run, process, predicted_held_key);
-    const auto sent = number_in(run, process, predicted_sent_key);
-    if (!held && !sent) continue;
+    const bool is_predicted =
+        number_in(run, process, predicted_held_key) || number_in(run, process, predicted_sent_key);
+    if (!is_predicted || !is_asked_for(options, rank)) continue;
     if (!steps) return unavailable(steps.error().why);
-    const std::vector<TimeRange> windows = windows_to_count(*steps, rank);
+    ranks.emplace(rank, Sent{windows_to_count(*steps, rank)});
+  }
+  if (ranks.empty()) return unavailable(std::string{no_prediction});
+  add_operations(run, ranks);
+  PredictedSection section;
+  for (const auto& [rank, sent] : ranks) {
+    const std::uint32_t process = run.process_row_of(rank);
     PredictedRow row{.rank = rank, .held = {}, .sent = {}};
-    if (held) row.held = amount(*held, held_between_steps(run, process, windows), "allocations were not recorded");
-    if (sent) {
-      row.sent = amount(*sent, windows.empty() ? std::nullopt : sent_in_a_step(run, rank, windows),
-                        windows.empty() ? "no step of this rank is counted" : "sizes were not recorded");
-    }
+    if (const auto predicted = number_in(run, process, predicted_held_key))
+      row.held = amount(*predicted, held_between_steps(run, process, sent.windows()), "allocations were not recorded");
+    if (const auto predicted = number_in(run, process, predicted_sent_key)) row.sent = sent.beside(*predicted);
     section.rows.push_back(std::move(row));
   }
-  if (section.rows.empty()) return unavailable(std::string{no_prediction});
   return section;
 }
 

@@ -62,9 +62,9 @@ std::vector<NotedTable> predicted_tables(const Report& report, std::size_t most)
                                 {measured(row.sent)},
                                 {off(row.sent)}});
   noted.notes.emplace_back(
-      "Predicted by the trainer's formulas (rankscope train --explain): parameters, gradients and the optimizer's "
-      "state, "
-      "not activations; sent: the median step, what others give back is not counted.");
+      "Predicted by the trainer's formulas (rankscope train --explain). Held: parameters, buffers and the optimizer's "
+      "state; gradients and activations are gone between steps. Sent: what a rank gives to others, in the median "
+      "step.");
   return {std::move(noted)};
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/side_by_side.h"
@@ -28,6 +29,7 @@ class WhatIf {
         peers_(peers),
         measured_(as_measured(graph)),
         ideal_{ideal_lengths(graph, peers), Order::as_recorded},
+        worst_(by_excess()),
         steps_(static_cast<std::int64_t>(graph.steps.size())) {}
 
   Section<WhatIfSection> section() {
@@ -99,7 +101,6 @@ class WhatIf {
       if (slowdowns[i] > 0) section.kinds.push_back({std::string{name_of(works[i])}, slowdowns[i]});
   }
 
-  /// Rows of ranks by how much longer than ideal their own work is, the worst first.
   [[nodiscard]] std::vector<std::uint32_t> by_excess() const {
     std::vector<std::int64_t> excess(graph_.ranks.size(), 0);
     for (std::size_t i = 0; i < graph_.items.size(); ++i)
@@ -122,24 +123,23 @@ class WhatIf {
 
   void add_ranks(WhatIfSection& section) const {
     if (graph_.ranks.size() < 2) return;
-    const std::vector<std::uint32_t> worst = by_excess();
-    const std::size_t replayed = worst.size() > most_exact_ranks ? most_suspects : worst.size();
+    const std::size_t replayed = worst_.size() > most_exact_ranks ? most_suspects : worst_.size();
     section.ranks.resize(replayed);
-    side_by_side(replayed, [&](std::size_t i) { section.ranks[i] = replay_without(worst[i]); });
-    section.ranks_left_out = static_cast<std::int64_t>(worst.size() - replayed);
-    if (section.slowdown >= least_slowdown) add_shares(section, few_worst(section, worst));
+    side_by_side(replayed, [&](std::size_t i) { section.ranks[i] = replay_without(worst_[i]); });
+    section.ranks_left_out = static_cast<std::int64_t>(worst_.size() - replayed);
+    if (section.slowdown >= least_slowdown) add_shares(section, few_worst(section));
     std::ranges::sort(section.ranks, {}, &RankReplay::rank);
   }
 
   /// The 3 % of ranks of largest slowdown; of many ranks that is by the excess of their work.
-  [[nodiscard]] std::vector<bool> few_worst(WhatIfSection& section, const std::vector<std::uint32_t>& worst) const {
+  [[nodiscard]] std::vector<bool> few_worst(WhatIfSection& section) const {
     section.few = static_cast<std::int64_t>(std::ceil(share_of_few * static_cast<double>(graph_.ranks.size())));
-    std::vector<std::size_t> order(worst.size());
+    std::vector<std::size_t> order(worst_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (section.ranks_left_out == 0)
       std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return section.ranks[i].slowdown; });
     std::vector<bool> few(graph_.ranks.size());
-    for (std::int64_t i = 0; i < section.few; ++i) few[worst[order[static_cast<std::size_t>(i)]]] = true;
+    for (std::int64_t i = 0; i < section.few; ++i) few[worst_[order[static_cast<std::size_t>(i)]]] = true;
     return few;
   }
 
@@ -201,10 +201,9 @@ class WhatIf {
 
   /// Of many ranks: the hosts of those whose work exceeds the ideal most.
   void keep_suspects(std::map<std::string_view, std::vector<bool>>& hosts) const {
-    std::vector<std::uint32_t> worst = by_excess();
-    worst.resize(std::min(worst.size(), most_suspects));
+    const std::span suspects{worst_.data(), std::min(worst_.size(), most_suspects)};
     std::erase_if(hosts, [&](const auto& host) {
-      return std::ranges::none_of(worst, [&](std::uint32_t rank) { return host.second[rank]; });
+      return std::ranges::none_of(suspects, [&](std::uint32_t rank) { return host.second[rank]; });
     });
   }
 
@@ -229,6 +228,8 @@ class WhatIf {
   const ItemPeers& peers_;
   Scenario measured_;
   Scenario ideal_;
+  std::vector<std::uint32_t>
+      worst_;  ///< rows of ranks by how much longer than ideal their own work is, the worst first
   std::int64_t steps_;
   std::int64_t replayed_ = 0;
   std::int64_t ideal_total_ = 1;

@@ -23,6 +23,7 @@ NamedOptions model_options(const WorkerPlan& plan) {
                      {"data", plan.source.name()},
                      {"samples", std::to_string(plan.source.samples())},
                      {"samples_of_an_epoch", std::to_string(plan.plan.loading.batches_per_epoch() * batch)}};
+  if (options.data.lengths.vary()) named["seq_dist"] = text_of(options.data.lengths);
   if (options.model.kind == ModelKind::gpt) named["heads"] = std::to_string(gpt_size(options.model).heads);
   return named;
 }

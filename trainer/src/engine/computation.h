@@ -1,6 +1,7 @@
 // How a process comes from a batch to gradients: with the model as a whole, or spread over several devices.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -23,7 +24,10 @@ class Computation {
   /// Runs the optimizer where the parameters are.
   virtual void update(const std::function<void()>& optimizer) { optimizer(); }
   virtual void slow_down(double) {}  ///< the factor of devices that have a pace of their own
-  virtual void finish() {}           ///< tells the pacer of the process what those have overrun
+  virtual void set_work(double) {}   ///< of the next micro-step: Pacer::set_work of those devices
+  /// CPU time of each device that has a thread of its own; none where the process is the device.
+  virtual std::vector<std::chrono::nanoseconds> device_times() { return {}; }
+  virtual void finish() {}  ///< tells the pacer of the process what those have overrun
 };
 
 /// What all of them are made with; it outlives them.

@@ -17,6 +17,7 @@ void describe(const WorkerPlan& run, const WorkerDescription& worker) {
   note("accumulate", std::to_string(options.accumulate));
   note("dtype", name_of(options.dtype));
   note("data", run.source.name());
+  if (options.data.lengths.vary()) note("seq_dist", text_of(options.data.lengths));
   note("steps", std::to_string(run.plan.steps));
   note("torch_version", RANKSCOPE_TORCH_VERSION);
   note("pace_ms", format("{}", worker.pace_ms));

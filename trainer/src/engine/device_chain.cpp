@@ -33,6 +33,8 @@ class DeviceChain final : public Computation {
 
   Model& model() override { return plan_.model; }
 
+  std::vector<nanoseconds> device_times() override { return cpu_times_of(devices_); }
+
   Forward forward(const Inputs& inputs, bool) override {
     at::Tensor flowing = inputs.data;
     Forward result;

@@ -43,6 +43,8 @@ class DeviceReplicas final : public Computation {
 
   Model& model() override { return plan_.model; }
 
+  std::vector<nanoseconds> device_times() override { return cpu_times_of(devices_); }
+
   Forward forward(const Inputs& inputs, bool) override {
     devices_[0].run([&] {
       broadcast();
@@ -68,6 +70,10 @@ class DeviceReplicas final : public Computation {
 
   void slow_down(double factor) override {
     for (Replica& replica : replicas_) replica.pacer.slow_down(factor);
+  }
+
+  void set_work(double share) override {
+    for (Replica& replica : replicas_) replica.pacer.set_work(share);
   }
 
   void finish() override {

@@ -1,8 +1,11 @@
 #include "engine/device_thread.h"
 
+#include <pthread.h>
+
 #include <utility>
 
 #include "engine/comm.h"
+#include "engine/step_parts.h"
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
 
@@ -33,6 +36,18 @@ void DeviceThread::wait() {
   std::unique_lock lock{mutex_};
   changed_.wait(lock, [&] { return !work_; });
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+std::chrono::nanoseconds DeviceThread::cpu_time() {
+  clockid_t clock{};
+  RS_CHECK(pthread_getcpuclockid(thread_.native_handle(), &clock) == 0);
+  return cpu_time_of(clock);
+}
+
+std::vector<std::chrono::nanoseconds> cpu_times_of(std::deque<DeviceThread>& devices) {
+  std::vector<std::chrono::nanoseconds> times;
+  for (DeviceThread& device : devices) times.push_back(device.cpu_time());
+  return times;
 }
 
 void DeviceThread::loop(const std::stop_token& stop) {

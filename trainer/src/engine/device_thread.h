@@ -1,12 +1,15 @@
 // Devices of a process. On the CPU they are virtual: each is a thread, which is a lane of the recording.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/libtorch.h"
 
@@ -23,6 +26,8 @@ class DeviceThread {
     start(std::move(work));
     wait();
   }
+  /// That its thread has taken so far.
+  [[nodiscard]] std::chrono::nanoseconds cpu_time();
 
  private:
   void loop(const std::stop_token& stop);
@@ -34,6 +39,8 @@ class DeviceThread {
   std::exception_ptr failure_;
   std::jthread thread_;
 };
+
+[[nodiscard]] std::vector<std::chrono::nanoseconds> cpu_times_of(std::deque<DeviceThread>& devices);
 
 /// Copies from device to device. The recording has them as operations of the group "devices", whose only rank this is.
 class DeviceCopies {

@@ -171,6 +171,7 @@ const RankCost& cost_of(const std::vector<RankCost>& costs, const RunPlan& plan,
     return Mesh{shape, cost.rank}.position().pipeline == Mesh{shape, rank}.position().pipeline;
   };
   const auto found = std::ranges::find_if(costs, is_alike);
+  RS_CHECK(found != costs.end() || costs.size() == 1);  // one for all, where all are alike
   return found == costs.end() ? costs.front() : *found;
 }
 

@@ -140,14 +140,14 @@ c10d::TCPStoreOptions store_options(const Placement& place, std::chrono::seconds
   return options;
 }
 
-}  // namespace
-
 std::string silent_ranks(const std::vector<int>& ranks, std::chrono::milliseconds timeout) {
   std::string list;
   for (const int rank : ranks) list += format("{}{}", list.empty() ? "" : ", ", rank);
-  return format("rank{} {} {} alive, but {} not answered for {} s", ranks.size() == 1 ? "" : "s", list,
-                ranks.size() == 1 ? "is" : "are", ranks.size() == 1 ? "has" : "have", timeout.count() / 1000);
+  return format("rank{} {} {} not answered for {} s", ranks.size() == 1 ? "" : "s", list,
+                ranks.size() == 1 ? "has" : "have", timeout.count() / 1000);
 }
+
+}  // namespace
 
 struct Rendezvous::Parts {
   Placement place;
@@ -226,7 +226,7 @@ Result<std::unique_ptr<Comm>> Rendezvous::make_group(const std::string& name, st
   }
 }
 
-std::string Rendezvous::who_is_gone() {
+std::string Rendezvous::who_is_gone(const std::string& failure) {
   // A peer's connections close shortly before it can be seen as dead.
   std::string found = parts_->look();
   for (int attempt = 0; attempt < 400 && found.empty(); ++attempt) {
@@ -235,7 +235,8 @@ std::string Rendezvous::who_is_gone() {
   }
   if (parts_->place.rank != 0 && found.starts_with("rank 0 is")) return found;  // the store went with it
   try {
-    if (found.empty()) found = parts_->who_is_silent();
+    const bool waited = failure.find("Timed out") != std::string::npos;  // Gloo's words
+    if (found.empty() && waited) found = parts_->who_is_silent();
     // It serves the store, which the others still ask.
     if (parts_->place.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds{300});
     // Ranks that end because of the first one must not be named as lost, too.

@@ -21,8 +21,9 @@ class Rendezvous {
   /// A new group over Gloo. All members call this in the same order.
   [[nodiscard]] Result<std::unique_ptr<Comm>> make_group(const std::string& name, std::vector<int> members);
 
-  /// Which peers are dead or stopped, as a sentence; the first rank that tells decides for all.
-  [[nodiscard]] std::string who_is_gone();
+  /// Which peers are dead or stopped, or, where the `failure` is a wait that became too long, which ones did not fail
+  /// so themselves; as a sentence, "" where nobody can be named. The first rank that tells decides for all.
+  [[nodiscard]] std::string who_is_gone(const std::string& failure);
 
  private:
   struct Parts;

@@ -86,7 +86,18 @@ TensorPart Block::part_of(const std::string& path) const {
   return found == parts_.end() ? TensorPart{} : found->second;
 }
 
+// Each sample counts the same, however many tokens it has: so the mean does not depend on who has which samples.
+Loss cross_entropy_of_ragged(const at::Tensor& logits, const at::Tensor& labels) {
+  const at::Tensor flat = labels.flatten();
+  const at::Tensor tokens = labels.ne(no_label).sum(1, true);
+  const at::Tensor losses = at::cross_entropy_loss(logits, flat, {}, at::Reduction::None, no_label).view_as(labels);
+  at::Tensor mean = (losses / tokens).sum(1).mean();
+  const torch::NoGradGuard no_grad;
+  return {std::move(mean), (logits.argmax(1).eq(flat).view_as(labels) / tokens).sum()};
+}
+
 Loss cross_entropy(const at::Tensor& logits, const at::Tensor& labels) {
+  if (labels.dim() == 2) return cross_entropy_of_ragged(logits, labels);
   at::Tensor mean = at::cross_entropy_loss(logits, labels);
   const torch::NoGradGuard no_grad;
   return {std::move(mean), logits.argmax(1).eq(labels).sum()};

@@ -36,13 +36,14 @@ class Block : public torch::nn::Module {
   std::set<std::string> gradient_terms_;
 };
 
-/// Mean over the samples (or tokens), and how many predictions were right.
+/// Mean over the samples (or tokens), and how many predictions were right; of ragged samples the sum of the shares of
+/// their tokens.
 struct Loss {
   at::Tensor mean;
   at::Tensor correct;
 };
 using LossFunction = std::function<Loss(const at::Tensor& logits, const at::Tensor& labels)>;
-/// Of logits that are all here.
+/// Of logits that are all here. Labels of ragged samples have a row for each.
 [[nodiscard]] Loss cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
 
 /// FLOPs of forward for one row of the input.

@@ -89,6 +89,7 @@ class ModelWorker final : public Worker {
   Result<TrainingState> state() override;
   Result<void> restore(const std::vector<at::Tensor>& values, std::int64_t steps) override;
   Totals take_totals() override { return std::exchange(totals_, {}); }
+  std::vector<std::chrono::nanoseconds> device_times() const override { return computation_->device_times(); }
   const Pacer& finish() override;
 
  private:
@@ -98,6 +99,8 @@ class ModelWorker final : public Worker {
   Result<void> share_layers(const Inputs& samples);
   std::string batch_text() const;
   Inputs load(std::chrono::nanoseconds delay);
+  double work_of(const Inputs& inputs) const;
+  void set_work(double share);
   Result<void> prepare_zero(const PaceSchedule& schedule);
   Result<void> micro_step(std::int64_t index, int micro, const StepFaults& faults);
 
@@ -197,8 +200,20 @@ void ModelWorker::slow_down(double factor) {
   computation_->slow_down(factor);
 }
 
+/// Against samples of full length.
+double ModelWorker::work_of(const Inputs& inputs) const {
+  const SampleShape shape = setting_.source.shape();
+  return shape.is_ragged ? static_cast<double>(inputs.data.size(1)) / static_cast<double>(shape.sequence) : 1;
+}
+
+void ModelWorker::set_work(double share) {
+  pacer_->set_work(share);
+  computation_->set_work(share);
+}
+
 Result<void> ModelWorker::micro_step(std::int64_t index, int micro, const StepFaults& faults) {
   const Inputs inputs = load(faults.data);
+  set_work(work_of(inputs));
   RS_TRY_VOID(sync_->before_forward(micro + 1 == options_.accumulate ? Reduction::now : Reduction::later));
   Forward result = computation_->forward(inputs, index % 2 == 0);
   if (faults.nan_loss) result.loss = result.loss * std::numeric_limits<double>::quiet_NaN();
@@ -228,6 +243,7 @@ Result<std::vector<NamedTensor>> ModelWorker::all_gradients() {
 }
 
 Result<void> ModelWorker::update(double rate) {
+  set_work(1);
   if (zero_ != nullptr) {
     zero_->owned().optimizer.scale_rate(rate);
     return zero_->update(*pacer_);
@@ -246,14 +262,7 @@ Result<Totals> ModelWorker::evaluate(const Inputs& samples, std::int64_t counted
   const Predicting predicting{*model_};
   Model& model = computation_->model();
   const at::Tensor data = sharing_.tiles ? sharing_.tiles->own_part(samples.data) : samples.data;
-  const at::Tensor logits = model.forward(data, false, [](std::size_t) {}).logits;
-  Totals totals;
-  if (counted == 0) return totals;
-  const std::int64_t batch = samples.data.size(0);
-  const at::Tensor labels = of_first(samples.labels, counted, batch);
-  const Loss loss = model.loss()(of_first(logits, counted, batch), labels);
-  totals.add({loss.mean, loss.correct}, labels);
-  return totals;
+  return totals_of_first(model, model.forward(data, false, [](std::size_t) {}).logits, samples, counted);
 }
 
 // The first two stages of ZeRO have whole parameters, too, but each update takes them from the ranks that own them.

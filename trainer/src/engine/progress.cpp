@@ -7,10 +7,18 @@
 #include "rankscope/trainer/log.h"
 
 namespace rankscope::trainer {
+namespace {
+
+/// Outputs and labels may have several rows for each sample.
+at::Tensor of_first(const at::Tensor& rows, std::int64_t samples, std::int64_t batch) {
+  return rows.narrow(0, 0, rows.size(0) / batch * samples);
+}
+
+}  // namespace
 
 void Totals::add(const Forward& result, const at::Tensor& labels) {
   const torch::NoGradGuard no_grad;
-  const auto samples = static_cast<double>(labels.numel());
+  const auto samples = static_cast<double>(labels.size(0));
   loss += result.loss.item<double>() * samples;
   correct += result.correct.item<double>();
   count += samples;
@@ -20,6 +28,16 @@ void Totals::add(const Totals& more) {
   loss += more.loss;
   correct += more.correct;
   count += more.count;
+}
+
+Totals totals_of_first(const Model& model, const at::Tensor& logits, const Inputs& samples, std::int64_t counted) {
+  Totals totals;
+  if (counted == 0) return totals;
+  const std::int64_t batch = samples.data.size(0);
+  const at::Tensor labels = of_first(samples.labels, counted, batch);
+  const Loss loss = model.loss()(of_first(logits, counted, batch), labels);
+  totals.add({loss.mean, loss.correct}, labels);
+  return totals;
 }
 
 Result<void> check_finite(const Totals& totals, std::int64_t step, int rank) {

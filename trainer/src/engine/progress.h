@@ -21,6 +21,9 @@ struct Totals {
   void add(const Forward& result, const at::Tensor& labels);
   void add(const Totals& more);
 };
+/// Of the first `counted` samples; a batch may be filled up with others.
+[[nodiscard]] Totals totals_of_first(const Model& model, const at::Tensor& logits, const Inputs& samples,
+                                     std::int64_t counted);
 /// An error where the loss of samples that were just added is not a number; nothing has been learned from them.
 [[nodiscard]] Result<void> check_finite(const Totals& totals, std::int64_t step, int rank);
 /// Sums over the ranks of `comm` too; those of this process alone where it is null.

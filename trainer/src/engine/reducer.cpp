@@ -1,5 +1,5 @@
 // Distributed data parallel (trainer.md 3.3): gradients are copied into buckets as backward produces them; a full
-// bucket is reduced at once, strictly in index order, while backward goes on.
+// bucket is reduced at once, strictly in index order, while backward goes on. Afterwards they are views of the buckets.
 #include <algorithm>
 #include <unordered_set>
 
@@ -47,6 +47,7 @@ class OwnReducer final : public GradientSync {
       : model_(model),
         comm_(comm),
         options_(options),
+        ranks_(at::scalar_tensor(comm.group().size(), model.parameters().front().options().requires_grad(false))),
         ready_(model, {.ready = [this](std::size_t parameter, ReadyBuckets::Place place) { store(parameter, place); },
                        .full = [this](std::size_t bucket) { reduce(bucket); }}) {
     for (const auto& parameter : parameters()) sizes_.push_back(parameter.nbytes());
@@ -66,7 +67,6 @@ class OwnReducer final : public GradientSync {
       return {};
     }
     ready_.watch();
-    for (auto& bucket : buckets_) bucket.flat.zero_();
     if (options_.find_unused) {
       mark_used(loss);
       mark_unused_as_ready(loss);
@@ -80,7 +80,7 @@ class OwnReducer final : public GradientSync {
     RS_TRY_VOID(agree_on_used());
     for (auto& bucket : buckets_) {
       RS_TRY_VOID(bucket.handle.wait());
-      copy_back(bucket);
+      hand_back(bucket);
     }
     std::ranges::fill(used_, std::uint8_t{0});
     if (!rebuilt_ && !options_.find_unused && !options_.keep_order) return rebuild();
@@ -122,15 +122,17 @@ class OwnReducer final : public GradientSync {
 
   void store(std::size_t parameter, ReadyBuckets::Place place) {
     const at::Tensor& gradient = parameters()[parameter].grad();
-    if (!gradient.defined()) return;
     const torch::NoGradGuard no_grad;
-    buckets_[place.bucket].views[place.position].copy_(gradient);
+    at::Tensor& view = buckets_[place.bucket].views[place.position];
+    if (gradient.defined()) {
+      at::div_out(view, gradient, ranks_);  // one pass over memory for the copy and the mean
+    } else {
+      view.zero_();
+    }
   }
 
   void reduce(std::size_t index) {
     Bucket& bucket = buckets_[index];
-    const torch::NoGradGuard no_grad;
-    bucket.flat.div_(comm_.group().size());
     // Only the last bucket of a step is surely waited for: a delay of an earlier one could hide behind backward.
     const bool last = index + 1 == buckets_.size();
     bucket.handle = comm_.enqueue({.op = CommOp::allreduce,
@@ -139,14 +141,12 @@ class OwnReducer final : public GradientSync {
                                    .delay = last ? delay_ : std::chrono::nanoseconds{0}});
   }
 
-  void copy_back(const Bucket& bucket) {
-    const torch::NoGradGuard no_grad;
+  // As views of the bucket: it is left alone until the next backward, before which the update forgets all gradients.
+  void hand_back(const Bucket& bucket) {
     for (std::size_t k = 0; k < bucket.parameters.size(); ++k) {
       const auto index = bucket.parameters[k];
       if (options_.find_unused && used_[index] == 0) continue;  // unused on all ranks: the gradient stays as it is
-      at::Tensor& gradient = parameters()[index].mutable_grad();
-      if (!gradient.defined()) gradient = at::empty_like(parameters()[index]);
-      gradient.copy_(bucket.views[k]);
+      parameters()[index].mutable_grad() = bucket.views[k];
     }
   }
 
@@ -200,6 +200,7 @@ class OwnReducer final : public GradientSync {
   const Model& model_;
   Comm& comm_;
   SyncOptions options_;
+  at::Tensor ranks_;  // how many, of the parameters' type
   ReadyBuckets ready_;
   std::vector<std::size_t> sizes_;
   std::vector<Bucket> buckets_;

@@ -37,7 +37,7 @@ class SampleFeed {
   std::optional<Loader> loader_;  // from the first batch on
 };
 
-/// The first samples there are, for measuring and for the shapes of what flows.
+/// The first samples there are, as long as samples can be, for measuring and for the shapes of what flows.
 [[nodiscard]] Inputs first_samples(const SampleSource& source, std::int64_t count, DataType dtype);
 
 }  // namespace rankscope::trainer

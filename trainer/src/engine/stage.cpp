@@ -49,6 +49,11 @@ Forward Stage::forward_to_loss(std::int32_t micro_batch, const Inputs& inputs, B
   return {result.loss.detach(), result.correct};
 }
 
+at::Tensor Stage::predict(const at::Tensor& input) const {
+  const Predicting predicting{*blocks_};
+  return blocks_->forward(input, false, no_pause).logits;
+}
+
 at::Tensor Stage::backward(std::int32_t micro_batch, const at::Tensor& gradient) {
   InFlight& flight = in_flight_.at(micro_batch);
   {

@@ -37,6 +37,9 @@ class Stage {
   /// Forward of the last stage, to the loss times `factor`.
   Forward forward_to_loss(std::int32_t micro_batch, const Inputs& inputs, Backward backward, double factor = 1);
 
+  /// Forward that leaves nothing behind.
+  [[nodiscard]] at::Tensor predict(const at::Tensor& input) const;
+
   /// Returns the gradient of the stage's input, undefined for samples. `gradient` is that of its output, undefined for
   /// the last stage.
   at::Tensor backward(std::int32_t micro_batch, const at::Tensor& gradient);

@@ -139,8 +139,7 @@ class StageWorker final : public Worker {
   std::vector<std::vector<std::int64_t>> shapes_;  // of their inputs, for one micro-batch
   std::vector<Parameter> parameters_;              // of the whole model
   std::int64_t parameter_count_ = 0;
-  std::map<std::int32_t, StageReplicas> copies_;           // of each stage of this rank
-  std::map<std::int32_t, std::shared_ptr<Model>> stages_;  // of this rank
+  std::map<std::int32_t, StageReplicas> copies_;  // of each stage of this rank
   nanoseconds reduction_delay_{0};
   std::optional<SampleFeed> feed_;  // of ranks that need samples
 };
@@ -168,7 +167,6 @@ Result<void> StageWorker::build_stages(const SplitModel& split) {
         copies_.try_emplace(stage, blocks, sharing_.replicas, sharing_.update, options_.optimizer, caps).first->second;
     RS_TRY_VOID(copies.lay_out());
   }
-  stages_ = split.own;
   std::unique_ptr<PipelineLinks> links;
   if (sharing_.pipeline) {
     links =
@@ -274,18 +272,13 @@ Result<Totals> StageWorker::evaluate(const Inputs& samples, std::int64_t counted
   at::Tensor flowing = samples.data;
   std::vector<Handle> sends;
   for (const std::int32_t stage : pipeline_.stages_of(rank_)) {
-    Model& model = *stages_.at(stage);
-    const Predicting predicting{model};
+    const Stage& own = run_->stages().at(stage).stage;
     if (stage > 0) {
       RS_TRY(flowing, into_stage(stage, flowing));
     }
-    flowing = model.forward(flowing, false, [](std::size_t) {}).logits;
+    flowing = own.predict(flowing);
     if (stage + 1 == pipeline_.stages()) {
-      if (counted == 0) continue;
-      const std::int64_t batch = samples.data.size(0);
-      const at::Tensor labels = of_first(samples.labels, counted, batch);
-      const Loss loss = model.loss()(of_first(flowing, counted, batch), labels);
-      totals.add({loss.mean, loss.correct}, labels);
+      totals = totals_of_first(own.blocks(), flowing, samples, counted);
     } else if (const auto next = pipeline_.rank_of_stage[static_cast<std::size_t>(stage + 1)]; next != rank_) {
       sends.push_back(sharing_.pipeline->forward.send(flowing.contiguous(), next, "activation to validate"));
     }
@@ -297,8 +290,8 @@ Result<Totals> StageWorker::evaluate(const Inputs& samples, std::int64_t counted
 Replicated StageWorker::replicated() {
   if (sharing_.replicas == nullptr || sharing_.update == StageUpdate::sharded) return {};
   Replicated own{.group = sharing_.replicas};
-  for (const auto& [stage, model] : stages_)
-    for (const auto& parameter : model->parameters()) own.tensors.push_back(parameter);
+  for (const auto& [stage, paced] : run_->stages())
+    for (const auto& parameter : paced.stage.blocks().parameters()) own.tensors.push_back(parameter);
   return own;
 }
 

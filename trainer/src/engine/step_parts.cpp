@@ -1,8 +1,9 @@
 #include "engine/step_parts.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 
 #include "rankscope/core/format.h"
 
@@ -10,12 +11,6 @@ namespace rankscope::trainer {
 namespace {
 
 constexpr double auxiliary_weight = 0.3;
-
-std::chrono::nanoseconds process_cpu_time() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
-}
 
 }  // namespace
 
@@ -25,14 +20,13 @@ Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype) {
   const auto labels = at::tensor(at::ArrayRef<std::int64_t>{batch.labels}, at::kLong);
   if (shape.sequence > 0) {
     const auto tokens = at::tensor(at::ArrayRef<std::int64_t>{batch.tokens}, at::kLong);
-    return {tokens.view({batch.size, shape.sequence}), labels};
+    const std::array<std::int64_t, 2> rows{batch.size, shape.sequence};
+    if (!shape.is_ragged) return {tokens.view(rows), labels};
+    const std::int64_t longest = std::ranges::max(batch.lengths);
+    return {tokens.view(rows).narrow(1, 0, longest).contiguous(), labels.view(rows).narrow(1, 0, longest).contiguous()};
   }
   const auto values = at::tensor(at::ArrayRef<float>{batch.values}, at::kFloat);
   return {values.view({batch.size, shape.channels, shape.height, shape.width}).to(torch_type(dtype)), labels};
-}
-
-at::Tensor of_first(const at::Tensor& rows, std::int64_t samples, std::int64_t batch) {
-  return rows.narrow(0, 0, rows.size(0) / batch * samples);
 }
 
 Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
@@ -65,6 +59,13 @@ KeptBuffers::~KeptBuffers() {
   const torch::NoGradGuard no_grad;
   for (std::size_t i = 0; i < buffers_.size(); ++i) buffers_[i].copy_(before_[i]);
 }
+
+std::chrono::nanoseconds cpu_time_of(clockid_t clock) {
+  timespec time{};
+  RS_CHECK(clock_gettime(clock, &time) == 0);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+std::chrono::nanoseconds process_cpu_time() { return cpu_time_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 std::chrono::nanoseconds cpu_time_of_step(Model& model, const Inputs& inputs) {
   const KeptBuffers statistics{model};

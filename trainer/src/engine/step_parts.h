@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -22,14 +23,13 @@ struct Inputs {
   at::Tensor data;
   at::Tensor labels;
 };
+/// Of ragged samples as many tokens as the longest one has, and the labels in a row for each sample.
 [[nodiscard]] Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype);
 
 struct Forward {
   at::Tensor loss;     ///< mean over the samples (or tokens)
   at::Tensor correct;  ///< how many predictions were right
 };
-/// The first `samples` of a batch, of whatever an output or labels have rows: one or more for each sample.
-[[nodiscard]] at::Tensor of_first(const at::Tensor& rows, std::int64_t samples, std::int64_t batch);
 /// A module as it predicts: BatchNorm with its own statistics, nothing kept for backward; ends with it training.
 class Predicting {
  public:
@@ -61,6 +61,9 @@ class KeptBuffers {
   std::vector<at::Tensor> buffers_;
   std::vector<at::Tensor> before_;
 };
+
+[[nodiscard]] std::chrono::nanoseconds cpu_time_of(clockid_t clock);
+[[nodiscard]] std::chrono::nanoseconds process_cpu_time();
 
 /// CPU time of this process for one forward and backward, after one to warm up. Leaves the model as it was.
 [[nodiscard]] std::chrono::nanoseconds cpu_time_of_step(Model& model, const Inputs& inputs);

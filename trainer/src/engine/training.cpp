@@ -9,6 +9,7 @@
 
 #include "engine/checkpoints.h"
 #include "engine/description.h"
+#include "engine/device_times.h"
 #include "engine/explain.h"
 #include "engine/observers.h"
 #include "engine/replica_check.h"
@@ -23,7 +24,8 @@ class Training {
  public:
   Training(const WorkerPlan& plan, Worker& worker, std::unique_ptr<GradientDump> dump,
            std::unique_ptr<Validation> validation)
-      : options_(plan.options),
+      : setting_(plan),
+        options_(plan.options),
         plan_(plan.plan),
         everybody_(plan.everybody),
         worker_(worker),
@@ -41,6 +43,7 @@ class Training {
   Result<void> dump_gradients(std::int64_t index);
   Result<void> report(std::int64_t index);
 
+  const WorkerPlan& setting_;
   const TrainOptions& options_;
   const RunPlan& plan_;
   Comm* everybody_;
@@ -50,6 +53,7 @@ class Training {
   FaultPlan faults_;
   Checkpoints checkpoints_;
   Progress progress_;
+  DeviceTimes device_times_;
 };
 
 // Nothing is cleaned up: a lost rank does not say goodbye either.
@@ -102,6 +106,7 @@ Result<void> Training::run(const MemoryObserver* memory) {
   worker_.begin_at(first);
   if (everybody_ != nullptr) RS_TRY_VOID(everybody_->barrier("start").wait());
   progress_.begin(first);
+  device_times_.begin();
   for (std::int64_t index = first; index < plan_.steps; ++index) {
     RS_TRY_VOID(step(index));
     RS_TRY_VOID(after_step(index + 1));
@@ -110,6 +115,7 @@ Result<void> Training::run(const MemoryObserver* memory) {
     annotate::counter("peak_allocated_bytes", static_cast<double>(memory->peak_bytes()));
   }
   progress_.end(std::max<std::int64_t>(0, plan_.steps - first), worker_.finish());
+  RS_TRY_VOID(device_times_.tell(setting_, worker_));
   // Rank 0 serves the store and stays until nobody needs it.
   if (everybody_ != nullptr) return everybody_->barrier("end").wait();
   return {};

@@ -80,6 +80,9 @@ class Worker {
   /// Losses that this rank has seen since the last call.
   [[nodiscard]] virtual Totals take_totals() = 0;
 
+  /// CPU time of each of its devices, the same number of them on all ranks; none where the process is the device.
+  [[nodiscard]] virtual std::vector<std::chrono::nanoseconds> device_times() const { return {}; }
+
   /// No step comes any more. The pacer then knows all overruns of this process.
   virtual const Pacer& finish() = 0;
 };

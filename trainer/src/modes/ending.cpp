@@ -22,7 +22,7 @@ Result<int> train_among(const Placement& place, Rendezvous& rendezvous, const st
   const bool lost =
       std::ranges::any_of(groups, [](const Comm* group) { return group != nullptr && group->has_failed(); });
   if (!lost) return tl::make_unexpected(trained.error());
-  const std::string gone = rendezvous.who_is_gone();
+  const std::string gone = rendezvous.who_is_gone(trained.error().message);
   log_error(format("rank {}: {}; {}", place.rank, gone.empty() ? "a peer could not be reached" : gone,
                    trained.error().message));
   return 1;

@@ -20,17 +20,22 @@ struct SampleShape {
   std::int64_t width = 0;
   std::int64_t sequence = 0;
   std::int64_t classes = 0;  ///< of labels; the vocabulary of tokens
+  bool is_ragged = false;    ///< samples may have fewer tokens than `sequence`
 
   [[nodiscard]] std::int64_t values() const { return channels * height * width; }
   bool operator==(const SampleShape&) const = default;
 };
 
-/// Samples side by side: images in `values` or tokens in `tokens`, with one label per image or token.
+constexpr std::int64_t no_label = -100;  ///< of what only fills a sample up
+
+/// Samples side by side: images in `values` or tokens in `tokens`, with one label per image or token. All samples of
+/// tokens are filled up to the same length.
 struct Batch {
   std::int64_t size = 0;
   std::vector<float> values;
   std::vector<std::int64_t> tokens;
   std::vector<std::int64_t> labels;
+  std::vector<std::int64_t> lengths;  ///< tokens of each sample of tokens
 };
 
 /// A numbered set of samples; safe to read from several threads.
@@ -74,6 +79,7 @@ enum class DataPart : std::uint8_t { training, test };
 /// Generated images or tokens, with something to learn in them; a value depends only on seed and sample index. The test
 /// part has as many samples as the training part and none of them.
 [[nodiscard]] std::unique_ptr<SampleSource> synthetic_samples(const SampleShape& shape, std::int64_t samples,
-                                                              std::uint64_t seed, DataPart part = DataPart::training);
+                                                              std::uint64_t seed, DataPart part = DataPart::training,
+                                                              const SequenceLengths& lengths = {});
 
 }  // namespace rankscope::trainer

@@ -6,6 +6,7 @@
 
 #include "rankscope/trainer/learning_rate.h"
 #include "rankscope/trainer/mesh.h"
+#include "rankscope/trainer/sequence_lengths.h"
 
 namespace rankscope::trainer {
 
@@ -32,6 +33,7 @@ struct DataOptions {
   std::string folder;   ///< empty: generated data
   std::string dataset;  ///< empty: what the folder holds
   std::int64_t samples = 4096;
+  SequenceLengths lengths{};  ///< of samples of tokens
   int workers = 1;
 };
 

@@ -41,6 +41,8 @@ class Pacer {
       : schedule_(std::move(schedule)), waited_(std::move(waited)) {}
 
   void slow_down(double factor) { factor_ = factor; }  ///< multiplies all nominal times from now on
+  /// Passes over the blocks have so much of their nominal times from now on: 1, or less where a batch is smaller.
+  void set_work(double share) { work_ = share; }
   /// A phase begins; its parts follow one another, each with its nominal time.
   void begin();
   void part_done(std::chrono::nanoseconds nominal);
@@ -66,6 +68,7 @@ class Pacer {
   std::function<std::chrono::nanoseconds()> waited_;
   std::chrono::nanoseconds waited_before_{0};
   double factor_ = 1.0;
+  double work_ = 1.0;
   Clock::time_point deadline_;
   Clock::time_point resumed_;  // end of the last block: where the arithmetic of this one began
   std::int64_t overruns_ = 0;
