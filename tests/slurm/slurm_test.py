@@ -176,7 +176,9 @@ class Torchrun(OnSlurm):
         job = self.submit("one_node_torchrun.sbatch", *self.trainer("--steps", "20", "--fault", "kill:rank=1,step=3"),
                           options=["--nodelist=n1"])
         self.assertEqual(job.status, 1, job.said)
-        self.assertIn("rank 1 is gone", job.said)
+        self.assertIn("rank      : 1 (local_rank: 1)\n  exitcode  : -9", job.said)  # torchrun ends the others before they can say it
+        lost = [finding["title"] for finding in job.report()["findings"] if finding["id"].startswith("rank_lost")]
+        self.assertEqual(lost, ["rank 1 was lost in step 3"], job.said)
 
 
 def folder_of_torchrun():
