@@ -1,6 +1,7 @@
 // The payload extension, and NCCL's own payloads.
 #include <gmock/gmock.h>
 
+#include "nccl_library.h"
 #include "recorded.h"
 
 namespace rankscope::collectors {
@@ -96,20 +97,11 @@ TEST(NvtxPayload, AVariableOverrulesTheCommunicator) {
   EXPECT_EQ(recorded.run->processes()[0].rank, RankId{1});
 }
 
-std::string nccl_library() {
-  if (const char* named = std::getenv("RANKSCOPE_TEST_NCCL")) return named;
-  for (const char* path : {"/usr/local/cuda/lib/libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2",
-                           "/usr/lib/x86_64-linux-gnu/libnccl.so.2"}) {
-    if (fs::exists(path)) return path;
-  }
-  return {};
-}
-
 // NCCL names its reductions with the first communicator, which needs a GPU: here they are numbers.
 // Without a communicator NCCL pushes its range and then refuses: no GPU is needed (nccl.md 4).
 TEST(NvtxPayload, RealNcclTellsOperationBytesAndReduction) {
   const std::string library = nccl_library();
-  if (library.empty()) GTEST_SKIP() << "no libnccl.so.2; name one with RANKSCOPE_TEST_NCCL";
+  if (library.empty()) GTEST_SKIP() << no_nccl;
   const Folder folder;
   const Recorded recorded = play(folder, {"nccl", library});
   if (recorded.status == 77) GTEST_SKIP() << library << " cannot be loaded here";
