@@ -115,8 +115,9 @@ Action declare_doctor(CLI::App& app, const Words&) {
     const Line library = library_line();
     for (const Line& line : {library, trainer_line(), viewer_line(), clock_line(), spool_line(), pressure_line()})
       text += to_text(line);
-    for (const collectors::GpuState& state : collectors::gpu_states())
-      text += to_text({state.good, state.what, state.found, state.advice});
+    for (const auto& states : {collectors::host_states(), collectors::gpu_states()})
+      for (const collectors::GpuState& state : states)
+        text += to_text({state.good, state.what, state.found, state.advice});
     const auto printed = print(text + left_lines() + source_lines());
     if (!printed) return say(printed.error());
     return library.good ? 0 : exit_status(ErrorKind::cannot_write);

@@ -117,6 +117,18 @@ std::string refusal_of(std::uint32_t number) {
   return {};
 }
 
+// Of NVIDIA's release notes and reports in public (12.4: JuliaGPU/CUDA.jl 2328).
+Fault fault_of(std::uint32_t number) {
+  constexpr std::uint32_t v13_4_update_1 = 130401;
+  if (number == version::v12_4)
+    return {"12.4 Update 1 has been reported to lose kernels",
+            "compare the number of launches with that of kernels (kernels_without_launch); use 12.5 or newer"};
+  if (number < v13_4_update_1)
+    return {"before 13.4 Update 1 it uses more and more of the CPU in long recordings",
+            "bound recordings of hours by --window or --duration"};
+  return {};
+}
+
 Library load_library() {
   Library library;
   void* handle = nullptr;

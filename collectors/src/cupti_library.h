@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace rankscope::collectors::cupti {
 
@@ -62,6 +63,13 @@ struct Library {
 /// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart. Two
 /// of them in one process would disturb each other.
 [[nodiscard]] Library load_library();
+
+/// What a version that is used does wrong, as far as a recording can show it; empty for none that is known.
+struct Fault {
+  std::string_view what{};
+  std::string_view advice{};
+};
+[[nodiscard]] Fault fault_of(std::uint32_t version);
 
 /// Why a version is not used; empty if it is.
 [[nodiscard]] std::string refusal_of(std::uint32_t version);

@@ -2,8 +2,11 @@
 #include "rankscope/collectors/gpu_state.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "recorded.h"
 
@@ -36,20 +39,114 @@ TEST(GpuState, AVersionWithFaultsIsNotGoodAndSaysWhy) {
 }
 
 TEST(GpuState, GpusAreListedByUuid) {
+  const Variable cupti{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
   const Variable library{"RANKSCOPE_NVML", program("libnvml_standin.so")};
   EXPECT_THAT(state_of("GPUs (NVML)").found,
               HasSubstr("driver 580.65.06; 0 NVIDIA Stand-in GPU-0; 1 NVIDIA Stand-in GPU-1"));
 }
 
 TEST(GpuState, AHookOfAnotherToolIsNamed) {
+  const Variable cupti{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
   const Variable hook{"NCCL_PROFILER_PLUGIN", "/opt/inspector.so"};
   const GpuState state = state_of("NCCL hook");
   EXPECT_FALSE(state.good);
   EXPECT_EQ(state.found, "NCCL_PROFILER_PLUGIN names /opt/inspector.so");
 }
 
+// A libcupti that was loaded once stays, and is then the one of the process.
+GpuState state_in(const Folder& root, const std::string& what) {
+  const Variable library{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
+  for (const GpuState& state : gpu_states(root.path()))
+    if (state.what == what) return state;
+  return {.good = false, .what = "no line " + what, .found = {}, .advice = {}};
+}
+void write(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream{path} << text;
+}
+
+TEST(GpuState, AContainerWithoutTheDriverOfItsHostIsToldHowToGetIt) {
+  const Folder root;
+  EXPECT_THAT(state_in(root, "GPU devices").found, HasSubstr("no NVIDIA GPU"));
+  write(root / "dev/nvidia0", "");
+  EXPECT_TRUE(state_in(root, "GPU devices").good);
+  EXPECT_EQ(state_in(root, "GPU devices").found, "nvidia0");
+  const GpuState driver = state_in(root, "NVIDIA driver");
+  if (driver.good) GTEST_SKIP() << "this machine has a driver";
+  EXPECT_THAT(driver.advice, HasSubstr("apptainer --nv"));
+}
+
+TEST(GpuState, GpusThatMayNotBeOpenedAreNamed) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may open everything";
+  const Folder root;
+  write(root / "dev/nvidia0", "");
+  fs::permissions(root / "dev/nvidia0", fs::perms::none);
+  EXPECT_THAT(state_in(root, "GPU devices").found, HasSubstr("not to be opened: /dev/nvidia0"));
+}
+
+TEST(GpuState, GpusOfAmdAreSaidNotToBeRecorded) {
+  const Folder root;
+  write(root / "dev/kfd", "");
+  const GpuState state = state_in(root, "GPU devices");
+  EXPECT_FALSE(state.good);
+  EXPECT_THAT(state.found, HasSubstr("AMD"));
+  EXPECT_THAT(state.advice, HasSubstr("not recorded"));
+}
+
+TEST(GpuState, ProfilersThatRunAreNamed) {
+  const Folder root;
+  EXPECT_TRUE(state_in(root, "other profilers").good);
+  write(root / "proc/71/comm", "python3\n");
+  write(root / "proc/72/comm", "nsys\n");
+  const GpuState state = state_in(root, "other profilers");
+  EXPECT_FALSE(state.good);
+  EXPECT_EQ(state.found, "nsys (process 72)");
+  EXPECT_THAT(state.advice, HasSubstr("only one of them can use CUPTI"));
+}
+
+TEST(GpuState, FaultsOfTheCuptiThatWouldBeUsedAreSaid) {
+  const Variable library{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
+  const auto faults = [](const char* number) {
+    const Variable version{"STANDIN_CUPTI_VERSION", number};
+    return state_of("CUPTI's faults");
+  };
+  EXPECT_THAT(faults("22").found, HasSubstr("lose kernels"));
+  EXPECT_THAT(faults("130100").advice, HasSubstr("--window or --duration"));
+  EXPECT_TRUE(faults("130401").good);
+}
+
+TEST(GpuState, PyTorchIsFoundInTheActiveEnvironment) {
+  const Variable library{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
+  const Folder environment;
+  const Variable active{"VIRTUAL_ENV", environment.path().string()};
+  const fs::path packages = environment / "lib/python3.11/site-packages";
+  write(packages / "torch/version.py", "__version__ = '2.9.1+cu130'\ncuda: Optional[str] = '13.0'\n");
+  EXPECT_EQ(state_of("PyTorch").found, "2.9.1+cu130 in " + packages.string());
+  write(packages / "torch/version.py", "__version__ = '2.9.1+cpu'\ncuda: Optional[str] = None\n");
+  EXPECT_THAT(state_of("PyTorch").found, HasSubstr("for the CPU"));
+}
+
+TEST(GpuState, LimitsOfThisProcessAreRead) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const auto files = [] {
+    const auto states = host_states();
+    const auto found = std::ranges::find(states, "open files", &GpuState::what);
+    return found == states.end() ? GpuState{} : *found;
+  };
+  const rlimit few{.rlim_cur = 100, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  EXPECT_FALSE(files().good);
+  EXPECT_EQ(files().found, "up to 100");
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
 TEST(GpuState, EveryLineSaysWhatWasFoundAndWhatToDo) {
-  for (const GpuState& state : gpu_states()) {
+  const Variable library{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
+  std::vector<GpuState> states = gpu_states();
+  const std::vector<GpuState> more = host_states();
+  states.insert(states.end(), more.begin(), more.end());
+  for (const GpuState& state : states) {
     EXPECT_FALSE(state.found.empty()) << state.what;
     EXPECT_FALSE(state.advice.empty()) << state.what;
   }

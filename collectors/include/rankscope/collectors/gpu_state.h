@@ -1,12 +1,20 @@
-// What of the sources that need an NVIDIA GPU could record on this host: the lines of `rankscope doctor`.
+// What could be recorded on this host, and what stands in the way: the lines of `rankscope doctor`.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace rankscope::collectors {
 
-/// One thing that a source needs.
+/// The GPUs that a host shows, by their files in /dev: known without a driver's library.
+struct HostDevices {
+  bool nvidia = false;
+  bool amd = false;
+};
+[[nodiscard]] HostDevices host_devices(const std::filesystem::path& root = "/");
+
+/// One thing that is needed, or may disturb.
 struct GpuState {
   bool good = false;
   std::string what;    ///< "CUPTI"
@@ -15,6 +23,9 @@ struct GpuState {
 };
 
 /// Loads the libraries of the driver, of CUPTI and NCCL as the recorder would, and asks them; no GPU is initialised.
-[[nodiscard]] std::vector<GpuState> gpu_states();
+/// `root` holds the /dev and /proc of the host.
+[[nodiscard]] std::vector<GpuState> gpu_states(const std::filesystem::path& root = "/");
+/// What does not depend on GPUs: the clock between hosts, limits of this process.
+[[nodiscard]] std::vector<GpuState> host_states();
 
 }  // namespace rankscope::collectors

@@ -1,0 +1,42 @@
+#include <sys/resource.h>
+#include <sys/timex.h>
+
+#include "rankscope/collectors/gpu_state.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::collectors {
+namespace {
+
+constexpr rlim_t enough_files = 512;  // of the recorder, which watches up to 64 processes with a few files each
+
+/// Ranks of several hosts are compared after their collectives brought the clocks together, which is easier from here.
+GpuState clock_state() {
+  timex time{};
+  const int state = adjtimex(&time);
+  const bool synchronised = state != -1 && state != TIME_ERROR && (time.status & STA_UNSYNC) == 0;
+  return {synchronised, "host clock",
+          synchronised ? format("kept by a time service, to {} µs", time.maxerror) : "kept by no time service",
+          "only recordings of several hosts need it: run chrony or ntpd on each; their collectives align them, too"};
+}
+
+GpuState file_state() {
+  rlimit limit{};
+  const bool told = getrlimit(RLIMIT_NOFILE, &limit) == 0;
+  const bool enough = told && limit.rlim_cur >= enough_files;
+  return {enough, "open files", told ? format("up to {}", limit.rlim_cur) : "the limit cannot be read",
+          format("processes may not be watched: ulimit -n {}", enough_files)};
+}
+
+GpuState size_state() {
+  rlimit limit{};
+  const bool free = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+  return {free, "size of files",
+          free ? "no limit" : format("up to {:.1f} MB", static_cast<double>(limit.rlim_cur) / 1e6),
+          "a recording ends where it gets there: ulimit -f unlimited"};
+}
+
+}  // namespace
+
+std::vector<GpuState> host_states() { return {clock_state(), file_state(), size_state()}; }
+
+}  // namespace rankscope::collectors
