@@ -21,6 +21,10 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
                  "of NCCL: coll, p2p (sends and receives too), proxy (and its network operations), kernel (and the "
                  "times of a kernel's channels); default p2p")
       ->check(not_empty);
+  app.add_option("--cuda-graphs", options.cuda_graphs,
+                 "of a launch of a CUDA graph: node (each kernel in it), graph (one activity as a whole: costs far "
+                 "less); default node")
+      ->check(not_empty);
   app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")->capture_default_str();
   app.add_option("--ring-kib", options.ring_kib,
                  "buffer of each process; events that find it full are dropped and counted")
@@ -28,6 +32,9 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   app.add_option("--rank-env", options.rank_env,
                  "environment variable that holds the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
   app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
+  app.add_option("--toggle", options.toggle,
+                 "record nothing until this signal (USR1, USR2) comes to rankscope; the next one ends it, and so on")
+      ->check(not_empty);
   app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
       ->capture_default_str();
   for (const collectors::DetailInfo& info : collectors::details())

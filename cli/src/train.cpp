@@ -76,6 +76,7 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   arguments.record.injected = faults_in(words);
   const bool launched = std::getenv("RANK") != nullptr || std::getenv("SLURM_STEP_ID") != nullptr;
   if (!launched) arguments.record.launcher = "rankscope train";
+  arguments.record.gpus = collectors::Gpus::not_used;               // its ranks compute on the CPU
   arguments.record.refusal_status = exit_status(ErrorKind::usage);  // there was no rank yet
   return record(arguments.record);
 }

@@ -58,6 +58,12 @@ Result<StepWindow> step_window_from(std::string_view text) {
   return StepWindow{.wait = numbers[0], .warmup = numbers[1], .active = numbers[2], .repeat = numbers[3]};
 }
 
+Result<GraphLevel> graph_level_from(std::string_view text) {
+  if (text.empty() || text == "node") return GraphLevel::node;
+  if (text == "graph") return GraphLevel::graph;
+  return fail(ErrorKind::usage, format("--cuda-graphs: '{}' is neither node nor graph", text));
+}
+
 std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettings& settings) {
   std::vector<std::pair<std::string, std::string>> variables{
       {variable::segments, settings.segments},
@@ -66,6 +72,9 @@ std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettin
       {variable::sample_hz, format("{}", settings.sample_hz)},
       {variable::follow, settings.follow ? "1" : "0"},
       {variable::nccl_levels, name_of(settings.nccl)},
+      {variable::cuda_graphs, settings.cuda_graphs == GraphLevel::graph ? "graph" : "node"},
+      {variable::named, settings.collect_named ? "1" : "0"},
+      {variable::toggled, settings.toggled ? "1" : "0"},
   };
   if (settings.details.bits != 0) variables.emplace_back(variable::details, name_of(settings.details));
   if (!settings.rank_env.empty()) variables.emplace_back(variable::rank_env, settings.rank_env);
@@ -89,6 +98,14 @@ InjectSettings settings_from(const Lookup& lookup) {
   if (const char* const text = lookup(variable::window)) {
     if (const auto window = step_window_from(text)) settings.window = *window;
   }
+  if (const char* const text = lookup(variable::cuda_graphs))
+    settings.cuda_graphs = graph_level_from(text).value_or(GraphLevel::node);
+  const auto is_one = [&lookup](const char* name) {
+    const char* const value = lookup(name);
+    return value != nullptr && std::string_view{value} == "1";
+  };
+  settings.collect_named = is_one(variable::named);
+  settings.toggled = is_one(variable::toggled);
   const char* const follow = lookup(variable::follow);
   settings.follow = follow == nullptr || std::string_view{follow} != "0";
   return settings;

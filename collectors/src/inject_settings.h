@@ -19,6 +19,7 @@ namespace variable {
 inline constexpr const char* segments = "RANKSCOPE_SEGMENTS";  ///< folder for segment files; unset: nothing is recorded
 inline constexpr const char* library = "RANKSCOPE_INJECT_LIB";  ///< absolute path of librankscope_inject.so
 inline constexpr const char* collect = "RANKSCOPE_COLLECT";
+inline constexpr const char* named = "RANKSCOPE_COLLECT_NAMED";  ///< "1": the user named the sources
 inline constexpr const char* ring_kib = "RANKSCOPE_RING_KIB";
 inline constexpr const char* sample_hz = "RANKSCOPE_SAMPLE_HZ";
 inline constexpr const char* rank_env = "RANKSCOPE_RANK_ENV";
@@ -29,7 +30,9 @@ inline constexpr const char* follow = "RANKSCOPE_FOLLOW";    ///< "0": only the 
 inline constexpr const char* owner = "RANKSCOPE_OWNER";      ///< pid
 inline constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
 inline constexpr const char* cuda_injection = "CUDA_INJECTION64_PATH";
-inline constexpr const char* nccl_levels = "RANKSCOPE_NCCL";  ///< "p2p", "proxy,kernel"
+inline constexpr const char* nccl_levels = "RANKSCOPE_NCCL";         ///< "p2p", "proxy,kernel"
+inline constexpr const char* toggled = "RANKSCOPE_TOGGLED";          ///< "1": there is a switch, which is off at first
+inline constexpr const char* cuda_graphs = "RANKSCOPE_CUDA_GRAPHS";  ///< "node", "graph"
 inline constexpr const char* nccl_plugin = "NCCL_PROFILER_PLUGIN";
 inline constexpr const char* preload = "LD_PRELOAD";
 }  // namespace variable
@@ -47,9 +50,18 @@ struct StepWindow {
 /// Reads "wait,warmup,active,repeat"; trailing numbers may be left out from `repeat` on.
 [[nodiscard]] Result<StepWindow> step_window_from(std::string_view text);
 
+/// What is recorded of a launch of a CUDA graph.
+enum class GraphLevel : std::uint8_t {
+  node,   ///< each kernel, copy and memset in it
+  graph,  ///< one activity from its first work to its last: costs far less
+};
+/// Reads --cuda-graphs; empty is `node`.
+[[nodiscard]] Result<GraphLevel> graph_level_from(std::string_view text);
+
 struct InjectSettings {
   std::string segments{};
   SourceSet collect{};
+  bool collect_named = false;  ///< by the user: then it is an error where one of them is missing
   std::uint32_t ring_kib = 4096;
   double sample_hz = 10;
   std::string rank_env{};
@@ -57,6 +69,8 @@ struct InjectSettings {
   std::int64_t until_ns = 0;  ///< 0 = no end
   DetailSet details{};
   NcclLevels nccl = default_nccl_levels;
+  GraphLevel cuda_graphs = GraphLevel::node;
+  bool toggled = false;
   bool follow = true;
   bool operator==(const InjectSettings&) const = default;
 };

@@ -78,6 +78,7 @@ struct NvmlSampler::Track {
   Handle device = nullptr;
   std::string name{};
   bool supported = true;
+  bool delivered = false;  ///< once: then a value that fails is missing, not unsupported
 };
 
 std::span<const NvmlSampler::Quantity> NvmlSampler::quantities() {
@@ -166,7 +167,12 @@ NvmlSampler::~NvmlSampler() {
 
 std::string NvmlSampler::load(const std::string& library) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return format("{} cannot be loaded: no NVIDIA driver, or not inside this container", library);
+  absent_ = handle == nullptr;
+  if (absent_)
+    return format(
+        "{} cannot be loaded: no NVIDIA driver, or a container without it; NVIDIA_DRIVER_CAPABILITIES must "
+        "have utility there",
+        library);
   const auto find = [handle](const char* name, auto& function) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
     return function != nullptr;
@@ -219,10 +225,11 @@ std::span<const NvmlSample> NvmlSampler::sample() {
   for (Track& track : tracks_) {
     if (!track.supported) continue;
     const auto value = track.quantity->read(*call_, track.device);
-    track.supported = value.has_value();
+    track.delivered = track.delivered || value.has_value();
+    track.supported = track.delivered;
     if (value)
       samples_.push_back({track.name, *value});
-    else
+    else if (!track.supported)
       unsupported_.push_back(track.name);
   }
   return samples_;

@@ -33,9 +33,12 @@ class NvmlSampler {
 
   /// Empty: it can sample.
   [[nodiscard]] const std::string& problem() const { return problem_; }
+  /// There is no such library: a host without NVIDIA's driver, or a container without this part of it.
+  [[nodiscard]] bool is_absent() const { return absent_; }
   [[nodiscard]] const std::string& driver_version() const { return driver_; }
   [[nodiscard]] std::span<const NvmlDevice> devices() const { return devices_; }
-  /// Valid until the next call. What a GPU does not support is asked once and then left out.
+  /// Valid until the next call. What a GPU does not support is asked once and then left
+  /// out; a value that fails later is asked again.
   [[nodiscard]] std::span<const NvmlSample> sample();
   /// Quantities that are left out, each once: "GPU 0 power_watts".
   [[nodiscard]] std::span<const std::string> unsupported() const { return unsupported_; }
@@ -50,6 +53,7 @@ class NvmlSampler {
 
   std::unique_ptr<Functions> call_;
   std::string problem_;
+  bool absent_ = false;
   std::string driver_;
   std::vector<NvmlDevice> devices_;
   std::vector<Track> tracks_;

@@ -173,6 +173,27 @@ TEST(Cupti, AWindowTakesWhatHappenedInItThoughItIsToldLater) {
   EXPECT_EQ(spans_named(*recorded.run, "kernel of step 2"), 0U);
 }
 
+TEST(Cupti, LaunchesOfGraphsAreRecordedAsWholesOnRequest) {
+  const auto kinds_of = [](const std::string& level) {
+    const Folder folder;
+    RecordOptions options;
+    options.cuda_graphs = level;
+    const Recorded recorded = play(folder, "graph", {}, options);
+    return std::pair{recorded.run ? spans_of_kind(*recorded.run, SpanKind::graph) : 99,
+                     recorded.run ? lost(*recorded.run, Counter::graphs_opaque) : 99};
+  };
+  EXPECT_EQ(kinds_of(""), (std::pair<std::uint64_t, std::uint64_t>{0, 0}));
+  EXPECT_EQ(kinds_of("node"), (std::pair<std::uint64_t, std::uint64_t>{0, 0}));
+  EXPECT_EQ(kinds_of("graph"), (std::pair<std::uint64_t, std::uint64_t>{1, 1}));
+}
+
+TEST(Cupti, AGraphLevelThatDoesNotExistIsRefused) {
+  const Folder folder;
+  RecordOptions options{.command = {"true"}};
+  options.cuda_graphs = "kernel";
+  EXPECT_EQ(record(folder, options).why, "--cuda-graphs: 'kernel' is neither node nor graph");
+}
+
 TEST(Cupti, AnotherProfilerThatHoldsItIsNamedAndTheRestIsRecorded) {
   for (const char* version : {"28", "130001"}) {
     const Folder folder;

@@ -146,6 +146,66 @@ TEST(Launcher, AShortProcessWithoutRankAndEventsLeavesNothing) {
   EXPECT_THAT(recorded.summary.notes, ElementsAre(HasSubstr("no process had a rank")));
 }
 
+TEST(Launcher, AHostWithoutGpuIsSaidOnceAndTheRestIsRecorded) {
+  const Folder folder;
+  RecordOptions options{.command = {program("annotate_actor")}};
+  options.host_root = folder.path();  // without a /dev
+  const Recorded recorded = record(folder, options);
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(recorded.summary.notes,
+              ElementsAre("cupti, nccl, nvml: no NVIDIA GPU was found on this host (no /dev/nvidiactl); all else was "
+                          "recorded"));
+}
+
+TEST(Launcher, WhatIsNotAskedForAndWhatIsNotUsedIsNotMissed) {
+  const Folder folder;
+  RecordOptions options{.command = {program("annotate_actor")}, .out = folder / "a.rankscope"};
+  options.host_root = folder.path();
+  options.gpus = Gpus::not_used;
+  EXPECT_THAT(record(folder, options).summary.notes, ::testing::IsEmpty());
+  options.gpus = Gpus::may_be_used;
+  options.out = folder / "b.rankscope";
+  options.collect = "annotate,nvtx,host";
+  EXPECT_THAT(record(folder, options).summary.notes, ::testing::IsEmpty());
+}
+
+TEST(Launcher, AProgramThatLeavesTheGpuAloneIsSaidToHaveDoneSo) {
+  const Folder folder;
+  fs::create_directory(folder / "dev");
+  std::ofstream{folder / "dev" / "nvidiactl"} << "";
+  RecordOptions options{.command = {program("annotate_actor")}};
+  options.host_root = folder.path();
+  EXPECT_THAT(record(folder, options).summary.notes,
+              ElementsAre(HasSubstr("cupti, nccl, nvml: no process initialised CUDA with the recorder in it")));
+}
+
+/// A program of that name that starts its command as it is, like a container that shows nothing of the recorder.
+std::string runtime_that_hides(const Folder& folder, const std::string& name) {
+  const std::string path = (folder / name).string();
+  std::ofstream{path} << "#!/bin/sh\nshift 2\nexec env -i \"$@\"\n";
+  fs::permissions(path, fs::perms::owner_all);
+  return path;
+}
+
+TEST(Launcher, AContainerThatHidesTheRecorderIsSaid) {
+  const Folder folder;
+  const Recorded recorded = record(folder, {runtime_that_hides(folder, "apptainer"), "exec", "image.sif", "/bin/true"});
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_THAT(recorded.summary.notes, ::testing::Contains(HasSubstr("no process in the container of apptainer")));
+}
+
+TEST(Launcher, AContainerThatShowsItIsRecordedAndNamed) {
+  const Folder folder;
+  const std::string apptainer = (folder / "apptainer").string();
+  std::ofstream{apptainer} << "#!/bin/sh\nshift 2\nAPPTAINER_CONTAINER=image.sif exec \"$@\"\n";
+  fs::permissions(apptainer, fs::perms::owner_all);
+  const Recorded recorded = record(folder, {apptainer, "exec", "image.sif", program("annotate_actor")});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "container"), "apptainer");
+  EXPECT_THAT(recorded.summary.notes, ::testing::Not(::testing::Contains(HasSubstr("no process in the container"))));
+}
+
 TEST(Launcher, AStaticProgramIsSampledFromOutside) {
   const Folder folder;
   const Recorded recorded = record(folder, {.command = {program("static_actor"), "1.5"}, .sample_hz = 50});

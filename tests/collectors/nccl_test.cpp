@@ -151,6 +151,17 @@ TEST(NcclPlugin, CommunicatorsOfSeveralThreadsAreCountedApart) {
   EXPECT_EQ(distinct.size(), run.collectives().size());
 }
 
+TEST_P(EveryVersion, ThreadsThatTellOfOneCommunicatorAtATimeAgreeOnItsName) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "shared", GetParam());
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_EQ(spans_of_rank(run, RankId{0}, "allreduce").size(), 400U);
+  for (const Span& span : run.spans())
+    EXPECT_EQ(run.text(run.lane(span.lane).name), "NCCL communicator 0xfedcba9876543210");
+}
+
 TEST(NcclPlugin, TheLevelDecidesWhatNcclIsAskedFor) {
   const auto mask = [](const std::string& level) {
     const Folder folder;

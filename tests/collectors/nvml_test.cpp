@@ -58,6 +58,21 @@ TEST(Nvml, WhatAGpuDoesNotSupportIsSaidOnce) {
                                               "GPU 1 nvlink_received_bytes", "GPU 1 ecc_uncorrected_errors"));
 }
 
+TEST(Nvml, AValueThatFailsOnceIsAskedAgain) {
+  NvmlSampler sampler{stand_in()};
+  const auto temperatures = [&sampler] {
+    return std::ranges::count_if(sampler.sample(),
+                                 [](const NvmlSample& one) { return one.name.ends_with("temperature_celsius"); });
+  };
+  EXPECT_EQ(temperatures(), 2);
+  {
+    const Variable falters{"STANDIN_NVML_FALTERS", "1"};
+    EXPECT_EQ(temperatures(), 0);
+  }
+  EXPECT_EQ(temperatures(), 2);
+  EXPECT_THAT(sampler.unsupported(), ::testing::Not(::testing::Contains(HasSubstr("temperature"))));
+}
+
 TEST(Nvml, WithoutADriverTheReasonIsAsNvmlPutsIt) {
   const Variable fails{"STANDIN_NVML_FAILS", "1"};
   EXPECT_EQ(NvmlSampler{stand_in()}.problem(), "NVML refuses: Driver Not Loaded");
@@ -87,6 +102,28 @@ TEST(Nvml, TheFirstRankOfAHostSamplesItsGpus) {
   EXPECT_EQ(run.samples_of(*track).front().value, 97);
   EXPECT_EQ(run.metadata(run.processes()[0], "nvml_gpu_1"), "GPU-1 NVIDIA Stand-in");
   EXPECT_EQ(run.metadata(run.processes()[0], "driver_version"), "580.65.06");
+}
+
+/// sources_failed and the reason, of a process that initialised CUDA where there is no NVML.
+std::pair<std::uint64_t, std::string> without_nvml(const std::string& collect) {
+  const Folder folder;
+  const Variable library{"RANKSCOPE_NVML", "/nonexistent/libnvidia-ml.so.1"};
+  const Variable cupti{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
+  RecordOptions options{.command = {program("cupti_actor"), "lasting"}};
+  options.collect = collect;
+  const Recorded recorded = record(folder, options);
+  if (!recorded.run) return {99, recorded.why};
+  return {recorded.run->quality().of(Counter::sources_failed),
+          std::string{recorded.run->metadata(recorded.run->processes()[0], "nvml_problem")}};
+}
+
+TEST(Nvml, ItsAbsenceIsAFailureOnlyWhereItWasNamed) {
+  const auto by_default = without_nvml("");
+  EXPECT_EQ(by_default.first, 0U) << "a container may lack it";
+  EXPECT_THAT(by_default.second, HasSubstr("NVIDIA_DRIVER_CAPABILITIES"));
+  const auto named = without_nvml("annotate,cupti,nvml");
+  EXPECT_EQ(named.first, 1U);
+  EXPECT_THAT(named.second, HasSubstr("/nonexistent/libnvidia-ml.so.1"));
 }
 
 TEST(Nvml, OtherRanksDoNot) {

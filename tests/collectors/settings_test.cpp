@@ -19,11 +19,14 @@ Lookup in(const Variables& variables) {
 
 TEST(Settings, SurviveTheEnvironment) {
   InjectSettings settings{.segments = "/spool",
+                          .collect_named = true,
                           .ring_kib = 128,
                           .sample_hz = 2.5,
                           .rank_env = "MY_RANK",
                           .window = StepWindow{1, 2, 3, 4},
                           .until_ns = 123456789012345,
+                          .cuda_graphs = GraphLevel::graph,
+                          .toggled = true,
                           .follow = false};
   settings.collect.add(Source::host);
   settings.details.add(Detail::shapes);
@@ -119,6 +122,34 @@ TEST(CommandEnvironment, KeepsOthersAndSaysWhatIsLost) {
   ASSERT_EQ(environment.warnings.size(), 2U);
   EXPECT_THAT(environment.warnings[0],
               ::testing::HasSubstr("/opt/nsys/libToolsInjection64.so, which is kept: NVTX ranges"));
+}
+
+TEST(CommandEnvironment, ApptainerAndSingularityHandTheVariablesIntoTheirContainers) {
+  const Variables theirs{{"LD_PRELOAD", "/usr/lib/libjemalloc.so"},
+                         {"SINGULARITYENV_LD_PRELOAD", "/in/image.so"},
+                         {"APPTAINERENV_NVTX_INJECTION64_PATH", "/opt/nsys/libToolsInjection64.so"}};
+  const auto environment =
+      command_environment(in(theirs), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
+  for (const std::string prefix : {"APPTAINERENV_", "SINGULARITYENV_"}) {
+    EXPECT_EQ(value_in(environment, prefix + "CUDA_INJECTION64_PATH"), "/l/librankscope_inject.so");
+    EXPECT_EQ(value_in(environment, prefix + "RANKSCOPE_COLLECT"), name_of(all_sources()));
+  }
+  EXPECT_EQ(value_in(environment, "APPTAINERENV_LD_PRELOAD"), "/usr/lib/libjemalloc.so:/l/librankscope_inject.so");
+  EXPECT_EQ(value_in(environment, "SINGULARITYENV_LD_PRELOAD"), "/in/image.so:/l/librankscope_inject.so");
+  EXPECT_EQ(value_in(environment, "APPTAINERENV_NVTX_INJECTION64_PATH"), "(none)") << "another tool's is kept";
+}
+
+TEST(CommandEnvironment, NoFollowReachesIntoNoContainer) {
+  const auto environment =
+      command_environment(in({}), {.collect = all_sources(), .follow = false}, "/l/lib.so", Preload::yes);
+  EXPECT_EQ(value_in(environment, "APPTAINERENV_RANKSCOPE_COLLECT"), "(none)");
+}
+
+TEST(CommandEnvironment, SourcesThatAnotherToolKeepsAreKnown) {
+  const Variables theirs{{"CUDA_INJECTION64_PATH", "/opt/other.so"}};
+  const auto environment =
+      command_environment(in(theirs), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
+  EXPECT_EQ(environment.lost, sources_from("cupti,nvml").value());
 }
 
 TEST(CommandEnvironment, NoPreloadLeavesLdPreloadAlone) {

@@ -53,5 +53,33 @@ TEST(RecordingWindow, DurationEndsTheRecordingNotTheProgram) {
   EXPECT_LE(track.sample_count, 12U) << "0.15 s at 50 Hz, not 0.4 s";
 }
 
+TEST(RecordingWindow, ASignalSwitchesTheRecordingOnAndOff) {
+  const Folder folder;
+  const Variable rank{"RANK", "0"};
+  RecordOptions options{.command = {program("annotate_actor"), "toggle"}};
+  options.toggle = "USR2";
+  const Recorded recorded = record(folder, options);
+  EXPECT_EQ(recorded.status, 0) << "it goes on and off, and the signal does not reach the program";
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(names_of(*recorded.run), ElementsAre("while on"));
+  EXPECT_EQ(recorded.run->quality().of(Counter::pop_without_push), 0U);
+}
+
+TEST(RecordingWindow, ASignalThatNeverComesIsSaid) {
+  const Folder folder;
+  RecordOptions options{.command = {program("annotate_actor"), "silent"}};
+  options.toggle = "USR1";
+  const Recorded recorded = record(folder, options);
+  EXPECT_EQ(recorded.status, 0) << "the program knows that nothing is recorded";
+  EXPECT_THAT(recorded.summary.notes, ::testing::Contains(::testing::HasSubstr("SIGUSR1 never came")));
+}
+
+TEST(RecordingWindow, ASignalThatEndsProgramsCannotSwitchIt) {
+  const Folder folder;
+  RecordOptions options{.command = {"true"}};
+  options.toggle = "TERM";
+  EXPECT_EQ(record(folder, options).why, "--toggle: 'TERM' is neither USR1 nor USR2");
+}
+
 }  // namespace
 }  // namespace rankscope::collectors

@@ -2,12 +2,15 @@
 #include "cupti_source.h"
 #include "nvml_source.h"
 #include "recorder.h"
+#include "thread_state.h"
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   namespace inject = rankscope::inject;
   using rankscope::collectors::Source;
   inject::initialise();
-  inject::open_segment();
+  inject::guarded([] {
+    if (inject::ThreadState* const state = inject::here()) state->pen().metadata("cuda", "initialised");
+  });
   if (inject::collects(Source::cupti)) inject::cupti::start();
   if (inject::collects(Source::nvml)) inject::start_nvml();
   return 1;

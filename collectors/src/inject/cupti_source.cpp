@@ -1,7 +1,6 @@
 #include "cupti_source.h"
 
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "../cupti_library.h"
+#include "../pace.h"
 #include "cupti_buffers.h"
 #include "cupti_names.h"
 #include "quiet_thread.h"
@@ -26,6 +26,7 @@
 namespace rankscope::inject::cupti {
 namespace {
 
+using collectors::Pace;
 using collectors::cupti::Contexts;
 using collectors::cupti::Decoded;
 using collectors::cupti::Functions;
@@ -239,13 +240,9 @@ void flush() {
 }
 
 void* keep_flushing(void*) {
-  timespec next{};
-  clock_gettime(CLOCK_MONOTONIC, &next);
+  Pace pace{flush_period_ns};
   while (source().usable()) {
-    next.tv_nsec += flush_period_ns;
-    next.tv_sec += next.tv_nsec / 1'000'000'000;
-    next.tv_nsec %= 1'000'000'000;
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, nullptr);
+    pace.wait();
     guarded([] { window_control.is_finished() ? finish() : flush(); });
   }
   return nullptr;
@@ -272,10 +269,14 @@ std::string subscribe(Source& own) {
     status = call.subscribe(&own.subscriber, no_callback, nullptr);
   }
   if (status == result::success) return {};
-  if (status != result::several_subscribers) return "CUPTI refused: " + text_of_result(call, status);
+  if (status != result::several_subscribers)
+    return "CUPTI refused: " + text_of_result(call, status) + "; `rankscope doctor` says what this host has";
   const std::string who =
       other[0] == '\0' ? "another profiler (torch.profiler, Nsight, a debugger)" : std::string{other.data()};
-  return format("{} holds CUPTI, which one profiler of a process can use; kernels and copies are not recorded", who);
+  return format(
+      "{} holds CUPTI, which one profiler of a process can use; kernels and copies are not recorded: end it, or "
+      "leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)",
+      who);
 }
 
 void set_attribute(const Functions& call, Attribute attribute, std::uint8_t value) {
@@ -306,6 +307,7 @@ std::string enable_kinds(Source& own) {
   for (const Kind kind : {Kind::concurrent_kernel, Kind::memcpy, Kind::memcpy_peer, Kind::memset, Kind::runtime,
                           Kind::driver, Kind::synchronization, Kind::cuda_event, Kind::overhead})
     add(kind);
+  if (asked_graph_level() == collectors::GraphLevel::graph) add(Kind::graph_trace);  // in place of its kernels
   if (asked_details().has(collectors::Detail::memory)) {
     add(Kind::memory);
     add(Kind::memory_pool);
@@ -335,6 +337,7 @@ std::string begin(Source& own) {
   if (ThreadState* const state = here()) {
     state->pen().metadata("cupti_version", std::to_string(own.library.version));
     state->pen().metadata("cupti_library", std::filesystem::path{own.library.path}.filename().string());
+    if (asked_graph_level() == collectors::GraphLevel::graph) state->pen().metadata("cuda_graphs", "graph");
   }
   if (std::string problem = subscribe(own); !problem.empty()) return problem;
   const Functions& call = own.library.call;

@@ -84,6 +84,7 @@ void refill(RecorderState& state, recording::SegmentWriter& segment) {
   for (std::int64_t next = now_ns();; next = std::max(next + tick_ns, now_ns())) {
     sleep_until(next);
     refill(state, segment);
+    if (state.recording_switch != nullptr) window_control.switch_to(state.recording_switch->load() == 1);
     const std::int64_t now = now_ns();
     if (clock_pair.due(now)) {
       pen->clock_pair();

@@ -9,6 +9,7 @@
 
 #include "nccl_open_events.h"
 #include "nccl_timer.h"
+#include "nccl_version.h"
 #include "recorder.h"
 #include "thread_state.h"
 
@@ -49,6 +50,8 @@ std::string name_of(std::uint64_t hash) {
 }
 
 void identify(Communicator& communicator, std::uint64_t hash, const char* name) {
+  const std::lock_guard lock(communicator.naming);
+  if (communicator.identified.load(std::memory_order_relaxed)) return;
   communicator.hash = hash;
   communicator.group = name_of(hash);
   if (name != nullptr) communicator.configured_name = name;
@@ -282,9 +285,10 @@ Communicator* introduce(const Introduction& introduction, int version, int* mask
     }
     open_segment();
     learn_rank(introduction.rank, introduction.ranks);
-    if (ThreadState* const state = here(); state != nullptr && version >= 4) {
-      announce(state->pen(), *communicator);
+    if (ThreadState* const state = here()) {
+      if (version >= 4) announce(state->pen(), *communicator);
       state->pen().metadata("nccl_profiler_version", std::to_string(version));
+      tell_version(state->pen());
     }
     return communicator.release();
   });

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "nccl_layout.h"
@@ -16,6 +17,7 @@ struct Communicator {
   std::string configured_name;  ///< the user's; empty mostly
   std::uint32_t ranks = 0;      ///< 0 = not told
   std::int32_t rank = -1;
+  std::mutex naming;  ///< of the threads that see its first events at a time, up to version 3
   std::atomic<bool> identified{false};
   std::atomic<std::int64_t> next_sequence{0};  ///< of collectives; every member sees them in the same order
   std::atomic<std::uint64_t> announced{0};     ///< generation of the recording that knows it

@@ -1,6 +1,5 @@
 #include "nvml_source.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <string>
 
 #include "../nvml_sampler.h"
+#include "../pace.h"
 #include "quiet_thread.h"
 #include "rankscope/core/format.h"
 #include "recorder_state.h"
@@ -24,24 +24,21 @@ void describe(recording::ThreadWriter& pen, const collectors::NvmlSampler& sampl
     pen.metadata(format("nvml_gpu_{}", device.index), format("{} {}", device.uuid, device.name));
 }
 
-void say_problem(recording::ThreadWriter& pen, const std::string& problem) {
-  count(Trouble::sources_failed);
-  pen.metadata("nvml_problem", problem);
+/// Counters that nobody asked for by name are not missed where the library is not there, as in many containers.
+void say_problem(recording::ThreadWriter& pen, const collectors::NvmlSampler& sampler) {
+  if (!sampler.is_absent() || recorder_state().settings.collect_named) count(Trouble::sources_failed);
+  pen.metadata("nvml_problem", sampler.problem());
 }
 
 void sample_for_ever(collectors::NvmlSampler& sampler, recording::ThreadWriter& pen, std::int64_t period_ns) {
   std::size_t said = 0;
-  timespec next{};
-  clock_gettime(CLOCK_MONOTONIC, &next);
+  collectors::Pace pace{period_ns};
   for (const pid_t process = getpid(); getpid() == process && !window_control.is_finished();) {
     if (gate.open.load(std::memory_order_relaxed))
       for (const collectors::NvmlSample& value : sampler.sample()) pen.counter(value.name, value.value);
     for (; said < sampler.unsupported().size(); ++said)
       pen.metadata("nvml_without " + sampler.unsupported()[said], "not supported by this GPU or driver");
-    next.tv_nsec += period_ns;
-    next.tv_sec += next.tv_nsec / 1'000'000'000;
-    next.tv_nsec %= 1'000'000'000;
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, nullptr);
+    pace.wait();
   }
 }
 
@@ -50,7 +47,7 @@ void* run(void*) {
     ThreadState* const state = here();
     if (state == nullptr) return;
     collectors::NvmlSampler sampler;
-    if (!sampler.problem().empty()) return say_problem(state->pen(), sampler.problem());
+    if (!sampler.problem().empty()) return say_problem(state->pen(), sampler);
     describe(state->pen(), sampler);
     const double hz = std::clamp(recorder_state().settings.sample_hz, 0.0, fastest_hz);
     if (hz > 0) sample_for_ever(sampler, state->pen(), static_cast<std::int64_t>(1e9 / hz));

@@ -1,6 +1,7 @@
 // The NVTX injection: takes the functions of every copy of NVTX in the process. No copy is special, none is remembered.
 #include <unistd.h>
 
+#include "nccl_version.h"
 #include "nvtx_event.h"
 #include "nvtx_payload.h"
 #include "recorder.h"
@@ -47,7 +48,10 @@ int push_event(Domain& domain, const nvtxEventAttributes_t& event) {
   guarded([&] {
     ThreadState* const thread = described(domain);
     if (thread == nullptr) return;
-    if (domain.is_nccl) thread->pen().attribute("op", name);
+    if (domain.is_nccl) {
+      nccl::tell_version(thread->pen());
+      thread->pen().attribute("op", name);
+    }
     write_attributes({thread->pen()}, domain, event);
   });
   return level;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../rank_environment.h"
+#include "../recording_switch.h"
 #include "environment.h"
 #include "recorder_state.h"
 #include "segment_file.h"
@@ -83,6 +84,8 @@ void initialise_once() {
   make_fork_page();
   pthread_atfork(before_fork, after_fork_in_parent, start_anew_in_child);
   on_exit(note_exit_status, nullptr);
+  if (state.settings.toggled) state.recording_switch = collectors::find_switch(state.settings.segments);
+  if (state.recording_switch != nullptr) window_control.switch_to(state.recording_switch->load() == 1);
   window_control.set(state.settings.window);
   state.has_rank = own_rank(state.settings).rank >= 0;
   if (!state.has_rank) return;
@@ -131,6 +134,11 @@ collectors::DetailSet asked_details() noexcept {
 collectors::NcclLevels asked_nccl_levels() noexcept {
   initialise();
   return recorder_state().settings.nccl;
+}
+
+collectors::GraphLevel asked_graph_level() noexcept {
+  initialise();
+  return recorder_state().settings.cuda_graphs;
 }
 
 ThreadState* enter() noexcept {

@@ -21,6 +21,9 @@ void initialise() noexcept;
 /// What the user wants to know of NCCL's operations.
 [[nodiscard]] collectors::NcclLevels asked_nccl_levels() noexcept;
 
+/// What the user wants to know of launches of CUDA graphs.
+[[nodiscard]] collectors::GraphLevel asked_graph_level() noexcept;
+
 /// Opens the segment as an event would (a process that initialises CUDA is recorded).
 void open_segment() noexcept;
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -23,6 +24,14 @@ std::string cpus_allowed() {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? std::to_string(CPU_COUNT(&cpus)) : std::string{};
+}
+
+/// The container that the process runs in; empty for none that is known.
+std::string container() {
+  if (std::getenv("APPTAINER_CONTAINER") != nullptr) return "apptainer";
+  if (std::getenv("SINGULARITY_CONTAINER") != nullptr) return "singularity";
+  if (access("/.dockerenv", F_OK) == 0) return "docker";
+  return access("/run/.containerenv", F_OK) == 0 ? "podman" : "";
 }
 
 }  // namespace
@@ -52,6 +61,7 @@ void describe_process(recording::ThreadWriter& pen, const collectors::InjectSett
                       const collectors::RankEnvironment& rank) {
   pen.clock_pair();
   if (const std::string cpus = cpus_allowed(); !cpus.empty()) pen.metadata("cpus_allowed", cpus);
+  if (const std::string name = container(); !name.empty()) pen.metadata("container", name);
   if (!rank.problem.empty()) pen.metadata("rank_problem", rank.problem);
   if (settings.window) {
     const collectors::StepWindow& window = *settings.window;

@@ -17,6 +17,10 @@ void WindowControl::set(const std::optional<collectors::StepWindow>& window) {
   apply(0);
 }
 
+void WindowControl::switch_to(bool on) {
+  if (on_.exchange(on) != on) update();
+}
+
 void WindowControl::finish() {
   finished_.store(true);
   turn(false);
@@ -36,7 +40,12 @@ void WindowControl::end_step() {
   inside_.store(false);
 }
 
-void WindowControl::apply(std::uint64_t step) { turn(!finished_.load() && window_->records(step)); }
+void WindowControl::apply(std::uint64_t step) {
+  in_window_.store(window_->records(step));
+  update();
+}
+
+void WindowControl::update() { turn(!finished_.load() && on_.load() && in_window_.load()); }
 
 void WindowControl::turn(bool open) {
   if (gate.open.exchange(open, std::memory_order_relaxed) == open) return;

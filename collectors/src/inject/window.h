@@ -22,6 +22,8 @@ extern Gate gate;
 class WindowControl {
  public:
   void set(const std::optional<collectors::StepWindow>& window);
+  /// Stops and goes on (--toggle). Any number of times with the same value.
+  void switch_to(bool on);
   /// Stops for good (--duration).
   void finish();
   /// A step span begins; `told` says who names it. True if this span is counted as a step and must be reported to
@@ -36,6 +38,7 @@ class WindowControl {
 
  private:
   void apply(std::uint64_t step);
+  void update();
   void turn(bool open);
 
   static constexpr std::size_t most_changes = 1024;
@@ -45,6 +48,8 @@ class WindowControl {
   std::optional<collectors::StepWindow> window_;
   std::atomic<std::uint64_t> begun_{0};
   std::atomic<bool> inside_{false};  // a step inside a step is not counted
+  std::atomic<bool> in_window_{true};
+  std::atomic<bool> on_{true};
   std::atomic<bool> finished_{false};
   std::atomic<int> teller_{-1};  // the first that names a step is believed; the other one repeats it
 };

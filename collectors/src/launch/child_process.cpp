@@ -68,16 +68,17 @@ SignalRelay::~SignalRelay() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-void SignalRelay::wait(pid_t child, std::chrono::nanoseconds at_most) const {
+bool SignalRelay::wait(pid_t child, std::chrono::nanoseconds at_most, int own) const {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at_most);
   const timespec time{.tv_sec = seconds.count(), .tv_nsec = (at_most - seconds).count()};
   siginfo_t info{};
   const int signal = sigtimedwait(&relayed_, &info, &time);
-  if (signal <= 0 || signal == SIGCHLD) return;
+  if (signal <= 0 || signal == SIGCHLD) return false;
+  if (signal == own) return true;
   // From the terminal (the kernel sends it) the command has it already, as it is in the same process group. A second
   // SIGINT would make torchrun and Python end without cleaning up.
-  if (info.si_code == SI_KERNEL) return;
-  kill(child, signal);
+  if (info.si_code != SI_KERNEL) kill(child, signal);
+  return false;
 }
 
 Result<Started> start_command(const std::vector<std::string>& command,

@@ -23,8 +23,9 @@ class SignalRelay {
   SignalRelay& operator=(const SignalRelay&) = delete;
   ~SignalRelay();
 
-  /// Waits for a signal, at most so long; passes it to `child`. SIGCHLD ends the wait, too.
-  void wait(pid_t child, std::chrono::nanoseconds at_most) const;
+  /// Waits for a signal, at most so long; passes it to `child`. SIGCHLD ends the wait, too. True: it was `own`, which
+  /// is not passed on.
+  [[nodiscard]] bool wait(pid_t child, std::chrono::nanoseconds at_most, int own) const;
   /// The signals as they were before; for the command.
   [[nodiscard]] const sigset_t& before() const { return before_; }
 

@@ -1,6 +1,8 @@
 #include "environment.h"
 
+#include <array>
 #include <filesystem>
+#include <initializer_list>
 
 #include "rankscope/core/format.h"
 
@@ -17,12 +19,19 @@ bool is_foreign(const std::string& path) {
   return !path.empty() && std::filesystem::path{path}.filename() != inject_library_name;
 }
 
-void hook(CommandEnvironment& environment, const Lookup& lookup, const char* name, const std::string& library,
-          std::string_view lost) {
-  const std::string theirs = value_of(lookup, name);
-  if (!is_foreign(theirs)) return environment.variables.emplace_back(name, library), void();
+/// A variable that names the one library which is called, and the sources that come in through it.
+struct Hook {
+  const char* name;
+  std::string_view what;
+  std::initializer_list<Source> sources;
+};
+
+void set_hook(CommandEnvironment& environment, const Lookup& lookup, const Hook& hook, const std::string& library) {
+  const std::string theirs = value_of(lookup, hook.name);
+  if (!is_foreign(theirs)) return environment.variables.emplace_back(hook.name, library), void();
   environment.warnings.push_back(
-      format("{} names {}, which is kept: {} are not recorded; unset it to record them", name, theirs, lost));
+      format("{} names {}, which is kept: {} are not recorded; unset it to record them", hook.name, theirs, hook.what));
+  for (const Source source : hook.sources) environment.lost.add(source);
 }
 
 std::string preload_list(const std::string& theirs, const std::string& library) {
@@ -37,6 +46,22 @@ std::string preload_list(const std::string& theirs, const std::string& library) 
   return list + library;
 }
 
+/// What has their prefix is set inside a container without it, over what the image and the host say.
+void hand_into_containers(CommandEnvironment& environment, const Lookup& lookup, const std::string& library) {
+  constexpr std::array prefixes{"APPTAINERENV_", "SINGULARITYENV_"};
+  const auto variables = environment.variables;
+  for (const std::string prefix : prefixes) {
+    for (const auto& [name, value] : variables) {
+      const std::string theirs = value_of(lookup, (prefix + name).c_str());
+      if (name == variable::preload) {
+        environment.variables.emplace_back(prefix + name, theirs.empty() ? value : preload_list(theirs, library));
+      } else if (value != library || !is_foreign(theirs)) {
+        environment.variables.emplace_back(prefix + name, value);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 CommandEnvironment command_environment(const Lookup& lookup, const InjectSettings& settings, const std::string& library,
@@ -45,14 +70,17 @@ CommandEnvironment command_environment(const Lookup& lookup, const InjectSetting
   environment.variables = to_variables(settings);
   environment.variables.emplace_back(variable::library, library);
   if (settings.collect.has(Source::nvtx)) {
-    hook(environment, lookup, variable::nvtx_injection, library, "NVTX ranges and NCCL's calls");
+    set_hook(environment, lookup, {variable::nvtx_injection, "NVTX ranges and NCCL's calls", {Source::nvtx}}, library);
   }
-  hook(environment, lookup, variable::cuda_injection, library, "CUDA's activities");
+  set_hook(environment, lookup, {variable::cuda_injection, "CUDA's activities", {Source::cupti, Source::nvml}},
+           library);
   if (settings.collect.has(Source::nccl))
-    hook(environment, lookup, variable::nccl_plugin, library, "NCCL's collectives, sends and receives");
+    set_hook(environment, lookup, {variable::nccl_plugin, "NCCL's collectives, sends and receives", {Source::nccl}},
+             library);
   if (preload == Preload::yes) {
     environment.variables.emplace_back(variable::preload, preload_list(value_of(lookup, variable::preload), library));
   }
+  if (settings.follow) hand_into_containers(environment, lookup, library);
   return environment;
 }
 

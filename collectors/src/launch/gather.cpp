@@ -18,6 +18,7 @@
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/secrets.h"
+#include "source_notes.h"
 #include "spool.h"
 #include "talk.h"
 
@@ -148,6 +149,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     summary.events_dropped += gathered->events_dropped;
     summary.disk_refusals += facts.refusals;
     summary.world_size = std::max(summary.world_size, gathered->world_size);
+    add_to_story(summary.sources, gathered->metadata, gathered->activities);
     summary.details.bits |= details_recorded(gathered->metadata).bits;
     if (summary.metadata.empty() || facts.rank == 0) summary.metadata = gathered->metadata;
   }

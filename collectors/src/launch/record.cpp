@@ -1,24 +1,31 @@
 // Runs a command with the recorder in it.
 #include "rankscope/collectors/record.h"
 
+#include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "../inject_settings.h"
+#include "../recording_switch.h"
 #include "../tally.h"
 #include "child_process.h"
+#include "containers.h"
 #include "environment.h"
 #include "folders.h"
 #include "gather.h"
+#include "rankscope/collectors/gpu_state.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "source_notes.h"
 #include "spool.h"
 #include "talk.h"
 #include "watcher.h"
@@ -63,7 +70,9 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
   InjectSettings settings;
   settings.segments = spool.string();
   RS_TRY(settings.collect, sources_from(options.collect));
+  settings.collect_named = !options.collect.empty() && options.collect != "all";
   RS_TRY(settings.nccl, nccl_levels_from(options.nccl));
+  RS_TRY(settings.cuda_graphs, graph_level_from(options.cuda_graphs));
   settings.ring_kib = options.ring_kib;
   settings.sample_hz = options.sample_hz;
   settings.rank_env = options.rank_env;
@@ -75,19 +84,55 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
     const auto now = static_cast<std::int64_t>(recording::TickClock::now_monotonic());
     settings.until_ns = now + static_cast<std::int64_t>(options.duration_s * 1e9);
   }
+  settings.toggled = !options.toggle.empty();
   settings.details = options.details;
   settings.follow = options.follow == Follow::descendants;
   return settings;
 }
 
+/// The command, and who passes signals on to it.
+struct Child {
+  pid_t process;
+  const SignalRelay& signals;
+};
+
+/// The switch of --toggle, and the signal that turns it.
+struct Toggle {
+  int signal = 0;  ///< 0: there is none
+  std::optional<RecordingSwitch> recording{};
+  bool was_on = false;
+
+  void turn(Talk talk) {
+    const bool on = recording->toggle();
+    was_on = was_on || on;
+    say(talk, on ? "rankscope: recording\n" : "rankscope: not recording\n");
+  }
+};
+
+Result<int> signal_from(const std::string& name) {
+  if (name.empty()) return 0;
+  if (name == "USR1") return SIGUSR1;
+  if (name == "USR2") return SIGUSR2;
+  return fail(ErrorKind::usage, format("--toggle: '{}' is neither USR1 nor USR2", name));
+}
+
+Result<Toggle> make_toggle(const RecordOptions& options, const fs::path& spool) {
+  Toggle toggle;
+  RS_TRY(toggle.signal, signal_from(options.toggle));
+  if (toggle.signal == 0) return toggle;
+  RS_TRY(toggle.recording, RecordingSwitch::make(spool));
+  say(options.talk, format("rankscope: not recording until kill -{} {}\n", options.toggle, getpid()));
+  return toggle;
+}
+
 /// Passes signals on, watches, and returns the command's status once it has ended.
-int watch_over(pid_t process, const SignalRelay& signals, Watcher& watcher, const InjectSettings& settings) {
+int watch_over(const Child& child, Watcher& watcher, const InjectSettings& settings, Toggle& toggle, Talk talk) {
   using std::chrono::steady_clock;
   const bool samples = settings.collect.has(Source::host) && settings.sample_hz > 0;
   const auto period = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(samples ? 1 / settings.sample_hz : 1.0));
   for (auto next = steady_clock::now();;) {
-    if (const auto status = reap(process)) return *status;
+    if (const auto status = reap(child.process)) return *status;
     const auto now = steady_clock::now();
     if (now >= next) {
       const bool over = settings.until_ns != 0 &&
@@ -96,7 +141,7 @@ int watch_over(pid_t process, const SignalRelay& signals, Watcher& watcher, cons
       next = std::max(next + period, steady_clock::now());
       continue;
     }
-    signals.wait(process, next - now);
+    if (child.signals.wait(child.process, next - now, toggle.signal)) toggle.turn(talk);
   }
 }
 
@@ -147,8 +192,31 @@ void note_details(DetailSet asked, RecordSummary& summary) {
   }
 }
 
-RecordOutcome finish(const RecordOptions& options, const InjectSettings& settings, const OutFolder& out,
-                     Watcher& watcher, RecordOutcome outcome) {
+/// What the command was started with, and what is known of it from outside.
+struct Conditions {
+  InjectSettings settings;
+  SourceSet lost{};             ///< to other tools
+  NeededInside needed{};        ///< by a container
+  bool container_told = false;  ///< why it cannot be recorded
+};
+
+void note_sources(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
+  if (summary.processes == 0) return;
+  SourceSet asked{conditions.settings.collect.bits & ~conditions.lost.bits};
+  if (options.gpus == Gpus::not_used) asked = {};
+  for (std::string& note : source_notes(asked, summary, host_devices(options.host_root)))
+    summary.notes.push_back(std::move(note));
+}
+
+void note_container(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
+  const std::string runtime = container_runtime(options.command);
+  if (runtime.empty() || conditions.container_told || summary.sources.contained > 0) return;
+  summary.notes.push_back(container_note(runtime, conditions.needed));
+}
+
+RecordOutcome finish(const RecordOptions& options, const Conditions& conditions, const OutFolder& out, Watcher& watcher,
+                     RecordOutcome outcome) {
+  const InjectSettings& settings = conditions.settings;
   const fs::path spool = settings.segments;
   outcome.summary.out = out.path;
   outcome.summary.not_recorded = read_tally(spool);
@@ -168,6 +236,8 @@ RecordOutcome finish(const RecordOptions& options, const InjectSettings& setting
     keep_spool(gathered.error(), spool, outcome);
   }
   note_absence(settings, outcome.summary);
+  note_container(options, conditions, outcome.summary);
+  note_sources(options, conditions, outcome.summary);
   note_details(settings.details, outcome.summary);
   say(options.talk, summary_text(outcome.summary));
   return outcome;
@@ -219,6 +289,7 @@ std::string guess_launcher(const std::vector<std::string>& command) {
 Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RS_TRY_VOID(check(options));
   RS_TRY(InjectSettings settings, settings_of(options, {}));
+  RS_TRY_VOID(signal_from(options.toggle));
   RS_TRY(const fs::path library,
          options.library.empty() ? find_inject_library() : Result<fs::path>{fs::absolute(options.library)});
   RS_TRY(const OutFolder out, make_out_folder(options, job_identity()));
@@ -226,26 +297,33 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   if (!spool) return remove_unused(out), tl::make_unexpected(spool.error());
   settings.segments = spool->string();
   make_tally(*spool);
+  auto toggle = make_toggle(options, *spool);
+  if (!toggle) return take_back(out, *spool), tl::make_unexpected(toggle.error());
   if (auto tied = tie(*spool, new_manifest(options), out.path); !tied)
     return take_back(out, *spool), tl::make_unexpected(tied.error());
   if (options.talk == Talk::verbose) {
     say(options.talk, format("rankscope: segments are in {} until the end\n", spool->string()));
   }
-  const auto environment = command_environment([](const char* name) { return std::getenv(name); }, settings,
-                                               library.string(), options.preload);
+  const Lookup lookup = [](const char* name) { return std::getenv(name); };
+  auto environment = command_environment(lookup, settings, library.string(), options.preload);
+  const NeededInside needed{library, *spool};
+  const std::string unseen = container_warning(options.command, lookup, needed);
+  if (!unseen.empty()) environment.warnings.push_back(unseen);
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
   const SignalRelay signals;
-  auto started = start_command(options.command, environment.variables, signals);
-  if (!started) return take_back(out, *spool), tl::make_unexpected(started.error());
-  if (started->error != 0) {
-    static_cast<void>(reap(started->process));
-    return not_started(options, started->error, out, *spool);
+  auto child = start_command(options.command, environment.variables, signals);
+  if (!child) return take_back(out, *spool), tl::make_unexpected(child.error());
+  if (child->error != 0) {
+    static_cast<void>(reap(child->process));
+    return not_started(options, child->error, out, *spool);
   }
-  Watcher watcher{*spool, started->process};
-  RecordOutcome outcome{.status = watch_over(started->process, signals, watcher, settings)};
+  Watcher watcher{*spool, child->process};
+  RecordOutcome outcome{.status = watch_over({child->process, signals}, watcher, settings, *toggle, options.talk)};
   outcome.summary.notes = environment.warnings;
-  return finish(options, settings, out, watcher, std::move(outcome));
+  if (toggle->signal != 0 && !toggle->was_on)
+    outcome.summary.notes.push_back(format("--toggle: SIG{} never came, so no events were recorded", options.toggle));
+  return finish(options, {settings, environment.lost, needed, !unseen.empty()}, out, watcher, std::move(outcome));
 }
 
 }  // namespace rankscope::collectors

@@ -107,8 +107,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Blocks of a trace file that look like an environment or a secret were left out of what is shown and exported. "
      "They are still in the file itself: do not pass it on."},
     {graphs_opaque, "graphs_opaque", info,
-     "Replays of CUDA graphs were recorded as wholes: their kernels are unknown and count as compute. Record with nsys "
-     "profile --cuda-graph-trace=node."},
+     "Replays of CUDA graphs were recorded as wholes: their kernels are unknown and count as compute. Record with "
+     "rankscope record --cuda-graphs node, or nsys profile --cuda-graph-trace=node."},
     {payloads_not_exported, "payloads_not_exported", error,
      "The export lacks what NCCL said about its calls, so bytes and communicators are unknown. Export the report "
      "again: "

@@ -155,6 +155,7 @@ void DeviceDecoder::activity(const Record& record, Names names) {
   const auto time = time_range(fields.begin, fields.end);
   if (!time) return;
   const SpanKind kind = kind_of(record.head.code);
+  if (kind == SpanKind::graph) builder_.quality().add(Counter::graphs_opaque);
   const LaneId lane = stream_lane(fields.device, fields.stream);
   const std::uint32_t ticket = builder_.add_span(lane, kind, name_in(names, record.head.name), *time);
   ++added_;

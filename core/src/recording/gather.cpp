@@ -32,12 +32,12 @@ void write_chunk(std::ofstream& out, const Chunk& chunk) {
   out.write(reinterpret_cast<const char*>(chunk.payload.data()), static_cast<std::streamsize>(chunk.payload.size()));
 }
 
-std::uint64_t count_events(const Chunk& chunk) {
-  std::uint64_t events = 0;
+void count_events(const Chunk& chunk, GatherSummary& summary) {
   RecordWalk walk{chunk.payload};
-  for (Record record{}; walk.next(record);)
-    if (record.head.type != static_cast<std::uint8_t>(RecordType::string)) ++events;
-  return events;
+  for (Record record{}; walk.next(record);) {
+    if (record.head.type != static_cast<std::uint8_t>(RecordType::string)) ++summary.events;
+    if (record.head.type == static_cast<std::uint8_t>(RecordType::activity)) ++summary.activities;
+  }
 }
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
@@ -94,7 +94,7 @@ Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& tar
       chunk.payload = scrubbed;
     }
     write_chunk(out, chunk);
-    summary.events += count_events(chunk);
+    count_events(chunk, summary);
     collect_metadata(chunk, summary.metadata);
     summary.bytes += chunk_header_bytes + chunk.payload.size();
   }

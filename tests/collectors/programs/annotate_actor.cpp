@@ -1,4 +1,7 @@
 // Plays one scene with the annotation API.
+#include <signal.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -69,11 +72,31 @@ int steps(int count) {
   return 0;
 }
 
+/// Asks its recorder to switch on and off again, and waits until it has.
+int toggle() {
+  const auto switch_to = [](bool on) {
+    kill(getppid(), SIGUSR2);
+    for (int tries = 0; annotate::recording() != on; ++tries) {
+      if (tries == 2000) return false;
+      usleep(5'000);
+    }
+    return true;
+  };
+  if (annotate::recording()) return 1;
+  { const annotate::Span before{annotate::Kind::op, "before"}; }
+  if (!switch_to(true)) return 2;
+  { const annotate::Span inside{annotate::Kind::op, "while on"}; }
+  if (!switch_to(false)) return 3;
+  { const annotate::Span after{annotate::Kind::op, "after"}; }
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   if (count > 1 && std::strcmp(words[1], "steps") == 0) return steps(std::stoi(words[2]));
   if (count > 1 && std::strcmp(words[1], "silent") == 0) return annotate::recording() ? 1 : 0;
+  if (count > 1 && std::strcmp(words[1], "toggle") == 0) return toggle();
   if (count > 1 && std::strcmp(words[1], "details") == 0) return details();
   return everything();
 }

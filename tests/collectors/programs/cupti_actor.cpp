@@ -170,6 +170,14 @@ void play_steps(const Gpu& gpu) {
   }
 }
 
+/// A launch of a graph of one kernel. The stand-in takes what is asked for: the kernel, or the whole.
+void play_graph(const Gpu& gpu) {
+  const std::uint64_t t = gpu.now();
+  gpu.launch(1, t, 5'000);
+  gpu.kernel(1, t + 10'000, 20'000);
+  gpu.push(make_graph(gpu.version, {t + 10'000, t + 40'000, 0, 1, 7, 1}, 12));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -177,6 +185,7 @@ int main(int argc, char** argv) {
   initialise_cuda();
   rankscope::annotate::mark("played");
   if (scene == "nothing") return 0;
+  if (scene == "lasting") return usleep(300'000);  // the threads that it started get to say what they found
   if (scene == "sampled") return wait_for_samples();
   const Gpu gpu = find_gpu();
   if (scene == "refused") {
@@ -191,6 +200,7 @@ int main(int argc, char** argv) {
   if (scene == "fork") play_fork(gpu);
   if (scene == "bad") play_bad_records(gpu);
   if (scene == "steps") play_steps(gpu);
+  if (scene == "graph") play_graph(gpu);
   require(gpu.is_subscribed(), "nobody records");
   return 0;
 }

@@ -436,6 +436,19 @@ void play_threads() {
   for (std::thread& thread : running) thread.join();
 }
 
+/// The launching thread and host functions of a stream tell of one communicator at a time.
+void play_shared(int version) {
+  Nccl nccl{version};
+  void* const context = nccl.join(world_hash, 2);
+  std::vector<std::thread> running;
+  for (int i = 0; i < 4; ++i)
+    running.emplace_back([&] {
+      for (uint64_t k = 0; k < 100; ++k) nccl.stop(nccl.all_reduce(context, k, 10));
+    });
+  for (std::thread& thread : running) thread.join();
+  nccl.finalize(context);
+}
+
 void print_mask() {
   Nccl nccl{5};
   nccl.join(world_hash, 2);
@@ -451,6 +464,7 @@ void play(const std::string& scene, int version) {
   if (scene == "exhaustion") return play_exhaustion();
   if (scene == "oddities") return play_oddities();
   if (scene == "threads") return play_threads();
+  if (scene == "shared") return play_shared(version);
   if (scene == "mask") return print_mask();
   fail("no such scene");
 }

@@ -1,4 +1,5 @@
-// A test double of libnvidia-ml: two GPUs, of which the second supports little. STANDIN_NVML_FAILS makes nvmlInit fail.
+// A test double of libnvidia-ml: two GPUs, of which the second supports little. STANDIN_NVML_FAILS makes nvmlInit fail,
+// STANDIN_NVML_FALTERS the temperature.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -6,7 +7,7 @@
 
 namespace {
 
-constexpr int success = 0, not_supported = 3, no_driver = 9;
+constexpr int success = 0, not_supported = 3, no_driver = 9, unknown = 999;
 std::atomic<unsigned> rounds{0};
 unsigned index_of(void* device) {
   return static_cast<unsigned>(static_cast<char*>(device) - static_cast<char*>(nullptr)) - 1;
@@ -63,6 +64,7 @@ EXPORTED int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long lon
 }
 EXPORTED int nvmlDeviceGetTemperature(void*, unsigned sensor, unsigned* celsius) {
   *celsius = 61;
+  if (std::getenv("STANDIN_NVML_FALTERS") != nullptr) return unknown;
   return sensor == 0 ? success : not_supported;
 }
 EXPORTED int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rankscope/collectors/details.h"
+#include "rankscope/collectors/sources.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::collectors {
@@ -15,6 +16,7 @@ namespace rankscope::collectors {
 enum class Follow : std::uint8_t { descendants, command_only };  ///< --no-follow
 enum class Preload : std::uint8_t { yes, no };                   ///< --no-preload
 enum class Talk : std::uint8_t { quiet, normal, verbose };       ///< on stderr
+enum class Gpus : std::uint8_t { may_be_used, not_used };        ///< by the command; what is not used is not missed
 
 struct RecordOptions {
   std::vector<std::string> command{};
@@ -23,20 +25,40 @@ struct RecordOptions {
   std::string collect{};                     ///< as sources_from reads; empty: all
   double sample_hz = 10;                     ///< 0 = no host samples
   std::uint32_t ring_kib = 4096;
-  std::string rank_env{};  ///< variable that tells the rank
-  std::string window{};    ///< "wait,warmup,active,repeat"; empty: every step
-  std::string nccl{};      ///< as nccl_levels_from reads; empty: collectives, sends and receives
-  double duration_s = 0;   ///< 0 = to the end
+  std::string rank_env{};     ///< variable that tells the rank
+  std::string window{};       ///< "wait,warmup,active,repeat"; empty: every step
+  std::string nccl{};         ///< as nccl_levels_from reads; empty: collectives, sends and receives
+  std::string cuda_graphs{};  ///< "node" (each kernel of a graph), "graph" (a launch as a whole); empty: node
+  std::string toggle{};       ///< signal that switches the recording on and off: "USR1", "USR2"; empty: it is on
+  double duration_s = 0;      ///< 0 = to the end
   DetailSet details{};
   Follow follow = Follow::descendants;
   Preload preload = Preload::yes;
   Talk talk = Talk::normal;
-  std::int64_t refusal_status = -1;  ///< a command that ends so without any rank leaves no recording and no summary
-  std::filesystem::path library{};   ///< empty: found beside the program
-  std::string launcher{};            ///< for the manifest; empty: guessed from the command
-  std::int64_t world_size = 0;       ///< for the manifest; 0: what the segments tell
+  Gpus gpus = Gpus::may_be_used;
+  std::filesystem::path host_root{"/"};  ///< the folder that holds the /dev of this host
+  std::int64_t refusal_status = -1;      ///< a command that ends so without any rank leaves no recording and no summary
+  std::filesystem::path library{};       ///< empty: found beside the program
+  std::string launcher{};                ///< for the manifest; empty: guessed from the command
+  std::int64_t world_size = 0;           ///< for the manifest; 0: what the segments tell
   std::vector<std::pair<std::string, std::string>> metadata{};  ///< for the manifest
   std::vector<std::pair<std::string, std::string>> injected{};  ///< faults of the reference trainer
+};
+
+/// What became of the sources that need a GPU, as the recorded processes tell it.
+struct SourceStory {
+  struct Problem {
+    Source source{};
+    std::string text{};  ///< why it failed, and what to do
+    std::uint64_t processes = 0;
+  };
+  std::uint64_t cuda_processes = 0;    ///< that initialised CUDA
+  std::uint64_t activities = 0;        ///< kernels, copies and waits that were recorded
+  std::uint64_t nccl_processes = 0;    ///< that called NCCL
+  std::uint64_t plugin_processes = 0;  ///< whose NCCL took our profiler plugin
+  std::uint64_t contained = 0;         ///< that ran in a container
+  std::string nccl_version{};          ///< of the first of them
+  std::vector<Problem> problems{};
 };
 
 /// What was recorded and what was lost.
@@ -52,7 +74,8 @@ struct RecordSummary {
   std::uint64_t unreadable = 0;     ///< segments that could not be gathered, since they are damaged
   std::uint64_t not_watched = 0;    ///< processes without events that could not be sampled either
   DetailSet details{};              ///< that some process acted on
-  std::int64_t world_size = 0;      ///< what the segments tell; 0 = unknown
+  SourceStory sources{};
+  std::int64_t world_size = 0;                                  ///< what the segments tell; 0 = unknown
   std::vector<std::pair<std::string, std::string>> metadata{};  ///< of the first process that said anything of itself
   std::vector<std::string> notes{};                             ///< one sentence each: what is missing, and what to do
 };

@@ -32,6 +32,7 @@ struct SpoolMark {
 struct GatherSummary {
   std::uint64_t segments = 0;
   std::uint64_t events = 0;
+  std::uint64_t activities = 0;  ///< of these: kernels, copies and waits of devices
   std::uint64_t events_dropped = 0;
   std::uint64_t bytes = 0;
   std::int64_t world_size = 0;  ///< 0 = the process did not know

@@ -1,0 +1,100 @@
+#include "source_notes.h"
+
+#include <algorithm>
+#include <array>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::collectors {
+namespace {
+
+struct ProblemKey {
+  Source source;
+  std::string_view key;
+};
+constexpr std::array problem_keys{ProblemKey{Source::cupti, "cupti_problem"}, ProblemKey{Source::nvml, "nvml_problem"}};
+
+std::string_view value_of(const ProcessMetadata& metadata, std::string_view key) {
+  const auto found = std::ranges::find(metadata, key, &ProcessMetadata::value_type::first);
+  return found == metadata.end() ? std::string_view{} : std::string_view{found->second};
+}
+
+std::string_view id_of(Source source) {
+  const auto found = std::ranges::find(sources(), source, &SourceInfo::source);
+  return found == sources().end() ? std::string_view{} : found->id;
+}
+
+void add_problem(SourceStory& story, Source source, std::string_view text) {
+  const auto same = std::ranges::find_if(
+      story.problems, [&](const SourceStory::Problem& one) { return one.source == source && one.text == text; });
+  if (same != story.problems.end())
+    ++same->processes;
+  else
+    story.problems.push_back({.source = source, .text = std::string{text}, .processes = 1});
+}
+
+/// "cupti, nccl" of those that were asked for.
+std::string gpu_sources(SourceSet asked) {
+  std::string ids;
+  for (const Source source : {Source::cupti, Source::nccl, Source::nvml})
+    if (asked.has(source)) ids += (ids.empty() ? "" : ", ") + std::string{id_of(source)};
+  return ids;
+}
+
+bool failed(const SourceStory& story, Source source) {
+  return std::ranges::find(story.problems, source, &SourceStory::Problem::source) != story.problems.end();
+}
+
+std::string nccl_note(const SourceStory& story) {
+  if (story.nccl_processes == 0)
+    return "nccl: no process was seen calling NCCL, so none of its collectives were recorded";
+  return format(
+      "nccl: NCCL{}{} did not take the profiler plugin, so collectives are known by their calls only; NCCL "
+      "2.23 or newer takes it with the first communicator, unless NCCL_PROFILER_PLUGIN is set",
+      story.nccl_version.empty() ? "" : " ", story.nccl_version);
+}
+
+}  // namespace
+
+void add_to_story(SourceStory& story, const ProcessMetadata& metadata, std::uint64_t activities) {
+  const auto has = [&](std::string_view key) { return value_of(metadata, key).empty() ? 0U : 1U; };
+  story.activities += activities;
+  story.cuda_processes += has("cuda");
+  story.nccl_processes += has("nccl_version");
+  story.plugin_processes += has("nccl_profiler_version");
+  story.contained += has("container");
+  if (story.nccl_version.empty()) story.nccl_version = value_of(metadata, "nccl_version");
+  for (const ProblemKey& one : problem_keys)
+    if (const std::string_view text = value_of(metadata, one.key); !text.empty()) add_problem(story, one.source, text);
+}
+
+std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summary, HostDevices devices) {
+  const SourceStory& story = summary.sources;
+  const std::string wanted = gpu_sources(asked);
+  if (wanted.empty()) return {};
+  if (!devices.nvidia && story.activities == 0 && story.plugin_processes == 0) {
+    if (devices.amd)
+      return {
+          format("{}: the GPUs of this host are AMD's (/dev/kfd), whose work is not recorded; all else was. Record "
+                 "it with torch.profiler: rankscope reads its traces",
+                 wanted)};
+    return {format("{}: no NVIDIA GPU was found on this host (no /dev/nvidiactl); all else was recorded", wanted)};
+  }
+  std::vector<std::string> notes;
+  for (const SourceStory::Problem& problem : story.problems)
+    notes.push_back(format("{}: {} ({})", id_of(problem.source), problem.text, counted(problem.processes, "process")));
+  if (story.cuda_processes == 0 && story.plugin_processes == 0) {
+    notes.push_back(
+        format("{}: no process initialised CUDA with the recorder in it, so nothing of GPUs was recorded; if "
+               "the program does use them, its environment was cleared on the way (docs/gpu.md)",
+               wanted));
+    return notes;
+  }
+  if (asked.has(Source::cupti) && story.activities == 0 && !failed(story, Source::cupti))
+    notes.emplace_back("cupti: CUDA was initialised, but no kernel or copy ran while events were recorded");
+  const bool may_talk = summary.ranks > 1 || story.nccl_processes > 0;
+  if (asked.has(Source::nccl) && story.plugin_processes == 0 && may_talk) notes.push_back(nccl_note(story));
+  return notes;
+}
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,39 @@
+// Rounds of a thread, at equal distances.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace rankscope::collectors {
+
+/// Wakes a thread every `period_ns`. What took longer than that is not caught up on, so that the thread always sleeps
+/// in between.
+class Pace {
+ public:
+  explicit Pace(std::int64_t period_ns) : period_ns_(period_ns), due_ns_(now_ns()) {}
+  /// Until the next round.
+  void wait() {
+    due_ns_ = next_after(due_ns_, now_ns(), period_ns_);
+    const timespec due{.tv_sec = due_ns_ / 1'000'000'000, .tv_nsec = due_ns_ % 1'000'000'000};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr);
+  }
+  /// When the next round is due; the last one was at `due_ns`.
+  [[nodiscard]] static constexpr std::int64_t next_after(std::int64_t due_ns, std::int64_t now_ns,
+                                                         std::int64_t period_ns) {
+    const std::int64_t next = due_ns + period_ns;
+    return next > now_ns ? next : now_ns + period_ns;
+  }
+
+ private:
+  static std::int64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  }
+
+  std::int64_t period_ns_;
+  std::int64_t due_ns_;
+};
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,82 @@
+// What `record` says at its end of sources that need a GPU.
+#include "launch/source_notes.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "support/temporary_folder.h"
+
+namespace rankscope::collectors {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr HostDevices nvidia{.nvidia = true};
+
+std::vector<std::string> notes_of(const std::vector<ProcessMetadata>& processes, std::uint64_t activities = 0,
+                                  HostDevices devices = nvidia, const std::string& asked = "") {
+  RecordSummary summary{.ranks = processes.size()};
+  for (const ProcessMetadata& one : processes) add_to_story(summary.sources, one, activities);
+  return source_notes(sources_from(asked).value(), summary, devices);
+}
+
+const ProcessMetadata working{{"cuda", "initialised"}, {"nccl_profiler_version", "5"}, {"nccl_version", "2.28.9"}};
+
+TEST(SourceNotes, WhereEverythingWasRecordedNothingIsSaid) { EXPECT_THAT(notes_of({working, working}, 7), IsEmpty()); }
+
+TEST(SourceNotes, AHostWithoutDeviceIsOneSentenceWhateverFailedForIt) {
+  const ProcessMetadata failing{{"cuda", "initialised"}, {"cupti_problem", "CUPTI refused"}, {"nvml_problem", "none"}};
+  EXPECT_THAT(notes_of({failing, failing}, 0, {}), ElementsAre(HasSubstr("no NVIDIA GPU was found")));
+  EXPECT_THAT(notes_of({{}}, 0, {}, "annotate,host"), IsEmpty()) << "nothing of a GPU was asked for";
+  EXPECT_THAT(notes_of({{}}, 0, {}, "nccl"), ElementsAre(HasSubstr("nccl: no NVIDIA GPU")));
+}
+
+TEST(SourceNotes, GpusOfAmdAreSaidNotToBeRecorded) {
+  EXPECT_THAT(notes_of({{}}, 0, {.nvidia = false, .amd = true}),
+              ElementsAre(AllOf(HasSubstr("/dev/kfd"), HasSubstr("torch.profiler"))));
+  EXPECT_THAT(notes_of({working}, 7, {.nvidia = true, .amd = true}), IsEmpty());
+}
+
+TEST(SourceNotes, EachReasonIsSaidOnceWithTheNumberOfItsProcesses) {
+  const ProcessMetadata held{{"cuda", "initialised"}, {"cupti_problem", "Kineto holds CUPTI"}};
+  const ProcessMetadata absent{{"cuda", "initialised"}, {"cupti_problem", "no libcupti"}, {"nvml_problem", "no NVML"}};
+  EXPECT_THAT(notes_of({held, held, absent}, 0, nvidia, "cupti,nvml"),
+              ElementsAre("cupti: Kineto holds CUPTI (2 processes)", "cupti: no libcupti (1 process)",
+                          "nvml: no NVML (1 process)"));
+}
+
+TEST(SourceNotes, AProgramThatNeverTouchedCudaIsTold) {
+  EXPECT_THAT(notes_of({{}, {}}), ElementsAre(HasSubstr("no process initialised CUDA")));
+}
+
+TEST(SourceNotes, CudaWithoutWorkIsTold) {
+  EXPECT_THAT(notes_of({working}, 0), ElementsAre(HasSubstr("cupti: CUDA was initialised, but no kernel")));
+}
+
+TEST(SourceNotes, AnNcclThatDoesNotTakeThePluginIsToldWithItsVersion) {
+  const ProcessMetadata old{{"cuda", "initialised"}, {"nccl_version", "2.21.5"}};
+  EXPECT_THAT(notes_of({old}, 7), ElementsAre(AllOf(HasSubstr("NCCL 2.21.5"), HasSubstr("2.23 or newer"))));
+  const ProcessMetadata other{{"cuda", "initialised"}};
+  EXPECT_THAT(notes_of({other, other}, 7), ElementsAre(HasSubstr("no process was seen calling NCCL")));
+  EXPECT_THAT(notes_of({other}, 7), IsEmpty()) << "one process has nobody to talk to";
+}
+
+TEST(HostDevices, AreKnownByTheirFiles) {
+  const testing::TemporaryFolder folder;
+  const auto has = [&] { return host_devices(folder.path()); };
+  EXPECT_FALSE(has().nvidia || has().amd);
+  std::filesystem::create_directory(folder / "dev");
+  std::ofstream{folder / "dev" / "nvidia-caps"} << "";
+  std::ofstream{folder / "dev" / "kfd"} << "";
+  EXPECT_FALSE(has().nvidia) << "the capabilities alone are no GPU";
+  EXPECT_TRUE(has().amd);
+  std::ofstream{folder / "dev" / "nvidia3"} << "";
+  EXPECT_TRUE(has().nvidia) << "a container may see the one that it was given only";
+}
+
+}  // namespace
+}  // namespace rankscope::collectors
