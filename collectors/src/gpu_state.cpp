@@ -11,6 +11,7 @@
 
 #include "cupti_library.h"
 #include "cupti_records.h"
+#include "host_devices.h"
 #include "inject_settings.h"
 #include "nvml_sampler.h"
 #include "rankscope/collectors/record.h"
@@ -23,16 +24,6 @@ constexpr int oldest_nccl = 22300;
 constexpr const char* driver_library = "libcuda.so.1";
 
 namespace fs = std::filesystem;
-
-/// "nvidia" and a number, as each GPU has one; "nvidiactl", which all share; and what the driver of WSL and the boards
-/// with a GPU of their own have.
-bool is_nvidia_device(std::string_view name) {
-  constexpr std::array<std::string_view, 4> known{"nvidiactl", "dxg", "nvhost-gpu", "nvgpu"};
-  if (std::ranges::find(known, name) != known.end()) return true;
-  constexpr std::string_view numbered = "nvidia";
-  return name.size() > numbered.size() && name.starts_with(numbered) &&
-         name.find_first_not_of("0123456789", numbered.size()) == name.npos;
-}
 
 /// "580.65.06" of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun …"; empty without the module.
 std::string kernel_module_version(const fs::path& root) {
@@ -270,17 +261,6 @@ GpuState permission_state(const fs::path& root) {
 }
 
 }  // namespace
-
-HostDevices host_devices(const fs::path& root) {
-  HostDevices found;
-  std::error_code error;
-  for (fs::directory_iterator entry{root / "dev", error}, end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    found.nvidia = found.nvidia || is_nvidia_device(name);
-    found.amd = found.amd || name == "kfd";
-  }
-  return found;
-}
 
 std::vector<GpuState> gpu_states(const fs::path& root) {
   const cupti::Library library = cupti::load_library();

@@ -59,6 +59,16 @@ TEST_F(RecordingVerbs, EmptyValuesAreRefused) {
   }
 }
 
+TEST_F(RecordingVerbs, AHostWithoutGpuIsSaidInOneLineAndIsNoFailure) {
+  if (fs::exists("/dev/nvidiactl") || fs::exists("/dev/kfd")) GTEST_SKIP() << "this machine has a GPU";
+  const auto result =
+      run_program({RANKSCOPE_PROGRAM, "record", "--out", out(), "--", "sleep", "0.4"}, {"RANK=0", "WORLD_SIZE=1"});
+  EXPECT_EQ(result.status, 0);
+  const std::string line = "rankscope: cupti, nccl, nvml: no NVIDIA GPU was found on this host";
+  EXPECT_THAT(result.err, HasSubstr(line));
+  EXPECT_EQ(result.err.find("GPU"), result.err.rfind("GPU")) << "once: " << result.err;
+}
+
 TEST_F(RecordingVerbs, DetailsThatNothingActsOnAreSaid) {
   const auto result =
       run_program({RANKSCOPE_PROGRAM, "record", "--shapes", "--memory", "--out", out(), "--", "sleep", "0.4"},

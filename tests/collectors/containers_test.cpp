@@ -30,6 +30,8 @@ TEST(Containers, AreFoundBehindLaunchers) {
   EXPECT_EQ(container_runtime({"docker", "run", "image"}), "docker");
   EXPECT_EQ(container_runtime({"python3", "docker.py"}), "");
   EXPECT_EQ(container_runtime({"docker", "build", "."}), "");
+  EXPECT_EQ(container_runtime({"apptainer", "--quiet", "exec", "a.sif"}), "apptainer");
+  EXPECT_EQ(container_runtime({"python3", "install.py", "--tool", "apptainer", ""}), "");
 }
 
 TEST(Containers, AFolderThatIsNotBoundIsSaidWithTheOptionThatBindsIt) {

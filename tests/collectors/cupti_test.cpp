@@ -238,6 +238,20 @@ TEST(Cupti, WithoutALibraryTheProgramRunsAndTheReasonIsKept) {
   EXPECT_THAT(std::string{told(*recorded.run, "cupti_problem")}, HasSubstr("/nonexistent/libcupti.so"));
 }
 
+TEST(Cupti, WhatCannotRecordOnAHostWithoutGpuIsAFailureOnlyWhereItWasNamed) {
+  if (fs::exists("/dev/nvidiactl")) GTEST_SKIP() << "this machine has a GPU";
+  const Variable library{"RANKSCOPE_CUPTI", "/nonexistent/libcupti.so"};
+  const auto failures = [](const std::string& collect) {
+    const Folder folder;
+    RecordOptions options{.command = {program("cupti_actor"), "nothing"}};
+    options.collect = collect;
+    const Recorded recorded = record(folder, options);
+    return recorded.run ? lost(*recorded.run, Counter::sources_failed) : 99;
+  };
+  EXPECT_EQ(failures(""), 0U);
+  EXPECT_EQ(failures("annotate,cupti"), 1U);
+}
+
 TEST(Cupti, ASourceThatIsNotAskedForIsNotLoaded) {
   const Folder folder;
   RecordOptions options;

@@ -254,6 +254,13 @@ TEST(Launcher, SettingsThatALauncherScrubsComeBackWithThePreload) {
   EXPECT_EQ(spans_named(*recorded.run, "step"), 2U);
 }
 
+TEST(Launcher, HooksOfSourcesThatAreNotAskedForStayFree) {
+  const Folder folder;
+  RecordOptions options{.command = shell("test -z \"$NVTX_INJECTION64_PATH$NCCL_PROFILER_PLUGIN\"")};
+  options.collect = "annotate,host";
+  EXPECT_EQ(record(folder, options).status, 0);
+}
+
 TEST(Launcher, SiblingsOfOneJobShareARecording) {
   const Folder folder;
   const Variable job{"SLURM_JOB_ID", "17"};

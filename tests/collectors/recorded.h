@@ -66,6 +66,7 @@ inline Recorded record(const Folder& folder, RecordOptions options) {
   if (options.out.empty()) options.out = folder / "run.rankscope";
   if (options.library.empty()) options.library = RANKSCOPE_TEST_LIBRARY;
   options.talk = Talk::quiet;
+  if (options.host_root == "/") options.gpus = Gpus::not_used;  // whatever this machine has
   prepare_sanitizer();
   Variable spool{"RANKSCOPE_SPOOL", folder.path().string()};
   const auto outcome = run_recorded(options);

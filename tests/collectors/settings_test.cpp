@@ -139,6 +139,19 @@ TEST(CommandEnvironment, ApptainerAndSingularityHandTheVariablesIntoTheirContain
   EXPECT_EQ(value_in(environment, "APPTAINERENV_NVTX_INJECTION64_PATH"), "(none)") << "another tool's is kept";
 }
 
+TEST(CommandEnvironment, AContainerThatDoesNotSeeTheLibraryIsNotToldToPreloadIt) {
+  const Variables theirs{{"LD_PRELOAD", "/usr/lib/libjemalloc.so"}};
+  for (const Variables& before : {Variables{}, theirs}) {
+    auto environment =
+        command_environment(in(before), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
+    spare_containers(environment, "/l/librankscope_inject.so");
+    const std::string left = before.empty() ? "" : "/usr/lib/libjemalloc.so";
+    EXPECT_EQ(value_in(environment, "APPTAINERENV_LD_PRELOAD"), left);
+    EXPECT_EQ(value_in(environment, "SINGULARITYENV_LD_PRELOAD"), left);
+    EXPECT_THAT(value_in(environment, "LD_PRELOAD"), ::testing::HasSubstr("librankscope_inject.so"));
+  }
+}
+
 TEST(CommandEnvironment, NoFollowReachesIntoNoContainer) {
   const auto environment =
       command_environment(in({}), {.collect = all_sources(), .follow = false}, "/l/lib.so", Preload::yes);

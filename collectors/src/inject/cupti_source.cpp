@@ -186,7 +186,7 @@ void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t si
 }
 
 void say_problem(const std::string& problem) {
-  count(Trouble::sources_failed);
+  count_failed_source();
   if (ThreadState* const state = here()) state->pen().metadata("cupti_problem", problem);
 }
 

@@ -78,7 +78,7 @@ bool owns_recording(const collectors::InjectSettings& settings) {
 void complete_environment(const collectors::InjectSettings& settings) {
   const std::string library = own_path();
   if (library.empty() || library.front() != '/') return;
-  setenv(collectors::variable::nvtx_injection, library.c_str(), 0);
+  if (settings.collect.has(collectors::Source::nvtx)) setenv(collectors::variable::nvtx_injection, library.c_str(), 0);
   setenv(collectors::variable::cuda_injection, library.c_str(), 0);
   if (settings.collect.has(collectors::Source::nccl)) setenv(collectors::variable::nccl_plugin, library.c_str(), 0);
   setenv(collectors::variable::library, library.c_str(), 0);

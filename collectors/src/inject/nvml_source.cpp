@@ -26,7 +26,7 @@ void describe(recording::ThreadWriter& pen, const collectors::NvmlSampler& sampl
 
 /// Counters that nobody asked for by name are not missed where the library is not there, as in many containers.
 void say_problem(recording::ThreadWriter& pen, const collectors::NvmlSampler& sampler) {
-  if (!sampler.is_absent() || recorder_state().settings.collect_named) count(Trouble::sources_failed);
+  if (!sampler.is_absent() || recorder_state().settings.collect_named) count_failed_source();
   pen.metadata("nvml_problem", sampler.problem());
 }
 

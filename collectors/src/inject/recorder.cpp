@@ -10,6 +10,7 @@
 #include "../rank_environment.h"
 #include "../recording_switch.h"
 #include "environment.h"
+#include "rankscope/collectors/gpu_state.h"
 #include "recorder_state.h"
 #include "segment_file.h"
 
@@ -207,6 +208,11 @@ void ready_chunks() noexcept {
 
 void count(Trouble trouble, std::uint64_t amount) noexcept {
   recorder_state().troubles[static_cast<std::size_t>(trouble)].fetch_add(amount, std::memory_order_relaxed);
+}
+void count_failed_source() noexcept {
+  const bool missed =
+      guarded([] { return recorder_state().settings.collect_named || collectors::host_devices().nvidia; });
+  if (missed) count(Trouble::sources_failed);
 }
 void count_failure() noexcept { count(Trouble::calls_failed); }
 

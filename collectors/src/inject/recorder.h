@@ -46,5 +46,7 @@ enum class Trouble : std::uint8_t {
 };
 inline constexpr std::size_t trouble_count = 8;
 void count(Trouble trouble, std::uint64_t amount = 1) noexcept;
+/// Counts a source that could not record, unless nobody asked for it by name and the host has no GPU to record.
+void count_failed_source() noexcept;
 
 }  // namespace rankscope::inject

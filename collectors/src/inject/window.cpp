@@ -18,7 +18,8 @@ void WindowControl::set(const std::optional<collectors::StepWindow>& window) {
 }
 
 void WindowControl::switch_to(bool on) {
-  if (on_.exchange(on) != on) update();
+  on_.store(on);
+  if (wants_open() != gate.open.load(std::memory_order_relaxed)) update();  // also where a step came in between
 }
 
 void WindowControl::finish() {
@@ -45,7 +46,9 @@ void WindowControl::apply(std::uint64_t step) {
   update();
 }
 
-void WindowControl::update() { turn(!finished_.load() && on_.load() && in_window_.load()); }
+bool WindowControl::wants_open() const { return !finished_.load() && on_.load() && in_window_.load(); }
+
+void WindowControl::update() { turn(wants_open()); }
 
 void WindowControl::turn(bool open) {
   if (gate.open.exchange(open, std::memory_order_relaxed) == open) return;

@@ -38,6 +38,7 @@ class WindowControl {
 
  private:
   void apply(std::uint64_t step);
+  [[nodiscard]] bool wants_open() const;
   void update();
   void turn(bool open);
 

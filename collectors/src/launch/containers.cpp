@@ -21,12 +21,14 @@ bool is_one_of(const std::array<std::string_view, n>& names, std::string_view na
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Behind launchers, too: "srun -n 4 apptainer exec …".
+/// Behind launchers, too: "srun -n 4 apptainer --quiet exec …".
 Words::const_iterator find_runtime(const Words& command) {
+  constexpr std::array<std::string_view, 3> actions{"run", "exec", "shell"};
   for (auto word = command.begin(); word != command.end(); ++word) {
     const std::string name = fs::path{*word}.filename().string();
-    if (is_one_of(same_host, name)) return word;
-    if (is_one_of(elsewhere, name) && std::find(word, command.end(), "run") != command.end()) return word;
+    if (!is_one_of(same_host, name) && !is_one_of(elsewhere, name)) continue;
+    const auto action = std::find_if(word + 1, command.end(), [](const std::string& one) { return one[0] != '-'; });
+    if (action != command.end() && is_one_of(actions, *action)) return word;
   }
   return command.end();
 }

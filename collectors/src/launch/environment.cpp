@@ -1,5 +1,6 @@
 #include "environment.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <initializer_list>
@@ -46,11 +47,13 @@ std::string preload_list(const std::string& theirs, const std::string& library) 
   return list + library;
 }
 
+constexpr std::array<std::string_view, 2> container_prefixes{"APPTAINERENV_", "SINGULARITYENV_"};
+
 /// What has their prefix is set inside a container without it, over what the image and the host say.
 void hand_into_containers(CommandEnvironment& environment, const Lookup& lookup, const std::string& library) {
-  constexpr std::array prefixes{"APPTAINERENV_", "SINGULARITYENV_"};
   const auto variables = environment.variables;
-  for (const std::string prefix : prefixes) {
+  for (const std::string_view one : container_prefixes) {
+    const std::string prefix{one};
     for (const auto& [name, value] : variables) {
       const std::string theirs = value_of(lookup, (prefix + name).c_str());
       if (name == variable::preload) {
@@ -82,6 +85,17 @@ CommandEnvironment command_environment(const Lookup& lookup, const InjectSetting
   }
   if (settings.follow) hand_into_containers(environment, lookup, library);
   return environment;
+}
+
+void spare_containers(CommandEnvironment& environment, const std::string& library) {
+  for (auto& [name, value] : environment.variables) {
+    const bool is_preload = std::ranges::any_of(container_prefixes, [&, &name = name](std::string_view prefix) {
+      return name == std::string{prefix} + variable::preload;
+    });
+    if (!is_preload || !value.ends_with(library)) continue;
+    value.resize(value.size() - library.size());
+    if (value.ends_with(':')) value.pop_back();
+  }
 }
 
 }  // namespace rankscope::collectors

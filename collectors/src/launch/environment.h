@@ -21,4 +21,7 @@ struct CommandEnvironment {
 [[nodiscard]] CommandEnvironment command_environment(const Lookup& lookup, const InjectSettings& settings,
                                                      const std::string& library, Preload preload);
 
+/// For a container that does not see the library: there the dynamic linker would complain of it in every program.
+void spare_containers(CommandEnvironment& environment, const std::string& library);
+
 }  // namespace rankscope::collectors

@@ -308,7 +308,10 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   auto environment = command_environment(lookup, settings, library.string(), options.preload);
   const NeededInside needed{library, *spool};
   const std::string unseen = container_warning(options.command, lookup, needed);
-  if (!unseen.empty()) environment.warnings.push_back(unseen);
+  if (!unseen.empty()) {
+    environment.warnings.push_back(unseen);
+    spare_containers(environment, library.string());
+  }
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
   const SignalRelay signals;

@@ -136,8 +136,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {activities_unknown, "activities_unknown", info,
      "Records of the CUDA profiler of kinds or lengths that are not known here were left out. Use a newer rankscope."},
     {sources_failed, "sources_failed", error,
-     "Sources that were asked for could not record: the metadata of their processes says why (cupti_problem, "
-     "nccl_problem, nvml_problem)."},
+     "Sources that were asked for could not record: `rankscope record` said why at its end, and the metadata of the "
+     "processes does (cupti_problem, nvml_problem)."},
     {comm_times_unknown, "comm_times_unknown", info,
      "Collectives of NCCL were recorded as they were enqueued, but not when they ran: they are no part of any time "
      "split. Record kernels too (--collect with cupti), or use --nccl kernel."},
