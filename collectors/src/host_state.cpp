@@ -13,7 +13,8 @@ constexpr rlim_t enough_files = 512;  // of the recorder, which watches up to 64
 GpuState clock_state() {
   timex time{};
   const int state = adjtimex(&time);
-  const bool synchronised = state != -1 && state != TIME_ERROR && (time.status & STA_UNSYNC) == 0;
+  if (state == -1) return {true, "host clock", "may not be asked here", "nothing is to be done"};
+  const bool synchronised = state != TIME_ERROR && (time.status & STA_UNSYNC) == 0;
   return {synchronised, "host clock",
           synchronised ? format("kept by a time service, to {} µs", time.maxerror) : "kept by no time service",
           "only recordings of several hosts need it: run chrony or ntpd on each; their collectives align them, too"};

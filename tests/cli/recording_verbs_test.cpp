@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "support/run_program.h"
 
@@ -67,6 +68,24 @@ TEST_F(RecordingVerbs, AHostWithoutGpuIsSaidInOneLineAndIsNoFailure) {
   const std::string line = "rankscope: cupti, nccl, nvml: no NVIDIA GPU was found on this host";
   EXPECT_THAT(result.err, HasSubstr(line));
   EXPECT_EQ(result.err.find("GPU"), result.err.rfind("GPU")) << "once: " << result.err;
+}
+
+TEST_F(RecordingVerbs, EveryLineOfDoctorThatIsNotGoodSaysWhatToDo) {
+  const auto doctor = run_program({RANKSCOPE_PROGRAM, "doctor"}, {"RANKSCOPE_SPOOL=" + folder_.string()});
+  EXPECT_EQ(doctor.status, 0) << doctor.err;
+  std::istringstream lines{doctor.out};
+  std::vector<std::string> all;
+  for (std::string line; std::getline(lines, line);) all.push_back(line);
+  std::size_t notes = 0;
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    if (!all[i].starts_with("note")) continue;
+    EXPECT_THAT(all[i + 1], HasSubstr("-> ")) << all[i];
+    ++notes;
+  }
+  EXPECT_GT(notes, 0U);
+  for (const char* const what : {"host clock", "open files", "NVIDIA driver", "GPU devices", "CUPTI's faults",
+                                 "other profilers", "NCCL", "PyTorch", "GPU counters"})
+    EXPECT_THAT(doctor.out, HasSubstr(what));
 }
 
 TEST_F(RecordingVerbs, DetailsThatNothingActsOnAreSaid) {
