@@ -4,7 +4,7 @@
     rankscope report out/pytorch.rankscope
 
 Gloo on CPU. Nothing in it speaks NVTX, so the recording has ranks and host samples, and the report says what it cannot
-tell and how to get it.
+tell and how to get it: with `record --pytorch` it has operators and steps, too.
 """
 
 import argparse

@@ -69,14 +69,15 @@ struct WantedAdvice {
 constexpr std::array sections{
     WantedAdvice{Wanted::steps,
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation "
-                 "API (rankscope/collectors/annotate.h, Kind::step), and record again.",
+                 "API (rankscope/collectors/annotate.h, Kind::step), and record again; or record a PyTorch program "
+                 "with --pytorch.",
                  "Call prof.step() after each training step and trace again.",
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), and profile again with "
                  "--trace=cuda,nvtx."},
     WantedAdvice{
         Wanted::time_of_ranks,
-        "Annotate forward, backward, optimizer and waits with the annotation API "
-        "(rankscope/collectors/annotate.h); PyTorch operators and CUDA kernels are recorded by later versions.",
+        "Record a PyTorch program with --pytorch; annotate forward, backward, optimizer and waits of others with the "
+        "annotation API (rankscope/collectors/annotate.h).",
         "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] and trace again.",
         "Profile again with --trace=cuda,nvtx."},
     WantedAdvice{

@@ -42,6 +42,9 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
         "--" + std::string{info.id}, [&options, detail = info.detail] { options.details.add(detail); },
         "record " + std::string{info.summary} + " (default: off)");
   app.add_flag_callback(
+      "--pytorch", [&options] { options.pytorch = collectors::PyTorch::observed; },
+      "record operators, optimizer steps and allocator bytes of Python programs that use PyTorch (docs/pytorch.md)");
+  app.add_flag_callback(
       "--no-follow", [&options] { options.follow = collectors::Follow::command_only; },
       "do not record child processes");
   app.add_flag_callback(

@@ -29,7 +29,7 @@ TEST(EntryPoints, AreAllThatTheLibraryExports) {
   EXPECT_THAT(names, ::testing::UnorderedElementsAre(
                          "InitializeInjection", "InitializeInjectionNvtx", "InitializeInjectionNvtx2",
                          "InitializeInjectionNvtxExtension", "ncclProfiler_v1", "ncclProfiler_v2", "ncclProfiler_v3",
-                         "ncclProfiler_v4", "ncclProfiler_v5", "ncclProfiler_v6", "rankscope_api"));
+                         "ncclProfiler_v4", "ncclProfiler_v5", "ncclProfiler_v6", "rankscope_api", "__itt_api_init"));
 }
 
 TEST(EntryPoints, TheLibraryBringsItsOwnCppLibraryAndNeedsNoCuda) {

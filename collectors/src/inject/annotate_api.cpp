@@ -113,6 +113,17 @@ void mark_attribute_int(const char* key, std::int64_t value) {
   record([&](recording::ThreadWriter& pen) { pen.attribute(text(key), value, recording::Owner::latest_mark()); });
 }
 
+void optimizer_stepped(std::int64_t n) {
+  // That there are no more steps is nothing to open a segment for.
+  if (n < 0 && slot.generation != generation().load(std::memory_order_relaxed)) return;
+  guarded([&] {
+    ThreadState* const thread = here();
+    if (thread == nullptr) return;
+    if (n == 2) thread->pen().metadata("pytorch_steps", "optimizer");  // the first one that gets a span
+    thread->optimizer_stepped(n);
+  });
+}
+
 std::uint32_t details() { return asked_details().bits; }
 
 /// To ask is no event: it opens no segment.
@@ -138,6 +149,7 @@ constexpr rankscope_api_v1 table{
     .details = details,
     .attribute_json = attribute_json,
     .mark_attribute_int = mark_attribute_int,
+    .optimizer_stepped = optimizer_stepped,
 };
 
 }  // namespace

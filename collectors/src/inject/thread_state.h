@@ -15,15 +15,24 @@ namespace rankscope::inject {
 /// Ranges nest per (thread, domain). A domain is any address of ours that is a multiple of 8.
 using DomainKey = const void*;
 
+class OptimizerSteps;
+
 /// NVTX lets the stacks of two domains interleave on one thread; a recording nests strictly. A range that ends under
 /// another one's stays open until that one ends, too, and is counted. What is outside the window is not stored, but its
 /// place is kept, so that push and pop stay balanced.
 class ThreadState {
  public:
+  ThreadState();
+  ~ThreadState();
+  ThreadState(const ThreadState&) = delete;
+  ThreadState& operator=(const ThreadState&) = delete;
   /// Returns the 0-based level of the new range.
   int push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::Told told);
   /// Returns the level of the range that ended, or -1 without one.
   int pop(DomainKey domain);
+  [[nodiscard]] bool any_open() const { return depth_ > 0; }
+  /// See rankscope_api_v1: from here on the recorder makes the step spans of this thread.
+  void optimizer_stepped(std::int64_t n);
   /// False outside the window: nothing is stored, and nothing may describe it.
   bool mark(std::string_view name) {
     if (!gate.open.load(std::memory_order_relaxed)) return false;
@@ -47,6 +56,9 @@ class ThreadState {
 
   bool begin_step(std::string_view name, WindowControl::Told told);
   void close_top();
+  int pop_range(DomainKey domain);
+  void turn_step();
+  void end_step(std::int64_t index);
   int close_below(DomainKey domain);
 
   std::unique_ptr<recording::ThreadWriter> pen_;
@@ -54,6 +66,7 @@ class ThreadState {
   std::uint32_t step_level_ = no_step;  // level of the open step that moves the window
   static constexpr std::uint32_t no_step = 0xFFFFFFFF;
   std::array<std::uintptr_t, max_depth> open_{};
+  std::unique_ptr<OptimizerSteps> steps_;  // only where an optimizer tells them
 };
 
 /// A page the kernel zeroes in the child of any fork, also of a bare clone() that runs no handler.

@@ -13,6 +13,7 @@
 
 #include "../segment_names.h"
 #include "folders.h"
+#include "pytorch.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/format.h"
 #include "rankscope/core/recording/manifest.h"
@@ -151,6 +152,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     summary.world_size = std::max(summary.world_size, gathered->world_size);
     add_to_story(summary.sources, gathered->metadata, gathered->activities);
     summary.details.bits |= details_recorded(gathered->metadata).bits;
+    learn_pytorch(summary.pytorch, gathered->metadata);
     if (summary.metadata.empty() || facts.rank == 0) summary.metadata = gathered->metadata;
   }
   summary.ranks = ranks.size();

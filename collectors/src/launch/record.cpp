@@ -21,6 +21,7 @@
 #include "environment.h"
 #include "folders.h"
 #include "gather.h"
+#include "pytorch.h"
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/recording.h"
@@ -63,6 +64,11 @@ Result<void> check(const RecordOptions& options) {
     return fail(ErrorKind::usage, format("--ring-kib: {} is not between 64 and {}", options.ring_kib, most_ring_kib));
   }
   if (options.duration_s < 0) return fail(ErrorKind::usage, format("--duration: {} is negative", options.duration_s));
+  if (options.pytorch == PyTorch::observed) {
+    RS_TRY(const SourceSet sources, sources_from(options.collect));
+    if (!sources.has(Source::annotate))
+      return fail(ErrorKind::usage, "--pytorch: --collect leaves annotate out, which records what PyTorch tells");
+  }
   return {};
 }
 
@@ -239,6 +245,8 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   note_container(options, conditions, outcome.summary);
   note_sources(options, conditions, outcome.summary);
   note_details(settings.details, outcome.summary);
+  if (options.pytorch == PyTorch::observed && outcome.summary.processes > 0)
+    note_pytorch(outcome.summary.pytorch, outcome.summary.notes);
   say(options.talk, summary_text(outcome.summary));
   return outcome;
 }
@@ -306,6 +314,11 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   }
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
   auto environment = command_environment(lookup, settings, library.string(), options.preload);
+  if (options.pytorch == PyTorch::observed) {
+    auto hook = write_pytorch_hook(*spool);
+    if (!hook) return take_back(out, *spool), tl::make_unexpected(hook.error());
+    add_pytorch(environment, lookup, *hook, library.string());
+  }
   const NeededInside needed{library, *spool};
   const std::string unseen = container_warning(options.command, lookup, needed);
   if (!unseen.empty()) {

@@ -39,6 +39,10 @@ struct rankscope_api_v1 {
                                ///< "details_recorded" = "shapes,memory"
   void (*attribute_json)(const char* key, const char* json, std::uint32_t length);  ///< of the innermost open span
   void (*mark_attribute_int)(const char* key, std::int64_t value);                  ///< of this thread's latest mark
+  /// The optimizer has made its n-th step, from 0, on this thread: for programs whose loop nobody can mark. Steps last
+  /// from one such call to the next, as soon as the ranges of the step have ended; the first two only show where.
+  /// n < 0: there are no more steps.
+  void (*optimizer_stepped)(std::int64_t n);
 };
 }
 

@@ -15,6 +15,7 @@ namespace rankscope::collectors {
 
 enum class Follow : std::uint8_t { descendants, command_only };  ///< --no-follow
 enum class Preload : std::uint8_t { yes, no };                   ///< --no-preload
+enum class PyTorch : std::uint8_t { as_it_is, observed };        ///< --pytorch
 enum class Talk : std::uint8_t { quiet, normal, verbose };       ///< on stderr
 enum class Gpus : std::uint8_t { may_be_used, not_used };        ///< by the command; what is not used is not missed
 
@@ -34,6 +35,7 @@ struct RecordOptions {
   DetailSet details{};
   Follow follow = Follow::descendants;
   Preload preload = Preload::yes;
+  PyTorch pytorch = PyTorch::as_it_is;
   Talk talk = Talk::normal;
   Gpus gpus = Gpus::may_be_used;
   std::filesystem::path host_root{"/"};  ///< the folder that holds the /dev of this host
@@ -61,6 +63,13 @@ struct SourceStory {
   std::vector<Problem> problems{};
 };
 
+/// What recorded processes told of PyTorch, with --pytorch.
+struct PyTorchSeen {
+  bool operators = false;
+  bool steps = false;
+  std::string problem{};  ///< why something is missing
+};
+
 /// What was recorded and what was lost.
 struct RecordSummary {
   std::filesystem::path out{};
@@ -75,6 +84,7 @@ struct RecordSummary {
   std::uint64_t not_watched = 0;    ///< processes without events that could not be sampled either
   DetailSet details{};              ///< that some process acted on
   SourceStory sources{};
+  PyTorchSeen pytorch{};                                        ///< by some process
   std::int64_t world_size = 0;                                  ///< what the segments tell; 0 = unknown
   std::vector<std::pair<std::string, std::string>> metadata{};  ///< of the first process that said anything of itself
   std::vector<std::string> notes{};                             ///< one sentence each: what is missing, and what to do

@@ -1,0 +1,227 @@
+"""What `rankscope record --pytorch` does inside a Python program that imports torch; nothing is imported before that.
+
+- Operators and record_function ranges: PyTorch's own hook for tracers (emit_itt), on the thread that imported torch or
+  steps the optimizer, and on autograd's threads. The recorder answers ITT; no Python runs per operator.
+- Steps: told after each step of the optimizer that stepped first; the recorder makes spans of that.
+- backward(): a range. Bytes of CUDA's caching allocator: counters, once a step.
+
+A torch.profiler of the program takes precedence: operators are left to it while it runs.
+"""
+import atexit
+import ctypes
+import importlib
+import os
+import sys
+import threading
+import weakref
+
+_BACKWARD = 4  # rankscope::annotate::Kind::backward
+
+
+def _function(*types):
+    return ctypes.PYFUNCTYPE(None, *types)
+
+
+class _Table(ctypes.Structure):
+    """rankscope_api_v1 (annotate_table.h)."""
+
+    _fields_ = [
+        ("version", ctypes.c_uint32),
+        ("size", ctypes.c_uint32),
+        ("push", _function(ctypes.c_uint8, ctypes.c_char_p, ctypes.c_uint32)),
+        ("pop", _function()),
+        ("mark", ctypes.c_void_p),
+        ("attribute_int", ctypes.c_void_p),
+        ("attribute_text", ctypes.c_void_p),
+        ("counter", _function(ctypes.c_char_p, ctypes.c_double)),
+        ("collective_enqueued", ctypes.c_void_p),
+        ("collective_started", ctypes.c_void_p),
+        ("collective_finished", ctypes.c_void_p),
+        ("name_thread", ctypes.c_void_p),
+        ("metadata", _function(ctypes.c_char_p, ctypes.c_char_p)),
+        ("is_recording", ctypes.PYFUNCTYPE(ctypes.c_int)),
+        ("details", ctypes.c_void_p),
+        ("attribute_json", ctypes.c_void_p),
+        ("mark_attribute_int", ctypes.c_void_p),
+        ("optimizer_stepped", _function(ctypes.c_int64)),
+    ]
+
+
+def _recorder():
+    """The recorder's table; None where this process is not recorded."""
+    library = ctypes.CDLL(os.environ["RANKSCOPE_INJECT_LIB"])
+    library.rankscope_api.restype = ctypes.POINTER(_Table)
+    table = library.rankscope_api()
+    return table.contents if table and table.contents.size >= ctypes.sizeof(_Table) else None
+
+
+class _Observer:
+    def __init__(self, torch, table):
+        self.torch = torch
+        self.table = table
+        self.profiler = torch.autograd.profiler
+        self.has_itt = torch.profiler.itt.is_available()
+        self.here = threading.local()  # .ranges: what observes this thread; .other: the program's own profiler has it
+        self.leader = None  # the optimizer whose steps are the program's
+        self.steps = 0
+
+    def observe_operators(self):
+        here = self.here
+        if not self.has_itt or getattr(here, "ranges", None) is not None or getattr(here, "other", False):
+            return
+        ranges = self.profiler.emit_itt()
+        here.ours = True  # the call that comes now is not the program's
+        try:
+            ranges.__enter__()
+            here.ranges = ranges
+        finally:
+            here.ours = False
+
+    def leave_operators(self):
+        here = self.here
+        if getattr(here, "ranges", None) is None:
+            return
+        ranges, here.ranges = here.ranges, None
+        here.ours = True
+        try:
+            ranges.__exit__(None, None, None)
+        finally:
+            here.ours = False
+
+    def give_way_to_profilers(self):
+        """torch allows one profiler per thread: the program's own gets the place while it runs."""
+        profiler, here = self.profiler, self.here
+        enable, disable, stop = profiler._enable_profiler, profiler._disable_profiler, profiler._run_on_profiler_stop
+
+        def enable_profiler(*args, **kwargs):
+            if getattr(here, "ours", False):
+                return enable(*args, **kwargs)
+            self.quietly(self.leave_operators)
+            here.other = True
+            try:
+                return enable(*args, **kwargs)
+            except BaseException:
+                self.return_operators()
+                raise
+
+        def disable_profiler():
+            try:
+                return disable()
+            finally:
+                if getattr(here, "other", False):
+                    self.return_operators()
+
+        def run_on_profiler_stop():
+            stop()
+            if getattr(here, "ranges", None) is not None:
+                profiler._set_is_profiler_enabled(True)
+
+        profiler._enable_profiler = enable_profiler
+        profiler._disable_profiler = disable_profiler
+        profiler._run_on_profiler_stop = run_on_profiler_stop
+
+    def return_operators(self):
+        self.here.other = False
+        self.quietly(self.observe_operators)
+
+    def quietly(self, action):
+        """The program goes on whatever happens here; what went wrong is told in the recording."""
+        try:
+            return action()
+        except Exception as problem:  # pylint: disable=broad-except
+            self.table.metadata(b"pytorch_problem", f"{type(problem).__name__}: {problem}".encode()[:500])
+            return None
+
+    def observe_steps(self):
+        is_compiling = self.torch.compiler.is_compiling
+
+        def stepped(optimizer, _args, _kwargs):
+            if is_compiling():  # being traced, not run
+                return
+            leader = self.leader and self.leader()
+            if leader is None:
+                self.leader = weakref.ref(optimizer)
+            elif leader is not optimizer:
+                return
+            self.table.optimizer_stepped(self.steps)
+            self.steps += 1
+            self.quietly(self.observe_operators)  # another thread may train than the one that imported torch
+            self.quietly(self.count_memory)
+
+        # What follows the last step, up to the end of the program, is none.
+        atexit.register(self.table.optimizer_stepped, -1)
+        importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(stepped)
+
+    def count_memory(self):
+        cuda = self.torch.cuda
+        if not cuda.is_initialized() or not self.table.is_recording():
+            return
+        told = cuda.memory.memory_stats_as_nested_dict()
+        for name, key, which in ((b"allocated_bytes", "allocated_bytes", "current"),
+                                 (b"peak_allocated_bytes", "allocated_bytes", "peak"),
+                                 (b"reserved_bytes", "reserved_bytes", "current")):
+            self.table.counter(name, float(told[key]["all"][which]))
+
+    def observe_backward(self):
+        autograd, table = self.torch.autograd, self.table
+        run, is_compiling = autograd._engine_run_backward, self.torch.compiler.is_compiling
+
+        def run_backward(*args, **kwargs):
+            if is_compiling():
+                return run(*args, **kwargs)
+            table.push(_BACKWARD, b"backward", 8)
+            try:
+                return run(*args, **kwargs)
+            finally:
+                table.pop()
+
+        autograd._engine_run_backward = run_backward
+
+    def begin(self):
+        self.quietly(self.observe_steps)
+        self.quietly(self.observe_backward)
+        if not self.has_itt:
+            self.table.metadata(b"pytorch_problem", b"this PyTorch was built without ITT: its operators are not recorded")
+            return
+        self.quietly(self.give_way_to_profilers)
+        self.quietly(self.observe_operators)
+        # The children of a fork are loader workers and the like; they have nothing to do with the steps.
+        atexit.register(self.quietly, self.leave_operators)
+        os.register_at_fork(after_in_child=lambda: self.quietly(self.leave_operators))
+
+
+def _enter(torch):
+    try:
+        table = _recorder()
+    except (KeyError, OSError, AttributeError):
+        return  # RANKSCOPE_INJECT_LIB is gone: a child that is not to be followed
+    if table is not None:
+        _Observer(torch, table).begin()
+
+
+class _TorchFinder:
+    """Steps aside when torch is looked for, and has the hook run when its import has ended."""
+
+    def find_spec(self, name, path=None, target=None):  # pylint: disable=unused-argument
+        if name != "torch":
+            return None
+        from importlib.util import find_spec
+
+        sys.meta_path.remove(self)
+        spec = find_spec(name)
+        loader = getattr(spec, "loader", None)
+        if loader is None:
+            return spec
+        execute = loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            del loader.exec_module
+            _enter(module)
+
+        loader.exec_module = exec_module
+        return spec
+
+
+def wait_for_torch():
+    sys.meta_path.insert(0, _TorchFinder())

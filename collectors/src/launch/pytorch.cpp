@@ -1,0 +1,73 @@
+#include "pytorch.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::collectors {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* python_path = "PYTHONPATH";
+constexpr const char* itt_library = "INTEL_LIBITTNOTIFY64";
+
+Result<void> write(const fs::path& path, std::string_view text) {
+  std::ofstream file{path};
+  file << text;
+  file.close();
+  if (file) return {};
+  return fail(ErrorKind::cannot_write, format("cannot write {}: {}", path.string(), std::strerror(errno)));
+}
+
+}  // namespace
+
+Result<fs::path> write_pytorch_hook(const fs::path& spool) {
+  const fs::path folder = spool / "python";
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (error)
+    return fail(ErrorKind::cannot_write, format("cannot make the folder {}: {}", folder.string(), error.message()));
+  RS_TRY_VOID(write(folder / "sitecustomize.py", sitecustomize_py().text));
+  RS_TRY_VOID(write(folder / "rankscope_pytorch.py", rankscope_pytorch_py().text));
+  return folder;
+}
+
+void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const fs::path& hook,
+                 const std::string& library) {
+  const char* const theirs = lookup(python_path);
+  const bool others = theirs != nullptr && *theirs != '\0';
+  environment.variables.emplace_back(python_path, others ? hook.string() + ":" + theirs : hook.string());
+  const char* const tracer = lookup(itt_library);
+  const bool taken =
+      tracer != nullptr && *tracer != '\0' && fs::path{tracer}.filename() != std::string_view{inject_library_name};
+  if (!taken) return environment.variables.emplace_back(itt_library, library), void();
+  environment.warnings.push_back(
+      format("{} names {}, which is kept: operators of PyTorch are not recorded; unset it to record them", itt_library,
+             tracer));
+}
+
+void learn_pytorch(PyTorchSeen& seen, const std::vector<std::pair<std::string, std::string>>& metadata) {
+  for (const auto& [key, value] : metadata) {
+    if (key == "pytorch_operators") seen.operators = true;
+    if (key == "pytorch_steps") seen.steps = true;
+    if (key == "pytorch_problem") seen.problem = value;
+  }
+}
+
+void note_pytorch(const PyTorchSeen& seen, std::vector<std::string>& notes) {
+  if (!seen.problem.empty()) notes.push_back("--pytorch: " + seen.problem);
+  if (!seen.operators && !seen.steps && seen.problem.empty()) {
+    notes.emplace_back(
+        "--pytorch: no recorded Python program ran an operator of PyTorch (python -I, -E and -S leave the hook out), "
+        "so "
+        "there are no operators and steps");
+  } else if (!seen.steps) {
+    notes.emplace_back(
+        "--pytorch: no optimizer of torch.optim made three steps outside of torch.compile, so there are no steps; mark "
+        "each with an NVTX range");
+  }
+}
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,32 @@
+// --pytorch: what makes recorded Python programs tell operators and steps of PyTorch.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "environment.h"
+
+namespace rankscope::collectors {
+
+/// A file of collectors/python/, embedded when the library is built (cmake/RankscopeEmbed.cmake).
+struct Asset {
+  std::string_view text;
+  std::string_view sha256;
+};
+[[nodiscard]] Asset sitecustomize_py();
+[[nodiscard]] Asset rankscope_pytorch_py();
+
+/// Writes the hook into a folder of the spool, and returns that folder.
+[[nodiscard]] Result<std::filesystem::path> write_pytorch_hook(const std::filesystem::path& spool);
+
+/// Adds what puts the hook into Python programs, and the recorder behind PyTorch's operators.
+void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const std::filesystem::path& hook,
+                 const std::string& library);
+
+/// Adds to what is known of all processes what one of them told.
+void learn_pytorch(PyTorchSeen& seen, const std::vector<std::pair<std::string, std::string>>& metadata);
+/// What was asked for and did not come is never left out silently.
+void note_pytorch(const PyTorchSeen& seen, std::vector<std::string>& notes);
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,3 @@
+"""Stands in for PyTorch where that is not installed: the few functions the hook of --pytorch relies on, saying what is
+called. The real ones are tested by tests/cli/pytorch_test.cpp."""
+from . import autograd, compiler, cuda, optim, profiler

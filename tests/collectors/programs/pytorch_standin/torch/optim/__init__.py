@@ -1,0 +1,3 @@
+from .optimizer import SGD
+
+del optimizer  # as PyTorch does

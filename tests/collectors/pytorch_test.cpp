@@ -1,0 +1,204 @@
+// --pytorch: operators through ITT, steps from the optimizer, and the hook in Python programs. With a stand-in for
+// PyTorch; the real one is in tests/cli/pytorch_test.cpp.
+#include <gmock/gmock.h>
+
+#include "launch/pytorch.h"
+#include "recorded.h"
+
+namespace rankscope::collectors {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+
+RecordOptions observed(std::vector<std::string> command) {
+  return {.command = std::move(command), .pytorch = PyTorch::observed};
+}
+
+/// Indices of the steps of a run, -1 for those that have none.
+std::vector<std::int64_t> steps_of(const Run& run) {
+  std::vector<std::int64_t> steps;
+  for (const Span& span : run.spans())
+    if (span.kind == SpanKind::step) steps.push_back(run.number(run.id_of(span), "index").value_or(-1));
+  return steps;
+}
+
+TEST(PyTorchOperators, HaveTheirNamesAndKindsAndThoseOfOthersAreLeftOut) {
+  const Folder folder;
+  const Recorded recorded = record(folder, observed({program("itt_actor"), "operators"}));
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_THAT(names_of(run),
+              ElementsAre("enumerate(DataLoader)#Iter.__next__", "aten::linear", "aten::addmm", "AddmmBackward0",
+                          "my range", "Optimizer.step#SGD.step", "triton_poi_fused_0"));
+  const auto kind = [&run](std::string_view name) { return span_named(run, name)->kind; };
+  EXPECT_EQ(kind("enumerate(DataLoader)#Iter.__next__"), SpanKind::data);
+  EXPECT_EQ(kind("aten::addmm"), SpanKind::op);
+  EXPECT_EQ(kind("AddmmBackward0"), SpanKind::op);
+  EXPECT_EQ(kind("my range"), SpanKind::user);
+  EXPECT_EQ(kind("Optimizer.step#SGD.step"), SpanKind::optimizer);
+  EXPECT_EQ(kind("triton_poi_fused_0"), SpanKind::op);
+  EXPECT_EQ(run.quality().of(Counter::spans_unclosed), 0U);
+  EXPECT_EQ(run.quality().of(Counter::pop_without_push), 0U) << "gloo ends on another thread what it began on this one";
+}
+
+TEST(PyTorchOperators, AreNotRecordedWithoutTheOption) {
+  const Folder folder;
+  EXPECT_EQ(record(folder, {program("itt_actor"), "operators"}).status, 3) << "the program found no tracer";
+}
+
+TEST(PyTorchSteps, LastFromTheEndOfAnOptimizerStepToTheNext) {
+  const Folder folder;
+  const Recorded recorded = record(folder, observed({program("itt_actor"), "steps", "5"}));
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_THAT(steps_of(run), ElementsAre(2, 3, 4, -1)) << "the first two show where; the last one is cut off";
+  const Span& step = *span_named(run, "step");
+  EXPECT_EQ(std::ranges::count_if(run.spans(),
+                                  [&](const Span& span) {
+                                    return span.kind == SpanKind::optimizer && span.time.begin >= step.time.begin &&
+                                           span.time.end <= step.time.end;
+                                  }),
+            1);
+  EXPECT_THAT(recorded.summary.notes, IsEmpty());
+}
+
+TEST(PyTorchSteps, FollowTheRangesAroundThem) {
+  const Folder folder;
+  const Recorded recorded = record(folder, observed({program("itt_actor"), "loops"}));
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_THAT(steps_of(run), ElementsAre(2, 3, -1, 6, 7, -1))
+      << "each loop is learned; what follows its last step is none";
+  EXPECT_EQ(run.metadata(run.processes()[0], "nvtx_ranges_interleaved"), "");
+  EXPECT_EQ(run.quality().of(Counter::spans_unclosed), 0U);
+  for (const Span& span : run.spans()) {
+    if (run.text(span.name) != "evaluate") continue;
+    for (const Span& step : run.spans())
+      EXPECT_FALSE(step.kind == SpanKind::step && step.time.begin < span.time.end && span.time.begin < step.time.end);
+  }
+}
+
+TEST(PyTorchSteps, AreThoseOfTheProgramWhereItNamesThem) {
+  const Folder folder;
+  const Recorded recorded = record(folder, observed({program("itt_actor"), "named"}));
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(steps_of(*recorded.run), IsEmpty());
+  EXPECT_EQ(spans_named(*recorded.run, "step 4"), 1U);
+}
+
+TEST(PyTorchSteps, MoveTheWindow) {
+  const Folder folder;
+  RecordOptions options = observed({program("itt_actor"), "steps", "8"});
+  options.window = "1,1,2,1";
+  const Recorded recorded = record(folder, options);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(steps_of(*recorded.run), ElementsAre(4, 5));
+}
+
+/// Runs tests/collectors/programs/pytorch_standin/train.py; what it prints goes into `said`.
+Recorded train(const Folder& folder, std::string& said) {
+  const std::string standin = RANKSCOPE_TEST_PYTORCH;
+  const Variable path{"PYTHONPATH", standin + ":" + standin + "/site"};
+  const Variable cache{"PYTHONDONTWRITEBYTECODE", "1"};
+  const std::string line = "python3 " + standin + "/train.py > " + (folder / "said").string();
+  Recorded recorded = record(folder, observed({"/bin/sh", "-c", line}));
+  said = rankscope::testing::read_file(folder / "said");
+  return recorded;
+}
+
+TEST(PyTorchHook, TellsStepsBackwardAndMemoryOfAProgramThatKnowsNothingOfIt) {
+  const Folder folder;
+  std::string said;
+  const Recorded recorded = train(folder, said);
+  EXPECT_EQ(recorded.status, 0) << said;
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_THAT(steps_of(run), ElementsAre(2, 3, 4, -1)) << "of the optimizer that stepped first";
+  EXPECT_EQ(run.quality().of(Counter::spans_unclosed), 0U) << "what follows the last step is ended, and is none";
+  EXPECT_EQ(spans_named(run, "backward"), 5U);
+  EXPECT_EQ(span_named(run, "backward")->kind, SpanKind::backward);
+  std::vector<std::pair<std::string, double>> counted;
+  for (const CounterTrack& track : run.counters()) {
+    if (const std::string name{run.text(track.name)}; name.ends_with("_bytes") && name != "rss_bytes")
+      counted.emplace_back(name, run.samples_of(track)[0].value);
+  }
+  EXPECT_THAT(counted, Contains(Pair("allocated_bytes", 1000)));
+  EXPECT_THAT(counted, Contains(Pair("peak_allocated_bytes", 3000)));
+  EXPECT_THAT(counted, Contains(Pair("reserved_bytes", 4096)));
+}
+
+TEST(PyTorchHook, LeavesNothingOfAProgramThatOnlyImportsIt) {
+  const Folder folder;
+  const Variable path{"PYTHONPATH", RANKSCOPE_TEST_PYTORCH};
+  const Variable cache{"PYTHONDONTWRITEBYTECODE", "1"};
+  const Recorded recorded = record(folder, observed({"python3", "-c", "import torch"}));
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_EQ(recorded.summary.processes, 0U);
+}
+
+TEST(PyTorchHook, GivesWayToTheProgramsOwnProfilerAndComesBack) {
+  const Folder folder;
+  std::string said;
+  train(folder, said);
+  EXPECT_THAT(said,
+              HasSubstr("enable itt\ndisable itt\nenable kineto\nprofiled\ndisable kineto\nenable itt\nstill on\n"));
+}
+
+TEST(PyTorchHook, RunsTheSitecustomizeOfTheUserAndLeavesTheModulePath) {
+  const Folder folder;
+  std::string said;
+  train(folder, said);
+  EXPECT_THAT(said, HasSubstr("pytorch_standin/site/sitecustomize.py"));
+  EXPECT_THAT(said, HasSubstr("hook in the path: False"));
+}
+
+TEST(PyTorchHook, LeavesTheChildrenOfAForkAlone) {
+  const Folder folder;
+  std::string said;
+  train(folder, said);
+  EXPECT_THAT(said, HasSubstr("in the child: None"));
+}
+
+TEST(PyTorchHook, SaysWhatIsMissing) {
+  std::string said;
+  {
+    const Folder folder;
+    const Variable without{"WITHOUT_ITT", "1"};
+    EXPECT_THAT(train(folder, said).summary.notes,
+                ElementsAre(HasSubstr("--pytorch: this PyTorch was built without ITT")));
+  }
+  EXPECT_THAT(said, Not(HasSubstr("enable itt")));
+  EXPECT_THAT(said, HasSubstr("profiled")) << "the program's own profiler is not ours to break";
+  const Folder folder;
+  const Variable rank{"RANK", "0"};
+  EXPECT_THAT(record(folder, observed({"python3", "-I", "-c", "import time; time.sleep(0.4)"})).summary.notes,
+              ElementsAre(HasSubstr("--pytorch: no recorded Python program ran an operator of PyTorch")));
+}
+
+TEST(PyTorchHook, NeedsTheAnnotations) {
+  const Folder folder;
+  RecordOptions options = observed({"true"});
+  options.collect = "host";
+  EXPECT_THAT(record(folder, options).why, HasSubstr("--pytorch: --collect leaves annotate out"));
+}
+
+TEST(PyTorchHook, KeepsAnotherTracerOfItt) {
+  CommandEnvironment environment;
+  const auto lookup = [](const char* name) {
+    return std::string_view{name} == "INTEL_LIBITTNOTIFY64" ? "/opt/vtune/libittnotify_collector.so" : nullptr;
+  };
+  add_pytorch(environment, lookup, "/spool/python", "/l/librankscope_inject.so");
+  EXPECT_THAT(environment.variables, ElementsAre(Pair("PYTHONPATH", "/spool/python")));
+  EXPECT_THAT(environment.warnings,
+              ElementsAre(HasSubstr("libittnotify_collector.so, which is kept: operators of PyTorch")));
+}
+
+}  // namespace
+}  // namespace rankscope::collectors
