@@ -99,6 +99,30 @@ TEST(Launcher, WrongOptionsAreUsageErrors) {
   EXPECT_FALSE(fs::exists(out));
 }
 
+TEST(Launcher, TheRecorderMayLieInAFolderWithBlanks) {
+  const Folder folder;
+  RecordOptions options{.command = {program("annotate_actor"), "everything"}};
+  options.library = folder / "a folder: mine" / inject_library_name;
+  fs::create_directory(options.library.parent_path());
+  fs::copy(RANKSCOPE_TEST_LIBRARY, options.library);
+  const Recorded recorded = record(folder, options);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(spans_named(*recorded.run, "step"), 2U);
+}
+
+TEST(Launcher, WhereEvenTheSpoolHasBlanksTheCommandIsNotStarted) {
+  const Folder folder;
+  const Variable spool{"RANKSCOPE_SPOOL", (folder / "my spool").string()};
+  fs::create_directory(folder / "my spool");
+  RecordOptions options = options_for(folder / "run.rankscope", shell("touch " + (folder / "started").string()));
+  options.library = folder / "my spool" / inject_library_name;
+  fs::copy(RANKSCOPE_TEST_LIBRARY, options.library);
+  const auto outcome = run_recorded(options);
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message, HasSubstr("name a folder without them with RANKSCOPE_SPOOL"));
+  EXPECT_FALSE(fs::exists(folder / "started"));
+}
+
 TEST(Launcher, TheManifestTellsTheCommandWithoutSecrets) {
   const Folder folder;
   const Variable secret{"MY_PASSWORD", "hunter2"};

@@ -174,7 +174,7 @@ class Drawing {
 
   /// All ranks do the typical step, so that the slowest one alone decides how long it takes.
   double slowest() {
-    const double sigma = std::hypot(pool_.between_ranks, pool_.within_ranks);
+    const double sigma = std::sqrt(pool_.between_ranks * pool_.between_ranks + pool_.within_ranks * pool_.within_ranks);
     double factor = std::max(least_factor, 1 + sigma * largest_normal(draw_.ranks, between_0_and_1()));
     const std::int64_t spikes = std::binomial_distribution<std::int64_t>(draw_.ranks, pool_.spike_chance)(random_);
     if (spikes > 0) {

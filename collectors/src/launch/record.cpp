@@ -251,6 +251,21 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   return outcome;
 }
 
+/// LD_PRELOAD is split at blanks and colons, so that a library in such a folder needs another name.
+Result<fs::path> preloadable(const fs::path& library, const fs::path& spool) {
+  if (library.string().find_first_of(" :") == std::string::npos) return library;
+  const fs::path link = spool / inject_library_name;
+  std::error_code error;
+  fs::create_symlink(library, link, error);
+  if (error)
+    return fail(ErrorKind::cannot_write, format("cannot make the link {}: {}", link.string(), error.message()));
+  if (link.string().find_first_of(" :") == std::string::npos) return link;
+  return fail(
+      ErrorKind::cannot_write,
+      format("{} has a blank or colon in its path, and so has {}; name a folder without them with RANKSCOPE_SPOOL",
+             library.string(), spool.string()));
+}
+
 }  // namespace
 
 Result<fs::path> find_inject_library() {
@@ -298,12 +313,17 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RS_TRY_VOID(check(options));
   RS_TRY(InjectSettings settings, settings_of(options, {}));
   RS_TRY_VOID(signal_from(options.toggle));
-  RS_TRY(const fs::path library,
+  RS_TRY(fs::path library,
          options.library.empty() ? find_inject_library() : Result<fs::path>{fs::absolute(options.library)});
   RS_TRY(const OutFolder out, make_out_folder(options, job_identity()));
   auto spool = make_spool_folder();
   if (!spool) return remove_unused(out), tl::make_unexpected(spool.error());
   settings.segments = spool->string();
+  if (options.preload == Preload::yes) {
+    auto named = preloadable(library, *spool);
+    if (!named) return take_back(out, *spool), tl::make_unexpected(named.error());
+    library = *named;
+  }
   make_tally(*spool);
   auto toggle = make_toggle(options, *spool);
   if (!toggle) return take_back(out, *spool), tl::make_unexpected(toggle.error());
