@@ -4,6 +4,7 @@
 
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
+#include "rankscope/gui/models/steps.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
@@ -27,14 +28,6 @@ QString cut_text(std::uint8_t flags) {
   if (begin && end) return DetailsModel::tr("began before the recording and was still open at its end");
   if (begin) return DetailsModel::tr("began before the recording, or its begin was lost");
   return end ? DetailsModel::tr("still open when the recording ended, or its end was lost") : QString{};
-}
-
-std::optional<std::int64_t> step_at(const analyzer::Report& report, RankId rank, RunTime time) {
-  if (!report.steps) return std::nullopt;
-  const auto& windows = report.steps->windows;
-  const auto found = std::ranges::find_if(
-      windows, [&](const analyzer::StepWindow& step) { return step.rank == rank && step.window.contains(time); });
-  return found == windows.end() ? std::nullopt : std::optional{found->index};
 }
 
 }  // namespace
@@ -83,10 +76,8 @@ void DetailsModel::add_place(const Run& run, SpanId id) {
 void DetailsModel::add_times(const Run& run, SpanId id) {
   const Span& span = run.span(id);
   const Lane& lane = run.lane(span.lane);
-  const auto step = session_.report() == nullptr || !lane.rank.is_set()
-                        ? std::nullopt
-                        : step_at(*session_.report(), lane.rank, span.time.begin);
-  if (step) add(tr("Step"), QString::number(*step));
+  if (const auto* const step = step_at(session_.report().get(), lane.rank, span.time.begin))
+    add(tr("Step"), QString::number(step->index));
   add(tr("Start"), tr("%1 after the start of the run").arg(time_text(span.time.begin - run.extent().begin)));
   add(tr("Duration"), time_text(span.time.length()));
   if (const nanoseconds own = own_time(run, id); own != span.time.length())

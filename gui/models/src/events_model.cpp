@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rankscope/core/format.h"
+#include "rankscope/gui/models/span_cells.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
@@ -104,28 +105,13 @@ int EventsModel::columnCount(const QModelIndex& parent) const { return parent.is
 
 QVariant EventsModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-  const auto column = static_cast<Column>(index.column());
-  if (role == Qt::TextAlignmentRole && column != name && column != kind)
-    return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter});
   const Run& run = *session_.run();
   const Span& span = run.span(rows_[static_cast<std::size_t>(index.row())]);
-  if (role == Qt::ToolTipRole) return column == name ? QVariant{qt_text(run.text(span.name))} : QVariant{};
+  if (QVariant cell = span_cell(run, span, index.column(), role); cell.isValid()) return cell;
+  if (role == Qt::TextAlignmentRole && index.column() == depth) return right_aligned();
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
-  switch (column) {
-    case start:
-      return time_text(span.time.begin - run.extent().begin);
-    case length:
-      return time_text(span.time.length());
-    case name:
-      return qt_text(short_name_of(run, span));
-    case kind:
-      return qt_text(name_of(span.kind));
-    case depth:
-      return QString::number(span.depth);
-    case column_count:
-      break;
-  }
-  return {};
+  if (index.column() == kind) return qt_text(name_of(span.kind));
+  return index.column() == depth ? QVariant{QString::number(span.depth)} : QVariant{};
 }
 
 QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int role) const {

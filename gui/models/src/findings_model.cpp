@@ -1,15 +1,12 @@
 #include "rankscope/gui/models/findings_model.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "rankscope/core/format.h"
-#include "rankscope/core/time_text.h"
+#include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
 namespace {
-
-QString text_of(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
 std::optional<TimeRange> step_time(const analyzer::Report& report, std::int64_t index, std::optional<RankId> rank) {
   if (!report.steps) return std::nullopt;
@@ -64,16 +61,16 @@ QVariant FindingsModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const analyzer::Finding& row = finding(index.row());
   if (role == Qt::ToolTipRole)
-    return text_of(
+    return qt_text(
         format("{}\n{}{}{}", row.evidence, row.advice, row.why_no_gain.empty() ? "" : "\n", row.why_no_gain));
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
   switch (static_cast<Column>(index.column())) {
     case severity:
-      return text_of(name_of(row.severity));
+      return qt_text(name_of(row.severity));
     case title:
-      return text_of(row.title);
+      return qt_text(row.title);
     case gain:
-      return row.gain_ns_per_step > 0 ? text_of(duration_text(nanoseconds{row.gain_ns_per_step})) : QString{};
+      return row.gain_ns_per_step > 0 ? time_text(nanoseconds{row.gain_ns_per_step}) : QString{};
     case column_count:
       break;
   }
@@ -100,7 +97,7 @@ QString FindingsModel::why_empty() const {
   if (session_.state() == LoadState::analyzing) return tr("The report is being made.");
   const auto& report = session_.report();
   if (report == nullptr) return tr("Open a recording to see what is wrong with it.");
-  return report->findings ? tr("Nothing was found.") : text_of(report->findings.error().why);
+  return report->findings ? tr("Nothing was found.") : qt_text(report->findings.error().why);
 }
 
 void FindingsModel::go_to(int row) {

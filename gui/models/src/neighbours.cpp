@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rankscope/gui/models/steps.h"
+
 namespace rankscope::gui {
 namespace {
 
@@ -14,14 +16,6 @@ std::vector<SpanId> of_name(const Run& run, const Lane& lane, StringId name, Tim
        at != spans.end() && at->time.begin < range.end; ++at)
     if (at->name == name) found.push_back(run.id_of(*at));
   return found;
-}
-
-/// The step of a rank in which a moment lies.
-const analyzer::StepWindow* step_of(const Facts& facts, RankId rank, RunTime moment) {
-  if (facts.report == nullptr || !facts.report->steps) return nullptr;
-  for (const analyzer::StepWindow& step : facts.report->steps->windows)
-    if (step.rank == rank && step.window.contains(moment)) return &step;
-  return nullptr;
 }
 
 const analyzer::StepWindow* step_with(const Facts& facts, RankId rank, std::int64_t index) {
@@ -41,7 +35,7 @@ std::optional<SpanId> counterpart(const Facts& facts, SpanId from, const Lane& l
   const Run& run = *facts.run;
   const Span& span = run.span(from);
   const Lane& own = run.lane(span.lane);
-  const analyzer::StepWindow* const here = step_of(facts, own.rank, span.time.begin);
+  const analyzer::StepWindow* const here = step_at(facts.report.get(), own.rank, span.time.begin);
   const analyzer::StepWindow* const there = here == nullptr ? nullptr : step_with(facts, lane.rank, here->index);
   if (there == nullptr) return nearest(run, of_name(run, lane, span.name, run.extent()), span.time.begin);
   const auto before = of_name(run, own, span.name, {here->window.begin, span.time.begin}).size();

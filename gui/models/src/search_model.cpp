@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rankscope/core/format.h"
+#include "rankscope/gui/models/span_cells.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
@@ -14,6 +15,7 @@ SearchModel::SearchModel(Session& session, QObject* parent) : QAbstractTableMode
   connect(&session, &Session::runOpened, this, &SearchModel::forget);
   connect(&session, &Session::runChanged, this, &SearchModel::ask);
   connect(&session, &Session::filterChanged, this, &SearchModel::ask);
+  connect(&session, &Session::selectionChanged, this, &SearchModel::follow_selection);
 }
 
 void SearchModel::forget() {
@@ -58,14 +60,25 @@ void SearchModel::ask() {
 
 void SearchModel::take(const Result<std::optional<SearchResult>>& found) {
   beginResetModel();
-  current_ = -1;
   result_ = found ? **found : SearchResult{};
   is_wrong_ = !found;
   summary_ = !found ? qt_text(found.error().message)
                     : (query_.text.isEmpty() || session_.run() == nullptr ? QString{} : summary_of(result_));
+  current_ = row_of_selection();
   endResetModel();
   Q_EMIT this->found();
   Q_EMIT currentChanged(current_);
+}
+
+int SearchModel::row_of_selection() const {
+  if (!session_.selection()) return -1;
+  const auto found_at = std::ranges::find(result_.listed, *session_.selection());
+  return found_at == result_.listed.end() ? -1 : static_cast<int>(found_at - result_.listed.begin());
+}
+
+void SearchModel::follow_selection() {
+  const int row = row_of_selection();
+  if (row >= 0 && std::exchange(current_, row) != row) Q_EMIT currentChanged(row);
 }
 
 QString SearchModel::summary_of(const SearchResult& result) const {
@@ -87,26 +100,11 @@ int SearchModel::columnCount(const QModelIndex& parent) const { return parent.is
 
 QVariant SearchModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-  const auto column = static_cast<Column>(index.column());
-  if (role == Qt::TextAlignmentRole && (column == start || column == length))
-    return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter});
   const Run& run = *session_.run();
   const Span& span = run.span(result_.listed[static_cast<std::size_t>(index.row())]);
-  if (role == Qt::ToolTipRole && column == name) return qt_text(run.text(span.name));
-  if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
-  switch (column) {
-    case start:
-      return time_text(span.time.begin - run.extent().begin);
-    case length:
-      return time_text(span.time.length());
-    case name:
-      return qt_text(short_name_of(run, span));
-    case place:
-      return path_of(run, run.lane(span.lane));
-    case column_count:
-      break;
-  }
-  return {};
+  if (QVariant cell = span_cell(run, span, index.column(), role); cell.isValid()) return cell;
+  const bool speaks = role == Qt::DisplayRole || role == Qt::AccessibleTextRole;
+  return speaks && index.column() == place ? QVariant{path_of(run, run.lane(span.lane))} : QVariant{};
 }
 
 QVariant SearchModel::headerData(int section, Qt::Orientation orientation, int role) const {

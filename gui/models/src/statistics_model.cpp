@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "rankscope/core/format.h"
+#include "rankscope/gui/models/span_cells.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
 namespace {
-
-QVariant right() { return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter}); }
 
 /// Of exposed communication: what is neither known to be a wait nor a transfer.
 std::int64_t unsplit_ns(const analyzer::TimeSplit& split) {
@@ -101,7 +100,7 @@ int RankTimesModel::columnCount(const QModelIndex& parent) const { return parent
 QVariant RankTimesModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const auto column = static_cast<Column>(index.column());
-  if (role == Qt::TextAlignmentRole && column != rank) return right();
+  if (role == Qt::TextAlignmentRole && column != rank) return right_aligned();
   const bool speaks = role == Qt::DisplayRole || role == Qt::AccessibleTextRole;
   if (!speaks && role != Qt::UserRole) return {};
   const RankTimes& row = statistics_.answer()->ranks[static_cast<std::size_t>(index.row())];
@@ -188,7 +187,7 @@ QVariant NameTimesModel::number(const NameTimes& row, Column column) const {
 QVariant NameTimesModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const auto column = static_cast<Column>(index.column());
-  if (role == Qt::TextAlignmentRole && column != name && column != kind) return right();
+  if (role == Qt::TextAlignmentRole && column != name && column != kind) return right_aligned();
   const bool speaks = role == Qt::DisplayRole || role == Qt::AccessibleTextRole;
   if (!speaks && role != Qt::UserRole && role != Qt::ToolTipRole) return {};
   const NameTimes& row = statistics_.answer()->names[static_cast<std::size_t>(index.row())];

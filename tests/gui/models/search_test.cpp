@@ -101,6 +101,8 @@ TEST(SearchModel, StepsThroughTheHitsAndSelectsThem) {
   EXPECT_EQ(model.current(), 0) << "around at the end";
   model.previous();
   EXPECT_EQ(model.current(), 1);
+  session.select(SpanId{3});
+  EXPECT_EQ(model.current(), 0) << "from what is selected the search goes on";
 }
 
 TEST(SearchModel, AWrongExpressionIsSaidAndAnEmptyTextFindsNothing) {

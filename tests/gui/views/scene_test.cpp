@@ -1,9 +1,9 @@
-// The picture of spans, without text, against pictures that were looked at. RANKSCOPE_UPDATE_GOLDEN=1 paints these
-// anew.
+// The picture of spans, without text, against pictures that were looked at.
 #include "timeline/scene.h"
 
 #include <gtest/gtest.h>
 
+#include "gui/views/golden.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/text.h"
@@ -48,21 +48,11 @@ Scene scene_of(const std::shared_ptr<const Run>& run, double ratio, Theme theme)
   return scene;
 }
 
-void expect_painted(const char* name, const Scene& scene) {
-  const QString file = QStringLiteral(RANKSCOPE_GUI_GOLDEN "/%1.png").arg(QString::fromLatin1(name));
-  QImage painted = paint(scene);
-  painted.setDevicePixelRatio(1);
-  if (qEnvironmentVariableIsSet("RANKSCOPE_UPDATE_GOLDEN")) {
-    ASSERT_TRUE(painted.save(file));
-  }
-  const QImage golden = QImage{file}.convertToFormat(QImage::Format_RGB32);
-  ASSERT_FALSE(golden.isNull()) << file.toStdString();
-  EXPECT_TRUE(golden == painted) << file.toStdString();
-}
+using testing::expect_painted;
 
-TEST(Scene, LooksAsItDidAtScale1) { expect_painted("light_1", scene_of(run_to_paint(), 1, Theme::light)); }
-TEST(Scene, LooksAsItDidAtScale2) { expect_painted("light_2", scene_of(run_to_paint(), 2, Theme::light)); }
-TEST(Scene, LooksAsItDidInTheDark) { expect_painted("dark_1", scene_of(run_to_paint(), 1, Theme::dark)); }
+TEST(Scene, LooksAsItDidAtScale1) { expect_painted("light_1", paint(scene_of(run_to_paint(), 1, Theme::light))); }
+TEST(Scene, LooksAsItDidAtScale2) { expect_painted("light_2", paint(scene_of(run_to_paint(), 2, Theme::light))); }
+TEST(Scene, LooksAsItDidInTheDark) { expect_painted("dark_1", paint(scene_of(run_to_paint(), 1, Theme::dark))); }
 
 TEST(Scene, ALaneThatIsBusyFor30PercentIsPaintedAs30Percent) {
   Scene scene = scene_of(run_to_paint(), 1, Theme::light);

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rankscope/core/time_text.h"
 #include "timeline/overlay.h"
+#include "timeline/ruler.h"
 
 namespace rankscope::gui {
 namespace {
@@ -10,7 +10,6 @@ namespace {
 constexpr double indent_width = 12;
 constexpr double fold_width = 14;
 constexpr double pin_width = 16;
-constexpr double label_distance = 110;
 
 void paint_fold(QPainter& painter, QPointF centre, bool folded) {
   const double half = 4;
@@ -86,29 +85,6 @@ void paint_gutter(QPainter& painter, const OverlayInput& input) {
   painter.restore();
 }
 
-void paint_ruler(QPainter& painter, const OverlayInput& input) {
-  const ThemeColours& theme = colours_of(input.theme);
-  const QRectF& ruler = input.layout.ruler;
-  painter.fillRect(ruler, QColor{theme.background});
-  const TimeScale scale = input.layout.scale(input.session.visible());
-  const nanoseconds tick = tick_distance(scale, label_distance);
-  const RunTime origin = input.session.extent().begin;
-  const nanoseconds from = scale.time.begin - origin;
-  painter.save();
-  painter.setClipRect(ruler);
-  for (nanoseconds at = from - nanoseconds{((from % tick) + tick) % tick}; origin + at <= scale.time.end; at += tick) {
-    const double x = scale.x_of(origin + at);
-    painter.setPen(QColor{theme.faint});
-    painter.drawLine(QPointF{x, ruler.bottom() - 6}, QPointF{x, ruler.bottom()});
-    painter.setPen(QColor{theme.text});
-    const QString text = QString::fromStdString(axis_text(at, tick, input.session.extent().length()));
-    painter.drawText(QPointF{x + 3, ruler.bottom() - 7}, text);
-  }
-  painter.restore();
-  painter.setPen(QColor{theme.faint});
-  painter.drawLine(ruler.bottomLeft(), ruler.bottomRight());
-}
-
 /// All of the run, with a frame around what is visible.
 void paint_minimap(QPainter& painter, const OverlayInput& input) {
   const ThemeColours& theme = colours_of(input.theme);
@@ -182,7 +158,12 @@ QImage heat_strip(const Facts& facts, QSize size, Theme theme) {
 void paint_frame(QPainter& painter, const OverlayInput& input) {
   paint_gutter(painter, input);
   paint_minimap(painter, input);
-  paint_ruler(painter, input);
+  const Session& session = input.session;
+  paint_ruler(painter, {.box = input.layout.ruler,
+                        .scale = input.layout.scale(session.visible()),
+                        .origin = session.extent().begin,
+                        .longest = session.extent().length(),
+                        .theme = input.theme});
 }
 
 }  // namespace rankscope::gui

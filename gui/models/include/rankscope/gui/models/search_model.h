@@ -47,6 +47,8 @@ class SearchModel : public QAbstractTableModel {
  private:
   void forget();
   void ask();
+  void follow_selection();
+  [[nodiscard]] int row_of_selection() const;
   void take(const Result<std::optional<SearchResult>>& found);
   [[nodiscard]] QString summary_of(const SearchResult& result) const;
 
