@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "analyses/asked_for.h"
 #include "analyses/counted_windows.h"
@@ -153,18 +152,7 @@ DeviceMemory device_memory(const MemorySeries& series, const Setting& setting) {
 
 /// What the sampler of the host saw; nothing where it did not run.
 std::optional<HostMemory> host_memory(RankId rank, const Setting& setting) {
-  MemorySeries samples;
-  samples.rank = rank;
-  samples.kind = MemoryKind::host;
-  samples.has_allocated = true;
-  const auto process = setting.run.process_row_of(rank);
-  for (const CounterTrack& track : setting.run.counters()) {
-    if (track.process != process || setting.run.text(track.name) != "rss_bytes") continue;
-    for (const CounterSample& sample : setting.run.samples_of(track)) {
-      const bool possible = sample.value >= 0 && sample.value <= static_cast<double>(largest_memory);
-      if (possible) samples.events.push_back({.time = sample.time, .allocated = std::llround(sample.value)});
-    }
-  }
+  const MemorySeries samples = resident_series(setting.run, rank);
   const MemoryCurve curve = curve_of(samples, &MemoryEvent::allocated, setting.part_of(rank));
   if (curve.empty()) return std::nullopt;
   HostMemory memory;

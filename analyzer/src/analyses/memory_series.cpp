@@ -196,7 +196,7 @@ class Collector {
     if (track == nullptr) return false;
     bool any = false;
     for (const CounterSample& sample : run_.samples_of(*track)) {
-      if (!std::isfinite(sample.value) || sample.value < 0 || sample.value > static_cast<double>(largest_memory)) {
+      if (!is_memory(sample.value)) {
         ++series.ignored;
         continue;
       }
@@ -226,5 +226,22 @@ class Collector {
 }  // namespace
 
 std::vector<MemorySeries> memory_series(const Run& run) { return Collector{run}.collect(); }
+
+MemorySeries resident_series(const Run& run, RankId rank) {
+  MemorySeries samples;
+  samples.rank = rank;
+  samples.kind = MemoryKind::host;
+  samples.has_allocated = true;
+  const auto process = run.process_row_of(rank);
+  for (const CounterTrack& track : run.counters()) {
+    if (track.process != process || run.text(track.name) != "rss_bytes") continue;
+    for (const CounterSample& sample : run.samples_of(track))
+      if (is_memory(sample.value))
+        samples.events.push_back({.time = sample.time, .allocated = std::llround(sample.value)});
+  }
+  return samples;
+}
+
+bool is_memory(double bytes) { return bytes >= 0 && bytes <= static_cast<double>(largest_memory); }
 
 }  // namespace rankscope::analyzer

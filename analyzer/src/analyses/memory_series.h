@@ -50,4 +50,11 @@ struct MemorySeries {
 /// device; none without events.
 [[nodiscard]] std::vector<MemorySeries> memory_series(const Run& run);
 
+/// Resident memory of a rank's process as `allocated`, sampled by its host; without events where the sampler did not
+/// run.
+[[nodiscard]] MemorySeries resident_series(const Run& run, RankId rank);
+
+/// A number of bytes that can be true.
+[[nodiscard]] bool is_memory(double bytes);
+
 }  // namespace rankscope::analyzer
