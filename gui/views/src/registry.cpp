@@ -10,6 +10,7 @@ constexpr std::array all{
     PanelInfo{"details", "Details", Qt::RightDockWidgetArea, make_details_panel},
     PanelInfo{"step_map", "Ranks and steps", Qt::BottomDockWidgetArea, make_step_map_panel},
     PanelInfo{"statistics", "Statistics", Qt::BottomDockWidgetArea, make_statistics_panel},
+    PanelInfo{"flame", "Operators", Qt::BottomDockWidgetArea, make_flame_panel},
     PanelInfo{"memory", "Memory", Qt::BottomDockWidgetArea, make_memory_panel},
     PanelInfo{"search", "Search", Qt::BottomDockWidgetArea, make_search_panel},
     PanelInfo{"efficiency", "Efficiency", Qt::BottomDockWidgetArea, make_efficiency_panel},
