@@ -6,7 +6,6 @@
 #include <map>
 #include <numeric>
 
-#include "analyses/interval_set.h"
 #include "analyses/pipeline_chain.h"
 #include "analyses/pipeline_marks.h"
 #include "analyses/pipeline_owner.h"
@@ -146,12 +145,6 @@ std::vector<RankId> ranks_of(const MarkedPipeline& pipeline) {
   std::vector<RankId> ranks;
   for (const RankActions& own : pipeline.places) ranks.push_back(own.rank);
   return ranks;
-}
-
-std::int64_t busy_ns(std::span<const MarkedAction> actions) {
-  std::vector<TimeRange> ranges;
-  for (const MarkedAction& marked : actions) ranges.push_back(marked.time);
-  return IntervalSet::from(std::move(ranges)).length_ns();
 }
 
 /// May the times of the ranks of one pipeline be compared?
@@ -352,7 +345,7 @@ Section<PipelineSection> find_pipeline(const Run& run, const ClockTrust& clocks,
   const auto pipelines = pipelines_of(run, *std::move(ranks));
   if (!pipelines) return tl::make_unexpected(pipelines.error());
   std::vector<Measured> all = measure(*pipelines, steps);
-  if (all.empty()) return unavailable("no counted step has forwards and backwards on all stages of a pipeline");
+  if (all.empty()) return unavailable(no_whole_step);
   if (!fits_into_a_step(all)) return unavailable("the times of its micro-batches are too long to be true");
   PipelineSection section;
   recognize(section, all);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyses/interval_set.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
@@ -85,6 +86,12 @@ std::vector<PipelineStep> steps_of(const MarkedPipeline& pipeline, const Section
   for (const std::int64_t index : counted_steps(*steps))
     if (auto step = step_of(pipeline, *steps, index)) found.push_back(std::move(*step));
   return found;
+}
+
+std::int64_t busy_ns(Actions actions) {
+  std::vector<TimeRange> ranges;
+  for (const MarkedAction& marked : actions) ranges.push_back(marked.time);
+  return IntervalSet::from(std::move(ranges)).length_ns();
 }
 
 PipelineShape shape_of(const MarkedPipeline& pipeline, const PipelineStep& step) {

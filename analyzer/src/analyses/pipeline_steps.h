@@ -21,8 +21,13 @@ struct PipelineStep {
   [[nodiscard]] std::int64_t length_ns() const { return (end() - begin()).count(); }
 };
 
+/// Why there are none.
+inline constexpr const char* no_whole_step = "no counted step has forwards and backwards on all stages of a pipeline";
 /// The counted steps in which every place has actions; without steps all of the recording as one.
 [[nodiscard]] std::vector<PipelineStep> steps_of(const MarkedPipeline& pipeline, const Section<StepsSection>& steps);
+
+/// Time in which at least one of some actions ran.
+[[nodiscard]] std::int64_t busy_ns(std::span<const MarkedAction> actions);
 
 [[nodiscard]] PipelineShape shape_of(const MarkedPipeline& pipeline, const PipelineStep& step);
 

@@ -12,6 +12,7 @@ constexpr std::array all{
     PanelInfo{"statistics", "Statistics", Qt::BottomDockWidgetArea, make_statistics_panel},
     PanelInfo{"flame", "Operators", Qt::BottomDockWidgetArea, make_flame_panel},
     PanelInfo{"memory", "Memory", Qt::BottomDockWidgetArea, make_memory_panel},
+    PanelInfo{"pipeline", "Pipeline", Qt::BottomDockWidgetArea, make_pipeline_panel},
     PanelInfo{"search", "Search", Qt::BottomDockWidgetArea, make_search_panel},
     PanelInfo{"efficiency", "Efficiency", Qt::BottomDockWidgetArea, make_efficiency_panel},
     PanelInfo{"quality", "Data quality", Qt::BottomDockWidgetArea, make_quality_panel},

@@ -28,6 +28,7 @@ QWidget* make_step_map_panel(Session& session, QWidget* parent);
 QWidget* make_statistics_panel(Session& session, QWidget* parent);
 QWidget* make_flame_panel(Session& session, QWidget* parent);
 QWidget* make_memory_panel(Session& session, QWidget* parent);
+QWidget* make_pipeline_panel(Session& session, QWidget* parent);
 QWidget* make_search_panel(Session& session, QWidget* parent);
 QWidget* make_efficiency_panel(Session& session, QWidget* parent);
 QWidget* make_quality_panel(Session& session, QWidget* parent);
