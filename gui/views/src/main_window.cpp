@@ -125,6 +125,12 @@ void MainWindow::make_tools() {
   connect(timeline_, &TimelineView::trackSearchRequested, ranks_, [this] { ranks_->setFocus(); });
   connect(timeline_, &TimelineView::helpRequested, this, [this] { show_keys(*timeline_); });
   connect(timeline_, &TimelineView::panelsToggled, this, &MainWindow::toggle_panels);
+  connect(timeline_, &TimelineView::panelRequested, this, &MainWindow::show_panel);
+  // Panels search, too: the field says what is lit.
+  connect(&session_, &Session::filterChanged, search_, [this] {
+    const QString text = QString::fromStdString(session_.filter().text);
+    if (search_->text() != text) search_->setText(text);
+  });
 }
 
 /// Ranks that cannot be read, or that the run does not have, colour the field and change nothing.
@@ -142,6 +148,14 @@ void MainWindow::toggle_panels() {
   const auto docks = findChildren<QDockWidget*>();
   const bool any = std::ranges::any_of(docks, [](const QDockWidget* dock) { return dock->isVisible(); });
   for (QDockWidget* const dock : docks) dock->setVisible(!any);
+}
+
+void MainWindow::show_panel(const QString& id) {
+  auto* const dock = findChild<QDockWidget*>(id);
+  if (dock == nullptr) return;
+  dock->show();
+  dock->raise();
+  dock->widget()->setFocus(Qt::ShortcutFocusReason);
 }
 
 void MainWindow::make_menus() {

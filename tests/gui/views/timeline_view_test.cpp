@@ -6,6 +6,8 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QDockWidget>
+#include <QLineEdit>
 #include <QSignalSpy>
 #include <QWheelEvent>
 #include <array>
@@ -294,6 +296,36 @@ TEST(MainWindow, LeadsFromAFindingToTheSlowRankInTheTimeline) {
   keep_picture(window, "collective");
   window.timeline().set_colouring(Colouring::by_lateness);
   keep_picture(window, "lateness");
+}
+
+TEST(MainWindow, BringsUpThePanelThatAKeyAsksFor) {
+  Session session;
+  MainWindow window{session};
+  window.resize(1280, 800);
+  window.show();
+  session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
+  ASSERT_TRUE(testing::becomes_ready(session));
+  const analyzer::StepWindow step = session.report()->steps->windows[3];
+  session.set_visible(step.window);
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  for (const auto& [command, id] : {std::pair{"operators", "flame"}, {"memory", "memory"}, {"pipeline", "pipeline"}}) {
+    const auto* const action = window.timeline().findChild<QAction*>(QString::fromLatin1(command));
+    window.timeline().setFocus();
+    QTest::keySequence(&window.timeline(), action->shortcuts().front());
+    auto* const dock = window.findChild<QDockWidget*>(QString::fromLatin1(id));
+    EXPECT_TRUE(testing::comes_true([&] { return dock->widget()->isVisible(); })) << id;
+    EXPECT_TRUE(dock->isAncestorOf(window.focusWidget())) << id;
+    keep_picture(window, (std::string{"window_"} + id).c_str());
+  }
+}
+
+TEST(MainWindow, ShowsWhatAPanelSearchesFor) {
+  Session session;
+  MainWindow window{session};
+  session.show(*run_from_text(two_ranks));
+  session.set_filter({.text = "relu"});
+  EXPECT_EQ(window.findChild<QLineEdit*>(QStringLiteral("search"))->text(), QStringLiteral("relu"));
+  EXPECT_EQ(session.filter().text, "relu");
 }
 
 }  // namespace

@@ -77,6 +77,12 @@ constexpr std::array all{
     Command{"unfold", "Unfold all ranks", "Ctrl+Shift+F", [](View& v) { v.model().fold_all(false); }},
     Command{"taller", "Taller rows", "+ =", [](View& v) { v.model().set_row_height(v.model().row_height() + taller); }},
     Command{"lower", "Lower rows", "-", [](View& v) { v.model().set_row_height(v.model().row_height() - taller); }},
+    Command{"operators", "Operators of what is selected or in sight", "O",
+            [](View& v) { Q_EMIT v.panelRequested(QStringLiteral("flame")); }},
+    Command{"memory", "Memory of what is in sight", "Y",
+            [](View& v) { Q_EMIT v.panelRequested(QStringLiteral("memory")); }},
+    Command{"pipeline", "Schedule of the pipeline", "L",
+            [](View& v) { Q_EMIT v.panelRequested(QStringLiteral("pipeline")); }},
     Command{"panels", "Panels on or off", "Q Ctrl+B", [](View& v) { Q_EMIT v.panelsToggled(); }},
     Command{"help", "Keys and mouse", "? F1", [](View& v) { Q_EMIT v.helpRequested(); }},
 };

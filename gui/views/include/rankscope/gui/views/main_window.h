@@ -36,6 +36,7 @@ class MainWindow : public QMainWindow {
   void make_status();
   void filter();
   void toggle_panels();
+  void show_panel(const QString& id);
   void list_recent();
   void ask_for_files();
   void ask_for_folder();

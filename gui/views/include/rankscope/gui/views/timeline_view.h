@@ -57,6 +57,7 @@ class TimelineView : public QWidget {
   void trackSearchRequested();
   void helpRequested();
   void panelsToggled();
+  void panelRequested(const QString& id);  ///< of panels(): to be seen, with the keyboard in it
 
  protected:
   void paintEvent(QPaintEvent* event) override;
