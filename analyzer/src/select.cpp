@@ -218,6 +218,8 @@ Result<std::shared_ptr<const Run>> select(std::shared_ptr<const Run> run, const 
   Windows windows;
   if (selection.steps) {
     RS_TRY(windows, windows_of_steps(*run, *selection.steps));
+  } else {
+    windows.of_job = selection.time;
   }
   return Copy{*run, selection, std::move(windows)}.make();
 }

@@ -22,6 +22,9 @@ struct ViewArguments {
   RunArgument run;
   std::string at;
   std::string ranks;
+  std::string session;
+  std::string picture;
+  std::string size;
 };
 
 Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
@@ -39,11 +42,17 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   pass("--at", arguments.at);
   pass("--ranks", arguments.ranks);
   pass("--rank-map", arguments.run.rank_map);
+  pass("--session", arguments.session);
+  pass("--picture", arguments.picture);
+  pass("--size", arguments.size);
   command.emplace_back("--");
-  for (const std::string& path : arguments.run.paths) {
+  const auto is_there = [](const std::string& path) -> Result<void> {
     std::error_code failed;
-    if (!std::filesystem::exists(path, failed))
-      return fail(ErrorKind::unreadable, format("{}: there is no such file or folder", path));
+    if (std::filesystem::exists(path, failed)) return {};
+    return fail(ErrorKind::unreadable, format("{}: there is no such file or folder", path));
+  };
+  for (const std::string& path : arguments.run.paths) {
+    RS_TRY_VOID(is_there(path));
     command.push_back(path);
   }
   return command;
@@ -65,6 +74,11 @@ Action declare_view(CLI::App& app, const Words&) {
   add_run(app, arguments->run);
   app.add_option("--at", arguments->at, "begin at this time of the run: 1.5s, 200ms, 40us");
   app.add_option("--ranks", arguments->ranks, "only these ranks, e.g. 0,2,4-7");
+  app.add_option("--session", arguments->session,
+                 "keep pins, marks and what is shown in this file, in place of NAME.rankscope-view beside the run");
+  auto* const picture = app.add_option("--picture", arguments->picture,
+                                       "write a picture of the timeline (.png, .svg) and end; needs no display");
+  app.add_option("--size", arguments->size, "of the picture: WIDTHxHEIGHT (default: 1600x900)")->needs(picture);
   app.footer("Exit status: 5 where the viewer was not built or finds no display.");
   return [arguments] {
     const auto command = command_of(*arguments);

@@ -2,6 +2,7 @@
 #include <QApplication>
 #include <cstdio>
 
+#include "picture_run.h"
 #include "rankscope/gui/views/main_window.h"
 #include "start.h"
 
@@ -9,35 +10,45 @@ namespace {
 
 using namespace rankscope::gui;
 
-/// Once, when the run that was named is there.
-void apply(Session& session, MainWindow& window, const StartOptions& options) {
-  window.choose_ranks(QString::fromStdString(options.ranks));
+void show_time(Session& session, const StartOptions& options) {
   if (!options.at) return;
   constexpr auto half = rankscope::nanoseconds{50'000'000};
   const rankscope::RunTime middle = session.extent().begin + *options.at;
   session.set_visible({middle - half, middle + half});
 }
 
+/// Once, when the run that was named is there.
+void apply(Session& session, MainWindow& window, const StartOptions& options) {
+  if (!options.ranks.empty()) window.choose_ranks(QString::fromStdString(options.ranks));
+  show_time(session, options);
+}
+
+int show(const StartOptions& options) {
+  Session session;
+  MainWindow window{session};
+  QObject::connect(
+      &session, &Session::runOpened, &window, [&] { apply(session, window, options); },
+      static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+  if (!options.session.empty()) window.use_view_file(options.session);
+  if (!options.picture.empty()) return make_picture(session, window, options);
+  window.show();
+  if (!options.source.paths.empty()) session.open(options.source);
+  return QApplication::exec();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  end_without_display_in_words();
+  const bool draws = asks_for_picture({argv, static_cast<std::size_t>(argc)});
+  draws ? keep_notes_of_qt() : end_without_display_in_words();
+  if (draws && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication application(argc, argv);
-  qInstallMessageHandler(nullptr);
+  if (!draws) qInstallMessageHandler(nullptr);
   QApplication::setOrganizationName(QStringLiteral("rankscope"));
   QApplication::setApplicationName(QStringLiteral("rankscope"));
   QApplication::setApplicationVersion(QStringLiteral(RANKSCOPE_VERSION));
   const auto options = start_options();
-  if (!options) {
-    std::fprintf(stderr, "rankscope: %s\n", options.error().message.c_str());
-    return rankscope::exit_status(options.error().kind);
-  }
-  Session session;
-  MainWindow window(session);
-  QObject::connect(
-      &session, &Session::runOpened, &window, [&] { apply(session, window, *options); },
-      static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
-  window.show();
-  if (!options->source.paths.empty()) session.open(options->source);
-  return QApplication::exec();
+  if (options) return show(*options);
+  std::fprintf(stderr, "rankscope: %s\n", options.error().message.c_str());
+  return rankscope::exit_status(options.error().kind);
 }

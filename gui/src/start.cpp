@@ -1,8 +1,10 @@
 #include "start.h"
 
 #include <QCommandLineParser>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/rank_choice.h"
@@ -22,6 +24,21 @@ Result<std::map<std::string, std::uint32_t>> rank_map_from(const QString& text) 
     map.emplace(entry.left(equals).toStdString(), rank);
   }
   return map;
+}
+
+/// "1600x900"
+Result<QSize> size_from(const QString& text) {
+  constexpr int least = 300;
+  constexpr int most = 16'000;
+  const QStringList numbers = text.split(QLatin1Char{'x'});
+  bool is_width = false;
+  bool is_height = false;
+  const QSize size{numbers.value(0).toInt(&is_width), numbers.value(1).toInt(&is_height)};
+  const auto fits = [](int pixels) { return pixels >= least && pixels <= most; };
+  if (numbers.size() != 2 || !is_width || !is_height || !fits(size.width()) || !fits(size.height()))
+    return fail(ErrorKind::usage,
+                format("--size: '{}' is no size; write e.g. 1600x900, {} to {} each", text.toStdString(), least, most));
+  return size;
 }
 
 /// The only fatal message before the window: no platform could be opened.
@@ -50,7 +67,14 @@ Result<StartOptions> start_options() {
                                  QStringLiteral("LIST")};
   const QCommandLineOption map{QStringLiteral("rank-map"), QStringLiteral("ranks of trace files that do not tell"),
                                QStringLiteral("FILE=RANK,...")};
-  parser.addOptions({at, ranks, map});
+  const QCommandLineOption session{QStringLiteral("session"), QStringLiteral("keep pins, marks and the view there"),
+                                   QStringLiteral("FILE")};
+  const QCommandLineOption picture{QStringLiteral("picture"),
+                                   QStringLiteral("write a picture (.png, .svg) and end; needs no display"),
+                                   QStringLiteral("FILE")};
+  const QCommandLineOption size{QStringLiteral("size"), QStringLiteral("of the picture"),
+                                QStringLiteral("WIDTHxHEIGHT"), QStringLiteral("1600x900")};
+  parser.addOptions({at, ranks, map, session, picture, size});
   parser.addPositionalArgument(QStringLiteral("RUN"), QStringLiteral("a recording, or traces of one kind"));
   parser.process(*QCoreApplication::instance());
   StartOptions options;
@@ -58,12 +82,28 @@ Result<StartOptions> start_options() {
   RS_TRY(options.source.rank_map, rank_map_from(parser.value(map)));
   options.ranks = parser.value(ranks).toStdString();
   RS_TRY_VOID(ranks_from(options.ranks, "--ranks"));
+  options.session = parser.value(session).toStdString();
+  options.picture = parser.value(picture).toStdString();
+  RS_TRY(options.size, size_from(parser.value(size)));
+  if (!options.picture.empty() && options.source.paths.empty())
+    return fail(ErrorKind::usage, "--picture: name the run to draw");
   if (parser.isSet(at)) {
     RS_TRY(options.at, duration_from(parser.value(at).toStdString()).map_error(while_doing("--at")));
   }
   return options;
 }
 
+bool asks_for_picture(std::span<char* const> words) {
+  return std::ranges::any_of(
+      words, [](std::string_view word) { return word == "--picture" || word.starts_with("--picture="); });
+}
+
 void end_without_display_in_words() { qInstallMessageHandler(end_in_words); }
+
+void keep_notes_of_qt() {
+  qInstallMessageHandler([](QtMsgType type, const QMessageLogContext& context, const QString& message) {
+    if (type == QtFatalMsg) end_in_words(type, context, message);
+  });
+}
 
 }  // namespace rankscope::gui

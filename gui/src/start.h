@@ -1,7 +1,10 @@
 // What the program is started with, and what can go wrong before there is a window.
 #pragma once
 
+#include <QSize>
+#include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "rankscope/core/result.h"
@@ -12,14 +15,22 @@ namespace rankscope::gui {
 
 struct StartOptions {
   Source source;
-  std::optional<nanoseconds> at;  ///< since the start of the run
-  std::string ranks{};            ///< only these, as they were given; empty = all
+  std::optional<nanoseconds> at;    ///< since the start of the run
+  std::string ranks{};              ///< only these, as they were given; empty = all
+  std::filesystem::path session{};  ///< keeps the view; empty = the file beside the recording
+  std::filesystem::path picture{};  ///< made of the run, without a window; empty = none
+  QSize size{1600, 900};            ///< of the picture
 };
 
-/// `rankscope-gui [--at TIME] [--ranks LIST] [--rank-map FILE=R,...] [RUN...]`; needs an application object.
+/// True if the words ask for a picture: then no display is needed. Before there is an application object.
+[[nodiscard]] bool asks_for_picture(std::span<char* const> words);
+
+/// Of the command line (`rankscope-gui --help`); needs an application object.
 [[nodiscard]] Result<StartOptions> start_options();
 
 /// Words to standard error in place of an abort where Qt finds no display; the exit status is that of `cannot_write`.
 void end_without_display_in_words();
+/// What Qt notes about a platform without a screen is of no use to who wants a picture; only fatal words are said.
+void keep_notes_of_qt();
 
 }  // namespace rankscope::gui

@@ -49,6 +49,14 @@ TEST(Select, OnlyTheProcessesOfTheChosenRanksStay) {
   EXPECT_EQ(part->groups().front().members.size(), 2U);
 }
 
+TEST(Select, OnlyWhatTouchesTheTimeStays) {
+  const auto part = *select(whole(), {.steps = {}, .ranks = {RankId{0}}, .time = TimeRange{at(125), at(225)}});
+  EXPECT_THAT(names(*part), ElementsAre("a1", "a2"));
+  EXPECT_EQ(part->collectives().size(), 1U);
+  EXPECT_EQ(part->marks().size(), 1U);
+  EXPECT_EQ(part->samples().size(), 1U);
+}
+
 TEST(Select, OnlyWhatTouchesTheStepOfItsRankStays) {
   const auto part = *select(whole(), {.steps = std::pair{1, 1}, .ranks = {}});
   EXPECT_THAT(names(*part), ElementsAre("a1", "b1", "c"));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/run_program.h"
+#include "support/temporary_folder.h"
 
 namespace rankscope {
 namespace {
@@ -30,6 +31,33 @@ TEST(ViewVerb, RefusesWrongOptionsWithStatus2) {
   EXPECT_THAT(view({demo, "--at", "soon"}).err, HasSubstr("'soon' is no time; write e.g. 1.5s"));
   EXPECT_EQ(view({demo, "--at", "soon"}).status, 2);
   EXPECT_EQ(view({demo, "--ranks", "x"}).status, 2);
+}
+
+TEST(ViewVerb, WritesAPictureWithoutADisplay) {
+  const testing::TemporaryFolder folder;
+  const std::string file = (folder / "run.png").string();
+  const ProgramResult drawn = view({demo, "--picture", file, "--size", "800x600", "--ranks", "2", "--at", "1.7s"},
+                                   {"DISPLAY=", "WAYLAND_DISPLAY="});
+  EXPECT_EQ(drawn.status, 0) << drawn.err;
+  const std::string png = testing::read_file(file);
+  ASSERT_GT(png.size(), 24U);
+  EXPECT_EQ(png.substr(1, 3), "PNG");
+  const auto number = [&png](std::size_t at) {
+    return static_cast<unsigned char>(png[at]) * 256 + static_cast<unsigned char>(png[at + 1]);
+  };
+  EXPECT_EQ(number(18), 800);
+  EXPECT_EQ(number(22), 600);
+}
+
+TEST(ViewVerb, SaysWhyThereIsNoPicture) {
+  const testing::TemporaryFolder folder;
+  EXPECT_EQ(view({demo, "--picture", "run.bmp"}).status, 2);
+  EXPECT_EQ(view({demo, "--picture", "run.png", "--size", "big"}).status, 2);
+  EXPECT_EQ(view({demo, "--picture", (folder / "no/such.png").string()}).status, 5);
+  std::ofstream{folder / "broken.json"} << "nothing";
+  const ProgramResult refused = view({(folder / "broken.json").string(), "--picture", (folder / "x.png").string()});
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.err, HasSubstr("broken.json"));
 }
 
 TEST(ViewVerb, EndsWithStatus3WhereThereIsNoFile) {

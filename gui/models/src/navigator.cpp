@@ -166,7 +166,7 @@ void Navigator::mark_selection(bool keep) {
   const auto selected = selected_time();
   if (!selected) return;
   std::erase_if(marks_, [](const TimeMark& mark) { return !mark.kept; });
-  marks_.push_back({*selected, keep});
+  marks_.push_back({*selected, keep, {}});
   Q_EMIT marksChanged();
 }
 
@@ -174,6 +174,52 @@ void Navigator::remove_mark() {
   if (marks_.empty()) return;
   marks_.pop_back();
   Q_EMIT marksChanged();
+}
+
+/// That of the selection, else the one made last.
+std::optional<std::size_t> Navigator::mark_here() const {
+  const auto selected = selected_time();
+  if (!selected) return marks_.empty() ? std::nullopt : std::optional{marks_.size() - 1};
+  const auto found = std::ranges::find(marks_, *selected, &TimeMark::time);
+  return found == marks_.end() ? std::nullopt : std::optional{static_cast<std::size_t>(found - marks_.begin())};
+}
+
+std::optional<std::string> Navigator::note_here() const {
+  if (const auto mark = mark_here()) return marks_[*mark].note;
+  return selected_time() ? std::optional{std::string{}} : std::nullopt;
+}
+
+void Navigator::note(std::string text) {
+  if (!note_here()) return;
+  if (!mark_here()) mark_selection(true);
+  TimeMark& mark = marks_[*mark_here()];
+  mark.kept = true;
+  mark.note = std::move(text);
+  Q_EMIT marksChanged();
+}
+
+void Navigator::set_marks(std::vector<TimeMark> marks) {
+  if (marks_ == marks) return;
+  marks_ = std::move(marks);
+  Q_EMIT marksChanged();
+}
+
+/// The zoom stays unless the mark is not to be seen in it.
+void Navigator::next_mark(Direction direction) {
+  const auto middle_of = [](TimeRange time) { return time.begin + time.length() / 2; };
+  const RunTime middle = middle_of(session_.visible());
+  const TimeMark* best = nullptr;
+  for (const TimeMark& mark : marks_) {
+    const nanoseconds ahead =
+        direction == Direction::forward ? middle_of(mark.time) - middle : middle - middle_of(mark.time);
+    const bool nearer = best == nullptr || ahead < std::chrono::abs(middle_of(best->time) - middle);
+    if (ahead > nanoseconds{1} && nearer) best = &mark;
+  }
+  if (best == nullptr) return;
+  const nanoseconds length = session_.visible().length();
+  if (best->time.length() > length / 2) return show(with_margin(best->time));
+  const RunTime begin = middle_of(best->time) - length / 2;
+  show({begin, begin + length});
 }
 
 void Navigator::find_lit() {

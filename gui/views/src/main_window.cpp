@@ -14,12 +14,14 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "outlets.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/missing.h"
 #include "rankscope/gui/views/registry.h"
 #include "rankscope/gui/views/timeline_view.h"
 #include "timeline/commands.h"
+#include "view_keeper.h"
 
 namespace rankscope::gui {
 namespace {
@@ -65,15 +67,25 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
   connect(&session, &Session::progressed, this,
           [this](double share) { progress_->setValue(static_cast<int>(share * 100)); });
   connect(&session, &Session::failed, this, [this](const QString& message) {
-    banner_->setText(message);
+    banner_->clear();
     banner_->setToolTip({});
-    banner_->show();
+    warn(message);
   });
+  keeper_ = new ViewKeeper(session, *this);
+  new Outlets(session, *this);
   resize(1280, 800);
   const QSettings settings;
   restoreGeometry(settings.value(geometry_key).toByteArray());
   restoreState(settings.value(docks_key).toByteArray());
   show_state();
+}
+
+void MainWindow::use_view_file(const std::filesystem::path& file) { keeper_->use(file); }
+
+void MainWindow::warn(const QString& sentence) {
+  if (!banner_->text().contains(sentence))
+    banner_->setText(banner_->text().isEmpty() ? sentence : banner_->text() + QLatin1Char{'\n'} + sentence);
+  banner_->show();
 }
 
 void MainWindow::make_docks() {
@@ -105,6 +117,7 @@ void MainWindow::make_tools() {
   ranks_->setClearButtonEnabled(true);
   ranks_->setMaximumWidth(200);
   auto* const colours = new QComboBox(bar);
+  colours->setObjectName(QStringLiteral("colours"));
   colours->setAccessibleName(tr("Colours"));
   colours->addItems({tr("Colour by kind"), tr("Colour by name"), tr("Colour by lateness")});
   bar->addWidget(search_);
@@ -118,6 +131,8 @@ void MainWindow::make_tools() {
   });
   connect(colours, &QComboBox::activated, this,
           [this](int index) { timeline_->set_colouring(static_cast<Colouring>(index)); });
+  connect(timeline_, &TimelineView::colouringChanged, colours,
+          [this, colours] { colours->setCurrentIndex(static_cast<int>(timeline_->colouring())); });
   connect(timeline_, &TimelineView::searchRequested, search_, [this] {
     search_->setFocus();
     search_->selectAll();
@@ -262,6 +277,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   QSettings settings;
   settings.setValue(geometry_key, saveGeometry());
   settings.setValue(docks_key, saveState());
+  keeper_->keep();
   session_.cancel();
   QMainWindow::closeEvent(event);
 }

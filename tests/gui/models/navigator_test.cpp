@@ -219,5 +219,40 @@ TEST(TimelineModel, PinnedLanesStandOnTopWithTheirRank) {
   EXPECT_FALSE(tracks.of_lane(lane, *viewer.session.run())->pinned) << "arrows lead to where it stands among its rank";
 }
 
+TEST(Navigator, ANoteIsOnTheMarkOfTheSelectionElseOnTheLastOne) {
+  Viewer viewer;
+  EXPECT_EQ(viewer.navigator.note_here(), std::nullopt);
+  viewer.navigator.note("nowhere");
+  EXPECT_TRUE(viewer.navigator.marks().empty());
+  viewer.session.select(viewer.find(RankId{0}, "relu"));
+  EXPECT_EQ(viewer.navigator.note_here(), "");
+  viewer.navigator.note("first");
+  EXPECT_EQ(viewer.navigator.marks(), (std::vector{TimeMark{{at(300), at(400)}, true, "first"}}));
+  viewer.navigator.note("second");
+  EXPECT_EQ(viewer.navigator.note_here(), "second");
+  viewer.session.select(viewer.find(RankId{1}, "relu"));
+  viewer.navigator.mark_selection(false);
+  viewer.session.select(std::nullopt);
+  viewer.navigator.note("last");
+  ASSERT_EQ(viewer.navigator.marks().size(), 2U);
+  EXPECT_EQ(viewer.navigator.marks().back(), (TimeMark{{at(600), at(700)}, true, "last"}));
+}
+
+TEST(Navigator, GoesFromMarkToMarkInTimeAndKeepsTheZoom) {
+  Viewer viewer;
+  viewer.navigator.set_marks({{{at(1500), at(1510)}, true, {}}, {{at(500), at(520)}, true, {}}});
+  viewer.navigator.show({at(0), at(200)});
+  viewer.navigator.next_mark(Direction::forward);
+  EXPECT_EQ(viewer.session.visible(), (TimeRange{at(410), at(610)}));
+  viewer.navigator.next_mark(Direction::forward);
+  EXPECT_EQ(viewer.session.visible(), (TimeRange{at(1405), at(1605)}));
+  viewer.navigator.next_mark(Direction::forward);
+  EXPECT_EQ(viewer.session.visible(), (TimeRange{at(1405), at(1605)}));
+  viewer.navigator.next_mark(Direction::back);
+  EXPECT_EQ(viewer.session.visible(), (TimeRange{at(410), at(610)}));
+  viewer.navigator.back();
+  EXPECT_EQ(viewer.session.visible(), (TimeRange{at(1405), at(1605)}));
+}
+
 }  // namespace
 }  // namespace rankscope::gui

@@ -15,14 +15,15 @@ namespace rankscope::analyzer {
 struct Selection {
   std::optional<std::pair<std::int64_t, std::int64_t>> steps;  ///< first and last, both included
   std::vector<RankId> ranks;                                   ///< empty = all
+  std::optional<TimeRange> time{};                             ///< in place of steps: what touches it
 
-  [[nodiscard]] bool everything() const { return !steps && ranks.empty(); }
+  [[nodiscard]] bool everything() const { return !steps && !time && ranks.empty(); }
 };
 
 /// The run itself when nothing is left out, else a smaller one: the processes of these ranks, and of these what
-/// touches the time from the first to the last of these steps on that rank. Spans are kept whole; groups keep all
-/// members, so that an operation whose other members were left out is incomplete and not another operation. Errors
-/// (`usage`) name what is not there.
+/// touches the given time, or that from the first to the last of these steps on that rank. Spans are kept whole; groups
+/// keep all members, so that an operation whose other members were left out is incomplete and not another operation.
+/// Errors (`usage`) name what is not there.
 [[nodiscard]] Result<std::shared_ptr<const Run>> select(std::shared_ptr<const Run> run, const Selection& selection);
 
 }  // namespace rankscope::analyzer

@@ -96,6 +96,20 @@ void paint_cursor(QPainter& painter, const OverlayInput& input) {
   painter.drawText(label, Qt::AlignCenter, text);
 }
 
+/// At the top of the canvas, from the begin of its mark on.
+void paint_note(QPainter& painter, const OverlayInput& input, const TimeMark& mark, double left) {
+  if (mark.note.empty()) return;
+  constexpr double widest = 260;
+  const ThemeColours& theme = colours_of(input.theme);
+  const QString text = painter.fontMetrics().elidedText(QString::fromStdString(mark.note).simplified(), Qt::ElideRight,
+                                                        static_cast<int>(widest));
+  QRectF label = painter.fontMetrics().boundingRect(text).adjusted(-4, -2, 4, 2);
+  label.moveTopLeft({std::min(left, input.layout.canvas.right() - label.width()), input.layout.canvas.top() + 2});
+  painter.fillRect(label, QColor{theme.critical});
+  painter.setPen(text_on(theme.critical));
+  painter.drawText(label, Qt::AlignCenter, text);
+}
+
 void paint_marks(QPainter& painter, const OverlayInput& input) {
   for (const TimeMark& mark : input.navigator.marks()) {
     QRectF box = columns(input, mark.time);
@@ -105,6 +119,8 @@ void paint_marks(QPainter& painter, const OverlayInput& input) {
     box.setTop(input.layout.ruler.top());
     box.setHeight(4);
     painter.fillRect(box, QColor{colours_of(input.theme).critical});
+    if (box.width() > 0 || input.session.visible().contains(mark.time.begin))
+      paint_note(painter, input, mark, box.left());
   }
 }
 

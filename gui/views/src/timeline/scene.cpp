@@ -30,9 +30,21 @@ class Painter {
 
   QImage paint() {
     for (const PlacedTrack& placed : scene_.tracks) paint_track(placed);
-    if (scene_.labels) paint_labels();
+    if (scene_.labels) {
+      QPainter painter{&image_};
+      paint_labels(painter);
+    }
     image_.setDevicePixelRatio(scene_.ratio);
     return std::move(image_);
+  }
+
+  void paint(QPainter& painter) {
+    for (const PlacedTrack& placed : scene_.tracks) paint_track(placed);
+    painter.drawImage(QRectF{0, 0, scene_.width, scene_.height}, image_);
+    painter.save();
+    painter.scale(1 / scene_.ratio, 1 / scene_.ratio);
+    paint_labels(painter);
+    painter.restore();
   }
 
  private:
@@ -164,8 +176,7 @@ class Painter {
          colour});
   }
 
-  void paint_labels() {
-    QPainter painter{&image_};
+  void paint_labels(QPainter& painter) {
     QFont font = scene_.font;
     font.setPixelSize(std::max(7, static_cast<int>(std::min(11.0, scene_.row_height - 4) * scene_.ratio)));
     painter.setFont(font);
@@ -214,5 +225,6 @@ class Painter {
 }  // namespace
 
 QImage paint(const Scene& scene) { return Painter(scene).paint(); }
+void paint(QPainter& painter, const Scene& scene) { Painter(scene).paint(painter); }
 
 }  // namespace rankscope::gui

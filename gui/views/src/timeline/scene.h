@@ -3,6 +3,7 @@
 
 #include <QFont>
 #include <QImage>
+#include <QPainter>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -38,5 +39,7 @@ struct Scene {
 };
 
 [[nodiscard]] QImage paint(const Scene& scene);
+/// The same, but its labels stay text where the painter's device has texts, such as SVG.
+void paint(QPainter& painter, const Scene& scene);
 
 }  // namespace rankscope::gui

@@ -8,27 +8,11 @@
 #include <QSettings>
 #include <algorithm>
 
-#include "rankscope/core/format.h"
-#include "rankscope/core/time_text.h"
+#include "rankscope/gui/models/selection_text.h"
 #include "timeline/commands.h"
 #include "timeline/timeline_state.h"
 
 namespace rankscope::gui {
-namespace {
-
-ColourBy colour_by(Colouring colouring) {
-  switch (colouring) {
-    case Colouring::by_kind:
-      return ColourBy::kind;
-    case Colouring::by_name:
-      return ColourBy::name;
-    case Colouring::by_lateness:
-      return ColourBy::lateness;
-  }
-  return ColourBy::kind;
-}
-
-}  // namespace
 
 OverlayInput TimelineView::State::overlay(const TimelineView& view) const {
   return {.session = view.session_,
@@ -48,6 +32,7 @@ TimelineView::TimelineView(Session& session, QWidget* parent)
       session_(session),
       model_(std::make_unique<TimelineModel>(session)),
       navigator_(std::make_unique<Navigator>(session, *model_)),
+      selection_text_(new SelectionText(session, this)),
       bar_(new QScrollBar(Qt::Vertical, this)),
       state_(std::make_unique<State>()) {
   setFocusPolicy(Qt::StrongFocus);
@@ -59,6 +44,8 @@ TimelineView::TimelineView(Session& session, QWidget* parent)
   bar_->setAccessibleName(tr("Scroll rows"));
   state_->theme = palette().base().color().lightness() < 128 ? Theme::dark : Theme::light;
   connect_models();
+  connect(selection_text_, &SelectionText::made, this,
+          [](const QString& text) { QGuiApplication::clipboard()->setText(text); });
   add_commands();
   take_tracks();
 }
@@ -129,27 +116,7 @@ void TimelineView::request_frame() {
     state_->wanted = 0;
     return;
   }
-  const Layout& layout = state_->layout;
-  Scene scene{.facts = model_->facts(),
-              .time = session_.visible(),
-              .width = layout.canvas.width(),
-              .height = layout.canvas.height(),
-              .ratio = devicePixelRatioF(),
-              .row_height = model_->row_height(),
-              .tracks = {},
-              .colour_by = colour_by(colouring_),
-              .theme = state_->theme,
-              .lit = navigator_->lit(),
-              .labels = true,
-              .font = font()};
-  // Pinned tracks are painted last, over what is scrolled below them.
-  for (const bool pinned : {false, true})
-    for (const Track& track : model_->tracks().tracks) {
-      const double y = layout.y_of(track) - layout.canvas.top();
-      if (track.pinned == pinned && y + track.height > 0 && y < layout.canvas.height())
-        scene.tracks.push_back({track, y});
-    }
-  state_->wanted = state_->renderer.request(std::move(scene), layout.scroll);
+  state_->wanted = state_->renderer.request(scene(), state_->layout.scroll);
 }
 
 bool TimelineView::is_up_to_date() const { return state_->wanted != 0 && state_->frame.number == state_->wanted; }
@@ -212,8 +179,9 @@ void TimelineView::pan(double part) { navigator_->pan(part * state_->layout.canv
 void TimelineView::scroll(double pixels) { bar_->setValue(bar_->value() + static_cast<int>(pixels)); }
 
 void TimelineView::set_colouring(Colouring colouring) {
-  colouring_ = colouring;
+  if (std::exchange(colouring_, colouring) == colouring) return;
   request_frame();
+  Q_EMIT colouringChanged();
 }
 
 void TimelineView::show_critical_path(bool shown) {
@@ -249,20 +217,7 @@ void TimelineView::pin_by_name() {
       session_.toggle_pin(run->id_of(lane));
 }
 
-void TimelineView::copy_text() const {
-  const auto& run = session_.run();
-  if (run == nullptr) return;
-  std::string text;
-  if (session_.selection()) {
-    const Span& span = run->span(*session_.selection());
-    const Lane& lane = run->lane(span.lane);
-    text = format("{}\trank {}\t{}\t{} ns\t{} ns", run->text(span.name), lane.rank.value, run->text(lane.name),
-                  ns_of(span.time.begin), span.time.length().count());
-  } else if (const auto time = navigator_->selected_time()) {
-    text = format("{} ns\t{} ns", ns_of(time->begin), time->length().count());
-  }
-  if (!text.empty()) QGuiApplication::clipboard()->setText(QString::fromStdString(text));
-}
+void TimelineView::copy_text() { selection_text_->ask(); }
 
 std::optional<QRectF> TimelineView::box_of(SpanId span) const { return gui::box_of(state_->overlay(*this), span); }
 

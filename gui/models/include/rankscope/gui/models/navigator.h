@@ -4,6 +4,7 @@
 #include <QObject>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "rankscope/gui/models/neighbours.h"
@@ -17,6 +18,7 @@ namespace rankscope::gui {
 struct TimeMark {
   TimeRange time;
   bool kept = false;  ///< else the next mark takes its place
+  std::string note{};
   bool operator==(const TimeMark&) const = default;
 };
 
@@ -56,6 +58,12 @@ class Navigator : public QObject {
   void clear();
   void mark_selection(bool keep);
   void remove_mark();  ///< the one made last
+  /// Marks the selection and keeps it, or takes the mark that is there; where nothing is selected, the one made last.
+  void note(std::string text);
+  /// What note() would replace; nothing if it would do nothing.
+  [[nodiscard]] std::optional<std::string> note_here() const;
+  void set_marks(std::vector<TimeMark> marks);
+  void next_mark(Direction direction);
   [[nodiscard]] const std::vector<TimeMark>& marks() const { return marks_; }
   /// Names that contain the filter's text in any case, by StringId; null: there is no text, all are lit.
   [[nodiscard]] const std::shared_ptr<const std::vector<bool>>& lit() const { return lit_; }
@@ -70,6 +78,7 @@ class Navigator : public QObject {
   void move_to(TimeRange range, std::string_view kind);
   void go(std::optional<SpanId> span);
   void find_lit();
+  [[nodiscard]] std::optional<std::size_t> mark_here() const;
   [[nodiscard]] RunTime here() const;
   [[nodiscard]] RankId rank_here() const;
   [[nodiscard]] const Facts* facts() const { return model_.facts().get(); }

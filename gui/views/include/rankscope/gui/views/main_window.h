@@ -6,12 +6,14 @@
 #include <QMainWindow>
 #include <QProgressBar>
 #include <QPushButton>
+#include <filesystem>
 
 #include "rankscope/gui/models/session.h"
 
 namespace rankscope::gui {
 
 class TimelineView;
+class ViewKeeper;
 
 /// Opens what is dropped on it or chosen in its menu. The session outlives it.
 class MainWindow : public QMainWindow {
@@ -23,6 +25,10 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] TimelineView& timeline() { return *timeline_; }
   /// As if it was typed: "0,2,4-7".
   void choose_ranks(const QString& ranks) { ranks_->setText(ranks); }
+  /// A sentence above the timeline, below what is there already; it stays until another recording is opened.
+  void warn(const QString& sentence);
+  /// The file to keep the view in, in place of the one beside the recording that is opened next.
+  void use_view_file(const std::filesystem::path& file);
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
@@ -54,6 +60,7 @@ class MainWindow : public QMainWindow {
   QPushButton* cancel_ = nullptr;
   QMenu* recent_ = nullptr;
   QMenu* view_ = nullptr;
+  ViewKeeper* keeper_ = nullptr;
 };
 
 }  // namespace rankscope::gui

@@ -9,9 +9,13 @@
 #include "rankscope/gui/models/session.h"
 #include "rankscope/gui/models/timeline_model.h"
 
+class QPainter;
 class QScrollBar;
 
 namespace rankscope::gui {
+
+class SelectionText;
+struct Scene;
 
 /// How spans are coloured.
 enum class Colouring : std::uint8_t { by_kind, by_name, by_lateness };
@@ -42,8 +46,11 @@ class TimelineView : public QWidget {
   void reveal(SpanId span);
   /// Of the selected span: all lanes of its name are pinned, or none if they are.
   void pin_by_name();
-  /// Writes what is selected, or how long a selected area is, to the clipboard.
-  void copy_text() const;
+  /// Writes what is selected to the clipboard: an event at once, what took a stretch of time when that is computed.
+  void copy_text();
+  /// Without what follows the mouse, at once, as large as the widget without its scroll bar.
+  void paint_picture(QPainter& painter) const;
+  [[nodiscard]] QSize picture_size() const;
 
   [[nodiscard]] std::optional<SpanId> span_at(QPointF position) const;
   /// Where a span is drawn; nothing if its track is folded away.
@@ -53,6 +60,11 @@ class TimelineView : public QWidget {
 
  Q_SIGNALS:
   void framePainted();
+  void noteRequested();
+  void pictureRequested();
+  void exportRequested();
+  void viewSaveRequested();
+  void colouringChanged();
   void searchRequested();
   void trackSearchRequested();
   void helpRequested();
@@ -78,6 +90,7 @@ class TimelineView : public QWidget {
   void connect_models();
   void add_commands();
   void request_frame();
+  [[nodiscard]] Scene scene() const;
   void take_tracks();
   void take_selection();
   void press_gutter(QPointF position);
@@ -90,6 +103,7 @@ class TimelineView : public QWidget {
   Session& session_;
   std::unique_ptr<TimelineModel> model_;
   std::unique_ptr<Navigator> navigator_;
+  SelectionText* selection_text_ = nullptr;
   QScrollBar* bar_ = nullptr;
   Colouring colouring_ = Colouring::by_kind;
   bool critical_path_ = false;

@@ -1,0 +1,42 @@
+// What is in sight, as a file for other tools.
+#pragma once
+
+#include <QObject>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "rankscope/gui/models/latest_job.h"
+#include "rankscope/gui/models/session.h"
+
+namespace rankscope::gui {
+
+/// What to write where.
+struct ExportWish {
+  std::string format;  ///< as in `rankscope export --to`
+  std::filesystem::path out;
+  TimeRange time;
+  std::vector<RankId> ranks{};  ///< empty = all
+};
+/// The selected area, else what is visible of the chosen ranks.
+[[nodiscard]] ExportWish wish_of(const Session& session, std::string format, std::filesystem::path out);
+
+/// Writes in the background, as `rankscope export` does, in the times that are shown. One file at a time: another wish
+/// takes the place of the one before.
+class RangeExport : public QObject {
+  Q_OBJECT
+
+ public:
+  using QObject::QObject;
+  void start(std::shared_ptr<const Run> run, ExportWish wish);
+  [[nodiscard]] bool busy() const { return job_.busy(); }
+
+ Q_SIGNALS:
+  void done(const QString& sentence);
+  void failed(const QString& sentence);
+
+ private:
+  LatestJob job_;
+};
+
+}  // namespace rankscope::gui

@@ -1,0 +1,61 @@
+#include "picture_run.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QMenuBar>
+#include <QStatusBar>
+#include <QToolBar>
+#include <cstdio>
+
+#include "rankscope/gui/views/picture_file.h"
+#include "rankscope/gui/views/timeline_view.h"
+
+namespace rankscope::gui {
+namespace {
+
+/// Nothing but the timeline is left of the window.
+void strip(MainWindow& window, QSize size) {
+  for (QDockWidget* const dock : window.findChildren<QDockWidget*>()) dock->hide();
+  for (QToolBar* const bar : window.findChildren<QToolBar*>()) bar->hide();
+  window.menuBar()->hide();
+  window.statusBar()->hide();
+  window.setWindowState(Qt::WindowNoState);
+  window.setAttribute(Qt::WA_DontShowOnScreen);
+  const int bar = window.timeline().width() - window.timeline().picture_size().width();
+  window.resize(size + QSize{bar, 0});
+}
+
+/// True if it had to go.
+bool hide_banner(MainWindow& window) {
+  auto* const banner = window.findChild<QWidget*>(QStringLiteral("banner"));
+  if (banner == nullptr || banner->isHidden()) return false;
+  banner->hide();
+  return true;
+}
+
+bool all_painted(const Session& session, TimelineView& timeline) {
+  const auto& facts = timeline.model().facts();
+  return session.state() == LoadState::ready && facts != nullptr && facts->report_fits && timeline.is_up_to_date();
+}
+
+}  // namespace
+
+int make_picture(Session& session, MainWindow& window, const StartOptions& options) {
+  TimelineView& timeline = window.timeline();
+  QObject::connect(&session, &Session::failed, &window, [](const QString& sentence) {
+    std::fprintf(stderr, "rankscope: %s\n", sentence.toUtf8().constData());
+    QApplication::exit(exit_status(ErrorKind::unreadable));
+  });
+  QObject::connect(&timeline, &TimelineView::framePainted, &window, [&] {
+    if (!all_painted(session, timeline) || hide_banner(window)) return;
+    const auto saved = save_picture(timeline, options.picture);
+    if (!saved) std::fprintf(stderr, "rankscope: %s\n", saved.error().message.c_str());
+    QApplication::exit(saved ? 0 : exit_status(saved.error().kind));
+  });
+  strip(window, options.size);
+  window.show();
+  session.open(options.source);
+  return QApplication::exec();
+}
+
+}  // namespace rankscope::gui

@@ -1,0 +1,87 @@
+#include "outlets.h"
+
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QStatusBar>
+
+#include "rankscope/gui/models/words.h"
+#include "rankscope/gui/views/main_window.h"
+#include "rankscope/gui/views/picture_file.h"
+#include "rankscope/gui/views/timeline_view.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr int shown_ms = 8000;
+
+/// Does not stop the program while it is open.
+QFileDialog* dialog_for(MainWindow& window, const QString& title, const QStringList& filters) {
+  auto* const dialog = new QFileDialog(&window, title);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setNameFilters(filters);
+  return dialog;
+}
+
+/// The end of the name that belongs to the filter is added where the name has none.
+std::filesystem::path named(const QString& name, const QString& end) {
+  std::filesystem::path file = name.toStdString();
+  if (!file.has_extension()) file += end.toStdString();
+  return file;
+}
+
+}  // namespace
+
+Outlets::Outlets(Session& session, MainWindow& window) : QObject(&window), session_(session), window_(window) {
+  const TimelineView& timeline = window.timeline();
+  connect(&timeline, &TimelineView::noteRequested, this, &Outlets::ask_for_note);
+  connect(&timeline, &TimelineView::pictureRequested, this, &Outlets::ask_for_picture);
+  connect(&timeline, &TimelineView::exportRequested, this, &Outlets::ask_for_export);
+  connect(&export_, &RangeExport::done, this, &Outlets::say);
+  connect(&export_, &RangeExport::failed, &window, &MainWindow::warn);
+}
+
+void Outlets::say(const QString& sentence) { window_.statusBar()->showMessage(sentence, shown_ms); }
+
+void Outlets::ask_for_note() {
+  Navigator& navigator = window_.timeline().navigator();
+  const auto known = navigator.note_here();
+  if (!known) return say(tr("Select an event or a stretch of time first."));
+  auto* const dialog = new QInputDialog(&window_);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setObjectName(QStringLiteral("note"));
+  dialog->setWindowTitle(tr("Note"));
+  dialog->setLabelText(tr("Note on this mark:"));
+  dialog->setTextValue(QString::fromStdString(*known));
+  connect(dialog, &QInputDialog::textValueSelected, this,
+          [&navigator](const QString& text) { navigator.note(text.toStdString()); });
+  dialog->open();
+}
+
+void Outlets::ask_for_picture() {
+  if (session_.run() == nullptr) return;
+  auto* const dialog =
+      dialog_for(window_, tr("Save a picture"), {tr("Picture (*.png)"), tr("Drawing with text (*.svg)")});
+  connect(dialog, &QFileDialog::fileSelected, this, [this, dialog](const QString& name) {
+    const bool is_svg = dialog->selectedNameFilter().contains(QStringLiteral("svg"));
+    const auto file = named(name, is_svg ? QStringLiteral(".svg") : QStringLiteral(".png"));
+    const auto saved = save_picture(window_.timeline(), file);
+    saved ? say(tr("Saved %1").arg(qt_text(file.string()))) : window_.warn(qt_text(saved.error().message));
+  });
+  dialog->open();
+}
+
+void Outlets::ask_for_export() {
+  if (session_.run() == nullptr) return;
+  auto* const dialog = dialog_for(window_, tr("Export what is selected, else what is in sight"),
+                                  {tr("Perfetto (*.pftrace)"), tr("Chrome trace (*.json)")});
+  connect(dialog, &QFileDialog::fileSelected, this, [this, dialog](const QString& name) {
+    const bool is_chrome = dialog->selectedNameFilter().contains(QStringLiteral("json"));
+    const auto file = named(name, is_chrome ? QStringLiteral(".json") : QStringLiteral(".pftrace"));
+    export_.start(session_.run(), wish_of(session_, is_chrome ? "chrome" : "perfetto", file));
+    window_.statusBar()->showMessage(tr("Writing %1...").arg(qt_text(file.string())));
+  });
+  dialog->open();
+}
+
+}  // namespace rankscope::gui
