@@ -13,6 +13,7 @@
 #include <QToolBar>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <map>
 
 #include "outlets.h"
 #include "rankscope/core/format.h"
@@ -90,6 +91,7 @@ void MainWindow::warn(const QString& sentence) {
 
 void MainWindow::make_docks() {
   view_ = new QMenu(tr("&View"), this);
+  std::map<Qt::DockWidgetArea, QDockWidget*> stacks;  // of tabs, by their first
   for (const PanelInfo& panel : panels()) {
     auto* const dock = new QDockWidget(text_of(panel.title), this);
     dock->setObjectName(text_of(panel.id));
@@ -98,7 +100,11 @@ void MainWindow::make_docks() {
     dock->setWidget(content);
     addDockWidget(panel.area, dock);
     view_->addAction(dock->toggleViewAction());
+    if (panel.id == "findings" || panel.id == "step_map") continue;  // always in sight, side by side
+    const auto [stack, is_first] = stacks.try_emplace(panel.area, dock);
+    if (!is_first) tabifyDockWidget(stack->second, dock);
   }
+  for (const auto& [area, top] : stacks) top->raise();
 }
 
 void MainWindow::make_tools() {
