@@ -22,6 +22,7 @@ struct ViewArguments {
   RunArgument run;
   std::string at;
   std::string ranks;
+  std::string compare;
   std::string session;
   std::string picture;
   std::string size;
@@ -42,6 +43,7 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   pass("--at", arguments.at);
   pass("--ranks", arguments.ranks);
   pass("--rank-map", arguments.run.rank_map);
+  pass("--compare", arguments.compare);
   pass("--session", arguments.session);
   pass("--picture", arguments.picture);
   pass("--size", arguments.size);
@@ -51,6 +53,7 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
     if (std::filesystem::exists(path, failed)) return {};
     return fail(ErrorKind::unreadable, format("{}: there is no such file or folder", path));
   };
+  if (!arguments.compare.empty()) RS_TRY_VOID(is_there(arguments.compare));
   for (const std::string& path : arguments.run.paths) {
     RS_TRY_VOID(is_there(path));
     command.push_back(path);
@@ -74,6 +77,9 @@ Action declare_view(CLI::App& app, const Words&) {
   add_run(app, arguments->run);
   app.add_option("--at", arguments->at, "begin at this time of the run: 1.5s, 200ms, 40us");
   app.add_option("--ranks", arguments->ranks, "only these ranks, e.g. 0,2,4-7");
+  app.add_option("--compare", arguments->compare,
+                 "show this run below the other, step by step, with what changed; two .rankscope folders or packs need "
+                 "no option");
   app.add_option("--session", arguments->session,
                  "keep pins, marks and what is shown in this file, in place of NAME.rankscope-view beside the run");
   auto* const picture = app.add_option("--picture", arguments->picture,

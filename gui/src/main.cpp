@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "picture_run.h"
+#include "rankscope/gui/views/compare_window.h"
 #include "rankscope/gui/views/main_window.h"
 #include "start.h"
 
@@ -36,6 +37,20 @@ int show(const StartOptions& options) {
   return QApplication::exec();
 }
 
+int compare(const StartOptions& options) {
+  Session a;
+  Session b;
+  CompareWindow window{a, b};
+  QObject::connect(
+      &a, &Session::runOpened, &window, [&] { show_time(a, options); },
+      static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+  window.choose_ranks(QString::fromStdString(options.ranks));
+  window.show();
+  a.open(options.source);
+  b.open(options.other);
+  return QApplication::exec();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -48,7 +63,7 @@ int main(int argc, char** argv) {
   QApplication::setApplicationName(QStringLiteral("rankscope"));
   QApplication::setApplicationVersion(QStringLiteral(RANKSCOPE_VERSION));
   const auto options = start_options();
-  if (options) return show(*options);
+  if (options) return options->other.paths.empty() ? show(*options) : compare(*options);
   std::fprintf(stderr, "rankscope: %s\n", options.error().message.c_str());
   return rankscope::exit_status(options.error().kind);
 }

@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "rankscope/analyzer/pack.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/rank_choice.h"
+#include "rankscope/core/recording/recording.h"
 #include "rankscope/core/time_text.h"
 
 namespace rankscope::gui {
@@ -24,6 +26,13 @@ Result<std::map<std::string, std::uint32_t>> rank_map_from(const QString& text) 
     map.emplace(entry.left(equals).toStdString(), rank);
   }
   return map;
+}
+
+/// What cannot be a part of a run together with another file: two of them are two runs.
+bool is_whole_run(const std::filesystem::path& path) {
+  std::error_code none;
+  return recording::looks_like_recording(path) || path.extension() == ".rankscope" ||
+         (std::filesystem::is_regular_file(path, none) && analyzer::looks_like_pack(path));
 }
 
 /// "1600x900"
@@ -74,7 +83,9 @@ Result<StartOptions> start_options() {
                                    QStringLiteral("FILE")};
   const QCommandLineOption size{QStringLiteral("size"), QStringLiteral("of the picture"),
                                 QStringLiteral("WIDTHxHEIGHT"), QStringLiteral("1600x900")};
-  parser.addOptions({at, ranks, map, session, picture, size});
+  const QCommandLineOption compare{QStringLiteral("compare"), QStringLiteral("show this run below, step by step"),
+                                   QStringLiteral("RUN")};
+  parser.addOptions({at, ranks, map, compare, session, picture, size});
   parser.addPositionalArgument(QStringLiteral("RUN"), QStringLiteral("a recording, or traces of one kind"));
   parser.process(*QCoreApplication::instance());
   StartOptions options;
@@ -82,11 +93,22 @@ Result<StartOptions> start_options() {
   RS_TRY(options.source.rank_map, rank_map_from(parser.value(map)));
   options.ranks = parser.value(ranks).toStdString();
   RS_TRY_VOID(ranks_from(options.ranks, "--ranks"));
+  if (parser.isSet(compare)) options.other.paths.emplace_back(parser.value(compare).toStdString());
+  if (std::vector<std::filesystem::path>& paths = options.source.paths;
+      options.other.paths.empty() && paths.size() == 2 && std::ranges::all_of(paths, is_whole_run)) {
+    options.other.paths = {paths.back()};
+    paths.pop_back();
+  }
+  options.other.rank_map = options.source.rank_map;
   options.session = parser.value(session).toStdString();
   options.picture = parser.value(picture).toStdString();
   RS_TRY(options.size, size_from(parser.value(size)));
   if (!options.picture.empty() && options.source.paths.empty())
     return fail(ErrorKind::usage, "--picture: name the run to draw");
+  if (!options.other.paths.empty() && options.source.paths.empty())
+    return fail(ErrorKind::usage, "--compare: name the other run, too");
+  if (!options.other.paths.empty() && !(options.picture.empty() && options.session.empty()))
+    return fail(ErrorKind::usage, "two runs: --picture and --session are for one");
   if (parser.isSet(at)) {
     RS_TRY(options.at, duration_from(parser.value(at).toStdString()).map_error(while_doing("--at")));
   }

@@ -17,6 +17,7 @@ struct StartOptions {
   Source source;
   std::optional<nanoseconds> at;    ///< since the start of the run
   std::string ranks{};              ///< only these, as they were given; empty = all
+  Source other{};                   ///< what it is compared with; no paths = nothing
   std::filesystem::path session{};  ///< keeps the view; empty = the file beside the recording
   std::filesystem::path picture{};  ///< made of the run, without a window; empty = none
   QSize size{1600, 900};            ///< of the picture

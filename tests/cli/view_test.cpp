@@ -60,6 +60,12 @@ TEST(ViewVerb, SaysWhyThereIsNoPicture) {
   EXPECT_THAT(refused.err, HasSubstr("broken.json"));
 }
 
+TEST(ViewVerb, TakesTwoRunsForAComparisonOfOneView) {
+  EXPECT_EQ(view({demo, demo, "--picture", "x.png"}).status, 2);
+  EXPECT_THAT(view({demo, "--compare", demo, "--picture", "x.png"}).err, HasSubstr("two runs: --picture"));
+  EXPECT_EQ(view({demo, "--compare", "no/such.rankscope"}).status, 3);
+}
+
 TEST(ViewVerb, EndsWithStatus3WhereThereIsNoFile) {
   const ProgramResult refused = view({"no/such.rankscope"});
   EXPECT_EQ(refused.status, 3);

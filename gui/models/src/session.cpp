@@ -9,9 +9,9 @@ namespace {
 /// Shortest range that is shown: below it a pixel is far less than the clock's own unit.
 constexpr nanoseconds shortest{20};
 
-/// What is outside of `all`, by more than a tenth of its length, is moved in.
-TimeRange clamped(TimeRange range, TimeRange all) {
-  const nanoseconds margin = all.length() / 10 + nanoseconds{1};
+/// What is outside of `all`, by more than a tenth of its length and more than `room`, is moved in.
+TimeRange clamped(TimeRange range, TimeRange all, nanoseconds room) {
+  const nanoseconds margin = std::max(room, all.length() / 10 + nanoseconds{1});
   const TimeRange limits{all.begin - margin, all.end + margin};
   const nanoseconds length = std::clamp(range.length(), std::min(shortest, limits.length()), limits.length());
   const RunTime begin = std::clamp(range.begin, limits.begin, limits.end - length);
@@ -104,7 +104,7 @@ TimeRange Session::extent() const {
 }
 
 void Session::set_visible(TimeRange range) {
-  const TimeRange fitting = clamped(range, extent());
+  const TimeRange fitting = clamped(range, extent(), room_);
   if (std::exchange(visible_, fitting) != fitting) Q_EMIT visibleRangeChanged();
 }
 

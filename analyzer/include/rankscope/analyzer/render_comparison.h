@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "rankscope/analyzer/compare.h"
 #include "rankscope/analyzer/render.h"
@@ -28,5 +29,9 @@ struct ComparisonView {
 
 /// The verdict in one line: what was compared, the medians, the interval, and the limit of a gate.
 [[nodiscard]] std::string verdict_line(const ComparisonView& view);
+
+/// "compute", "waiting for other ranks", ...
+[[nodiscard]] std::string_view words_of(SplitPart part);
+[[nodiscard]] std::string_view words_of(KeyKind kind);
 
 }  // namespace rankscope::analyzer

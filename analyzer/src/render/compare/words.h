@@ -12,9 +12,6 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::string signed_ms(std::int64_t microseconds);
 
 [[nodiscard]] Verdict verdict_of(const ComparisonView& view);
-/// "compute", "waiting for other ranks", ...
-[[nodiscard]] std::string_view words_of(SplitPart part);
-[[nodiscard]] std::string_view words_of(KeyKind kind);
 /// What a reader must know to trust the rest, each a sentence.
 [[nodiscard]] std::vector<std::string> caveats_of(const Comparison& comparison);
 /// "4 ranks · 20 counted steps, median 161 ms · recorded by rankscope".

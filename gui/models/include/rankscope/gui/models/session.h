@@ -65,6 +65,8 @@ class Session : public QObject {
   /// All of the run; 1 s where nothing is open.
   [[nodiscard]] TimeRange extent() const;
   void fit_all() { set_visible(extent()); }
+  /// How far out of the run visible ranges may reach, where that is more than usual: beside a longer run.
+  void set_room(nanoseconds room) { room_ = room; }
 
   /// In the order in which they were pinned.
   [[nodiscard]] const std::vector<LaneId>& pinned() const { return pinned_; }
@@ -108,6 +110,7 @@ class Session : public QObject {
   std::optional<SpanId> selection_;
   std::optional<Area> area_;
   TimeRange visible_{at(0), at(1'000'000'000)};
+  nanoseconds room_{0};
   std::vector<LaneId> pinned_;
   Filter filter_;
   Loader loader_;  // last: it ends its threads first

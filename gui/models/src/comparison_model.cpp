@@ -1,0 +1,200 @@
+#include "rankscope/gui/models/comparison_model.h"
+
+#include <algorithm>
+#include <array>
+
+#include "rankscope/analyzer/render_comparison.h"
+#include "rankscope/core/format.h"
+#include "rankscope/gui/models/words.h"
+
+namespace rankscope::gui {
+namespace {
+
+using analyzer::CompareKey;
+using analyzer::KeyKind;
+
+/// Of a span of this kind on such a lane a key of that kind may tell.
+bool is_of(KeyKind key, const Span& span, const Lane& lane) {
+  switch (key) {
+    case KeyKind::kernel:
+      return span.kind == SpanKind::compute && lane.kind == LaneKind::stream;
+    case KeyKind::comm_kernel:
+      return span.kind == SpanKind::comm && lane.kind == LaneKind::stream;
+    case KeyKind::copy:
+      return span.kind == SpanKind::memory && lane.kind == LaneKind::stream;
+    case KeyKind::op:
+      return span.kind == SpanKind::op && lane.kind == LaneKind::thread;
+    case KeyKind::annotation:
+      return span.kind != SpanKind::op && lane.kind == LaneKind::thread;
+    case KeyKind::wait:
+    case KeyKind::transfer:
+      return span.collective != Span::no_collective;
+  }
+  return false;
+}
+
+bool is_named(const Run& run, const CompareKey& key, const Span& span) {
+  if (key.kind != KeyKind::wait && key.kind != KeyKind::transfer) return run.text(span.name) == key.name;
+  const Collective& part = run.collectives()[span.collective];
+  return part.group.is_set() && run.text(run.groups()[part.group.index()].name) == key.name &&
+         run.text(part.op) == key.detail;
+}
+
+std::string file_of(const Session& session, const char* label) {
+  return session.source().paths.empty() ? label : session.source().paths.front().filename().string();
+}
+
+}  // namespace
+
+std::optional<SpanId> longest_span_of(const Run& run, const CompareKey& key, TimeRange time) {
+  const Span* longest = nullptr;
+  for (const Lane& lane : run.lanes())
+    for (const Span& span : run.spans_of(lane)) {
+      if (!time.empty() && !time.contains(span.time.begin)) continue;
+      if (!is_of(key.kind, span, lane) || !is_named(run, key, span)) continue;
+      if (longest == nullptr || span.time.length() > longest->time.length()) longest = &span;
+    }
+  return longest == nullptr ? std::nullopt : std::optional{run.id_of(*longest)};
+}
+
+ComparisonModel::ComparisonModel(Session& a, Session& b, StepLink& link, QObject* parent)
+    : QAbstractTableModel(parent), a_(a), b_(b), link_(link) {
+  connect(&a, &Session::reportChanged, this, &ComparisonModel::ask);
+  connect(&b, &Session::reportChanged, this, &ComparisonModel::ask);
+  ask();
+}
+
+void ComparisonModel::say(const QString& verdict) {
+  verdict_ = verdict;
+  Q_EMIT compared();
+}
+
+void ComparisonModel::ask() {
+  job_.cancel();
+  beginResetModel();
+  rows_.clear();
+  endResetModel();
+  if (a_.report() == nullptr || b_.report() == nullptr) return say(tr("Compared as soon as both runs are read."));
+  say(tr("Being compared..."));
+  job_.start([this, run_a = a_.recorded(), run_b = b_.recorded(), name_a = file_of(a_, "A"),
+              name_b = file_of(b_, "B")](const std::stop_token& stop) -> LatestJob::Delivery {
+    const analyzer::RunDigest a = analyzer::digest(*run_a, {}, {"A", name_a});
+    if (stop.stop_requested()) return {};
+    const analyzer::RunDigest b = analyzer::digest(*run_b, {}, {"B", name_b});
+    return [this, comparison = std::make_shared<const analyzer::Comparison>(analyzer::compare(a, b))] {
+      take(*comparison);
+    };
+  });
+}
+
+void ComparisonModel::take(const analyzer::Comparison& comparison) {
+  beginResetModel();
+  rows_.clear();
+  step_ns_ = comparison.split ? comparison.split->all.a.window_ns : 0;
+  if (comparison.split) add_split(*comparison.split);
+  add_keys(comparison.keys.changed, tr("changed"));
+  add_keys(comparison.keys.appeared, tr("only in B"));
+  add_keys(comparison.keys.gone, tr("only in A"));
+  if (comparison.split) add_ranks(*comparison.split);
+  endResetModel();
+  say(QString::fromStdString(analyzer::verdict_line({comparison, std::nullopt})));
+}
+
+void ComparisonModel::add_split(const analyzer::SplitComparison& split) {
+  for (std::size_t i = 0; i < analyzer::split_part_count; ++i) {
+    const auto part = static_cast<analyzer::SplitPart>(i);
+    if (split.all.a.of(part) != 0 || split.all.b.of(part) != 0)
+      rows_.push_back(
+          {qt_text(analyzer::words_of(part)), tr("part of the step"), split.all.a.of(part), split.all.b.of(part)});
+  }
+  rows_.push_back({tr("the step's window"), tr("step"), split.all.a.window_ns, split.all.b.window_ns});
+}
+
+void ComparisonModel::add_keys(const std::vector<analyzer::KeyChange>& keys, const QString& note) {
+  for (const analyzer::KeyChange& one : keys) {
+    std::string name = one.key.name;
+    if (!one.key.detail.empty()) name += format(" ({})", one.key.detail);
+    rows_.push_back({qt_text(name), tr("%1, %2").arg(qt_text(analyzer::words_of(one.key.kind)), note), one.a_ns,
+                     one.b_ns, one.key});
+  }
+}
+
+void ComparisonModel::add_ranks(const analyzer::SplitComparison& split) {
+  for (const analyzer::SplitChange& one : split.ranks) {
+    const auto first = [](const std::vector<RankId>& ranks) {
+      return ranks.empty() ? std::nullopt : std::optional{ranks.front()};
+    };
+    rows_.push_back({qt_text(one.who), tr("window of a step"), one.a.window_ns, one.b.window_ns, std::nullopt,
+                     first(one.ranks_a), first(one.ranks_b)});
+  }
+}
+
+void ComparisonModel::select(Session& session, const Row& row, std::optional<RankId> rank, TimeRange step) {
+  session.select_area(std::nullopt);
+  const auto span = row.key ? longest_span_of(*session.run(), *row.key, step) : std::nullopt;
+  session.select(span);
+  if (span) Q_EMIT session.spanRevealRequested(*span);
+  if (rank) Q_EMIT session.revealRequested(*rank);
+}
+
+void ComparisonModel::go_to(int row_index) {
+  const Row& row = rows_[static_cast<std::size_t>(row_index)];
+  const StepPair* const step = link_.usual_step();
+  if (step != nullptr) link_.show(*step);
+  select(a_, row, row.rank_a, step == nullptr ? TimeRange{} : step->a);
+  select(b_, row, row.rank_b, step == nullptr ? TimeRange{} : step->b);
+  if (step == nullptr && a_.selection()) a_.go_to(*a_.selection());
+}
+
+int ComparisonModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+int ComparisonModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
+
+QString ComparisonModel::text_of(const Row& row, Column column) const {
+  const auto share_text = [](std::int64_t part, std::int64_t whole) {
+    if (whole == 0) return QString{};
+    const double share = static_cast<double>(part) / static_cast<double>(whole);
+    return (share < 0 ? QString{} : QStringLiteral("+")) + percent_text(share);
+  };
+  const bool both = row.a_ns && row.b_ns;
+  const std::int64_t more = both ? *row.b_ns - *row.a_ns : 0;
+  switch (column) {
+    case what:
+      return row.what;
+    case kind:
+      return row.kind;
+    case in_a:
+      return row.a_ns ? time_text(nanoseconds{*row.a_ns}) : QString{};
+    case in_b:
+      return row.b_ns ? time_text(nanoseconds{*row.b_ns}) : QString{};
+    case change:
+      return both ? (more < 0 ? QString{} : QStringLiteral("+")) + time_text(nanoseconds{more}) : QString{};
+    case percent:
+      return both ? share_text(more, *row.a_ns) : QString{};
+    case of_step:
+      return both ? share_text(more, step_ns_) : QString{};
+    case column_count:
+      break;
+  }
+  return {};
+}
+
+QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const auto column = static_cast<Column>(index.column());
+  if (role == Qt::TextAlignmentRole && column >= in_a)
+    return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter});
+  if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole && role != Qt::ToolTipRole) return {};
+  return text_of(rows_[static_cast<std::size_t>(index.row())], column);
+}
+
+QVariant ComparisonModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
+  const std::array<QString, column_count> names{tr("What"),   tr("Kind"), tr("In A"),       tr("In B"),
+                                                tr("Change"), tr("In %"), tr("Of the step")};
+  if (role == Qt::ToolTipRole && section >= in_a) return tr("Mean of a step and rank");
+  return role == Qt::DisplayRole ? QVariant{names[static_cast<std::size_t>(section)]} : QVariant{};
+}
+
+}  // namespace rankscope::gui

@@ -1,0 +1,153 @@
+#include "rankscope/gui/views/compare_window.h"
+
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QMenuBar>
+#include <QSplitter>
+#include <QToolBar>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "panel_parts.h"
+#include "rankscope/core/rank_choice.h"
+#include "rankscope/gui/models/missing.h"
+#include "rankscope/gui/models/words.h"
+#include "rankscope/gui/views/timeline_view.h"
+#include "timeline/commands.h"
+
+namespace rankscope::gui {
+namespace {
+
+QString name_of(const Session& session) {
+  const auto& paths = session.source().paths;
+  return paths.empty() ? QString{} : QString::fromStdString(paths.front().filename().string());
+}
+
+}  // namespace
+
+CompareWindow::CompareWindow(Session& a, Session& b, QWidget* parent)
+    : QMainWindow(parent), a_(a), b_(b), link_(a, b), comparison_(a, b, link_) {
+  auto* const centre = new QWidget(this);
+  auto* const rows = new QVBoxLayout(centre);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(0);
+  banner_ = new QLabel(centre);
+  banner_->setObjectName(QStringLiteral("banner"));
+  banner_->setMargin(4);
+  banner_->setWordWrap(true);
+  banner_->hide();
+  auto* const runs = new QSplitter(Qt::Vertical, centre);
+  timeline_a_ = add_run(QStringLiteral("A"), a, runs);
+  timeline_b_ = add_run(QStringLiteral("B"), b, runs);
+  rows->addWidget(banner_);
+  rows->addWidget(runs, 1);
+  setCentralWidget(centre);
+  make_table();
+  make_menus();
+  for (Session* const session : {&a, &b}) {
+    connect(session, &Session::runOpened, this, &CompareWindow::show_names);
+    connect(session, &Session::runOpened, this, &CompareWindow::filter);
+    connect(session, &Session::failed, this, [this](const QString& sentence) {
+      banner_->setText(sentence);
+      banner_->show();
+    });
+  }
+  show_names();
+  resize(1400, 950);
+  resizeDocks({findChild<QDockWidget*>()}, {260}, Qt::Vertical);
+}
+
+/// Its name, and its timeline below it.
+TimelineView* CompareWindow::add_run(const QString& label, Session& session, QWidget* parent) {
+  auto* const part = new QWidget(parent);
+  auto* const rows = new QVBoxLayout(part);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(0);
+  auto* const name = new QLabel(label, part);
+  name->setMargin(3);
+  auto* const timeline = new TimelineView(session, part);
+  timeline->setAccessibleName(tr("Timeline of %1").arg(label));
+  rows->addWidget(name);
+  rows->addWidget(timeline, 1);
+  connect(&session, &Session::runOpened, name, [this, name, label, &session] {
+    const QString missing = missing_text(*session.run());
+    name->setText(
+        tr("<b>%1</b>&nbsp; %2 &nbsp; %3").arg(label, gui::name_of(session).toHtmlEscaped(), missing.toHtmlEscaped()));
+  });
+  connect(timeline, &TimelineView::helpRequested, this, [timeline] { show_keys(*timeline); });
+  connect(timeline, &TimelineView::trackSearchRequested, this, [this] { ranks_->setFocus(); });
+  connect(timeline, &TimelineView::panelsToggled, this, [this] {
+    auto* const dock = findChild<QDockWidget*>();
+    dock->setVisible(!dock->isVisible());
+  });
+  return timeline;
+}
+
+void CompareWindow::make_table() {
+  auto* const dock = new QDockWidget(tr("What changed from A to B"), this);
+  dock->setObjectName(QStringLiteral("comparison"));
+  auto* const content = new QWidget(dock);
+  auto* const rows = new QVBoxLayout(content);
+  rows->setContentsMargins(4, 4, 4, 4);
+  verdict_ = new QLabel(content);
+  verdict_->setObjectName(QStringLiteral("comparison_verdict"));
+  verdict_->setWordWrap(true);
+  QFont strong = verdict_->font();
+  strong.setBold(true);
+  verdict_->setFont(strong);
+  table_ = new QTableView(content);
+  set_up_table(*table_, comparison_, tr("What changed from A to B"), QStringLiteral("comparison_table"));
+  table_->horizontalHeader()->setSectionResizeMode(ComparisonModel::what, QHeaderView::Stretch);
+  on_choice(*table_, this, [this](const QModelIndex& index) { comparison_.go_to(index.row()); });
+  rows->addWidget(verdict_);
+  rows->addWidget(table_, 1);
+  dock->setWidget(content);
+  addDockWidget(Qt::BottomDockWidgetArea, dock);
+  const auto show_verdict = [this] { verdict_->setText(comparison_.verdict()); };
+  connect(&comparison_, &ComparisonModel::compared, this, show_verdict);
+  show_verdict();
+}
+
+void CompareWindow::make_menus() {
+  QToolBar* const bar = addToolBar(tr("Tools"));
+  bar->setMovable(false);
+  ranks_ = new QLineEdit(bar);
+  ranks_->setObjectName(QStringLiteral("ranks"));
+  ranks_->setPlaceholderText(tr("Ranks of both: all (0,2,4-7)"));
+  ranks_->setAccessibleName(tr("Only these ranks of both runs"));
+  ranks_->setClearButtonEnabled(true);
+  bar->addWidget(ranks_);
+  connect(ranks_, &QLineEdit::textChanged, this, &CompareWindow::filter);
+  menuBar()->addMenu(tr("&File"))->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
+  menuBar()->addMenu(tr("Timeline &A"))->addActions(timeline_a_->actions());
+  menuBar()->addMenu(tr("Timeline &B"))->addActions(timeline_b_->actions());
+}
+
+/// Ranks that a run does not have are left out there.
+void CompareWindow::filter() {
+  const auto chosen = ranks_from(ranks_->text().toStdString(), "ranks");
+  ranks_->setStyleSheet(chosen ? QString{} : QStringLiteral("QLineEdit { color: #b00020; }"));
+  if (!chosen) return;
+  for (Session* const session : {&a_, &b_}) {
+    if (session->run() == nullptr) continue;
+    Filter filter = session->filter();
+    filter.ranks.clear();
+    for (const RankId rank : *chosen)
+      if (std::ranges::binary_search(session->run()->ranks(), rank)) filter.ranks.push_back(rank);
+    session->set_filter(std::move(filter));
+  }
+}
+
+void CompareWindow::show_names() {
+  const bool both = a_.run() != nullptr && b_.run() != nullptr;
+  setWindowTitle(both ? tr("%1 and %2 - rankscope").arg(gui::name_of(a_), gui::name_of(b_))
+                      : tr("Compare - rankscope"));
+}
+
+void CompareWindow::closeEvent(QCloseEvent* event) {
+  a_.cancel();
+  b_.cancel();
+  QMainWindow::closeEvent(event);
+}
+
+}  // namespace rankscope::gui

@@ -1,0 +1,100 @@
+// Two runs below each other.
+#include "rankscope/gui/views/compare_window.h"
+
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+#include <QTableView>
+
+#include "gui/runs.h"
+#include "gui/views/pictures.h"
+#include "rankscope/gui/views/timeline_view.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr auto fatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
+
+struct Compared {
+  Session a;
+  Session b;
+  CompareWindow window{a, b};
+  QAbstractItemModelTester tester{&window.comparison(), fatal};
+
+  Compared() {
+    window.show();
+    a.show(testing::recorded({.ranks = 2, .steps = 16}));
+    b.show(testing::recorded({.ranks = 2, .steps = 16, .faults = {synthetic::fault_from("slow:rank=1,factor=1.5")}}));
+    EXPECT_TRUE(testing::comes_true([this] { return window.comparison().rowCount() > 0; }));
+  }
+  [[nodiscard]] QString cell(int row, ComparisonModel::Column column) {
+    return window.comparison().index(row, column).data().toString();
+  }
+  /// The first row of a name; -1: there is none.
+  [[nodiscard]] int row_of(const QString& what) {
+    const auto found = window.comparison().match(window.comparison().index(0, ComparisonModel::what), Qt::DisplayRole,
+                                                 what, 1, Qt::MatchStartsWith);
+    return found.isEmpty() ? -1 : found.front().row();
+  }
+};
+
+TEST(CompareWindow, SaysWhatCompareSaysAndWhereTheTimeWent) {
+  Compared runs;
+  EXPECT_TRUE(runs.window.comparison().verdict().contains(QStringLiteral("slower")))
+      << runs.window.comparison().verdict().toStdString();
+  ASSERT_EQ(runs.row_of(QStringLiteral("compute")), 0);
+  EXPECT_TRUE(runs.cell(0, ComparisonModel::change).startsWith(QLatin1Char{'+'}));
+  EXPECT_TRUE(runs.cell(0, ComparisonModel::percent).startsWith(QLatin1Char{'+'}));
+  EXPECT_GE(runs.row_of(QStringLiteral("the step's window")), 1);
+  EXPECT_GE(runs.row_of(QStringLiteral("rank 1")), 2);
+}
+
+TEST(CompareWindow, AClickOnARowGoesToBothPlaces) {
+  Compared runs;
+  int row = -1;
+  for (int i = 0; i < runs.window.comparison().rowCount() && row < 0; ++i)
+    if (runs.cell(i, ComparisonModel::kind).startsWith(QStringLiteral("operator"))) row = i;
+  ASSERT_GE(row, 0) << "an operator of the slow rank changed";
+  auto* const table = runs.window.findChild<QTableView*>(QStringLiteral("comparison_table"));
+  table->scrollTo(table->model()->index(row, 0));
+  QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(row, 0)).center());
+  ASSERT_TRUE(runs.a.selection() && runs.b.selection());
+  const auto name = [](const Session& session) {
+    return session.run()->text(session.run()->span(*session.selection()).name);
+  };
+  EXPECT_EQ(name(runs.a), name(runs.b));
+  EXPECT_TRUE(runs.cell(row, ComparisonModel::what).startsWith(QString::fromStdString(std::string{name(runs.a)})));
+  for (const Session* const session : {&runs.a, &runs.b})
+    EXPECT_FALSE(intersect(session->visible(), session->run()->span(*session->selection()).time).empty());
+  EXPECT_EQ(runs.a.visible().length(), runs.b.visible().length());
+  EXPECT_TRUE(testing::comes_true([&] { return runs.window.timeline_a().is_up_to_date(); }));
+  EXPECT_TRUE(testing::comes_true([&] { return runs.window.timeline_b().is_up_to_date(); }));
+  testing::paint(runs.window, {1400, 950}, QStringLiteral("compare"));
+}
+
+TEST(CompareWindow, RanksAreChosenForBoth) {
+  Compared runs;
+  runs.window.choose_ranks(QStringLiteral("1"));
+  EXPECT_EQ(runs.a.filter().ranks, std::vector{RankId{1}});
+  EXPECT_EQ(runs.b.filter().ranks, std::vector{RankId{1}});
+  runs.window.choose_ranks(QStringLiteral("x"));
+  EXPECT_EQ(runs.b.filter().ranks, std::vector{RankId{1}});
+  runs.window.choose_ranks({});
+  EXPECT_TRUE(runs.b.filter().ranks.empty());
+}
+
+TEST(CompareWindow, ARunThatCannotBeReadIsSaidAndTheOtherIsShown) {
+  Session a;
+  Session b;
+  CompareWindow window{a, b};
+  window.show();
+  a.show(testing::recorded({.ranks = 2, .steps = 4}));
+  b.open({.paths = {"no/such/run"}});
+  const auto* const banner = window.findChild<QLabel*>(QStringLiteral("banner"));
+  ASSERT_TRUE(testing::comes_true([&] { return banner->isVisible(); }));
+  EXPECT_TRUE(banner->text().contains(QStringLiteral("no/such/run")));
+  EXPECT_TRUE(testing::comes_true([&] { return window.timeline_a().is_up_to_date(); }));
+}
+
+}  // namespace
+}  // namespace rankscope::gui
