@@ -44,7 +44,7 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   pass("--ranks", arguments.ranks);
   pass("--rank-map", arguments.run.rank_map);
   pass("--compare", arguments.compare);
-  pass("--session", arguments.session);
+  pass("--view-file", arguments.session);  // Qt takes --session for itself
   pass("--picture", arguments.picture);
   pass("--size", arguments.size);
   command.emplace_back("--");

@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <QDockWidget>
+#include <QLabel>
 #include <QMenuBar>
 #include <QStatusBar>
 #include <QToolBar>
@@ -25,12 +26,19 @@ void strip(MainWindow& window, QSize size) {
   window.resize(size + QSize{bar, 0});
 }
 
-/// True if it had to go.
-bool hide_banner(MainWindow& window) {
-  auto* const banner = window.findChild<QWidget*>(QStringLiteral("banner"));
-  if (banner == nullptr || banner->isHidden()) return false;
-  banner->hide();
-  return true;
+/// What came with the recording: a warning above the timeline, which is said elsewhere, and panels that its view had
+/// open. True if there were any.
+bool hide_what_came(MainWindow& window) {
+  auto* const banner = window.findChild<QLabel*>(QStringLiteral("banner"));
+  if (!banner->isHidden()) std::fprintf(stderr, "rankscope: %s\n", banner->text().toUtf8().constData());
+  QList<QWidget*> all{banner};
+  for (QDockWidget* const dock : window.findChildren<QDockWidget*>()) all.push_back(dock);
+  bool any = false;
+  for (QWidget* const one : all) {
+    any = any || !one->isHidden();
+    one->hide();
+  }
+  return any;
 }
 
 bool all_painted(const Session& session, TimelineView& timeline) {
@@ -47,7 +55,7 @@ int make_picture(Session& session, MainWindow& window, const StartOptions& optio
     QApplication::exit(exit_status(ErrorKind::unreadable));
   });
   QObject::connect(&timeline, &TimelineView::framePainted, &window, [&] {
-    if (!all_painted(session, timeline) || hide_banner(window)) return;
+    if (!all_painted(session, timeline) || hide_what_came(window)) return;
     const auto saved = save_picture(timeline, options.picture);
     if (!saved) std::fprintf(stderr, "rankscope: %s\n", saved.error().message.c_str());
     QApplication::exit(saved ? 0 : exit_status(saved.error().kind));

@@ -76,7 +76,8 @@ Result<StartOptions> start_options() {
                                  QStringLiteral("LIST")};
   const QCommandLineOption map{QStringLiteral("rank-map"), QStringLiteral("ranks of trace files that do not tell"),
                                QStringLiteral("FILE=RANK,...")};
-  const QCommandLineOption session{QStringLiteral("session"), QStringLiteral("keep pins, marks and the view there"),
+  // Not --session, which QApplication takes for itself.
+  const QCommandLineOption session{QStringLiteral("view-file"), QStringLiteral("keep pins, marks and the view there"),
                                    QStringLiteral("FILE")};
   const QCommandLineOption picture{QStringLiteral("picture"),
                                    QStringLiteral("write a picture (.png, .svg) and end; needs no display"),

@@ -49,6 +49,29 @@ TEST(ViewVerb, WritesAPictureWithoutADisplay) {
   EXPECT_EQ(number(22), 600);
 }
 
+/// Panels that were open do not get into the picture.
+TEST(ViewVerb, ThePictureIsOfTheViewThatWasKept) {
+  const testing::TemporaryFolder folder;
+  const auto drawn = [&folder](const char* name, const char* range) {
+    std::ofstream{folder / "view"}
+        << R"({"schema": "rankscope.view/1", "recording": {"source": "rankscope", "ranks": 4,)"
+        << R"("origin_unix_ns": 1795231901457019619}, "visible": )" << range
+        << R"(, "pinned": [], "marks": [], "ranks": [2], "colour": "lateness",)"
+        << R"("critical_path": true, "row_height": 20, "panels": ["findings", "details"]})";
+    const std::string file = (folder / name).string();
+    const ProgramResult done =
+        view({demo, "--picture", file, "--size", "640x400", "--session", (folder / "view").string()});
+    EXPECT_EQ(done.status, 0) << done.err;
+    return testing::read_file(file);
+  };
+  const std::string early = drawn("early.png", R"({"begin_ns": 500000000, "end_ns": 600000000})");
+  const std::string late = drawn("late.png", R"({"begin_ns": 1500000000, "end_ns": 1600000000})");
+  ASSERT_GT(early.size(), 24U);
+  EXPECT_FALSE(early == late);                              // in one word: nobody reads their bytes
+  EXPECT_EQ(early.substr(18, 2), std::string("\x02\x80"));  // 640
+  EXPECT_EQ(early.substr(22, 2), std::string("\x01\x90"));  // 400
+}
+
 TEST(ViewVerb, SaysWhyThereIsNoPicture) {
   const testing::TemporaryFolder folder;
   EXPECT_EQ(view({demo, "--picture", "run.bmp"}).status, 2);
