@@ -32,8 +32,10 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   app.add_option("--rank-env", options.rank_env,
                  "environment variable that holds the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
   app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
-  app.add_option("--toggle", options.toggle,
-                 "record nothing until this signal (USR1, USR2) comes to rankscope; the next one ends it, and so on")
+  app.add_option(
+         "--toggle", options.toggle,
+         "record nothing until this signal (USR1, USR2) comes to rankscope; the next one ends it, and so on. cuda: "
+         "from cudaProfilerStart to cudaProfilerStop")
       ->check(not_empty);
   app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
       ->capture_default_str();

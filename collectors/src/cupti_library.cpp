@@ -85,6 +85,7 @@ std::string find_functions(void* library, Functions& call) {
   symbols.need("cuptiSubscribe", call.subscribe);
   symbols.want("cuptiSubscribe_v2", call.subscribe_v2);
   symbols.need("cuptiUnsubscribe", call.unsubscribe);
+  symbols.need("cuptiEnableCallback", call.enable_callback);
   symbols.need("cuptiSetThreadIdType", call.set_thread_id_type);
   symbols.need("cuptiActivitySetAttribute", call.set_attribute);
   symbols.need("cuptiActivityRegisterCallbacks", call.register_callbacks);

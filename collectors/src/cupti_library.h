@@ -1,6 +1,7 @@
 // libcupti, found and loaded at run time. Its functions are declared here: NVIDIA's headers are not needed.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,6 +15,16 @@ inline constexpr int success = 0;
 inline constexpr int insufficient_privileges = 35;
 inline constexpr int several_subscribers = 39;
 }  // namespace result
+
+/// CUPTI_CB_DOMAIN_… and the calls that are listened to (cupti_runtime_cbid.h, cupti_driver_cbid.h; never changed).
+struct WatchedCall {
+  int domain;
+  std::uint32_t number;
+  bool starts;  ///< the profiler; else it stops it
+};
+inline constexpr std::array profiler_calls{
+    WatchedCall{.domain = 2, .number = 171, .starts = true}, WatchedCall{.domain = 2, .number = 172, .starts = false},
+    WatchedCall{.domain = 1, .number = 308, .starts = true}, WatchedCall{.domain = 1, .number = 309, .starts = false}};
 
 using Subscriber = void*;
 using Callback = void (*)(void* user, int domain, std::uint32_t number, const void* data);
@@ -36,6 +47,7 @@ struct Functions {
   int (*subscribe)(Subscriber*, Callback, void*) = nullptr;
   int (*subscribe_v2)(Subscriber*, Callback, void*, SubscriberParams*) = nullptr;  ///< optional, 13.0
   int (*unsubscribe)(Subscriber) = nullptr;
+  int (*enable_callback)(std::uint32_t enable, Subscriber, int domain, std::uint32_t number) = nullptr;
   int (*set_thread_id_type)(int) = nullptr;
   int (*set_attribute)(int, std::size_t*, void*) = nullptr;
   int (*register_callbacks)(Request, Complete) = nullptr;

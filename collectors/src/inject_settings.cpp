@@ -74,8 +74,9 @@ std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettin
       {variable::nccl_levels, name_of(settings.nccl)},
       {variable::cuda_graphs, settings.cuda_graphs == GraphLevel::graph ? "graph" : "node"},
       {variable::named, settings.collect_named ? "1" : "0"},
-      {variable::toggled, settings.toggled ? "1" : "0"},
   };
+  if (settings.toggled != ToggledBy::nothing)
+    variables.emplace_back(variable::toggled, settings.toggled == ToggledBy::cuda ? "cuda" : "signal");
   if (settings.details.bits != 0) variables.emplace_back(variable::details, name_of(settings.details));
   if (!settings.rank_env.empty()) variables.emplace_back(variable::rank_env, settings.rank_env);
   if (settings.window) variables.emplace_back(variable::window, text_of(*settings.window));
@@ -105,7 +106,8 @@ InjectSettings settings_from(const Lookup& lookup) {
     return value != nullptr && std::string_view{value} == "1";
   };
   settings.collect_named = is_one(variable::named);
-  settings.toggled = is_one(variable::toggled);
+  if (const char* const text = lookup(variable::toggled))
+    settings.toggled = std::string_view{text} == "cuda" ? ToggledBy::cuda : ToggledBy::signal;
   const char* const follow = lookup(variable::follow);
   settings.follow = follow == nullptr || std::string_view{follow} != "0";
   return settings;

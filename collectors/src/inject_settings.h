@@ -31,7 +31,7 @@ inline constexpr const char* owner = "RANKSCOPE_OWNER";      ///< pid
 inline constexpr const char* nvtx_injection = "NVTX_INJECTION64_PATH";
 inline constexpr const char* cuda_injection = "CUDA_INJECTION64_PATH";
 inline constexpr const char* nccl_levels = "RANKSCOPE_NCCL";         ///< "p2p", "proxy,kernel"
-inline constexpr const char* toggled = "RANKSCOPE_TOGGLED";          ///< "1": there is a switch, which is off at first
+inline constexpr const char* toggled = "RANKSCOPE_TOGGLED";          ///< "signal", "cuda"
 inline constexpr const char* cuda_graphs = "RANKSCOPE_CUDA_GRAPHS";  ///< "node", "graph"
 inline constexpr const char* nccl_plugin = "NCCL_PROFILER_PLUGIN";
 inline constexpr const char* preload = "LD_PRELOAD";
@@ -58,6 +58,13 @@ enum class GraphLevel : std::uint8_t {
 /// Reads --cuda-graphs; empty is `node`.
 [[nodiscard]] Result<GraphLevel> graph_level_from(std::string_view text);
 
+/// What switches the recording on and off; it is off at first, but for `nothing`.
+enum class ToggledBy {
+  nothing,
+  signal,  ///< to the recorder, for all of its processes
+  cuda,    ///< cudaProfilerStart and cudaProfilerStop, each process for itself
+};
+
 struct InjectSettings {
   std::string segments{};
   SourceSet collect{};
@@ -70,7 +77,7 @@ struct InjectSettings {
   DetailSet details{};
   NcclLevels nccl = default_nccl_levels;
   GraphLevel cuda_graphs = GraphLevel::node;
-  bool toggled = false;
+  ToggledBy toggled = ToggledBy::nothing;
   bool follow = true;
   bool operator==(const InjectSettings&) const = default;
 };

@@ -3,6 +3,7 @@
 #include <cupti.h>
 #include <gmock/gmock.h>
 
+#include "cupti_library.h"
 #include "cupti_records.h"
 #include "programs/cupti_builder.h"
 
@@ -228,6 +229,18 @@ TEST(CuptiHeaders, SizesOfTheStandInAreThoseOf13) {
   EXPECT_EQ(activity_bytes(CUPTI_ACTIVITY_KIND_CONTEXT, 130001), sizeof(CUpti_ActivityContext3));
   EXPECT_EQ(activity_bytes(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 130001), sizeof(CUpti_ActivityGraphTrace2));
   EXPECT_EQ(activity_bytes(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 22), sizeof(CUpti_ActivityKernel9));
+}
+
+TEST(CuptiHeaders, CallsThatSwitchTheRecordingHaveTheirNumbers) {
+  const auto starts = [](int domain, std::uint32_t number) {
+    for (const WatchedCall& call : profiler_calls)
+      if (call.domain == domain && call.number == number) return call.starts ? 1 : 0;
+    return -1;
+  };
+  EXPECT_EQ(starts(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000), 1);
+  EXPECT_EQ(starts(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000), 0);
+  EXPECT_EQ(starts(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart), 1);
+  EXPECT_EQ(starts(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop), 0);
 }
 
 }  // namespace

@@ -187,6 +187,27 @@ TEST(Cupti, LaunchesOfGraphsAreRecordedAsWholesOnRequest) {
   EXPECT_EQ(kinds_of("graph"), (std::pair<std::uint64_t, std::uint64_t>{1, 1}));
 }
 
+TEST(Cupti, TheProgramSwitchesTheRecordingWithCudaProfilerStartAndStop) {
+  const Folder folder;
+  RecordOptions options;
+  options.toggle = "cuda";
+  const Recorded recorded = play(folder, "profiled", {}, options);
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(names_of(*recorded.run), ::testing::ElementsAre("between"));
+  EXPECT_THAT(marks_of(*recorded.run), ::testing::ElementsAre("between"));
+  EXPECT_THAT(recorded.summary.notes, ::testing::IsEmpty());
+}
+
+TEST(Cupti, AProgramThatNeverStartsTheProfilerIsTold) {
+  const Folder folder;
+  RecordOptions options;
+  options.toggle = "cuda";
+  const Recorded recorded = play(folder, "some", {}, options);
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_THAT(recorded.summary.notes, Contains(HasSubstr("--toggle: cudaProfilerStart was not seen")));
+}
+
 TEST(Cupti, AGraphLevelThatDoesNotExistIsRefused) {
   const Folder folder;
   RecordOptions options{.command = {"true"}};

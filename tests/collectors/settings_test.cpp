@@ -26,7 +26,7 @@ TEST(Settings, SurviveTheEnvironment) {
                           .window = StepWindow{1, 2, 3, 4},
                           .until_ns = 123456789012345,
                           .cuda_graphs = GraphLevel::graph,
-                          .toggled = true,
+                          .toggled = ToggledBy::cuda,
                           .follow = false};
   settings.collect.add(Source::host);
   settings.details.add(Detail::shapes);

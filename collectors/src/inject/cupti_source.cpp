@@ -32,6 +32,7 @@ using collectors::cupti::Decoded;
 using collectors::cupti::Functions;
 using collectors::cupti::Kind;
 using collectors::cupti::Library;
+using collectors::cupti::profiler_calls;
 using collectors::cupti::RecordDecoder;
 using collectors::cupti::Subscriber;
 using collectors::cupti::SubscriberParams;
@@ -254,8 +255,28 @@ std::string text_of_result(const Functions& call, int status) {
                                                                                : format("CUPTI error {}", status);
 }
 
-/// Callbacks of CUPTI are not used; it wants a function all the same.
-void no_callback(void*, int, std::uint32_t, const void*) {}
+/// Of the calls that switch the recording, when they begin and when they end; of no others.
+void profiler_called(void*, int domain, std::uint32_t number, const void*) {
+  const auto* const call = std::ranges::find_if(
+      profiler_calls, [&](const auto& one) { return one.domain == domain && one.number == number; });
+  if (call == profiler_calls.end() || source().process != getpid()) return;
+  window_control.switch_to(call->starts);
+  static std::atomic<bool> told{false};
+  if (!call->starts || told.exchange(true)) return;
+  guarded([] {
+    if (ThreadState* const state = here()) state->pen().metadata("recording_switched_by", "cudaProfilerStart");
+  });
+}
+
+std::string watch_profiler_calls(const Source& own) {
+  const Functions& call = own.library.call;
+  for (const auto& watched : profiler_calls) {
+    const int status = call.enable_callback(1, own.subscriber, watched.domain, watched.number);
+    if (status != result::success)
+      return "--toggle cuda: CUPTI does not tell of cudaProfilerStart: " + text_of_result(call, status);
+  }
+  return {};
+}
 
 /// Only one profiler can use CUPTI in a process; which one has it already is said where the version tells.
 std::string subscribe(Source& own) {
@@ -264,9 +285,9 @@ std::string subscribe(Source& own) {
   int status = 0;
   if (call.subscribe_v2 != nullptr) {
     SubscriberParams params{.name = "rankscope", .other_name = other.data(), .other_size = other.size() - 1};
-    status = call.subscribe_v2(&own.subscriber, no_callback, nullptr, &params);
+    status = call.subscribe_v2(&own.subscriber, profiler_called, nullptr, &params);
   } else {
-    status = call.subscribe(&own.subscriber, no_callback, nullptr);
+    status = call.subscribe(&own.subscriber, profiler_called, nullptr);
   }
   if (status == result::success) return {};
   if (status != result::several_subscribers)
@@ -353,7 +374,11 @@ std::string begin(Source& own) {
   own.active.store(true);
   anchor(call);
   std::atexit(finish_at_exit);
-  const std::string problem = enable_kinds(own);
+  std::string problem = enable_kinds(own);
+  if (is_toggled_by_cuda()) {
+    const std::string refused = watch_profiler_calls(own);
+    if (problem.empty()) problem = refused;
+  }
   start_quiet_thread("rankscope-cupti", stack_bytes, keep_flushing);
   return problem;
 }

@@ -85,8 +85,10 @@ void initialise_once() {
   make_fork_page();
   pthread_atfork(before_fork, after_fork_in_parent, start_anew_in_child);
   on_exit(note_exit_status, nullptr);
-  if (state.settings.toggled) state.recording_switch = collectors::find_switch(state.settings.segments);
+  if (state.settings.toggled == collectors::ToggledBy::signal)
+    state.recording_switch = collectors::find_switch(state.settings.segments);
   if (state.recording_switch != nullptr) window_control.switch_to(state.recording_switch->load() == 1);
+  if (state.settings.toggled == collectors::ToggledBy::cuda) window_control.switch_to(false);
   window_control.set(state.settings.window);
   state.has_rank = own_rank(state.settings).rank >= 0;
   if (!state.has_rank) return;
@@ -140,6 +142,11 @@ collectors::NcclLevels asked_nccl_levels() noexcept {
 collectors::GraphLevel asked_graph_level() noexcept {
   initialise();
   return recorder_state().settings.cuda_graphs;
+}
+
+bool is_toggled_by_cuda() noexcept {
+  initialise();
+  return recorder_state().settings.toggled == collectors::ToggledBy::cuda;
 }
 
 ThreadState* enter() noexcept {

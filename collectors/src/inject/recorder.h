@@ -24,6 +24,9 @@ void initialise() noexcept;
 /// What the user wants to know of launches of CUDA graphs.
 [[nodiscard]] collectors::GraphLevel asked_graph_level() noexcept;
 
+/// cudaProfilerStart and cudaProfilerStop switch the recording.
+[[nodiscard]] bool is_toggled_by_cuda() noexcept;
+
 /// Opens the segment as an event would (a process that initialises CUDA is recorded).
 void open_segment() noexcept;
 

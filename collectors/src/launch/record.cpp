@@ -90,7 +90,7 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
     const auto now = static_cast<std::int64_t>(recording::TickClock::now_monotonic());
     settings.until_ns = now + static_cast<std::int64_t>(options.duration_s * 1e9);
   }
-  settings.toggled = !options.toggle.empty();
+  if (!options.toggle.empty()) settings.toggled = options.toggle == "cuda" ? ToggledBy::cuda : ToggledBy::signal;
   settings.details = options.details;
   settings.follow = options.follow == Follow::descendants;
   return settings;
@@ -116,10 +116,10 @@ struct Toggle {
 };
 
 Result<int> signal_from(const std::string& name) {
-  if (name.empty()) return 0;
+  if (name.empty() || name == "cuda") return 0;
   if (name == "USR1") return SIGUSR1;
   if (name == "USR2") return SIGUSR2;
-  return fail(ErrorKind::usage, format("--toggle: '{}' is neither USR1 nor USR2", name));
+  return fail(ErrorKind::usage, format("--toggle: '{}' is none of USR1, USR2, cuda", name));
 }
 
 Result<Toggle> make_toggle(const RecordOptions& options, const fs::path& spool) {
@@ -242,6 +242,9 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
     keep_spool(gathered.error(), spool, outcome);
   }
   note_absence(settings, outcome.summary);
+  if (settings.toggled == ToggledBy::cuda && outcome.summary.sources.started == 0)
+    outcome.summary.notes.emplace_back(
+        "--toggle: cudaProfilerStart was not seen (the source cupti tells it), so no events were recorded");
   note_container(options, conditions, outcome.summary);
   note_sources(options, conditions, outcome.summary);
   note_details(settings.details, outcome.summary);

@@ -63,6 +63,7 @@ void add_to_story(SourceStory& story, const ProcessMetadata& metadata, std::uint
   story.nccl_processes += has("nccl_version");
   story.plugin_processes += has("nccl_profiler_version");
   story.contained += has("container");
+  story.started += has("recording_switched_by");
   if (story.nccl_version.empty()) story.nccl_version = value_of(metadata, "nccl_version");
   for (const ProblemKey& one : problem_keys)
     if (const std::string_view text = value_of(metadata, one.key); !text.empty()) add_problem(story, one.source, text);

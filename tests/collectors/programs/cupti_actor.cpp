@@ -36,6 +36,7 @@ struct Gpu {
   bool (*is_subscribed)() = nullptr;
   std::size_t (*enabled_kinds)() = nullptr;
   bool (*is_set_up)() = nullptr;
+  void (*call)(int domain, std::uint32_t number) = nullptr;
   int (*flush)(std::uint32_t) = nullptr;
   std::uint32_t version = 0;
 
@@ -73,6 +74,7 @@ Gpu find_gpu() {
   find("standin_is_subscribed", gpu.is_subscribed);
   find("standin_enabled_kinds", gpu.enabled_kinds);
   find("standin_is_set_up", gpu.is_set_up);
+  find("standin_call", gpu.call);
   find("cuptiActivityFlushAll", gpu.flush);
   std::uint32_t (*version)(std::uint32_t*) = nullptr;
   find("cuptiGetVersion", version);
@@ -170,6 +172,20 @@ void play_steps(const Gpu& gpu) {
   }
 }
 
+/// cudaProfilerStart and cudaProfilerStop around the second kernel.
+void play_profiled(const Gpu& gpu) {
+  constexpr int runtime = 2;
+  constexpr std::uint32_t start = 171, stop = 172;
+  gpu.kernel(1, gpu.now(), 10, "before");
+  rankscope::annotate::mark("before");
+  gpu.call(runtime, start);
+  gpu.kernel(2, gpu.now(), 10, "between");
+  rankscope::annotate::mark("between");
+  gpu.call(runtime, stop);
+  gpu.kernel(3, gpu.now(), 10, "after");
+  rankscope::annotate::mark("after");
+}
+
 /// A launch of a graph of one kernel. The stand-in takes what is asked for: the kernel, or the whole.
 void play_graph(const Gpu& gpu) {
   const std::uint64_t t = gpu.now();
@@ -201,6 +217,7 @@ int main(int argc, char** argv) {
   if (scene == "bad") play_bad_records(gpu);
   if (scene == "steps") play_steps(gpu);
   if (scene == "graph") play_graph(gpu);
+  if (scene == "profiled") play_profiled(gpu);
   require(gpu.is_subscribed(), "nobody records");
   return 0;
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "cupti_builder.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int success = 0, invalid = 1, end_of_buffer = 12, several_subscribers = 39, unknown = 999;
 
+using Callback = void (*)(void*, int, std::uint32_t, const void*);
 using Request = void (*)(std::uint8_t**, std::size_t*, std::size_t*);
 using Complete = void (*)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t);
 
@@ -26,6 +28,8 @@ struct State {
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0, used = 0, dropped = 0;
   std::set<std::uint32_t> enabled;
+  std::set<std::pair<int, std::uint32_t>> listened;  ///< domain and number of calls
+  Callback callback = nullptr;
   bool subscribed = false, zeroed = false, system_threads = false;
 };
 State& state() {
@@ -109,18 +113,29 @@ struct Params {
   char* other;
   std::size_t other_size;
 };
-EXPORTED int cuptiSubscribe_v2(void** subscriber, void*, void*, Params* params) {
+EXPORTED int cuptiSubscribe_v2(void** subscriber, void* callback, void*, Params* params) {
   if (const char* const holder = std::getenv("STANDIN_CUPTI_HOLDER")) {
     if (params != nullptr && params->size == sizeof(Params) && params->other != nullptr)
       std::snprintf(params->other, params->other_size, "CUPTI for %s", holder);
     return several_subscribers;
   }
   state().subscribed = true;
+  state().callback = reinterpret_cast<Callback>(callback);
   *subscriber = &state();
   return success;
 }
 EXPORTED int cuptiSubscribe(void** subscriber, void* callback, void* user) {
   return cuptiSubscribe_v2(subscriber, callback, user, nullptr);
+}
+EXPORTED int cuptiEnableCallback(std::uint32_t enable, void*, int domain, std::uint32_t number) {
+  if (enable == 0) return invalid;
+  state().listened.insert({domain, number});
+  return success;
+}
+/// A call of the program, to who listens.
+EXPORTED void standin_call(int domain, std::uint32_t number) {
+  if (state().subscribed && state().listened.contains({domain, number}))
+    state().callback(nullptr, domain, number, nullptr);
 }
 EXPORTED int cuptiUnsubscribe(void*) {
   state().subscribed = false;
