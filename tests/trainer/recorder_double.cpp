@@ -67,6 +67,8 @@ void mark_attribute_int(const char* key, std::int64_t value) {
   line(std::string{"mark_attribute\t"} + key + "\t" + std::to_string(value));
 }
 
+void optimizer_stepped(std::int64_t n) { line("optimizer_stepped\t" + std::to_string(n)); }
+
 constexpr rankscope_api_v1 api{.version = 1,
                                .size = sizeof(rankscope_api_v1),
                                .push = push,
@@ -83,7 +85,8 @@ constexpr rankscope_api_v1 api{.version = 1,
                                .is_recording = is_recording,
                                .details = details,
                                .attribute_json = attribute_text,
-                               .mark_attribute_int = mark_attribute_int};
+                               .mark_attribute_int = mark_attribute_int,
+                               .optimizer_stepped = optimizer_stepped};
 
 }  // namespace
 

@@ -47,7 +47,6 @@ class MainWindow : public QMainWindow {
   void ask_for_files();
   void ask_for_folder();
   void show_state();
-  void show_banner();
   void take_opened();
 
   Session& session_;
