@@ -91,6 +91,16 @@ TEST(Costs, DdpKeepsBucketsAndReducesAllGradients) {
   EXPECT_THAT(job.sent(), UnorderedElementsAre(Pair("dp allreduce", parameters)));
 }
 
+TEST(Costs, DdpUpdatesFromItsBucketsWhenGradientsOfTheirOwnAreGone) {
+  Job job{"ddp", 2};
+  job.options.optimizer.kind = OptimizerKind::adamw;
+  EXPECT_EQ(job.cost().always(), 4 * parameters);
+  EXPECT_EQ(job.cost().at_most(), 5 * parameters) << "in backward; the update needs less";
+  const std::int64_t own = job.cost().at_most();
+  job.options.ddp.implementation = DdpImplementation::c10d;
+  EXPECT_GT(job.cost().at_most(), own) << "gradients stay, and the update comes on top";
+}
+
 TEST(Costs, LossesAreSentInSomeSteps) {
   Job job{"ddp", 2};
   job.options.log_every = 10;

@@ -70,10 +70,18 @@ Predicted predicted(const std::string& options) {
 /// What one rank has enqueued in each of its steps.
 std::vector<std::map<std::string, std::int64_t>> sent_in_steps(const std::vector<Call>& calls) {
   std::vector<std::map<std::string, std::int64_t>> steps;
+  std::string thread;  // that trains
+  int open = 0;        // its spans from that of the step on
   for (const Call& call : calls) {
     const auto& words = call.words;
-    if (words[0] == "push" && words[1] == "step") steps.emplace_back();
-    if (words[0] != "enqueued" || steps.empty() || words[4] == "recv" || words[4] == "barrier") continue;
+    if (words[0] == "push" && words[1] == "step") {
+      steps.emplace_back();
+      thread = call.thread;
+      open = 0;
+    }
+    if (call.thread == thread && words[0] == "push") ++open;
+    if (call.thread == thread && words[0] == "pop") --open;
+    if (words[0] != "enqueued" || open <= 0 || words[4] == "recv" || words[4] == "barrier") continue;
     steps.back()[words[2] + " " + words[4]] += std::stoll(words[5]);
   }
   return steps;

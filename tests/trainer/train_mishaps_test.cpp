@@ -42,7 +42,7 @@ TEST(NotANumber, NamesTheRankAndTheStepAndDoesNotApplyIt) {
   const std::string saving = mlp + "--ranks 2 --save-every 2 --checkpoints " + folder.path("saved");
   const ProgramResult result = train(saving + " --fault nan:rank=1,step=5");
   EXPECT_EQ(result.status, 4) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("step 5: the loss of rank 1 is nan, so this step is not applied"));
+  EXPECT_THAT(result.err, HasSubstr("step 5: the loss of rank 1 is nan, so training ends here"));
   const ProgramResult resumed = train(saving + " --resume");
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_THAT(resumed.out, HasSubstr("resumed after 4 steps"));
@@ -59,7 +59,7 @@ TEST(NotANumber, HappensWhereALossIs) {
 TEST(NotANumber, ALossThatOverflowsIsFoundWithoutAFault) {
   const ProgramResult result = train("--parallel single --steps 40 --pace off --lr 1e30");
   EXPECT_EQ(result.status, 4) << result.out;
-  EXPECT_THAT(result.err, HasSubstr("so this step is not applied; try a smaller --lr"));
+  EXPECT_THAT(result.err, HasSubstr("so training ends here; try a smaller --lr"));
 }
 
 TEST(DamagedCopy, IsNamedOnceWhereMostAgree) {

@@ -75,6 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
     Options, TrainRaggedBadInput,
     ::testing::Values(Refused{"--seq-dist uniform:2-9", "--seq-dist: only for --model gpt; samples of mlp are images"},
                       Refused{"--model gpt --seq-dist uniform:2-99", "samples have 32 tokens at most; give --seq 99"},
+                      Refused{"--model gpt --seq-dist lognormal:500,0.1", "at most; give --seq 500"},
                       Refused{"--model gpt --parallel tp --ranks 2 --seq-dist uniform:2-9", "not with --parallel tp"},
                       Refused{"--model gpt --parallel pp --ranks 2 --seq-dist uniform:2-9", "not with --parallel pp"},
                       Refused{"--model gpt --parallel 3d --ranks 2 --seq-dist uniform:2-9", "not with --parallel 3d"},

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 #include <sstream>
 
@@ -99,6 +100,20 @@ INSTANTIATE_TEST_SUITE_P(BadInput, RefusedValidation,
                                            Refused{"--validate-every 1 --samples 100 --validation-samples 101",
                                                    "there are only 100"},
                                            Refused{"--validate-every 0", "--validate-every"}));
+
+// Between two steps each copy has BatchNorm statistics of its own; a checkpoint has those of the first one.
+TEST(TrainValidation, AllCopiesPredictWithTheStatisticsOfTheFirstOne) {
+  const auto broadcasts = [](const std::string& more) {
+    const Recorded recorded = train_recorded(cnn + more, 2);
+    EXPECT_EQ(recorded.result.status, 0) << recorded.result.err;
+    return std::ranges::count_if(recorded.ranks.at(1), [](const Call& call) {
+      return call.words.front() == "push" && call.words.back() == "wait broadcast buffers";
+    });
+  };
+  const auto of_steps = broadcasts("");
+  EXPECT_GE(of_steps, 4);
+  EXPECT_EQ(broadcasts("--validate-every 2 --validation-samples 5"), of_steps + 2);
+}
 
 }  // namespace
 }  // namespace rankscope::testing

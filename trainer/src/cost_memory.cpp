@@ -102,7 +102,8 @@ class MemoryOf {
     add("optimizer state", state_tensors(options_.optimizer) * bytes, state_formula(options_.optimizer, of));
   }
 
-  /// Each parameter has a gradient of its own and is updated by itself.
+  /// Each parameter has a gradient of its own and is updated by itself. Where our reducer averages them, gradients are
+  /// views of its buckets then, and their own memory is free again.
   Moment of_whole() {
     const std::int64_t parameters = raw_bytes();
     const std::int64_t copies = options_.mode == "dp" ? options_.devices : 1;
@@ -123,8 +124,10 @@ class MemoryOf {
     std::int64_t terms = 0;  // of the stage that has most
     for (const auto& blocks : part_.chunks) terms = std::max(terms, elements_with_terms(blocks));
     backward.add("sums of gradients", terms * width_, format("{} B x {} elements that are packed", width_, terms));
-    add_update_space(step, updates_of_parameters(), options_.optimizer);
-    return larger(std::move(backward), std::move(step));
+    const bool in_buckets = averages_in_buckets() && options_.ddp.implementation == DdpImplementation::own;
+    Moment update = in_buckets ? Moment{} : std::move(step);
+    add_update_space(update, updates_of_parameters(), options_.optimizer);
+    return larger(std::move(backward), std::move(update));
   }
   [[nodiscard]] bool averages_in_buckets() const {
     return (options_.mode == "ddp" || options_.mode == "ddp+mp" || options_.mode == "tile") && part_.question.ranks > 1;

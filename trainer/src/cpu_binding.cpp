@@ -1,7 +1,9 @@
 #include "rankscope/trainer/cpu_binding.h"
 
 #include <sched.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -46,6 +48,8 @@ std::vector<int> allowed_cores() {
     if (CPU_ISSET(static_cast<std::size_t>(core), &set)) cores.push_back(core);
   return cores;
 }
+
+std::size_t online_cores() { return static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
 
 Result<std::string> bind_to_cores(const CoreShare& share) {
   RS_TRY(const std::vector<int> cores, cores_of(allowed_cores(), share));

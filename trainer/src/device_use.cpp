@@ -10,9 +10,9 @@ namespace {
 
 constexpr double least_share = 0.01;  // of the median
 
-double median_seconds(std::span<const DeviceUse> devices) {
+double median_seconds(std::span<const DeviceTime> devices) {
   std::vector<double> seconds;
-  for (const DeviceUse& use : devices) seconds.push_back(use.busy_seconds);
+  for (const DeviceTime& use : devices) seconds.push_back(use.busy_seconds);
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
   std::ranges::nth_element(seconds, middle);
   return *middle;
@@ -20,16 +20,16 @@ double median_seconds(std::span<const DeviceUse> devices) {
 
 }  // namespace
 
-std::string use_text(std::span<const DeviceUse> devices) {
-  const auto [least, most] = std::ranges::minmax(devices, {}, &DeviceUse::busy_seconds);
+std::string use_text(std::span<const DeviceTime> devices) {
+  const auto [least, most] = std::ranges::minmax(devices, {}, &DeviceTime::busy_seconds);
   return format("all {} have computed, {:.2f} to {:.2f} s of CPU each", counted(devices.size(), "device"),
                 least.busy_seconds, most.busy_seconds);
 }
 
-std::string unused_text(std::span<const DeviceUse> devices) {
+std::string unused_text(std::span<const DeviceTime> devices) {
   const double median = median_seconds(devices);
   std::string unused;
-  for (const DeviceUse& use : devices) {
+  for (const DeviceTime& use : devices) {
     if (use.busy_seconds >= least_share * median) continue;
     unused += format("{}device {} of rank {}", unused.empty() ? "" : ", ", use.device, use.rank);
   }

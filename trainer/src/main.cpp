@@ -37,6 +37,15 @@ TrainOptions after_restarts(TrainOptions options, int restarts) {
   return options;
 }
 
+// Ranks of another launcher may have cores of their own already, of which each would take a share.
+Result<void> check_whole_mask(const Placement& place) {
+  const std::size_t allowed = allowed_cores().size();
+  if (place.source == "rankscope" || allowed == online_cores()) return {};
+  return fail(ErrorKind::usage,
+              format("--bind-cpus: rank {} was started with {} of {} cores, so {} has shared them out", place.rank,
+                     allowed, online_cores(), place.source));
+}
+
 Result<int> run_mode(const TrainOptions& given, const Placement& place) {
   if (given.launch.restarts > 0 && place.source != "rankscope") {
     return fail(ErrorKind::usage,
@@ -54,6 +63,7 @@ Result<int> run_mode(const TrainOptions& given, const Placement& place) {
   }
   RS_TRY_VOID(open_log(options.launch.log_folder, place.rank));
   if (options.launch.bind_cpus) {
+    RS_TRY_VOID(check_whole_mask(place));
     RS_TRY(const std::string cores, bind_to_cores({place.local_rank, place.local_world_size, options.threads}));
     annotate::metadata("cpus", cores.c_str());
   }

@@ -1,6 +1,7 @@
 #include "option_checks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/model_size.h"
@@ -63,22 +64,24 @@ Result<void> check_for_mode(const TrainOptions& o) {
   return {};
 }
 
-// Ranks that share the layers or the pipeline of a sample have its length in common: none of them has more work.
+// Ranks that share the layers or the stages of a model have the samples in common; stages have fixed shapes, too.
 Result<void> check_lengths(const TrainOptions& o) {
   if (!o.data.lengths.vary()) return {};
   const bool shares_samples = is_pipeline(o.mode) || is_tensor_parallel(o.mode);
   if (shares_samples) {
-    return fail(ErrorKind::usage, format("--seq-dist: not with --parallel {}, whose ranks work on the same samples, of "
-                                         "one length; take ddp, ddp+mp, zero1 to zero3, dp, mp or single",
-                                         o.mode));
+    return fail(ErrorKind::usage,
+                format("--seq-dist: not with --parallel {}, whose ranks share samples of one length; take"
+                       "  ddp, ddp+mp, zero1 to zero3, dp, mp or single",
+                       o.mode));
   }
   if (o.model.kind != ModelKind::gpt) {
     return fail(ErrorKind::usage,
                 format("--seq-dist: only for --model gpt; samples of {} are images", name_of(o.model.kind)));
   }
-  if (const std::int64_t sequence = gpt_size(o.model).sequence; o.data.lengths.longest > sequence) {
+  const auto needed = std::max(o.data.lengths.longest, static_cast<std::int64_t>(std::ceil(o.data.lengths.median)));
+  if (const std::int64_t sequence = gpt_size(o.model).sequence; needed > sequence) {
     return fail(ErrorKind::usage, format("--seq-dist {}: samples have {} tokens at most; give --seq {}",
-                                         text_of(o.data.lengths), sequence, o.data.lengths.longest));
+                                         text_of(o.data.lengths), sequence, needed));
   }
   return {};
 }

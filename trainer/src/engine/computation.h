@@ -25,7 +25,7 @@ class Computation {
   virtual void update(const std::function<void()>& optimizer) { optimizer(); }
   virtual void slow_down(double) {}  ///< the factor of devices that have a pace of their own
   virtual void set_work(double) {}   ///< of the next micro-step: Pacer::set_work of those devices
-  /// CPU time of each device that has a thread of its own; none where the process is the device.
+  /// CPU time of each device that has a thread of its own; none where the training thread is.
   virtual std::vector<std::chrono::nanoseconds> device_times() { return {}; }
   virtual void finish() {}  ///< tells the pacer of the process what those have overrun
 };

@@ -6,11 +6,11 @@
 
 namespace rankscope::trainer {
 
-void DeviceTimes::begin() { begun_ = process_cpu_time(); }
+void DeviceTimes::begin() { begun_ = cpu_time_of(CLOCK_THREAD_CPUTIME_ID); }
 
 Result<void> DeviceTimes::tell(const WorkerPlan& plan, const Worker& worker) const {
   std::vector<std::chrono::nanoseconds> times = worker.device_times();
-  if (times.empty()) times.push_back(process_cpu_time() - begun_);  // the process is the device
+  if (times.empty()) times.push_back(cpu_time_of(CLOCK_THREAD_CPUTIME_ID) - begun_);
   std::vector<double> seconds;
   std::string noted;
   for (const auto time : times) {
@@ -26,7 +26,7 @@ Result<void> DeviceTimes::tell(const WorkerPlan& plan, const Worker& worker) con
     RS_TRY_VOID(plan.everybody->allgather_flat(all, own, "device times").wait());
   }
   if (plan.place.rank != 0 || all.numel() < 2) return {};
-  std::vector<DeviceUse> uses;
+  std::vector<DeviceTime> uses;
   for (std::int64_t i = 0; i < all.numel(); ++i)
     uses.push_back({static_cast<int>(i / devices), static_cast<int>(i % devices), all[i].item<double>()});
   if (const std::string unused = unused_text(uses); !unused.empty()) {

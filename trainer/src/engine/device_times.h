@@ -9,13 +9,14 @@ namespace rankscope::trainer {
 
 class DeviceTimes {
  public:
-  /// Steps begin now.
+  /// Steps begin now, on the calling thread.
   void begin();
-  /// All ranks call it behind their last step; rank 0 says what all have computed, and which devices have not.
+  /// All ranks call it behind their last step, on the same thread; rank 0 says what all have computed, and which
+  /// devices have not.
   [[nodiscard]] Result<void> tell(const WorkerPlan& plan, const Worker& worker) const;
 
  private:
-  std::chrono::nanoseconds begun_{0};  // of this process' CPU time
+  std::chrono::nanoseconds begun_{0};  // CPU time of the training thread
 };
 
 }  // namespace rankscope::trainer

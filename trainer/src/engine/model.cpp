@@ -66,6 +66,16 @@ Result<std::shared_ptr<Model>> build_kind(const ModelOptions& options, const Sam
   return options.kind == ModelKind::gpt ? build_gpt(options, shape, split) : build_mlp(options, shape, split);
 }
 
+// Each sample counts the same, however many tokens it has: so the mean does not depend on who has which samples.
+Loss cross_entropy_of_ragged(const at::Tensor& logits, const at::Tensor& labels) {
+  const at::Tensor flat = labels.flatten();
+  const at::Tensor tokens = labels.ne(no_label).sum(1, true);
+  const at::Tensor losses = at::cross_entropy_loss(logits, flat, {}, at::Reduction::None, no_label).view_as(labels);
+  at::Tensor mean = (losses / tokens).sum(1).mean();
+  const torch::NoGradGuard no_grad;
+  return {std::move(mean), (logits.argmax(1).eq(flat).view_as(labels) / tokens).sum()};
+}
+
 }  // namespace
 
 double flops_of_linear(std::int64_t in, std::int64_t out) { return 2.0 * static_cast<double>(in * out); }
@@ -84,16 +94,6 @@ void Block::keep(const std::string& path, const TensorPart& part) {
 TensorPart Block::part_of(const std::string& path) const {
   const auto found = parts_.find(path);
   return found == parts_.end() ? TensorPart{} : found->second;
-}
-
-// Each sample counts the same, however many tokens it has: so the mean does not depend on who has which samples.
-Loss cross_entropy_of_ragged(const at::Tensor& logits, const at::Tensor& labels) {
-  const at::Tensor flat = labels.flatten();
-  const at::Tensor tokens = labels.ne(no_label).sum(1, true);
-  const at::Tensor losses = at::cross_entropy_loss(logits, flat, {}, at::Reduction::None, no_label).view_as(labels);
-  at::Tensor mean = (losses / tokens).sum(1).mean();
-  const torch::NoGradGuard no_grad;
-  return {std::move(mean), (logits.argmax(1).eq(flat).view_as(labels) / tokens).sum()};
 }
 
 Loss cross_entropy(const at::Tensor& logits, const at::Tensor& labels) {

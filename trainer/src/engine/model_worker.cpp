@@ -84,6 +84,7 @@ class ModelWorker final : public Worker {
   Result<void> gradients(std::int64_t index, const StepFaults& faults) override;
   Result<std::vector<NamedTensor>> all_gradients() override;
   Result<void> update(double rate) override;
+  Result<void> begin_evaluation() override;
   Result<Totals> evaluate(const Inputs& samples, std::int64_t counted) override;
   Replicated replicated() override;
   Result<TrainingState> state() override;
@@ -256,6 +257,11 @@ Result<void> ModelWorker::update(double rate) {
     pacer_->optimizer_done();
   });
   return {};
+}
+
+Result<void> ModelWorker::begin_evaluation() {
+  if (sharing_.replicas == nullptr || !broadcasts_buffers(options_, sharing_)) return {};
+  return broadcast_buffers(*model_, *sharing_.replicas);
 }
 
 Result<Totals> ModelWorker::evaluate(const Inputs& samples, std::int64_t counted) {

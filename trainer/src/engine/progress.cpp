@@ -42,10 +42,11 @@ Totals totals_of_first(const Model& model, const at::Tensor& logits, const Input
 
 Result<void> check_finite(const Totals& totals, std::int64_t step, int rank) {
   if (std::isfinite(totals.loss)) return {};
-  return fail(ErrorKind::not_computable,
-              format("step {}: the loss of rank {} is {}, so this step is not applied; try a smaller --lr or "
-                     "--warmup-steps, or look at the data; what was saved before is whole",
-                     step, rank, totals.loss));
+  return fail(
+      ErrorKind::not_computable,
+      format("step {}: the loss of rank {} is {}, so training ends here; try a smaller --lr or --warmup-steps, or "
+             "look at the data; what was saved before is whole",
+             step, rank, std::isnan(totals.loss) ? "nan" : "infinite"));
 }
 
 Result<Totals> totals_of_all(Comm* comm, const Totals& mine, const std::string& label) {
@@ -62,6 +63,8 @@ void Progress::begin(std::int64_t step) {
   begun_ = reported_ = Clock::now();
   steps_reported_ = step;
 }
+
+void Progress::leave_out(std::chrono::nanoseconds time) { reported_ += time; }
 
 void Progress::report(std::int64_t index, const Totals& totals, std::int64_t global_batch) {
   const auto now = Clock::now();

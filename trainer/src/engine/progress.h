@@ -36,6 +36,8 @@ class Progress {
  public:
   /// This step begins now, from 0.
   void begin(std::int64_t step);
+  /// Time in which no step ran.
+  void leave_out(std::chrono::nanoseconds time);
   /// One line: steps per second since the last one, and the means of `totals`.
   void report(std::int64_t index, const Totals& totals, std::int64_t global_batch);
   /// The last line.

@@ -65,17 +65,16 @@ std::chrono::nanoseconds cpu_time_of(clockid_t clock) {
   RS_CHECK(clock_gettime(clock, &time) == 0);
   return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
 }
-std::chrono::nanoseconds process_cpu_time() { return cpu_time_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 std::chrono::nanoseconds cpu_time_of_step(Model& model, const Inputs& inputs) {
   const KeptBuffers statistics{model};
   std::chrono::nanoseconds begin{0};
   for (int pass = 0; pass < 2; ++pass) {
-    begin = process_cpu_time();
+    begin = cpu_time_of(CLOCK_PROCESS_CPUTIME_ID);
     run_forward(model, inputs, model.has_auxiliary(), [](std::size_t) {}).loss.backward();
     model.zero_grad(true);
   }
-  return process_cpu_time() - begin;
+  return cpu_time_of(CLOCK_PROCESS_CPUTIME_ID) - begin;
 }
 
 BackwardPace::BackwardPace(const Model& model, Pacer& pacer) : pacer_(pacer) {

@@ -63,7 +63,6 @@ class KeptBuffers {
 };
 
 [[nodiscard]] std::chrono::nanoseconds cpu_time_of(clockid_t clock);
-[[nodiscard]] std::chrono::nanoseconds process_cpu_time();
 
 /// CPU time of this process for one forward and backward, after one to warm up. Leaves the model as it was.
 [[nodiscard]] std::chrono::nanoseconds cpu_time_of_step(Model& model, const Inputs& inputs);

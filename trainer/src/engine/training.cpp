@@ -109,13 +109,15 @@ Result<void> Training::run(const MemoryObserver* memory) {
   device_times_.begin();
   for (std::int64_t index = first; index < plan_.steps; ++index) {
     RS_TRY_VOID(step(index));
+    const auto stepped = std::chrono::steady_clock::now();
     RS_TRY_VOID(after_step(index + 1));
+    progress_.leave_out(std::chrono::steady_clock::now() - stepped);
     if (memory == nullptr) continue;
     annotate::counter("allocated_bytes", static_cast<double>(memory->allocated_bytes()));
     annotate::counter("peak_allocated_bytes", static_cast<double>(memory->peak_bytes()));
   }
   progress_.end(std::max<std::int64_t>(0, plan_.steps - first), worker_.finish());
-  RS_TRY_VOID(device_times_.tell(setting_, worker_));
+  if (first < plan_.steps) RS_TRY_VOID(device_times_.tell(setting_, worker_));
   // Rank 0 serves the store and stays until nobody needs it.
   if (everybody_ != nullptr) return everybody_->barrier("end").wait();
   return {};

@@ -56,6 +56,7 @@ Validation::Part Validation::part(std::int64_t index) const {
 Result<void> Validation::after_step(std::int64_t done, Worker& worker) {
   if (done % plan_.options.validation.every != 0 && done != plan_.plan.steps) return {};
   annotate::Span span{annotate::Kind::user, "validation"};
+  RS_TRY_VOID(worker.begin_evaluation());
   Totals totals;
   for (std::int64_t index = 0; index < parts(); ++index) {
     const Part samples = part(index);

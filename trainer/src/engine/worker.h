@@ -64,6 +64,10 @@ class Worker {
   /// Runs the optimizer, with its learning rate multiplied by `rate`, and forgets the gradients.
   [[nodiscard]] virtual Result<void> update(double rate) = 0;
 
+  /// Passes of evaluate() follow: what copies of the model have of their own, they take from the first copy, as the
+  /// next step would. All ranks call it.
+  [[nodiscard]] virtual Result<void> begin_evaluation() { return {}; }
+
   /// Between two steps: loss and correct predictions of the first `counted` of samples that nothing is learned from.
   /// All ranks call it; those without the model's end return zeros.
   [[nodiscard]] virtual Result<Totals> evaluate(const Inputs& samples, std::int64_t counted) = 0;
@@ -80,7 +84,8 @@ class Worker {
   /// Losses that this rank has seen since the last call.
   [[nodiscard]] virtual Totals take_totals() = 0;
 
-  /// CPU time of each of its devices, the same number of them on all ranks; none where the process is the device.
+  /// CPU time of each of its devices, the same number of them on all ranks; none where the training thread is the
+  /// device.
   [[nodiscard]] virtual std::vector<std::chrono::nanoseconds> device_times() const { return {}; }
 
   /// No step comes any more. The pacer then knows all overruns of this process.

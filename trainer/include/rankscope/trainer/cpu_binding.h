@@ -23,6 +23,9 @@ struct CoreShare {
 /// The cores that this process may use, ascending.
 [[nodiscard]] std::vector<int> allowed_cores();
 
+/// Of this machine.
+[[nodiscard]] std::size_t online_cores();
+
 /// Keeps this process, with all threads that it starts later, on its share of them, and returns that as text: "0-3,8".
 [[nodiscard]] Result<std::string> bind_to_cores(const CoreShare& share);
 

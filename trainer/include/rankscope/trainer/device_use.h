@@ -6,16 +6,16 @@
 
 namespace rankscope::trainer {
 
-struct DeviceUse {
+struct DeviceTime {
   int rank = 0;
   int device = 0;           ///< of the rank, from 0
   double busy_seconds = 0;  ///< of CPU, over all steps
 };
 
 /// "all 4 devices have computed, 1.02 to 1.10 s of CPU each"
-[[nodiscard]] std::string use_text(std::span<const DeviceUse> devices);
+[[nodiscard]] std::string use_text(std::span<const DeviceTime> devices);
 
 /// A sentence about those that have computed less than a hundredth of the median; "" where there are none.
-[[nodiscard]] std::string unused_text(std::span<const DeviceUse> devices);
+[[nodiscard]] std::string unused_text(std::span<const DeviceTime> devices);
 
 }  // namespace rankscope::trainer
