@@ -43,7 +43,7 @@ bool hide_what_came(MainWindow& window) {
 
 bool all_painted(const Session& session, TimelineView& timeline) {
   const auto& facts = timeline.model().facts();
-  return session.state() == LoadState::ready && facts != nullptr && facts->report_fits && timeline.is_up_to_date();
+  return session.state() == LoadState::ready && facts != nullptr && facts->waits_known && timeline.is_up_to_date();
 }
 
 }  // namespace

@@ -10,22 +10,20 @@ namespace {
 
 constexpr std::size_t most_unfolded = 16;  // more ranks than that begin folded
 
-WaitEnds wait_ends_of(const Run& run, const analyzer::Report& report) {
-  WaitEnds ends(run.collectives().size(), at(0));
-  for (std::size_t row = 0; row < ends.size(); ++row) ends[row] = run.collectives()[row].started;
-  if (!report.collectives) return ends;
-  for (const analyzer::Unit& unit : report.collectives->units) {
-    if (!unit.complete || !unit.why_no_wait.empty()) continue;
-    for (const std::uint32_t row : unit.members)
-      ends[row] = std::clamp(unit.last_start, run.collectives()[row].started,
-                             std::max(run.collectives()[row].started, run.collectives()[row].finished));
+WaitEnds wait_ends_of(const Run& run, const analyzer::CloserLook& look) {
+  WaitEnds ends;
+  ends.reserve(run.collectives().size());
+  for (std::uint32_t row = 0; row < run.collectives().size(); ++row) {
+    const auto wait = look.wait_of(row);
+    ends.push_back(run.collectives()[row].started + nanoseconds{wait ? wait->wait_ns : 0});
   }
   return ends;
 }
 
 }  // namespace
 
-TimelineModel::TimelineModel(Session& session, QObject* parent) : QObject(parent), session_(session) {
+TimelineModel::TimelineModel(Session& session, QObject* parent)
+    : QObject(parent), session_(session), looks_(CloserLooks::of(session)) {
   connect(&session, &Session::runOpened, this, [this] {
     options_ = {.row_height = options_.row_height};
     folds_chosen_ = false;
@@ -36,6 +34,9 @@ TimelineModel::TimelineModel(Session& session, QObject* parent) : QObject(parent
   });
   connect(&session, &Session::runChanged, this, &TimelineModel::start_build);
   connect(&session, &Session::reportChanged, this, &TimelineModel::take_report);
+  connect(&looks_, &CloserLooks::changed, this, [this] {
+    if (facts_ != nullptr && facts_->run == session_.run()) take_report();  // else a level of detail is on its way
+  });
   const auto rebuild = [this] {
     options_.pinned = session_.pinned();
     options_.ranks = session_.filter().ranks;
@@ -71,7 +72,8 @@ void TimelineModel::take_report() {
   // The rows of collectives may be others in the run that the report is about: its level of detail is then on its way.
   const bool fits = facts->report != nullptr && facts->run == session_.run();
   facts->report_fits = fits;
-  facts->wait_ends = fits ? wait_ends_of(*facts->run, *facts->report) : WaitEnds{};
+  facts->waits_known = fits && looks_.look() != nullptr;
+  facts->wait_ends = facts->waits_known ? wait_ends_of(*facts->run, *looks_.look()) : WaitEnds{};
   facts->lateness = fits ? lateness_of(*facts->report) : Lateness{};
   facts_ = std::move(facts);
   Q_EMIT factsChanged();

@@ -88,6 +88,18 @@ TEST(MembersModel, NamesWhoCameLastAndWhoWaitedForWhom) {
   EXPECT_TRUE(model.as_text().contains(QStringLiteral("rank 2")));
 }
 
+TEST(MembersModel, DoesNotCallTheRootOfABroadcastTheLastWhereAnotherCameAfterIt) {
+  Session session;
+  MembersModel model{session};
+  ASSERT_TRUE(testing::shows(session, *run_from_text("@run clock=same_host\n@group dp 0,1,2\n"
+                                                     "0 comm 30000 60000 broadcast group=dp peer=0\n"
+                                                     "1 comm 0 60000 broadcast group=dp peer=0\n"
+                                                     "2 comm 50000 60000 broadcast group=dp peer=0\n")));
+  session.select(testing::nth_span(*session.run(), RankId{1}, SpanKind::comm));
+  EXPECT_EQ(model.verdict(), QStringLiteral("Rank 0 was awaited: 1 rank waited 30.000 µs in all."));
+  EXPECT_EQ(cell(model, 0, MembersModel::rank), QStringLiteral("rank 2")) << "the last one stands first";
+}
+
 TEST(MembersModel, IsEmptyForAnEventOfOneRank) {
   Session session;
   MembersModel model{session};

@@ -38,10 +38,15 @@ struct Viewer {
   explicit Viewer(const char* text = two_ranks) {
     session.show(*run_from_text(text));
     const bool there = testing::comes_true([this] {
-      return session.state() == LoadState::ready && model.facts() != nullptr && model.facts()->report_fits;
+      return session.state() == LoadState::ready && model.facts() != nullptr && model.facts()->waits_known;
     });
     EXPECT_TRUE(there);
     navigator.set_width(1000);
+  }
+  /// How long a span is drawn as waiting.
+  nanoseconds waited(SpanId span) const {
+    const std::uint32_t row = session.run()->span(span).collective;
+    return model.facts()->wait_ends[row] - session.run()->collectives()[row].started;
   }
   /// The n-th span of a name on a rank.
   SpanId find(RankId rank, std::string_view name, int which = 0) const {
@@ -194,6 +199,35 @@ TEST(TimelineModel, KnowsUntilWhenEachRankWaited) {
   const Span& late = run.span(viewer.find(RankId{1}, "allreduce"));
   EXPECT_EQ(viewer.model.facts()->wait_ends[early.collective], at(700));
   EXPECT_EQ(viewer.model.facts()->wait_ends[late.collective], at(700)) << "its own start";
+}
+
+TEST(TimelineModel, ABroadcastWaitsForItsRootAndNotForThoseThatComeAfterIt) {
+  const Viewer viewer{
+      "@run clock=same_host\n@group dp 0,1,2\n"
+      "0 comm 30000 60000 broadcast group=dp peer=0\n"
+      "1 comm 0 60000 broadcast group=dp peer=0\n"
+      "2 comm 50000 60000 broadcast group=dp peer=0\n"};
+  EXPECT_EQ(viewer.waited(viewer.find(RankId{0}, "broadcast")), nanoseconds{0});
+  EXPECT_EQ(viewer.waited(viewer.find(RankId{1}, "broadcast")), nanoseconds{30'000});
+  EXPECT_EQ(viewer.waited(viewer.find(RankId{2}, "broadcast")), nanoseconds{0});
+}
+
+TEST(TimelineModel, OfAReduceOnlyTheRootWaits) {
+  const Viewer viewer{
+      "@run clock=same_host\n@group dp 0,1,2\n"
+      "0 comm 0 60000 reduce group=dp peer=0\n"
+      "1 comm 10000 60000 reduce group=dp peer=0\n"
+      "2 comm 50000 60000 reduce group=dp peer=0\n"};
+  EXPECT_EQ(viewer.waited(viewer.find(RankId{0}, "reduce")), nanoseconds{50'000});
+  EXPECT_EQ(viewer.waited(viewer.find(RankId{1}, "reduce")), nanoseconds{0});
+}
+
+TEST(TimelineModel, WhereClocksCannotBeComparedDurationsTellWhoWaited) {
+  const Viewer viewer{
+      "@rank 0 host=a\n@rank 1 host=b\n@group dp 0,1\n"
+      "0 comm 0 100000 allreduce group=dp\n1 comm 9000000 9020000 allreduce group=dp\n"};
+  EXPECT_EQ(viewer.waited(viewer.find(RankId{0}, "allreduce")), nanoseconds{80'000});
+  EXPECT_EQ(viewer.waited(viewer.find(RankId{1}, "allreduce")), nanoseconds{0});
 }
 
 TEST(TimelineModel, FoldsRanksAndUnfoldsTheOneThatIsAskedFor) {

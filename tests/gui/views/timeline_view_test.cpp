@@ -7,8 +7,10 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>
+#include <QHelpEvent>
 #include <QLineEdit>
 #include <QSignalSpy>
+#include <QToolTip>
 #include <QWheelEvent>
 #include <array>
 #include <random>
@@ -51,7 +53,7 @@ struct Shown {
     session.show(*run_from_text(text));
     EXPECT_TRUE(testing::comes_true([this] {
       return session.state() == LoadState::ready && view.model().facts() != nullptr &&
-             view.model().facts()->report_fits && view.is_up_to_date();
+             view.model().facts()->waits_known && view.is_up_to_date();
     }));
     EXPECT_TRUE(QTest::qWaitForWindowActive(&view));
   }
@@ -62,6 +64,12 @@ struct Shown {
     return {};
   }
   QPoint middle(SpanId span) const { return view.box_of(span)->center().toPoint(); }
+  /// What is said of the place under the mouse.
+  QString tip(QPoint at) {
+    QHelpEvent event{QEvent::ToolTip, at, view.mapToGlobal(at)};
+    QApplication::sendEvent(&view, &event);
+    return QToolTip::text();
+  }
   void wheel(QPoint at, QPoint angle, Qt::KeyboardModifiers modifiers) {
     QWheelEvent event(at, view.mapToGlobal(at), {}, angle, Qt::NoButton, modifiers, Qt::NoScrollPhase, false);
     QApplication::sendEvent(&view, &event);
@@ -87,6 +95,19 @@ TEST(TimelineView, AClickSelectsTheEventUnderTheMouse) {
   EXPECT_EQ(shown.session.selection(), relu);
   shown.press("clear");
   EXPECT_EQ(shown.session.selection(), std::nullopt);
+}
+
+TEST(TimelineView, TheTooltipOfABroadcastTellsWhoWaitedForItsRoot) {
+  Shown shown{
+      "@run clock=same_host\n@group dp 0,1,2\n"
+      "0 comm 30000 60000 broadcast group=dp peer=0\n"
+      "1 comm 0 60000 broadcast group=dp peer=0\n"
+      "2 comm 50000 60000 broadcast group=dp peer=0\n"};
+  const auto tip = [&shown](RankId rank) { return shown.tip(shown.middle(shown.find(rank, "broadcast"))); };
+  EXPECT_TRUE(tip(RankId{1}).contains(QStringLiteral("waited 30.000 µs for other ranks")))
+      << tip(RankId{1}).toStdString();
+  EXPECT_TRUE(tip(RankId{0}).startsWith(QStringLiteral("broadcast\n"))) << tip(RankId{0}).toStdString();
+  EXPECT_FALSE(tip(RankId{0}).contains(QStringLiteral("waited")));
 }
 
 TEST(TimelineView, ADoubleClickZoomsToTheEvent) {

@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "rankscope/core/lod/run_lod.h"
+#include "rankscope/gui/models/closer_looks.h"
 #include "rankscope/gui/models/lateness.h"
 #include "rankscope/gui/models/session.h"
 #include "rankscope/gui/models/tracks.h"
 
 namespace rankscope::gui {
 
-/// Of each row of Run::collectives(): until when the rank waited there for others; where that is not known or it did
-/// not wait, its own start or earlier.
+/// Of each row of Run::collectives(): until when the rank waited there for others (metrics.md 6.1, 6.9); where that is
+/// not known or it did not wait, its own start.
 using WaitEnds = std::vector<RunTime>;
 
 /// What follows from a run and its report alone; shared with whoever paints.
@@ -24,7 +25,8 @@ struct Facts {
   std::shared_ptr<const lod::RunLod> lod;
   std::shared_ptr<const analyzer::Report> report{};  ///< null until it is made
   bool report_fits = false;                          ///< its rows of collectives are those of `run`
-  WaitEnds wait_ends{};                              ///< empty unless the report fits
+  bool waits_known = false;                          ///< the report fits and there is a closer look
+  WaitEnds wait_ends{};                              ///< empty until waits are known
   Lateness lateness{};
 };
 
@@ -60,6 +62,7 @@ class TimelineModel : public QObject {
   void rebuild_tracks();
 
   Session& session_;
+  CloserLooks& looks_;
   std::shared_ptr<const Facts> facts_;
   TrackOptions options_;
   TrackList tracks_;
