@@ -1,44 +1,77 @@
 #include "rankscope/gui/models/lateness.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace rankscope::gui {
+namespace {
+
+/// metrics.md C4.
+std::int64_t median(std::vector<std::int64_t> values) {
+  std::ranges::sort(values);
+  const std::int64_t high = values[values.size() / 2];
+  if (values.size() % 2 == 1) return high;
+  const std::int64_t low = values[values.size() / 2 - 1];
+  return low + (high - low) / 2;
+}
+
+/// Without lags.
+void add_row(Lateness& lateness, const analyzer::RankRow& row, const std::vector<analyzer::StepWindow>& windows) {
+  const std::size_t first = lateness.cells.size();
+  lateness.ranks.push_back(row.rank);
+  lateness.cells.resize(first + lateness.steps.size());
+  auto split = row.per_step.begin();  // of the counted steps that the rank has, in their order
+  for (const analyzer::StepWindow& step : windows) {
+    if (step.rank != row.rank || split == row.per_step.end()) continue;
+    const auto place = std::ranges::lower_bound(lateness.steps, step.index, {}, &analyzer::Step::index);
+    if (place == lateness.steps.end() || place->index != step.index) continue;
+    const auto column = static_cast<std::size_t>(place - lateness.steps.begin());
+    lateness.cells[first + column] = LatenessCell{.window = step.window, .own_ns = split->own_ns()};
+    ++split;
+  }
+}
+
+void compare_step(Lateness& lateness, std::size_t step) {
+  std::vector<LatenessCell*> column;
+  for (std::size_t rank = 0; rank < lateness.ranks.size(); ++rank)
+    if (auto& cell = lateness.cells[rank * lateness.steps.size() + step]) column.push_back(&*cell);
+  if (column.empty()) return;
+  lateness.compares = lateness.compares || column.size() > 1;
+  std::vector<std::int64_t> own;
+  for (const LatenessCell* const cell : column) own.push_back(cell->own_ns);
+  const std::int64_t middle = median(std::move(own));
+  for (LatenessCell* const cell : column) cell->lag_ns = cell->own_ns - middle;
+}
+
+}  // namespace
+
+std::optional<float> Lateness::share_of(std::size_t rank_row, std::size_t step_row) const {
+  const auto& here = cell(rank_row, step_row);
+  if (!here) return std::nullopt;
+  return static_cast<float>(static_cast<double>(here->lag_ns) / static_cast<double>(median_step_ns));
+}
 
 std::optional<float> Lateness::mean_share(RankId rank) const {
   const auto found = std::ranges::find(ranks, rank);
-  if (found == ranks.end() || steps.empty()) return std::nullopt;
-  const auto first = share.begin() + (found - ranks.begin()) * static_cast<std::ptrdiff_t>(steps.size());
-  return std::accumulate(first, first + static_cast<std::ptrdiff_t>(steps.size()), 0.0F) /
-         static_cast<float>(steps.size());
+  if (empty() || found == ranks.end()) return std::nullopt;
+  float sum = 0;
+  int count = 0;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const auto share = share_of(static_cast<std::size_t>(found - ranks.begin()), step);
+    if (!share) continue;
+    sum += *share;
+    ++count;
+  }
+  return count == 0 ? std::nullopt : std::optional{sum / static_cast<float>(count)};
 }
 
 Lateness lateness_of(const analyzer::Report& report) {
   Lateness lateness;
-  if (!report.steps || !report.rank_rows || report.rank_rows->size() < 2) return lateness;
+  if (!report.steps || !report.rank_rows || report.steps->median_ns <= 0) return lateness;
+  lateness.median_step_ns = report.steps->median_ns;
   for (const analyzer::Step& step : report.steps->steps)
     if (report.steps->counted(step.index)) lateness.steps.push_back(step);
-  const std::size_t steps = lateness.steps.size();
-  std::vector<const analyzer::RankRow*> rows;
-  for (const analyzer::RankRow& row : *report.rank_rows)
-    if (row.per_step.size() == steps) rows.push_back(&row);
-  if (rows.size() < 2 || steps == 0) return {};
-  for (const analyzer::RankRow* row : rows) lateness.ranks.push_back(row->rank);
-  lateness.lag_ns.resize(rows.size() * steps);
-  lateness.share.resize(rows.size() * steps);
-  std::vector<std::int64_t> own(rows.size());
-  for (std::size_t step = 0; step < steps; ++step) {
-    for (std::size_t rank = 0; rank < rows.size(); ++rank) own[rank] = rows[rank]->per_step[step].own_ns();
-    auto sorted = own;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
-    std::ranges::nth_element(sorted, middle);
-    const auto wall = static_cast<float>(std::max<std::int64_t>(1, lateness.steps[step].wall_ns));
-    for (std::size_t rank = 0; rank < rows.size(); ++rank) {
-      const std::int64_t lag = own[rank] - *middle;
-      lateness.lag_ns[rank * steps + step] = lag;
-      lateness.share[rank * steps + step] = static_cast<float>(lag) / wall;
-    }
-  }
+  for (const analyzer::RankRow& row : *report.rank_rows) add_row(lateness, row, report.steps->windows);
+  for (std::size_t step = 0; step < lateness.steps.size(); ++step) compare_step(lateness, step);
   return lateness;
 }
 

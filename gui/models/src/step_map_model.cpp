@@ -9,16 +9,6 @@
 namespace rankscope::gui {
 namespace {
 
-/// The mean of the two in the middle where there are evenly many.
-std::int64_t median(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::int64_t high = values[values.size() / 2];
-  if (values.size() % 2 == 1) return high;
-  const std::int64_t low = values[values.size() / 2 - 1];
-  return low + (high - low) / 2;
-}
-
 QString signed_text(std::int64_t ns) {
   const QString size = time_text(nanoseconds{std::llabs(ns)});
   return ns == 0 ? QStringLiteral("0") : (ns < 0 ? QStringLiteral("−") : QStringLiteral("+")) + size;
@@ -58,39 +48,13 @@ StepMapModel::StepMapModel(Session& session, QObject* parent) : QAbstractTableMo
 
 void StepMapModel::reload() {
   beginResetModel();
-  ranks_.clear();
-  steps_.clear();
-  cells_.clear();
-  median_own_ns_.clear();
   const auto& report = session_.report();
-  if (report != nullptr && report->steps && report->rank_rows && report->steps->median_ns > 0) fill(*report);
+  lateness_ = report == nullptr ? Lateness{} : lateness_of(*report);
   endResetModel();
 }
 
-void StepMapModel::fill(const analyzer::Report& report) {
-  median_step_ns_ = report.steps->median_ns;
-  for (const analyzer::Step& step : report.steps->steps)
-    if (report.steps->counted(step.index)) steps_.push_back(step.index);
-  std::vector<std::vector<std::int64_t>> own_of_step(steps_.size());
-  for (const analyzer::RankRow& row : *report.rank_rows) {
-    ranks_.push_back(row.rank);
-    cells_.resize(cells_.size() + steps_.size());
-    auto split = row.per_step.begin();  // of the counted steps that the rank has, in their order
-    for (const analyzer::StepWindow& step : report.steps->windows) {
-      if (step.rank != row.rank || split == row.per_step.end()) continue;
-      const auto place = std::ranges::lower_bound(steps_, step.index);
-      if (place == steps_.end() || *place != step.index) continue;
-      const auto column = static_cast<std::size_t>(place - steps_.begin());
-      cells_[cells_.size() - steps_.size() + column] = {step.window, split->own_ns()};
-      own_of_step[column].push_back(split->own_ns());
-      ++split;
-    }
-  }
-  for (auto& own : own_of_step) median_own_ns_.push_back(median(std::move(own)));
-}
-
 void StepMapModel::note_visible() {
-  if (cells_.empty()) return;
+  if (rowCount() == 0 || columnCount() == 0) return;
   Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1), {visible_role});
 }
 
@@ -101,32 +65,32 @@ void StepMapModel::set_measure(Measure measure) {
   endResetModel();
 }
 
-std::int64_t StepMapModel::difference_ns(const Cell& cell, int column) const {
+std::int64_t StepMapModel::difference_ns(const LatenessCell& cell) const {
   switch (measure_) {
     case Measure::lateness:
-      return cell.own_ns - median_own_ns_[static_cast<std::size_t>(column)];
+      return cell.lag_ns;
     case Measure::step_time:
       break;
   }
-  return cell.window.length().count() - median_step_ns_;
+  return cell.window.length().count() - lateness_.median_step_ns;
 }
 
-QString StepMapModel::sentence(const Cell& cell, const QModelIndex& index) const {
+QString StepMapModel::sentence(const LatenessCell& cell, const QModelIndex& index) const {
   const bool late = measure_ == Measure::lateness;
-  const std::int64_t difference = difference_ns(cell, index.column());
+  const std::int64_t difference = difference_ns(cell);
   return tr("rank %1, step %2: %3 %4, %5 against %6 (%7 of a step)")
-      .arg(ranks_[static_cast<std::size_t>(index.row())].value)
-      .arg(steps_[static_cast<std::size_t>(index.column())])
+      .arg(lateness_.ranks[static_cast<std::size_t>(index.row())].value)
+      .arg(lateness_.steps[static_cast<std::size_t>(index.column())].index)
       .arg(late ? tr("own time") : tr("it took"), time_text(late ? nanoseconds{cell.own_ns} : cell.window.length()),
            signed_text(difference), late ? tr("the median rank") : tr("the median step"),
-           percent_text(static_cast<double>(difference) / static_cast<double>(median_step_ns_)));
+           percent_text(static_cast<double>(difference) / static_cast<double>(lateness_.median_step_ns)));
 }
 
 int StepMapModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(ranks_.size());
+  return parent.isValid() ? 0 : static_cast<int>(lateness_.ranks.size());
 }
 int StepMapModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(steps_.size());
+  return parent.isValid() ? 0 : static_cast<int>(lateness_.steps.size());
 }
 
 QVariant StepMapModel::data(const QModelIndex& index, int role) const {
@@ -135,8 +99,8 @@ QVariant StepMapModel::data(const QModelIndex& index, int role) const {
   const bool speaks = role == Qt::ToolTipRole || role == Qt::AccessibleTextRole;
   if (!here) return speaks ? QVariant{tr("This rank has no such step, or only a part of it.")} : QVariant{};
   if (speaks) return sentence(*here, index);
-  const std::int64_t difference = difference_ns(*here, index.column());
-  const double share = static_cast<double>(difference) / static_cast<double>(median_step_ns_);
+  const std::int64_t difference = difference_ns(*here);
+  const double share = static_cast<double>(difference) / static_cast<double>(lateness_.median_step_ns);
   switch (role) {
     case Qt::DisplayRole:
       return signed_ms(difference);
@@ -156,14 +120,14 @@ QVariant StepMapModel::headerData(int section, Qt::Orientation orientation, int 
   if ((role != Qt::DisplayRole && !speaks) || section < 0) return {};
   const auto place = static_cast<std::size_t>(section);
   if (orientation == Qt::Vertical)
-    return place < ranks_.size() ? qt_text(format("rank {}", ranks_[place].value)) : QVariant{};
-  if (place >= steps_.size()) return {};
-  return speaks ? tr("step %1").arg(steps_[place]) : QString::number(steps_[place]);
+    return place < lateness_.ranks.size() ? qt_text(format("rank {}", lateness_.ranks[place].value)) : QVariant{};
+  if (place >= lateness_.steps.size()) return {};
+  return speaks ? tr("step %1").arg(lateness_.steps[place].index) : QString::number(lateness_.steps[place].index);
 }
 
 QString StepMapModel::caption() const {
-  if (ranks_.empty()) return {};
-  const QString step = time_text(nanoseconds{median_step_ns_});
+  if (lateness_.ranks.empty()) return {};
+  const QString step = time_text(nanoseconds{lateness_.median_step_ns});
   switch (measure_) {
     case Measure::lateness:
       return tr("Own time (without waiting for others) against the median rank of the same step. A row that stays "
@@ -177,7 +141,7 @@ QString StepMapModel::caption() const {
 }
 
 QString StepMapModel::why_empty() const {
-  if (!ranks_.empty() && !steps_.empty()) return {};
+  if (!lateness_.ranks.empty() && !lateness_.steps.empty()) return {};
   if (session_.state() == LoadState::analyzing) return tr("The report is being made.");
   const auto& report = session_.report();
   if (report == nullptr) return tr("Open a recording to see which rank was late in which step.");
@@ -191,7 +155,7 @@ void StepMapModel::go_to(const QModelIndex& index) {
   if (!here) return;
   const nanoseconds margin = here->window.length() / 10;
   session_.go_to({here->window.begin - margin, here->window.end + margin},
-                 ranks_[static_cast<std::size_t>(index.row())]);
+                 lateness_.ranks[static_cast<std::size_t>(index.row())]);
 }
 
 QModelIndex StepMapModel::worst() const {
@@ -199,8 +163,8 @@ QModelIndex StepMapModel::worst() const {
   std::int64_t most = 0;
   for (int row = 0; row < rowCount(); ++row)
     for (int column = 0; column < columnCount(); ++column)
-      if (const auto& here = cell(row, column); here && difference_ns(*here, column) > most) {
-        most = difference_ns(*here, column);
+      if (const auto& here = cell(row, column); here && difference_ns(*here) > most) {
+        most = difference_ns(*here);
         worst = index(row, column);
       }
   return worst;

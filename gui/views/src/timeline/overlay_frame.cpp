@@ -120,10 +120,12 @@ void paint_late_rank(QImage& image, const Facts& facts, std::size_t rank, int to
   const TimeScale scale{.time = facts.run->extent(), .left = 0, .width = static_cast<double>(image.width())};
   QPainter painter{&image};
   for (std::size_t step = 0; step < facts.lateness.steps.size(); ++step) {
+    const auto share = facts.lateness.share_of(rank, step);
+    if (!share) continue;
     const TimeRange time = facts.lateness.steps[step].time;
     const QRectF box{scale.x_of(time.begin), static_cast<double>(top),
                      std::max(1.0, scale.x_of(time.end) - scale.x_of(time.begin)), static_cast<double>(bottom - top)};
-    painter.fillRect(box, QColor{colour_of_lateness(facts.lateness.share_of(rank, step))});
+    painter.fillRect(box, QColor{colour_of_lateness(*share)});
   }
 }
 

@@ -109,14 +109,16 @@ class Painter {
   /// By the step in which the piece begins.
   QRgb lateness_colour(RankId rank, const lod::Piece& piece) const {
     const Lateness& lateness = scene_.facts->lateness;
+    if (lateness.empty()) return colour_of_lateness(0);
     const auto row = std::ranges::find(lateness.ranks, rank);
     if (row == lateness.ranks.end()) return colour_of_lateness(0);
     const RunTime moment = scene_.scale().time_at(piece.begin / scene_.ratio);
     const auto step =
         std::ranges::upper_bound(lateness.steps, moment, {}, [](const analyzer::Step& one) { return one.time.begin; });
     if (step == lateness.steps.begin()) return colour_of_lateness(0);
-    return colour_of_lateness(lateness.share_of(static_cast<std::size_t>(row - lateness.ranks.begin()),
-                                                static_cast<std::size_t>(step - lateness.steps.begin() - 1)));
+    const auto share = lateness.share_of(static_cast<std::size_t>(row - lateness.ranks.begin()),
+                                         static_cast<std::size_t>(step - lateness.steps.begin() - 1));
+    return colour_of_lateness(share.value_or(0));
   }
 
   void paint_row(const Track& track, std::uint32_t row, double y, double height) {

@@ -1,4 +1,4 @@
-// How late each rank was in each step, as the heat strip and the colours by rank show it.
+// How late each rank was in each step, as the map of steps, the heat strip and the colours by rank show it.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,31 @@
 
 namespace rankscope::gui {
 
-/// Own time of each rank in each counted step against the median of all ranks (metrics.md 9.1).
-struct Lateness {
-  std::vector<RankId> ranks;          ///< ascending
-  std::vector<analyzer::Step> steps;  ///< the counted ones
-  std::vector<std::int64_t> lag_ns;   ///< by rank, then step; below 0: quicker than the median
-  std::vector<float> share;           ///< the same, as a part of the step's wall time
+/// A counted step of a rank.
+struct LatenessCell {
+  TimeRange window;
+  std::int64_t own_ns = 0;  ///< without waiting for others (metrics.md 9.1)
+  std::int64_t lag_ns = 0;  ///< the same minus the median of the ranks that have the step (metrics.md C4)
+};
 
-  [[nodiscard]] bool empty() const { return share.empty(); }
-  [[nodiscard]] float share_of(std::size_t rank_row, std::size_t step_row) const {
-    return share[rank_row * steps.size() + step_row];
+struct Lateness {
+  std::vector<RankId> ranks;                       ///< ascending
+  std::vector<analyzer::Step> steps;               ///< the counted ones
+  std::vector<std::optional<LatenessCell>> cells;  ///< by rank, then step; none where the rank has no such step
+  std::int64_t median_step_ns = 0;                 ///< shares are of it
+  bool compares = false;                           ///< two ranks or more have a step in common
+
+  [[nodiscard]] bool empty() const { return !compares; }
+  [[nodiscard]] const std::optional<LatenessCell>& cell(std::size_t rank_row, std::size_t step_row) const {
+    return cells[rank_row * steps.size() + step_row];
   }
-  /// Mean over the steps; nothing where the rank is not compared.
+  /// The lag as a part of the median step.
+  [[nodiscard]] std::optional<float> share_of(std::size_t rank_row, std::size_t step_row) const;
+  /// Mean over the steps that the rank has; nothing where it is not compared.
   [[nodiscard]] std::optional<float> mean_share(RankId rank) const;
 };
 
-/// Empty where the report has no steps or fewer than two ranks.
+/// Without ranks and steps where the report has none, or no median step.
 [[nodiscard]] Lateness lateness_of(const analyzer::Report& report);
 
 }  // namespace rankscope::gui

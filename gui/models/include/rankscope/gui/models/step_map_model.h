@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "rankscope/gui/models/lateness.h"
 #include "rankscope/gui/models/session.h"
 
 namespace rankscope::gui {
@@ -54,26 +54,17 @@ class StepMapModel : public QAbstractTableModel {
   [[nodiscard]] QModelIndex worst() const;
 
  private:
-  struct Cell {
-    TimeRange window;
-    std::int64_t own_ns = 0;
-  };
   void reload();
-  void fill(const analyzer::Report& report);
   void note_visible();
-  [[nodiscard]] const std::optional<Cell>& cell(int row, int column) const {
-    return cells_[static_cast<std::size_t>(row) * steps_.size() + static_cast<std::size_t>(column)];
+  [[nodiscard]] const std::optional<LatenessCell>& cell(int row, int column) const {
+    return lateness_.cell(static_cast<std::size_t>(row), static_cast<std::size_t>(column));
   }
-  [[nodiscard]] std::int64_t difference_ns(const Cell& cell, int column) const;
-  [[nodiscard]] QString sentence(const Cell& cell, const QModelIndex& index) const;
+  [[nodiscard]] std::int64_t difference_ns(const LatenessCell& cell) const;
+  [[nodiscard]] QString sentence(const LatenessCell& cell, const QModelIndex& index) const;
 
   Session& session_;
   Measure measure_ = Measure::lateness;
-  std::vector<RankId> ranks_;
-  std::vector<std::int64_t> steps_;
-  std::vector<std::optional<Cell>> cells_;   // by rank, then step
-  std::vector<std::int64_t> median_own_ns_;  // by step
-  std::int64_t median_step_ns_ = 0;
+  Lateness lateness_;
 };
 
 }  // namespace rankscope::gui
