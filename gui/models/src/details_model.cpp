@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nesting.h"
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
 #include "rankscope/gui/models/steps.h"
@@ -15,9 +16,15 @@ nanoseconds own_time(const Run& run, SpanId id) {
   const Span& span = run.span(id);
   const auto lane = run.spans_of(run.lane(span.lane));
   nanoseconds own = span.time.length();
+  constexpr std::uint32_t itself = 0;
+  constexpr std::uint32_t other = 1;
+  Nesting nesting{span.time};
+  nesting.open(span.time, itself);
   for (std::size_t i = static_cast<std::size_t>(&span - lane.data()) + 1; i < lane.size(); ++i) {
     if (lane[i].time.begin >= span.time.end) break;
-    if (lane[i].depth == span.depth + 1) own -= intersect(lane[i].time, span.time).length();
+    if (const auto around = nesting.meet(lane[i].time); around && around->owner == itself)
+      own -= nanoseconds{around->taken_ns};
+    nesting.open(lane[i].time, other);
   }
   return own;
 }

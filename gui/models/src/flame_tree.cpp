@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "nesting.h"
+
 namespace rankscope::gui {
 namespace {
 
@@ -15,24 +17,21 @@ bool encloses(TimeRange outer, TimeRange inner) { return outer.begin <= inner.be
 
 class Builder {
  public:
-  Builder(const Run& run, const FlameQuestion& question) : run_(run) {
+  Builder(const Run& run, const FlameQuestion& question) : run_(run), nesting_(question.range) {
     tree_.question = question;
     tree_.frames.emplace_back();
   }
 
   void begin_lane(const Lane& lane) {
-    const std::uint32_t place = add_frame({.lane = run_.id_of(lane), .parent = 0});
-    open_.assign(1, {tree_.question.range, tree_.question.range.begin, place});
+    lane_ = add_frame({.lane = run_.id_of(lane), .parent = 0});
+    nesting_.begin_lane();
   }
 
   void add(const Span& span) {
     const TimeRange inside = intersect(span.time, tree_.question.range);
-    while (open_.size() > 1 && !encloses(open_.back().time, inside)) open_.pop_back();
-    Open& around = open_.back();
-    const std::uint32_t place = child_of(around.frame, span);
-    tree_.frames[around.frame].own_ns -=
-        std::max(nanoseconds{0}, inside.end - std::max(inside.begin, around.covered)).count();
-    around.covered = std::max(around.covered, inside.end);
+    const auto around = nesting_.meet(span.time);
+    const std::uint32_t place = child_of(around ? around->owner : lane_, span);
+    if (around) tree_.frames[around->owner].own_ns -= around->taken_ns;
     FlameFrame& frame = tree_.frames[place];
     const std::int64_t length = inside.length().count();
     ++frame.count;
@@ -42,7 +41,7 @@ class Builder {
       frame.longest_ns = length;
       frame.longest = run_.id_of(span);
     }
-    open_.push_back({inside, inside.begin, place});
+    nesting_.open(span.time, place);
   }
 
   [[nodiscard]] FlameTree finish() && {
@@ -60,11 +59,6 @@ class Builder {
   }
 
  private:
-  struct Open {
-    TimeRange time;
-    RunTime covered;  // by what was met inside it
-    std::uint32_t frame;
-  };
   [[nodiscard]] std::int64_t sum_of(const FlameFrame& frame, std::int64_t FlameFrame::*part) const {
     std::int64_t sum = 0;
     for (const std::uint32_t child : frame.children) sum += tree_.frames[child].*part;
@@ -100,7 +94,8 @@ class Builder {
   const Run& run_;
   FlameTree tree_;
   std::unordered_map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t, HashOfKey> children_;
-  std::vector<Open> open_;  // the lane, then what encloses the last span, innermost last
+  Nesting nesting_;         // owners are frames
+  std::uint32_t lane_ = 0;  // its frame
 };
 
 bool is_wanted(const Run& run, const Lane& lane, const FlameQuestion& question) {

@@ -4,28 +4,29 @@
 #include <array>
 #include <limits>
 
+#include "nesting.h"
+
 namespace rankscope::gui {
 namespace {
 
 /// Sums by name and kind, over lanes one behind the other.
 class NameSums {
  public:
-  explicit NameSums(const Run& run) : run_(run) {}
+  NameSums(const Run& run, TimeRange range) : run_(run), range_(range), nesting_(range) {}
 
-  void begin_lane() { open_.clear(); }
+  void begin_lane() { nesting_.begin_lane(); }
 
-  void add(const Span& span, TimeRange range) {
-    const std::int64_t inside = intersect(span.time, range).length().count();
-    const std::size_t row = row_of(span);
+  void add(const Span& span) {
+    const std::int64_t inside = intersect(span.time, range_).length().count();
+    const std::uint32_t row = row_of(span);
     NameTimes& times = rows_[row];
     ++times.count;
     times.own_ns += inside;
     times.longest_ns = std::max(times.longest_ns, inside);
     // Whatever encloses the span touches the range, too, and was met before it.
-    while (!open_.empty() && !encloses(open_.back().time, span.time)) open_.pop_back();
-    if (!open_.empty()) rows_[open_.back().row].own_ns -= inside;
-    if (std::ranges::none_of(open_, [row](const Open& open) { return open.row == row; })) times.total_ns += inside;
-    open_.push_back({span.time, row});
+    if (const auto around = nesting_.meet(span.time)) rows_[around->owner].own_ns -= around->taken_ns;
+    if (!nesting_.is_inside(row)) times.total_ns += inside;
+    nesting_.open(span.time, row);
   }
 
   [[nodiscard]] std::vector<NameTimes> rows() && {
@@ -34,15 +35,7 @@ class NameSums {
   }
 
  private:
-  struct Open {
-    TimeRange time;
-    std::size_t row;
-  };
-  static bool encloses(TimeRange outer, TimeRange inner) {
-    return outer.begin <= inner.begin && inner.end <= outer.end;
-  }
-
-  std::size_t row_of(const Span& span) {
+  std::uint32_t row_of(const Span& span) {
     auto& rows = row_of_name_[static_cast<std::size_t>(span.kind)];
     if (rows.empty()) rows.assign(run_.strings().size(), none);
     std::uint32_t& row = rows[span.name.index()];
@@ -55,9 +48,10 @@ class NameSums {
 
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   const Run& run_;
+  TimeRange range_;
+  Nesting nesting_;
   std::vector<NameTimes> rows_;
   std::array<std::vector<std::uint32_t>, span_kind_count> row_of_name_;
-  std::vector<Open> open_;  // the spans around the last one, innermost last
 };
 
 bool is_wanted(const Run& run, const Lane& lane, const RangeQuestion& question) {
@@ -88,13 +82,13 @@ std::optional<RangeAnswer> answer(const RangeSource& source, const RangeQuestion
       result.ranks.push_back({rank, source.look->split(rank, question.range)});
     }
   }
-  NameSums sums{run};
+  NameSums sums{run, question.range};
   for (const Lane& lane : run.lanes()) {
     if (stop.stop_requested()) return std::nullopt;
     if (!is_wanted(run, lane, question)) continue;
     sums.begin_lane();
     source.blocks->over(run, lane, question.range, [&](const Span& span) {
-      sums.add(span, question.range);
+      sums.add(span);
       return true;
     });
   }

@@ -46,6 +46,15 @@ TEST(DetailsModel, OwnTimeLeavesOutWhatIsNested) {
   EXPECT_EQ(model.value_of(QStringLiteral("Own time")), QStringLiteral("60 ns, the rest is nested in it"));
 }
 
+TEST(DetailsModel, WhatOverlapsInsideAnEventIsTakenFromItsOwnTimeOnce) {
+  Session session;
+  DetailsModel model{session};
+  session.show(*run_from_text("0 op 0 10 P\n0 op 0 8 A\n0 op 5 9 B\n"));
+  session.select(SpanId{0});
+  EXPECT_EQ(model.value_of(QStringLiteral("Name")), QStringLiteral("P"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Own time")), QStringLiteral("1 ns, the rest is nested in it"));
+}
+
 TEST(DetailsModel, LeadsToTheLaunchOfAKernel) {
   Session session;
   DetailsModel model{session};

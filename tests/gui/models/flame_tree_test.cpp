@@ -46,6 +46,16 @@ TEST(FlameTree, AddsUpCallsOfTheSamePathAndKeepsOtherPathsApart) {
   EXPECT_EQ(tree.frame(0).total_ns, 110);
 }
 
+TEST(FlameTree, WhatOverlapsInsideACallIsTakenFromItsOwnTimeOnce) {
+  const auto run = *run_from_text("0 op 0 10 P\n0 op 0 8 A\n0 op 5 9 B\n");
+  const FlameTree tree = tree_of(*run, run->extent());
+  EXPECT_EQ(frame_at(tree, *run, {"P"})->own_ns, 1);
+  EXPECT_EQ(frame_at(tree, *run, {"P", "A"})->own_ns, 8);
+  EXPECT_EQ(frame_at(tree, *run, {"P", "B"})->own_ns, 4);
+  const FlameTree part = tree_of(*run, {at(6), at(8)});
+  EXPECT_NE(frame_at(part, *run, {"P", "B"}), nullptr) << "B is no part of A, however the range cuts them";
+}
+
 TEST(FlameTree, CutsEventsAtTheRange) {
   const auto run = *run_from_text("0 forward 0 100 layer\n0 op 10 30 mm\n0 op 60 90 relu\n");
   const FlameTree tree = tree_of(*run, {at(20), at(50)});

@@ -35,6 +35,17 @@ TEST(RangeStatistics, OwnTimesLeaveOutWhatIsNestedAndAreCutAtTheRange) {
   EXPECT_EQ(times_of(found, *run, "inner").count, 0);
 }
 
+TEST(RangeStatistics, WhatOverlapsInsideACallIsTakenFromItsOwnTimeOnce) {
+  const auto run = *run_from_text("0 op 0 10 P\n0 op 0 8 A\n0 op 5 9 B\n");
+  const auto all = *answer(source_of(run), {{at(0), at(10)}}, {});
+  EXPECT_EQ(times_of(all, *run, "P").own_ns, 1);
+  EXPECT_EQ(times_of(all, *run, "A").own_ns, 8);
+  EXPECT_EQ(times_of(all, *run, "B").own_ns, 4);
+  const auto part = *answer(source_of(run), {{at(6), at(10)}}, {});
+  EXPECT_EQ(times_of(part, *run, "P").own_ns, 1);
+  EXPECT_EQ(times_of(part, *run, "A").own_ns, 2);
+}
+
 TEST(RangeStatistics, ACallInsideACallOfTheSameNameIsNotCountedTwiceInTheTotal) {
   const auto run = *run_from_text("0 op 0 100 f\n0 op 10 40 g\n0 op 20 30 f\n");
   const auto found = *answer(source_of(run), {{at(0), at(100)}}, {});

@@ -35,7 +35,7 @@ struct NameTimes {
   SpanKind kind = SpanKind::user;
   std::int64_t count = 0;       ///< that touch the range
   std::int64_t total_ns = 0;    ///< inside the range; a call inside a call of the same name is not counted again
-  std::int64_t own_ns = 0;      ///< inside the range, without what is nested in it; adds up over all names
+  std::int64_t own_ns = 0;      ///< inside the range, without what is nested in it
   std::int64_t longest_ns = 0;  ///< of one of them, inside the range
 
   bool operator==(const NameTimes&) const = default;
