@@ -94,9 +94,8 @@ QVariant FindingsModel::headerData(int section, Qt::Orientation orientation, int
 
 QString FindingsModel::why_empty() const {
   if (!rows_.empty()) return {};
-  if (session_.state() == LoadState::analyzing) return tr("The report is being made.");
   const auto& report = session_.report();
-  if (report == nullptr) return tr("Open a recording to see what is wrong with it.");
+  if (report == nullptr) return session_.why_no_report(tr("Open a recording to see what is wrong with it."));
   return report->findings ? tr("Nothing was found.") : qt_text(report->findings.error().why);
 }
 

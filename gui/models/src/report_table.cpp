@@ -92,8 +92,7 @@ QVariant ReportTableModel::headerData(int section, Qt::Orientation orientation, 
 
 QString ReportTableModel::why_empty(const QString& nothing) const {
   if (!rows_.empty()) return {};
-  if (session_.state() == LoadState::analyzing) return tr("The report is being made.");
-  if (session_.report() == nullptr) return tr("Nothing is open.");
+  if (session_.report() == nullptr) return session_.why_no_report(tr("Nothing is open."));
   return why_.isEmpty() ? nothing : why_;
 }
 

@@ -43,7 +43,30 @@ void Session::show(std::shared_ptr<const Run> run) {
 void Session::cancel() {
   if (!loader_.busy()) return;
   loader_.cancel();
-  set_state(run_ == nullptr ? LoadState::nothing : LoadState::ready);
+  if (state_ == LoadState::reading) return fall_back();
+  set_state(LoadState::ready);
+}
+
+void Session::stop() { loader_.cancel(); }
+
+void Session::fall_back() {
+  const bool lacks_report = run_ != nullptr && report_ == nullptr;
+  if (lacks_report) loader_.start(run_);
+  set_state(run_ == nullptr ? LoadState::nothing : lacks_report ? LoadState::analyzing : LoadState::ready);
+}
+
+QString Session::why_no_report(const QString& nothing_open) const {
+  if (run_ == nullptr) return nothing_open;
+  switch (state_) {
+    case LoadState::reading:
+      return tr("Another recording is being read.");
+    case LoadState::analyzing:
+      return tr("The report is being made.");
+    case LoadState::nothing:
+    case LoadState::ready:
+      break;
+  }
+  return tr("The report was cancelled; open the recording again to make it.");
 }
 
 void Session::take_run(std::shared_ptr<const Run> run) {
@@ -80,7 +103,7 @@ void Session::take_report(std::shared_ptr<const analyzer::Report> report) {
 }
 
 void Session::take_failure(const Error& error) {
-  set_state(run_ == nullptr ? LoadState::nothing : LoadState::ready);
+  fall_back();
   Q_EMIT failed(QString::fromStdString(error.message));
 }
 

@@ -142,9 +142,9 @@ QString StepMapModel::caption() const {
 
 QString StepMapModel::why_empty() const {
   if (!lateness_.ranks.empty() && !lateness_.steps.empty()) return {};
-  if (session_.state() == LoadState::analyzing) return tr("The report is being made.");
   const auto& report = session_.report();
-  if (report == nullptr) return tr("Open a recording to see which rank was late in which step.");
+  if (report == nullptr)
+    return session_.why_no_report(tr("Open a recording to see which rank was late in which step."));
   if (!report->steps) return qt_text(report->steps.error().why);
   return report->rank_rows ? tr("No step was counted.") : qt_text(report->rank_rows.error().why);
 }

@@ -145,8 +145,8 @@ void CompareWindow::show_names() {
 }
 
 void CompareWindow::closeEvent(QCloseEvent* event) {
-  a_.cancel();
-  b_.cancel();
+  a_.stop();
+  b_.stop();
   QMainWindow::closeEvent(event);
 }
 

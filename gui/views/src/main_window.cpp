@@ -284,7 +284,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   settings.setValue(geometry_key, saveGeometry());
   settings.setValue(docks_key, saveState());
   keeper_->keep();
-  session_.cancel();
+  session_.stop();
   QMainWindow::closeEvent(event);
 }
 

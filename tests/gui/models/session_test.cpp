@@ -47,6 +47,38 @@ TEST(Session, SaysWhatCannotBeOpenedAndKeepsWhatIsShown) {
   EXPECT_EQ(session.run()->spans().size(), 3U);
 }
 
+TEST(Session, AFileThatCannotBeOpenedDoesNotTakeTheReportAway) {
+  Session session;
+  const QSignalSpy failed{&session, &Session::failed};
+  session.show(small_run());
+  ASSERT_EQ(session.state(), LoadState::analyzing);
+  session.open({.paths = {"no/such/file"}});  // ends the analysis
+  EXPECT_EQ(session.why_no_report({}), QStringLiteral("Another recording is being read."));
+  ASSERT_TRUE(testing::comes_true([&] { return failed.count() == 1; }));
+  EXPECT_TRUE(testing::comes_true([&] { return session.report() != nullptr; }));
+  EXPECT_EQ(session.state(), LoadState::ready);
+}
+
+TEST(Session, CancelledReadingDoesNotTakeTheReportAway) {
+  Session session;
+  session.show(small_run());
+  session.open(demo);
+  session.cancel();
+  EXPECT_EQ(session.state(), LoadState::analyzing);
+  EXPECT_EQ(session.why_no_report({}), QStringLiteral("The report is being made."));
+  EXPECT_TRUE(testing::comes_true([&] { return session.report() != nullptr; }));
+  EXPECT_EQ(session.run()->spans().size(), 3U);
+}
+
+TEST(Session, ACancelledReportIsCalledSo) {
+  Session session;
+  EXPECT_EQ(session.why_no_report(QStringLiteral("none")), QStringLiteral("none"));
+  session.show(small_run());
+  session.cancel();
+  EXPECT_EQ(session.state(), LoadState::ready);
+  EXPECT_TRUE(session.why_no_report({}).startsWith(QStringLiteral("The report was cancelled")));
+}
+
 TEST(Session, CancelledReadingDeliversNothing) {
   Session session;
   const QSignalSpy opened{&session, &Session::runOpened};

@@ -42,8 +42,10 @@ class Session : public QObject {
   void open(Source source);
   /// Shows what is in memory already and analyzes it in the background.
   void show(std::shared_ptr<const Run> run);
-  /// Ends reading or analyzing; what is shown stays.
+  /// Ends reading or analyzing; what is shown stays. The report that reading was in the way of is made then.
   void cancel();
+  /// Ends all work for good: the window closes.
+  void stop();
   [[nodiscard]] LoadState state() const { return state_; }
   [[nodiscard]] const Source& source() const { return source_; }
 
@@ -53,6 +55,8 @@ class Session : public QObject {
   [[nodiscard]] const std::shared_ptr<const Run>& recorded() const { return recorded_; }
   /// Null until it is made.
   [[nodiscard]] const std::shared_ptr<const analyzer::Report>& report() const { return report_; }
+  /// Where there is no report: why, in a sentence; `nothing_open` where there is no run either.
+  [[nodiscard]] QString why_no_report(const QString& nothing_open) const;
 
   [[nodiscard]] std::optional<SpanId> selection() const { return selection_; }
   void select(std::optional<SpanId> span);
@@ -99,6 +103,8 @@ class Session : public QObject {
   void take_run(std::shared_ptr<const Run> run);
   void take_report(std::shared_ptr<const analyzer::Report> report);
   void take_failure(const Error& error);
+  /// To what was shown before; its report is made if it has none.
+  void fall_back();
   void set_state(LoadState state);
 
   LoadState state_ = LoadState::nothing;
