@@ -68,9 +68,8 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
   connect(&session, &Session::progressed, this,
           [this](double share) { progress_->setValue(static_cast<int>(share * 100)); });
   connect(&session, &Session::failed, this, [this](const QString& message) {
-    banner_->clear();
-    banner_->setToolTip({});
-    warn(message);
+    failure_ = message;
+    show_banner();
   });
   keeper_ = new ViewKeeper(session, *this);
   new Outlets(session, *this);
@@ -84,9 +83,15 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
 void MainWindow::use_view_file(const std::filesystem::path& file) { keeper_->use(file); }
 
 void MainWindow::warn(const QString& sentence) {
-  if (!banner_->text().contains(sentence))
-    banner_->setText(banner_->text().isEmpty() ? sentence : banner_->text() + QLatin1Char{'\n'} + sentence);
-  banner_->show();
+  if (!warnings_.contains(sentence)) warnings_.push_back(sentence);
+  show_banner();
+}
+
+void MainWindow::show_banner() {
+  QStringList sentences = warnings_;
+  if (!failure_.isEmpty()) sentences.push_back(failure_);
+  banner_->setText(sentences.join(QLatin1Char{'\n'}));
+  banner_->setVisible(!sentences.isEmpty());
 }
 
 void MainWindow::make_docks() {
@@ -218,7 +223,8 @@ void MainWindow::show_state() {
     case LoadState::nothing:
       return status_->setText(tr("Nothing is open."));
     case LoadState::reading:
-      banner_->hide();
+      failure_.clear();
+      show_banner();
       return status_->setText(tr("Reading..."));
     case LoadState::analyzing:
       return status_->setText(tr("Making the report..."));
@@ -234,9 +240,11 @@ void MainWindow::show_state() {
 void MainWindow::take_opened() {
   search_->clear();
   ranks_->clear();
-  banner_->setText(missing_text(*session_.run()));
+  failure_.clear();
+  warnings_.clear();
+  if (const QString missing = missing_text(*session_.run()); !missing.isEmpty()) warnings_.push_back(missing);
   banner_->setToolTip(missing_details(*session_.run()));
-  banner_->setVisible(!banner_->text().isEmpty());
+  show_banner();
   const auto& paths = session_.source().paths;
   if (paths.empty()) return;
   const QFileInfo first{QString::fromStdString(paths.front().string())};

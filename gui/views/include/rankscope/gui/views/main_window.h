@@ -25,7 +25,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] TimelineView& timeline() { return *timeline_; }
   /// As if it was typed: "0,2,4-7".
   void choose_ranks(const QString& ranks) { ranks_->setText(ranks); }
-  /// A sentence above the timeline, below what is there already; it stays until another recording is opened.
+  /// A sentence above the timeline, below what is there already; it stays until another recording is shown.
   void warn(const QString& sentence);
   /// The file to keep the view in, in place of the one beside the recording that is opened next.
   void use_view_file(const std::filesystem::path& file);
@@ -47,6 +47,7 @@ class MainWindow : public QMainWindow {
   void ask_for_files();
   void ask_for_folder();
   void show_state();
+  void show_banner();
   void take_opened();
 
   Session& session_;
@@ -54,6 +55,8 @@ class MainWindow : public QMainWindow {
   QLineEdit* search_ = nullptr;
   QLineEdit* ranks_ = nullptr;
   QLabel* banner_ = nullptr;
+  QStringList warnings_;  ///< of the run that is shown
+  QString failure_;       ///< why another one could not be opened; until the next is tried
   QLabel* status_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QPushButton* cancel_ = nullptr;
