@@ -197,24 +197,24 @@ class Copy {
   std::vector<GroupId> groups_;
 };
 
-Result<void> check_ranks(const Run& run, const Selection& selection) {
-  for (const RankId rank : selection.ranks) {
+}  // namespace
+
+Result<void> check_ranks(const Run& run, std::span<const RankId> chosen, std::string_view option) {
+  for (const RankId rank : chosen) {
     if (std::ranges::find(run.ranks(), rank) != run.ranks().end()) continue;
     const auto ranks = run.ranks();
-    if (ranks.empty()) return fail(ErrorKind::usage, "--ranks: no process in it has a rank");
+    if (ranks.empty()) return fail(ErrorKind::usage, format("{}: no process in it has a rank", option));
     const std::string there = ranks.size() == 1
                                   ? format("its only rank is {}", ranks.front().value)
                                   : format("its ranks are {} to {}", ranks.front().value, ranks.back().value);
-    return fail(ErrorKind::usage, format("--ranks: there is no rank {} in it; {}", rank.value, there));
+    return fail(ErrorKind::usage, format("{}: there is no rank {} in it; {}", option, rank.value, there));
   }
   return {};
 }
 
-}  // namespace
-
 Result<std::shared_ptr<const Run>> select(std::shared_ptr<const Run> run, const Selection& selection) {
   if (selection.everything()) return run;
-  RS_TRY_VOID(check_ranks(*run, selection));
+  RS_TRY_VOID(check_ranks(*run, selection.ranks, "--ranks"));
   Windows windows;
   if (selection.steps) {
     RS_TRY(windows, windows_of_steps(*run, *selection.steps));

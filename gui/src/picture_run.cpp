@@ -8,6 +8,8 @@
 #include <QToolBar>
 #include <cstdio>
 
+#include "rankscope/analyzer/select.h"
+#include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/views/picture_file.h"
 #include "rankscope/gui/views/timeline_view.h"
 
@@ -53,6 +55,13 @@ int make_picture(Session& session, MainWindow& window, const StartOptions& optio
   QObject::connect(&session, &Session::failed, &window, [](const QString& sentence) {
     std::fprintf(stderr, "rankscope: %s\n", sentence.toUtf8().constData());
     QApplication::exit(exit_status(ErrorKind::unreadable));
+  });
+  QObject::connect(&session, &Session::runOpened, &window, [&] {
+    const auto ranks = *ranks_from(options.ranks, "--ranks");  // start_options() has tried that
+    const auto there = analyzer::check_ranks(*session.run(), ranks, "--ranks");
+    if (there) return;
+    std::fprintf(stderr, "rankscope: %s\n", there.error().message.c_str());
+    QApplication::exit(exit_status(there.error().kind));
   });
   QObject::connect(&timeline, &TimelineView::framePainted, &window, [&] {
     if (!all_painted(session, timeline) || hide_what_came(window)) return;

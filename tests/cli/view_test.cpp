@@ -76,6 +76,10 @@ TEST(ViewVerb, SaysWhyThereIsNoPicture) {
   const testing::TemporaryFolder folder;
   EXPECT_EQ(view({demo, "--picture", "run.bmp"}).status, 2);
   EXPECT_EQ(view({demo, "--picture", "run.png", "--size", "big"}).status, 2);
+  const ProgramResult nobody = view({demo, "--picture", (folder / "nobody.png").string(), "--ranks", "1,99"});
+  EXPECT_EQ(nobody.status, 2);
+  EXPECT_THAT(nobody.err, HasSubstr("--ranks: there is no rank 99 in it; its ranks are 0 to 3"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "nobody.png"));
   EXPECT_EQ(view({demo, "--picture", (folder / "no/such.png").string()}).status, 5);
   std::ofstream{folder / "broken.json"} << "nothing";
   const ProgramResult refused = view({(folder / "broken.json").string(), "--picture", (folder / "x.png").string()});

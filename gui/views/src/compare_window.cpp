@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "panel_parts.h"
+#include "rankscope/analyzer/select.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/missing.h"
 #include "rankscope/gui/models/words.h"
@@ -116,26 +117,38 @@ void CompareWindow::make_menus() {
   ranks_->setPlaceholderText(tr("Ranks of both: all (0,2,4-7)"));
   ranks_->setAccessibleName(tr("Only these ranks of both runs"));
   ranks_->setClearButtonEnabled(true);
+  wrong_ranks_ = new QLabel(bar);
+  wrong_ranks_->setObjectName(QStringLiteral("wrong_ranks"));
+  wrong_ranks_->setMargin(4);
   bar->addWidget(ranks_);
+  bar->addWidget(wrong_ranks_);
   connect(ranks_, &QLineEdit::textChanged, this, &CompareWindow::filter);
   menuBar()->addMenu(tr("&File"))->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
   menuBar()->addMenu(tr("Timeline &A"))->addActions(timeline_a_->actions());
   menuBar()->addMenu(tr("Timeline &B"))->addActions(timeline_b_->actions());
 }
 
-/// Ranks that a run does not have are left out there.
+/// Ranks that a run does not have are left out there; where it has none of them, that is said and changes nothing.
 void CompareWindow::filter() {
   const auto chosen = ranks_from(ranks_->text().toStdString(), "ranks");
-  ranks_->setStyleSheet(chosen ? QString{} : QStringLiteral("QLineEdit { color: #b00020; }"));
-  if (!chosen) return;
+  QStringList wrong;
+  if (!chosen) wrong.push_back(qt_text(chosen.error().message));
   for (Session* const session : {&a_, &b_}) {
-    if (session->run() == nullptr) continue;
+    if (session->run() == nullptr || !chosen) continue;
     Filter filter = session->filter();
     filter.ranks.clear();
     for (const RankId rank : *chosen)
       if (std::ranges::binary_search(session->run()->ranks(), rank)) filter.ranks.push_back(rank);
-    session->set_filter(std::move(filter));
+    if (filter.ranks.empty() && !chosen->empty()) {
+      const auto there = analyzer::check_ranks(*session->run(), *chosen, session == &a_ ? "A" : "B");
+      wrong.push_back(qt_text(there.error().message));
+    } else {
+      session->set_filter(std::move(filter));
+    }
   }
+  ranks_->setStyleSheet(wrong.empty() ? QString{} : QStringLiteral("QLineEdit { color: #b00020; }"));
+  wrong_ranks_->setText(wrong.join(QLatin1Char{'\n'}));
+  ranks_->setAccessibleDescription(wrong_ranks_->text());
 }
 
 void CompareWindow::show_names() {

@@ -16,6 +16,7 @@
 #include <map>
 
 #include "outlets.h"
+#include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/missing.h"
@@ -36,6 +37,14 @@ Source source_of(const QStringList& names) {
   Source source;
   for (const QString& name : names) source.paths.emplace_back(name.toStdString());
   return source;
+}
+
+Result<std::vector<RankId>> ranks_of(const Run* run, std::string_view text) {
+  RS_TRY(auto chosen, ranks_from(text, "ranks"));
+  if (chosen.empty()) return chosen;
+  if (run == nullptr) return fail(ErrorKind::usage, "ranks: nothing is open");
+  RS_TRY_VOID(analyzer::check_ranks(*run, chosen, "ranks"));
+  return chosen;
 }
 
 }  // namespace
@@ -159,15 +168,15 @@ void MainWindow::make_tools() {
   });
 }
 
-/// Ranks that cannot be read, or that the run does not have, colour the field and change nothing.
+/// Ranks that cannot be read, or that the run does not have, are said in the status bar and change nothing.
 void MainWindow::filter() {
-  const auto chosen = ranks_from(ranks_->text().toStdString(), "ranks");
-  bool there = chosen.has_value();
-  for (const RankId rank : chosen.value_or(std::vector<RankId>{}))
-    there = there && session_.run() != nullptr && std::ranges::binary_search(session_.run()->ranks(), rank);
-  ranks_->setStyleSheet(there ? QString{} : QStringLiteral("QLineEdit { color: #b00020; }"));
-  ranks_->setToolTip(chosen ? QString{} : QString::fromStdString(chosen.error().message));
-  session_.set_filter({.ranks = there ? *chosen : session_.filter().ranks, .text = search_->text().toStdString()});
+  const auto chosen = ranks_of(session_.run().get(), ranks_->text().toStdString());
+  const QString wrong = chosen ? QString{} : QString::fromStdString(chosen.error().message);
+  ranks_->setStyleSheet(chosen ? QString{} : QStringLiteral("QLineEdit { color: #b00020; }"));
+  ranks_->setToolTip(wrong);
+  ranks_->setAccessibleDescription(wrong);
+  session_.set_filter({.ranks = chosen ? *chosen : session_.filter().ranks, .text = search_->text().toStdString()});
+  show_state();
 }
 
 void MainWindow::toggle_panels() {
@@ -231,6 +240,7 @@ void MainWindow::show_state() {
     case LoadState::ready:
       break;
   }
+  if (const QString wrong = ranks_->toolTip(); !wrong.isEmpty()) return status_->setText(wrong);
   const Run& run = *session_.run();
   status_->setText(
       text_of(format("{}, {}, clocks: {} (±{} ns)", counted(run.ranks().size(), "rank"),

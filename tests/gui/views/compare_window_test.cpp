@@ -83,6 +83,25 @@ TEST(CompareWindow, RanksAreChosenForBoth) {
   EXPECT_TRUE(runs.b.filter().ranks.empty());
 }
 
+TEST(CompareWindow, ARunWithNoneOfTheChosenRanksIsNamedAndStaysAsItIs) {
+  Session a;
+  Session b;
+  CompareWindow window{a, b};
+  a.show(testing::recorded({.ranks = 2, .steps = 4}));
+  b.show(testing::recorded({.ranks = 4, .steps = 4}));
+  const auto* const wrong = window.findChild<QLabel*>(QStringLiteral("wrong_ranks"));
+  window.choose_ranks(QStringLiteral("1,3"));
+  EXPECT_EQ(a.filter().ranks, std::vector{RankId{1}}) << "what it has of them";
+  EXPECT_TRUE(wrong->text().isEmpty());
+  window.choose_ranks(QStringLiteral("3"));
+  EXPECT_EQ(wrong->text(), QStringLiteral("A: there is no rank 3 in it; its ranks are 0 to 1"));
+  EXPECT_EQ(a.filter().ranks, std::vector{RankId{1}}) << "as before";
+  EXPECT_EQ(b.filter().ranks, std::vector{RankId{3}});
+  window.choose_ranks({});
+  EXPECT_TRUE(wrong->text().isEmpty());
+  EXPECT_TRUE(a.filter().ranks.empty());
+}
+
 TEST(CompareWindow, ARunThatCannotBeReadIsSaidAndTheOtherIsShown) {
   Session a;
   Session b;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "gui/waiting.h"
 #include "rankscope/core/model/text.h"
 
@@ -38,6 +40,26 @@ TEST(MainWindow, SaysWhatIsMissingAsLongAsTheRunIsShown) {
   EXPECT_FALSE(shown.banner().contains(QStringLiteral("no/such/run"))) << "only the last failure";
   shown.session.show(*run_from_text("0 compute 0 100 gemm\n"));
   EXPECT_EQ(shown.banner(), QString{});
+}
+
+TEST(MainWindow, SaysWhichRankTheRunDoesNotHave) {
+  Shown shown{"0 compute 0 100 gemm\n1 compute 0 400 gemm\n"};
+  const auto says = [&shown](const char* sentence) {
+    const auto labels = shown.window.findChildren<QLabel*>();
+    return std::ranges::any_of(labels, [sentence](const QLabel* label) {
+      return label->isVisible() && label->text() == QString::fromLatin1(sentence);
+    });
+  };
+  const auto* const ranks = shown.window.findChild<QLineEdit*>(QStringLiteral("ranks"));
+  shown.window.choose_ranks(QStringLiteral("1"));
+  shown.window.choose_ranks(QStringLiteral("99"));
+  EXPECT_TRUE(says("ranks: there is no rank 99 in it; its ranks are 0 to 1"));
+  EXPECT_EQ(ranks->toolTip(), QStringLiteral("ranks: there is no rank 99 in it; its ranks are 0 to 1"));
+  EXPECT_EQ(shown.session.filter().ranks, std::vector{RankId{1}}) << "as before";
+  shown.window.choose_ranks(QStringLiteral("0"));
+  EXPECT_FALSE(says("ranks: there is no rank 99 in it; its ranks are 0 to 1"));
+  EXPECT_TRUE(ranks->toolTip().isEmpty());
+  EXPECT_EQ(shown.session.filter().ranks, std::vector{RankId{0}});
 }
 
 }  // namespace

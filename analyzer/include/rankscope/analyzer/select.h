@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,5 +27,9 @@ struct Selection {
 /// keep all members, so that an operation whose other members were left out is incomplete and not another operation.
 /// Errors (`usage`) name what is not there.
 [[nodiscard]] Result<std::shared_ptr<const Run>> select(std::shared_ptr<const Run> run, const Selection& selection);
+
+/// An error (`usage`) about the first of these ranks that the run does not have, and which it has; begins with the
+/// option.
+[[nodiscard]] Result<void> check_ranks(const Run& run, std::span<const RankId> chosen, std::string_view option);
 
 }  // namespace rankscope::analyzer

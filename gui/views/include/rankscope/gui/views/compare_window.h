@@ -48,6 +48,7 @@ class CompareWindow : public QMainWindow {
   QLabel* verdict_ = nullptr;
   QTableView* table_ = nullptr;
   QLineEdit* ranks_ = nullptr;
+  QLabel* wrong_ranks_ = nullptr;
 };
 
 }  // namespace rankscope::gui
