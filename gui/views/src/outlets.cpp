@@ -14,20 +14,23 @@ namespace {
 
 constexpr int shown_ms = 8000;
 
-/// Does not stop the program while it is open.
+/// The end of names that a filter as "Picture (*.png)" is for: "png".
+QString end_of(const QString& filter) {
+  const qsizetype point = filter.lastIndexOf(QLatin1Char{'.'});
+  return filter.mid(point + 1, filter.lastIndexOf(QLatin1Char{')'}) - point - 1);
+}
+
+/// Does not stop the program while it is open. A name without an end gets that of the filter before the dialog asks
+/// whether a file of that name may be overwritten.
 QFileDialog* dialog_for(MainWindow& window, const QString& title, const QStringList& filters) {
   auto* const dialog = new QFileDialog(&window, title);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setAcceptMode(QFileDialog::AcceptSave);
   dialog->setNameFilters(filters);
+  dialog->setDefaultSuffix(end_of(filters.front()));
+  QObject::connect(dialog, &QFileDialog::filterSelected, dialog,
+                   [dialog](const QString& filter) { dialog->setDefaultSuffix(end_of(filter)); });
   return dialog;
-}
-
-/// The end of the name that belongs to the filter is added where the name has none.
-std::filesystem::path named(const QString& name, const QString& end) {
-  std::filesystem::path file = name.toStdString();
-  if (!file.has_extension()) file += end.toStdString();
-  return file;
 }
 
 }  // namespace
@@ -62,9 +65,8 @@ void Outlets::ask_for_picture() {
   if (session_.run() == nullptr) return;
   auto* const dialog =
       dialog_for(window_, tr("Save a picture"), {tr("Picture (*.png)"), tr("Drawing with text (*.svg)")});
-  connect(dialog, &QFileDialog::fileSelected, this, [this, dialog](const QString& name) {
-    const bool is_svg = dialog->selectedNameFilter().contains(QStringLiteral("svg"));
-    const auto file = named(name, is_svg ? QStringLiteral(".svg") : QStringLiteral(".png"));
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) {
+    const std::filesystem::path file = name.toStdString();
     const auto saved = save_picture(window_.timeline(), file);
     saved ? say(tr("Saved %1").arg(qt_text(file.string()))) : window_.warn(qt_text(saved.error().message));
   });
@@ -76,8 +78,10 @@ void Outlets::ask_for_export() {
   auto* const dialog = dialog_for(window_, tr("Export what is selected, else what is in sight"),
                                   {tr("Perfetto (*.pftrace)"), tr("Chrome trace (*.json)")});
   connect(dialog, &QFileDialog::fileSelected, this, [this, dialog](const QString& name) {
-    const bool is_chrome = dialog->selectedNameFilter().contains(QStringLiteral("json"));
-    const auto file = named(name, is_chrome ? QStringLiteral(".json") : QStringLiteral(".pftrace"));
+    const std::filesystem::path file = name.toStdString();
+    const bool is_known = file.extension() == ".json" || file.extension() == ".pftrace";
+    const bool is_chrome =
+        (is_known ? qt_text(file.extension().string()) : dialog->selectedNameFilter()).contains(QStringLiteral("json"));
     export_.start(session_.run(), wish_of(session_, is_chrome ? "chrome" : "perfetto", file));
     window_.statusBar()->showMessage(tr("Writing %1...").arg(qt_text(file.string())));
   });
