@@ -75,7 +75,7 @@ Error become(const std::vector<std::string>& command) {
 Action declare_view(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ViewArguments>();
   add_run(app, arguments->run);
-  app.add_option("--at", arguments->at, "begin at this time of the run: 1.5s, 200ms, 40us");
+  app.add_option("--at", arguments->at, "show 100 ms around this time of the run: 1.5s, 200ms, 40us");
   app.add_option("--ranks", arguments->ranks, "only these ranks, e.g. 0,2,4-7");
   app.add_option("--compare", arguments->compare,
                  "show this run below the other, step by step, with what changed; two .rankscope folders or packs need "

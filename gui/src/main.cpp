@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "picture_run.h"
+#include "rankscope/gui/models/first_look.h"
 #include "rankscope/gui/views/compare_window.h"
 #include "rankscope/gui/views/main_window.h"
 #include "start.h"
@@ -11,17 +12,10 @@ namespace {
 
 using namespace rankscope::gui;
 
-void show_time(Session& session, const StartOptions& options) {
-  if (!options.at) return;
-  constexpr auto half = rankscope::nanoseconds{50'000'000};
-  const rankscope::RunTime middle = session.extent().begin + *options.at;
-  session.set_visible({middle - half, middle + half});
-}
-
 /// Once, when the run that was named is there.
 void apply(Session& session, MainWindow& window, const StartOptions& options) {
   if (!options.ranks.empty()) window.choose_ranks(QString::fromStdString(options.ranks));
-  show_time(session, options);
+  if (options.at) look_at(session, *options.at);
 }
 
 int show(const StartOptions& options) {
@@ -42,7 +36,10 @@ int compare(const StartOptions& options) {
   Session b;
   CompareWindow window{a, b};
   QObject::connect(
-      &a, &Session::runOpened, &window, [&] { show_time(a, options); },
+      &a, &Session::runOpened, &window,
+      [&] {
+        if (options.at) look_at(a, *options.at);
+      },
       static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
   window.choose_ranks(QString::fromStdString(options.ranks));
   window.show();

@@ -70,7 +70,7 @@ Result<StartOptions> start_options() {
   parser.setApplicationDescription(QStringLiteral("The timeline of a recording; started by `rankscope view`."));
   parser.addHelpOption();
   parser.addVersionOption();
-  const QCommandLineOption at{QStringLiteral("at"), QStringLiteral("show this time of the run"),
+  const QCommandLineOption at{QStringLiteral("at"), QStringLiteral("show 100 ms around this time"),
                               QStringLiteral("TIME")};
   const QCommandLineOption ranks{QStringLiteral("ranks"), QStringLiteral("only these, e.g. 0,2,4-7"),
                                  QStringLiteral("LIST")};
