@@ -7,6 +7,7 @@
 #include <QToolBar>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <array>
 
 #include "panel_parts.h"
 #include "rankscope/analyzer/select.h"
@@ -18,6 +19,9 @@
 
 namespace rankscope::gui {
 namespace {
+
+/// Commands that a window of two runs has nothing for.
+constexpr std::array not_here{"search", "note", "save_view", "picture", "export", "operators", "memory", "pipeline"};
 
 QString name_of(const Session& session) {
   const auto& paths = session.source().paths;
@@ -49,7 +53,8 @@ CompareWindow::CompareWindow(Session& a, Session& b, QWidget* parent)
     connect(session, &Session::runOpened, this, &CompareWindow::show_names);
     connect(session, &Session::runOpened, this, &CompareWindow::filter);
     connect(session, &Session::failed, this, [this](const QString& sentence) {
-      banner_->setText(sentence);
+      const QString other = banner_->text();
+      banner_->setText(other.isEmpty() ? sentence : other + QLatin1Char{'\n'} + sentence);
       banner_->show();
     });
   }
@@ -68,6 +73,8 @@ TimelineView* CompareWindow::add_run(const QString& label, Session& session, QWi
   name->setMargin(3);
   auto* const timeline = new TimelineView(session, part);
   timeline->setAccessibleName(tr("Timeline of %1").arg(label));
+  for (const char* const command : not_here)
+    timeline->findChild<QAction*>(QString::fromLatin1(command))->setVisible(false);
   rows->addWidget(name);
   rows->addWidget(timeline, 1);
   connect(&session, &Session::runOpened, name, [this, name, label, &session] {

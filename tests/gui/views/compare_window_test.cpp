@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <QAction>
 #include <QTableView>
+#include <QTableWidget>
 
 #include "gui/runs.h"
 #include "gui/views/pictures.h"
 #include "rankscope/gui/views/timeline_view.h"
+#include "timeline/commands.h"
 
 namespace rankscope::gui {
 namespace {
@@ -100,6 +103,41 @@ TEST(CompareWindow, ARunWithNoneOfTheChosenRanksIsNamedAndStaysAsItIs) {
   window.choose_ranks({});
   EXPECT_TRUE(wrong->text().isEmpty());
   EXPECT_TRUE(a.filter().ranks.empty());
+}
+
+TEST(CompareWindow, HasNoCommandsThatWouldDoNothing) {
+  Session a;
+  Session b;
+  CompareWindow window{a, b};
+  show_keys(window.timeline_b());
+  const auto* const keys = window.findChild<QTableWidget*>();
+  ASSERT_NE(keys, nullptr);
+  const auto listed = [&](const char* title) {
+    return !keys->findItems(QString::fromLatin1(title), Qt::MatchExactly).empty();
+  };
+  EXPECT_TRUE(listed("Next step"));
+  EXPECT_TRUE(listed("Choose ranks"));
+  EXPECT_NE(keys->item(keys->rowCount() - 1, 0), nullptr) << "no empty rows";
+  for (const char* const title : {"Search names", "Save a picture (PNG or SVG)", "Schedule of the pipeline"}) {
+    EXPECT_FALSE(listed(title)) << title;
+    for (const auto* const timeline : {&window.timeline_a(), &window.timeline_b()})
+      for (const QAction* const action : timeline->actions())
+        EXPECT_TRUE(action->text() != QString::fromLatin1(title) || !action->isVisible()) << title;
+  }
+}
+
+TEST(CompareWindow, BothRunsThatCannotBeReadAreSaid) {
+  Session a;
+  Session b;
+  CompareWindow window{a, b};
+  window.show();
+  a.open({.paths = {"no/such/run"}});
+  b.open({.paths = {"no/other/run"}});
+  const auto* const banner = window.findChild<QLabel*>(QStringLiteral("banner"));
+  EXPECT_TRUE(testing::comes_true([&] {
+    return banner->text().contains(QStringLiteral("no/such/run")) &&
+           banner->text().contains(QStringLiteral("no/other/run"));
+  }));
 }
 
 TEST(CompareWindow, ARunThatCannotBeReadIsSaidAndTheOtherIsShown) {

@@ -158,9 +158,10 @@ void show_keys(TimelineView& view) {
     table->setItem(row++, 1, new QTableWidgetItem(title));
   };
   for (const Command& command : all)
-    if (const auto* const action = view.findChild<QAction*>(text_of(command.id)))
+    if (const auto* const action = view.findChild<QAction*>(text_of(command.id)); action && action->isVisible())
       add(bound_keys(*action), text_of(command.title));
   for (const Gesture& gesture : mouse) add(text_of(gesture.gesture), text_of(gesture.title));
+  table->setRowCount(row);  // without commands that this window does not have
   auto* const layout = new QVBoxLayout(dialog);
   layout->addWidget(table);
   dialog->resize(560, 640);
