@@ -23,6 +23,8 @@ void EventsModel::take_run() {
   beginResetModel();
   rows_.clear();
   cut_ = false;
+  blocks_.reset();
+  blocks_of_.reset();
   lane_.reset();
   if (session_.run() != nullptr && !session_.run()->lanes().empty()) lane_ = LaneId{0};
   endResetModel();

@@ -116,7 +116,8 @@ QString FlameModel::caption() const {
 
 QString FlameModel::why_empty() const {
   if (tree_ != nullptr) return tree_->frames.size() > 1 ? QString{} : tr("%1 was in nothing here.").arg(label(0));
-  return session_.run() == nullptr ? tr("Open a recording to see what its ranks were in.") : tr("Being added up...");
+  if (session_.run() == nullptr) return tr("Open a recording to see what its ranks were in.");
+  return rank_ ? tr("Being added up...") : tr("No process has a rank.");
 }
 
 QString FlameModel::label(std::uint32_t frame) const {

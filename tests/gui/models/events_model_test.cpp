@@ -43,5 +43,20 @@ TEST(EventsModel, FollowsTheSelectionToItsLane) {
   EXPECT_EQ(model.lane(), LaneId{0}) << "lanes of another run are other lanes";
 }
 
+TEST(EventsModel, LetsGoOfARunThatIsNoLongerShown) {
+  Session session;
+  EventsModel model{session};
+  model.set_active(true);
+  auto run = *run_from_text("0 op 0 1000 a\n");
+  const std::weak_ptr<const Run> old = run;
+  session.show(std::move(run));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 1; }));
+  model.set_active(false);
+  session.show(*run_from_text("0 op 0 1000 b\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  EXPECT_TRUE(testing::comes_true([&] { return old.expired(); }));
+}
+
 }  // namespace
 }  // namespace rankscope::gui

@@ -203,6 +203,8 @@ TEST(FlameModel, SaysWhyThereIsNothing) {
   ASSERT_TRUE(testing::shows(session, *run_from_text("0 compute 0 20 gemm\n")));
   ASSERT_TRUE(testing::comes_true([&] { return model.tree() != nullptr; }));
   EXPECT_EQ(model.why_empty(), QStringLiteral("rank 0 was in nothing here."));
+  session.show(*run_from_text("@process - pid=7\n- op 0 20 mm\n"));
+  EXPECT_EQ(model.why_empty(), QStringLiteral("No process has a rank."));
 }
 
 }  // namespace
