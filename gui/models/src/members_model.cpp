@@ -80,7 +80,7 @@ QString MembersModel::verdict_on(const analyzer::Unit& unit) const {
   const auto wait = looks_.look()->wait_of(unit.members.front());
   if (!wait || unit.wait_ns == 0) return tr("Nobody waited.");
   const auto collectives = session_.run()->collectives();
-  const std::uint32_t awaited = collectives[wait->awaited].rank.value;
+  const Collective& whom = collectives[wait->awaited];
   const auto waiting = std::ranges::count_if(unit.members, [&](std::uint32_t row) {
     const auto of_row = looks_.look()->wait_of(row);
     return of_row && of_row->wait_ns > 0;
@@ -93,10 +93,10 @@ QString MembersModel::verdict_on(const analyzer::Unit& unit) const {
   });
   if (!is_fact) return tr("%1 waited %2 in all; the clocks are too coarse to tell for whom.").arg(qt_text(who), sum);
   // The root of a broadcast is awaited also where others come after it.
-  const bool was_last = collectives[wait->awaited].started == collectives[*rows_.front().member].started;
+  const bool was_last = whom.started == collectives[*rows_.front().member].started;
   const QString sentence =
       was_last ? tr("Rank %1 came last: %2 waited %3 in all.") : tr("Rank %1 was awaited: %2 waited %3 in all.");
-  return sentence.arg(awaited).arg(qt_text(who), sum);
+  return sentence.arg(whom.rank.value).arg(qt_text(who), sum);
 }
 
 QString MembersModel::text_of(const Row& row, Column column) const {

@@ -48,7 +48,7 @@ TEST(EventsModel, LetsGoOfARunThatIsNoLongerShown) {
   EventsModel model{session};
   model.set_active(true);
   auto run = *run_from_text("0 op 0 1000 a\n");
-  const std::weak_ptr<const Run> old = run;
+  const std::weak_ptr<const rankscope::Run> old = run;
   session.show(std::move(run));
   ASSERT_TRUE(testing::becomes_ready(session));
   ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 1; }));

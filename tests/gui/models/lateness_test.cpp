@@ -13,7 +13,7 @@
 namespace rankscope::gui {
 namespace {
 
-/// Of two ranks; in a step of 200 ms they work 100 and 200 ms, and one step is twice as long.
+/// Of two ranks; in a step of 200 ms they work 90 and 190 ms, and one step is twice as long.
 std::string two_ranks() {
   std::string text = "@run world_size=2 clock=same_host clock_error=1\n@group dp 0,1\n";
   constexpr std::array lengths{200, 400, 200};
@@ -38,8 +38,8 @@ TEST(Lateness, OfTwoRanksIsTheDistanceFromTheMiddleBetweenThem) {
   const Lateness lateness = lateness_of(*session.report());
   ASSERT_EQ(lateness.ranks.size(), 2U);
   ASSERT_EQ(lateness.steps.size(), 3U);
-  EXPECT_EQ(lateness.cell(0, 0)->own_ns, 100'000'000);
-  EXPECT_EQ(lateness.cell(1, 0)->own_ns, 200'000'000);
+  EXPECT_EQ(lateness.cell(0, 0)->own_ns, 90'000'000);
+  EXPECT_EQ(lateness.cell(1, 0)->own_ns, 190'000'000);
   EXPECT_EQ(lateness.cell(0, 0)->lag_ns, -50'000'000);
   EXPECT_EQ(lateness.cell(1, 0)->lag_ns, 50'000'000);
   EXPECT_FLOAT_EQ(*lateness.share_of(0, 0), -0.25F);

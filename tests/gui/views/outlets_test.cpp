@@ -37,10 +37,12 @@ struct Asked {
   void type(const char* name) const {
     dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(QString::fromLatin1(name));
   }
-  /// As a person does it.
+  /// With the signals that follow when a person does it.
   void choose_second_filter() const {
     auto* const filters = dialog->findChild<QComboBox*>(QStringLiteral("fileTypeCombo"));
-    QTest::keyClick(filters, Qt::Key_Down);
+    filters->setCurrentIndex(1);
+    Q_EMIT filters->activated(1);
+    Q_EMIT filters->textActivated(filters->itemText(1));
   }
   [[nodiscard]] std::string named() const {
     return std::filesystem::path{dialog->selectedFiles().front().toStdString()}.filename().string();
