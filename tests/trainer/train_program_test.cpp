@@ -21,7 +21,7 @@ TEST(Train, NeedsNoOptionAndOnlyRankZeroPrints) {
   EXPECT_EQ(result.err, "");
   EXPECT_TRUE(has(result.out, "ddp on 4 ranks")) << result.out;
   EXPECT_TRUE(has(result.out, "global batch 32 = 8 per device x 4 devices")) << result.out;
-  EXPECT_EQ(std::ranges::count(result.out, '\n'), 4) << result.out;
+  EXPECT_EQ(std::ranges::count(result.out, '\n'), 5) << result.out;
 }
 
 TEST(Train, EveryModelTrainsTwoSteps) {
@@ -50,7 +50,7 @@ TEST(Train, IsTheRankThatALauncherSaysItIs) {
        "RANK=1 LOCAL_RANK=1 " + common + " & RANK=0 LOCAL_RANK=0 " + common + "; status=$?; wait $! && exit $status"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_TRUE(has(result.out, "ddp on 2 ranks")) << result.out;
-  EXPECT_EQ(std::ranges::count(result.out, '\n'), 4) << "rank 1 prints nothing: " << result.out;
+  EXPECT_EQ(std::ranges::count(result.out, '\n'), 5) << "rank 1 prints nothing: " << result.out;
 }
 
 TEST(Train, SaysWhatIsWrongAndEndsWithTheStatusOfThat) {

@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QDialog>
 #include <QDockWidget>
+#include <QFileDialog>
 #include <QLineEdit>
 #include <QTabBar>
 #include <QWheelEvent>
@@ -51,7 +52,10 @@ class Hand {
   /// Dialogs and menus that are open; those of files would else pile up.
   void close_dialogs() {
     while (QWidget* const popup = QApplication::activePopupWidget()) popup->close();
-    for (QDialog* const dialog : window_.findChildren<QDialog*>()) below(2) == 0 ? dialog->reject() : dialog->accept();
+    for (QDialog* const dialog : window_.findChildren<QDialog*>()) {
+      if (auto* const files = qobject_cast<QFileDialog*>(dialog)) files->setOption(QFileDialog::DontConfirmOverwrite);
+      below(2) == 0 ? dialog->reject() : dialog->accept();
+    }
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
   }
 
