@@ -216,7 +216,10 @@ TEST(Launcher, AContainerThatHidesTheRecorderIsSaid) {
   const Folder folder;
   const Recorded recorded = record(folder, {runtime_that_hides(folder, "apptainer"), "exec", "image.sif", "/bin/true"});
   EXPECT_EQ(recorded.status, 0);
-  EXPECT_THAT(recorded.summary.notes, ::testing::Contains(HasSubstr("no process in the container of apptainer")));
+  // Which of them depends on whether the container would see the library, which lies where this was built.
+  EXPECT_THAT(recorded.summary.notes,
+              ::testing::Contains(::testing::AnyOf(HasSubstr("no process in the container of apptainer"),
+                                                   HasSubstr("the container of apptainer does not see"))));
 }
 
 TEST(Launcher, AContainerThatShowsItIsRecordedAndNamed) {
