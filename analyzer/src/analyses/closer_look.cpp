@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyses/awaited.h"
+#include "analyses/comm_ops.h"
 #include "analyses/layers.h"
 #include "analyses/split.h"
 #include "clocks/aligned_run.h"
@@ -23,10 +24,14 @@ class Look : public CloserLook {
     for (const Unit& unit : matching.section->units) {
       if (!unit.why_no_wait.empty()) continue;
       const Awaited awaited{run, clocks, unit};
+      const WaitRule rule = comm_op(run.text(unit.op)).wait;
       for (const std::uint32_t row : unit.members) {
         const std::int64_t wait_ns = matching.parts[row].wait_ns;
+        const Collective& part = run.collectives()[row];
+        const bool is_root = static_cast<std::int64_t>(part.rank.value) == part.peer;
         if (matching.parts[row].split)
-          waits_[row] = {wait_ns, awaited.row(), awaited.is_fact(run.collectives()[row], wait_ns)};
+          waits_[row] = {wait_ns, awaited.row(), awaited.is_fact(part, wait_ns),
+                         row != awaited.row() && has_to_wait(rule, is_root)};
       }
     }
   }

@@ -37,6 +37,21 @@ std::string plain(std::string_view name) {
 
 }  // namespace
 
+bool has_to_wait(WaitRule rule, bool is_root) {
+  switch (rule) {
+    case WaitRule::all:
+    case WaitRule::pair:
+      return true;
+    case WaitRule::root_is_awaited:
+      return !is_root;
+    case WaitRule::root_waits:
+      return is_root;
+    case WaitRule::unknown:
+      return false;
+  }
+  return false;
+}
+
 const CommOp& comm_op(std::string_view name) {
   const std::string wanted = plain(name);
   const auto found = std::ranges::find(table, std::string_view{wanted}, &CommOp::name);

@@ -22,6 +22,9 @@ enum class BusFactor : std::uint8_t { none, one, share_of_others, twice_share_of
 /// S of a unit from count x element size of a member.
 enum class PayloadRule : std::uint8_t { as_given, times_group };
 
+/// Must a member wait for the awaited one, which is the root of `root_is_awaited` and else the last (metrics.md 6.1)?
+[[nodiscard]] bool has_to_wait(WaitRule rule, bool is_root);
+
 struct CommOp {
   std::string_view name;  ///< lower case, without separators
   WaitRule wait;

@@ -1,30 +1,12 @@
 #include "analyses/step_marks.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 
-#include "letters.h"
+#include "rankscope/core/step_names.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-constexpr std::array<std::string_view, 5> step_words{"profilerstep", "train_step", "training_step", "iteration",
-                                                     "step"};
-
-/// What follows a word for a step, if the name is one: "" or digits, after blanks and _#:- signs.
-std::optional<std::string_view> number_behind_word(std::string_view name) {
-  const auto small = [](char letter) { return lower(letter); };
-  for (const std::string_view word : step_words) {
-    if (name.size() < word.size() || !std::ranges::equal(name.substr(0, word.size()), word, {}, small)) continue;
-    const std::string_view rest = name.substr(word.size());
-    const std::string_view number = rest.substr(std::min(rest.find_first_not_of(" _#:-"), rest.size()));
-    // "stepper", "step_forward" and "step2x" are something else.
-    if (number.find_first_not_of("0123456789") == std::string_view::npos) return number;
-  }
-  return std::nullopt;
-}
 
 /// The index that a span gives its step; `next` where it is a step without a number; nothing where it is no step.
 std::optional<std::int64_t> index_of(const Run& run, const Span& span, MarkSource source, std::int64_t next) {
@@ -34,7 +16,7 @@ std::optional<std::int64_t> index_of(const Run& run, const Span& span, MarkSourc
       return run.number(run.id_of(span), "index").value_or(next);
     case MarkSource::named_ranges: {
       if (span.kind != SpanKind::user) return std::nullopt;
-      const auto number = number_behind_word(run.text(span.name));
+      const auto number = number_of_step_name(run.text(span.name));
       if (!number) return std::nullopt;
       std::int64_t index = next;
       std::from_chars(number->data(), number->data() + number->size(), index);  // too large a number: counted instead

@@ -66,19 +66,8 @@ std::int64_t awaited_start(WaitRule rule, std::span<const Member> members, const
     }
     return member.start;
   };
-  switch (rule) {
-    case WaitRule::all:
-      return last;
-    case WaitRule::pair:
-      return last;
-    case WaitRule::root_is_awaited:
-      return start_of_root();
-    case WaitRule::root_waits:
-      return static_cast<std::int64_t>(member.rank.value) == member.peer ? last : member.start;
-    case WaitRule::unknown:
-      return member.start;
-  }
-  return member.start;
+  if (!has_to_wait(rule, static_cast<std::int64_t>(member.rank.value) == member.peer)) return member.start;
+  return rule == WaitRule::root_is_awaited ? start_of_root() : last;
 }
 
 /// Why it cannot be told who waits for whom; empty if it can.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyses/comm_ops.h"
+#include "analyses/collectives.h"
 #include "exports/chrome_ids.h"
 #include "exports/flows.h"
 #include "exports/json_text.h"
@@ -22,8 +22,6 @@ namespace {
 constexpr std::int64_t largest_exact = std::int64_t{1} << 53;
 constexpr std::size_t spans_between_progress = 1 << 16;
 
-bool all_wait(std::string_view op) { return comm_op(op).wait == WaitRule::all; }
-
 /// Names of the arguments that describe a collective; attributes of the same name are left out beside them.
 constexpr std::array<std::string_view, 12> collective_keys{
     "group", "seq", "op", "bytes", "dtype", "peer", "enqueued_ns", "members", "wait_ns", "last_rank", "state", "cut"};
@@ -31,7 +29,12 @@ constexpr std::array<std::string_view, 12> collective_keys{
 class ChromeTrace {
  public:
   ChromeTrace(const Run& run, TextWriter& out, const Progress& progress)
-      : run_(run), out_(out), progress_(progress), ids_(run), flows_(collective_flows(run)) {
+      : run_(run),
+        out_(out),
+        progress_(progress),
+        ids_(run),
+        flows_(collective_flows(run)),
+        parts_(match_collectives(run, ClockTrust{run}).parts) {
     zero_ns_ = std::min<std::int64_t>(0, ns_of(run.extent().begin));
     quoted_.reserve(run.strings().size());
     for (std::uint32_t id = 0; id < run.strings().size(); ++id) quoted_.push_back(json_string(run.text(StringId{id})));
@@ -185,10 +188,8 @@ class ChromeTrace {
   void shared(const Collective& member, const Flow& flow) {
     argument("\"members\"", flow.members);
     argument("\"last_rank\"", flow.last_rank.value);
-    const bool complete = member.group.is_set() && run_.groups()[member.group.index()].members.size() == flow.members;
-    if (!complete || member.state != CommState::finished || !all_wait(run_.text(member.op))) return;
-    const auto late = (flow.last_start - member.started).count();
-    argument("\"wait_ns\"", std::clamp<std::int64_t>(late, 0, (member.finished - member.started).count()));
+    const auto row = static_cast<std::size_t>(&member - run_.collectives().data());
+    if (row < parts_.size() && parts_[row].split) argument("\"wait_ns\"", parts_[row].wait_ns);
   }
 
   void attributes(const AttributeRange& all, bool in_collective) {
@@ -270,6 +271,7 @@ class ChromeTrace {
   const Progress& progress_;
   ChromeIds ids_;
   std::vector<Flow> flows_;
+  std::vector<MemberPart> parts_;    // by row of Run::collectives()
   std::int64_t zero_ns_ = 0;         // run time of ts 0
   std::vector<std::string> quoted_;  // every string of the run, by StringId
   std::vector<StringId> reserved_;

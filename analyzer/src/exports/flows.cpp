@@ -33,7 +33,6 @@ void link(const Run& run, const Rows& members, std::int64_t id, std::vector<Flow
     flows[member] = {.id = id,
                      .phase = phase,
                      .at = time_of(run, member).begin,
-                     .last_start = time_of(run, *last).begin,
                      .last_rank = run.collectives()[*last].rank,
                      .members = static_cast<std::uint32_t>(members.size())};
   }

@@ -97,7 +97,7 @@ Json utilization_json(const RankRow& row, Why& why) {
   Json out;
   out["busy"] = why.value_or_null("utilization.busy", row.busy);
   out["compute"] = why.value_or_null("utilization.compute", row.compute);
-  out["sm_active"] = why.null("utilization.sm_active", "not sampled");
+  out["sm_active"] = why.value_or_null("utilization.sm_active", row.sm_active);
   out["nvml_busy"] = why.null("utilization.nvml_busy", "not sampled");
   out["cpu_percent"] =
       row.cpu_percent ? rounded(*row.cpu_percent, 1) : why.null("utilization.cpu_percent", "no host samples");

@@ -19,16 +19,20 @@ int ceil_log2(std::uint64_t value) { return value <= 1 ? 0 : static_cast<int>(st
 
 }  // namespace
 
-RowLod::RowLod(std::span<const Span> spans, std::uint32_t first) : spans_(spans), first_(first) { Build(*this).run(); }
+RowLod::RowLod(std::span<const Span> spans, std::uint32_t first, const std::stop_token& stop)
+    : spans_(spans), first_(first) {
+  Build(*this, stop).run();
+}
 
-RowLod::RowLod(std::span<const Span> spans, std::uint32_t first, std::vector<std::uint32_t> chosen)
+RowLod::RowLod(std::span<const Span> spans, std::uint32_t first, std::vector<std::uint32_t> chosen,
+               const std::stop_token& stop)
     : spans_(spans), chosen_(std::move(chosen)), whole_(false), first_(first) {
   chosen_.shrink_to_fit();
-  Build(*this).run();
+  Build(*this, stop).run();
 }
 
 void RowLod::Build::run() {
-  if (row_.size() < fewest_for_levels) return;
+  if (row_.size() < fewest_for_levels || stop_.stop_requested()) return;
   make_blocks();
   row_.origin_ = row_.span(0).time.begin;
   const auto last = static_cast<Place>(row_.size() - 1);
@@ -36,13 +40,13 @@ void RowLod::Build::run() {
   row_.finest_ = ceil_log2(length / (row_.size() / (row_.whole_ ? spans_per_bucket : spans_per_bucket_of_index)) + 1);
   const std::size_t buckets = static_cast<std::size_t>(length >> row_.finest_) + 1;
   make_finest(buckets);
-  while (row_.levels_.back().size() > fewest_buckets) join_level();
+  while (!stop_.stop_requested() && row_.levels_.back().size() > fewest_buckets) join_level();
 }
 
 void RowLod::Build::make_blocks() {
   std::int64_t covered = 0;
   row_.blocks_.reserve(row_.size() / block_size + 1);
-  for (Place place = 0; place < row_.size(); ++place) {
+  for (Place place = 0; place < row_.size() && !is_stopped(place); ++place) {
     if (place % block_size == 0) row_.blocks_.push_back({covered, place});
     const nanoseconds length = row_.span(place).time.length();
     Block& block = row_.blocks_.back();
@@ -72,7 +76,7 @@ void RowLod::Build::make_finest(std::size_t buckets) {
   std::vector<Bucket>& level = row_.levels_.front();
   std::vector<std::int64_t> covered(buckets, 0);
   std::vector<std::int64_t> most(buckets, -1);
-  for (Place place = 0; place < row_.size(); ++place) {
+  for (Place place = 0; place < row_.size() && !is_stopped(place); ++place) {
     const TimeRange time = row_.span(place).time;
     const auto from = static_cast<std::size_t>((time.begin - row_.origin_).count() >> log2);
     // A span that ends at the edge of a bucket does not touch the next one.

@@ -4,18 +4,32 @@
 #include <atomic>
 #include <thread>
 
+#include "lod/row_lod_build.h"
+
 namespace rankscope::lod {
 namespace {
 
-/// Indices of a lane's spans by row. Each span stands one row below the spans that have not ended when it begins.
-std::vector<std::vector<std::uint32_t>> rows_of(std::span<const Span> spans) {
+/// Indices of a lane's spans by row. Each span stands in the first row that is free below all spans that enclose it.
+/// Some are missing if it was stopped.
+std::vector<std::vector<std::uint32_t>> rows_of(std::span<const Span> spans, const std::stop_token& stop) {
   std::vector<std::vector<std::uint32_t>> rows;
-  std::vector<RunTime> ends;  // of the rows in use
+  std::vector<RunTime> ends;  // of the last span of each row; rows behind the last one in use are left out
   for (std::uint32_t i = 0; i < spans.size(); ++i) {
-    while (!ends.empty() && ends.back() <= spans[i].time.begin) ends.pop_back();
-    if (ends.size() == rows.size()) rows.emplace_back();
-    rows[ends.size()].push_back(i);
-    ends.push_back(spans[i].time.end);
+    if (i % spans_between_looks == 0 && stop.stop_requested()) break;
+    const TimeRange time = spans[i].time;
+    while (!ends.empty() && ends.back() <= time.begin) ends.pop_back();
+    // From below, up to the deepest row whose span encloses this one: only the last span of a row can.
+    std::size_t wanted = ends.size();
+    for (std::size_t row = ends.size(); row-- > 0;) {
+      if (ends[row] <= time.begin)
+        wanted = row;
+      else if (ends[row] >= time.end)
+        break;
+    }
+    if (wanted == ends.size()) ends.emplace_back();
+    if (wanted == rows.size()) rows.emplace_back();
+    ends[wanted] = time.end;
+    rows[wanted].push_back(i);
   }
   return rows;
 }
@@ -25,14 +39,15 @@ bool is_flat(std::span<const Span> spans) {
          spans.end();
 }
 
-LaneLod lane_lod(const Run& run, const Lane& lane) {
+LaneLod lane_lod(const Run& run, const Lane& lane, const std::stop_token& stop) {
   LaneLod lod;
   const auto spans = run.spans_of(lane);
   if (is_flat(spans)) {
-    if (!spans.empty()) lod.rows.emplace_back(spans, lane.first_span);
+    if (!spans.empty()) lod.rows.emplace_back(spans, lane.first_span, stop);
     return lod;
   }
-  for (std::vector<std::uint32_t>& row : rows_of(spans)) lod.rows.emplace_back(spans, lane.first_span, std::move(row));
+  for (std::vector<std::uint32_t>& row : rows_of(spans, stop))
+    lod.rows.emplace_back(spans, lane.first_span, std::move(row), stop);
   return lod;
 }
 
@@ -47,7 +62,7 @@ std::shared_ptr<const RunLod> RunLod::build(std::shared_ptr<const Run> run, cons
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < lanes.size() && !stop.stop_requested(); i = next++)
-      lod->lanes_[i] = lane_lod(*lod->run_, lanes[i]);
+      lod->lanes_[i] = lane_lod(*lod->run_, lanes[i], stop);
   };
   {
     std::vector<std::jthread> helpers;

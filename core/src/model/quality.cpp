@@ -137,12 +137,21 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Records of the CUDA profiler of kinds or lengths that are not known here were left out. Use a newer rankscope."},
     {sources_failed, "sources_failed", error,
      "Sources that were asked for could not record: `rankscope record` said why at its end, and the metadata of the "
-     "processes does (cupti_problem, nvml_problem)."},
+     "processes does (cupti_problem, nvml_problem, pm_problem)."},
     {comm_times_unknown, "comm_times_unknown", info,
      "Collectives of NCCL were recorded as they were enqueued, but not when they ran: they are no part of any time "
      "split. Record kernels too (--collect with cupti), or use --nccl kernel."},
     {comm_events_dropped, "comm_events_dropped", data_loss,
      "NCCL had more events open than can be followed at a time: the rest was left out. Record with a lower --nccl."},
+    {pm_samples_dropped, "pm_samples_dropped", data_loss,
+     "Samples of the GPUs' counters were lost before they could be read, or had no usable value. Record with a lower "
+     "--pm-sampling."},
+    {pm_metrics_left_out, "pm_metrics_left_out", info,
+     "Counters that a GPU does not have, or that do not fit into one pass with the others, were not sampled: the "
+     "metadata of the processes names them (pm_without)."},
+    {gpu_clocks_held, "gpu_clocks_held", info,
+     "The counters of GPUs were sampled (--pm-sampling), which may hold their clocks: compare durations only with "
+     "recordings made the same way."},
 }};
 
 constexpr bool in_order() {

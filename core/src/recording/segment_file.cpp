@@ -18,33 +18,6 @@ T read_at(std::span<const std::byte> bytes, std::size_t offset) {
   return value;
 }
 
-SegmentCounters read_counters(std::span<const std::byte> bytes) {
-  return {.events_dropped = read_at<std::uint64_t>(bytes, offsetof(SegmentHeader, events_dropped)),
-          .extents_refused = read_at<std::uint64_t>(bytes, offsetof(SegmentHeader, extents_refused)),
-          .names_truncated = read_at<std::uint64_t>(bytes, offsetof(SegmentHeader, names_truncated)),
-          .end = read_at<ProcessEnd>(bytes, offsetof(SegmentHeader, end)),
-          .exit_status = read_at<std::int32_t>(bytes, offsetof(SegmentHeader, exit_status)),
-          .end_ticks = read_at<std::uint64_t>(bytes, offsetof(SegmentHeader, end_ticks)),
-          .late_rank = read_at<std::int32_t>(bytes, offsetof(SegmentHeader, late_rank)),
-          .late_world_size = read_at<std::int32_t>(bytes, offsetof(SegmentHeader, late_world_size)),
-          .packed_chunks = read_at<std::uint32_t>(bytes, offsetof(SegmentHeader, packed_chunks))};
-}
-
-// A chunk header as plain values; the atomics of ChunkHeader cannot be copied.
-struct RawChunk {
-  std::uint32_t magic, capacity, thread, sequence;
-  std::int64_t os_thread;
-  std::uint32_t committed, state, payload_crc, header_crc;
-};
-static_assert(offsetof(RawChunk, committed) == offsetof(ChunkHeader, committed));
-static_assert(offsetof(RawChunk, header_crc) == offsetof(ChunkHeader, header_crc));
-
-bool plausible(const RawChunk& chunk) {
-  return chunk.magic == chunk_magic && chunk.capacity <= largest_capacity && chunk.capacity % 8 == 0 &&
-         chunk.committed <= chunk.capacity && chunk.committed % 8 == 0 &&
-         chunk.state <= static_cast<std::uint32_t>(ChunkState::sealed);
-}
-
 bool checksum_holds(const RawChunk& chunk, std::span<const std::byte> payload) {
   if (chunk.state != static_cast<std::uint32_t>(ChunkState::sealed)) return true;
   const std::uint32_t header =
@@ -127,22 +100,39 @@ void walk_chunks(SegmentFile& segment) {
   std::ranges::sort(segment.chunks, {}, [](const Chunk& chunk) { return std::tuple{chunk.thread, chunk.sequence}; });
 }
 
-Result<void> check_header(const SegmentFile& segment) {
-  const SegmentStatic& fixed = segment.fixed;
+}  // namespace
+
+bool plausible(const RawChunk& chunk) {
+  return chunk.magic == chunk_magic && chunk.capacity <= largest_capacity && chunk.capacity % 8 == 0 &&
+         chunk.committed <= chunk.capacity && chunk.committed % 8 == 0 &&
+         chunk.state <= static_cast<std::uint32_t>(ChunkState::sealed);
+}
+
+SegmentCounters read_counters(std::span<const std::byte> page) {
+  return {.events_dropped = read_at<std::uint64_t>(page, offsetof(SegmentHeader, events_dropped)),
+          .extents_refused = read_at<std::uint64_t>(page, offsetof(SegmentHeader, extents_refused)),
+          .names_truncated = read_at<std::uint64_t>(page, offsetof(SegmentHeader, names_truncated)),
+          .end = read_at<ProcessEnd>(page, offsetof(SegmentHeader, end)),
+          .exit_status = read_at<std::int32_t>(page, offsetof(SegmentHeader, exit_status)),
+          .end_ticks = read_at<std::uint64_t>(page, offsetof(SegmentHeader, end_ticks)),
+          .late_rank = read_at<std::int32_t>(page, offsetof(SegmentHeader, late_rank)),
+          .late_world_size = read_at<std::int32_t>(page, offsetof(SegmentHeader, late_world_size)),
+          .packed_chunks = read_at<std::uint32_t>(page, offsetof(SegmentHeader, packed_chunks))};
+}
+
+Result<SegmentStatic> read_fixed(std::span<const std::byte> page) {
+  if (page.size() < segment_header_bytes) return fail(ErrorKind::unreadable, "it is shorter than its header");
+  SegmentStatic fixed;
+  std::memcpy(static_cast<void*>(&fixed), page.data(), sizeof fixed);
   if (fixed.magic != segment_magic) return fail(ErrorKind::unreadable, "it is no rankscope segment");
   if (fixed.major > format_major)
     return fail(ErrorKind::unreadable,
                 format("it has format version {}.{}, this rankscope reads up to {}.x; use a newer rankscope",
                        fixed.major, fixed.minor, format_major));
-  const auto stored = read_at<std::uint32_t>(segment.file.bytes(), offsetof(SegmentHeader, static_crc));
-  if (crc32c(segment.file.bytes().data(), sizeof(SegmentStatic)) != stored)
+  if (crc32c(page.data(), sizeof fixed) != read_at<std::uint32_t>(page, offsetof(SegmentHeader, static_crc)))
     return fail(ErrorKind::unreadable, "its header is damaged (checksum)");
-  if (fixed.header_bytes < sizeof(SegmentHeader) || fixed.header_bytes > segment.file.bytes().size())
-    return fail(ErrorKind::unreadable, "its header is cut");
-  return {};
+  return fixed;
 }
-
-}  // namespace
 
 Result<SegmentFile> read_segment(const std::filesystem::path& path) {
   const auto context = while_doing(format("segment {}", path.string()));
@@ -155,11 +145,11 @@ Result<SegmentFile> read_segment(const std::filesystem::path& path) {
                       .anchors = {},
                       .joined = {},
                       .quality = {}};
-  if (segment.file.bytes().size() < segment_header_bytes)
-    return tl::make_unexpected(context({ErrorKind::unreadable, "it is shorter than its header"}));
-  std::memcpy(static_cast<void*>(&segment.fixed), segment.file.bytes().data(), sizeof(SegmentStatic));
+  RS_TRY(segment.fixed, read_fixed(segment.file.bytes()).map_error(context));
   segment.counters = read_counters(segment.file.bytes());
-  RS_TRY_VOID(check_header(segment).map_error(context));
+  const std::uint32_t header = segment.fixed.header_bytes;
+  if (header < sizeof(SegmentHeader) || header > segment.file.bytes().size())
+    return tl::make_unexpected(context({ErrorKind::unreadable, "its header is cut"}));
   segment.clock_pairs.push_back(segment.fixed.first_pair);
   walk_chunks(segment);
   return segment;

@@ -1,6 +1,7 @@
 // A segment file as chunks and records: everything that is checked before a byte is believed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -36,6 +37,22 @@ struct SegmentCounters {
   std::int32_t late_world_size = 0;
   std::uint32_t packed_chunks = 0;
 };
+
+/// Header of a chunk as plain values; the atomics of ChunkHeader cannot be copied.
+struct RawChunk {
+  std::uint32_t magic, capacity, thread, sequence;
+  std::int64_t os_thread;
+  std::uint32_t committed, state, payload_crc, header_crc;
+};
+static_assert(offsetof(RawChunk, committed) == offsetof(ChunkHeader, committed));
+static_assert(offsetof(RawChunk, header_crc) == offsetof(ChunkHeader, header_crc));
+
+/// False for bytes that cannot be the header of a chunk.
+[[nodiscard]] bool plausible(const RawChunk& chunk);
+/// Of the first page of a segment.
+[[nodiscard]] SegmentCounters read_counters(std::span<const std::byte> page);
+/// Fails (`unreadable`) when the first page of a segment cannot be used or is of a newer major version.
+[[nodiscard]] Result<SegmentStatic> read_fixed(std::span<const std::byte> page);
 
 /// A foreign clock showed `ns` at `ticks` of the segment's.
 struct Anchor {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/analyses/synthetic_run.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -88,6 +89,31 @@ TEST(Report, WithoutCollectivesTheRestStands) {
   EXPECT_FALSE(report.rank_rows->at(0).overlap_ratio.value);
   EXPECT_EQ(report.rank_rows->at(0).overlap_ratio.why, "no communication");
   EXPECT_TRUE(report.stragglers) << "few steps, but peers";
+}
+
+TEST(Report, CountersOfTheGpuAreAveragedOverTheWindows) {
+  const auto sampled = [](std::string_view more) {
+    return analyze(*run_of("0 compute 0 100 gemm\n" + std::string{more}), {}).rank_rows->at(0).sm_active;
+  };
+  const Ratio mean = sampled(
+      "0 counter 0 40 \"GPU 0 sm_active_percent\"\n"
+      "0 counter 50 80 \"GPU 0 sm_active_percent\"\n"
+      "0 counter 60 7 \"GPU 0 tensor_active_percent\"\n");
+  ASSERT_TRUE(mean.value);
+  EXPECT_DOUBLE_EQ(*mean.value, 0.6);
+  EXPECT_EQ(sampled("").why, "not sampled");
+}
+
+TEST(Report, CountersOfTheGpuOutsideOfTheStepsAreLeftOut) {
+  std::string text = "0 counter 5 100 \"GPU 0 sm_active_percent\"\n";
+  for (int step = 1; step <= 4; ++step)
+    text += format(
+        "0 step {0}00 {0}90 step index={1}\n0 compute {0}10 {0}80 gemm\n0 counter {0}20 50 \"GPU 0 "
+        "sm_active_percent\"\n",
+        step, step - 1);
+  const Report report = analyze(*run_of(text), {});
+  ASSERT_TRUE(report.rank_rows->at(0).sm_active.value);
+  EXPECT_DOUBLE_EQ(*report.rank_rows->at(0).sm_active.value, 0.5);
 }
 
 TEST(Report, HostSamplesAloneAreStillAReport) {

@@ -214,6 +214,19 @@ TEST(Chrome, ACollectiveTellsWhatItWasAndHowLongItWaited) {
   EXPECT_EQ(slices[1].at("args").at("wait_ns"), 0);
 }
 
+TEST(Chrome, MembersOfABroadcastWaitForItsRootAlone) {
+  const auto slices = events(
+      "@run clock=same_host\n@group dp 0,1,2\n"
+      "0 comm 30000 60000 broadcast group=dp seq=0 peer=0\n"
+      "1 comm 10000 60000 broadcast group=dp seq=0 peer=0\n"
+      "2 comm 50000 60000 broadcast group=dp seq=0 peer=0\n",
+      "X");
+  ASSERT_EQ(slices.size(), 3U);
+  std::vector<std::int64_t> waits;
+  for (const auto& slice : slices) waits.push_back(slice.at("args").at("wait_ns").get<std::int64_t>());
+  EXPECT_EQ(waits, (std::vector<std::int64_t>{0, 20'000, 0}));
+}
+
 TEST(Chrome, AMemberWithoutPartnersHasNoArrow) {
   EXPECT_TRUE(events("@group dp 0,1\n0 comm 20 50 allreduce group=dp seq=0\n", "stf").empty());
 }

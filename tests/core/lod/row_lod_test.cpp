@@ -190,5 +190,13 @@ TEST(RowLod, FewAndNoSpans) {
   EXPECT_EQ(pieces.front().count, 1);
 }
 
+TEST(RowLod, LeavesOffWhereItIsStopped) {
+  const std::vector<Span> spans = random_row(3, 100'000);
+  std::stop_source source;
+  source.request_stop();
+  const RowLod stopped{spans, 0, source.get_token()};
+  EXPECT_LT(stopped.byte_count(), RowLod(spans, 0).byte_count() / 100);
+}
+
 }  // namespace
 }  // namespace rankscope::lod

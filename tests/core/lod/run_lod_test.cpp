@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "rankscope/core/format.h"
 #include "rankscope/core/model/text.h"
 
 namespace rankscope::lod {
@@ -38,6 +39,30 @@ TEST(RunLod, SpansThatOverlapWithoutNestingStandInDifferentRows) {
   std::size_t all = 0;
   for (const RowLod& row : lod->lane(LaneId{0}).rows) all += row.size();
   EXPECT_EQ(all, 4U);
+}
+
+/// Each begins before the one before it has ended.
+TEST(RunLod, AChainOfOverlapsTakesTwoRows) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += format("0 compute {} {} a\n", i * 10, i * 10 + 15);
+  const auto lod = lod_of(text.c_str());
+  const auto& rows = lod->lane(LaneId{0}).rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].size(), 50U);
+  EXPECT_EQ(rows[1].size(), 50U);
+}
+
+TEST(RunLod, ARowThatIsFreeAboveWhatEnclosesASpanIsNotTaken) {
+  const auto lod = lod_of(
+      "0 compute 0 50 a\n"
+      "0 compute 20 100 b\n"
+      "0 compute 60 90 c\n"
+      "0 compute 70 95 d\n"
+      "0 compute 91 94 e\n");
+  const std::vector<std::uint32_t> expected{0, 1, 2, 3, 4};
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < expected.size(); ++i) found.push_back(lod->place_of(SpanId{i}).row);
+  EXPECT_EQ(found, expected) << "the row of a is free from 50 on, but all others are inside of b";
 }
 
 TEST(RunLod, FindsEachSpanAgainAlsoWhereManyBeginAtOnce) {

@@ -16,6 +16,7 @@ struct MemberWait {
   std::int64_t wait_ns = 0;
   std::uint32_t awaited = 0;  ///< row of Run::collectives(): the last one, the root or the partner
   bool is_fact = false;       ///< false: the clocks are too coarse to tell that the awaited one was later
+  bool has_to = false;        ///< the operation makes it wait for the awaited one, if that comes later (metrics.md 6.1)
 };
 
 /// Made once per recording, which costs about as much as matching and splitting cost a report; answers agree with those

@@ -89,6 +89,7 @@ struct RankRow {
   Ratio overlap_ratio;
   Ratio busy;
   Ratio compute;
+  Ratio sm_active{.value = std::nullopt, .why = "not sampled"};  ///< mean of the GPUs' own counters
   std::optional<std::int64_t>
       peak_allocated_bytes;                         ///< of its accelerator, of several the one with most; else the host
   std::optional<std::int64_t> peak_reserved_bytes;  ///< of the same one

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "rankscope/core/model/span.h"
@@ -37,14 +38,16 @@ struct Piece {
 /// A place in a row: the n-th span of it.
 using Place = std::uint32_t;
 
-/// Built once from spans that outlive it. Beside them it takes at most 8 bytes per span.
+/// Built once from spans that outlive it. Beside them it takes at most 8 bytes per span. If it was stopped while it was
+/// built, it must not be asked anything.
 class RowLod {
  public:
   /// Spans that stand one behind the other: those of a lane without nesting. `first` is the row of Run::spans() of the
   /// first one.
-  RowLod(std::span<const Span> spans, std::uint32_t first);
+  RowLod(std::span<const Span> spans, std::uint32_t first, const std::stop_token& stop = {});
   /// Some of them, ascending, none of which begins before the one before it has ended.
-  RowLod(std::span<const Span> spans, std::uint32_t first, std::vector<std::uint32_t> chosen);
+  RowLod(std::span<const Span> spans, std::uint32_t first, std::vector<std::uint32_t> chosen,
+         const std::stop_token& stop = {});
 
   [[nodiscard]] std::size_t size() const { return whole_ ? spans_.size() : chosen_.size(); }
   [[nodiscard]] const Span& span(Place place) const { return spans_[whole_ ? place : chosen_[place]]; }

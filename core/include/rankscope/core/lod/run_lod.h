@@ -14,7 +14,7 @@
 namespace rankscope::lod {
 
 /// Of one lane: a row for each depth of nesting, the outermost first. Spans that overlap without nesting are in
-/// different rows, too.
+/// different rows, too: each in the first one that is free below all that enclose it.
 struct LaneLod {
   std::vector<RowLod> rows;
 };

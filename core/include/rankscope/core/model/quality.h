@@ -73,8 +73,11 @@ enum class Counter : std::uint8_t {
   sources_failed,
   comm_times_unknown,
   comm_events_dropped,
+  pm_samples_dropped,
+  pm_metrics_left_out,
+  gpu_clocks_held,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::comm_events_dropped) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::gpu_clocks_held) + 1;
 
 struct CounterInfo {
   Counter counter;
