@@ -5,6 +5,7 @@ import gzip
 import json
 import pathlib
 import re
+import sqlite3
 import statistics
 
 MOST_SHARE, MOST_NS = 0.02, 200  # by which a median duration may differ: the larger of both
@@ -133,6 +134,37 @@ def check_counts(recorded, told):
         ends[activity.stream] = max(ends.get(activity.stream, 0), activity.begin_ns + activity.ns)
     checks.append(Check("one thing at a time on each stream", overlaps == 0, f"{overlaps} overlaps in {len(recorded)}"))
     return checks
+
+
+def sampled(database):
+    """From `rankscope export --to sqlite`: spans of kernels (begin, end), samples of sm_active_percent (time, value) and why there are none."""
+    connection = sqlite3.connect(database)
+    try:
+        kernels = connection.execute("SELECT begin_ns, begin_ns + duration_ns FROM span_list WHERE kind = 'compute' ORDER BY begin_ns").fetchall()
+        samples = connection.execute("SELECT time_ns, value FROM samples JOIN counters ON counters.id = counter_id JOIN strings ON strings.id = name_id "
+                                     "WHERE text LIKE '% sm_active_percent' ORDER BY time_ns").fetchall()
+        problem = connection.execute("SELECT value.text FROM process_metadata JOIN strings AS key ON key.id = key_id "
+                                     "JOIN strings AS value ON value.id = value_id WHERE key.text = 'pm_problem'").fetchone()
+    except sqlite3.Error as problem:
+        raise ValueError(f"{database}: {problem}") from problem
+    finally:
+        connection.close()
+    return kernels, samples, problem[0] if problem else ""
+
+
+def check_samples(kernels, samples, problem):
+    """Checks of the GPU's own counters, recorded with --pm-sampling, against the kernels that ran meanwhile."""
+    what = "an SM is active while kernels run"
+    if problem:
+        return [Check(what, None if "may not read" in problem or "another program holds" in problem else False, problem)]
+    if not kernels or len(samples) < 2:
+        return [Check(what, False, f"{len(kernels)} kernels and {len(samples)} samples were recorded")]
+    first, last = kernels[0][0], max(end for _, end in kernels)
+    period = statistics.median(later[0] - earlier[0] for earlier, later in zip(samples, samples[1:]))
+    during = [value for time, value in samples if first - period < time < last]
+    said = f"{len(during)} of {len(samples)} samples while kernels ran, {min(during):.1f} to {max(during):.1f} %" if during else f"none of {len(samples)} samples lies there"
+    return [Check(what, bool(during) and max(during) > 0, said),
+            Check("no sample is above 100 %", all(value <= 100.5 for _, value in samples), f"{max(value for _, value in samples):.1f} % at most")]
 
 
 def overhead(runs):

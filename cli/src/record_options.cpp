@@ -16,7 +16,8 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   const auto not_empty = [](const std::string& value) { return value.empty() ? "its value is empty" : std::string{}; };
   app.add_option("--out", options.out, "folder to record into (default: PROGRAM-DATE-TIME.rankscope)")
       ->check(not_empty);
-  app.add_option("--collect", options.collect, "sources to record, of " + ids + " (default: all)")->check(not_empty);
+  app.add_option("--collect", options.collect, "sources to record, of " + ids + " (default, and all: all but pm)")
+      ->check(not_empty);
   app.add_option("--nccl", options.nccl,
                  "of NCCL: coll, p2p (sends and receives too), proxy (and its network operations), kernel (and the "
                  "times of a kernel's channels); default p2p")
@@ -25,6 +26,10 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
                  "of a launch of a CUDA graph: node (each kernel in it), graph (one activity as a whole: costs far "
                  "less); default node")
       ->check(not_empty);
+  app.add_flag(
+      "--pm-sampling{200}", options.pm_sampling,
+      "sample SM, tensor, DRAM, NVLink and PCIe activity of the GPUs by their own counters, 200 times a second "
+      "or =HZ; needs permission and may hold the GPUs' clocks (docs/gpu.md)");
   app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")->capture_default_str();
   app.add_option("--ring-kib", options.ring_kib,
                  "buffer of each process; events that find it full are dropped and counted")

@@ -43,6 +43,13 @@ std::vector<std::pair<std::string, std::string>> faults_in(const std::vector<std
   return faults;
 }
 
+/// Whether the ranks compute on GPUs or end.
+bool asks_for_gpus(const Words& words) {
+  if (std::ranges::find(words, "--device=cuda") != words.end()) return true;
+  const auto option = std::ranges::find(words, "--device");
+  return option != words.end() && option + 1 != words.end() && *(option + 1) == "cuda";
+}
+
 /// The command as the manifest shows it to analyses.
 Words without_faults(const Words& words) {
   Words rest;
@@ -76,7 +83,8 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   arguments.record.injected = faults_in(words);
   const bool launched = std::getenv("RANK") != nullptr || std::getenv("SLURM_STEP_ID") != nullptr;
   if (!launched) arguments.record.launcher = "rankscope train";
-  arguments.record.gpus = collectors::Gpus::not_used;               // its ranks compute on the CPU
+  // Where the trainer takes a GPU by itself, what was recorded of it is in the recording, and nothing is missed.
+  if (!asks_for_gpus(words)) arguments.record.gpus = collectors::Gpus::not_used;
   arguments.record.refusal_status = exit_status(ErrorKind::usage);  // there was no rank yet
   return record(arguments.record);
 }

@@ -1,21 +1,22 @@
-"""What `rankscope record --pytorch` does inside a Python program that imports torch; nothing is imported before that.
+"""What `rankscope record --pytorch` does inside a Python program that has imported torch; not loaded in any other.
 
 - Operators and record_function ranges: PyTorch's own hook for tracers (emit_itt), on the thread that imported torch or
   steps the optimizer, and on autograd's threads. The recorder answers ITT; no Python runs per operator.
 - Steps: told after each step of the optimizer that stepped first; the recorder makes spans of that.
 - backward(): a range. Bytes of CUDA's caching allocator: counters, once a step.
 
-A torch.profiler of the program takes precedence: operators are left to it while it runs.
+A torch.profiler of the program takes precedence: operators are left to it while it runs. The program goes on whatever
+happens here; what goes wrong is told in the recording, once.
 """
 import atexit
 import ctypes
 import importlib
 import os
-import sys
 import threading
 import weakref
 
 _BACKWARD = 4  # rankscope::annotate::Kind::backward
+_MOST_CHARACTERS = 400
 
 
 def _function(*types):
@@ -55,25 +56,52 @@ def _recorder():
     return table.contents if table and table.contents.size >= ctypes.sizeof(_Table) else None
 
 
+_told = []
+
+
+def _tell(table, problem):
+    """All problems of the process as one fact, which `record` says at its end."""
+    if problem in _told:
+        return
+    _told.append(problem)
+    table.metadata(b"pytorch_problem", "; ".join(_told)[:_MOST_CHARACTERS].encode("utf-8", "replace"))
+
+
 class _Observer:
     def __init__(self, torch, table):
         self.torch = torch
         self.table = table
         self.profiler = torch.autograd.profiler
-        self.has_itt = torch.profiler.itt.is_available()
         self.here = threading.local()  # .ranges: what observes this thread; .other: the program's own profiler has it
+        self.observes_operators = False
+        self.failed = set()  # names of actions
         self.leader = None  # the optimizer whose steps are the program's
         self.steps = 0
 
+    def quietly(self, action, *arguments):
+        try:
+            action(*arguments)
+        except Exception as problem:  # pylint: disable=broad-except
+            self.failed.add(action.__name__)
+            _tell(self.table, f"could not {action.__name__.replace('_', ' ')}: {type(problem).__name__}: {problem}")
+
+    def unless_failed(self, action, *arguments):
+        """What went wrong once is not tried again."""
+        if action.__name__ not in self.failed:
+            self.quietly(action, *arguments)
+
     def observe_operators(self):
-        here = self.here
-        if not self.has_itt or getattr(here, "ranges", None) is not None or getattr(here, "other", False):
+        here, profiler = self.here, self.profiler
+        if not self.observes_operators or getattr(here, "ranges", None) is not None or getattr(here, "other", False):
             return
-        ranges = self.profiler.emit_itt()
+        was_enabled, ranges = profiler._is_profiler_enabled, profiler.emit_itt()
         here.ours = True  # the call that comes now is not the program's
         try:
             ranges.__enter__()
             here.ranges = ranges
+        except BaseException:
+            profiler._set_is_profiler_enabled(was_enabled)
+            raise
         finally:
             here.ours = False
 
@@ -94,8 +122,9 @@ class _Observer:
         enable, disable, stop = profiler._enable_profiler, profiler._disable_profiler, profiler._run_on_profiler_stop
 
         def enable_profiler(*args, **kwargs):
-            if getattr(here, "ours", False):
+            if getattr(here, "ours", False) or getattr(here, "other", False):
                 return enable(*args, **kwargs)
+            here.observed = getattr(here, "ranges", None) is not None
             self.quietly(self.leave_operators)
             here.other = True
             try:
@@ -121,36 +150,32 @@ class _Observer:
         profiler._run_on_profiler_stop = run_on_profiler_stop
 
     def return_operators(self):
+        """To this thread, if it was observed before the program's profiler came."""
         self.here.other = False
-        self.quietly(self.observe_operators)
-
-    def quietly(self, action):
-        """The program goes on whatever happens here; what went wrong is told in the recording."""
-        try:
-            return action()
-        except Exception as problem:  # pylint: disable=broad-except
-            self.table.metadata(b"pytorch_problem", f"{type(problem).__name__}: {problem}".encode()[:500])
-            return None
+        if self.here.observed:
+            self.unless_failed(self.observe_operators)
 
     def observe_steps(self):
         is_compiling = self.torch.compiler.is_compiling
 
         def stepped(optimizer, _args, _kwargs):
-            if is_compiling():  # being traced, not run
-                return
-            leader = self.leader and self.leader()
-            if leader is None:
-                self.leader = weakref.ref(optimizer)
-            elif leader is not optimizer:
-                return
-            self.table.optimizer_stepped(self.steps)
-            self.steps += 1
-            self.quietly(self.observe_operators)  # another thread may train than the one that imported torch
-            self.quietly(self.count_memory)
+            if not is_compiling():  # else it is being traced, not run
+                self.unless_failed(self.end_step, optimizer)
 
+        importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(stepped)
         # What follows the last step, up to the end of the program, is none.
         atexit.register(self.table.optimizer_stepped, -1)
-        importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(stepped)
+
+    def end_step(self, optimizer):
+        leader = self.leader and self.leader()
+        if leader is None:
+            self.leader = weakref.ref(optimizer)
+        elif leader is not optimizer:
+            return
+        self.table.optimizer_stepped(self.steps)
+        self.steps += 1
+        self.unless_failed(self.observe_operators)  # another thread may train than the one that imported torch
+        self.unless_failed(self.count_memory)
 
     def count_memory(self):
         cuda = self.torch.cuda
@@ -177,51 +202,33 @@ class _Observer:
 
         autograd._engine_run_backward = run_backward
 
-    def begin(self):
-        self.quietly(self.observe_steps)
-        self.quietly(self.observe_backward)
-        if not self.has_itt:
-            self.table.metadata(b"pytorch_problem", b"this PyTorch was built without ITT: its operators are not recorded")
+    def begin_operators(self):
+        itt = getattr(getattr(self.torch, "profiler", None), "itt", None)
+        if itt is None or not itt.is_available():
+            _tell(self.table, "this PyTorch was built without ITT: its operators are not recorded")
             return
-        self.quietly(self.give_way_to_profilers)
-        self.quietly(self.observe_operators)
+        self.give_way_to_profilers()
+        self.observes_operators = True
+        self.unless_failed(self.observe_operators)
         # The children of a fork are loader workers and the like; they have nothing to do with the steps.
         atexit.register(self.quietly, self.leave_operators)
         os.register_at_fork(after_in_child=lambda: self.quietly(self.leave_operators))
 
+    def begin(self):
+        self.quietly(self.observe_steps)
+        self.quietly(self.observe_backward)
+        self.quietly(self.begin_operators)
 
-def _enter(torch):
+
+def observe(torch):
+    """Has torch, whose import has just ended, tell the recorder of this process, if there is one."""
     try:
         table = _recorder()
     except (KeyError, OSError, AttributeError):
         return  # RANKSCOPE_INJECT_LIB is gone: a child that is not to be followed
-    if table is not None:
+    if table is None:
+        return
+    try:
         _Observer(torch, table).begin()
-
-
-class _TorchFinder:
-    """Steps aside when torch is looked for, and has the hook run when its import has ended."""
-
-    def find_spec(self, name, path=None, target=None):  # pylint: disable=unused-argument
-        if name != "torch":
-            return None
-        from importlib.util import find_spec
-
-        sys.meta_path.remove(self)
-        spec = find_spec(name)
-        loader = getattr(spec, "loader", None)
-        if loader is None:
-            return spec
-        execute = loader.exec_module
-
-        def exec_module(module):
-            execute(module)
-            del loader.exec_module
-            _enter(module)
-
-        loader.exec_module = exec_module
-        return spec
-
-
-def wait_for_torch():
-    sys.meta_path.insert(0, _TorchFinder())
+    except Exception as problem:  # pylint: disable=broad-except
+        _tell(table, f"could not observe torch: {type(problem).__name__}: {problem}")

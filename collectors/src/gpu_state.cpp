@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "counter_permission.h"
 #include "cupti_library.h"
 #include "cupti_records.h"
 #include "host_devices.h"
@@ -247,19 +248,6 @@ GpuState hook_state(const char* variable, std::string_view what, std::string_vie
           format("unset it to record {}", lost)};
 }
 
-/// Counters of the hardware need it, kernels and copies do not.
-GpuState permission_state(const fs::path& root) {
-  std::ifstream file{root / "proc/driver/nvidia/params"};
-  GpuState state{false, "GPU counters", "no NVIDIA kernel module", "only performance counters need them"};
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("RmProfilingAdminOnly")) continue;
-    state.good = line.ends_with("0");
-    state.found = state.good ? "allowed for every user" : "only for the administrator (RmProfilingAdminOnly)";
-    state.advice = "kernels, copies and NVML need no permission; this version records no performance counters";
-  }
-  return state;
-}
-
 }  // namespace
 
 std::vector<GpuState> gpu_states(const fs::path& root) {
@@ -274,7 +262,7 @@ std::vector<GpuState> gpu_states(const fs::path& root) {
           torch_state(),
           hook_state(variable::cuda_injection, "CUDA hook", "kernels and copies"),
           hook_state(variable::nccl_plugin, "NCCL hook", "NCCL's collectives"),
-          permission_state(root)};
+          counter_state(root, library)};
 }
 
 }  // namespace rankscope::collectors

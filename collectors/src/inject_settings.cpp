@@ -64,6 +64,14 @@ Result<GraphLevel> graph_level_from(std::string_view text) {
   return fail(ErrorKind::usage, format("--cuda-graphs: '{}' is neither node nor graph", text));
 }
 
+Result<double> pm_hz_from(std::string_view text) {
+  constexpr double slowest_hz = 1, fastest_hz = 10'000;
+  const auto number = read_number<double>(text);
+  if (number && *number >= slowest_hz && *number <= fastest_hz) return *number;
+  return fail(ErrorKind::usage, format("--pm-sampling: '{}' is no number of samples per second between {} and {}", text,
+                                       slowest_hz, fastest_hz));
+}
+
 std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettings& settings) {
   std::vector<std::pair<std::string, std::string>> variables{
       {variable::segments, settings.segments},
@@ -73,6 +81,7 @@ std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettin
       {variable::follow, settings.follow ? "1" : "0"},
       {variable::nccl_levels, name_of(settings.nccl)},
       {variable::cuda_graphs, settings.cuda_graphs == GraphLevel::graph ? "graph" : "node"},
+      {variable::pm_hz, format("{}", settings.pm_hz)},
       {variable::named, settings.collect_named ? "1" : "0"},
   };
   if (settings.toggled != ToggledBy::nothing)
@@ -101,6 +110,7 @@ InjectSettings settings_from(const Lookup& lookup) {
   }
   if (const char* const text = lookup(variable::cuda_graphs))
     settings.cuda_graphs = graph_level_from(text).value_or(GraphLevel::node);
+  if (const char* const text = lookup(variable::pm_hz)) settings.pm_hz = pm_hz_from(text).value_or(default_pm_hz);
   const auto is_one = [&lookup](const char* name) {
     const char* const value = lookup(name);
     return value != nullptr && std::string_view{value} == "1";

@@ -33,6 +33,7 @@ inline constexpr const char* cuda_injection = "CUDA_INJECTION64_PATH";
 inline constexpr const char* nccl_levels = "RANKSCOPE_NCCL";         ///< "p2p", "proxy,kernel"
 inline constexpr const char* toggled = "RANKSCOPE_TOGGLED";          ///< "signal", "cuda"
 inline constexpr const char* cuda_graphs = "RANKSCOPE_CUDA_GRAPHS";  ///< "node", "graph"
+inline constexpr const char* pm_hz = "RANKSCOPE_PM_HZ";
 inline constexpr const char* nccl_plugin = "NCCL_PROFILER_PLUGIN";
 inline constexpr const char* preload = "LD_PRELOAD";
 }  // namespace variable
@@ -58,6 +59,10 @@ enum class GraphLevel : std::uint8_t {
 /// Reads --cuda-graphs; empty is `node`.
 [[nodiscard]] Result<GraphLevel> graph_level_from(std::string_view text);
 
+inline constexpr double default_pm_hz = 200;
+/// Reads --pm-sampling, samples per second.
+[[nodiscard]] Result<double> pm_hz_from(std::string_view text);
+
 /// What switches the recording on and off; it is off at first, but for `nothing`.
 enum class ToggledBy {
   nothing,
@@ -77,6 +82,7 @@ struct InjectSettings {
   DetailSet details{};
   NcclLevels nccl = default_nccl_levels;
   GraphLevel cuda_graphs = GraphLevel::node;
+  double pm_hz = default_pm_hz;  ///< of the source pm
   ToggledBy toggled = ToggledBy::nothing;
   bool follow = true;
   bool operator==(const InjectSettings&) const = default;

@@ -1,14 +1,19 @@
-// What NVML knows about the GPUs of a host, sampled. The library is loaded at run time and its functions are declared
-// here. NVML counts a GPU as busy while any kernel runs on it, also one that waits in NCCL: its value is named so.
+// What NVML knows about the GPUs of a host, sampled. The library is loaded at run time. NVML counts a GPU as busy while
+// any kernel runs on it, also one that waits in NCCL: its value is named so.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace rankscope::collectors {
+
+namespace nvml {
+struct Functions;
+}
 
 /// One value of one GPU: "GPU 0 nvml_busy_percent". Counts are totals since the driver was loaded.
 struct NvmlSample {
@@ -37,27 +42,31 @@ class NvmlSampler {
   [[nodiscard]] bool is_absent() const { return absent_; }
   [[nodiscard]] const std::string& driver_version() const { return driver_; }
   [[nodiscard]] std::span<const NvmlDevice> devices() const { return devices_; }
-  /// Valid until the next call. What a GPU does not support is asked once and then left
-  /// out; a value that fails later is asked again.
-  [[nodiscard]] std::span<const NvmlSample> sample();
+
+  using Take = std::function<void(const NvmlSample&)>;
+  /// Reads the values of all GPUs and hands each on before it reads the next one. Of those that take 20 ms each
+  /// (PCIe's), `slow_reads` at most, in turn. What a GPU does not support is asked once and then left out; a value that
+  /// fails later is asked again.
+  void sample(std::size_t slow_reads, const Take& take);
+  /// As many as take a tenth of a period, but one at least.
+  [[nodiscard]] static std::size_t slow_reads_in(std::int64_t period_ns);
   /// Quantities that are left out, each once: "GPU 0 power_watts".
   [[nodiscard]] std::span<const std::string> unsupported() const { return unsupported_; }
 
  private:
-  struct Functions;
-  struct Quantity;
   struct Track;
-  static std::span<const Quantity> quantities();
   std::string load(const std::string& library);
   std::string find_devices();
+  void read(Track& track, const Take& take);
 
-  std::unique_ptr<Functions> call_;
+  std::unique_ptr<nvml::Functions> call_;
   std::string problem_;
   bool absent_ = false;
   std::string driver_;
   std::vector<NvmlDevice> devices_;
   std::vector<Track> tracks_;
-  std::vector<NvmlSample> samples_;
+  std::vector<Track> slow_tracks_;
+  std::size_t next_slow_ = 0;
   std::vector<std::string> unsupported_;
 };
 

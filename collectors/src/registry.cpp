@@ -18,6 +18,8 @@ constexpr std::array<SourceInfo, source_count> table{{
     {Source::cupti, "cupti", "kernels, copies and CUDA calls", "libcupti and an NVIDIA driver", true},
     {Source::nccl, "nccl", "collectives inside NCCL, by its profiler plugin", "NCCL 2.23 or newer", true},
     {Source::nvml, "nvml", "busy time, memory, power, clocks and links of the GPUs, sampled", "libnvidia-ml", true},
+    {Source::pm, "pm", "SM, tensor, DRAM, NVLink and PCIe activity of the GPUs, by their own counters (--pm-sampling)",
+     "libcupti of CUDA 12.6 and permission", true, false},
 }};
 
 enum class Built : std::uint8_t { no, yes };
@@ -42,7 +44,7 @@ std::span<const SourceInfo> sources() { return table; }
 SourceSet all_sources() {
   SourceSet set;
   for (const SourceInfo& info : table) {
-    if (info.built) set.add(info.source);
+    if (info.built && info.by_default) set.add(info.source);
   }
   return set;
 }

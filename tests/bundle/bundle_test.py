@@ -89,6 +89,12 @@ class Bundle(unittest.TestCase):
         result = run(*words, folder=self.home, RANKSCOPE_TORCH=str(other))
         self.assertEqual((result.returncode, "is 2.3.1; name another" in result.stderr), (125, True), result.stderr)
 
+    def test_the_trainers_part_for_gpus_is_where_the_trainer_looks_for_it(self):
+        self.trainer()
+        name = "librankscope_train_cuda.so"
+        self.assertEqual((self.home / "lib" / name).exists(), (BUILD / "bin" / name).exists())
+        self.assertEqual("its CUDA part was not built" in self.said, not (BUILD / "bin" / name).exists())
+
     def test_it_needs_no_newer_c_library_than_the_documentation_says(self):
         text = (ROOT / "docs/install.md").read_text()
         for told, pattern in (("glibc", r"needs glibc ([0-9.]+)"), ("GLIBCXX", r"rankscope-train needs a libstdc\+\+ with GLIBCXX_([0-9.]+)")):

@@ -70,6 +70,21 @@ TEST_F(RecordingVerbs, AHostWithoutGpuIsSaidInOneLineAndIsNoFailure) {
   EXPECT_EQ(result.err.find("GPU"), result.err.rfind("GPU")) << "once: " << result.err;
 }
 
+TEST_F(RecordingVerbs, PmSamplingStandsAloneOrHasARate) {
+  for (const char* option : {"--pm-sampling=often", "--pm-sampling=0"}) {
+    const auto result = run_program({RANKSCOPE_PROGRAM, "record", option, "--out", out(), "--", "echo", "ran"});
+    EXPECT_EQ(result.status, 2) << option;
+    EXPECT_THAT(result.err, HasSubstr("is no number of samples per second"));
+  }
+  for (const char* option : {"--pm-sampling", "--pm-sampling=50"}) {
+    const auto result =
+        run_program({RANKSCOPE_PROGRAM, "record", option, "--quiet", "--out", out(), "--", "echo", "ran"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(result.out, "ran\n") << "the command is not taken for a rate";
+    fs::remove_all(out());
+  }
+}
+
 TEST_F(RecordingVerbs, EveryLineOfDoctorThatIsNotGoodSaysWhatToDo) {
   const auto doctor = run_program({RANKSCOPE_PROGRAM, "doctor"}, {"RANKSCOPE_SPOOL=" + folder_.string()});
   EXPECT_EQ(doctor.status, 0) << doctor.err;

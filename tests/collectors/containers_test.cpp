@@ -58,6 +58,22 @@ TEST(Containers, WhatTheUserBindsIsSeenWhereItHasTheSamePath) {
   EXPECT_NE(warning({"apptainer", "exec", "a.sif", "tool", "-B", "/opt"}), "") << "an option of the program";
 }
 
+TEST(Containers, OptionsEndAtTheImageWhateverItIsCalled) {
+  const Variables home{{"HOME", "/opt/rankscope"}};
+  EXPECT_EQ(warning({"apptainer", "exec", "/images/debian", "bash", "-c", "python3 train.py"}, home), "");
+  EXPECT_EQ(warning({"singularity", "run", "--nv", "image", "python3", "-C", "--no-home"}, home), "");
+  EXPECT_NE(warning({"apptainer", "exec", "image", "tool", "--bind", "/opt"}), "");
+  EXPECT_NE(warning({"apptainer", "exec", "--", "-B/opt", "image"}), "");
+}
+
+TEST(Containers, ValuesOfOptionsAreNotTheImage) {
+  EXPECT_EQ(warning({"apptainer", "exec", "--env", "A=1", "-H", "/home/me", "-B", "/opt", "image"}), "");
+  EXPECT_EQ(warning({"apptainer", "exec", "--env=A=1", "--nv", "-eB/opt", "image"}), "");
+  EXPECT_THAT(warning({"apptainer", "exec", "-W", "/scratch", "-ec", "image"}, {{"HOME", "/opt/rankscope"}}),
+              HasSubstr("--bind /opt/rankscope/bin,/tmp"))
+      << "letters can be put together";
+}
+
 TEST(Containers, ThoseOfADaemonMustBeRecordedFromInside) {
   EXPECT_THAT(warning({"docker", "run", "image", "python3"}),
               AllOf(HasSubstr("docker starts its processes apart"), HasSubstr("start `rankscope record` inside")));

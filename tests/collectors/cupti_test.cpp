@@ -153,6 +153,14 @@ TEST(Cupti, TheChildOfAForkLeavesCuptiAlone) {
   EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::compute), 10U) << "each of them once";
 }
 
+TEST(Cupti, TheChildOfAForkDoesNotWaitForAFlushOfItsParent) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "fork in flush");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::compute), 10U);
+}
+
 TEST(Cupti, RecordsWithoutUsableTimesAreCounted) {
   const Folder folder;
   const Recorded recorded = play(folder, "bad");
@@ -171,6 +179,27 @@ TEST(Cupti, AWindowTakesWhatHappenedInItThoughItIsToldLater) {
   EXPECT_EQ(spans_named(*recorded.run, "kernel of step 0"), 0U);
   EXPECT_EQ(spans_named(*recorded.run, "kernel of step 1"), 1U);
   EXPECT_EQ(spans_named(*recorded.run, "kernel of step 2"), 0U);
+}
+
+/// What each wait on an event says of the stream that recorded it, in a window of the second step.
+std::vector<std::string> streams_waited_for(const char* version) {
+  const Folder folder;
+  RecordOptions options;
+  options.window = "1,0,1,1";
+  const Recorded recorded = play(folder, "events", {.version = version}, options);
+  std::vector<std::string> streams;
+  if (!recorded.run) return {recorded.why};
+  for (const Span& span : recorded.run->spans()) {
+    if (span.kind != SpanKind::sync) continue;
+    const auto told = attributes_of(*recorded.run, span);
+    streams.emplace_back(std::ranges::find(told, "wait_on_stream=7") != told.end() ? "stream 7" : "unknown");
+  }
+  return streams;
+}
+
+TEST(Cupti, AWindowLeavesOutEventsOfOtherStepsThoughTheyHaveNoTimes) {
+  for (const char* version : {"24", "28", "130001"})  // before 13.0 events have no times
+    EXPECT_THAT(streams_waited_for(version), ::testing::ElementsAre("unknown", "stream 7")) << version;
 }
 
 TEST(Cupti, LaunchesOfGraphsAreRecordedAsWholesOnRequest) {

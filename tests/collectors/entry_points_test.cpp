@@ -54,12 +54,12 @@ std::string stub_of_driver() {
 TEST(EntryPoints, AProgramThatLoadsTheDriversStubPrintsWhatItPrintsWithoutTheRecorder) {
   const std::string stub = stub_of_driver();
   if (stub.empty()) GTEST_SKIP() << "no CUDA toolkit with lib64/stubs/libcuda.so";
-  const std::string command = program("driver_user") + " " + stub + " 2>&1";
-  const std::string alone = output_of(command);
+  const std::string command = program("driver_user") + " " + stub;
+  const std::string alone = output_of(command + " 2>&1");
   ASSERT_FALSE(alone.empty());
   const Folder folder;
   const std::string text = (folder / "out").string();
-  const Recorded recorded = record(folder, {"/bin/sh", "-c", command + " > " + text});
+  const Recorded recorded = record(folder, {"/bin/sh", "-c", command + " > " + text + " 2>&1"});
   EXPECT_EQ(recorded.status, 0);
   std::ostringstream with_recorder;
   with_recorder << std::ifstream{text}.rdbuf();

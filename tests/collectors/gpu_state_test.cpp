@@ -126,6 +126,25 @@ TEST(GpuState, PyTorchIsFoundInTheActiveEnvironment) {
   EXPECT_THAT(state_of("PyTorch").found, HasSubstr("for the CPU"));
 }
 
+TEST(GpuState, PermissionForCountersIsThatOfTheModuleOrOfThisProcess) {
+  const Folder root;
+  EXPECT_THAT(state_in(root, "GPU counters").found, HasSubstr("no NVIDIA kernel module"));
+  write(root / "proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
+  EXPECT_TRUE(state_in(root, "GPU counters").good);
+  write(root / "proc/driver/nvidia/params", "Mobile: 4294967295\nRmProfilingAdminOnly: 1\n");
+  write(root / "proc/self/status", "Name:\trankscope\nCapEff:\t0000000000000000\n");
+  const GpuState refused = state_in(root, "GPU counters");
+  EXPECT_FALSE(refused.good);
+  EXPECT_THAT(refused.advice, HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
+  write(root / "proc/self/status", "CapEff:\t0000000000200000\n");
+  EXPECT_THAT(state_in(root, "GPU counters").found, HasSubstr("here by CAP_SYS_ADMIN"));
+  write(root / "proc/self/status", "CapEff:\t0000004000000000\n");
+  write(root / "proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Kernel Module  550.54.15  Sun\n");
+  EXPECT_FALSE(state_in(root, "GPU counters").good) << "drivers take CAP_PERFMON from R565 on";
+  write(root / "proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Kernel Module  580.65.06  Sun\n");
+  EXPECT_TRUE(state_in(root, "GPU counters").good);
+}
+
 TEST(GpuState, LimitsOfThisProcessAreRead) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

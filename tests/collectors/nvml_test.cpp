@@ -13,6 +13,13 @@ using namespace testing;
 using ::testing::HasSubstr;
 
 std::string stand_in() { return program("libnvml_standin.so"); }
+constexpr std::size_t every_one = 99;
+
+std::map<std::string, double> sampled(NvmlSampler& sampler, std::size_t slow_reads = every_one) {
+  std::map<std::string, double> values;
+  sampler.sample(slow_reads, [&](const NvmlSample& sample) { values.emplace(sample.name, sample.value); });
+  return values;
+}
 
 TEST(Nvml, ValuesHaveUnitsAndDevicesAnIdentity) {
   NvmlSampler sampler{stand_in()};
@@ -20,38 +27,36 @@ TEST(Nvml, ValuesHaveUnitsAndDevicesAnIdentity) {
   EXPECT_EQ(sampler.driver_version(), "580.65.06");
   ASSERT_EQ(sampler.devices().size(), 2U);
   EXPECT_EQ(sampler.devices()[1].uuid, "GPU-1");
-  std::map<std::string, double> values;
-  for (const NvmlSample& sample : sampler.sample()) values.emplace(sample.name, sample.value);
-  EXPECT_EQ(values, (std::map<std::string, double>{
-                        {"GPU 0 nvml_busy_percent", 97},
-                        {"GPU 0 nvml_memory_busy_percent", 45},
-                        {"GPU 0 memory_used_bytes", 20.0 * (1ULL << 30)},
-                        {"GPU 0 sm_clock_mhz", 1980},
-                        {"GPU 0 memory_clock_mhz", 2619},
-                        {"GPU 0 power_watts", 350.5},
-                        {"GPU 0 energy_joules", 9000},
-                        {"GPU 0 temperature_celsius", 61},
-                        {"GPU 0 throttle_reasons", 4},
-                        {"GPU 0 pcie_sent_bytes_per_second", 10240},
-                        {"GPU 0 pcie_received_bytes_per_second", 20480},
-                        {"GPU 0 nvlink_sent_bytes", 3072},
-                        {"GPU 0 nvlink_received_bytes", 4096},
-                        {"GPU 1 nvml_busy_percent", 97},
-                        {"GPU 1 nvml_memory_busy_percent", 45},
-                        {"GPU 1 memory_used_bytes", 20.0 * (1ULL << 30)},
-                        {"GPU 1 sm_clock_mhz", 1980},
-                        {"GPU 1 memory_clock_mhz", 2619},
-                        {"GPU 1 temperature_celsius", 61},
-                        {"GPU 1 throttle_reasons", 4},
-                        {"GPU 1 pcie_sent_bytes_per_second", 10240},
-                        {"GPU 1 pcie_received_bytes_per_second", 20480},
-                    }));
+  EXPECT_EQ(sampled(sampler), (std::map<std::string, double>{
+                                  {"GPU 0 nvml_busy_percent", 97},
+                                  {"GPU 0 nvml_memory_busy_percent", 45},
+                                  {"GPU 0 memory_used_bytes", 20.0 * (1ULL << 30)},
+                                  {"GPU 0 sm_clock_mhz", 1980},
+                                  {"GPU 0 memory_clock_mhz", 2619},
+                                  {"GPU 0 power_watts", 350.5},
+                                  {"GPU 0 energy_joules", 9000},
+                                  {"GPU 0 temperature_celsius", 61},
+                                  {"GPU 0 throttle_reasons", 4},
+                                  {"GPU 0 pcie_sent_bytes_per_second", 10240},
+                                  {"GPU 0 pcie_received_bytes_per_second", 20480},
+                                  {"GPU 0 nvlink_sent_bytes", 3072},
+                                  {"GPU 0 nvlink_received_bytes", 4096},
+                                  {"GPU 1 nvml_busy_percent", 97},
+                                  {"GPU 1 nvml_memory_busy_percent", 45},
+                                  {"GPU 1 memory_used_bytes", 20.0 * (1ULL << 30)},
+                                  {"GPU 1 sm_clock_mhz", 1980},
+                                  {"GPU 1 memory_clock_mhz", 2619},
+                                  {"GPU 1 temperature_celsius", 61},
+                                  {"GPU 1 throttle_reasons", 4},
+                                  {"GPU 1 pcie_sent_bytes_per_second", 10240},
+                                  {"GPU 1 pcie_received_bytes_per_second", 20480},
+                              }));
 }
 
 TEST(Nvml, WhatAGpuDoesNotSupportIsSaidOnce) {
   NvmlSampler sampler{stand_in()};
-  static_cast<void>(sampler.sample());
-  static_cast<void>(sampler.sample());
+  sampled(sampler);
+  sampled(sampler);
   EXPECT_THAT(sampler.unsupported(),
               ::testing::UnorderedElementsAre("GPU 0 ecc_uncorrected_errors", "GPU 1 power_watts",
                                               "GPU 1 energy_joules", "GPU 1 nvlink_sent_bytes",
@@ -61,8 +66,8 @@ TEST(Nvml, WhatAGpuDoesNotSupportIsSaidOnce) {
 TEST(Nvml, AValueThatFailsOnceIsAskedAgain) {
   NvmlSampler sampler{stand_in()};
   const auto temperatures = [&sampler] {
-    return std::ranges::count_if(sampler.sample(),
-                                 [](const NvmlSample& one) { return one.name.ends_with("temperature_celsius"); });
+    return std::ranges::count_if(sampled(sampler),
+                                 [](const auto& one) { return one.first.ends_with("temperature_celsius"); });
   };
   EXPECT_EQ(temperatures(), 2);
   {
@@ -71,6 +76,23 @@ TEST(Nvml, AValueThatFailsOnceIsAskedAgain) {
   }
   EXPECT_EQ(temperatures(), 2);
   EXPECT_THAT(sampler.unsupported(), ::testing::Not(::testing::Contains(HasSubstr("temperature"))));
+}
+
+TEST(Nvml, ValuesThatTakeLongToReadAreReadInTurn) {
+  NvmlSampler sampler{stand_in()};
+  const auto slow_ones = [&sampler](std::size_t slow_reads) {
+    std::string names;
+    for (const auto& [name, value] : sampled(sampler, slow_reads))
+      if (name.find("pcie") != name.npos) names += name + ";";
+    return names;
+  };
+  EXPECT_EQ(slow_ones(1), "GPU 0 pcie_sent_bytes_per_second;");
+  EXPECT_EQ(slow_ones(1), "GPU 0 pcie_received_bytes_per_second;");
+  EXPECT_EQ(slow_ones(2), "GPU 1 pcie_received_bytes_per_second;GPU 1 pcie_sent_bytes_per_second;");
+  EXPECT_EQ(slow_ones(1), "GPU 0 pcie_sent_bytes_per_second;");
+  EXPECT_EQ(NvmlSampler::slow_reads_in(200'000'000), 1U) << "a tenth of the time at 5 Hz";
+  EXPECT_EQ(NvmlSampler::slow_reads_in(1'000'000'000), 5U);
+  EXPECT_EQ(NvmlSampler::slow_reads_in(1'000'000), 1U);
 }
 
 TEST(Nvml, WithoutADriverTheReasonIsAsNvmlPutsIt) {
@@ -102,6 +124,22 @@ TEST(Nvml, TheFirstRankOfAHostSamplesItsGpus) {
   EXPECT_EQ(run.samples_of(*track).front().value, 97);
   EXPECT_EQ(run.metadata(run.processes()[0], "nvml_gpu_1"), "GPU-1 NVIDIA Stand-in");
   EXPECT_EQ(run.metadata(run.processes()[0], "driver_version"), "580.65.06");
+}
+
+RunTime first_sample(const Run& run, std::string_view name) {
+  const auto track =
+      std::ranges::find_if(run.counters(), [&](const CounterTrack& one) { return run.text(one.name) == name; });
+  return track == run.counters().end() ? RunTime{} : run.samples_of(*track).front().time;
+}
+
+TEST(Nvml, AValueHasTheTimeAtWhichItWasRead) {
+  const Folder folder;
+  const Variable slow{"STANDIN_NVML_SLOW", "1"};
+  const Recorded recorded = record_gpus(folder, "0");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_GE(first_sample(run, "GPU 1 nvml_busy_percent") - first_sample(run, "GPU 0 temperature_celsius"),
+            nanoseconds{30'000'000});
 }
 
 /// sources_failed and the reason, of a process that initialised CUDA where there is no NVML.

@@ -2,6 +2,8 @@
 // PyTorch; the real one is in tests/cli/pytorch_test.cpp.
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "launch/pytorch.h"
 #include "recorded.h"
 
@@ -9,10 +11,12 @@ namespace rankscope::collectors {
 namespace {
 
 using namespace testing;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::Pair;
 
@@ -102,15 +106,34 @@ TEST(PyTorchSteps, MoveTheWindow) {
   EXPECT_THAT(steps_of(*recorded.run), ElementsAre(4, 5));
 }
 
-/// Runs tests/collectors/programs/pytorch_standin/train.py; what it prints goes into `said`.
-Recorded train(const Folder& folder, std::string& said) {
+/// Runs Python with `words` and the stand-in; what it prints, also of errors, goes into `said`. `path` is in front of
+/// the stand-in on its module path, behind the hook.
+Recorded python(const Folder& folder, const std::vector<std::string>& words, std::string& said,
+                const std::string& path = "") {
   const std::string standin = RANKSCOPE_TEST_PYTORCH;
-  const Variable path{"PYTHONPATH", standin + ":" + standin + "/site"};
+  const Variable modules{"PYTHONPATH", path + (path.empty() ? "" : ":") + standin + ":" + standin + "/site"};
   const Variable cache{"PYTHONDONTWRITEBYTECODE", "1"};
-  const std::string line = "python3 " + standin + "/train.py > " + (folder / "said").string();
-  Recorded recorded = record(folder, observed({"/bin/sh", "-c", line}));
+  std::vector<std::string> command{"/bin/sh", "-c", "exec python3 \"$@\" > \"$0\" 2>&1", (folder / "said").string()};
+  command.insert(command.end(), words.begin(), words.end());
+  Recorded recorded = record(folder, observed(command));
   said = rankscope::testing::read_file(folder / "said");
   return recorded;
+}
+
+/// Runs tests/collectors/programs/pytorch_standin/train.py.
+Recorded train(const Folder& folder, std::string& said, const std::string& path = "") {
+  return python(folder, {std::string{RANKSCOPE_TEST_PYTORCH} + "/train.py"}, said, path);
+}
+
+std::size_t times(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+/// Says how many finders of the hook there are.
+std::string count_finders() {
+  return "import sys; print('finders', sum('Torch' in type(f).__name__ for f in sys.meta_path))";
 }
 
 TEST(PyTorchHook, TellsStepsBackwardAndMemoryOfAProgramThatKnowsNothingOfIt) {
@@ -180,6 +203,157 @@ TEST(PyTorchHook, SaysWhatIsMissing) {
   const Variable rank{"RANK", "0"};
   EXPECT_THAT(record(folder, observed({"python3", "-I", "-c", "import time; time.sleep(0.4)"})).summary.notes,
               ElementsAre(HasSubstr("--pytorch: no recorded Python program ran an operator of PyTorch")));
+}
+
+TEST(PyTorchHook, GivesNoOperatorsToAThreadThatHadNoneBeforeItsProfiler) {
+  const Folder folder;
+  std::string said;
+  const std::string program =
+      "import threading, torch\n"
+      "profiler = torch.autograd.profiler\n"
+      "def profile():\n"
+      "    with profiler.profile(): pass\n"
+      "    print('behind it:', profiler.running())\n"
+      "thread = threading.Thread(target=profile)\n"
+      "thread.start()\n"
+      "thread.join()\n"
+      "print('main thread:', profiler.running())\n";
+  EXPECT_EQ(python(folder, {"-c", program}, said).status, 0) << said;
+  EXPECT_THAT(said, HasSubstr("behind it: None"));
+  EXPECT_THAT(said, HasSubstr("main thread: itt"));
+}
+
+TEST(PyTorchHook, WaitsForTheImportNotForALook) {
+  const Folder folder;
+  std::string said;
+  const std::string program =
+      "import importlib.util\n"
+      "for _ in range(2): assert importlib.util.find_spec('torch') is not None\n" +
+      count_finders() + "\nimport torch\n" + count_finders();
+  EXPECT_EQ(python(folder, {"-c", program}, said).status, 0) << said;
+  EXPECT_EQ(said.substr(0, said.find("disable")), "finders 1\nenable itt\nfinders 0\n");
+}
+
+TEST(PyTorchHook, WaitsForTheImportThatSucceeds) {
+  const Folder folder;
+  std::string said;
+  const std::string program =
+      "import sys\n"
+      "sys.modules['torch.cuda'] = None\n"
+      "try:\n"
+      "    import torch\n"
+      "except ImportError:\n"
+      "    print('failed')\n"
+      "del sys.modules['torch.cuda']\n"
+      "import torch\n"
+      "print(vars(torch.__spec__.loader).get('exec_module'))\n";
+  EXPECT_EQ(python(folder, {"-c", program}, said).status, 0) << said;
+  EXPECT_EQ(said.substr(0, said.find("disable")), "failed\nenable itt\nNone\n") << "and leaves nothing behind";
+}
+
+TEST(PyTorchHook, IsThereOnceWhereTorchIsImportedTwice) {
+  const Folder folder;
+  std::string said;
+  const std::string program =
+      "import sys, torch\n"
+      "for name in [name for name in sys.modules if name.startswith('torch')]: del sys.modules[name]\n"
+      "import torch\n";
+  EXPECT_EQ(python(folder, {"-c", program}, said).status, 0) << said;
+  EXPECT_EQ(times(said, "enable itt"), 1U) << said;
+}
+
+TEST(PyTorchHook, IsThereOnceInARecordingInsideARecording) {
+  const Folder folder;
+  fs::create_directory(folder / "outer");
+  const auto outer = write_pytorch_hook(folder / "outer");
+  ASSERT_TRUE(outer);
+  std::string said;
+  const Recorded recorded = train(folder, said, outer->string());
+  EXPECT_EQ(recorded.status, 0) << said;
+  EXPECT_EQ(times(said, "enable itt"), 2U) << "at first, and behind the program's own profiler: " << said;
+  EXPECT_THAT(said, HasSubstr("pytorch_standin/site/sitecustomize.py"));
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(steps_of(*recorded.run), ElementsAre(2, 3, 4, -1));
+}
+
+TEST(PyTorchHook, ThatCannotRunLeavesTheProgramAlone) {
+  const Folder folder;
+  fs::create_directory(folder / "modules");
+  std::ofstream{folder / "modules/ctypes.py"} << "raise ImportError('no ctypes here')\n";
+  const Variable rank{"RANK", "0"};
+  std::string said;
+  const std::string program =
+      "import sys, time, torch\n"
+      "torch.optim.SGD().step()\n"
+      "print('of the user:', hasattr(sys.modules['sitecustomize'], 'MINE'))\n"
+      "time.sleep(0.4)\n";  // so long that the process is recorded
+  const Recorded recorded = python(folder, {"-c", program}, said, (folder / "modules").string());
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_EQ(said, "of the user: True\n");
+  EXPECT_THAT(
+      recorded.summary.notes,
+      ElementsAre(AllOf(HasSubstr("--pytorch: no recorded Python program ran an operator"), HasSubstr("ctypes"))));
+}
+
+TEST(PyTorchHook, DoesWithoutWhatABuildOfPyTorchLacks) {
+  const Folder folder;
+  const Variable without{"WITHOUT_ITT_MODULE", "1"};
+  std::string said;
+  const Recorded recorded = train(folder, said);
+  EXPECT_EQ(recorded.status, 0) << said;
+  EXPECT_THAT(recorded.summary.notes, ElementsAre(HasSubstr("--pytorch: this PyTorch was built without ITT")));
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(steps_of(*recorded.run), ElementsAre(2, 3, 4, -1));
+}
+
+TEST(PyTorchHook, TellsAProblemOnceAndDoesNotTryAgain) {
+  const Variable without{"WITHOUT_MEMORY_STATS", "1"};
+  const Variable refusing{"REFUSING_ITT", "1"};
+  const Folder folder;
+  std::string said;
+  const Recorded recorded = train(folder, said);
+  EXPECT_EQ(recorded.status, 0) << said;
+  EXPECT_EQ(times(said, "asked for memory"), 1U) << said;
+  EXPECT_EQ(times(said, "refuse itt"), 1U) << said;
+  EXPECT_THAT(said, HasSubstr("\noff\n")) << "PyTorch does not believe that a profiler runs";
+  EXPECT_THAT(recorded.summary.notes,
+              ElementsAre("--pytorch: could not observe operators: RuntimeError: ITT is off today; could not count "
+                          "memory: RuntimeError: no statistics"));
+}
+
+TEST(PyTorchHook, SaysWhereOnlyOperatorsAreMissing) {
+  std::vector<std::string> notes;
+  note_pytorch({.operators = false, .steps = true}, notes);
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("PyTorch told no operators")));
+  notes.clear();
+  note_pytorch({.operators = true, .steps = true}, notes);
+  EXPECT_THAT(notes, IsEmpty());
+}
+
+TEST(PyTorchHook, RefusesASpoolThatPythonpathCannotName) {
+  const Folder folder;
+  fs::create_directory(folder / "a:b");
+  const auto hook = write_pytorch_hook(folder / "a:b");
+  ASSERT_FALSE(hook);
+  EXPECT_THAT(hook.error().message, AllOf(HasSubstr("a:b has a colon in its path"), HasSubstr("RANKSCOPE_SPOOL")));
+}
+
+TEST(PyTorchHook, IsHandedIntoContainersInFrontOfWhatTheUserSetsThere) {
+  const auto lookup = [](const char* name) -> const char* {
+    if (std::string_view{name} == "PYTHONPATH") return "/mine";
+    return std::string_view{name} == "SINGULARITYENV_PYTHONPATH" ? "/in/image" : nullptr;
+  };
+  const auto environment = command_environment(lookup, {.collect = all_sources()}, "/l/librankscope_inject.so",
+                                               Preload::yes, "/spool/python");
+  EXPECT_THAT(
+      environment.variables,
+      IsSupersetOf({Pair("PYTHONPATH", "/spool/python:/mine"), Pair("APPTAINERENV_PYTHONPATH", "/spool/python:/mine"),
+                    Pair("SINGULARITYENV_PYTHONPATH", "/spool/python:/in/image"),
+                    Pair("APPTAINERENV_INTEL_LIBITTNOTIFY64", "/l/librankscope_inject.so")}));
+  EXPECT_EQ(pytorch_container_warning("apptainer", lookup), "") << "the user knows";
+  const auto nothing = [](const char*) -> const char* { return nullptr; };
+  EXPECT_THAT(pytorch_container_warning("apptainer", nothing), HasSubstr("in APPTAINERENV_PYTHONPATH"));
+  EXPECT_EQ(pytorch_container_warning("", nothing), "");
 }
 
 TEST(PyTorchHook, NeedsTheAnnotations) {

@@ -26,6 +26,7 @@ TEST(Settings, SurviveTheEnvironment) {
                           .window = StepWindow{1, 2, 3, 4},
                           .until_ns = 123456789012345,
                           .cuda_graphs = GraphLevel::graph,
+                          .pm_hz = 500,
                           .toggled = ToggledBy::cuda,
                           .follow = false};
   settings.collect.add(Source::host);
@@ -77,11 +78,16 @@ TEST(Sources, AreReadFromAList) {
   EXPECT_EQ(sources_from("all").value(), all_sources());
 }
 
+TEST(Sources, CountersOfTheHardwareAreOnlyRecordedWhereTheyAreNamed) {
+  EXPECT_FALSE(sources_from("all").value().has(Source::pm));
+  EXPECT_TRUE(sources_from("host,pm").value().has(Source::pm));
+}
+
 TEST(Sources, UnknownAndMissingOnesAreUsageErrorsThatSayWhatThereIs) {
   using ::testing::MatchesRegex;
   EXPECT_THAT(sources_from("hots").error().message,
               MatchesRegex("--collect: there is no source 'hots'; there are annotate, (nvtx, )?host, cupti, nccl, "
-                           "nvml(; not in this build: nvtx)?"));
+                           "nvml, pm(; not in this build: nvtx)?"));
   for (const SourceInfo& info : sources()) {
     if (info.built) continue;
     EXPECT_THAT(sources_from("host," + std::string{info.id}).error().message,
@@ -125,44 +131,43 @@ TEST(CommandEnvironment, KeepsOthersAndSaysWhatIsLost) {
 }
 
 TEST(CommandEnvironment, ApptainerAndSingularityHandTheVariablesIntoTheirContainers) {
-  const Variables theirs{{"LD_PRELOAD", "/usr/lib/libjemalloc.so"},
-                         {"SINGULARITYENV_LD_PRELOAD", "/in/image.so"},
-                         {"APPTAINERENV_NVTX_INJECTION64_PATH", "/opt/nsys/libToolsInjection64.so"}};
+  const Variables theirs{{"APPTAINERENV_NVTX_INJECTION64_PATH", "/opt/nsys/libToolsInjection64.so"}};
   const auto environment =
       command_environment(in(theirs), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
   for (const std::string prefix : {"APPTAINERENV_", "SINGULARITYENV_"}) {
     EXPECT_EQ(value_in(environment, prefix + "CUDA_INJECTION64_PATH"), "/l/librankscope_inject.so");
     EXPECT_EQ(value_in(environment, prefix + "RANKSCOPE_COLLECT"), name_of(all_sources()));
   }
-  EXPECT_EQ(value_in(environment, "APPTAINERENV_LD_PRELOAD"), "/usr/lib/libjemalloc.so:/l/librankscope_inject.so");
-  EXPECT_EQ(value_in(environment, "SINGULARITYENV_LD_PRELOAD"), "/in/image.so:/l/librankscope_inject.so");
   EXPECT_EQ(value_in(environment, "APPTAINERENV_NVTX_INJECTION64_PATH"), "(none)") << "another tool's is kept";
 }
 
-TEST(CommandEnvironment, AContainerThatDoesNotSeeTheLibraryIsNotToldToPreloadIt) {
-  const Variables theirs{{"LD_PRELOAD", "/usr/lib/libjemalloc.so"}};
-  for (const Variables& before : {Variables{}, theirs}) {
-    auto environment =
-        command_environment(in(before), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
-    spare_containers(environment, "/l/librankscope_inject.so");
-    const std::string left = before.empty() ? "" : "/usr/lib/libjemalloc.so";
-    EXPECT_EQ(value_in(environment, "APPTAINERENV_LD_PRELOAD"), left);
-    EXPECT_EQ(value_in(environment, "SINGULARITYENV_LD_PRELOAD"), left);
-    EXPECT_THAT(value_in(environment, "LD_PRELOAD"), ::testing::HasSubstr("librankscope_inject.so"));
-  }
+TEST(CommandEnvironment, ContainersPreloadWhatTheUserPreloadsAndNotTheLibrary) {
+  const auto environment_with = [](const Variables& theirs) {
+    return command_environment(in(theirs), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
+  };
+  const auto bare = environment_with({});
+  EXPECT_EQ(value_in(bare, "APPTAINERENV_LD_PRELOAD"), "") << "else the host's would be handed in, with the library";
+  EXPECT_EQ(value_in(bare, "SINGULARITYENV_LD_PRELOAD"), "");
+  EXPECT_EQ(value_in(bare, "LD_PRELOAD"), "/l/librankscope_inject.so");
+  const auto theirs = environment_with({{"LD_PRELOAD", "/usr/lib/libjemalloc.so:/old/librankscope_inject.so"},
+                                        {"SINGULARITYENV_LD_PRELOAD", "/in/image.so:/old/librankscope_inject.so"}});
+  EXPECT_EQ(value_in(theirs, "APPTAINERENV_LD_PRELOAD"), "/usr/lib/libjemalloc.so");
+  EXPECT_EQ(value_in(theirs, "SINGULARITYENV_LD_PRELOAD"), "/in/image.so");
+  EXPECT_EQ(value_in(theirs, "LD_PRELOAD"), "/usr/lib/libjemalloc.so:/l/librankscope_inject.so");
 }
 
 TEST(CommandEnvironment, NoFollowReachesIntoNoContainer) {
   const auto environment =
       command_environment(in({}), {.collect = all_sources(), .follow = false}, "/l/lib.so", Preload::yes);
   EXPECT_EQ(value_in(environment, "APPTAINERENV_RANKSCOPE_COLLECT"), "(none)");
+  EXPECT_EQ(value_in(environment, "APPTAINERENV_LD_PRELOAD"), "") << "nor does the host's, with the library";
 }
 
 TEST(CommandEnvironment, SourcesThatAnotherToolKeepsAreKnown) {
   const Variables theirs{{"CUDA_INJECTION64_PATH", "/opt/other.so"}};
   const auto environment =
       command_environment(in(theirs), {.collect = all_sources()}, "/l/librankscope_inject.so", Preload::yes);
-  EXPECT_EQ(environment.lost, sources_from("cupti,nvml").value());
+  EXPECT_EQ(environment.lost, sources_from("cupti,nvml,pm").value());
 }
 
 TEST(CommandEnvironment, NoPreloadLeavesLdPreloadAlone) {

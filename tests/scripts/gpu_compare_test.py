@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -99,6 +100,47 @@ class Counted(unittest.TestCase):
         self.assertIn("one thing at a time on each stream", self.failures(overlapping))
 
 
+# As `rankscope export --to sqlite` has it, as far as gpu-check reads.
+SAMPLED = """
+    CREATE TABLE strings (id, text); INSERT INTO strings VALUES (1, 'GPU 0 sm_active_percent'), (2, 'rss_bytes'), (3, 'pm_problem'), (4, 'why');
+    CREATE TABLE span_list (kind, begin_ns, duration_ns); INSERT INTO span_list VALUES ('compute', 5, 3), ('op', 1, 9);
+    CREATE TABLE counters (id, name_id); INSERT INTO counters VALUES (1, 1), (2, 2);
+    CREATE TABLE samples (counter_id, time_ns, value); INSERT INTO samples VALUES (1, 7, 50.0), (2, 7, 99.0), (1, 3, 20.0);
+    CREATE TABLE process_metadata (process_id, key_id, value_id);
+"""
+
+
+class Sampled(unittest.TestCase):
+    kernels = [(1000, 1500), (2000, 2500)]
+
+    def passed(self, samples, kernels=None, problem=""):
+        return [check.passed for check in gpu_compare.check_samples(self.kernels if kernels is None else kernels, samples, problem)]
+
+    def test_an_sm_that_is_active_only_while_kernels_run(self):
+        self.assertEqual(self.passed([(0, 0.0), (900, 40.0), (1800, 100.0), (2700, 0.0)]), [True, True])
+
+    def test_one_that_is_never_active_then_or_too_active(self):
+        self.assertEqual(self.passed([(-1800, 9.0), (-900, 9.0), (900, 0.0), (1800, 0.0), (2700, 9.0)]), [False, True])
+        self.assertEqual(self.passed([(900, 40.0), (1800, 250.0)]), [True, False])
+
+    def test_nothing_recorded_is_no_success_and_no_permission_no_failure(self):
+        self.assertEqual(self.passed([]), [False])
+        self.assertEqual(self.passed([(900, 40.0), (1800, 50.0)], kernels=[]), [False])
+        self.assertEqual(self.passed([], problem="this user may not read the GPU's counters"), [None])
+        self.assertEqual(self.passed([], problem="CUPTI refused reading the counters of GPU 0: CUPTI_ERROR_UNKNOWN"), [False])
+
+    def test_they_are_read_from_an_export(self):
+        with tempfile.TemporaryDirectory() as folder:
+            database = pathlib.Path(folder, "run.sqlite")
+            connection = sqlite3.connect(database)
+            connection.executescript(SAMPLED)
+            self.assertEqual(gpu_compare.sampled(database), ([(5, 8)], [(3, 20.0), (7, 50.0)], ""))
+            connection.execute("INSERT INTO process_metadata VALUES (1, 3, 4)")
+            connection.commit()
+            connection.close()
+            self.assertEqual(gpu_compare.sampled(database)[2], "why")
+
+
 class Overhead(unittest.TestCase):
     def passed(self, alone, recorded, operators, kineto):
         runs = {"alone": [alone], "recorded": [recorded], "with --pytorch": [operators], "torch.profiler": [kineto]}
@@ -154,7 +196,7 @@ class Refusal(unittest.TestCase):
 # A bundle of stand-ins: a recorder that runs the command and "exports" a trace that was made here, and programs that say what
 # the real ones say.
 RECORDER = """#!/usr/bin/env python3
-import json, pathlib, subprocess, sys
+import json, pathlib, sqlite3, subprocess, sys
 home, (verb, *words) = pathlib.Path(__file__).resolve().parents[1], sys.argv[1:]
 after = lambda option: words[words.index(option) + 1]
 if verb == "--version":
@@ -163,8 +205,15 @@ elif verb == "record":
     pathlib.Path(after("--out")).mkdir()
     command = words[words.index("--") + 1:]
     sys.exit(0 if "torch.distributed.run" in command else subprocess.run(command).returncode)
+elif verb == "train" and "--share-gpu" in words and "pp" in words:
+    print("rankscope-train: Error: Duplicate GPU detected", file=sys.stderr)
+    sys.exit(4)
 elif verb == "train":
+    loss = WRONG_LOSS if "tp" in words and "cuda" in words else 2.0
+    pathlib.Path(after("--dump-gradients")).write_text(f"step 0\\ngradient w 1 2\\nloss {loss}\\n")
     print("rankscope: recorded 2 processes", file=sys.stderr)
+elif verb == "export" and after("--to") == "sqlite":
+    sqlite3.connect(words[-1]).executescript((home / "sampled.sql").read_text())
 elif verb == "export":
     kind = "cuda" if pathlib.Path(words[0]).name.startswith("cuda") else "pytorch"
     pathlib.Path(words[-1]).write_text((home / (kind + ".json")).read_text())
@@ -174,6 +223,8 @@ elif verb == "report":
 elif verb == "pack":
     pathlib.Path(words[1]).write_text("packed")
 """
+RECORDER_OF_A_WRONG_TRAINER = RECORDER.replace("WRONG_LOSS", "2.001")
+RECORDER = RECORDER.replace("WRONG_LOSS", "2.0")
 KERNELS = """#!/usr/bin/env python3
 print('{"kernels": {"axpy": 2, "spin": 1}, "copies": {"HtoD": [1, 4096]}, "memsets": [1, 64], "at_least_ns": {"spin": 50000}, "loop_ns": 1000}')
 """
@@ -186,15 +237,16 @@ print(json.dumps({"step_ns": [2000 if "--kineto" in sys.argv else 1000] * 3}))
 
 
 class WholeCheck(unittest.TestCase):
-    def check(self, cuda, ours, theirs):
+    def check(self, cuda, ours, theirs, recorder=RECORDER):
         """Status, output and the files of a check with these traces."""
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             home = folder / "rankscope-1.2.3-linux-x86_64"
-            for name, text in {"bin/rankscope": RECORDER, "bin/rankscope-train": "", "gpu/kernels": KERNELS, "gpu/train.py": TRAIN}.items():
+            for name, text in {"bin/rankscope": recorder, "bin/rankscope-train": "", "gpu/kernels": KERNELS, "gpu/train.py": TRAIN}.items():
                 (home / name).parent.mkdir(parents=True, exist_ok=True)
                 (home / name).write_text(text)
                 (home / name).chmod(0o755)
+            (home / "sampled.sql").write_text(SAMPLED)
             for name, events in (("cuda", cuda), ("pytorch", ours), ("kineto", theirs)):
                 (home / f"{name}.json").write_text(json.dumps({"traceEvents": events}))
             tool = folder / "tools/nvidia-smi"
@@ -214,8 +266,11 @@ class WholeCheck(unittest.TestCase):
         self.assertEqual(sorted(files), ["cuda.rankscope.tar.zst", "gpu-h100-80gb-hbm3.md"])
         page = files["gpu-h100-80gb-hbm3.md"]
         self.assertIn("| as many of each kernel as Kineto | passed | 3 in both |", page)
+        self.assertIn("| an SM is active while kernels run | passed | 2 of 2 samples while kernels ran, 20.0 to 50.0 % |", page)
         self.assertIn("| all collectives of NCCL are matched | passed | 40 matched, 0 not |", page)
-        self.assertIn("| the reference trainer trains on the GPU | not tried | it has no CUDA mode |", page)
+        self.assertIn("| train --ranks 2 --parallel ddp --share-gpu --timeout 40 has the losses of the CPU | passed | 1 steps, at most 0.0e+00 apart |", page)
+        self.assertIn("| train --ranks 2 --parallel pp --share-gpu --timeout 40 has the losses of the CPU | not tried | "
+                      "not seen: rankscope-train: Error: Duplicate GPU detected |", page)
         self.assertIn("| rankscope | rankscope 1.2.3 |", page)
 
     def test_what_fails_is_on_the_page_and_in_the_status(self):
@@ -224,6 +279,12 @@ class WholeCheck(unittest.TestCase):
         page = files["gpu-h100-80gb-hbm3.md"]
         self.assertIn("| each kernel of the CUDA program was recorded | **failed** |", page)
         self.assertIn("| as many of each kernel as Kineto | **failed** | gemm<float,4>: 1 and 2 |", page)
+
+    def test_a_trainer_with_other_losses_on_the_gpu_fails(self):
+        status, said, files = self.check(list(Counted.events), [MARKER, *WORK], [MARKER, *WORK], RECORDER_OF_A_WRONG_TRAINER)
+        self.assertEqual(status, 1, said)
+        self.assertIn("--parallel tp --share-gpu --timeout 40 has the losses of the CPU | **failed** | 1 steps, at most 5.0e-04 apart |",
+                      files["gpu-h100-80gb-hbm3.md"])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // CUDA loads the library through CUDA_INJECTION64_PATH when a process initialises it: from then on it is recorded.
 #include "cupti_source.h"
 #include "nvml_source.h"
+#include "pm_source.h"
 #include "recorder.h"
 #include "thread_state.h"
 
@@ -13,5 +14,6 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   });
   if (inject::collects(Source::cupti)) inject::cupti::start();
   if (inject::collects(Source::nvml)) inject::start_nvml();
+  if (inject::collects(Source::pm)) inject::pm::start();
   return 1;
 }

@@ -24,7 +24,7 @@ class Buffers {
  private:
   static std::uint8_t* map_one();
 
-  std::mutex mutex_;  // once per buffer; nothing is called while it is held
+  std::mutex mutex_;  // taken once per buffer; what is called while it is held maps memory and never comes back here
   std::array<std::uint8_t*, most> free_{};
   std::size_t free_count_ = 0;
   std::size_t mapped_ = 0;

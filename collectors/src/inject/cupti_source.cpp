@@ -17,7 +17,9 @@
 #include "../cupti_library.h"
 #include "../pace.h"
 #include "cupti_buffers.h"
+#include "cupti_clock.h"
 #include "cupti_names.h"
+#include "pm_source.h"
 #include "quiet_thread.h"
 #include "rankscope/core/format.h"
 #include "recorder.h"
@@ -75,6 +77,7 @@ struct Source {
   std::vector<std::unique_ptr<Session>> sessions;
   std::timed_mutex flushing;  ///< never taken by a callback
   std::atomic<bool> active{false};
+  std::atomic<std::int64_t> latest_call{0};  ///< when the call began that was told last
   pid_t process = 0;
 
   /// False in the child of a fork: CUPTI is unusable there.
@@ -99,15 +102,17 @@ void give_back(Source& to, std::unique_ptr<Session> session) {
   to.sessions.push_back(std::move(session));
 }
 
-/// What is told afterwards belongs to the window in which it happened.
-bool is_wanted(const Decoded& decoded) {
+/// What is told afterwards belongs to the window in which it happened. Events of CUDA 12 have no time: they belong to
+/// that of the call which was told before them.
+bool is_wanted(const Decoded& decoded, std::int64_t latest_call) {
   switch (decoded.shape) {
     case Decoded::Shape::activity:
       return window_control.was_open(decoded.activity.begin);
     case Decoded::Shape::call:
-      return window_control.was_open(decoded.call.begin);
+      return window_control.was_open(decoded.call.begin) && !pm::is_own_thread(decoded.call.thread);
     case Decoded::Shape::moment:
-      return decoded.activity.begin == 0 || window_control.was_open(decoded.activity.begin);
+      if (decoded.activity.begin != 0) return window_control.was_open(decoded.activity.begin);
+      return latest_call != 0 ? window_control.was_open(latest_call) : gate.open.load(std::memory_order_relaxed);
     case Decoded::Shape::device:
     case Decoded::Shape::left_out:
     case Decoded::Shape::unknown:
@@ -116,8 +121,10 @@ bool is_wanted(const Decoded& decoded) {
   return true;
 }
 
-void store(const Functions& call, RecordDecoder& decoder, std::span<std::uint8_t> buffer) {
+void store(Source& own, RecordDecoder& decoder, std::span<std::uint8_t> buffer) {
+  const Functions& call = own.library.call;
   ThreadState* const state = here();
+  std::int64_t latest_call = own.latest_call.load(std::memory_order_relaxed);
   void* record = nullptr;
   std::uint64_t unknown = 0;
   std::uint64_t lost = 0;
@@ -129,9 +136,11 @@ void store(const Functions& call, RecordDecoder& decoder, std::span<std::uint8_t
     const auto offset = static_cast<std::size_t>(static_cast<std::uint8_t*>(record) - buffer.data());
     const Decoded& decoded = decoder.decode(std::as_bytes(buffer.subspan(offset)));
     if (decoded.shape == Decoded::Shape::unknown) ++unknown;
-    if (is_wanted(decoded)) write(state->pen(), decoded);
+    if (decoded.shape == Decoded::Shape::call && decoded.call.begin != 0) latest_call = decoded.call.begin;
+    if (is_wanted(decoded, latest_call)) write(state->pen(), decoded);
     if (count % records_between_refills == 0) ready_chunks();
   }
+  own.latest_call.store(latest_call, std::memory_order_relaxed);
   if (unknown > 0) count(Trouble::activities_unknown, unknown);
   if (lost > 0) count(Trouble::activities_dropped, lost);
 }
@@ -177,7 +186,7 @@ void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t si
     } else {
       if (own.process == getpid()) {
         auto session = take_session(own);
-        store(call, session->decoder, used);
+        store(own, session->decoder, used);
         give_back(own, std::move(session));
       }
       own.buffers.give_back(buffer, used.size());
@@ -191,31 +200,17 @@ void say_problem(const std::string& problem) {
   if (ThreadState* const state = here()) state->pen().metadata("cupti_problem", problem);
 }
 
-/// CUPTI's clock is read between two of ours; the tightest of a few tries is taken.
 void anchor(const Functions& call) {
-  static const recording::TickClock clock = recording::TickClock::detect();
   ThreadState* const state = here();
-  if (state == nullptr) return;
-  std::uint64_t tightest = UINT64_MAX;
-  std::uint64_t ticks = 0;
-  std::uint64_t time = 0;
-  for (int tries = 0; tries < 5; ++tries) {
-    std::uint64_t now = 0;
-    const std::uint64_t before = clock.now();
-    if (call.get_timestamp(&now) != result::success) return;
-    const std::uint64_t gap = clock.now() - before;
-    if (gap >= tightest) continue;
-    tightest = gap;
-    ticks = before + gap / 2;
-    time = now;
-  }
-  state->pen().anchor(recording::ForeignClock::activities, ticks, static_cast<std::int64_t>(time));
+  const auto reading = state == nullptr ? std::nullopt : read_clock(call.get_timestamp);
+  if (reading) state->pen().anchor(recording::ForeignClock::activities, reading->ticks, reading->ns);
 }
 
 /// Ends the recording of activities; the program is as fast as before from then on. cuptiFinalize is not called: it
 /// stops all threads of the program and has crashed it.
 void finish() {
   Source& own = source();
+  if (!own.usable()) return;  // in the child of a fork a flush of its parent never ends
   const std::unique_lock lock(own.flushing, patience);
   if (!lock.owns_lock() || !own.usable()) return;
   const Functions& call = own.library.call;
@@ -234,6 +229,7 @@ void finish_at_exit() {
 
 void flush() {
   Source& own = source();
+  if (!own.usable()) return;
   const std::unique_lock lock(own.flushing, patience);
   if (!lock.owns_lock() || !own.usable()) return;
   own.library.call.flush_all(0);

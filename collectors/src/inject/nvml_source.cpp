@@ -32,10 +32,11 @@ void say_problem(recording::ThreadWriter& pen, const collectors::NvmlSampler& sa
 
 void sample_for_ever(collectors::NvmlSampler& sampler, recording::ThreadWriter& pen, std::int64_t period_ns) {
   std::size_t said = 0;
+  const std::size_t slow_reads = collectors::NvmlSampler::slow_reads_in(period_ns);
+  const auto store = [&pen](const collectors::NvmlSample& value) { pen.counter(value.name, value.value); };
   collectors::Pace pace{period_ns};
   for (const pid_t process = getpid(); getpid() == process && !window_control.is_finished();) {
-    if (gate.open.load(std::memory_order_relaxed))
-      for (const collectors::NvmlSample& value : sampler.sample()) pen.counter(value.name, value.value);
+    if (gate.open.load(std::memory_order_relaxed)) sampler.sample(slow_reads, store);
     for (; said < sampler.unsupported().size(); ++said)
       pen.metadata("nvml_without " + sampler.unsupported()[said], "not supported by this GPU or driver");
     pace.wait();

@@ -46,8 +46,11 @@ enum class Trouble : std::uint8_t {
   activities_unknown,
   comm_events_dropped,
   sources_failed,
+  pm_samples_dropped,
+  pm_metrics_left_out,
+  gpu_clocks_held,
 };
-inline constexpr std::size_t trouble_count = 8;
+inline constexpr std::size_t trouble_count = 11;
 void count(Trouble trouble, std::uint64_t amount = 1) noexcept;
 /// Counts a source that could not record, unless nobody asked for it by name and the host has no GPU to record.
 void count_failed_source() noexcept;

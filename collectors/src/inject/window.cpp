@@ -55,19 +55,24 @@ void WindowControl::turn(bool open) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   const std::int64_t ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-  const std::uint64_t place = change_count_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t place = next_place_.fetch_add(1, std::memory_order_relaxed);
   changes_[place % most_changes].store(ns << 1 | (open ? 1 : 0), std::memory_order_release);
+  std::uint64_t count = change_count_.load(std::memory_order_relaxed);
+  while (count <= place && !change_count_.compare_exchange_weak(count, place + 1, std::memory_order_release)) {
+  }
 }
 
 bool WindowControl::was_open(std::int64_t realtime_ns) const {
   const std::uint64_t count = change_count_.load(std::memory_order_acquire);
+  bool before = true;  // as it is until it is changed
   for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(count, most_changes); ++back) {
     const std::int64_t change = changes_[(count - back) % most_changes].load(std::memory_order_acquire);
+    if (change == 0) continue;  // another thread is about to store it
     const bool opened = (change & 1) != 0;
     if (change >> 1 <= realtime_ns) return opened;
-    if (back == std::min<std::uint64_t>(count, most_changes)) return !opened;
+    before = !opened;
   }
-  return gate.open.load(std::memory_order_relaxed);
+  return before;
 }
 
 bool names_a_step(std::string_view name) {

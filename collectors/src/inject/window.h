@@ -43,8 +43,10 @@ class WindowControl {
   void turn(bool open);
 
   static constexpr std::size_t most_changes = 1024;
-  std::array<std::atomic<std::int64_t>, most_changes> changes_{};  // when, shifted by one, and whether it opened
-  std::atomic<std::uint64_t> change_count_{0};
+  std::array<std::atomic<std::int64_t>, most_changes>
+      changes_{};                               // when, shifted by one, and whether it opened; 0: none
+  std::atomic<std::uint64_t> next_place_{0};    // for a change that is about to be stored
+  std::atomic<std::uint64_t> change_count_{0};  // up to the latest that has been stored
 
   std::optional<collectors::StepWindow> window_;
   std::atomic<std::uint64_t> begun_{0};

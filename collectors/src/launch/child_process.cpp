@@ -38,8 +38,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-[[noreturn]] void become(char* const* arguments, char* const* variables, const sigset_t& signals, int report) {
-  sigprocmask(SIG_SETMASK, &signals, nullptr);
+[[noreturn]] void become(char* const* arguments, char* const* variables, const SignalRelay& signals, int report) {
+  signals.undo_in_child();
   execvpe(arguments[0], arguments, variables);
   const int error = errno;
   static_cast<void>(write(report, &error, sizeof error) == 0);
@@ -57,6 +57,14 @@ SignalRelay::SignalRelay() {
   struct sigaction keep {};
   keep.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &keep, &chld_before_);
+  // Whoever reads what the recorder says may be gone: the events are gathered all the same.
+  keep.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &keep, &pipe_before_);
+}
+
+void SignalRelay::undo_in_child() const {
+  sigaction(SIGPIPE, &pipe_before_, nullptr);
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
 SignalRelay::~SignalRelay() {
@@ -65,6 +73,7 @@ SignalRelay::~SignalRelay() {
   while (sigtimedwait(&relayed_, nullptr, &now) > 0) {
   }
   sigaction(SIGCHLD, &chld_before_, nullptr);
+  sigaction(SIGPIPE, &pipe_before_, nullptr);
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
@@ -92,7 +101,7 @@ Result<Started> start_command(const std::vector<std::string>& command,
   if (pipe2(report.data(), O_CLOEXEC) != 0)
     return fail(ErrorKind::cannot_write, format("pipe: {}", std::strerror(errno)));
   const pid_t process = fork();
-  if (process == 0) become(arguments.data(), entries.data(), signals.before(), report[1]);
+  if (process == 0) become(arguments.data(), entries.data(), signals, report[1]);
   const int fork_error = errno;
   close(report[1]);
   Started started{.process = process};

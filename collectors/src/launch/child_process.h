@@ -15,7 +15,7 @@
 
 namespace rankscope::collectors {
 
-/// While it lives, signals that end programs are not delivered but waited for and passed on.
+/// While it lives, signals that end programs are not delivered but waited for and passed on; SIGPIPE is ignored.
 class SignalRelay {
  public:
   SignalRelay();
@@ -26,13 +26,14 @@ class SignalRelay {
   /// Waits for a signal, at most so long; passes it to `child`. SIGCHLD ends the wait, too. True: it was `own`, which
   /// is not passed on.
   [[nodiscard]] bool wait(pid_t child, std::chrono::nanoseconds at_most, int own) const;
-  /// The signals as they were before; for the command.
-  [[nodiscard]] const sigset_t& before() const { return before_; }
+  /// For the command, between fork and exec: the signals as they were before.
+  void undo_in_child() const;
 
  private:
   sigset_t relayed_{};
   sigset_t before_{};
   struct sigaction chld_before_ {};
+  struct sigaction pipe_before_ {};
 };
 
 struct Started {

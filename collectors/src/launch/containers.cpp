@@ -61,10 +61,6 @@ class Bound {
   std::vector<fs::path> folders_;
 };
 
-bool is_image(std::string_view word) {
-  return word.ends_with(".sif") || word.ends_with(".simg") || word.find("://") != word.npos;
-}
-
 /// Apptainer's options up to the image.
 struct Options {
   bool contains = false;  ///< nothing is bound by itself
@@ -72,16 +68,75 @@ struct Options {
   std::vector<std::string> binds{};
 };
 
-Options options_of(Words::const_iterator word, Words::const_iterator end) {
-  Options options;
-  for (; word != end && !is_image(*word); ++word) {
-    const std::string& text = *word;
-    if (text == "-c" || text == "--contain" || text == "-C" || text == "--containall") options.contains = true;
-    if (text == "--no-home") options.no_home = true;
-    if (text.starts_with("--bind=")) options.binds.push_back(text.substr(7));
-    if ((text == "-B" || text == "--bind") && word + 1 != end) options.binds.push_back(*++word);
+// Options of run, exec and shell with a value, which is the next word where none is joined to them.
+constexpr auto valued = std::to_array<std::string_view>({"add-caps",      "app",
+                                                         "apply-cgroups", "bind",
+                                                         "blkio-weight",  "blkio-weight-device",
+                                                         "cpu-shares",    "cpus",
+                                                         "cpuset-cpus",   "cpuset-mems",
+                                                         "cwd",           "dns",
+                                                         "docker-host",   "drop-caps",
+                                                         "env",           "env-file",
+                                                         "fusemount",     "home",
+                                                         "hostname",      "memory",
+                                                         "mount",         "memory-reservation",
+                                                         "memory-swap",   "network",
+                                                         "network-args",  "no-mount",
+                                                         "overlay",       "pem-path",
+                                                         "pids-limit",    "pwd",
+                                                         "scratch",       "security",
+                                                         "shell",         "workdir"});
+constexpr std::string_view valued_letters = "BHSWos";
+
+/// Reads options off the front of the words of a command.
+class OptionReader {
+ public:
+  OptionReader(Words::const_iterator word, Words::const_iterator end) : word_(word), end_(end) {}
+
+  /// Up to the first word that is none: the image. What is behind it are options of a program.
+  Options read() {
+    for (; word_ != end_ && word_->size() > 1 && word_->front() == '-' && *word_ != "--"; ++word_) {
+      if (word_->starts_with("--"))
+        take_name(std::string_view{*word_}.substr(2));
+      else
+        take_letters(std::string_view{*word_}.substr(1));
+    }
+    return std::move(options_);
   }
-  return options;
+
+ private:
+  void take_name(std::string_view text) {
+    const std::string_view name = text.substr(0, text.find('='));
+    if (name == "contain" || name == "containall" || name == "compat") options_.contains = true;
+    if (name == "no-home") options_.no_home = true;
+    const std::string value = name.size() < text.size() ? std::string{text.substr(name.size() + 1)}
+                              : is_one_of(valued, name) ? next()
+                                                        : std::string{};
+    if (name == "bind") options_.binds.push_back(value);
+  }
+  /// "-ec", "-B/data", "-B /data".
+  void take_letters(std::string_view letters) {
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      if (letters[i] == 'c' || letters[i] == 'C') options_.contains = true;
+      if (valued_letters.find(letters[i]) == valued_letters.npos) continue;
+      std::string_view rest = letters.substr(i + 1);
+      if (rest.starts_with('=')) rest.remove_prefix(1);
+      const std::string value = rest.empty() ? next() : std::string{rest};
+      if (letters[i] == 'B') options_.binds.push_back(value);
+      return;
+    }
+  }
+  std::string next() { return word_ + 1 != end_ ? *++word_ : std::string{}; }
+
+  Words::const_iterator word_;
+  Words::const_iterator end_;
+  Options options_;
+};
+
+Options options_of(const Words& command) {
+  const auto action = std::find_if(find_runtime(command) + 1, command.end(),
+                                   [](const std::string& one) { return !one.starts_with('-'); });
+  return OptionReader{action + 1, command.end()}.read();
 }
 
 /// What Apptainer shows by its default configuration: home, working folder, /tmp, /var/tmp; and what is asked for.
@@ -124,7 +179,7 @@ std::string container_warning(const Words& command, const Lookup& lookup, const 
         "{} starts its processes apart from this command, without its environment: nothing in the container "
         "is recorded; install rankscope in the image and start `rankscope record` inside",
         runtime);
-  const std::string list = bind_list(bound_by(options_of(find_runtime(command), command.end()), lookup), needed);
+  const std::string list = bind_list(bound_by(options_of(command), lookup), needed);
   if (list.empty()) return {};
   return format("the container of {} does not see {}: nothing in it is recorded; give {} --bind {}", runtime, list,
                 runtime, list);
@@ -132,8 +187,8 @@ std::string container_warning(const Words& command, const Lookup& lookup, const 
 
 std::string container_note(const std::string& runtime, const NeededInside& needed) {
   return format(
-      "no process in the container of {} was recorded: it must see {} and {} (--bind), and the recorder's "
-      "variables; or install rankscope in the image and start `rankscope record` inside",
+      "no process in the container of {} was recorded: it must see {} and {} (--bind), and use NVTX, CUDA, NCCL or "
+      "the annotation API; or install rankscope in the image and start `rankscope record` inside",
       runtime, needed.library.parent_path().string(), needed.spool.parent_path().string());
 }
 

@@ -1,10 +1,10 @@
 #include "environment.h"
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <initializer_list>
+#include <optional>
 
+#include "pytorch.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::collectors {
@@ -35,32 +35,51 @@ void set_hook(CommandEnvironment& environment, const Lookup& lookup, const Hook&
   for (const Source source : hook.sources) environment.lost.add(source);
 }
 
-std::string preload_list(const std::string& theirs, const std::string& library) {
+/// A list for LD_PRELOAD without recorders.
+std::string without_us(const std::string& theirs, const std::string& library) {
   std::string list;
   std::string_view left = theirs;
   while (!left.empty()) {
     const std::string_view item = left.substr(0, left.find_first_of(": "));
     left.remove_prefix(std::min(left.size(), item.size() + 1));
-    if (item.empty() || !is_foreign(std::string{item})) continue;
-    list += std::string{item} + ":";
+    if (item.empty() || item == library || !is_foreign(std::string{item})) continue;
+    list += (list.empty() ? "" : ":") + std::string{item};
   }
-  return list + library;
+  return list;
 }
 
-constexpr std::array<std::string_view, 2> container_prefixes{"APPTAINERENV_", "SINGULARITYENV_"};
+std::string preload_list(const std::string& theirs, const std::string& library) {
+  const std::string others = without_us(theirs, library);
+  return others.empty() ? library : others + ":" + library;
+}
 
-/// What has their prefix is set inside a container without it, over what the image and the host say.
-void hand_into_containers(CommandEnvironment& environment, const Lookup& lookup, const std::string& library) {
+/// What the recorder puts into processes, by the names that variables have for it.
+struct Put {
+  const std::string& library;
+  const std::filesystem::path& pytorch_hook;
+  bool follow = true;  ///< into other processes, too
+};
+
+/// Value of a variable in a container for which the user set `theirs`; nothing: that is kept. Where the library is
+/// preloaded and the C library of the image is older than it needs, no program starts; what loads it by another
+/// variable goes on without it.
+std::optional<std::string> value_inside(const std::string& name, const std::string& value, const std::string& theirs,
+                                        const Put& put) {
+  if (name == variable::preload) return without_us(theirs.empty() ? value : theirs, put.library);
+  if (name == python_path) return theirs.empty() ? value : with_hook(put.pytorch_hook, theirs);
+  if (value == put.library && is_foreign(theirs)) return std::nullopt;
+  return value;
+}
+
+/// With --no-follow only what keeps the host's LD_PRELOAD out.
+void hand_into_containers(CommandEnvironment& environment, const Lookup& lookup, const Put& put) {
   const auto variables = environment.variables;
-  for (const std::string_view one : container_prefixes) {
-    const std::string prefix{one};
+  for (const std::string_view prefix : container_prefixes) {
     for (const auto& [name, value] : variables) {
-      const std::string theirs = value_of(lookup, (prefix + name).c_str());
-      if (name == variable::preload) {
-        environment.variables.emplace_back(prefix + name, theirs.empty() ? value : preload_list(theirs, library));
-      } else if (value != library || !is_foreign(theirs)) {
-        environment.variables.emplace_back(prefix + name, value);
-      }
+      if (!put.follow && name != variable::preload) continue;
+      const std::string inside = std::string{prefix} + name;
+      if (auto text = value_inside(name, value, value_of(lookup, inside.c_str()), put))
+        environment.variables.emplace_back(inside, std::move(*text));
     }
   }
 }
@@ -68,34 +87,24 @@ void hand_into_containers(CommandEnvironment& environment, const Lookup& lookup,
 }  // namespace
 
 CommandEnvironment command_environment(const Lookup& lookup, const InjectSettings& settings, const std::string& library,
-                                       Preload preload) {
+                                       Preload preload, const std::filesystem::path& pytorch_hook) {
   CommandEnvironment environment;
   environment.variables = to_variables(settings);
   environment.variables.emplace_back(variable::library, library);
   if (settings.collect.has(Source::nvtx)) {
     set_hook(environment, lookup, {variable::nvtx_injection, "NVTX ranges and NCCL's calls", {Source::nvtx}}, library);
   }
-  set_hook(environment, lookup, {variable::cuda_injection, "CUDA's activities", {Source::cupti, Source::nvml}},
-           library);
+  set_hook(environment, lookup,
+           {variable::cuda_injection, "CUDA's activities", {Source::cupti, Source::nvml, Source::pm}}, library);
   if (settings.collect.has(Source::nccl))
     set_hook(environment, lookup, {variable::nccl_plugin, "NCCL's collectives, sends and receives", {Source::nccl}},
              library);
   if (preload == Preload::yes) {
     environment.variables.emplace_back(variable::preload, preload_list(value_of(lookup, variable::preload), library));
   }
-  if (settings.follow) hand_into_containers(environment, lookup, library);
+  if (!pytorch_hook.empty()) add_pytorch(environment, lookup, pytorch_hook, library);
+  hand_into_containers(environment, lookup, {library, pytorch_hook, settings.follow});
   return environment;
-}
-
-void spare_containers(CommandEnvironment& environment, const std::string& library) {
-  for (auto& [name, value] : environment.variables) {
-    const bool is_preload = std::ranges::any_of(container_prefixes, [&, &name = name](std::string_view prefix) {
-      return name == std::string{prefix} + variable::preload;
-    });
-    if (!is_preload || !value.ends_with(library)) continue;
-    value.resize(value.size() - library.size());
-    if (value.ends_with(':')) value.pop_back();
-  }
 }
 
 }  // namespace rankscope::collectors

@@ -10,7 +10,6 @@ namespace rankscope::collectors {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* python_path = "PYTHONPATH";
 constexpr const char* itt_library = "INTEL_LIBITTNOTIFY64";
 
 Result<void> write(const fs::path& path, std::string_view text) {
@@ -25,6 +24,11 @@ Result<void> write(const fs::path& path, std::string_view text) {
 
 Result<fs::path> write_pytorch_hook(const fs::path& spool) {
   const fs::path folder = spool / "python";
+  if (folder.string().find(':') != std::string::npos)
+    return fail(ErrorKind::cannot_write,
+                format("--pytorch: {} has a colon in its path, at which PYTHONPATH is split; name a folder without one "
+                       "with RANKSCOPE_SPOOL",
+                       spool.string()));
   std::error_code error;
   fs::create_directory(folder, error);
   if (error)
@@ -34,11 +38,14 @@ Result<fs::path> write_pytorch_hook(const fs::path& spool) {
   return folder;
 }
 
+std::string with_hook(const fs::path& hook, const std::string& theirs) {
+  return theirs.empty() ? hook.string() : hook.string() + ":" + theirs;
+}
+
 void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const fs::path& hook,
                  const std::string& library) {
   const char* const theirs = lookup(python_path);
-  const bool others = theirs != nullptr && *theirs != '\0';
-  environment.variables.emplace_back(python_path, others ? hook.string() + ":" + theirs : hook.string());
+  environment.variables.emplace_back(python_path, with_hook(hook, theirs == nullptr ? "" : theirs));
   const char* const tracer = lookup(itt_library);
   const bool taken =
       tracer != nullptr && *tracer != '\0' && fs::path{tracer}.filename() != std::string_view{inject_library_name};
@@ -46,6 +53,16 @@ void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const fs
   environment.warnings.push_back(
       format("{} names {}, which is kept: operators of PyTorch are not recorded; unset it to record them", itt_library,
              tracer));
+}
+
+std::string pytorch_container_warning(const std::string& runtime, const Lookup& lookup) {
+  if (runtime != "apptainer" && runtime != "singularity") return {};
+  for (const std::string_view prefix : container_prefixes)
+    if (lookup((std::string{prefix} + python_path).c_str()) != nullptr) return {};
+  return format(
+      "--pytorch: in the container of {} PYTHONPATH is the hook's and what is set here, not what the image sets; if "
+      "its programs miss modules, give the image's in APPTAINERENV_PYTHONPATH",
+      runtime);
 }
 
 void learn_pytorch(PyTorchSeen& seen, const std::vector<std::pair<std::string, std::string>>& metadata) {
@@ -60,10 +77,13 @@ void note_pytorch(const PyTorchSeen& seen, std::vector<std::string>& notes) {
   if (!seen.problem.empty()) notes.push_back("--pytorch: " + seen.problem);
   if (!seen.operators && !seen.steps && seen.problem.empty()) {
     notes.emplace_back(
-        "--pytorch: no recorded Python program ran an operator of PyTorch (python -I, -E and -S leave the hook out), "
-        "so "
-        "there are no operators and steps");
-  } else if (!seen.steps) {
+        "--pytorch: no recorded Python program ran an operator of PyTorch (python -I, -E and -S leave the hook out, "
+        "and it needs ctypes), so there are no operators and steps");
+    return;
+  }
+  if (!seen.operators && seen.problem.empty())
+    notes.emplace_back("--pytorch: PyTorch told no operators to the recorder, so there are steps only");
+  if (!seen.steps) {
     notes.emplace_back(
         "--pytorch: no optimizer of torch.optim made three steps outside of torch.compile, so there are no steps; mark "
         "each with an NVTX range");

@@ -17,12 +17,16 @@ struct Asset {
 [[nodiscard]] Asset sitecustomize_py();
 [[nodiscard]] Asset rankscope_pytorch_py();
 
-/// Writes the hook into a folder of the spool, and returns that folder.
+/// Writes the hook into a folder of the spool, and returns that folder. Refused where PYTHONPATH cannot hold its name.
 [[nodiscard]] Result<std::filesystem::path> write_pytorch_hook(const std::filesystem::path& spool);
 
 /// Adds what puts the hook into Python programs, and the recorder behind PyTorch's operators.
 void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const std::filesystem::path& hook,
                  const std::string& library);
+/// PYTHONPATH with the hook in front of what somebody set, or alone.
+[[nodiscard]] std::string with_hook(const std::filesystem::path& hook, const std::string& theirs);
+/// Said before a container is started whose image may have a module path of its own. Empty: there is nothing to say.
+[[nodiscard]] std::string pytorch_container_warning(const std::string& runtime, const Lookup& lookup);
 
 /// Adds to what is known of all processes what one of them told.
 void learn_pytorch(PyTorchSeen& seen, const std::vector<std::pair<std::string, std::string>>& metadata);

@@ -79,6 +79,10 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
   settings.collect_named = !options.collect.empty() && options.collect != "all";
   RS_TRY(settings.nccl, nccl_levels_from(options.nccl));
   RS_TRY(settings.cuda_graphs, graph_level_from(options.cuda_graphs));
+  if (!options.pm_sampling.empty()) {
+    RS_TRY(settings.pm_hz, pm_hz_from(options.pm_sampling));
+    settings.collect.add(Source::pm);
+  }
   settings.ring_kib = options.ring_kib;
   settings.sample_hz = options.sample_hz;
   settings.rank_env = options.rank_env;
@@ -336,17 +340,16 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
     say(options.talk, format("rankscope: segments are in {} until the end\n", spool->string()));
   }
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
-  auto environment = command_environment(lookup, settings, library.string(), options.preload);
-  if (options.pytorch == PyTorch::observed) {
-    auto hook = write_pytorch_hook(*spool);
-    if (!hook) return take_back(out, *spool), tl::make_unexpected(hook.error());
-    add_pytorch(environment, lookup, *hook, library.string());
-  }
+  const auto hook = options.pytorch == PyTorch::observed ? write_pytorch_hook(*spool) : Result<fs::path>{};
+  if (!hook) return take_back(out, *spool), tl::make_unexpected(hook.error());
+  auto environment = command_environment(lookup, settings, library.string(), options.preload, *hook);
   const NeededInside needed{library, *spool};
   const std::string unseen = container_warning(options.command, lookup, needed);
   if (!unseen.empty()) {
     environment.warnings.push_back(unseen);
-    spare_containers(environment, library.string());
+  } else if (settings.follow && !hook->empty()) {
+    const std::string replaced = pytorch_container_warning(container_runtime(options.command), lookup);
+    if (!replaced.empty()) environment.warnings.push_back(replaced);
   }
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;

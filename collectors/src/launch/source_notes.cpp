@@ -12,7 +12,8 @@ struct ProblemKey {
   Source source;
   std::string_view key;
 };
-constexpr std::array problem_keys{ProblemKey{Source::cupti, "cupti_problem"}, ProblemKey{Source::nvml, "nvml_problem"}};
+constexpr std::array problem_keys{ProblemKey{Source::cupti, "cupti_problem"}, ProblemKey{Source::nvml, "nvml_problem"},
+                                  ProblemKey{Source::pm, "pm_problem"}};
 
 std::string_view value_of(const ProcessMetadata& metadata, std::string_view key) {
   const auto found = std::ranges::find(metadata, key, &ProcessMetadata::value_type::first);
@@ -36,7 +37,7 @@ void add_problem(SourceStory& story, Source source, std::string_view text) {
 /// "cupti, nccl" of those that were asked for.
 std::string gpu_sources(SourceSet asked) {
   std::string ids;
-  for (const Source source : {Source::cupti, Source::nccl, Source::nvml})
+  for (const Source source : {Source::cupti, Source::nccl, Source::nvml, Source::pm})
     if (asked.has(source)) ids += (ids.empty() ? "" : ", ") + std::string{id_of(source)};
   return ids;
 }
@@ -64,6 +65,8 @@ void add_to_story(SourceStory& story, const ProcessMetadata& metadata, std::uint
   story.plugin_processes += has("nccl_profiler_version");
   story.contained += has("container");
   story.started += has("recording_switched_by");
+  story.sampled_gpus += static_cast<std::uint64_t>(
+      std::ranges::count_if(metadata, [](const auto& entry) { return entry.first.starts_with("pm_gpu_"); }));
   if (story.nccl_version.empty()) story.nccl_version = value_of(metadata, "nccl_version");
   for (const ProblemKey& one : problem_keys)
     if (const std::string_view text = value_of(metadata, one.key); !text.empty()) add_problem(story, one.source, text);
@@ -93,6 +96,9 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
   }
   if (asked.has(Source::cupti) && story.activities == 0 && !failed(story, Source::cupti))
     notes.emplace_back("cupti: CUDA was initialised, but no kernel or copy ran while events were recorded");
+  if (asked.has(Source::pm) && story.sampled_gpus == 0 && !failed(story, Source::pm))
+    notes.emplace_back(
+        "pm: no process used a GPU through CUDA's runtime (a primary context) for long enough to be sampled");
   const bool may_talk = summary.ranks > 1 || story.nccl_processes > 0;
   if (asked.has(Source::nccl) && story.plugin_processes == 0 && may_talk) notes.push_back(nccl_note(story));
   return notes;

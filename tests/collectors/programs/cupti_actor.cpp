@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -38,6 +39,8 @@ struct Gpu {
   bool (*is_set_up)() = nullptr;
   void (*call)(int domain, std::uint32_t number) = nullptr;
   int (*flush)(std::uint32_t) = nullptr;
+  void (*hold_flush)(bool) = nullptr;
+  bool (*is_flushing)() = nullptr;
   std::uint32_t version = 0;
 
   bool push(const ActivityRecord& record) const { return push_bytes(record.bytes().data(), record.bytes().size()); }
@@ -76,6 +79,8 @@ Gpu find_gpu() {
   find("standin_is_set_up", gpu.is_set_up);
   find("standin_call", gpu.call);
   find("cuptiActivityFlushAll", gpu.flush);
+  find("standin_hold_flush", gpu.hold_flush);
+  find("standin_is_flushing", gpu.is_flushing);
   std::uint32_t (*version)(std::uint32_t*) = nullptr;
   find("cuptiGetVersion", version);
   version(&gpu.version);
@@ -154,6 +159,22 @@ void play_fork(const Gpu& gpu) {
   }
 }
 
+/// A fork while the recorder flushes, which in the child goes on for ever.
+void play_fork_in_flush(const Gpu& gpu) {
+  using Clock = std::chrono::steady_clock;
+  play_many(gpu, 10);
+  gpu.hold_flush(true);
+  while (!gpu.is_flushing()) sched_yield();
+  const auto begin = Clock::now();
+  const pid_t child = fork();
+  if (child == 0) std::exit(0);
+  int status = 0;
+  waitpid(child, &status, 0);
+  gpu.hold_flush(false);
+  require(status == 0, "the child of a fork did not end well");
+  require(Clock::now() - begin < std::chrono::seconds{1}, "the child waited for the flush of its parent");
+}
+
 void play_bad_records(const Gpu& gpu) {
   const std::uint64_t t = gpu.now();
   gpu.kernel(1, t, 1'000);
@@ -169,6 +190,19 @@ void play_steps(const Gpu& gpu) {
   for (std::uint32_t step = 0; step < 3; ++step) {
     const rankscope::annotate::Span scope{rankscope::annotate::Kind::step, "step"};
     gpu.kernel(step + 1, gpu.now(), 10, names[step]);
+  }
+}
+
+/// An event in each of three steps, and waits in the second one for the first two of them.
+void play_events(const Gpu& gpu) {
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    const rankscope::annotate::Span scope{rankscope::annotate::Kind::step, "step"};
+    const std::uint64_t t = gpu.now();
+    gpu.launch(10 * step + 1, t, 10);
+    gpu.push(make_event(gpu.version, {t, 0, 0, 1, 7, 10 * step + 2}, 5 + step, 70 + step));
+    if (step != 1) continue;
+    gpu.push(make_wait(gpu.version, {t + 20, t + 30, 0, 1, 8, 13}, 5, 70));
+    gpu.push(make_wait(gpu.version, {t + 40, t + 50, 0, 1, 8, 14}, 6, 71));
   }
 }
 
@@ -214,8 +248,10 @@ int main(int argc, char** argv) {
   if (scene == "threads") play_threads(gpu);
   if (scene == "death") play_death(gpu);
   if (scene == "fork") play_fork(gpu);
+  if (scene == "fork in flush") play_fork_in_flush(gpu);
   if (scene == "bad") play_bad_records(gpu);
   if (scene == "steps") play_steps(gpu);
+  if (scene == "events") play_events(gpu);
   if (scene == "graph") play_graph(gpu);
   if (scene == "profiled") play_profiled(gpu);
   require(gpu.is_subscribed(), "nobody records");

@@ -1,8 +1,10 @@
 // A test double of libcupti: it fills the buffers of its client with records that a test hands to it, and behaves as a
 // given version does. STANDIN_CUPTI_VERSION is that version, STANDIN_CUPTI_HOLDER names a profiler that came first,
 // STANDIN_CUPTI_AHEAD_NS is what its clock is ahead of CLOCK_REALTIME.
+#include <sched.h>
 #include <time.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -32,10 +34,15 @@ struct State {
   Callback callback = nullptr;
   bool subscribed = false, zeroed = false, system_threads = false;
 };
+std::atomic<bool> flush_held{false};  ///< by a test: a flush does not end
+std::atomic<bool> flush_waiting{false};
+
 State& state() {
   static State* const only = new State;
   return *only;
 }
+
+std::atomic<unsigned> asked{0};  ///< for its version
 
 std::int64_t number_in(const char* variable, std::int64_t otherwise) {
   const char* const text = std::getenv(variable);
@@ -99,7 +106,10 @@ EXPORTED bool standin_is_subscribed() { return state().subscribed; }
 EXPORTED std::size_t standin_enabled_kinds() { return state().enabled.size(); }
 EXPORTED bool standin_is_set_up() { return state().zeroed && state().system_threads; }
 
+EXPORTED unsigned standin_asked() { return asked; }
+
 EXPORTED int cuptiGetVersion(std::uint32_t* version) {
+  ++asked;
   *version = own_version();
   return success;
 }
@@ -168,7 +178,14 @@ EXPORTED int cuptiActivityDisable(std::uint32_t kind) {
 }
 EXPORTED int cuptiActivityEnableRuntimeApi(std::uint32_t, std::uint8_t) { return success; }
 EXPORTED int cuptiActivityEnableDriverApi(std::uint32_t, std::uint8_t) { return success; }
+/// Holds the next flush back until this is called with false.
+EXPORTED void standin_hold_flush(bool hold) { flush_held = hold; }
+EXPORTED bool standin_is_flushing() { return flush_waiting; }
 EXPORTED int cuptiActivityFlushAll(std::uint32_t) {
+  while (flush_held) {
+    flush_waiting = true;
+    sched_yield();
+  }
   State& own = state();
   const std::lock_guard lock(own.mutex);
   hand_back(own);

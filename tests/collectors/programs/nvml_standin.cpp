@@ -1,5 +1,7 @@
 // A test double of libnvidia-ml: two GPUs, of which the second supports little. STANDIN_NVML_FAILS makes nvmlInit fail,
-// STANDIN_NVML_FALTERS the temperature.
+// STANDIN_NVML_FALTERS the temperature; STANDIN_NVML_SLOW makes the second GPU take 30 ms to say how busy it is.
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -42,6 +44,7 @@ EXPORTED int nvmlDeviceGetName(void*, char* text, unsigned size) {
 }
 EXPORTED int nvmlDeviceGetUtilizationRates(void* device, unsigned* busy) {
   if (index_of(device) == 0) ++rounds;
+  if (index_of(device) == 1 && std::getenv("STANDIN_NVML_SLOW") != nullptr) usleep(30'000);
   busy[0] = 97;
   busy[1] = 45;
   return success;

@@ -30,6 +30,7 @@ struct RecordOptions {
   std::string window{};       ///< "wait,warmup,active,repeat"; empty: every step
   std::string nccl{};         ///< as nccl_levels_from reads; empty: collectives, sends and receives
   std::string cuda_graphs{};  ///< "node" (each kernel of a graph), "graph" (a launch as a whole); empty: node
+  std::string pm_sampling{};  ///< samples per second of the GPUs' counters; empty: only if `collect` names pm
   std::string toggle{};       ///< what switches the recording: signal "USR1", "USR2"; "cuda"; empty: it is on
   double duration_s = 0;      ///< 0 = to the end
   DetailSet details{};
@@ -60,6 +61,7 @@ struct SourceStory {
   std::uint64_t plugin_processes = 0;  ///< whose NCCL took our profiler plugin
   std::uint64_t contained = 0;         ///< that ran in a container
   std::uint64_t started = 0;           ///< whose recording cudaProfilerStart switched on
+  std::uint64_t sampled_gpus = 0;      ///< whose counters were sampled
   std::string nccl_version{};          ///< of the first of them
   std::vector<Problem> problems{};
 };

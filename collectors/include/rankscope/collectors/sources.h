@@ -11,8 +11,8 @@
 
 namespace rankscope::collectors {
 
-enum class Source : std::uint8_t { annotate, nvtx, host, cupti, nccl, nvml };
-inline constexpr std::size_t source_count = 6;
+enum class Source : std::uint8_t { annotate, nvtx, host, cupti, nccl, nvml, pm };
+inline constexpr std::size_t source_count = 7;
 
 struct SourceInfo {
   Source source;
@@ -20,6 +20,7 @@ struct SourceInfo {
   std::string_view summary;
   std::string_view needs;  ///< empty: nothing
   bool built;              ///< false: not in this build
+  bool by_default = true;  ///< false: recorded only where it is named, since it changes what is measured
 };
 
 /// All sources, in the order they are listed to users.
@@ -33,9 +34,9 @@ struct SourceSet {
   bool operator==(const SourceSet&) const = default;
 };
 
-/// Every source that this build has.
+/// Every source that this build has and that is recorded by default.
 [[nodiscard]] SourceSet all_sources();
-/// Reads "nvtx,host" ("" and "all" mean all that are built). An unknown id, or one that is not built, is a usage error.
+/// Reads "nvtx,host" ("" and "all" mean all_sources()). An unknown id, or one that is not built, is a usage error.
 [[nodiscard]] Result<SourceSet> sources_from(std::string_view list);
 /// The list that sources_from reads.
 [[nodiscard]] std::string name_of(SourceSet set);

@@ -1,3 +1,4 @@
 """Stands in for PyTorch where that is not installed: the few functions the hook of --pytorch relies on, saying what is
-called. The real ones are tested by tests/cli/pytorch_test.cpp."""
+called. The real ones are tested by tests/cli/pytorch_test.cpp. Odd builds, by variable: WITHOUT_ITT, WITHOUT_ITT_MODULE,
+WITHOUT_MEMORY_STATS, REFUSING_ITT."""
 from . import autograd, compiler, cuda, optim, profiler

@@ -1,20 +1,28 @@
 """One profiler per thread, as PyTorch has it."""
+import os
+import threading
+
 _is_profiler_enabled = False
-running = None
+_here = threading.local()
+
+
+def running():
+    return getattr(_here, "config", None)
 
 
 def _enable_profiler(config, activities):
-    global running
-    if running is not None:
+    if running() is not None:
         raise RuntimeError("Profiler is already enabled on this thread")
-    running = config
+    if config == "itt" and "REFUSING_ITT" in os.environ:
+        print("refuse itt")
+        raise RuntimeError("ITT is off today")
+    _here.config = config
     print("enable", config)
 
 
 def _disable_profiler():
-    global running
-    print("disable", running)
-    running = None
+    print("disable", running())
+    _here.config = None
 
 
 def _set_is_profiler_enabled(enable):

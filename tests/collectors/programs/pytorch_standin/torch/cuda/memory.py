@@ -1,4 +1,11 @@
+import os
+
+
 def memory_stats_as_nested_dict():
+    if "WITHOUT_MEMORY_STATS" in os.environ:
+        print("asked for memory")
+        raise RuntimeError("no statistics")
+
     def all_of(current, peak):
         return {"all": {"current": current, "peak": peak}}
 

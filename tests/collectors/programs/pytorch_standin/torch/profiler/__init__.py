@@ -1,1 +1,4 @@
-from . import itt
+import os
+
+if "WITHOUT_ITT_MODULE" not in os.environ:
+    from . import itt

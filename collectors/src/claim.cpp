@@ -1,0 +1,19 @@
+#include "claim.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace rankscope::collectors {
+
+Claim::Claim(const std::filesystem::path& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+  if (file_ < 0 || flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  close(file_);
+  file_ = -1;
+}
+
+Claim::~Claim() {
+  if (file_ >= 0) close(file_);
+}
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,47 @@
+// The recording window as threads see it that ask about the past while it changes.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "inject/window.h"
+
+namespace rankscope::inject {
+namespace {
+
+constexpr std::int64_t long_ago_ns = 1;
+
+TEST(WindowControl, TellsWhetherItWasOpenBeforeAndBetweenItsChanges) {
+  gate.open = true;
+  const auto control = std::make_unique<WindowControl>();
+  EXPECT_TRUE(control->was_open(long_ago_ns)) << "it has not changed yet";
+  control->switch_to(false);
+  EXPECT_TRUE(control->was_open(long_ago_ns));
+  EXPECT_FALSE(control->was_open(INT64_MAX));
+  control->switch_to(true);
+  EXPECT_TRUE(control->was_open(long_ago_ns));
+  EXPECT_TRUE(control->was_open(INT64_MAX));
+}
+
+TEST(WindowControl, AChangeIsNotCountedBeforeItIsThere) {
+  std::atomic<std::uint64_t> wrong{0};
+  for (int round = 0; round < 200; ++round) {
+    gate.open = true;
+    std::atomic<bool> reads{false};
+    const auto control = std::make_unique<WindowControl>();
+    const std::jthread reader{[&](const std::stop_token& stop) {
+      for (; !stop.stop_requested(); reads = true)
+        if (!control->was_open(long_ago_ns)) ++wrong;
+    }};
+    while (!reads) std::this_thread::yield();
+    for (int change = 0; change < 500; ++change) {
+      control->switch_to(false);
+      control->switch_to(true);
+    }
+  }
+  EXPECT_EQ(wrong, 0U);
+}
+
+}  // namespace
+}  // namespace rankscope::inject
