@@ -266,6 +266,29 @@ TEST(Costs, AMeshSendsWithinItsGroups) {
   EXPECT_EQ(job.sent(0).at("dp of 0 allgather"), 4 * 39);
 }
 
+TEST(Costs, InMixedPrecisionWhatFlowsHasHalfTheBytes) {
+  Job job{"pp", 2};
+  job.model.activation_bytes = 2;
+  job.model.split = {1, 1};
+  job.plan.pipeline = two_ranks("gpipe", 4);
+  EXPECT_THAT(job.sent(0), UnorderedElementsAre(Pair("pp forward send", 8 * 5 * 2)));
+  EXPECT_EQ(job.costs()[0].always(), 2 * 4 * 20);
+  EXPECT_EQ(job.costs()[0].at_most(), 3 * 4 * 20 + 2 * 15) << "and the gradient of the weight before it is cast";
+}
+
+TEST(Costs, InMixedPrecisionGradientsStatisticsAndLossesHaveNot) {
+  Job tiles = tiled();
+  tiles.model.activation_bytes = 2;
+  const Job in_f32 = tiled();
+  for (const char* same : {"tile allreduce", "tile halo allgather", "tile halo allreduce"})
+    EXPECT_EQ(tiles.sent().at(same), in_f32.sent().at(same)) << same;
+  EXPECT_EQ(2 * tiles.sent().at("tile halo send"), in_f32.sent().at("tile halo send"));
+  Job split{"tp", 2};
+  split.model = halves();
+  split.model.activation_bytes = 2;
+  EXPECT_THAT(split.sent(), UnorderedElementsAre(Pair("tp allreduce", 4 * 6 + 8 * (2 * (18 + 18) + 4 * 3 * 3))));
+}
+
 TEST(Costs, TheTextNamesTheRankAndWhatIsNotInIt) {
   Job job{"pp", 2};
   job.model.split = {1, 1};

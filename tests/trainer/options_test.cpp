@@ -42,5 +42,17 @@ TEST(Options, ExplainIsForMain) {
   EXPECT_THAT(text_for("--help"), HasSubstr("--explain"));
 }
 
+TEST(Options, TheDeviceIsChosenByTheMachineUnlessItIsNamed) {
+  const std::array<const char*, 4> words{"rankscope-train", "--device", "cuda", "--share-gpu"};
+  const auto unnamed = parse_command_line(1, words.data(), "ddp");
+  const auto named = parse_command_line(4, words.data(), "ddp");
+  ASSERT_TRUE(unnamed && named);
+  EXPECT_EQ(unnamed->options.device.wish, DeviceWish::automatic);
+  EXPECT_FALSE(unnamed->options.device.share_gpu);
+  EXPECT_EQ(named->options.device.wish, DeviceWish::cuda);
+  EXPECT_TRUE(named->options.device.share_gpu);
+  EXPECT_THAT(text_for("--help"), HasSubstr("--device auto|cpu|cuda"));
+}
+
 }  // namespace
 }  // namespace rankscope::trainer

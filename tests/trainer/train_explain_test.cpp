@@ -94,6 +94,19 @@ std::int64_t last_allocated(const std::vector<Call>& calls) {
   return static_cast<std::int64_t>(value);
 }
 
+/// What a rank notes about itself in the metadata of its recording; -1 where it does not.
+std::int64_t noted(const std::vector<Call>& calls, const std::string& key) {
+  for (const Call& call : calls)
+    if (call.words[0] == "metadata" && call.words[1] == key) return std::stoll(call.words[2]);
+  return -1;
+}
+
+std::int64_t sum_of(const std::map<std::string, std::int64_t>& sent) {
+  std::int64_t sum = 0;
+  for (const auto& [operation, bytes] : sent) sum += bytes;
+  return sum;
+}
+
 class TrainExplain : public ::testing::TestWithParam<Case> {};
 
 TEST_P(TrainExplain, PredictsWhatIsRecorded) {
@@ -107,6 +120,8 @@ TEST_P(TrainExplain, PredictsWhatIsRecorded) {
   ASSERT_EQ(steps.size(), 3u);
   for (std::size_t step = 1; step < steps.size(); ++step)  // the first one may still agree on an order
     EXPECT_EQ(steps[step], expected.sent) << "step " << step;
+  EXPECT_EQ(noted(calls, "predicted_held_bytes"), expected.between_steps);
+  EXPECT_EQ(noted(calls, "predicted_sent_bytes"), sum_of(expected.sent));
   const auto held = static_cast<double>(last_allocated(calls));
   EXPECT_NEAR(held, static_cast<double>(expected.between_steps), 0.01 * held);
 }
@@ -137,6 +152,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"TileEfficientnet", "--parallel tile --model efficientnet_v2_l --global-batch 2", 2},
         Case{"Mesh", "--parallel 3d --dp 2 --tp 2 --pp 2 --micro-batches 2 " + gpt, 8},
         Case{"MeshOfMlp", "--parallel 3d --dp 2 --tp 2 --pp 2 --model mlp", 8},
+        Case{"DpMixed", "--parallel dp --devices 2 --dtype bf16 " + gpt, 1},
+        Case{"MpMixed", "--parallel mp --devices 3 --dtype bf16 " + gpt, 1},
+        Case{"DdpSyncBnMixed", "--parallel ddp --sync-bn --dtype bf16 " + resnet, 2},
+        Case{"Zero2Mixed", "--parallel zero2 --accumulate 2 --dtype bf16 " + gpt, 2},
+        Case{"Zero3Mixed", "--parallel zero3 --dtype bf16 " + gpt, 2},
+        Case{"PpMixed", "--parallel pp --schedule zb-v --micro-batches 4 --dtype bf16 " + gpt, 2},
+        Case{"TpMixed", "--parallel tp --dtype bf16 " + gpt, 2},
+        Case{"TpSpMixed", "--parallel tp+sp --dtype bf16 " + gpt, 2},
+        Case{"TileMixed", "--parallel tile --tiles 2x2 --model cnn --dtype bf16", 4},
+        Case{"TileEfficientnetMixed", "--parallel tile --model efficientnet_v2_l --global-batch 2 --dtype bf16", 2},
+        Case{"MeshMixed", "--parallel 3d --dp 2 --tp 2 --pp 2 --micro-batches 2 --dtype bf16 " + gpt, 8},
         Case{"MeshZero1", "--parallel 3d --dp 3 --zero1 --bucket-mb 0.05 --micro-batches 2 " + any_batch, 3},
         Case{"MeshSequence", "--parallel 3d --tp 2 --pp 2 --sequence-parallel --micro-batches 2 " + gpt, 4}),
     [](const auto& parameters) { return parameters.param.name; });

@@ -67,19 +67,20 @@ TEST_P(TrainResume, IsEqualToTheLastBitAfterAKillAtAnyStep) {
 
 INSTANTIATE_TEST_SUITE_P(
     Modes, TrainResume,
-    ::testing::Values(ResumeCase{"single", mlp + "--parallel single "}, ResumeCase{"ddp", mlp + "--ranks 2 "},
-                      ResumeCase{"ddp_4_ranks", gpt + "--ranks 4 "},
-                      ResumeCase{"ddp_accumulating", mlp + "--ranks 2 --accumulate 2 "},
-                      ResumeCase{"ddp_batch_norm", cnn + "--ranks 2 "}, ResumeCase{"dp", cnn + "--parallel dp "},
-                      ResumeCase{"mp", gpt + "--parallel mp "},
-                      ResumeCase{"pp", gpt + "--parallel pp --ranks 2 --schedule zb-v "},
-                      ResumeCase{"tp", gpt + "--parallel tp --ranks 2 "},
-                      ResumeCase{"tp_sp", gpt + "--parallel tp+sp --ranks 2 "},
-                      ResumeCase{"zero1", gpt + "--parallel zero1 --ranks 2 "},
-                      ResumeCase{"zero2", mlp + "--parallel zero2 --ranks 4 "},
-                      ResumeCase{"zero3", gpt + "--parallel zero3 --ranks 2 "},
-                      ResumeCase{"tile", cnn + "--parallel tile --ranks 2 "},
-                      ResumeCase{"mesh", gpt + "--parallel 3d --ranks 4 --dp 2 --tp 2 --micro-batches 2 --zero1 "}),
+    ::testing::Values(
+        ResumeCase{"single", mlp + "--parallel single "}, ResumeCase{"ddp", mlp + "--ranks 2 "},
+        ResumeCase{"ddp_4_ranks", gpt + "--ranks 4 "},
+        ResumeCase{"ddp_accumulating", mlp + "--ranks 2 --accumulate 2 "},
+        ResumeCase{"ddp_batch_norm", cnn + "--ranks 2 "}, ResumeCase{"dp", cnn + "--parallel dp "},
+        ResumeCase{"mp", gpt + "--parallel mp "}, ResumeCase{"pp", gpt + "--parallel pp --ranks 2 --schedule zb-v "},
+        ResumeCase{"tp", gpt + "--parallel tp --ranks 2 "}, ResumeCase{"tp_sp", gpt + "--parallel tp+sp --ranks 2 "},
+        ResumeCase{"zero1", gpt + "--parallel zero1 --ranks 2 "},
+        ResumeCase{"zero2", mlp + "--parallel zero2 --ranks 4 "},
+        ResumeCase{"zero3", gpt + "--parallel zero3 --ranks 2 "},
+        ResumeCase{"tile", cnn + "--parallel tile --ranks 2 "}, ResumeCase{"mixed", gpt + "--dtype bf16 --ranks 2 "},
+        ResumeCase{"mixed_zero3", gpt + "--dtype bf16 --parallel zero3 --ranks 2 "},
+        ResumeCase{"mixed_pp", gpt + "--dtype bf16 --parallel pp --ranks 2 --schedule zb-v "},
+        ResumeCase{"mesh", gpt + "--parallel 3d --ranks 4 --dp 2 --tp 2 --micro-batches 2 --zero1 "}),
     [](const auto& c) { return c.param.name; });
 
 struct ReshardCase {

@@ -36,7 +36,7 @@ def measure(case, steps, folder):
     fault = ["--fault", case.fault] if case.fault else []
     began = time.monotonic()
     try:
-        trained = rankscope("train", "--parallel", "ddp", "--ranks", case.ranks, "--steps", steps, "--pace",
+        trained = rankscope("train", "--parallel", "ddp", "--device", "cpu", "--ranks", case.ranks, "--steps", steps, "--pace",
                             cases.PACE_MS, *fault, "--out", recording)
     except subprocess.TimeoutExpired:
         return Measured(case, f"train did not end within {LONGEST_S} s", seconds=LONGEST_S)

@@ -102,6 +102,19 @@ class MemoryOf {
     add("optimizer state", state_tensors(options_.optimizer) * bytes, state_formula(options_.optimizer, of));
   }
 
+  /// In mixed precision the gradient of a weight is computed in the type of activations, and then cast; `bytes` are
+  /// those it has in the end.
+  void add_uncast_gradient(Moment& backward, std::int64_t bytes) const {
+    const std::int64_t computed = part_.activation_bytes();
+    if (computed != width_) backward.add("a gradient in bf16", bytes / width_ * computed, "before it is cast");
+  }
+  [[nodiscard]] std::int64_t largest_parameter() const {
+    std::size_t most = 0;
+    for (const auto& blocks : part_.chunks)
+      for (const std::size_t size : parameter_sizes(blocks, width_)) most = std::max(most, size);
+    return static_cast<std::int64_t>(most);
+  }
+
   /// Each parameter has a gradient of its own and is updated by itself. Where our reducer averages them, gradients are
   /// views of its buckets then, and their own memory is free again.
   Moment of_whole() {
@@ -121,6 +134,7 @@ class MemoryOf {
     step.add("gradients", copies * parameters,
              copies > 1 ? format("{} x as large as the parameters", copies) : "as large as the parameters");
     Moment backward = step;
+    add_uncast_gradient(backward, largest_parameter());
     std::int64_t terms = 0;  // of the stage that has most
     for (const auto& blocks : part_.chunks) terms = std::max(terms, elements_with_terms(blocks));
     backward.add("sums of gradients", terms * width_, format("{} B x {} elements that are packed", width_, terms));
@@ -181,6 +195,7 @@ class MemoryOf {
       now.add("gradients", shards, "this rank's shards");
       now.add("buckets", open, keeps ? "of all gradients" : "one that is reduced, one that fills");
       now.add("a gradient", arriving, "on its way into its bucket");
+      add_uncast_gradient(now, arriving);
       most = larger(std::move(most), std::move(now));
     };
     const auto settle = [&](std::size_t bucket) {
@@ -223,6 +238,7 @@ class MemoryOf {
         now.add("gradients", shards, "this rank's shards");
         now.add("gathered units", gathered, "one that computes, one that arrives");
         now.add("gradients of a unit", gradients, "before they are copied to be reduced");
+        add_uncast_gradient(now, largest_parameter());
         now.add("reductions", reduced, "gradients of a unit on their way to their owners");
         most = larger(std::move(most), std::move(now));
       };
@@ -258,6 +274,7 @@ class MemoryOf {
     const char* formula = sharded ? "in buckets, and this rank's shards of them" : "in buckets";
     Moment backward;
     backward.add("gradients", raw_bytes(), "as large as the parameters");
+    add_uncast_gradient(backward, largest_parameter());
     backward.add("a bucket", std::max(copied, terms) * width_, "into which gradients are copied");
     Moment update;
     update.add("gradients", gradients * width_, formula);

@@ -18,6 +18,7 @@ struct RankPart {
 
   [[nodiscard]] const TrainOptions& options() const { return question.options; }
   [[nodiscard]] std::int64_t element_bytes() const { return question.model.element_bytes; }
+  [[nodiscard]] std::int64_t activation_bytes() const { return question.model.activation_bytes; }
 };
 
 /// Ranks among which gradients are averaged, and those that share layers.

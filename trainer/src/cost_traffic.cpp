@@ -10,7 +10,11 @@ constexpr std::int64_t loss_bytes = 3 * 8;  // its sum, right predictions and sa
 class TrafficOf {
  public:
   explicit TrafficOf(const RankPart& part)
-      : part_(part), question_(part.question), options_(part.options()), width_(part.element_bytes()) {}
+      : part_(part),
+        question_(part.question),
+        options_(part.options()),
+        width_(part.element_bytes()),
+        activation_(part.activation_bytes()) {}
 
   std::vector<TrafficCost> all() {
     if (options_.mode == "dp") add_replicas();
@@ -153,7 +157,7 @@ class TrafficOf {
   }
   // To the tile before goes what it needs behind it, and the other way round; in backward the gradients of what came.
   void add_halo(const ImageLayer& layer, const Halo& halo, bool has_before, bool has_after, std::int64_t length) {
-    const std::int64_t line = samples() * layer.channels * length * width_;
+    const std::int64_t line = samples() * layer.channels * length * activation_;
     const auto send = [&](std::int64_t lines, const char* formula) {
       if (lines > 0) add("tile halo", "send", runs(), runs() * lines * line, formula);
     };
@@ -185,7 +189,7 @@ class TrafficOf {
     return !question_.plan.pipeline || part_.stages[chunk] + 1 == question_.plan.pipeline->stages();
   }
   void add_shared_layer(const std::string& group, const SharedLayer& layer) {
-    const std::int64_t whole = runs() * samples() * layer.elements * width_;
+    const std::int64_t whole = runs() * samples() * layer.elements * activation_;
     const bool is_column = layer.kind == SharedLayer::Kind::column;
     if (!splits_sequence(options_)) {
       if (is_column && layer.input_needs_gradient)
@@ -215,7 +219,7 @@ class TrafficOf {
     const PipelinePlan& plan = *question_.plan.pipeline;
     const auto rank_of = [&](std::int32_t stage) { return plan.rank_of_stage[static_cast<std::size_t>(stage)]; };
     const auto bytes = [&](const BlockSize& block) {
-      return runs() * samples() * block.output / parts_of_output(block) * width_;
+      return runs() * samples() * block.output / parts_of_output(block) * activation_;
     };
     for (std::size_t i = 0; i < part_.chunks.size(); ++i) {
       const std::int32_t stage = part_.stages[i];
@@ -258,7 +262,7 @@ class TrafficOf {
   // One process with several devices: copies among them.
   void add_copies() {
     for (std::size_t i = 0; i + 1 < part_.chunks.size(); ++i) {
-      const std::int64_t output = samples() * part_.chunks[i].back().output * width_;
+      const std::int64_t output = samples() * part_.chunks[i].back().output * activation_;
       add("devices", "copy", 2 * runs(), 2 * runs() * output, "output of each device but the last, and its gradient");
     }
   }
@@ -268,7 +272,7 @@ class TrafficOf {
     const std::int64_t parameters = parameter_bytes(blocks, width_);
     std::int64_t state = parameters;
     for (const auto& block : blocks) state += block.buffer_bytes;
-    const std::int64_t logits = samples() * blocks.back().output * width_;
+    const std::int64_t logits = samples() * blocks.back().output * activation_;
     const auto add_each = [&](const char* op, std::int64_t bytes, std::string formula) {
       if (others > 0) add("devices", op, others * runs(), others * runs() * bytes, std::move(formula));
     };
@@ -282,7 +286,8 @@ class TrafficOf {
   const RankPart& part_;
   const CostQuestion& question_;
   const TrainOptions& options_;
-  std::int64_t width_;
+  std::int64_t width_;       // of an element of parameters, statistics and losses
+  std::int64_t activation_;  // of one of activations
   std::vector<TrafficCost> found_;
 };
 

@@ -129,6 +129,14 @@ Result<void> check_checkpoints(const TrainOptions& o) {
   return {};
 }
 
+Result<void> check_device(const TrainOptions& o) {
+  if (!o.device.share_gpu) return {};
+  if (o.device.wish != DeviceWish::cuda) return fail(ErrorKind::usage, "--share-gpu needs --device cuda");
+  if (!has_devices(o.mode)) return {};
+  return fail(ErrorKind::usage,
+              format("--share-gpu: not with --parallel {}, whose ranks have several devices each", o.mode));
+}
+
 }  // namespace
 
 bool has_devices(const std::string& mode) { return mode == "dp" || mode == "mp" || mode == "ddp+mp"; }
@@ -161,6 +169,7 @@ Result<void> check_together(const TrainOptions& o) {
   RS_TRY_VOID(check_lengths(o));
   RS_TRY_VOID(check_replicas(o));
   RS_TRY_VOID(check_checkpoints(o));
+  RS_TRY_VOID(check_device(o));
   return check_for_mode(o);
 }
 

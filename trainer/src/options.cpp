@@ -26,7 +26,9 @@ const Names<Scale> scale_names{{"tiny", Scale::tiny}, {"full", Scale::full}};
 const Names<OptimizerKind> optimizer_names{{"sgd", OptimizerKind::sgd}, {"adamw", OptimizerKind::adamw}};
 const Names<RateSchedule> rate_names{
     {"constant", RateSchedule::constant}, {"linear", RateSchedule::linear}, {"cosine", RateSchedule::cosine}};
-const Names<DataType> dtype_names{{"f32", DataType::f32}, {"f64", DataType::f64}};
+const Names<DataType> dtype_names{{"f32", DataType::f32}, {"f64", DataType::f64}, {"bf16", DataType::bf16}};
+const Names<DeviceWish> device_names{
+    {"auto", DeviceWish::automatic}, {"cpu", DeviceWish::cpu}, {"cuda", DeviceWish::cuda}};
 const Names<DdpImplementation> ddp_names{{"own", DdpImplementation::own}, {"c10d", DdpImplementation::c10d}};
 
 // The text of an option that is read after CLI11 is done, so that its errors are our sentences.
@@ -91,7 +93,9 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--weight-decay", o.optimizer.weight_decay, "Weight decay")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
-  add_choice(app, "--dtype", o.dtype, dtype_names, "Type of parameters and activations (default f32)");
+  add_choice(app, "--dtype", o.dtype, dtype_names,
+             "Type of parameters and activations (default f32); bf16 is mixed precision: layers compute in bf16, "
+             "parameters, gradients and optimizer stay f32");
   app.add_option("--seed", o.seed, "Seed of parameters, generated data and sample order")->capture_default_str();
   app.add_option("--log-every", o.log_every, "Steps between two lines of progress")
       ->capture_default_str()
@@ -120,6 +124,11 @@ void add_parallel_options(CLI::App& app, TrainOptions& o, const std::string& mod
   app.add_option("--devices", o.devices,
                  "Devices of the process in dp, mp and ddp+mp (default 2); on the CPU each is a thread")
       ->check(CLI::Range(1, 64));
+  add_choice(
+      app, "--device", o.device.wish, device_names,
+      "Where tensors are: GPUs (NCCL) or the CPU (Gloo); auto (default) takes GPUs where each rank can have one");
+  app.add_flag("--share-gpu", o.device.share_gpu,
+               "Let ranks of this machine share GPUs, with --device cuda: a test of the trainer, not of its speed");
   add_choice(app, "--ddp-impl", o.ddp.implementation, ddp_names, "Gradient reducer: ours or PyTorch's (default own)");
   app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB (default: 25, of tiny models 0.5)")
       ->check(CLI::PositiveNumber);
@@ -218,7 +227,7 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option("--pace", raw.pace,
                  "Nominal compute time of a step: MS, auto or off; auto is the default with more "
-                 "ranks than cores, so that ranks do not disturb one another")
+                 "ranks than cores, so that ranks do not disturb one another; on GPUs it is off")
       ->capture_default_str();
   app.add_option(
          "--seq-dist", raw.lengths,

@@ -48,12 +48,24 @@ std::chrono::milliseconds automatic_pace(nanoseconds cpu_time_of_a_step, int loc
   return std::max(shortest_automatic, std::chrono::ceil<std::chrono::milliseconds>(scaled(nanoseconds{1}, needed)));
 }
 
+void Pacer::finish_work() const {
+  if (device_.finish) device_.finish();
+}
+
+// A device that the host slept for would look idle, and the rank slow on the host.
+void Pacer::pass_until(Clock::time_point end) const {
+  if (!device_.keep_busy) return std::this_thread::sleep_until(end);
+  if (const nanoseconds left = end - Clock::now(); left.count() > 0) device_.keep_busy(left);
+}
+
 void Pacer::begin() {
+  if (factor_ > 1.0) finish_work();
   waited_before_ = waited();
   deadline_ = resumed_ = Clock::now();
 }
 
 void Pacer::part_done(nanoseconds nominal) {
+  if (nominal.count() > 0 || factor_ > 1.0) finish_work();
   const nanoseconds so_far = waited();
   const nanoseconds in_part = so_far - std::exchange(waited_before_, so_far);
   deadline_ += in_part;
@@ -65,10 +77,10 @@ void Pacer::part_done(nanoseconds nominal) {
       ++overruns_;
       longest_overrun_ = std::max(longest_overrun_, nanoseconds{now - deadline_});
     }
-    std::this_thread::sleep_until(deadline_);
+    pass_until(deadline_);
   } else if (factor_ > 1.0) {
     // Unpaced, the block's own time is the nominal time.
-    std::this_thread::sleep_for(scaled(now - resumed_, factor_ - 1.0));
+    pass_until(now + scaled(now - resumed_, factor_ - 1.0));
   }
   resumed_ = Clock::now();
 }

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "engine/precision.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
@@ -96,8 +97,9 @@ void BatchNorm2dImpl::synchronize(Comm& group, std::string name) {
 at::Tensor BatchNorm2dImpl::forward(const at::Tensor& input) {
   if (group_ == nullptr || !is_training()) return torch::nn::BatchNorm2dImpl::forward(input);
   num_batches_tracked.add_(1);
-  return SynchronizedNorm::apply(input, weight, bias, Running{running_mean, running_var, *options.momentum()},
-                                 options.eps(), group_, name_);
+  const Running running{running_mean, running_var, *options.momentum()};
+  return SynchronizedNorm::apply(in_full(input), weight, bias, running, options.eps(), group_, name_)
+      .to(input.scalar_type());
 }
 
 void synchronize_batch_norms(const torch::nn::Module& model, Comm& group) {

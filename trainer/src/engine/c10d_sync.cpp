@@ -8,10 +8,17 @@
 namespace rankscope::trainer {
 namespace {
 
+/// A future of tensors on GPUs wants to know which.
+std::vector<c10::Device> gpus_of(const std::vector<at::Tensor>& tensors) {
+  if (!tensors.front().is_cuda()) return {};
+  return {tensors.front().device()};
+}
+
 class CommWork final : public c10d::Work {
  public:
   explicit CommWork(std::vector<at::Tensor> tensors)
-      : future_(c10::make_intrusive<at::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))),
+      : future_(
+            c10::make_intrusive<at::ivalue::Future>(c10::ListType::create(c10::TensorType::get()), gpus_of(tensors))),
         tensors_(std::move(tensors)) {}
 
   bool wait(std::chrono::milliseconds) override {
@@ -94,7 +101,7 @@ class C10dSync final : public GradientSync {
       : model_(model), comm_(comm), options_(options), backend_(c10::make_intrusive<CommBackend>(comm)) {
     const auto store = c10::make_intrusive<c10d::HashStore>();
     auto group = c10::make_intrusive<c10d::ProcessGroup>(store, comm.group().position, comm.group().size());
-    group->setBackend(c10::DeviceType::CPU, c10d::ProcessGroup::BackendType::CUSTOM, backend_);
+    group->setBackend(model.parameters().front().device().type(), c10d::ProcessGroup::BackendType::CUSTOM, backend_);
     std::vector<at::Tensor> parameters = model.parameters();
     const std::vector<bool> sparse(parameters.size(), false);
     auto buckets = std::get<0>(

@@ -115,7 +115,7 @@ std::vector<TensorSlice> slices_of(const TrainingState& state, const Placement& 
     const auto found = std::ranges::find_if(of_held, contains);
     RS_CHECK(found != of_held.end());
     const StateTensor& tensor = **found;
-    const at::Tensor flat = tensor.values.detach().contiguous().flatten();
+    const at::Tensor flat = tensor.values.detach().cpu().contiguous().flatten();
     kept.push_back(flat.narrow(0, range.range.begin - tensor.range.begin, range.range.count()));
     slices.push_back(
         {tensor.tensor, range.range, {static_cast<const std::byte*>(kept.back().data_ptr()), kept.back().nbytes()}});
@@ -127,10 +127,10 @@ Result<std::vector<at::Tensor>> read_all(Checkpoint& checkpoint, const TrainingS
   std::vector<at::Tensor> values;
   for (const StateTensor& tensor : state) {
     RS_TRY(const auto bytes, checkpoint.read(tensor.tensor.name, tensor.range));
-    at::Tensor value = at::empty({tensor.range.count()}, tensor.values.options().requires_grad(false));
+    at::Tensor value = at::empty({tensor.range.count()}, tensor.values.options().device(at::kCPU).requires_grad(false));
     RS_CHECK(bytes.size() == value.nbytes());
     std::memcpy(value.data_ptr(), bytes.data(), bytes.size());
-    values.push_back(std::move(value));
+    values.push_back(value.to(tensor.values.device()));
   }
   return values;
 }

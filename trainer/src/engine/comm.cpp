@@ -54,17 +54,18 @@ std::string listed(const std::vector<int>& numbers) {
 }
 
 std::atomic<std::uint64_t> next_uid{1};
-thread_local std::chrono::nanoseconds waited{0};
+std::atomic<std::int64_t> waited_ns{0};
 
 }  // namespace
 
 std::uint64_t next_collective_uid() { return next_uid.fetch_add(1, std::memory_order_relaxed); }
 
-std::chrono::nanoseconds time_waited() { return waited; }
+std::chrono::nanoseconds time_waited() { return std::chrono::nanoseconds{waited_ns.load(std::memory_order_relaxed)}; }
 
 const char* dtype_name(at::ScalarType type) {
   if (type == at::kFloat) return "f32";
   if (type == at::kDouble) return "f64";
+  if (type == at::kBFloat16) return "bf16";
   if (type == at::kLong) return "i64";
   if (type == at::kInt) return "i32";
   if (type == at::kByte) return "u8";
@@ -92,7 +93,8 @@ Result<void> Handle::wait() {
   const auto begun = std::chrono::steady_clock::now();
   std::unique_lock lock{state_->mutex};
   state_->changed.wait(lock, [&] { return state_->done; });
-  waited += std::chrono::steady_clock::now() - begun;
+  const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begun;
+  waited_ns.fetch_add(taken.count(), std::memory_order_relaxed);
   if (!state_->error.empty()) return fail(ErrorKind::not_computable, state_->error);
   return {};
 }
@@ -212,6 +214,7 @@ class Comm::Queue {
     const std::uint64_t uid = next_collective_uid();
     const std::lock_guard lock{mutex_};
     operation.delay += std::exchange(delay_of_next_, std::chrono::nanoseconds{0});
+    transport_->enqueued(operation);
     announce(operation, uid);
     Lane& lane = lane_for(operation);
     lane.push({std::move(operation), std::move(done), uid});

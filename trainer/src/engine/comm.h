@@ -26,6 +26,7 @@ struct Operation {
   Reduce reduce = Reduce::sum;        ///< of allreduce
   int root = 0;                       ///< of broadcast; the partner of send and recv: position in the group
   std::chrono::nanoseconds delay{0};  ///< injected between enqueued and started
+  std::shared_ptr<void> ready{};      ///< of the transport: what its tensors wait for
 };
 
 /// Ordered global ranks of a group, under a name that is equal on all of them.
@@ -42,6 +43,8 @@ struct Group {
 class Transport {
  public:
   virtual ~Transport() = default;
+  /// Called by the thread that enqueues, at once: tensors may be what that thread has begun on a device.
+  virtual void enqueued(Operation&) {}
   virtual void run(Operation& operation) = 0;
 };
 
@@ -102,7 +105,8 @@ class Comm {
   std::unique_ptr<Queue> queue_;
 };
 
-/// What this thread has spent in Handle::wait so far.
+/// What this process has spent in Handle::wait so far. Only one of its threads at a time waits where this is asked for;
+/// on a GPU it is now the training thread, now that of backward.
 [[nodiscard]] std::chrono::nanoseconds time_waited();
 
 /// A number that no other operation of this process has in the recording.

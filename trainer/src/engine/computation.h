@@ -36,6 +36,7 @@ struct ComputationPlan {
   Pacer& pacer;  ///< of the process
   PaceSchedule nominal;
   int micro_steps = 1;
+  std::vector<at::Device> devices{};  ///< of the process; not needed where there is one
 };
 
 /// The whole model on the calling thread.

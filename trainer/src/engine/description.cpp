@@ -1,6 +1,7 @@
 #include "engine/description.h"
 
 #include "rankscope/core/format.h"
+#include "rankscope/trainer/cpu_features.h"
 #include "rankscope/trainer/log.h"
 
 namespace rankscope::trainer {
@@ -28,6 +29,11 @@ void describe(const WorkerPlan& run, const WorkerDescription& worker) {
   log_progress(
       format("global batch {} = {}; {}; {}", run.plan.batch.global, worker.batch, counted(run.plan.steps, "step"),
              worker.pace_ms > 0 ? format("paced: {} ms nominal compute per step", worker.pace_ms) : "unpaced"));
+  if (options.dtype == DataType::bf16 && !run.place.gpu && !computes_bf16(cpu_features())) {
+    log_progress(
+        "this processor has no instructions for bf16 (avx512_bf16, amx_bf16 or Arm's bf16): results are the same, but "
+        "steps take longer than with --dtype f32");
+  }
   if (!faults.empty()) log_progress(format("injected faults: {}", faults));
 }
 

@@ -27,7 +27,7 @@ class DeviceChain final : public Computation {
       nominal = end;
       const StageInput input = device == 0 ? StageInput::samples : StageInput::activations;
       stages_.emplace_back(parts[device], input, 1.0 / plan_.micro_steps);
-      devices_.emplace_back(static_cast<int>(device));
+      devices_.emplace_back(static_cast<int>(device), plan_.devices[device]);
     }
   }
 
@@ -41,13 +41,14 @@ class DeviceChain final : public Computation {
     plan_.pacer.begin();
     for (std::size_t device = 0; device < devices_.size(); ++device) {
       devices_[device].run([&] {
-        if (device > 0) flowing = copies_.copied("copy", flowing);
+        if (device > 0) flowing = copies_.copied("copy", flowing, plan_.devices[device]);
         annotate::Span span{Kind::forward, "forward"};
         span.with("device", static_cast<std::int64_t>(device));
         if (device + 1 < devices_.size())
           flowing = stages_[device].forward(only_micro_batch, flowing, Backward::whole);
         else
-          result = stages_[device].forward_to_loss(only_micro_batch, {flowing, inputs.labels}, Backward::whole);
+          result = stages_[device].forward_to_loss(only_micro_batch, {flowing, inputs.labels.to(plan_.devices[device])},
+                                                   Backward::whole);
         plan_.pacer.part_done(forward_time_[device]);
       });
     }
@@ -59,7 +60,7 @@ class DeviceChain final : public Computation {
     backward_pace_.begin();
     for (std::size_t device = devices_.size(); device-- > 0;) {
       devices_[device].run([&] {
-        if (gradient.defined()) gradient = copies_.copied("copy", gradient);
+        if (gradient.defined()) gradient = copies_.copied("copy", gradient, plan_.devices[device]);
         annotate::Span span{Kind::backward, "backward"};
         span.with("device", static_cast<std::int64_t>(device));
         gradient = stages_[device].backward(only_micro_batch, gradient);

@@ -5,6 +5,7 @@
 
 #include "engine/computation.h"
 #include "engine/device_thread.h"
+#include "engine/devices.h"
 #include "rankscope/collectors/annotate.h"
 
 namespace rankscope::trainer {
@@ -36,8 +37,9 @@ class DeviceReplicas final : public Computation {
         backward_time_(sum_of(plan_.nominal.backward)),
         copies_(rank) {
     for (std::size_t device = 0; device <= replicas.size(); ++device) {
-      replicas_.push_back({.model = device == 0 ? nullptr : replicas[device - 1]});
-      devices_.emplace_back(static_cast<int>(device));
+      replicas_.push_back(
+          {.model = device == 0 ? nullptr : replicas[device - 1], .pacer = Pacer{PaceSchedule{}, {}, paced_device()}});
+      devices_.emplace_back(static_cast<int>(device), plan_.devices[device]);
     }
   }
 
@@ -113,7 +115,8 @@ class DeviceReplicas final : public Computation {
   void scatter(const at::Tensor& data) {
     const auto parts = data.chunk(static_cast<std::int64_t>(replicas_.size()));
     for (std::size_t device = 0; device < replicas_.size(); ++device)
-      replicas_[device].input = device == 0 ? parts[0] : copies_.copied("scatter", parts[device]);
+      replicas_[device].input =
+          device == 0 ? parts[0] : copies_.copied("scatter", parts[device], plan_.devices[device]);
   }
 
   void run_forward_of(std::size_t device) {
@@ -129,7 +132,8 @@ class DeviceReplicas final : public Computation {
     std::vector<at::Tensor> outputs;
     for (std::size_t device = 0; device < replicas_.size(); ++device) {
       Replica& replica = replicas_[device];
-      replica.gathered = device == 0 ? replica.output.detach() : copies_.copied("gather", replica.output);
+      replica.gathered =
+          device == 0 ? replica.output.detach() : copies_.copied("gather", replica.output, plan_.devices[0]);
       outputs.push_back(replica.gathered.requires_grad_());
     }
     annotate::Span span{Kind::forward, "loss"};
@@ -141,7 +145,7 @@ class DeviceReplicas final : public Computation {
     for (std::size_t device = 0; device < replicas_.size(); ++device) {
       Replica& replica = replicas_[device];
       const at::Tensor gradient = replica.gathered.grad();
-      replica.gradient = device == 0 ? gradient : copies_.copied("scatter", gradient);
+      replica.gradient = device == 0 ? gradient : copies_.copied("scatter", gradient, plan_.devices[device]);
     }
   }
 
@@ -161,7 +165,7 @@ class DeviceReplicas final : public Computation {
     for (std::size_t device = 1; device < replicas_.size(); ++device) {
       const auto others = model_of(device).parameters();
       copies_.moved("reduce", bytes_of(own), own.front().scalar_type(), [&] {
-        for (std::size_t i = 0; i < own.size(); ++i) own[i].mutable_grad().add_(others[i].grad());
+        for (std::size_t i = 0; i < own.size(); ++i) own[i].mutable_grad().add_(others[i].grad().to(own[i].device()));
       });
       model_of(device).zero_grad(true);
     }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "engine/accelerator.h"
 #include "engine/comm.h"
 #include "engine/step_parts.h"
 #include "rankscope/collectors/annotate.h"
@@ -11,9 +12,11 @@
 
 namespace rankscope::trainer {
 
-DeviceThread::DeviceThread(int index)
-    : name_(format("device {}", index)), thread_([this, threads = at::get_num_threads()](const std::stop_token& stop) {
+DeviceThread::DeviceThread(int index, at::Device device)
+    : name_(format("device {}", index)),
+      thread_([this, device, threads = at::get_num_threads()](const std::stop_token& stop) {
         at::set_num_threads(threads);  // libtorch counts them for each thread anew
+        if (device.is_cuda()) accelerator()->use(device.index());
         loop(stop);
       }) {}
 
@@ -70,9 +73,12 @@ void DeviceThread::loop(const std::stop_token& stop) {
   }
 }
 
-at::Tensor DeviceCopies::copied(const char* what, const at::Tensor& tensor) {
+at::Tensor DeviceCopies::copied(const char* what, const at::Tensor& tensor, at::Device to) {
   at::Tensor copy;
-  moved(what, tensor.nbytes(), tensor.scalar_type(), [&] { copy = tensor.detach().clone(); });
+  moved(what, tensor.nbytes(), tensor.scalar_type(), [&] {
+    const at::Tensor values = tensor.detach();
+    copy = to == values.device() ? values.clone() : values.to(to);
+  });
   return copy;
 }
 
@@ -88,6 +94,7 @@ void DeviceCopies::moved(const char* what, std::size_t bytes, at::ScalarType typ
                                  .peer = -1});
   annotate::collective_started(uid);
   work();
+  if (accelerator() != nullptr) accelerator()->finish();
   annotate::collective_finished(uid);
 }
 

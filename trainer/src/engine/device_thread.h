@@ -1,4 +1,4 @@
-// Devices of a process. On the CPU they are virtual: each is a thread, which is a lane of the recording.
+// Devices of a process: each has a thread, which is a lane of the recording. On the CPU that is all there is of it.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace rankscope::trainer {
 
 class DeviceThread {
  public:
-  explicit DeviceThread(int index);
+  DeviceThread(int index, at::Device device);
   /// Begins `work` on the device, which must be idle.
   void start(std::function<void()> work);
   /// Blocks until it is done, in a span of kind sync; throws what it threw.
@@ -46,9 +46,9 @@ class DeviceThread {
 class DeviceCopies {
  public:
   explicit DeviceCopies(int rank) : members_(std::to_string(rank)) {}
-  /// A copy of the tensor on the calling device; `what` is "copy", "scatter", "gather", ...
-  at::Tensor copied(const char* what, const at::Tensor& tensor);
-  /// `bytes` moved by `work`.
+  /// A copy of the tensor on that device; `what` is "copy", "scatter", "gather", ...
+  at::Tensor copied(const char* what, const at::Tensor& tensor, at::Device to);
+  /// `bytes` moved by `work`, for which the calling thread's GPU is waited.
   void moved(const char* what, std::size_t bytes, at::ScalarType type, const std::function<void()>& work);
 
  private:

@@ -9,6 +9,7 @@ namespace rankscope::trainer {
 void DeviceTimes::begin() { begun_ = cpu_time_of(CLOCK_THREAD_CPUTIME_ID); }
 
 Result<void> DeviceTimes::tell(const WorkerPlan& plan, const Worker& worker) const {
+  if (plan.place.gpu) return {};  // a thread's CPU time is not what its GPU has computed
   std::vector<std::chrono::nanoseconds> times = worker.device_times();
   if (times.empty()) times.push_back(cpu_time_of(CLOCK_THREAD_CPUTIME_ID) - begun_);
   std::vector<double> seconds;

@@ -6,11 +6,14 @@
 
 #include "engine/batch_norm.h"
 #include "engine/model.h"
+#include "engine/precision.h"
 #include "engine/progress.h"
 #include "engine/sample_feed.h"
 #include "engine/spatial_layers.h"
 #include "engine/tensor_layers.h"
 #include "engine/tiles.h"
+#include "engine/worker.h"
+#include "rankscope/collectors/annotate.h"
 #include "rankscope/trainer/costs.h"
 #include "rankscope/trainer/pace.h"
 #include "rankscope/trainer/run_plan.h"
@@ -52,6 +55,9 @@ struct Explained {
   }
   [[nodiscard]] ModelOptions model() const {
     return parts() > 1 || plan.pipeline ? deep_enough(options.model, parts()) : options.model;
+  }
+  [[nodiscard]] Result<std::shared_ptr<Model>> build(const TensorSplit& split = {}) const {
+    return build_model(model(), source.shape(), options.dtype, options.seed, split);
   }
 };
 
@@ -133,34 +139,55 @@ Result<void> check_tiles(const Explained& run, Model& model, const at::Tensor& s
   return spread_over_tiles(model, sample, std::make_shared<const Tiles>(group, *run.plan.tiles, true));
 }
 
-Result<ModelSize> size_of_model(const Explained& run) {
+/// Of a rank with `model`, which has done a forward where its layers are not split; `outputs` are those of its blocks.
+Result<ModelSize> size_of(const Explained& run, const Model& model, const std::vector<std::int64_t>& outputs) {
   const TrainOptions& options = run.options;
-  Comm group = uncontacted(run.sharers());
-  TensorSplit split;
-  if (run.sharers() > 1) split = {.comm = &group, .sequence = run.sequence()};
-  RS_TRY(const auto whole, build_model(run.model(), run.source.shape(), options.dtype, options.seed));
-  std::shared_ptr<Model> own = whole;
-  if (split.is_split()) {
-    RS_TRY(own, build_model(run.model(), run.source.shape(), options.dtype, options.seed, split));
-  }
+  const bool is_split = run.sharers() > 1;
   const Inputs sample = first_samples(run.source, 1, options.dtype);
   ModelSize size{.element_bytes = static_cast<std::int64_t>(c10::elementSize(torch_type(options.dtype))),
+                 .activation_bytes = static_cast<std::int64_t>(c10::elementSize(activation_type(options.dtype))),
                  .sample_bytes = static_cast<std::int64_t>(sample.data.nbytes()),
                  .labels = sample.labels.numel(),
-                 .shares_loss = split.is_split() && options.model.kind == ModelKind::gpt};
-  const auto outputs = outputs_of(*whole, sample.data);
-  const auto names = own->named_children().keys();
+                 .shares_loss = is_split && options.model.kind == ModelKind::gpt};
+  const auto names = model.named_children().keys();
   const std::int64_t tokens = std::max<std::int64_t>(1, run.source.shape().sequence);
-  for (std::size_t i = 0; i < own->blocks().size(); ++i) {
+  for (std::size_t i = 0; i < model.blocks().size(); ++i) {
+    const Block& of_model = *model.blocks()[i];
     BlockSize& block = size.blocks.emplace_back(BlockSize{.name = names[i], .output = outputs[i]});
-    add_parameters(block, *own->blocks()[i]);
-    if (split.is_split()) add_shared_layers(block, *own->blocks()[i], tokens, i == 0);
-    add_image_layers(block, *whole->blocks()[i], i == 0);
+    add_parameters(block, of_model);
+    if (is_split) add_shared_layers(block, of_model, tokens, i == 0);
+    add_image_layers(block, of_model, i == 0);
   }
-  if (own->has_auxiliary()) add_parameters(size.blocks.emplace_back(BlockSize{.name = "auxiliary"}), *own->auxiliary());
-  RS_TRY(size.split, split_of(run, *own));
-  RS_TRY_VOID(check_tiles(run, *whole, sample.data));
+  if (model.has_auxiliary())
+    add_parameters(size.blocks.emplace_back(BlockSize{.name = "auxiliary"}), *model.auxiliary());
+  RS_TRY(size.split, split_of(run, model));
   return size;
+}
+
+Result<ModelSize> size_of_new_model(const Explained& run) {
+  const at::Tensor sample = first_samples(run.source, 1, run.options.dtype).data;
+  RS_TRY(const auto whole, run.build());
+  const auto outputs = outputs_of(*whole, sample);
+  RS_TRY_VOID(check_tiles(run, *whole, sample));
+  if (run.sharers() == 1) return size_of(run, *whole, outputs);
+  Comm group = uncontacted(run.sharers());
+  RS_TRY(const auto own, run.build({.comm = &group, .sequence = run.sequence()}));
+  return size_of(run, *own, outputs);
+}
+
+/// Of a rank that has `model` and asks nobody. Split layers cannot run by themselves; what they give is of interest
+/// only where there are stages, for which a whole model shows it.
+Result<ModelSize> size_of_own(const Explained& run, Model& model) {
+  std::vector<std::int64_t> outputs(model.blocks().size());
+  if (run.sharers() == 1 || run.parts() > 1) {
+    const at::Tensor sample = first_samples(run.source, 1, run.options.dtype).data;
+    std::shared_ptr<Model> whole;
+    if (run.sharers() > 1) {
+      RS_TRY(whole, run.build());
+    }
+    outputs = outputs_of(whole ? *whole : model, sample);
+  }
+  return size_of(run, model, outputs);
 }
 
 /// Of several kinds of rank that of `rank`: of a mesh all with its place in the pipeline are alike.
@@ -177,13 +204,14 @@ const RankCost& cost_of(const std::vector<RankCost>& costs, const RunPlan& plan,
 
 }  // namespace
 
-Result<void> note_predicted(const TrainOptions& options, const SampleSource& source, const RunPlan& plan,
-                            const Placement& place) {
+Result<void> note_predicted(const WorkerPlan& run, Model& model) {
+  if (annotate::detail::api() == nullptr) return {};
+  const int ranks = run.place.world_size;
   RS_TRY(const ModelSize size,
-         size_of_model({.options = options, .source = source, .plan = plan, .ranks = place.world_size}));
-  const CostQuestion question{.options = options, .plan = plan, .ranks = place.world_size, .model = size};
+         size_of_own({.options = run.options, .source = run.source, .plan = run.plan, .ranks = ranks}, model));
+  const CostQuestion question{.options = run.options, .plan = run.plan, .ranks = ranks, .model = size};
   const auto costs = costs_of(question);
-  const RankCost& own = cost_of(costs, plan, place.rank);
+  const RankCost& own = cost_of(costs, run.plan, run.place.rank);
   note("predicted_held_bytes", std::to_string(own.always()));
   note("predicted_sent_bytes", std::to_string(own.sent()));
   return {};
@@ -192,7 +220,8 @@ Result<void> note_predicted(const TrainOptions& options, const SampleSource& sou
 Result<std::string> explain(const TrainOptions& options, int ranks) {
   RS_TRY(const auto source, open_samples(options));
   RS_TRY(const RunPlan plan, plan_run(options, {.world_size = ranks}, source->samples()));
-  RS_TRY(const ModelSize size, size_of_model({.options = options, .source = *source, .plan = plan, .ranks = ranks}));
+  RS_TRY(const ModelSize size,
+         size_of_new_model({.options = options, .source = *source, .plan = plan, .ranks = ranks}));
   const CostQuestion question{.options = options, .plan = plan, .ranks = ranks, .model = size};
   return cost_text(question, costs_of(question));
 }

@@ -8,14 +8,18 @@
 #include <sstream>
 #include <thread>
 
+#include "engine/accelerator.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/process_stat.h"
+#include "rankscope/trainer/gpu_plan.h"
+#include "rankscope/trainer/log.h"
 
 namespace rankscope::trainer {
 namespace {
 
 using c10d::ProcessGroupGloo;
 
+constexpr std::chrono::milliseconds time_for_others{300};
 constexpr int point_to_point_tag = 0;  // partners agree on the order, so tags need not tell transfers apart
 
 std::string host_name() {
@@ -29,16 +33,18 @@ struct Peer {
   std::string host{};
   pid_t pid = 0;
   std::uint64_t started = 0;  ///< tells a reused pid
+  std::string device{};       ///< as RankDevice has it
 };
 
-std::string own_card() {
+std::string own_card(const Placement& place) {
   const auto own = process_stat(getpid());
-  return format("{} {} {}", host_name(), getpid(), own ? own->start_ticks_of_boot : 0);
+  const std::string device = place.gpu ? accelerator()->describe(*place.gpu).uuid : "cpu";
+  return format("{} {} {} {}", host_name(), getpid(), own ? own->start_ticks_of_boot : 0, device);
 }
 
 Peer peer_of(int rank, const std::string& card) {
   Peer peer{.rank = rank};
-  std::istringstream{card} >> peer.host >> peer.pid >> peer.started;
+  std::istringstream{card} >> peer.host >> peer.pid >> peer.started >> peer.device;
   return peer;
 }
 
@@ -153,13 +159,24 @@ struct Rendezvous::Parts {
   Placement place;
   std::chrono::milliseconds timeout;
   c10::intrusive_ptr<c10d::Store> store;
-  std::vector<Peer> peers;
+  std::vector<Peer> ranks{};  // this one, too
+
+  [[nodiscard]] std::unique_ptr<Transport> connect(const Group& group) const;
 
   void exchange_cards() {
-    store->set(format("card/{}", place.rank), bytes_of(own_card()));
-    for (int rank = 0; rank < place.world_size; ++rank) {
-      if (rank != place.rank) peers.push_back(peer_of(rank, text_of(store->get(format("card/{}", rank)))));
-    }
+    store->set(format("card/{}", place.rank), bytes_of(own_card(place)));
+    for (int rank = 0; rank < place.world_size; ++rank)
+      ranks.push_back(peer_of(rank, text_of(store->get(format("card/{}", rank)))));
+  }
+
+  // All ranks come to the same result.
+  [[nodiscard]] Result<void> check_devices() const {
+    std::vector<RankDevice> all;
+    for (const Peer& peer : ranks) all.push_back({peer.rank, peer.host, peer.device, place.shares_gpu});
+    const std::string conflict = device_conflict(all);
+    if (conflict.empty()) return {};
+    if (place.rank == 0) std::this_thread::sleep_for(time_for_others);  // it serves the store
+    return fail(ErrorKind::usage, conflict);
   }
 
   // Those that wait for others give up at about the same time, and say so here; who stands still does not.
@@ -176,9 +193,26 @@ struct Rendezvous::Parts {
     return silent.empty() ? "" : silent_ranks(silent, timeout);
   }
 
+  /// How many have found it when all have, or a second later.
+  [[nodiscard]] int finders(const std::string& count) {
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+    while (true) {
+      const auto found = static_cast<int>(store->add(count, 0));
+      if (found >= place.world_size || std::chrono::steady_clock::now() > latest) return found;
+      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    }
+  }
+
+  void wait_until_told(const std::string& reason) {
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds{3};
+    while (!store->check({"told/" + reason}) && std::chrono::steady_clock::now() < latest)
+      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+
   [[nodiscard]] std::string look() const {
     std::string found;
-    for (const auto& peer : peers) {
+    for (const Peer& peer : ranks) {
+      if (peer.rank == place.rank) continue;
       const std::string trouble = trouble_of(peer, host_name());
       if (!trouble.empty()) found += (found.empty() ? "" : ", ") + trouble;
     }
@@ -190,7 +224,7 @@ Rendezvous::Rendezvous(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) 
 Rendezvous::~Rendezvous() = default;
 
 Result<std::unique_ptr<Rendezvous>> Rendezvous::meet(const Placement& place, std::chrono::seconds timeout) {
-  auto parts = std::make_unique<Parts>(Parts{place, timeout, nullptr, {}});
+  auto parts = std::make_unique<Parts>(Parts{place, timeout, nullptr});
   try {
     auto store = c10::make_intrusive<c10d::TCPStore>(place.master_address, store_options(place, timeout));
     parts->store = c10::make_intrusive<c10d::PrefixStore>("rankscope/" + place.attempt, std::move(store));
@@ -205,24 +239,53 @@ Result<std::unique_ptr<Rendezvous>> Rendezvous::meet(const Placement& place, std
                 format("rank {} could not meet the other {} at {}:{}: {}", place.rank, place.world_size - 1,
                        place.master_address, place.master_port, what.substr(0, what.find('\n'))));
   }
+  RS_TRY_VOID(parts->check_devices());
   return std::unique_ptr<Rendezvous>{new Rendezvous{std::move(parts)}};
+}
+
+std::unique_ptr<Transport> Rendezvous::Parts::connect(const Group& group) const {
+  auto group_store = c10::make_intrusive<c10d::PrefixStore>("group/" + group.name, store);
+  if (place.gpu)
+    return accelerator()->connect({std::move(group_store), group.position, group.size(), timeout, *place.gpu});
+  auto options = ProcessGroupGloo::Options::create(timeout);
+  options->threads = 1;  // one thread, one order
+  options->devices.push_back(device_for(place));
+  return std::make_unique<GlooTransport>(
+      c10::make_intrusive<ProcessGroupGloo>(group_store, group.position, group.size(), options));
 }
 
 Result<std::unique_ptr<Comm>> Rendezvous::make_group(const std::string& name, std::vector<int> members) {
   const auto self = std::ranges::find(members, parts_->place.rank);
   RS_CHECK(self != members.end());
   const int position = static_cast<int>(self - members.begin());
+  Group group{name, std::move(members), position};
   try {
-    auto store = c10::make_intrusive<c10d::PrefixStore>("group/" + name, parts_->store);
-    auto options = ProcessGroupGloo::Options::create(parts_->timeout);
-    options->threads = 1;  // one thread, one order
-    options->devices.push_back(device_for(parts_->place));
-    auto group = c10::make_intrusive<ProcessGroupGloo>(store, position, static_cast<int>(members.size()), options);
-    return std::make_unique<Comm>(Group{name, std::move(members), position},
-                                  std::make_unique<GlooTransport>(std::move(group)));
+    auto transport = parts_->connect(group);
+    return std::make_unique<Comm>(std::move(group), std::move(transport));
   } catch (const std::exception& error) {
     const std::string what = error.what();
     return fail(ErrorKind::cannot_write, format("group {}: {}", name, what.substr(0, what.find('\n'))));
+  }
+}
+
+std::optional<int> Rendezvous::others_who_found(const std::string& reason) {
+  const std::string count = "found/" + reason;
+  bool is_first = true;  // as far as it knows, where rank 0 is gone and the store with it
+  try {
+    is_first = parts_->store->add(count, 1) == 1;
+    if (is_first) return parts_->finders(count) - 1;
+    parts_->wait_until_told(reason);
+  } catch (const std::exception&) {
+    if (is_first) return 0;
+  }
+  return std::nullopt;
+}
+
+void Rendezvous::told(const std::string& reason) {
+  try {
+    parts_->store->set("told/" + reason, bytes_of("yes"));
+  } catch (const std::exception& error) {
+    log_progress(format("the other ranks cannot be told that this one ends: {}", error.what()));
   }
 }
 
@@ -238,7 +301,7 @@ std::string Rendezvous::who_is_gone(const std::string& failure) {
     const bool waited = failure.find("Timed out") != std::string::npos;  // Gloo's words
     if (found.empty() && waited) found = parts_->who_is_silent();
     // It serves the store, which the others still ask.
-    if (parts_->place.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds{300});
+    if (parts_->place.rank == 0) std::this_thread::sleep_for(time_for_others);
     // Ranks that end because of the first one must not be named as lost, too.
     const auto told = parts_->store->compareSet("gone", {}, bytes_of(found));
     return text_of(told);

@@ -1,14 +1,15 @@
 // Layers whose backward can be cut in two (trainer.md 3.1): the gradient of the input now, that of the weight later, so
 // that a zero-bubble schedule can fill idle time with it. Gradients of biases, norms and embeddings come with the
-// first.
+// first. In mixed precision (precision.h) they cast their weight where they use it, in forward and again in backward:
+// nobody keeps a copy of it in bf16.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "engine/libtorch.h"
-#include "rankscope/trainer/tile_plan.h"
 
 namespace rankscope::trainer {
 
@@ -23,8 +24,8 @@ class WeightQueue {
   std::vector<std::function<void()>> later_;
 };
 
-/// While one exists, forwards on this thread make layers that can be cut in two, and backwards put off the weight
-/// gradients of such layers into the queue.
+/// While one exists, forwards make layers that can be cut in two, and backwards put off the weight gradients of such
+/// layers into the queue.
 class CutBackward {
  public:
   explicit CutBackward(WeightQueue& queue);
@@ -46,9 +47,13 @@ struct LinearImpl : torch::nn::LinearImpl {
 };
 TORCH_MODULE(Linear);
 
-/// A convolution for spatial_layers.h, while is_backward_cut().
-[[nodiscard]] bool is_backward_cut();
-[[nodiscard]] at::Tensor cut_convolution(const at::Tensor& input, const at::Tensor& weight, const Window& window,
-                                         std::int64_t groups);
+/// Rows, then columns.
+using Padding = std::array<std::int64_t, 2>;
+
+/// Whether layers have a backward of ours at present: that is cut, or casts its weight.
+[[nodiscard]] bool has_own_backward();
+/// A convolution for spatial_layers.h, where they have.
+[[nodiscard]] at::Tensor own_convolution(const at::Tensor& input, const at::Tensor& weight, std::int64_t stride,
+                                         const Padding& padding, std::int64_t groups);
 
 }  // namespace rankscope::trainer

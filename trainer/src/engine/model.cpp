@@ -6,6 +6,7 @@
 #include "engine/images.h"
 #include "engine/layers.h"
 #include "engine/module_scope.h"
+#include "engine/precision.h"
 #include "engine/tensor_layers.h"
 #include "rankscope/core/format.h"
 
@@ -96,7 +97,8 @@ TensorPart Block::part_of(const std::string& path) const {
   return found == parts_.end() ? TensorPart{} : found->second;
 }
 
-Loss cross_entropy(const at::Tensor& logits, const at::Tensor& labels) {
+Loss cross_entropy(const at::Tensor& output, const at::Tensor& labels) {
+  const at::Tensor logits = in_full(output);
   if (labels.dim() == 2) return cross_entropy_of_ragged(logits, labels);
   at::Tensor mean = at::cross_entropy_loss(logits, labels);
   const torch::NoGradGuard no_grad;
@@ -133,12 +135,15 @@ std::vector<at::Tensor> Model::with_gradient_terms() const {
 
 Model::Output Model::forward(const at::Tensor& input, bool with_auxiliary,
                              const std::function<void(std::size_t)>& after_block) {
-  Output output{input, {}};
+  const MixedPrecision precision{type_};
+  Output output{in_full(input), {}};
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (!devices_.empty()) output.logits = output.logits.to(devices_[i]);
     if (with_auxiliary && auxiliary_ && i + 1 == blocks_.size()) output.auxiliary = run(auxiliary_, output.logits);
     output.logits = run(blocks_[i], output.logits);
     after_block(i);
   }
+  output.logits = lowered(output.logits);
   return output;
 }
 
@@ -175,7 +180,8 @@ Result<std::shared_ptr<Model>> build_model(const ModelOptions& options, const Sa
                                            std::uint64_t seed, const TensorSplit& split) {
   torch::manual_seed(seed);
   RS_TRY(auto model, build_kind(options, shape, split));
-  model->to(dtype == DataType::f64 ? torch::kDouble : torch::kFloat);
+  model->to(torch_type(dtype));
+  model->compute_in(dtype);
   return model;
 }
 

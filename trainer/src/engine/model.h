@@ -43,7 +43,7 @@ struct Loss {
   at::Tensor correct;
 };
 using LossFunction = std::function<Loss(const at::Tensor& logits, const at::Tensor& labels)>;
-/// Of logits that are all here. Labels of ragged samples have a row for each.
+/// Of logits that are all here, in f32 at least. Labels of ragged samples have a row for each.
 [[nodiscard]] Loss cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
 
 /// FLOPs of forward for one row of the input.
@@ -69,18 +69,26 @@ class Model : public torch::nn::Module {
   void set_loss(LossFunction loss) { loss_ = std::move(loss); }
   [[nodiscard]] const LossFunction& loss() const { return loss_; }
 
+  /// bf16: its forward is mixed (precision.h).
+  void compute_in(DataType type) { type_ = type; }
+  [[nodiscard]] DataType computes_in() const { return type_; }
+  /// Where the parameters of each block are, if not all are on one device: forward goes from one to the next.
+  void spread(std::vector<at::Device> of_blocks) { devices_ = std::move(of_blocks); }
+
   struct Output {
     at::Tensor logits;
     at::Tensor auxiliary;  ///< undefined where there is none or it is not asked for
   };
-  /// `after_block` is called when block i is done.
+  /// `after_block` is called when block i is done. Where it is mixed, what it gives is bf16, and what it takes may be.
   Output forward(const at::Tensor& input, bool with_auxiliary, const std::function<void(std::size_t)>& after_block);
 
  private:
   std::vector<std::string> names_;  // of the blocks
   std::vector<std::shared_ptr<Block>> blocks_;
   std::shared_ptr<Block> auxiliary_;
+  std::vector<at::Device> devices_;  // of the blocks; empty: that of the input
   LossFunction loss_ = cross_entropy;
+  DataType type_ = DataType::f32;
 };
 
 /// FLOPs of forward for one sample, block 0 first.

@@ -6,6 +6,8 @@
 
 #include "engine/batch_norm.h"
 #include "engine/computation.h"
+#include "engine/devices.h"
+#include "engine/explain.h"
 #include "engine/module_scope.h"
 #include "engine/nominal_pace.h"
 #include "engine/sample_feed.h"
@@ -74,7 +76,7 @@ class ModelWorker final : public Worker {
         sharing_(std::move(sharing)),
         model_(std::move(model)),
         stage_(zero_stage(plan.options.mode)),
-        feed_(plan.source, plan.plan.loading, plan.options) {}
+        feed_(plan.source, plan.plan.loading, plan.options, device_of(plan.place)) {}
 
   Result<void> prepare();
 
@@ -95,6 +97,7 @@ class ModelWorker final : public Worker {
 
  private:
   Result<std::vector<std::shared_ptr<Model>>> parts_on_devices() const;
+  std::vector<at::Device> devices() const;
   Result<std::unique_ptr<Computation>> make_computation(const PaceSchedule& schedule,
                                                         const std::vector<std::shared_ptr<Model>>& parts);
   Result<void> share_layers(const Inputs& samples);
@@ -126,12 +129,27 @@ Result<std::vector<std::shared_ptr<Model>>> ModelWorker::parts_on_devices() cons
   RS_TRY(const auto sizes, split_blocks(options_.pipeline.split, block_shares(work_of_blocks(*model_)),
                                         static_cast<std::size_t>(options_.devices),
                                         {name_of(options_.model.kind), "devices", "--devices"}));
-  return parts_of(*model_, sizes);
+  auto parts = parts_of(*model_, sizes);
+  if (!setting_.place.gpu) return parts;
+  std::vector<at::Device> of_blocks;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const at::Device device = device_of(setting_.place, static_cast<int>(i));
+    move_to(*parts[i], device);
+    of_blocks.insert(of_blocks.end(), sizes[i], device);
+  }
+  model_->spread(std::move(of_blocks));
+  return parts;
+}
+
+std::vector<at::Device> ModelWorker::devices() const {
+  std::vector<at::Device> all;
+  for (int i = 0; i < options_.devices; ++i) all.push_back(device_of(setting_.place, i));
+  return all;
 }
 
 Result<std::unique_ptr<Computation>> ModelWorker::make_computation(const PaceSchedule& schedule,
                                                                    const std::vector<std::shared_ptr<Model>>& parts) {
-  const ComputationPlan plan{*model_, *pacer_, schedule, options_.accumulate};
+  const ComputationPlan plan{*model_, *pacer_, schedule, options_.accumulate, devices()};
   switch (sharing_.devices) {
     case DeviceUse::one:
       return compute_here(plan);
@@ -143,6 +161,7 @@ Result<std::unique_ptr<Computation>> ModelWorker::make_computation(const PaceSch
   std::vector<std::shared_ptr<Model>> replicas;
   for (int device = 1; device < options_.devices; ++device) {
     RS_TRY(auto replica, build_model(options_.model, setting_.source.shape(), options_.dtype, options_.seed));
+    move_to(*replica, device_of(setting_.place, device));
     replicas.push_back(std::move(replica));
   }
   return compute_in_replicas(plan, std::move(replicas), setting_.place.rank);
@@ -150,7 +169,8 @@ Result<std::unique_ptr<Computation>> ModelWorker::make_computation(const PaceSch
 
 Result<void> ModelWorker::prepare() {
   const int busy = setting_.place.local_world_size * (sharing_.devices == DeviceUse::replicas ? options_.devices : 1);
-  const Inputs samples = first_samples(setting_.source, setting_.plan.batch.per_device, options_.dtype);
+  const Inputs samples = on_device(device_of(setting_.place),
+                                   first_samples(setting_.source, setting_.plan.batch.per_device, options_.dtype));
   const int parts_of_batch = sharing_.tiles ? sharing_.tiles->group().group().size() : 1;
   RS_TRY(pace_ms_, nominal_pace(setting_, busy, [&] {
            const auto used = cpu_time_of_step(*model_, samples) * options_.accumulate / parts_of_batch;
@@ -162,7 +182,7 @@ Result<void> ModelWorker::prepare() {
   // What a thread waits for others within its part of the work; the devices of a chain share one pacer over threads.
   const bool shares_layers = sharing_.split.is_split() || sharing_.tiles || sharing_.norms != nullptr;
   const bool waits_in_layers = sharing_.devices == DeviceUse::one && (shares_layers || stage_ == ZeroStage::gradients);
-  pacer_.emplace(schedule, waits_in_layers ? time_waited : nullptr);
+  pacer_.emplace(schedule, waits_in_layers ? time_waited : nullptr, paced_device());
   if (stage_ != ZeroStage::none) return prepare_zero(schedule);
   RS_TRY(const auto parts, parts_on_devices());
   RS_TRY(computation_, make_computation(schedule, parts));  // its hooks run before those of the synchronization
@@ -261,7 +281,10 @@ Result<void> ModelWorker::update(double rate) {
 
 Result<void> ModelWorker::begin_evaluation() {
   if (sharing_.replicas == nullptr || !broadcasts_buffers(options_, sharing_)) return {};
-  return broadcast_buffers(*model_, *sharing_.replicas);
+  const bool is_on_one_device = !setting_.place.gpu || sharing_.devices != DeviceUse::chain;
+  if (is_on_one_device) return broadcast_buffers(*model_, *sharing_.replicas);
+  for (const auto& block : model_->blocks()) RS_TRY_VOID(broadcast_buffers(*block, *sharing_.replicas));
+  return {};
 }
 
 Result<Totals> ModelWorker::evaluate(const Inputs& samples, std::int64_t counted) {
@@ -341,7 +364,9 @@ Result<std::unique_ptr<Worker>> make_model_worker(const WorkerPlan& plan, ModelS
   const bool spread = sharing.devices == DeviceUse::chain;
   const ModelOptions wanted = spread ? deep_enough(options.model, options.devices) : options.model;
   RS_TRY(auto model, build_model(wanted, plan.source.shape(), options.dtype, options.seed, sharing.split));
+  RS_TRY_VOID(note_predicted(plan, *model));
   name_modules(*model);
+  if (!spread) move_to(*model, device_of(plan.place));
   auto worker = std::make_unique<ModelWorker>(plan, std::move(sharing), std::move(model));
   RS_TRY_VOID(worker->prepare());
   return worker;

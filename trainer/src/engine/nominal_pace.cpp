@@ -6,6 +6,12 @@
 namespace rankscope::trainer {
 namespace {
 
+// What is measured is the time of cores, which GPUs do not share.
+PaceMode own_mode(const WorkerPlan& plan, int busy, int cores) {
+  if (plan.place.gpu && plan.options.pace.mode == PaceMode::automatic) return PaceMode::off;
+  return effective_pace(plan.options.pace, busy, cores);
+}
+
 // Hosts may differ in their cores, and a measurement may need all ranks: where one of them measures, all do.
 Result<PaceMode> common_mode(const WorkerPlan& plan, PaceMode own) {
   const bool one_host = plan.place.local_world_size == plan.place.world_size;
@@ -20,7 +26,7 @@ Result<PaceMode> common_mode(const WorkerPlan& plan, PaceMode own) {
 Result<double> nominal_pace(const WorkerPlan& plan, int busy,
                             const std::function<std::chrono::nanoseconds()>& measure) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  RS_TRY(const PaceMode mode, common_mode(plan, effective_pace(plan.options.pace, busy, cores)));
+  RS_TRY(const PaceMode mode, common_mode(plan, own_mode(plan, busy, cores)));
   const at::Tensor pace = at::zeros({1}, at::kDouble);
   switch (mode) {
     case PaceMode::off:

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <string>
 
+#include "engine/accelerator.h"
 #include "engine/operator_details.h"
 #include "engine/process.h"
 #include "rankscope/collectors/annotate.h"
@@ -51,6 +52,10 @@ void end_operator(const at::RecordFunction&, at::ObserverContext*) {
 }
 
 std::unique_ptr<at::ObserverContext> begin_node(const at::RecordFunction& function) {
+  if (accelerator() != nullptr && !open_operators.observed) {
+    open_operators.observed = true;
+    annotate::name_thread("backward");
+  }
   if (open_operators.observed) begin_backward_node(function);
   return nullptr;
 }
@@ -69,14 +74,15 @@ void tell_details() {
   if (!names.empty()) annotate::metadata("details_recorded", names.c_str());
 }
 
-// One span per operator of this thread; backward runs on it, too, on CPU. The comm threads' copies are left out.
+// One span per operator of this thread, and of those of autograd, on which backward runs on GPUs. The comm threads'
+// copies are left out.
 void observe_operators() {
   if (annotate::detail::api() == nullptr) return;  // unrecorded runs pay nothing
   open_operators.observed = true;
   at::addGlobalCallback(at::RecordFunctionCallback(begin_operator, end_operator)
                             .needsInputs(details().needs_inputs())
                             .scopes({at::RecordScope::FUNCTION}));
-  if (details().follows_backward())
+  if (details().follows_backward() || accelerator() != nullptr)
     at::addGlobalCallback(
         at::RecordFunctionCallback(begin_node, end_node).scopes({at::RecordScope::BACKWARD_FUNCTION}));
   tell_details();
@@ -96,7 +102,9 @@ void set_up_torch(const TrainOptions& options) {
 
 // libtorch passes no totals for CPU memory, only the size of each change.
 struct MemoryObserver::Counter final : c10::MemoryReportingInfoBase {
-  void reportMemoryUsage(void* address, std::int64_t size, std::size_t, std::size_t, c10::Device) override {
+  explicit Counter(c10::DeviceType counted) : type(counted) {}
+  void reportMemoryUsage(void* address, std::int64_t size, std::size_t, std::size_t, c10::Device device) override {
+    if (device.type() != type) return;
     const std::int64_t now = bytes.fetch_add(size, std::memory_order_relaxed) + size;
     if (tells_each && annotate::recording()) {
       annotate::mark("[memory]");
@@ -109,15 +117,30 @@ struct MemoryObserver::Counter final : c10::MemoryReportingInfoBase {
     }
   }
   bool memoryProfilingEnabled() const override { return true; }
+  const c10::DeviceType type;
   const bool tells_each = annotate::wants(annotate::Detail::memory);
   std::atomic<std::int64_t> bytes{0};
   std::atomic<std::int64_t> peak{0};
 };
 
-MemoryObserver::MemoryObserver()
-    : counter_(std::make_shared<Counter>()), guard_(c10::DebugInfoKind::PROFILER_STATE, counter_) {}
+MemoryObserver::MemoryObserver(std::optional<int> gpu)
+    : gpu_(gpu),
+      counter_(std::make_shared<Counter>(gpu ? c10::DeviceType::CUDA : c10::DeviceType::CPU)),
+      guard_(c10::DebugInfoKind::PROFILER_STATE, counter_) {}
 MemoryObserver::~MemoryObserver() = default;
+
 std::int64_t MemoryObserver::allocated_bytes() const { return counter_->bytes.load(std::memory_order_relaxed); }
-std::int64_t MemoryObserver::peak_bytes() const { return counter_->peak.load(std::memory_order_relaxed); }
+
+void MemoryObserver::tell() const {
+  if (!gpu_) {
+    annotate::counter("allocated_bytes", static_cast<double>(allocated_bytes()));
+    annotate::counter("peak_allocated_bytes", static_cast<double>(counter_->peak.load(std::memory_order_relaxed)));
+    return;
+  }
+  const Accelerator::Memory memory = accelerator()->memory(*gpu_);
+  annotate::counter("allocated_bytes", static_cast<double>(memory.allocated));
+  annotate::counter("peak_allocated_bytes", static_cast<double>(memory.peak_allocated));
+  annotate::counter("reserved_bytes", static_cast<double>(memory.reserved));
+}
 
 }  // namespace rankscope::trainer

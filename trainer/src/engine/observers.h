@@ -3,21 +3,26 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "engine/libtorch.h"
 
 namespace rankscope::trainer {
 
-/// Counts bytes that CPU tensors hold; from the thread that makes it and the autograd threads under it.
+/// Counts bytes that tensors hold. On the CPU those of the thread that makes it; of a GPU the caching allocator knows
+/// all, but single changes ("[memory]") are those of this thread and of autograd's threads under it.
 class MemoryObserver {
  public:
-  MemoryObserver();
+  explicit MemoryObserver(std::optional<int> gpu);
   ~MemoryObserver();
+  /// Counters: what is held now, and the most so far; of a GPU also what its allocator has reserved.
+  void tell() const;
+  /// Held by tensors that this thread, or autograd for it, has made since.
   [[nodiscard]] std::int64_t allocated_bytes() const;
-  [[nodiscard]] std::int64_t peak_bytes() const;  ///< largest value so far
 
  private:
   struct Counter;
+  std::optional<int> gpu_;
   std::shared_ptr<Counter> counter_;
   c10::DebugInfoGuard guard_;
 };

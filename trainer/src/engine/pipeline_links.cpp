@@ -10,8 +10,8 @@ const char* label_of(const Parcel& parcel) {
 }  // namespace
 
 PipelineLinks::PipelineLinks(const PipelinePlan& plan, std::int32_t rank, PipelineGroups groups,
-                             std::vector<std::vector<std::int64_t>> shapes, at::ScalarType type)
-    : plan_(plan), groups_(groups), shapes_(std::move(shapes)), type_(type) {
+                             std::vector<std::vector<std::int64_t>> shapes, const at::TensorOptions& kind)
+    : plan_(plan), groups_(groups), shapes_(std::move(shapes)), kind_(kind) {
   for (Channel& channel : channels_to(plan, rank)) {
     for (const Parcel& parcel : channel.parcels) channel_of_[parcel] = incoming_.size();
     incoming_.push_back({std::move(channel)});
@@ -28,7 +28,7 @@ void PipelineLinks::post_next(Incoming& incoming) {
   const bool is_forward = parcel.direction == PipelineDirection::forward;
   const auto boundary = static_cast<std::size_t>(parcel.into + (is_forward ? 0 : 1));
   Arriving& arriving = arriving_[parcel];
-  arriving.tensor = at::empty(shapes_[boundary], type_);
+  arriving.tensor = at::empty(shapes_[boundary], kind_);
   arriving.handle = group_of(parcel).recv(arriving.tensor, incoming.channel.from, label_of(parcel));
 }
 

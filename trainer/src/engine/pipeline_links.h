@@ -24,9 +24,9 @@ struct PipelineGroups {
 /// its data alone.
 class PipelineLinks {
  public:
-  /// `shapes` are those of the input of each stage, for one micro-batch.
+  /// `shapes` are those of the input of each stage, for one micro-batch; `kind` their type and device.
   PipelineLinks(const PipelinePlan& plan, std::int32_t rank, PipelineGroups groups,
-                std::vector<std::vector<std::int64_t>> shapes, at::ScalarType type);
+                std::vector<std::vector<std::int64_t>> shapes, const at::TensorOptions& kind);
 
   /// Posts the receive of a parcel, and those that are sent before it.
   void expect(const Parcel& parcel);
@@ -52,7 +52,7 @@ class PipelineLinks {
   const PipelinePlan& plan_;
   PipelineGroups groups_;
   std::vector<std::vector<std::int64_t>> shapes_;
-  at::ScalarType type_;
+  at::TensorOptions kind_;
   std::vector<Incoming> incoming_;
   std::map<Parcel, std::size_t> channel_of_;  // index into incoming_
   std::map<Parcel, Arriving> arriving_;

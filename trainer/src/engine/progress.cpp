@@ -34,7 +34,7 @@ Totals totals_of_first(const Model& model, const at::Tensor& logits, const Input
   Totals totals;
   if (counted == 0) return totals;
   const std::int64_t batch = samples.data.size(0);
-  const at::Tensor labels = of_first(samples.labels, counted, batch);
+  const at::Tensor labels = of_first(samples.labels, counted, batch).to(logits.device());
   const Loss loss = model.loss()(of_first(logits, counted, batch), labels);
   totals.add({loss.mean, loss.correct}, labels);
   return totals;

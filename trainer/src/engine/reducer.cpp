@@ -212,8 +212,8 @@ class OwnReducer final : public GradientSync {
 
 }  // namespace
 
-Result<void> broadcast_buffers(const Model& model, Comm& comm) {
-  return broadcast_packed(floating(model.buffers()), comm, "buffers");
+Result<void> broadcast_buffers(const torch::nn::Module& module, Comm& comm) {
+  return broadcast_packed(floating(module.buffers()), comm, "buffers");
 }
 
 Result<void> broadcast_state(const Model& model, Comm& comm) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <thread>
 
+#include "engine/devices.h"
 #include "rankscope/collectors/annotate.h"
 
 namespace rankscope::trainer {
@@ -36,7 +37,7 @@ Inputs SampleFeed::next(std::chrono::nanoseconds delay) {
   const Batch batch = loader_->next();
   if (delay.count() > 0) std::this_thread::sleep_for(delay);
   if (source_.shape().is_ragged) note_tokens(batch);
-  return inputs_of(batch, source_.shape(), dtype_);
+  return on_device(device_, inputs_of(batch, source_.shape(), dtype_));
 }
 
 Inputs first_samples(const SampleSource& source, std::int64_t count, DataType dtype) {

@@ -19,8 +19,8 @@ namespace rankscope::trainer {
 
 class SampleFeed {
  public:
-  SampleFeed(const SampleSource& source, const BatchPlan& plan, const TrainOptions& options)
-      : source_(source), plan_(plan), dtype_(options.dtype), workers_(options.data.workers) {}
+  SampleFeed(const SampleSource& source, const BatchPlan& plan, const TrainOptions& options, at::Device device)
+      : source_(source), plan_(plan), dtype_(options.dtype), device_(device), workers_(options.data.workers) {}
 
   /// So many batches have been taken before; called before the first one.
   void skip(std::int64_t batches) { taken_ = batches; }
@@ -32,12 +32,13 @@ class SampleFeed {
   const SampleSource& source_;
   BatchPlan plan_;
   DataType dtype_;
+  at::Device device_;
   int workers_;
   std::int64_t taken_ = 0;
   std::optional<Loader> loader_;  // from the first batch on
 };
 
-/// The first samples there are, as long as samples can be, for measuring and for the shapes of what flows.
+/// The first samples there are, on the CPU, as long as samples can be, for measuring and for the shapes of what flows.
 [[nodiscard]] Inputs first_samples(const SampleSource& source, std::int64_t count, DataType dtype);
 
 }  // namespace rankscope::trainer

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/layers.h"
+#include "engine/precision.h"
 #include "engine/tiles.h"
 #include "rankscope/core/result.h"
 
@@ -24,8 +25,8 @@ SpatialLayer::Prepared SpatialLayer::prepare(const at::Tensor& input, double fil
   look_at(input);
   const Window own = window();
   if (tiles_ == nullptr) return {input, own.padding, own.padding};
-  return {tiles_->with_halos(input, own, own, fill, label_), tiles_->count(row_dimension) > 1 ? 0 : own.padding,
-          tiles_->count(column_dimension) > 1 ? 0 : own.padding};
+  return {tiles_->with_halos(lowered(input), own, own, fill, label_),
+          tiles_->count(row_dimension) > 1 ? 0 : own.padding, tiles_->count(column_dimension) > 1 ? 0 : own.padding};
 }
 
 Window Conv2dImpl::window() const {
@@ -36,10 +37,11 @@ Window Conv2dImpl::window() const {
 at::Tensor Conv2dImpl::forward(const at::Tensor& input) {
   const Window own = window();
   const Prepared ready = prepare(input, 0);
-  if (is_backward_cut()) {
+  if (has_own_backward()) {
     // Our models have square kernels without bias and dilation.
-    RS_CHECK(!bias.defined() && own.dilation == 1 && tiles() == nullptr);
-    return cut_convolution(input, weight, own, options.groups());
+    RS_CHECK(!bias.defined() && own.dilation == 1);
+    return own_convolution(ready.input, weight, own.stride, {ready.row_padding, ready.column_padding},
+                           options.groups());
   }
   return at::conv2d(ready.input, weight, bias, {own.stride, own.stride}, {ready.row_padding, ready.column_padding},
                     {own.dilation, own.dilation}, options.groups());
@@ -60,7 +62,7 @@ at::Tensor MaxPool2dImpl::forward(const at::Tensor& input) {
 at::Tensor ImageMeanImpl::forward(const at::Tensor& input) {
   look_at(input);
   if (tiles() == nullptr) return input.mean({row_dimension, column_dimension});
-  return tiles()->mean_of_image(input, use_, label());
+  return tiles()->mean_of_image(in_full(input), use_, label()).to(input.scalar_type());
 }
 
 }  // namespace rankscope::trainer

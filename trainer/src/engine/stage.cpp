@@ -17,6 +17,7 @@ std::vector<std::shared_ptr<Model>> parts_of(const Model& model, const std::vect
     auto& part = parts.emplace_back(std::make_shared<Model>());
     for (std::size_t i = 0; i < size; ++i, ++block) part->add(names[block], model.blocks()[block]);
     part->set_loss(model.loss());
+    part->compute_in(model.computes_in());
   }
   return parts;
 }

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/devices.h"
+#include "engine/explain.h"
 #include "engine/module_scope.h"
 #include "engine/nominal_pace.h"
 #include "engine/pipeline_run.h"
+#include "engine/precision.h"
 #include "engine/sample_feed.h"
 #include "engine/tensor_gradients.h"
 #include "rankscope/collectors/annotate.h"
@@ -17,6 +20,8 @@ namespace {
 
 using annotate::Kind;
 using std::chrono::nanoseconds;
+
+constexpr std::int32_t only_run = 0;
 
 /// A parameter of the whole model, wherever it is.
 struct Parameter {
@@ -91,7 +96,7 @@ class StageWorker final : public Worker {
         mesh_(plan.plan.mesh.value_or(Mesh{{.pipeline = plan.place.world_size}, plan.place.rank})),
         rank_(mesh_.position().pipeline),
         sharing_(sharing),
-        pacer_(PaceSchedule{}, sharing.split.is_split() ? time_waited : nullptr) {}
+        pacer_(PaceSchedule{}, sharing.split.is_split() ? time_waited : nullptr, paced_device()) {}
 
   Result<void> prepare();
 
@@ -118,6 +123,7 @@ class StageWorker final : public Worker {
     return pipeline_.rank_of_stage.front() == rank_ || pipeline_.rank_of_stage.back() == rank_;
   }
   Result<void> build_stages(const SplitModel& split);
+  void load_kernels(const Inputs& samples);
   Result<void> stage_done(std::int32_t stage);
   void describe_mesh() const;
   StateHolders holders() const;
@@ -169,12 +175,32 @@ Result<void> StageWorker::build_stages(const SplitModel& split) {
   }
   std::unique_ptr<PipelineLinks> links;
   if (sharing_.pipeline) {
-    links =
-        std::make_unique<PipelineLinks>(pipeline_, rank_, *sharing_.pipeline, split.shapes, torch_type(options_.dtype));
+    links = std::make_unique<PipelineLinks>(pipeline_, rank_, *sharing_.pipeline, split.shapes,
+                                            activation_kind(options_, setting_.place));
   }
   run_ = std::make_unique<PipelineRun>(pipeline_, rank_, std::move(stages), std::move(links), pacer_,
                                        [this](std::int32_t stage) { return stage_done(stage); });
   return {};
+}
+
+// CUDA loads a kernel when it is first used, and may wait for all that its device does to do so. Later a receive can be
+// among that, whose sender waits for this rank. So each stage runs once before any is posted.
+void StageWorker::load_kernels(const Inputs& samples) {
+  for (auto& [index, paced] : run_->stages()) {
+    Stage& stage = paced.stage;
+    const KeptBuffers statistics{stage.blocks()};
+    const at::Tensor input =
+        index == 0 ? samples.data
+                   : at::zeros(shapes_[static_cast<std::size_t>(index)], activation_kind(options_, setting_.place));
+    at::Tensor gradient;  // of the loss: one
+    if (index + 1 == pipeline_.stages()) {
+      stage.forward_to_loss(only_run, {input, samples.labels}, Backward::whole);
+    } else {
+      gradient = at::zeros_like(stage.forward(only_run, input, Backward::whole));
+    }
+    stage.backward(only_run, gradient);
+    for (const at::Tensor& parameter : stage.blocks().parameters()) parameter.mutable_grad().reset();
+  }
 }
 
 Result<void> StageWorker::stage_done(std::int32_t stage) {
@@ -189,17 +215,20 @@ Result<void> StageWorker::prepare() {
   const ModelOptions model_options = deep_enough(options_.model, pipeline_.stages());
   RS_TRY(const auto model,
          build_model(model_options, setting_.source.shape(), options_.dtype, options_.seed, sharing_.split));
+  RS_TRY_VOID(note_predicted(setting_, *model));
   const Inputs inputs = first_samples(setting_.source, samples_of_micro_batch(), options_.dtype);
   RS_TRY(SplitModel split, split_model(*model, pipeline_, options_, rank_, inputs.data));
   RS_TRY(pace_ms_, nominal_pace(setting_, setting_.place.local_world_size, [&] {
            return cpu_time_of_step(*model, inputs) * pipeline_.micro_batches / mesh_.shape().pipeline;
          }));
+  for (const auto& [stage, blocks] : split.own) move_to(*blocks, device_of(setting_.place));
   RS_TRY_VOID(build_stages(split));
   sizes_ = split.sizes;
   shapes_ = split.shapes;
   parameters_ = std::move(split.parameters);
   parameter_count_ = split.parameter_count;
-  if (needs_samples()) feed_.emplace(setting_.source, setting_.plan.loading, options_);
+  if (setting_.place.gpu) load_kernels(on_device(device_of(setting_.place), inputs));
+  if (needs_samples()) feed_.emplace(setting_.source, setting_.plan.loading, options_, device_of(setting_.place));
   return {};
 }
 
@@ -244,7 +273,7 @@ Result<std::vector<NamedTensor>> StageWorker::all_gradients() {
   }
   std::vector<NamedTensor> all;
   for (const Parameter& parameter : parameters_) {
-    at::Tensor gradient = at::empty(parameter.shape, torch_type(options_.dtype));
+    at::Tensor gradient = at::empty(parameter.shape, tensor_kind(options_, setting_.place));
     if (parameter.rank == rank_) {
       RS_TRY(gradient, whole(own.at(parameter.name), parameter.part));
     }
@@ -261,7 +290,7 @@ Result<std::vector<NamedTensor>> StageWorker::all_gradients() {
 Result<at::Tensor> StageWorker::into_stage(std::int32_t stage, at::Tensor here) {
   const std::int32_t before = pipeline_.rank_of_stage[static_cast<std::size_t>(stage - 1)];
   if (before == rank_) return here;
-  at::Tensor arriving = at::empty(shapes_[static_cast<std::size_t>(stage)], torch_type(options_.dtype));
+  at::Tensor arriving = at::empty(shapes_[static_cast<std::size_t>(stage)], activation_kind(options_, setting_.place));
   RS_TRY_VOID(sharing_.pipeline->forward.recv(arriving, before, "activation to validate").wait());
   return arriving;
 }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/precision.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
@@ -13,8 +14,6 @@ namespace {
 constexpr double auxiliary_weight = 0.3;
 
 }  // namespace
-
-at::ScalarType torch_type(DataType type) { return type == DataType::f64 ? at::kDouble : at::kFloat; }
 
 Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype) {
   const auto labels = at::tensor(at::ArrayRef<std::int64_t>{batch.labels}, at::kLong);
@@ -34,7 +33,7 @@ Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
   const Model::Output output = model.forward(inputs.data, with_auxiliary, after_block);
   Loss loss = model.loss()(output.logits, inputs.labels);
   if (output.auxiliary.defined()) {
-    loss.mean = loss.mean + auxiliary_weight * at::cross_entropy_loss(output.auxiliary, inputs.labels);
+    loss.mean = loss.mean + auxiliary_weight * at::cross_entropy_loss(in_full(output.auxiliary), inputs.labels);
   }
   return {loss.mean, loss.correct};
 }
@@ -123,7 +122,7 @@ Result<void> GradientDump::gradients(std::int64_t step, const std::vector<NamedT
   for (const auto& [name, gradient] : gradients) {
     file_ << "gradient " << name;
     if (gradient.defined()) {
-      const at::Tensor values = gradient.to(at::kDouble).contiguous();
+      const at::Tensor values = gradient.to(at::kCPU, at::kDouble).contiguous();
       const auto* const data = values.data_ptr<double>();
       for (std::int64_t i = 0; i < values.numel(); ++i) file_ << format(" {}", data[i]);
     } else {

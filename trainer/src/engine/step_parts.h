@@ -17,8 +17,6 @@
 
 namespace rankscope::trainer {
 
-[[nodiscard]] at::ScalarType torch_type(DataType type);
-
 struct Inputs {
   at::Tensor data;
   at::Tensor labels;

@@ -56,6 +56,6 @@ struct SyncOptions {
 /// Broadcasts parameters and buffers of rank 0.
 [[nodiscard]] Result<void> broadcast_state(const Model& model, Comm& comm);
 /// Broadcasts the floating-point buffers (BatchNorm statistics) of rank 0, packed into one tensor.
-[[nodiscard]] Result<void> broadcast_buffers(const Model& model, Comm& comm);
+[[nodiscard]] Result<void> broadcast_buffers(const torch::nn::Module& module, Comm& comm);
 
 }  // namespace rankscope::trainer

@@ -1,12 +1,14 @@
 #include "engine/tensor_layers.h"
 
+#include "engine/precision.h"
+
 namespace rankscope::trainer {
 
 at::Tensor TensorLinearImpl::forward(const at::Tensor& input) {
   if (!layer_ || share == LinearShare::whole) return LinearImpl::forward(input);
   const at::Tensor product = share == LinearShare::column ? column_product(input, weight, layer_)
                                                           : sum_over_ranks(without_bias(input), layer_);
-  return bias.defined() ? product + bias : product;
+  return bias.defined() ? product + lowered(bias) : product;
 }
 
 at::Tensor TensorEmbeddingImpl::forward(const at::Tensor& tokens) {

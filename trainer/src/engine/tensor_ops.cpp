@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/layers.h"
+#include "engine/precision.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -69,7 +70,7 @@ struct ColumnProduct : torch::autograd::Function<ColumnProduct> {
                             const SplitLayerPtr& layer) {
     context->save_for_backward({input, weight});
     remember(*context, layer);
-    return at::linear(layer->split.splits_sequence() ? gathered(input, *layer, " forward") : input, weight);
+    return at::linear(layer->split.splits_sequence() ? gathered(input, *layer, " forward") : input, lowered(weight));
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -82,7 +83,7 @@ struct ColumnProduct : torch::autograd::Function<ColumnProduct> {
     if (sequence) input = start_gather(saved[0], *layer, " input again");
     Pending sum;
     if (context->needs_input_grad(0)) {
-      at::Tensor of_input = gradient.matmul(saved[1]);
+      at::Tensor of_input = gradient.matmul(saved[1].to(gradient.scalar_type()));
       sum = sequence ? start_sum_of_part(of_input, *layer, " backward")
                      : start_sum(std::move(of_input), *layer, " backward");
     }
@@ -152,15 +153,15 @@ SplitLayerPtr split_layer(const TensorSplit& split, std::string name) {
 }
 
 at::Tensor column_product(const at::Tensor& input, const at::Tensor& weight, const SplitLayerPtr& layer) {
-  return ColumnProduct::apply(input, weight, layer);
+  return ColumnProduct::apply(lowered(input), weight, layer);
 }
 
 at::Tensor sum_over_ranks(const at::Tensor& term, const SplitLayerPtr& layer) {
-  return SumOverRanks::apply(term, layer);
+  return SumOverRanks::apply(lowered(term), layer);
 }
 
 SplitLoss split_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, const TensorSplit& split) {
-  const variable_list loss = SplitCrossEntropy::apply(logits, labels, split_layer(split, "loss"));
+  const variable_list loss = SplitCrossEntropy::apply(in_full(logits), labels, split_layer(split, "loss"));
   return {loss[0], loss[1]};
 }
 

@@ -10,7 +10,7 @@
 #include "engine/checkpoints.h"
 #include "engine/description.h"
 #include "engine/device_times.h"
-#include "engine/explain.h"
+#include "engine/devices.h"
 #include "engine/observers.h"
 #include "engine/replica_check.h"
 #include "engine/sample_feed.h"
@@ -112,9 +112,7 @@ Result<void> Training::run(const MemoryObserver* memory) {
     const auto stepped = std::chrono::steady_clock::now();
     RS_TRY_VOID(after_step(index + 1));
     progress_.leave_out(std::chrono::steady_clock::now() - stepped);
-    if (memory == nullptr) continue;
-    annotate::counter("allocated_bytes", static_cast<double>(memory->allocated_bytes()));
-    annotate::counter("peak_allocated_bytes", static_cast<double>(memory->peak_bytes()));
+    if (memory != nullptr) memory->tell();
   }
   progress_.end(std::max<std::int64_t>(0, plan_.steps - first), worker_.finish());
   if (first < plan_.steps) RS_TRY_VOID(device_times_.tell(setting_, worker_));
@@ -129,10 +127,7 @@ Result<void> train(const TrainingJob& job, const MakeWorker& make_worker) {
   RS_TRY(const auto source, open_samples(job.options));
   RS_TRY(const RunPlan plan, plan_run(job.options, job.place, source->samples()));
   std::optional<MemoryObserver> memory;  // before the model, whose parameters count, too
-  if (annotate::detail::api() != nullptr) {
-    RS_TRY_VOID(note_predicted(job.options, *source, plan, job.place));
-    memory.emplace();
-  }
+  if (annotate::detail::api() != nullptr) memory.emplace(job.place.gpu);
   std::unique_ptr<GradientDump> dump;
   if (!job.options.dump_gradients.empty() && job.place.rank == 0) {
     RS_TRY(dump, GradientDump::open(job.options.dump_gradients));
@@ -141,6 +136,7 @@ Result<void> train(const TrainingJob& job, const MakeWorker& make_worker) {
   RS_TRY(const auto worker, make_worker(worker_plan));
   RS_TRY(auto validation, Validation::plan(worker_plan));
   describe(worker_plan, worker->describe());
+  describe_device(job.place);
   return Training{worker_plan, *worker, std::move(dump), std::move(validation)}.run(memory ? &*memory : nullptr);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/devices.h"
 #include "engine/sample_feed.h"
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
@@ -50,7 +51,7 @@ Validation::Part Validation::part(std::int64_t index) const {
     source_->append(sample % samples_, batch);
     if (sample < samples_) ++counted;
   }
-  return {inputs_of(batch, source_->shape(), plan_.options.dtype), counted};
+  return {on_device(device_of(plan_.place), inputs_of(batch, source_->shape(), plan_.options.dtype)), counted};
 }
 
 Result<void> Validation::after_step(std::int64_t done, Worker& worker) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/module_scope.h"
+#include "engine/precision.h"
 #include "engine/ready_buckets.h"
 #include "engine/sharded_units.h"
 #include "engine/zero.h"
@@ -159,9 +160,14 @@ class ZeroUnits final : public ZeroSync {
     variable_list leaves = block.parameters();
     const at::Tensor again = input.detach().requires_grad_(input.requires_grad());
     if (input.requires_grad()) leaves.push_back(again);
-    const at::Tensor output = run(blocks_[unit], again);
+    const at::Tensor output = forward_again(unit, again);
     return torch::autograd::grad({output}, leaves, {gradient}, /*retain_graph=*/false, /*create_graph=*/false,
                                  /*allow_unused=*/true);
+  }
+
+  at::Tensor forward_again(std::size_t unit, const at::Tensor& input) {
+    const MixedPrecision precision{plan_.model.computes_in()};
+    return run(blocks_[unit], input);
   }
 
   /// True if one of them is missing; the first one of the step is remembered.
@@ -227,6 +233,7 @@ class ComputationInUnits final : public Computation {
   ComputationInUnits(const ComputationPlan& plan, ZeroUnits& units) : micro_steps_(plan.micro_steps), units_(units) {
     for (std::size_t i = 0; i < plan.model.blocks().size(); ++i)
       model_.add(format("unit{}", i), std::make_shared<UnitBlock>(units, i));
+    model_.compute_in(plan.model.computes_in());
     if (plan.model.has_auxiliary())
       model_.add_auxiliary(std::make_shared<UnitBlock>(units, plan.model.blocks().size()));
   }

@@ -56,12 +56,13 @@ struct BlockSize {
 };
 
 struct ModelSize {
-  std::vector<BlockSize> blocks{};   ///< a second head is the last one
-  std::vector<std::size_t> split{};  ///< blocks of each stage or device; empty: not spread
-  std::int64_t element_bytes = 4;    ///< of a parameter
-  std::int64_t sample_bytes = 0;     ///< of one sample's input
-  std::int64_t labels = 1;           ///< of one sample
-  bool shares_loss = false;          ///< each rank of a tensor group has a part of the logits
+  std::vector<BlockSize> blocks{};    ///< a second head is the last one
+  std::vector<std::size_t> split{};   ///< blocks of each stage or device; empty: not spread
+  std::int64_t element_bytes = 4;     ///< of a parameter, and of its gradient
+  std::int64_t activation_bytes = 4;  ///< of an element that layers give to one another, and of its gradient
+  std::int64_t sample_bytes = 0;      ///< of one sample's input
+  std::int64_t labels = 1;            ///< of one sample
+  bool shares_loss = false;           ///< each rank of a tensor group has a part of the logits
 };
 
 /// How long something takes memory.

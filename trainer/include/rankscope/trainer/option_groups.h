@@ -13,10 +13,16 @@ namespace rankscope::trainer {
 enum class ModelKind : std::uint8_t { mlp, gpt, cnn, resnet18, resnet50, resnet152, wide_resnet, efficientnet };
 enum class Scale : std::uint8_t { tiny, full };
 enum class OptimizerKind : std::uint8_t { sgd, adamw };
-enum class DataType : std::uint8_t { f32, f64 };
+enum class DataType : std::uint8_t {
+  f32,
+  f64,
+  bf16,  ///< mixed precision: forwards compute in bf16, parameters and their gradients are f32
+};
 enum class DdpImplementation : std::uint8_t { own, c10d };
 /// What is in shards, together with all before it.
 enum class ZeroStage : std::uint8_t { none, optimizer, gradients, parameters };
+/// `automatic`: GPUs where all ranks can have them, else the CPU.
+enum class DeviceWish : std::uint8_t { automatic, cpu, cuda };
 enum class PaceMode : std::uint8_t { automatic, off, fixed };
 
 struct ModelOptions {
@@ -27,6 +33,11 @@ struct ModelOptions {
   std::int64_t heads = 0;
   std::int64_t sequence = 0;
   bool unused_head = false;  ///< an extra head that odd steps leave out of the loss; for --find-unused
+};
+
+struct DeviceOptions {
+  DeviceWish wish = DeviceWish::automatic;
+  bool share_gpu = false;  ///< ranks may have the same GPU, for tests
 };
 
 struct DataOptions {

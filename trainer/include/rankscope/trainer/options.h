@@ -26,6 +26,7 @@ struct TrainOptions {
   DataType dtype = DataType::f32;
   std::int64_t log_every = 10;
   std::chrono::seconds timeout{30};
+  DeviceOptions device;
   ModelOptions model;
   DataOptions data;
   OptimizerOptions optimizer;

@@ -31,14 +31,20 @@ struct PaceSchedule {
 [[nodiscard]] std::chrono::milliseconds automatic_pace(std::chrono::nanoseconds cpu_time_of_a_step, int local_ranks,
                                                        int cores);
 
+/// Work that is handed to a device and not done when the call returns. Both empty: the calling thread computes itself.
+struct PacedDevice {
+  std::function<void()> finish{};                             ///< returns when the device has done what it was given
+  std::function<void(std::chrono::nanoseconds)> keep_busy{};  ///< passes time with the device busy
+};
+
 /// Sleeps to the nominal times of one rank. Deadlines are cumulative inside a phase: what a sleep overshoots, the next
 /// one gives back.
 class Pacer {
  public:
   /// `waited`: what this thread has waited for other ranks so far. Where that happens inside of parts, it is not
   /// counted as their time.
-  explicit Pacer(PaceSchedule schedule, std::function<std::chrono::nanoseconds()> waited = {})
-      : schedule_(std::move(schedule)), waited_(std::move(waited)) {}
+  explicit Pacer(PaceSchedule schedule, std::function<std::chrono::nanoseconds()> waited = {}, PacedDevice device = {})
+      : schedule_(std::move(schedule)), waited_(std::move(waited)), device_(std::move(device)) {}
 
   void slow_down(double factor) { factor_ = factor; }  ///< multiplies all nominal times from now on
   /// Passes over the blocks have so much of their nominal times from now on: 1, or less where a batch is smaller.
@@ -63,9 +69,12 @@ class Pacer {
  private:
   using Clock = std::chrono::steady_clock;
   [[nodiscard]] std::chrono::nanoseconds waited() const { return waited_ ? waited_() : std::chrono::nanoseconds{0}; }
+  void finish_work() const;
+  void pass_until(Clock::time_point end) const;
 
   PaceSchedule schedule_;
   std::function<std::chrono::nanoseconds()> waited_;
+  PacedDevice device_;
   std::chrono::nanoseconds waited_before_{0};
   double factor_ = 1.0;
   double work_ = 1.0;

@@ -28,6 +28,8 @@ struct Placement {
   int restarts = 0;               ///< times that a launcher has started all ranks again
   std::string attempt{};          ///< prefix of all keys, equal on all ranks of one attempt
   std::optional<int> store_fd{};  ///< listening socket inherited from our launcher
+  std::optional<int> gpu{};       ///< first of its GPUs, once that is decided; none: it trains on the CPU
+  bool shares_gpu = false;        ///< other ranks may have the same one
   bool operator==(const Placement&) const = default;
 };
 

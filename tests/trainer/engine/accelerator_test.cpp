@@ -1,0 +1,44 @@
+// The CUDA part on a machine without a GPU: it is loaded, and says so.
+#include "engine/accelerator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/devices.h"
+#include "rankscope/trainer/gpu_driver.h"
+
+namespace rankscope::trainer {
+namespace {
+
+TEST(Accelerator, ThatFindsNoGpuIsNotTaken) {
+#ifndef RANKSCOPE_TRAIN_CUDA
+  GTEST_SKIP() << "the trainer's CUDA part is not in this build";
+#endif
+  if (find_gpus().devices > 0) GTEST_SKIP() << "a GPU is here";
+  const auto loaded = load_accelerator();
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(loaded.error().message, ::testing::HasSubstr("NVIDIA driver")) << "this comes from inside it";
+  EXPECT_EQ(accelerator(), nullptr);
+}
+
+TEST(Devices, AreOfTheCpuWithoutAnAccelerator) {
+  const Placement place{};
+  TrainOptions options;
+  options.dtype = DataType::f64;
+  EXPECT_EQ(device_of(place, 1), at::Device{at::kCPU});
+  EXPECT_EQ(tensor_kind(options, place).dtype().toScalarType(), at::kDouble);
+  const Inputs inputs{at::ones({2}), at::ones({2})};
+  const Inputs there = on_device(device_of(place), inputs);
+  EXPECT_TRUE(there.data.is_same(inputs.data)) << "nothing is copied";
+  EXPECT_FALSE(paced_device().finish);
+}
+
+TEST(Devices, AreThoseOfTheRank) {
+  const Placement place{.gpu = 2};
+  EXPECT_EQ(device_of(place), (at::Device{at::kCUDA, 2}));
+  EXPECT_EQ(device_of(place, 1), (at::Device{at::kCUDA, 3}));
+  EXPECT_EQ(tensor_kind({}, place).device(), (at::Device{at::kCUDA, 2}));
+}
+
+}  // namespace
+}  // namespace rankscope::trainer

@@ -1,0 +1,12 @@
+// Groups over NCCL.
+#pragma once
+
+#include <memory>
+
+#include "engine/accelerator.h"
+
+namespace rankscope::trainer {
+
+[[nodiscard]] std::unique_ptr<Transport> connect_nccl(const GroupSeat& seat);
+
+}  // namespace rankscope::trainer
