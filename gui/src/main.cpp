@@ -6,6 +6,7 @@
 #include "rankscope/gui/models/first_look.h"
 #include "rankscope/gui/views/compare_window.h"
 #include "rankscope/gui/views/main_window.h"
+#include "rankscope/gui/views/placeholders.h"
 #include "start.h"
 
 namespace {
@@ -59,6 +60,7 @@ int main(int argc, char** argv) {
   QApplication::setOrganizationName(QStringLiteral("rankscope"));
   QApplication::setApplicationName(QStringLiteral("rankscope"));
   QApplication::setApplicationVersion(QStringLiteral(RANKSCOPE_VERSION));
+  const Placeholders placeholders{application};
   const auto options = start_options();
   if (options) return options->other.paths.empty() ? show(*options) : compare(*options);
   std::fprintf(stderr, "rankscope: %s\n", options.error().message.c_str());

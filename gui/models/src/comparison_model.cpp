@@ -5,6 +5,7 @@
 
 #include "rankscope/analyzer/render_comparison.h"
 #include "rankscope/core/format.h"
+#include "rankscope/gui/models/span_cells.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
@@ -33,12 +34,28 @@ bool is_of(KeyKind key, const Span& span, const Lane& lane) {
   return false;
 }
 
-bool is_named(const Run& run, const CompareKey& key, const Span& span) {
-  if (key.kind != KeyKind::wait && key.kind != KeyKind::transfer) return run.text(span.name) == key.name;
-  const Collective& part = run.collectives()[span.collective];
-  return part.group.is_set() && run.text(run.groups()[part.group.index()].name) == key.name &&
-         run.text(part.op) == key.detail;
-}
+/// The name of a key as spans have it.
+class KeyName {
+ public:
+  KeyName(const Run& run, const CompareKey& key)
+      : run_(run),
+        of_part_(key.kind == KeyKind::wait || key.kind == KeyKind::transfer),
+        name_(run.strings().find(key.name)),
+        op_(run.strings().find(key.detail)) {}
+
+  [[nodiscard]] bool is_known() const { return name_.is_set(); }
+  [[nodiscard]] bool is_of(const Span& span) const {
+    if (!of_part_) return span.name == name_;
+    const Collective& part = run_.collectives()[span.collective];
+    return part.group.is_set() && run_.groups()[part.group.index()].name == name_ && part.op == op_;
+  }
+
+ private:
+  const Run& run_;
+  bool of_part_;
+  StringId name_;  // of spans, else of the group
+  StringId op_;
+};
 
 std::string file_of(const Session& session, const char* label) {
   return session.source().paths.empty() ? label : session.source().paths.front().filename().string();
@@ -47,13 +64,18 @@ std::string file_of(const Session& session, const char* label) {
 }  // namespace
 
 std::optional<SpanId> longest_span_of(const Run& run, const CompareKey& key, TimeRange time) {
+  const KeyName name{run, key};
+  if (!name.is_known()) return std::nullopt;
   const Span* longest = nullptr;
-  for (const Lane& lane : run.lanes())
-    for (const Span& span : run.spans_of(lane)) {
-      if (!time.empty() && !time.contains(span.time.begin)) continue;
-      if (!is_of(key.kind, span, lane) || !is_named(run, key, span)) continue;
-      if (longest == nullptr || span.time.length() > longest->time.length()) longest = &span;
+  for (const Lane& lane : run.lanes()) {
+    const auto spans = run.spans_of(lane);
+    const auto begin_of = [](const Span& span) { return span.time.begin; };
+    for (auto at = time.empty() ? spans.begin() : std::ranges::lower_bound(spans, time.begin, {}, begin_of);
+         at != spans.end() && (time.empty() || at->time.begin < time.end); ++at) {
+      if (!is_of(key.kind, *at, lane) || !name.is_of(*at)) continue;
+      if (longest == nullptr || at->time.length() > longest->time.length()) longest = &*at;
     }
+  }
   return longest == nullptr ? std::nullopt : std::optional{run.id_of(*longest)};
 }
 
@@ -71,6 +93,7 @@ void ComparisonModel::say(const QString& verdict) {
 
 void ComparisonModel::ask() {
   job_.cancel();
+  going_.cancel();
   beginResetModel();
   rows_.clear();
   endResetModel();
@@ -129,21 +152,29 @@ void ComparisonModel::add_ranks(const analyzer::SplitComparison& split) {
   }
 }
 
-void ComparisonModel::select(Session& session, const Row& row, std::optional<RankId> rank, TimeRange step) {
+void ComparisonModel::select(Session& session, std::optional<SpanId> span, std::optional<RankId> rank) {
   session.select_area(std::nullopt);
-  const auto span = row.key ? longest_span_of(*session.run(), *row.key, step) : std::nullopt;
   session.select(span);
   if (span) Q_EMIT session.spanRevealRequested(*span);
   if (rank) Q_EMIT session.revealRequested(*rank);
 }
 
 void ComparisonModel::go_to(int row_index) {
-  const Row& row = rows_[static_cast<std::size_t>(row_index)];
   const StepPair* const step = link_.usual_step();
   if (step != nullptr) link_.show(*step);
-  select(a_, row, row.rank_a, step == nullptr ? TimeRange{} : step->a);
-  select(b_, row, row.rank_b, step == nullptr ? TimeRange{} : step->b);
-  if (step == nullptr && a_.selection()) a_.go_to(*a_.selection());
+  const StepPair times = step == nullptr ? StepPair{} : *step;
+  going_.start([this, row = rows_[static_cast<std::size_t>(row_index)], times, aligned = step != nullptr,
+                run_a = a_.run(), run_b = b_.run()](const std::stop_token&) -> LatestJob::Delivery {
+    const auto find = [&row](const Run& run, TimeRange time) {
+      return row.key ? longest_span_of(run, *row.key, time) : std::nullopt;
+    };
+    return [this, row, aligned, run_a, run_b, in_a = find(*run_a, times.a), in_b = find(*run_b, times.b)] {
+      if (a_.run() != run_a || b_.run() != run_b) return;
+      select(a_, in_a, row.rank_a);
+      select(b_, in_b, row.rank_b);
+      if (!aligned && in_a) a_.go_to(*in_a);
+    };
+  });
 }
 
 int ComparisonModel::rowCount(const QModelIndex& parent) const {
@@ -183,8 +214,7 @@ QString ComparisonModel::text_of(const Row& row, Column column) const {
 QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const auto column = static_cast<Column>(index.column());
-  if (role == Qt::TextAlignmentRole && column >= in_a)
-    return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter});
+  if (role == Qt::TextAlignmentRole && column >= in_a) return right_aligned();
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole && role != Qt::ToolTipRole) return {};
   return text_of(rows_[static_cast<std::size_t>(index.row())], column);
 }

@@ -31,15 +31,20 @@ void add_members(const Facts& facts, SpanId span, std::vector<Flow>& flows) {
   const Run& run = *facts.run;
   const std::vector<SpanId> members = members_of(facts, span);
   if (members.size() < 2) return;
-  const auto started = [&run](SpanId id) { return run.span(id).time.begin; };
   const auto is_send = [&run](SpanId id) {
     return run.text(run.collectives()[run.span(id).collective].op).find("send") != std::string_view::npos;
   };
   const auto sender = std::ranges::find_if(members, is_send);
-  const bool transfer = members.size() == 2 && sender != members.end();
-  const SpanId from = transfer ? *sender : *std::ranges::max_element(members, {}, started);
-  for (const SpanId member : members)
-    if (member != from) flows.push_back({transfer ? FlowKind::transfer : FlowKind::members, from, member});
+  if (members.size() == 2 && sender != members.end())
+    return flows.push_back(
+        {FlowKind::transfer, *sender, *sender == members.front() ? members.back() : members.front()});
+  if (facts.look == nullptr) return;
+  for (const SpanId member : members) {
+    const auto wait = facts.look->wait_of(run.span(member).collective);
+    if (!wait || !wait->has_to) continue;
+    if (const SpanId from = run.collectives()[wait->awaited].span; from.is_set())
+      flows.push_back({FlowKind::members, from, member});
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/gui/models/details_model.h"
+#include "rankscope/gui/models/span_cells.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
@@ -130,8 +131,7 @@ int MembersModel::columnCount(const QModelIndex& parent) const { return parent.i
 QVariant MembersModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const auto column = static_cast<Column>(index.column());
-  if (role == Qt::TextAlignmentRole && column != rank && column != awaited)
-    return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter});
+  if (role == Qt::TextAlignmentRole && column != rank && column != awaited) return right_aligned();
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
   return text_of(rows_[static_cast<std::size_t>(index.row())], column);
 }

@@ -53,18 +53,6 @@ const analyzer::MemoryPeak* resident_peak(const analyzer::Report* report, RankId
 
 }  // namespace
 
-std::optional<analyzer::MemoryValue> peak_in(const analyzer::MemoryLine& line, TimeRange range) {
-  const auto& values = line.values;
-  auto first = std::ranges::lower_bound(values, range.begin, {}, &analyzer::MemoryValue::time);
-  const auto end = std::ranges::lower_bound(values, range.end, {}, &analyzer::MemoryValue::time);
-  const bool held = !line.sampled && first != values.begin() && (first == end || first->time > range.begin);
-  if (held) --first;
-  if (first == end) return std::nullopt;
-  auto peak = *std::ranges::max_element(first, end, {}, &analyzer::MemoryValue::bytes);
-  peak.time = std::max(peak.time, range.begin);
-  return peak;
-}
-
 MemoryModel::MemoryModel(Session& session, QObject* parent) : QAbstractTableModel(parent), session_(session) {
   connect(&session, &Session::runOpened, this, &MemoryModel::forget);
   connect(&session, &Session::runChanged, this, &MemoryModel::ask);
@@ -72,6 +60,8 @@ MemoryModel::MemoryModel(Session& session, QObject* parent) : QAbstractTableMode
   connect(&session, &Session::reportChanged, this, &MemoryModel::list_rows);
   connect(&session, &Session::visibleRangeChanged, this, &MemoryModel::find_peaks);
 }
+
+MemoryModel::Lines::Lines(const Run& run) : all(analyzer::memory_lines(run)), peaks(all.begin(), all.end()) {}
 
 void MemoryModel::forget() {
   job_.cancel();
@@ -95,7 +85,7 @@ void MemoryModel::set_active(bool active) {
 void MemoryModel::ask() {
   if (!active_ || session_.run() == nullptr || lines_of_ == session_.run()) return;
   job_.start([this, run = session_.run()](const std::stop_token&) -> LatestJob::Delivery {
-    auto lines = std::make_shared<const Lines>(analyzer::memory_lines(*run));
+    const auto lines = std::make_shared<const Lines>(*run);
     return [this, run, lines] { take(lines, run); };
   });
 }
@@ -107,7 +97,7 @@ void MemoryModel::take(std::shared_ptr<const Lines> lines, const std::shared_ptr
   lines_ = std::move(lines);
   lines_of_ = run;
   choices_.clear();
-  for (const analyzer::MemoryLine& line : *lines_)
+  for (const analyzer::MemoryLine& line : lines_->all)
     if (const Choice choice{line.quantity, line.device}; choices_.empty() || choices_.back() != choice)
       choices_.push_back(choice);
   const auto found = std::ranges::find(choices_, chosen);
@@ -128,10 +118,11 @@ void MemoryModel::list_rows() {
   rows_.clear();
   if (lines_ != nullptr && choice_ >= 0) {
     const auto& ranks = session_.filter().ranks;
-    for (const analyzer::MemoryLine& line : *lines_) {
+    for (const MemoryPeaks& peaks : lines_->peaks) {
+      const analyzer::MemoryLine& line = peaks.line();
       const bool wanted = ranks.empty() || std::ranges::find(ranks, line.rank) != ranks.end();
       if (wanted && Choice{line.quantity, line.device} == choices_[static_cast<std::size_t>(choice_)])
-        rows_.push_back({&line, peak_in(line, session_.visible())});
+        rows_.push_back({&peaks, peaks.in(session_.visible())});
     }
   }
   endResetModel();
@@ -140,7 +131,7 @@ void MemoryModel::list_rows() {
 
 void MemoryModel::find_peaks() {
   if (!active_ || rows_.empty()) return;
-  for (Row& row : rows_) row.peak = peak_in(*row.line, session_.visible());
+  for (Row& row : rows_) row.peak = row.peaks->in(session_.visible());
   Q_EMIT dataChanged(index(0, peak), index(rowCount() - 1, where));
   Q_EMIT peaksChanged();
 }
@@ -156,8 +147,8 @@ QStringList MemoryModel::choices() const {
 
 QString MemoryModel::caption() const {
   if (rows_.empty()) return {};
-  const bool sampled = std::ranges::any_of(rows_, [](const Row& row) { return row.line->sampled; });
-  const bool growth = std::ranges::any_of(rows_, [](const Row& row) { return row.line->changes_only; });
+  const bool sampled = std::ranges::any_of(rows_, [](const Row& row) { return row.peaks->line().sampled; });
+  const bool growth = std::ranges::any_of(rows_, [](const Row& row) { return row.peaks->line().changes_only; });
   QString text = sampled ? tr("Bytes (1 GB = 1,000 MB), as samples: a peak between two of them is not seen.")
                          : tr("Bytes (1 GB = 1,000 MB), after each allocation and release.");
   if (growth) text += tr(" No totals were recorded: growth since the recording began.");
@@ -168,7 +159,7 @@ QString MemoryModel::why_empty() const {
   if (!rows_.empty()) return {};
   if (session_.run() == nullptr) return tr("Open a recording to see its memory.");
   if (lines_ == nullptr) return tr("Being read...");
-  if (lines_->empty()) return tr("No allocation and no memory counter was recorded.");
+  if (lines_->all.empty()) return tr("No allocation and no memory counter was recorded.");
   return tr("None of the chosen ranks has this.");
 }
 
@@ -183,7 +174,7 @@ int MemoryModel::selected_row() const {
   if (!session_.selection()) return -1;
   const Run& run = *session_.run();
   const RankId wanted = run.lane(run.span(*session_.selection()).lane).rank;
-  const auto found = std::ranges::find_if(rows_, [wanted](const Row& row) { return row.line->rank == wanted; });
+  const auto found = std::ranges::find_if(rows_, [wanted](const Row& row) { return row.peaks->line().rank == wanted; });
   return found == rows_.end() ? -1 : static_cast<int>(found - rows_.begin());
 }
 
@@ -225,7 +216,7 @@ const analyzer::MemoryPeak* MemoryModel::peak_of_run(int row) const {
 QString MemoryModel::run_peak_text(int row) const {
   const analyzer::MemoryPeak* const most = peak_of_run(row);
   if (most == nullptr) {
-    const auto found = peak_in(line(row), session_.extent());
+    const auto found = peaks(row).in(session_.extent());
     return found ? size_text(found->bytes) : QString{};
   }
   if (!most->bytes) return qt_text(most->why);
@@ -282,7 +273,7 @@ void MemoryModel::go_to_peak(int row) {
 void MemoryModel::go_to_run_peak(int row) {
   if (row < 0 || row >= rowCount()) return;
   const analyzer::MemoryPeak* const most = peak_of_run(row);
-  const auto found = peak_in(line(row), session_.extent());
+  const auto found = peaks(row).in(session_.extent());
   if (most == nullptr ? !found.has_value() : !most->time_ns.has_value()) return;
   if (most == nullptr) return go_to_moment(session_, line(row).rank, found->time, found->place);
   go_to_moment(session_, line(row).rank, at(*most->time_ns), session_.run()->strings().find(most->place.op));

@@ -153,7 +153,10 @@ void Navigator::next_finding(Direction direction) {
 void Navigator::select_all() {
   if (session_.run() == nullptr) return;
   Area area{session_.extent(), {}};
-  for (const Lane& lane : session_.run()->lanes()) area.lanes.push_back(session_.run()->id_of(lane));
+  const auto& ranks = session_.filter().ranks;
+  for (const Lane& lane : session_.run()->lanes())
+    if (ranks.empty() || std::ranges::find(ranks, lane.rank) != ranks.end())
+      area.lanes.push_back(session_.run()->id_of(lane));
   session_.select_area(std::move(area));
 }
 

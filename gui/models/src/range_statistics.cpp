@@ -61,6 +61,10 @@ bool is_wanted(const Run& run, const Lane& lane, const RangeQuestion& question) 
 
 }  // namespace
 
+std::span<const RankId> RangeQuestion::ranks_of(const Run& run) const {
+  return ranks.empty() && lanes.empty() ? run.ranks() : std::span<const RankId>{ranks};
+}
+
 LaneBlocks::LaneBlocks(const Run& run) {
   for (const Lane& lane : run.lanes()) {
     first_of_lane_.push_back(latest_end_.size());
@@ -77,7 +81,7 @@ std::optional<RangeAnswer> answer(const RangeSource& source, const RangeQuestion
   const Run& run = *source.run;
   RangeAnswer result{question, {}, {}};
   if (source.look != nullptr) {
-    for (const RankId rank : question.ranks.empty() ? run.ranks() : std::span<const RankId>{question.ranks}) {
+    for (const RankId rank : question.ranks_of(run)) {
       if (stop.stop_requested()) return std::nullopt;
       result.ranks.push_back({rank, source.look->split(rank, question.range)});
     }

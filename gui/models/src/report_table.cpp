@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "rankscope/analyzer/words.h"
+#include "rankscope/gui/models/span_cells.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
@@ -80,8 +81,7 @@ QVariant ReportTableModel::data(const QModelIndex& index, int role) const {
   const ReportRow& row = rows_[static_cast<std::size_t>(index.row())];
   if (role == Qt::ToolTipRole) return row.tip;
   if (role == share_role) return row.share && index.column() == 1 ? QVariant{*row.share} : QVariant{};
-  if (role == Qt::TextAlignmentRole && index.column() == 1)
-    return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter});
+  if (role == Qt::TextAlignmentRole && index.column() == 1) return right_aligned();
   return role == Qt::DisplayRole || role == Qt::AccessibleTextRole ? row.cells[index.column()] : QVariant{};
 }
 

@@ -21,6 +21,20 @@ struct Hit {
   auto operator<=>(const Hit&) const = default;
 };
 
+std::int64_t key_of(SearchOrder order, const Span& span) {
+  switch (order) {
+    case SearchOrder::earliest:
+      return ns_of(span.time.begin);
+    case SearchOrder::latest:
+      return -ns_of(span.time.begin);
+    case SearchOrder::longest:
+      return -span.time.length().count();
+    case SearchOrder::shortest:
+      return span.time.length().count();
+  }
+  return 0;
+}
+
 /// Keeps the first hits in order; what is behind them is only counted.
 class Collector {
  public:
@@ -31,7 +45,7 @@ class Collector {
     ++result_.hits;
     result_.total_ns += ns;
     ++result_.histogram[static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(ns)))];
-    const Hit hit{order_ == SearchOrder::time ? ns_of(span.time.begin) : -ns, run.id_of(span)};
+    const Hit hit{key_of(order_, span), run.id_of(span)};
     if (is_full_ && hit > last_) return;
     hits_.push_back(hit);
     if (hits_.size() == 2 * SearchResult::most_listed) cut();

@@ -10,6 +10,23 @@
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
+namespace {
+
+QString first_words(SearchOrder order) {
+  switch (order) {
+    case SearchOrder::earliest:
+      return SearchModel::tr("; the earliest %1 are listed");
+    case SearchOrder::latest:
+      return SearchModel::tr("; the latest %1 are listed");
+    case SearchOrder::longest:
+      return SearchModel::tr("; the longest %1 are listed");
+    case SearchOrder::shortest:
+      return SearchModel::tr("; the shortest %1 are listed");
+  }
+  return {};
+}
+
+}  // namespace
 
 SearchModel::SearchModel(Session& session, QObject* parent) : QAbstractTableModel(parent), session_(session) {
   connect(&session, &Session::runOpened, this, &SearchModel::forget);
@@ -31,9 +48,11 @@ void SearchModel::look_for(const QString& text, SearchSyntax syntax) {
   ask();
 }
 
-void SearchModel::sort(int column, Qt::SortOrder) {
-  if (column != start && column != length) return;
-  const SearchOrder order = column == start ? SearchOrder::time : SearchOrder::duration;
+void SearchModel::sort(int column, Qt::SortOrder direction) {
+  if (!can_sort(column)) return;
+  const bool ascending = direction == Qt::AscendingOrder;
+  const SearchOrder order = column == start ? (ascending ? SearchOrder::earliest : SearchOrder::latest)
+                                            : (ascending ? SearchOrder::shortest : SearchOrder::longest);
   if (std::exchange(query_.order, order) != order) ask();
 }
 
@@ -88,9 +107,7 @@ QString SearchModel::summary_of(const SearchResult& result) const {
                      .arg(result.hits == 1 ? tr("1 hit") : tr("%1 hits").arg(english.toString(qulonglong{result.hits})),
                           qt_text(counted(result.names, "name")), time_text(nanoseconds{result.total_ns}));
   if (result.hits <= result.listed.size()) return text;
-  return text +
-         (query_.order == SearchOrder::time ? tr("; the earliest %1 are listed") : tr("; the longest %1 are listed"))
-             .arg(english.toString(qulonglong{result.listed.size()}));
+  return text + first_words(query_.order).arg(english.toString(qulonglong{result.listed.size()}));
 }
 
 int SearchModel::rowCount(const QModelIndex& parent) const {
@@ -108,7 +125,9 @@ QVariant SearchModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant SearchModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= column_count) return {};
+  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
+  if (role == Qt::InitialSortOrderRole && section == length) return Qt::DescendingOrder;  // the longest are looked for
+  if (role != Qt::DisplayRole) return {};
   const std::array<QString, column_count> names{tr("Start"), tr("Duration"), tr("Name"), tr("Where")};
   return names[static_cast<std::size_t>(section)];
 }

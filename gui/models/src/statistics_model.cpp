@@ -77,7 +77,7 @@ QString Statistics::caption() const {
   if (session_.run() == nullptr) return tr("Open a recording to see what took its time.");
   if (!answer_) return tr("Being computed...");
   const RangeQuestion& asked = answer_->question;
-  const std::size_t ranks = asked.ranks.empty() ? session_.run()->ranks().size() : asked.ranks.size();
+  const std::size_t ranks = asked.ranks_of(*session_.run()).size();
   const QString lanes = asked.lanes.empty() ? QString{} : qt_text(format(", {}", counted(asked.lanes.size(), "lane")));
   return tr("%1: %2 from %3 on, %4%5")
       .arg(session_.area() ? tr("Selected range") : tr("Visible range"), time_text(asked.range.length()),

@@ -27,6 +27,7 @@ TimelineModel::TimelineModel(Session& session, QObject* parent)
   connect(&session, &Session::runOpened, this, [this] {
     options_ = {.row_height = options_.row_height};
     folds_chosen_ = false;
+    job_.cancel();
     facts_.reset();
     tracks_ = {};
     Q_EMIT factsChanged();
@@ -48,17 +49,14 @@ TimelineModel::TimelineModel(Session& session, QObject* parent)
 }
 
 void TimelineModel::start_build() {
-  const std::uint64_t generation = ++generation_;
-  worker_ = std::jthread{[this, generation, run = session_.run()](const std::stop_token& stop) {
-    auto lod = lod::RunLod::build(run, stop);
-    if (lod == nullptr) return;
-    QMetaObject::invokeMethod(
-        this, [this, generation, lod] { take_lod(generation, lod); }, Qt::QueuedConnection);
-  }};
+  job_.start([this, run = session_.run()](const std::stop_token& stop) -> LatestJob::Delivery {
+    const auto lod = lod::RunLod::build(run, stop);
+    if (lod == nullptr) return {};
+    return [this, lod] { take_lod(lod); };
+  });
 }
 
-void TimelineModel::take_lod(std::uint64_t generation, std::shared_ptr<const lod::RunLod> lod) {
-  if (generation != generation_) return;
+void TimelineModel::take_lod(std::shared_ptr<const lod::RunLod> lod) {
   facts_ = std::make_shared<const Facts>(Facts{.run = session_.run(), .lod = std::move(lod)});
   take_report();
   if (!std::exchange(folds_chosen_, true)) choose_folds();
@@ -73,7 +71,8 @@ void TimelineModel::take_report() {
   const bool fits = facts->report != nullptr && facts->run == session_.run();
   facts->report_fits = fits;
   facts->waits_known = fits && looks_.look() != nullptr;
-  facts->wait_ends = facts->waits_known ? wait_ends_of(*facts->run, *looks_.look()) : WaitEnds{};
+  facts->look = facts->waits_known ? looks_.look() : nullptr;
+  facts->wait_ends = facts->waits_known ? wait_ends_of(*facts->run, *facts->look) : WaitEnds{};
   facts->lateness = fits ? lateness_of(*facts->report) : Lateness{};
   facts_ = std::move(facts);
   Q_EMIT factsChanged();
@@ -129,6 +128,9 @@ void TimelineModel::unfold(RankId rank) {
 
 std::string TimelineModel::spoken(const Track& track) const {
   std::string text = track.full_name;
+  if (track.deeper_rows > 0) text += format(", {} not drawn", counted(track.deeper_rows, "deeper row"));
+  if (!header_of(track)) return text;
+  if (track.folded) text += ", folded";
   if (track.kind != TrackKind::rank || facts_ == nullptr) return text;
   if (const auto late = facts_->lateness.mean_share(track.rank))
     text += format(", {:+.1f} % of a step against the median rank", static_cast<double>(*late) * 100);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "rankscope/core/format.h"
@@ -12,11 +14,24 @@ namespace {
 constexpr double header_height = 20;
 constexpr double counter_height = 30;
 constexpr double gap = 3;
-constexpr std::uint32_t most_rows = 12;  // deeper nesting is seen by its outer twelve rows
+constexpr std::uint32_t most_rows = 64;  // Python stacks of real traces are about 40 deep
 
 /// How busy, how full, how hot: what else was sampled is in the report, and would push the ranks apart.
-constexpr std::array shown_counters{"busy",        "utilization", "allocated_bytes", "rss_bytes", "memory_used",
-                                    "cpu_percent", "power",       "temperature",     "queue"};
+constexpr std::array shown_counters{"busy",
+                                    "utilization",
+                                    "allocated_bytes",
+                                    "rss_bytes",
+                                    "memory_used",
+                                    "cpu_percent",
+                                    "power",
+                                    "temperature",
+                                    "queue",
+                                    "sm_active",
+                                    "tensor_active",
+                                    "dram_read",
+                                    "dram_write",
+                                    "nvlink_received_bytes_per_second",
+                                    "nvlink_sent_bytes_per_second"};
 
 bool is_shown(std::string_view counter) {
   return !counter.starts_with("pressure") && std::ranges::any_of(shown_counters, [counter](const char* part) {
@@ -26,33 +41,47 @@ bool is_shown(std::string_view counter) {
 
 class Maker {
  public:
-  Maker(const lod::RunLod& lod, const TrackOptions& options) : lod_(lod), run_(lod.run()), options_(options) {}
+  Maker(const lod::RunLod& lod, const TrackOptions& options)
+      : lod_(lod),
+        run_(lod.run()),
+        options_(options),
+        ranks_(options.ranks.begin(), options.ranks.end()),
+        counters_(run_.processes().size()) {
+    for (std::uint32_t counter = 0; counter < run_.counters().size(); ++counter)
+      if (is_shown(run_.text(run_.counters()[counter].name)))
+        counters_[run_.counters()[counter].process].push_back(counter);
+  }
 
   TrackList make() {
     for (const LaneId lane : options_.pinned) add_pinned(lane);
     list_.pinned_height = y_;
     y_ = 0;
-    const std::vector<StringId> hosts = hosts_in_order();
-    for (const StringId host : hosts) {
-      if (hosts.size() > 1 && !add_host(host)) continue;
-      for (std::uint32_t row = 0; row < run_.processes().size(); ++row)
-        if (run_.processes()[row].host == host && shown(row)) add_process(row, hosts.size() > 1 ? 1 : 0);
+    const std::vector<Host> hosts = hosts_in_order();
+    for (const Host& host : hosts) {
+      if (hosts.size() > 1 && !add_host(host.name)) continue;
+      for (const std::uint32_t row : host.processes) add_process(row, hosts.size() > 1 ? 1 : 0);
     }
     list_.height = y_;
     return std::move(list_);
   }
 
  private:
-  bool shown(std::uint32_t row) const {
-    const RankId rank = run_.processes()[row].rank;
-    return options_.ranks.empty() || std::ranges::find(options_.ranks, rank) != options_.ranks.end();
-  }
+  struct Host {
+    StringId name;
+    std::vector<std::uint32_t> processes;  // those that are not filtered out
+  };
 
-  std::vector<StringId> hosts_in_order() const {
-    std::vector<StringId> hosts;
-    for (std::uint32_t row = 0; row < run_.processes().size(); ++row)
-      if (const StringId host = run_.processes()[row].host; shown(row) && std::ranges::find(hosts, host) == hosts.end())
-        hosts.push_back(host);
+  /// By the first process of each.
+  std::vector<Host> hosts_in_order() const {
+    std::vector<Host> hosts;
+    std::map<StringId, std::size_t> places;
+    for (std::uint32_t row = 0; row < run_.processes().size(); ++row) {
+      const Process& process = run_.processes()[row];
+      if (!ranks_.empty() && !ranks_.contains(process.rank)) continue;
+      const auto [place, is_new] = places.try_emplace(process.host, hosts.size());
+      if (is_new) hosts.push_back({process.host, {}});
+      hosts[place->second].processes.push_back(row);
+    }
     return hosts;
   }
 
@@ -85,8 +114,8 @@ class Maker {
 
   std::vector<LaneId> lanes_of(std::uint32_t row) const {
     std::vector<LaneId> lanes;
-    for (const Lane& lane : run_.lanes())
-      if (lane.process == row && lane.span_count > 0) lanes.push_back(run_.id_of(lane));
+    for (const Lane& lane : std::ranges::equal_range(run_.lanes(), row, {}, &Lane::process))
+      if (lane.span_count > 0) lanes.push_back(run_.id_of(lane));
     return lanes;
   }
 
@@ -107,9 +136,7 @@ class Maker {
     head.indent = indent + 1;
     if (process.rank.is_set()) add_steps(head);
     for (const LaneId lane : lanes) add_lane(lane, indent + 1, false);
-    for (std::uint32_t counter = 0; counter < run_.counters().size(); ++counter)
-      if (run_.counters()[counter].process == row && is_shown(run_.text(run_.counters()[counter].name)))
-        add_counter(head, counter);
+    for (const std::uint32_t counter : counters_[row]) add_counter(head, counter);
   }
 
   /// A stream before a thread, and of these the row with most spans.
@@ -145,11 +172,11 @@ class Maker {
     track.name = run_.text(lane.name);
     if (track.name.empty()) track.name = format("{} {}", rankscope::name_of(lane.kind), lane.number);
     track.full_name = format("{} / {}", process_name(run_.processes()[lane.process]), track.name);
-    track.rows = std::clamp<std::uint32_t>(static_cast<std::uint32_t>(lod_.lane(id).rows.size()), 1, most_rows);
-    add(std::move(track), options_.row_height * std::min<std::uint32_t>(most_rows, track_rows(id)));
-  }
-  std::uint32_t track_rows(LaneId id) const {
-    return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(lod_.lane(id).rows.size()));
+    const auto depth = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(lod_.lane(id).rows.size()));
+    track.rows = std::min(depth, most_rows);
+    track.deeper_rows = depth - track.rows;
+    const double height = options_.row_height * track.rows;
+    add(std::move(track), height);
   }
 
   void add_pinned(LaneId id) { add_lane(id, 0, true); }
@@ -166,6 +193,8 @@ class Maker {
   const lod::RunLod& lod_;
   const Run& run_;
   const TrackOptions& options_;
+  std::set<RankId> ranks_;                            // only these; empty = all
+  std::vector<std::vector<std::uint32_t>> counters_;  // that are shown, by row of Run::processes()
   TrackList list_;
   double y_ = 0;
 };
@@ -188,9 +217,29 @@ const Track* TrackList::of_lane(LaneId lane, const Run& run) const {
   return found;
 }
 
+const Track* TrackList::drawing(LaneId lane, std::uint32_t row) const {
+  const Track* found = nullptr;
+  for (const Track& track : tracks) {
+    const bool draws = track.kind == TrackKind::rank ? row == track.first_row : row < track.rows;
+    if (track.lane == lane && draws && (found == nullptr || found->pinned)) found = &track;
+  }
+  return found;
+}
+
 const Track* TrackList::of_rank(RankId rank) const {
   const auto found = std::ranges::find_if(
       tracks, [rank](const Track& track) { return track.kind == TrackKind::rank && track.rank == rank; });
+  return found == tracks.end() ? nullptr : &*found;
+}
+
+std::optional<Header> header_of(const Track& track) {
+  if (track.kind == TrackKind::host) return Header{.kind = track.kind, .host = track.host};
+  if (track.kind == TrackKind::rank) return Header{.kind = track.kind, .process = track.process};
+  return std::nullopt;
+}
+
+const Track* TrackList::of_header(const Header& header) const {
+  const auto found = std::ranges::find_if(tracks, [&](const Track& track) { return header_of(track) == header; });
   return found == tracks.end() ? nullptr : &*found;
 }
 

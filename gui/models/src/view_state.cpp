@@ -31,6 +31,10 @@ QJsonObject json_of(const PinnedLane& lane) {
   QJsonObject json{{QStringLiteral("pid"), static_cast<qint64>(lane.pid)},
                    {QStringLiteral("lane"), qt_text(lane.lane)}};
   if (lane.rank) json.insert(QStringLiteral("rank"), static_cast<qint64>(*lane.rank));
+  if (!lane.which) return json;
+  json.insert(QStringLiteral("kind"), qt_text(lane.which->kind));
+  json.insert(QStringLiteral("number"), static_cast<qint64>(lane.which->number));
+  json.insert(QStringLiteral("device"), lane.which->device);
   return json;
 }
 
@@ -93,6 +97,8 @@ PinnedLane pinned_lane(Fields& item) {
   if (item.has("rank")) lane.rank = static_cast<std::uint32_t>(item.number("rank"));
   lane.pid = item.number("pid");
   lane.lane = item.text("lane");
+  if (item.has("kind"))
+    lane.which = {item.text("kind"), item.number("number"), static_cast<std::int32_t>(item.number("device"))};
   return lane;
 }
 
@@ -127,11 +133,17 @@ Result<ViewState> state_from(const QJsonObject& root) {
   return state;
 }
 
+PinnedLane pinned_lane(const Run& run, const Lane& lane) {
+  return {lane.rank.is_set() ? std::optional{lane.rank.value} : std::nullopt, run.processes()[lane.process].pid,
+          std::string{run.text(lane.name)},
+          PinnedLane::Which{std::string{name_of(lane.kind)}, lane.number, lane.device}};
+}
+
 std::optional<LaneId> lane_of(const Run& run, const PinnedLane& wanted) {
   for (const Lane& lane : run.lanes()) {
-    const bool same_rank = lane.rank.is_set() ? wanted.rank == lane.rank.value : !wanted.rank;
-    if (same_rank && run.processes()[lane.process].pid == wanted.pid && run.text(lane.name) == wanted.lane)
-      return run.id_of(lane);
+    PinnedLane here = pinned_lane(run, lane);
+    if (!wanted.which) here.which.reset();
+    if (here == wanted) return run.id_of(lane);
   }
   return std::nullopt;
 }
@@ -147,11 +159,7 @@ ViewState view_of(const Session& session, const Navigator& navigator) {
   ViewState state;
   state.recording = recording_of(*session.recorded());
   state.visible = session.visible();
-  for (const LaneId id : session.pinned()) {
-    const Lane& lane = run.lane(id);
-    state.pinned.push_back({lane.rank.is_set() ? std::optional{lane.rank.value} : std::nullopt,
-                            run.processes()[lane.process].pid, std::string{run.text(lane.name)}});
-  }
+  for (const LaneId id : session.pinned()) state.pinned.push_back(pinned_lane(run, run.lane(id)));
   for (const TimeMark& mark : navigator.marks())
     if (mark.kept) state.marks.push_back(mark);
   for (const RankId rank : session.filter().ranks) state.ranks.push_back(rank.value);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "command_palette.h"
 #include "panel_parts.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/rank_choice.h"
@@ -21,7 +22,8 @@ namespace rankscope::gui {
 namespace {
 
 /// Commands that a window of two runs has nothing for.
-constexpr std::array not_here{"search", "note", "save_view", "picture", "export", "operators", "memory", "pipeline"};
+constexpr std::array not_here{"search", "note",      "save_view", "picture", "export",
+                              "record", "operators", "memory",    "pipeline"};
 
 QString name_of(const Session& session) {
   const auto& paths = session.source().paths;
@@ -83,6 +85,8 @@ TimelineView* CompareWindow::add_run(const QString& label, Session& session, QWi
         tr("<b>%1</b>&nbsp; %2 &nbsp; %3").arg(label, gui::name_of(session).toHtmlEscaped(), missing.toHtmlEscaped()));
   });
   connect(timeline, &TimelineView::helpRequested, this, [timeline] { show_keys(*timeline); });
+  connect(timeline, &TimelineView::paletteRequested, this,
+          [this, timeline] { show_command_palette(*this, timeline->actions()); });
   connect(timeline, &TimelineView::trackSearchRequested, this, [this] { ranks_->setFocus(); });
   connect(timeline, &TimelineView::panelsToggled, this, [this] {
     auto* const dock = findChild<QDockWidget*>();

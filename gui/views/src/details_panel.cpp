@@ -28,8 +28,7 @@ class DetailsPanel : public QWidget {
 
  private:
   void make_head() {
-    auto* const rows = new QVBoxLayout(this);
-    rows->setContentsMargins(4, 4, 4, 4);
+    QVBoxLayout* const rows = make_rows(*this);
     auto* const head = new QHBoxLayout;
     title_.setObjectName(QStringLiteral("details_title"));
     title_.setWordWrap(true);

@@ -12,11 +12,10 @@
 namespace rankscope::gui {
 namespace {
 
-class EventsPanel : public QWidget {
+class EventsPanel : public LazyPanel {
  public:
-  EventsPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session) {
-    auto* const rows = new QVBoxLayout(this);
-    rows->setContentsMargins(4, 4, 4, 4);
+  EventsPanel(Session& session, QWidget* parent) : LazyPanel(parent), model_(session) {
+    QVBoxLayout* const rows = make_rows(*this);
     lane_.setObjectName(QStringLiteral("events_lane"));
     lane_.setAccessibleName(tr("Rank and lane"));
     caption_.setObjectName(QStringLiteral("events_caption"));
@@ -38,14 +37,7 @@ class EventsPanel : public QWidget {
   }
 
  protected:
-  void showEvent(QShowEvent* event) override {
-    model_.set_active(true);
-    QWidget::showEvent(event);
-  }
-  void hideEvent(QHideEvent* event) override {
-    model_.set_active(false);
-    QWidget::hideEvent(event);
-  }
+  void set_active(bool active) override { model_.set_active(active); }
 
  private:
   void list_lanes() {

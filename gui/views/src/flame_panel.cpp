@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "flame_scene.h"
+#include "panel_parts.h"
 #include "rankscope/gui/models/flame_model.h"
 #include "rankscope/gui/views/registry.h"
 #include "shades.h"
@@ -182,11 +183,10 @@ class FlameView : public QAbstractScrollArea {
   std::optional<std::uint32_t> selected_;
 };
 
-class FlamePanel : public QWidget {
+class FlamePanel : public LazyPanel {
  public:
-  FlamePanel(Session& session, QWidget* parent) : QWidget(parent), model_(session), view_(model_, session) {
-    auto* const rows = new QVBoxLayout(this);
-    rows->setContentsMargins(4, 4, 4, 4);
+  FlamePanel(Session& session, QWidget* parent) : LazyPanel(parent), model_(session), view_(model_, session) {
+    QVBoxLayout* const rows = make_rows(*this);
     rows->addLayout(make_head());
     rows->addWidget(&pages_, 1);
     make_tabs();
@@ -200,14 +200,7 @@ class FlamePanel : public QWidget {
   }
 
  protected:
-  void showEvent(QShowEvent* event) override {
-    model_.set_active(true);
-    QWidget::showEvent(event);
-  }
-  void hideEvent(QHideEvent* event) override {
-    model_.set_active(false);
-    QWidget::hideEvent(event);
-  }
+  void set_active(bool active) override { model_.set_active(active); }
 
  private:
   QHBoxLayout* make_head() {
@@ -261,9 +254,7 @@ class FlamePanel : public QWidget {
     tabs_.setDocumentMode(true);
     tabs_.addTab(&view_, tr("Flame graph"));
     tabs_.addTab(&tree_, tr("Tree"));
-    empty_.setAlignment(Qt::AlignCenter);
-    empty_.setWordWrap(true);
-    empty_.setObjectName(QStringLiteral("flame_empty"));
+    set_up_empty(empty_, QStringLiteral("flame_empty"));
     pages_.addWidget(&tabs_);
     pages_.addWidget(&empty_);
   }

@@ -15,13 +15,16 @@
 #include <algorithm>
 #include <map>
 
+#include "command_palette.h"
 #include "outlets.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/missing.h"
+#include "rankscope/gui/views/record_dialog.h"
 #include "rankscope/gui/views/registry.h"
 #include "rankscope/gui/views/timeline_view.h"
+#include "start_page.h"
 #include "timeline/commands.h"
 #include "view_keeper.h"
 
@@ -72,6 +75,9 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
   make_tools();
   make_menus();
   make_status();
+  auto* const start = new StartPage(session, *timeline_);
+  connect(start, &StartPage::filesRequested, this, &MainWindow::ask_for_files);
+  connect(start, &StartPage::recordRequested, this, &MainWindow::record);
   connect(&session, &Session::stateChanged, this, &MainWindow::show_state);
   connect(&session, &Session::runOpened, this, &MainWindow::take_opened);
   connect(&session, &Session::progressed, this,
@@ -83,6 +89,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
   keeper_ = new ViewKeeper(session, *this);
   new Outlets(session, *this);
   resize(1280, 800);
+  share_bottom();
   const QSettings settings;
   restoreGeometry(settings.value(geometry_key).toByteArray());
   restoreState(settings.value(docks_key).toByteArray());
@@ -119,6 +126,14 @@ void MainWindow::make_docks() {
     if (!is_first) tabifyDockWidget(stack->second, dock);
   }
   for (const auto& [area, top] : stacks) top->raise();
+}
+
+/// A finding is a sentence, and read first.
+void MainWindow::share_bottom() {
+  QList<QDockWidget*> docks;
+  for (const char* const id : {"findings", "step_map", "statistics"})
+    docks.push_back(findChild<QDockWidget*>(QString::fromLatin1(id)));
+  resizeDocks(docks, {width() * 40 / 100, width() * 20 / 100, width() * 40 / 100}, Qt::Horizontal);
 }
 
 void MainWindow::make_tools() {
@@ -159,8 +174,11 @@ void MainWindow::make_tools() {
   });
   connect(timeline_, &TimelineView::trackSearchRequested, ranks_, [this] { ranks_->setFocus(); });
   connect(timeline_, &TimelineView::helpRequested, this, [this] { show_keys(*timeline_); });
+  connect(timeline_, &TimelineView::paletteRequested, this,
+          [this] { show_command_palette(*this, actions_of(*menuBar())); });
   connect(timeline_, &TimelineView::panelsToggled, this, &MainWindow::toggle_panels);
   connect(timeline_, &TimelineView::panelRequested, this, &MainWindow::show_panel);
+  connect(timeline_, &TimelineView::recordRequested, this, &MainWindow::record);
   // Panels search, too: the field says what is lit.
   connect(&session_, &Session::filterChanged, search_, [this] {
     const QString text = QString::fromStdString(session_.filter().text);
@@ -198,6 +216,7 @@ void MainWindow::make_menus() {
   file->addAction(tr("&Open files..."), QKeySequence::Open, this, &MainWindow::ask_for_files);
   file->addAction(tr("Open f&older..."), QKeySequence{QStringLiteral("Ctrl+Shift+O")}, this,
                   &MainWindow::ask_for_folder);
+  file->addAction(tr("Re&cord..."), this, &MainWindow::record);
   recent_ = file->addMenu(tr("&Recent"));
   connect(recent_, &QMenu::aboutToShow, this, &MainWindow::list_recent);
   file->addSeparator();
@@ -284,6 +303,26 @@ void MainWindow::ask_for_folder() {
   if (!name.isEmpty()) session_.open(source_of({name}));
 }
 
+void MainWindow::record() {
+  if (record_ == nullptr) {
+    record_ = new RecordDialog(find_rankscope(), this);
+    connect(record_, &RecordDialog::openRequested, this,
+            [this](const QString& name) { session_.open(source_of({name})); });
+    connect(record_, &RecordDialog::closable, this, [this] {
+      if (closes_after_job_) close();
+    });
+    connect(record_, &RecordDialog::staysOpen, this, [this] { closes_after_job_ = false; });
+  }
+  record_->show();
+  record_->raise();
+  record_->activateWindow();
+}
+
+bool MainWindow::let_close() {
+  closes_after_job_ = record_ != nullptr && !record_->let_close();
+  return !closes_after_job_;
+}
+
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (event->mimeData()->hasUrls()) event->acceptProposedAction();
 }
@@ -298,6 +337,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!let_close()) return event->ignore();
   QSettings settings;
   settings.setValue(geometry_key, saveGeometry());
   settings.setValue(docks_key, saveState());

@@ -228,11 +228,10 @@ class MemoryChart : public QAbstractScrollArea {
   std::optional<RunTime> time_;
 };
 
-class MemoryPanel : public QWidget {
+class MemoryPanel : public LazyPanel {
  public:
-  MemoryPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session), chart_(model_, session) {
-    auto* const rows = new QVBoxLayout(this);
-    rows->setContentsMargins(4, 4, 4, 4);
+  MemoryPanel(Session& session, QWidget* parent) : LazyPanel(parent), model_(session), chart_(model_, session) {
+    QVBoxLayout* const rows = make_rows(*this);
     auto* const head = new QHBoxLayout;
     choice_.setObjectName(QStringLiteral("memory_choice"));
     choice_.setAccessibleName(tr("Which memory is shown"));
@@ -252,14 +251,7 @@ class MemoryPanel : public QWidget {
   }
 
  protected:
-  void showEvent(QShowEvent* event) override {
-    model_.set_active(true);
-    QWidget::showEvent(event);
-  }
-  void hideEvent(QHideEvent* event) override {
-    model_.set_active(false);
-    QWidget::hideEvent(event);
-  }
+  void set_active(bool active) override { model_.set_active(active); }
 
  private:
   void make_pages() {
@@ -273,9 +265,7 @@ class MemoryPanel : public QWidget {
     parts_.addWidget(&table_);
     parts_.setStretchFactor(0, 3);
     parts_.setStretchFactor(1, 2);
-    empty_.setAlignment(Qt::AlignCenter);
-    empty_.setWordWrap(true);
-    empty_.setObjectName(QStringLiteral("memory_empty"));
+    set_up_empty(empty_, QStringLiteral("memory_empty"));
     pages_.addWidget(&parts_);
     pages_.addWidget(&empty_);
   }

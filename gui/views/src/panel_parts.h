@@ -1,11 +1,46 @@
-// What tables of panels have in common.
+// What panels have in common.
 #pragma once
 
 #include <QHeaderView>
+#include <QLabel>
 #include <QTableView>
+#include <QVBoxLayout>
 #include <utility>
 
 namespace rankscope::gui {
+
+/// A panel that computes only what somebody sees.
+class LazyPanel : public QWidget {
+ public:
+  using QWidget::QWidget;
+
+ protected:
+  /// Comes whenever the panel is shown or hidden.
+  virtual void set_active(bool active) = 0;
+
+  void showEvent(QShowEvent* event) override {
+    set_active(true);
+    QWidget::showEvent(event);
+  }
+  void hideEvent(QHideEvent* event) override {
+    set_active(false);
+    QWidget::hideEvent(event);
+  }
+};
+
+/// What a panel consists of, from top to bottom.
+[[nodiscard]] inline QVBoxLayout* make_rows(QWidget& panel) {
+  auto* const rows = new QVBoxLayout(&panel);
+  rows->setContentsMargins(4, 4, 4, 4);
+  return rows;
+}
+
+/// What is said in place of a picture or table that would be empty.
+inline void set_up_empty(QLabel& label, const QString& object_name) {
+  label.setObjectName(object_name);
+  label.setAlignment(Qt::AlignCenter);
+  label.setWordWrap(true);
+}
 
 /// Rows are chosen as a whole; the tab key leaves the table.
 inline void set_up_table(QTableView& table, QAbstractItemModel& model, const QString& accessible_name,

@@ -57,8 +57,8 @@ class PipelineChart : public QAbstractScrollArea {
     painter.setClipRect(
         QRectF{0, ruler_height, static_cast<double>(viewport()->width()), static_cast<double>(viewport()->height())});
     painter.translate(0, ruler_height - verticalScrollBar()->value());
-    painter.drawImage(QPointF{gutter, 0}, paint(shown));
-    paint_names(painter);
+    painter.drawImage(QPointF{gutter, shown.top()}, paint(shown));
+    paint_names(painter, shown);
     paint_labels(painter, shown);
     painter.restore();
     TimeScale scale = shown.scale();
@@ -125,10 +125,14 @@ class PipelineChart : public QAbstractScrollArea {
 
   [[nodiscard]] PipelineScene scene() const {
     const int selected = model_.selected_row();
+    // Only rows in sight: a pipeline of many stages would be an image of many screens.
+    const int first = std::clamp(static_cast<int>(verticalScrollBar()->value() / row_height), 0, model_.place_count());
+    const int in_sight = static_cast<int>(std::ceil(viewport()->height() / row_height)) + 1;
     return {.actions = model_.shown()->actions,
             .step = model_.shown()->time,
             .time = model_.drawn_range(),
-            .places = model_.place_count(),
+            .places = std::min(in_sight, model_.place_count() - first),
+            .first = first,
             .width = std::max(1.0, viewport()->width() - gutter - share_width),
             .row_height = row_height,
             .ratio = devicePixelRatioF(),
@@ -152,15 +156,15 @@ class PipelineChart : public QAbstractScrollArea {
   void show_bubble_tip(const QHelpEvent& help) {
     const PipelineScene shown = scene();
     const QPointF position = in_scene(help.pos());
-    for (int place = 0; place < shown.places; ++place)
+    for (int place = shown.first; place < shown.first + shown.places; ++place)
       for (const TimeRange bubble : bubbles_of(shown.actions, shown.step, place))
         if (shown.rect_of(place, bubble).contains(position))
           QToolTip::showText(help.globalPos(), model_.idle_sentence(place, bubble), viewport());
   }
 
-  void paint_names(QPainter& painter) const {
+  void paint_names(QPainter& painter, const PipelineScene& shown) const {
     painter.setPen(QColor{colours_of(shown_theme()).text});
-    for (int place = 0; place < model_.place_count(); ++place) {
+    for (int place = shown.first; place < shown.first + shown.places; ++place) {
       const QRectF room{4, place * row_height, gutter - 10, row_height - 4};
       painter.drawText(
           room, Qt::AlignVCenter | Qt::AlignLeft,
@@ -173,6 +177,7 @@ class PipelineChart : public QAbstractScrollArea {
 
   void paint_labels(QPainter& painter, const PipelineScene& shown) const {
     for (std::size_t i = 0; i < shown.actions.size(); ++i) {
+      if (!shown.draws(shown.actions[i].place)) continue;
       const QRectF rect = shown.rect_of(i).translated(gutter, 0);
       const QString name = model_.action_name(static_cast<int>(i));
       const QString number = QString::number(shown.actions[i].action.micro_batch);
@@ -259,11 +264,10 @@ class PartsLegend : public QWidget {
   std::array<bool, 4> parts_{};  // by PipelinePart
 };
 
-class PipelinePanel : public QWidget {
+class PipelinePanel : public LazyPanel {
  public:
-  PipelinePanel(Session& session, QWidget* parent) : QWidget(parent), model_(session), chart_(model_, session) {
-    auto* const rows = new QVBoxLayout(this);
-    rows->setContentsMargins(4, 4, 4, 4);
+  PipelinePanel(Session& session, QWidget* parent) : LazyPanel(parent), model_(session), chart_(model_, session) {
+    QVBoxLayout* const rows = make_rows(*this);
     rows->addLayout(make_head());
     rows->addWidget(&pages_, 1);
     rows->addWidget(&legend_);
@@ -278,14 +282,7 @@ class PipelinePanel : public QWidget {
   }
 
  protected:
-  void showEvent(QShowEvent* event) override {
-    model_.set_active(true);
-    QWidget::showEvent(event);
-  }
-  void hideEvent(QHideEvent* event) override {
-    model_.set_active(false);
-    QWidget::hideEvent(event);
-  }
+  void set_active(bool active) override { model_.set_active(active); }
 
  private:
   QHBoxLayout* make_head() {
@@ -315,9 +312,7 @@ class PipelinePanel : public QWidget {
     tabs_.setDocumentMode(true);
     tabs_.addTab(&chart_, tr("Schedule"));
     tabs_.addTab(&table_, tr("Table"));
-    empty_.setAlignment(Qt::AlignCenter);
-    empty_.setWordWrap(true);
-    empty_.setObjectName(QStringLiteral("pipeline_empty"));
+    set_up_empty(empty_, QStringLiteral("pipeline_empty"));
     pages_.addWidget(&tabs_);
     pages_.addWidget(&empty_);
   }

@@ -36,6 +36,7 @@ void fill(QImage& image, const QRect& box, QRgb colour, QRgb rim) {
 
 void paint_frame(QImage& image, const PipelineScene& scene, std::size_t action, QRgb colour) {
   QPainter painter{&image};
+  painter.translate(0, -scene.top());
   painter.setPen(QPen{QColor{colours_of(scene.theme).background}, 4});
   painter.drawRect(scene.rect_of(action).adjusted(1, 1, -1, -1));
   painter.setPen(QPen{QColor{colour}, 2});
@@ -55,8 +56,8 @@ QRectF PipelineScene::rect_of(std::size_t action) const { return rect_of(actions
 std::vector<TimeRange> bubbles_of(std::span<const analyzer::PlacedAction> actions, TimeRange step, int place) {
   std::vector<TimeRange> bubbles;
   RunTime busy_until = step.begin;
-  for (const analyzer::PlacedAction& one : actions) {
-    if (one.place != place) continue;
+  for (const analyzer::PlacedAction& one :
+       std::ranges::equal_range(actions, place, {}, &analyzer::PlacedAction::place)) {
     if (one.time.begin > busy_until) bubbles.push_back({busy_until, one.time.begin});
     busy_until = std::max(busy_until, one.time.end);
   }
@@ -84,12 +85,16 @@ QImage paint(const PipelineScene& scene) {
   QImage image{std::max(1, static_cast<int>(std::lround(scene.width * scene.ratio))),
                std::max(1, static_cast<int>(std::lround(height * scene.ratio))), QImage::Format_RGB32};
   image.fill(theme.background);
-  for (int place = 0; place < scene.places; ++place)
+  const auto in_image = [&scene](const QRectF& rect) {
+    return on_screen(rect.translated(0, -scene.top()), scene.ratio);
+  };
+  for (int place = scene.first; place < scene.first + scene.places; ++place)
     for (const TimeRange bubble : bubbles_of(scene.actions, scene.step, place))
-      hatch(image, on_screen(scene.rect_of(place, bubble), scene.ratio), theme.lane, theme.faint);
+      hatch(image, in_image(scene.rect_of(place, bubble)), theme.lane, theme.faint);
   for (std::size_t i = 0; i < scene.actions.size(); ++i) {
+    if (!scene.draws(scene.actions[i].place)) continue;
     const QRgb colour = colour_of(scene.actions[i].action.part);
-    fill(image, on_screen(scene.rect_of(i), scene.ratio), colour, blend(colour, theme.background, 0.6F));
+    fill(image, in_image(scene.rect_of(i)), colour, blend(colour, theme.background, 0.6F));
   }
   image.setDevicePixelRatio(scene.ratio);
   if (scene.selected) paint_frame(image, scene, *scene.selected, theme.critical);

@@ -110,8 +110,7 @@ class Histogram : public QWidget {
 class SearchPanel : public QWidget {
  public:
   SearchPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session), histogram_(model_) {
-    auto* const rows = new QVBoxLayout(this);
-    rows->setContentsMargins(4, 4, 4, 4);
+    QVBoxLayout* const rows = make_rows(*this);
     rows->addLayout(make_head());
     rows->addWidget(&summary_);
     rows->addWidget(&histogram_);
@@ -166,7 +165,16 @@ class SearchPanel : public QWidget {
     table_.horizontalHeader()->setSectionResizeMode(SearchModel::name, QHeaderView::Stretch);
     table_.horizontalHeader()->setSortIndicator(SearchModel::start, Qt::AscendingOrder);
     table_.setSortingEnabled(true);
+    connect(table_.horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &SearchPanel::keep_arrow);
     on_choice(table_, this, [this](const QModelIndex& index) { model_.go_to(index.row()); });
+  }
+
+  /// The arrow stays at a column that has an order.
+  void keep_arrow(int column, Qt::SortOrder direction) {
+    if (SearchModel::can_sort(column))
+      sorted_ = {column, direction};
+    else
+      table_.horizontalHeader()->setSortIndicator(sorted_.first, sorted_.second);
   }
 
   void look() { model_.look_for(text_.text(), regex_.isChecked() ? SearchSyntax::regex : SearchSyntax::plain); }
@@ -187,6 +195,7 @@ class SearchPanel : public QWidget {
   }
 
   SearchModel model_;
+  std::pair<int, Qt::SortOrder> sorted_{SearchModel::start, Qt::AscendingOrder};
   QLineEdit text_;
   QCheckBox regex_;
   QToolButton previous_;

@@ -13,12 +13,11 @@
 namespace rankscope::gui {
 namespace {
 
-class StatisticsPanel : public QWidget {
+class StatisticsPanel : public LazyPanel {
  public:
   StatisticsPanel(Session& session, QWidget* parent)
-      : QWidget(parent), statistics_(session), ranks_(statistics_), names_(statistics_) {
-    auto* const rows = new QVBoxLayout(this);
-    rows->setContentsMargins(4, 4, 4, 4);
+      : LazyPanel(parent), statistics_(session), ranks_(statistics_), names_(statistics_) {
+    QVBoxLayout* const rows = make_rows(*this);
     caption_.setObjectName(QStringLiteral("statistics_caption"));
     rows->addWidget(&caption_);
     rows->addWidget(&tabs_, 1);
@@ -36,14 +35,7 @@ class StatisticsPanel : public QWidget {
   }
 
  protected:
-  void showEvent(QShowEvent* event) override {
-    statistics_.set_active(true);
-    QWidget::showEvent(event);
-  }
-  void hideEvent(QHideEvent* event) override {
-    statistics_.set_active(false);
-    QWidget::hideEvent(event);
-  }
+  void set_active(bool active) override { statistics_.set_active(active); }
 
  private:
   void add_table(QTableView& table, QSortFilterProxyModel& sorted, QAbstractItemModel& model, const QString& title,

@@ -123,8 +123,7 @@ class ShadeScale : public QWidget {
 class StepMapPanel : public QWidget {
  public:
   StepMapPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session) {
-    auto* const rows = new QVBoxLayout(this);
-    rows->setContentsMargins(4, 4, 4, 4);
+    QVBoxLayout* const rows = make_rows(*this);
     auto* const head = new QHBoxLayout;
     measure_.addItems({tr("Lateness"), tr("Step time")});
     measure_.setObjectName(QStringLiteral("step_map_measure"));

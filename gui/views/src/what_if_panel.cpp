@@ -17,8 +17,7 @@ namespace {
 class WhatIfPanel : public QWidget {
  public:
   WhatIfPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session) {
-    auto* const rows = new QVBoxLayout(this);
-    rows->setContentsMargins(4, 4, 4, 4);
+    QVBoxLayout* const rows = make_rows(*this);
     summary_.setObjectName(QStringLiteral("what_if_summary"));
     summary_.setWordWrap(true);
     QFont strong = summary_.font();

@@ -57,6 +57,20 @@ struct Viewer {
   }
 };
 
+TEST(Navigator, ShowsActivityOfTheGpuButNotAllThatWasSampled) {
+  const Viewer viewer{
+      "0 compute 0 100 gemm\n"
+      "0 counter 0 1 \"GPU 0 sm_active_percent\"\n"
+      "0 counter 0 1 \"GPU 0 dram_read_percent\"\n"
+      "0 counter 0 1 \"GPU 0 nvlink_sent_bytes_per_second\"\n"
+      "0 counter 0 1 \"GPU 0 nvlink_sent_bytes\"\n"};
+  std::vector<std::string> names;
+  for (const Track& track : viewer.model.tracks().tracks)
+    if (track.kind == TrackKind::counter) names.push_back(track.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"GPU 0 dram_read_percent", "GPU 0 nvlink_sent_bytes_per_second",
+                                             "GPU 0 sm_active_percent"}));
+}
+
 TEST(Navigator, GoesBackAndForwardThroughRanges) {
   Viewer viewer;
   const TimeRange all = viewer.session.visible();
@@ -177,6 +191,30 @@ TEST(Flows, LeadFromTheRankThatCameLastToAllThatWaited) {
   EXPECT_EQ(flows_of(*viewer.model.facts(), early), expected);
   EXPECT_EQ(flow_neighbour(*viewer.model.facts(), early, Direction::forward), late);
   EXPECT_EQ(flow_neighbour(*viewer.model.facts(), late, Direction::back), early);
+}
+
+/// Rank 2 comes last, but nobody waits for it.
+TEST(Flows, OfABroadcastLeadFromItsRoot) {
+  Viewer viewer{
+      "@run clock=same_host\n@group dp 0,1,2\n"
+      "0 comm 30000 60000 broadcast group=dp peer=0\n"
+      "1 comm 0 60000 broadcast group=dp peer=0\n"
+      "2 comm 50000 60000 broadcast group=dp peer=0\n"};
+  const auto of_rank = [&viewer](std::uint32_t rank) { return viewer.find(RankId{rank}, "broadcast"); };
+  const std::vector<Flow> expected{{FlowKind::members, of_rank(0), of_rank(1)},
+                                   {FlowKind::members, of_rank(0), of_rank(2)}};
+  for (const std::uint32_t rank : {0U, 1U, 2U}) EXPECT_EQ(flows_of(*viewer.model.facts(), of_rank(rank)), expected);
+}
+
+TEST(Flows, OfAReduceLeadFromTheLastToTheRootThatWaitsForIt) {
+  Viewer viewer{
+      "@run clock=same_host\n@group dp 0,1,2\n"
+      "0 comm 30000 60000 reduce group=dp peer=0\n"
+      "1 comm 0 60000 reduce group=dp peer=0\n"
+      "2 comm 50000 60000 reduce group=dp peer=0\n"};
+  const auto of_rank = [&viewer](std::uint32_t rank) { return viewer.find(RankId{rank}, "reduce"); };
+  const std::vector<Flow> expected{{FlowKind::members, of_rank(2), of_rank(0)}};
+  EXPECT_EQ(flows_of(*viewer.model.facts(), of_rank(1)), expected);
 }
 
 TEST(Flows, LeadFromALaunchToItsKernel) {

@@ -8,6 +8,7 @@
 
 #include "gui/runs.h"
 #include "rankscope/core/model/text.h"
+#include "rankscope/gui/models/navigator.h"
 #include "rankscope/gui/models/statistics_model.h"
 
 namespace rankscope::gui {
@@ -88,6 +89,15 @@ TEST(RangeStatistics, HoldsOnlyTheRanksAndLanesAskedFor) {
   EXPECT_EQ(run->text(of_lane.names.front().name), "a");
 }
 
+TEST(RangeStatistics, OfLanesWithoutARankHasNoRanks) {
+  const auto run = *run_from_text("0 compute 0 10 a\n@process - pid=7\n- op 0 10 helper\n");
+  const LaneId lane = run->lanes().back().rank.is_set() ? LaneId{0} : run->id_of(run->lanes().back());
+  const auto found = *answer(source_of(run), {{at(0), at(10)}, {}, {lane}}, {});
+  EXPECT_TRUE(found.ranks.empty()) << "rank 0 has nothing to do with it";
+  ASSERT_EQ(found.names.size(), 1U);
+  EXPECT_EQ(run->text(found.names.front().name), "helper");
+}
+
 TEST(LaneBlocks, FindALongSpanThatReachesIntoTheRange) {
   std::string text = "0 op 0 100000 long\n";
   for (int i = 0; i < 2000; ++i)
@@ -122,6 +132,20 @@ TEST(Statistics, FollowTheVisibleRangeAndTheAreaWhileTheyAreSeen) {
   EXPECT_EQ(ranks.rowCount(), 1);
   EXPECT_TRUE(statistics.caption().startsWith(QStringLiteral("Selected range"))) << statistics.caption().toStdString();
   EXPECT_TRUE(statistics.caption().endsWith(QStringLiteral("1 rank, 1 lane"))) << statistics.caption().toStdString();
+}
+
+TEST(Statistics, OfAllThatIsSelectedAreOfTheChosenRanks) {
+  Session session;
+  TimelineModel model{session};
+  Navigator navigator{session, model};
+  Statistics statistics{session};
+  statistics.set_active(true);
+  ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
+  session.set_filter({.ranks = {RankId{1}, RankId{3}}});
+  navigator.select_all();
+  ASSERT_TRUE(testing::comes_true([&] { return !statistics.busy() && statistics.answer(); }));
+  EXPECT_EQ(statistics.answer()->question.ranks, (std::vector{RankId{1}, RankId{3}}));
+  EXPECT_TRUE(statistics.caption().contains(QStringLiteral(", 2 ranks"))) << statistics.caption().toStdString();
 }
 
 TEST(Statistics, OnlyTheLastOfManyRangesIsShown) {

@@ -46,8 +46,8 @@ TEST(Search, UnderstandsRegularExpressionsAndSaysWhatIsWrongWithOne) {
 
 TEST(Search, ListsTheEarliestOrTheLongestFirst) {
   const auto run = kernels();
-  const auto by_time = found(*run, {text("m"), SearchSyntax::plain, SearchOrder::time});
-  const auto by_length = found(*run, {text("m"), SearchSyntax::plain, SearchOrder::duration});
+  const auto by_time = found(*run, {text("m"), SearchSyntax::plain, SearchOrder::earliest});
+  const auto by_length = found(*run, {text("m"), SearchSyntax::plain, SearchOrder::longest});
   ASSERT_EQ(by_time.listed.size(), by_length.listed.size());
   for (std::size_t i = 1; i < by_time.listed.size(); ++i) {
     EXPECT_LE(run->span(by_time.listed[i - 1]).time.begin, run->span(by_time.listed[i]).time.begin);
@@ -63,7 +63,7 @@ TEST(Search, CountsDurationsByPowersOfTwoAndSumsThem) {
 }
 
 TEST(Search, HonoursRanks) {
-  EXPECT_EQ(found(*kernels(), {text("gemm"), SearchSyntax::plain, SearchOrder::time, {RankId{1}}}).hits, 1U);
+  EXPECT_EQ(found(*kernels(), {text("gemm"), SearchSyntax::plain, SearchOrder::earliest, {RankId{1}}}).hits, 1U);
 }
 
 TEST(Search, ListsTheFirstOfVeryManyAndCountsAll) {
@@ -81,7 +81,7 @@ TEST(Search, ListsTheFirstOfVeryManyAndCountsAll) {
   ASSERT_EQ(by_time.listed.size(), SearchResult::most_listed);
   EXPECT_EQ(run->span(by_time.listed.back()).time.begin, at((SearchResult::most_listed / 2 - 1) * 10))
       << "the earliest of both lanes";
-  const auto longest = found(*run, {text("op"), SearchSyntax::plain, SearchOrder::duration});
+  const auto longest = found(*run, {text("op"), SearchSyntax::plain, SearchOrder::longest});
   EXPECT_EQ(run->span(longest.listed.front()).time.length(), nanoseconds{6});
 }
 
@@ -103,6 +103,23 @@ TEST(SearchModel, StepsThroughTheHitsAndSelectsThem) {
   EXPECT_EQ(model.current(), 1);
   session.select(SpanId{3});
   EXPECT_EQ(model.current(), 0) << "from what is selected the search goes on";
+}
+
+TEST(SearchModel, SortsInTheDirectionThatIsAskedFor) {
+  Session session;
+  SearchModel model{session};
+  session.show(kernels());
+  model.look_for(text("m"), SearchSyntax::plain);
+  const auto first_after = [&](SearchModel::Column column, Qt::SortOrder direction) {
+    model.sort(column, direction);
+    EXPECT_TRUE(testing::comes_true([&] { return !model.busy() && model.rowCount() == 4; }));
+    return session.run()->span(model.result().listed.front()).time;
+  };
+  EXPECT_EQ(first_after(SearchModel::length, Qt::DescendingOrder), (TimeRange{at(30), at(1030)}));
+  EXPECT_EQ(first_after(SearchModel::length, Qt::AscendingOrder), (TimeRange{at(10), at(20)}));
+  EXPECT_EQ(first_after(SearchModel::start, Qt::DescendingOrder), (TimeRange{at(200), at(250)}));
+  EXPECT_EQ(first_after(SearchModel::start, Qt::AscendingOrder), (TimeRange{at(0), at(100)}));
+  EXPECT_EQ(first_after(SearchModel::name, Qt::DescendingOrder), (TimeRange{at(0), at(100)})) << "has no order";
 }
 
 TEST(SearchModel, AWrongExpressionIsSaidAndAnEmptyTextFindsNothing) {

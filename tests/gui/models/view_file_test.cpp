@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "gui/runs.h"
+#include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/model/text.h"
 #include "support/temporary_folder.h"
 
@@ -22,14 +23,14 @@ struct Looked {
   TimelineModel model{session};
   Navigator navigator{session, model};
 
-  Looked() { session.show(two_ranks()); }
+  explicit Looked(std::shared_ptr<const Run> run = two_ranks()) { session.show(std::move(run)); }
 };
 
 ViewState full_state() {
   ViewState state;
   state.recording = recording_of(*two_ranks());
   state.visible = {at(100), at(900)};
-  state.pinned = {{1, 17, "stream 7"}, {std::nullopt, 9, "main"}};
+  state.pinned = {{1, 17, "stream 7", PinnedLane::Which{"stream", 7, 0}}, {std::nullopt, 9, "main", std::nullopt}};
   state.marks = {{{at(200), at(300)}, true, "late \"here\" ä\n"},
                  {{at(1'700'000'000'123'456'789), at(1'700'000'000'123'456'790)}, true, {}}};
   state.ranks = {0, 1};
@@ -81,6 +82,41 @@ TEST(ViewFile, RestoresPinsMarksRanksAndRange) {
   EXPECT_EQ(after.navigator.marks(), state.marks);
   EXPECT_EQ(after.session.filter().ranks, std::vector{RankId{1}});
   EXPECT_EQ(after.session.visible(), (TimeRange{at(300), at(700)}));
+}
+
+/// Threads of one program, and streams of two devices in one process.
+std::shared_ptr<const Run> run_with_lanes_of_one_name() {
+  RunBuilder builder;
+  const auto process = builder.add_process({.rank = RankId{0}, .pid = 5});
+  const StringId name = builder.intern("work");
+  for (const LaneId lane : {builder.add_lane(process, LaneKind::thread, "worker", 11),
+                            builder.add_lane(process, LaneKind::thread, "worker", 12),
+                            builder.add_lane(process, LaneKind::stream, "stream 7", 7, 0),
+                            builder.add_lane(process, LaneKind::stream, "stream 7", 7, 1)})
+    builder.add_span(lane, SpanKind::compute, name, {at(0), at(100)});
+  return *std::move(builder).build();
+}
+
+TEST(ViewFile, TellsLanesOfOneNameApart) {
+  const auto run = run_with_lanes_of_one_name();
+  for (const Lane& lane : run->lanes()) {
+    Looked before{run};
+    before.session.toggle_pin(run->id_of(lane));
+    const auto state = view_from_json(to_json(view_of(before.session, before.navigator)));
+    ASSERT_TRUE(state) << state.error().message;
+    Looked after{run};
+    restore(*state, after.session, after.navigator);
+    EXPECT_THAT(after.session.pinned(), ElementsAre(run->id_of(lane)));
+  }
+}
+
+TEST(ViewFile, OfAnOlderVersionPinsTheFirstLaneOfTheName) {
+  Looked looked{run_with_lanes_of_one_name()};
+  ViewState state = view_of(looked.session, looked.navigator);
+  state.pinned = {{0, 5, "worker", std::nullopt}};
+  restore(*view_from_json(to_json(state)), looked.session, looked.navigator);
+  ASSERT_EQ(looked.session.pinned().size(), 1U);
+  EXPECT_EQ(looked.session.run()->lane(looked.session.pinned().front()).number, 11);
 }
 
 TEST(ViewFile, LeavesOutLanesAndRanksThatTheRunDoesNotHave) {

@@ -61,7 +61,7 @@ TEST(CompareWindow, AClickOnARowGoesToBothPlaces) {
   auto* const table = runs.window.findChild<QTableView*>(QStringLiteral("comparison_table"));
   table->scrollTo(table->model()->index(row, 0));
   QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(row, 0)).center());
-  ASSERT_TRUE(runs.a.selection() && runs.b.selection());
+  ASSERT_TRUE(testing::comes_true([&] { return runs.a.selection() && runs.b.selection(); }));
   const auto name = [](const Session& session) {
     return session.run()->text(session.run()->span(*session.selection()).name);
   };

@@ -44,6 +44,19 @@ TEST(PipelineScene, LooksAsItDidAtScale1) { testing::expect_painted("pipeline_li
 TEST(PipelineScene, LooksAsItDidAtScale2) { testing::expect_painted("pipeline_light_2", painted(2, Theme::light)); }
 TEST(PipelineScene, LooksAsItDidInTheDark) { testing::expect_painted("pipeline_dark_1", painted(1, Theme::dark)); }
 
+TEST(PipelineScene, RowsInSightLookAsInThePictureOfAll) {
+  const auto actions = small_step();
+  PipelineScene scene{.actions = actions, .step = {at(0), at(900)}, .time = {at(0), at(900)}, .places = 2};
+  scene.width = 200;
+  scene.current = 6;
+  const QImage all = paint(scene);
+  scene.first = 1;
+  scene.places = 1;
+  const QImage second = paint(scene);
+  EXPECT_EQ(second.size(), QSize(200, 30));
+  EXPECT_EQ(second.copy(0, 0, 200, 26), all.copy(0, 30, 200, 26));
+}
+
 TEST(PipelineScene, BubblesAreWhereAStageDoesNothing) {
   const auto actions = small_step();
   const TimeRange step{at(0), at(900)};

@@ -35,6 +35,32 @@ void paint_steps(QPainter& painter, const OverlayInput& input) {
   }
 }
 
+bool is_known(const OverlayInput& input, SpanId span) {
+  const auto& facts = input.model.facts();
+  return facts != nullptr && span.index() < facts->run->spans().size();
+}
+
+/// Its time, as high as a part of its track.
+QRectF box_at(const OverlayInput& input, TimeRange time, double top, double height) {
+  const TimeScale scale = input.layout.scale(input.session.visible());
+  const double left = std::clamp(scale.x_of(time.begin), -1e6, 1e6);
+  const double right = std::clamp(scale.x_of(time.end), -1e6, 1e6);
+  return {left, top, std::max(2.0, right - left), height};
+}
+
+/// The innermost of the drawn spans of its lane that enclose a span.
+std::optional<SpanId> drawn_around(const Facts& facts, const Track& track, SpanId id) {
+  const Span& span = facts.run->span(id);
+  const auto& rows = facts.lod->lane(span.lane).rows;
+  for (std::uint32_t row = std::min(track.rows, facts.lod->place_of(id).row); row-- > 0;) {
+    const auto place = rows[row].at(span.time.begin, nanoseconds{0});
+    if (!place) continue;
+    const TimeRange around = rows[row].span(*place).time;
+    if (around.begin <= span.time.begin && span.time.end <= around.end) return rows[row].id(*place);
+  }
+  return std::nullopt;
+}
+
 /// Its duration stands in the middle.
 void paint_range(QPainter& painter, const OverlayInput& input, const QRectF& box, TimeRange time) {
   const ThemeColours& theme = colours_of(input.theme);
@@ -69,12 +95,13 @@ void paint_area(QPainter& painter, const OverlayInput& input) {
 
 void paint_selection(QPainter& painter, const OverlayInput& input) {
   if (!input.session.selection()) return;
-  const auto box = box_of(input, *input.session.selection());
+  const auto box = place_of(input, *input.session.selection());
   if (!box) return;
+  const bool is_itself = box_of(input, *input.session.selection()).has_value();
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen{QColor{colours_of(input.theme).background}, 4});
   painter.drawRect(*box);
-  painter.setPen(QPen{QColor{colours_of(input.theme).accent}, 2});
+  painter.setPen(QPen{QColor{colours_of(input.theme).accent}, 2, is_itself ? Qt::SolidLine : Qt::DashLine});
   painter.drawRect(*box);
 }
 
@@ -140,19 +167,28 @@ Layout layout_of(QSizeF size, double pinned_height, double scroll) {
 }
 
 std::optional<QRectF> box_of(const OverlayInput& input, SpanId span) {
-  const auto& facts = input.model.facts();
-  if (facts == nullptr || span.index() >= facts->run->spans().size()) return std::nullopt;
-  const Span& wanted = facts->run->span(span);
-  const Track* const track = input.model.tracks().of_lane(wanted.lane, *facts->run);
+  if (!is_known(input, span)) return std::nullopt;
+  const Facts& facts = *input.model.facts();
+  const Span& wanted = facts.run->span(span);
+  const std::uint32_t row = facts.lod->place_of(span).row;
+  const Track* const track = input.model.tracks().drawing(wanted.lane, row);
   if (track == nullptr) return std::nullopt;
-  const TimeScale scale = input.layout.scale(input.session.visible());
-  const double left = std::clamp(scale.x_of(wanted.time.begin), -1e6, 1e6);
-  const double right = std::clamp(scale.x_of(wanted.time.end), -1e6, 1e6);
   const double y = input.layout.y_of(*track);
-  if (track->kind == TrackKind::rank) return QRectF{left, y, std::max(2.0, right - left), track->height};
-  const auto row = std::min(facts->lod->place_of(span).row, track->rows - 1);
+  if (track->kind == TrackKind::rank) return box_at(input, wanted.time, y, track->height);
   const double height = input.model.row_height();
-  return QRectF{left, y + row * height, std::max(2.0, right - left), height - 1};
+  return box_at(input, wanted.time, y + row * height, height - 1);
+}
+
+std::optional<QRectF> place_of(const OverlayInput& input, SpanId span) {
+  if (!is_known(input, span)) return std::nullopt;
+  if (const auto box = box_of(input, span)) return box;
+  const Facts& facts = *input.model.facts();
+  const Span& wanted = facts.run->span(span);
+  const Track* const track = input.model.tracks().of_lane(wanted.lane, *facts.run);
+  if (track == nullptr) return std::nullopt;
+  if (track->kind == TrackKind::rank) return box_at(input, wanted.time, input.layout.y_of(*track), track->height);
+  const auto around = drawn_around(facts, *track, span);
+  return around ? box_of(input, *around) : std::nullopt;
 }
 
 void paint_overlay(QPainter& painter, const OverlayInput& input) {

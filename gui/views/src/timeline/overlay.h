@@ -42,11 +42,15 @@ struct OverlayInput {
   std::optional<QRectF> drag{};  ///< area that is being selected
   std::vector<Flow> flows{};
   bool critical_path = false;
-  const QImage* strip = nullptr;  ///< of the minimap
+  const QImage* strip = nullptr;   ///< of the minimap
+  std::optional<Header> header{};  ///< the one that keys act on, framed
 };
 
-/// The box of a span on the widget, if its track is unfolded; it may be out of sight.
+/// The box of a span on the widget, if its row is drawn; it may be out of sight.
 [[nodiscard]] std::optional<QRectF> box_of(const OverlayInput& input, SpanId span);
+/// The same, or what stands for it where its row is not drawn: the nearest span around it that is, or its time on the
+/// header of its folded rank.
+[[nodiscard]] std::optional<QRectF> place_of(const OverlayInput& input, SpanId span);
 
 void paint_overlay(QPainter& painter, const OverlayInput& input);
 /// Flows of the selection and the critical path (overlay_flows.cpp).
@@ -54,7 +58,8 @@ void paint_flows(QPainter& painter, const OverlayInput& input);
 /// Names of tracks, ruler and minimap (overlay_frame.cpp).
 void paint_frame(QPainter& painter, const OverlayInput& input);
 
-/// A line per rank over the whole run: how late it was in each step; where that is not known, how busy it was.
+/// A line per rank over the whole run: how late it was in each step; where that is not known, how busy it was. Where
+/// ranks or steps share a pixel, it shows the one that was furthest from the median rank, or busiest (heat_strip.cpp).
 [[nodiscard]] QImage heat_strip(const Facts& facts, QSize size, Theme theme);
 
 }  // namespace rankscope::gui

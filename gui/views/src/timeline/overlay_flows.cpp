@@ -36,8 +36,8 @@ void paint_arrow(QPainter& painter, QPointF from, QPointF to, const QColor& colo
 }
 
 void paint_flow(QPainter& painter, const OverlayInput& input, const Flow& flow) {
-  const auto from = box_of(input, flow.from);
-  const auto to = box_of(input, flow.to);
+  const auto from = place_of(input, flow.from);
+  const auto to = place_of(input, flow.to);
   if (!from || !to) return;
   const bool causes = flow.kind == FlowKind::launch || flow.kind == FlowKind::forward_backward;
   const double begin = causes ? std::min(from->right(), std::max(from->left(), to->left())) : from->left();

@@ -10,6 +10,7 @@ namespace {
 constexpr double indent_width = 12;
 constexpr double fold_width = 14;
 constexpr double pin_width = 16;
+constexpr double note_height = 18;  // "+2 deeper rows", at the foot of a lane
 
 void paint_fold(QPainter& painter, QPointF centre, bool folded) {
   const double half = 4;
@@ -35,6 +36,13 @@ double paint_lateness(QPainter& painter, const OverlayInput& input, const Track&
   return 48;
 }
 
+/// Where the name stands: at the top of its track, and in sight as long as the track is.
+double top_of_name(const OverlayInput& input, const Track& track, const QRectF& row, double height) {
+  const double in_sight = input.layout.gutter.top() + (track.pinned ? 0 : input.layout.pinned_height);
+  const double lowest = row.bottom() - height - (track.deeper_rows > 0 ? note_height : 0);
+  return std::max(row.top(), std::min(in_sight, lowest));
+}
+
 void paint_name(QPainter& painter, const OverlayInput& input, const Track& track) {
   const ThemeColours& theme = colours_of(input.theme);
   const QRectF row{input.layout.gutter.left(), input.layout.y_of(track), input.layout.gutter.width(), track.height};
@@ -47,18 +55,27 @@ void paint_name(QPainter& painter, const OverlayInput& input, const Track& track
     paint_fold(painter, {x + 5, row.center().y()}, track.folded);
     x += fold_width;
   }
+  if (header && input.header == header_of(track)) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QColor{theme.accent});
+    painter.drawRect(row.adjusted(1, 0, -2, -1));
+  }
   const double taken = paint_lateness(painter, input, track, row);
   QFont font = painter.font();
   font.setBold(header);
   painter.setFont(font);
   painter.setPen(QColor{theme.text});
-  const QRectF room{x, row.top(), row.right() - x - taken - pin_width, std::min(row.height(), 30.0)};
+  const double height = std::min(row.height(), 30.0);
+  const QRectF room{x, top_of_name(input, track, row, height), row.right() - x - taken - pin_width, height};
   const QString name = QString::fromStdString(track.pinned ? track.full_name : track.name);
   painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
                    painter.fontMetrics().elidedText(name, Qt::ElideMiddle, static_cast<int>(room.width())));
   font.setBold(false);
   painter.setFont(font);
   if (track.kind != TrackKind::lane) return;
+  if (track.deeper_rows > 0)
+    painter.drawText(QRectF{x, row.bottom() - note_height, room.width(), note_height}, Qt::AlignVCenter | Qt::AlignLeft,
+                     QObject::tr("+%1 deeper rows").arg(track.deeper_rows));
   painter.setPen(QColor{track.pinned ? theme.text : theme.faint});
   painter.setBrush(track.pinned ? QBrush{QColor{theme.text}} : QBrush{Qt::NoBrush});
   painter.drawEllipse(QPointF{row.right() - pin_width / 2, room.center().y()}, 3.5, 3.5);
@@ -107,55 +124,7 @@ void paint_minimap(QPainter& painter, const OverlayInput& input) {
   painter.drawRect(QRectF{left, map.top() + 1, std::max(2.0, right - left - 1), map.height() - 2});
 }
 
-/// The row of a rank with most spans.
-const lod::RowLod* fullest_row(const Facts& facts, RankId rank) {
-  const lod::RowLod* best = nullptr;
-  for (const Lane& lane : facts.run->lanes())
-    for (const lod::RowLod& row : facts.lod->lane(facts.run->id_of(lane)).rows)
-      if (lane.rank == rank && (best == nullptr || row.size() > best->size())) best = &row;
-  return best;
-}
-
-void paint_late_rank(QImage& image, const Facts& facts, std::size_t rank, int top, int bottom) {
-  const TimeScale scale{.time = facts.run->extent(), .left = 0, .width = static_cast<double>(image.width())};
-  QPainter painter{&image};
-  for (std::size_t step = 0; step < facts.lateness.steps.size(); ++step) {
-    const auto share = facts.lateness.share_of(rank, step);
-    if (!share) continue;
-    const TimeRange time = facts.lateness.steps[step].time;
-    const QRectF box{scale.x_of(time.begin), static_cast<double>(top),
-                     std::max(1.0, scale.x_of(time.end) - scale.x_of(time.begin)), static_cast<double>(bottom - top)};
-    painter.fillRect(box, QColor{colour_of_lateness(*share)});
-  }
-}
-
-void paint_busy_rank(QImage& image, const Facts& facts, const lod::RowLod& row, int top, int bottom) {
-  const QRgb under = image.pixel(0, top);
-  const lod::View view{facts.run->extent(), static_cast<std::uint32_t>(image.width())};
-  for (const lod::Piece& piece : row.pieces(view))
-    for (int x = static_cast<int>(piece.begin);
-         x < std::min<int>(image.width(), static_cast<int>(std::ceil(piece.end))); ++x)
-      for (int y = top; y < bottom; ++y)
-        image.setPixel(x, y, blend(under, colour_of(piece.kind), std::max(0.125F, piece.share)));
-}
-
 }  // namespace
-
-QImage heat_strip(const Facts& facts, QSize size, Theme theme) {
-  QImage image{size.expandedTo({1, 1}), QImage::Format_RGB32};
-  image.fill(colours_of(theme).lane);
-  const auto ranks = facts.lateness.empty() ? facts.run->ranks() : std::span<const RankId>{facts.lateness.ranks};
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const int top = static_cast<int>(rank * static_cast<std::size_t>(image.height()) / ranks.size());
-    const int next = static_cast<int>((rank + 1) * static_cast<std::size_t>(image.height()) / ranks.size());
-    const int bottom = next - top > 3 ? next - 1 : std::max(next, top + 1);
-    if (!facts.lateness.empty())
-      paint_late_rank(image, facts, rank, top, bottom);
-    else if (const lod::RowLod* const row = fullest_row(facts, ranks[rank]); row != nullptr)
-      paint_busy_rank(image, facts, *row, top, std::min(bottom, image.height()));
-  }
-  return image;
-}
 
 void paint_frame(QPainter& painter, const OverlayInput& input) {
   paint_gutter(painter, input);

@@ -63,6 +63,7 @@ void TimelineView::paint_picture(QPainter& painter) const {
   OverlayInput input = state_->overlay(*this);
   input.cursor.reset();
   input.drag.reset();
+  input.header.reset();
   const QImage strip = heat_strip(*model_->facts(), layout.minimap.size().toSize() - QSize{0, 4}, state_->theme);
   input.strip = &strip;
   paint_overlay(painter, input);

@@ -17,8 +17,9 @@ struct TimelineView::State {
   Grip grip = Grip::none;
   QPointF pressed;
   QPointF last;
-  std::optional<QRectF> drag;  // area that is being selected
-  std::vector<Flow> flows;     // of the selected span
+  std::optional<QRectF> drag;    // area that is being selected
+  std::vector<Flow> flows;       // of the selected span
+  std::optional<Header> header;  // the current one, which keys fold
   QImage strip;
   double wheel = 0;  // angles that are not a whole notch yet
   Frame frame;

@@ -24,7 +24,8 @@ OverlayInput TimelineView::State::overlay(const TimelineView& view) const {
           .drag = drag,
           .flows = flows,
           .critical_path = view.critical_path_,
-          .strip = strip.isNull() ? nullptr : &strip};
+          .strip = strip.isNull() ? nullptr : &strip,
+          .header = view.hasFocus() ? header : std::nullopt};
 }
 
 TimelineView::TimelineView(Session& session, QWidget* parent)
@@ -40,7 +41,7 @@ TimelineView::TimelineView(Session& session, QWidget* parent)
   setAttribute(Qt::WA_OpaquePaintEvent);
   setMinimumSize(420, 200);
   setAccessibleName(tr("Timeline"));
-  setAccessibleDescription(tr("All ranks on one time axis. Press F1 for the keys."));
+  describe_selection();
   bar_->setAccessibleName(tr("Scroll rows"));
   state_->theme = palette().base().color().lightness() < 128 ? Theme::dark : Theme::light;
   connect_models();
@@ -60,7 +61,10 @@ void TimelineView::connect_models() {
     request_frame();
   });
   connect(&session_, &Session::visibleRangeChanged, this, &TimelineView::request_frame);
-  connect(&session_, &Session::selectionChanged, this, &TimelineView::take_selection);
+  connect(&session_, &Session::selectionChanged, this, [this] {
+    state_->header.reset();
+    take_selection();
+  });
   connect(&session_, &Session::areaChanged, this, [this] { update(); });
   connect(&session_, &Session::revealRequested, this, [this](RankId rank) { reveal(rank); });
   connect(&session_, &Session::spanRevealRequested, this, [this](SpanId span) { reveal(span); });
@@ -105,6 +109,7 @@ void TimelineView::take_selection() {
   const auto& facts = model_->facts();
   const bool known = session_.selection() && facts != nullptr && facts->run == session_.run();
   state_->flows = known ? flows_of(*facts, *session_.selection()) : std::vector<Flow>{};
+  describe_selection();
   update();
 }
 
@@ -197,11 +202,16 @@ void TimelineView::reveal(RankId rank) {
 void TimelineView::reveal(SpanId span) {
   const auto& facts = model_->facts();
   if (facts == nullptr || facts->run != session_.run()) return;
-  const Track* track = model_->tracks().of_lane(facts->run->span(span).lane, *facts->run);
+  const LaneId lane = facts->run->span(span).lane;
+  const Track* track = model_->tracks().drawing(lane, facts->lod->place_of(span).row);
+  if (track == nullptr) track = model_->tracks().of_lane(lane, *facts->run);
   if (track == nullptr || track->pinned) return;
-  const double room = state_->layout.canvas.height() - state_->layout.pinned_height;
-  if (track->y < bar_->value() || track->y + track->height > bar_->value() + room)
-    bar_->setValue(static_cast<int>(track->y + track->height / 2 - room / 2));
+  const QRectF box = place_of(state_->overlay(*this), span)
+                         .value_or(QRectF{0, state_->layout.y_of(*track), 0, std::min(track->height, 1.0)});
+  const double top = state_->layout.canvas.top() + state_->layout.pinned_height;
+  const double bottom = state_->layout.canvas.bottom();
+  if (box.top() < top || box.bottom() > bottom)
+    bar_->setValue(bar_->value() + static_cast<int>(box.center().y() - (top + bottom) / 2));
 }
 
 void TimelineView::pin_by_name() {

@@ -31,7 +31,8 @@ class ComparisonModel : public QAbstractTableModel {
   [[nodiscard]] bool busy() const { return job_.busy(); }
   /// "B is 11.1 % slower than A. ...", or what is being waited for.
   [[nodiscard]] QString verdict() const { return verdict_; }
-  /// Both runs show the step of median length; what the row names is selected there in each run that has it.
+  /// Both runs show the step of median length; what the row names is looked for in the background and selected there in
+  /// each run that has it.
   void go_to(int row);
 
  Q_SIGNALS:
@@ -54,7 +55,7 @@ class ComparisonModel : public QAbstractTableModel {
   void add_ranks(const analyzer::SplitComparison& split);
   void say(const QString& verdict);
   [[nodiscard]] QString text_of(const Row& row, Column column) const;
-  static void select(Session& session, const Row& row, std::optional<RankId> rank, TimeRange step);
+  static void select(Session& session, std::optional<SpanId> span, std::optional<RankId> rank);
 
   Session& a_;
   Session& b_;
@@ -63,6 +64,7 @@ class ComparisonModel : public QAbstractTableModel {
   QString verdict_;
   std::int64_t step_ns_ = 0;  // mean window of A
   LatestJob job_;
+  LatestJob going_;
 };
 
 }  // namespace rankscope::gui

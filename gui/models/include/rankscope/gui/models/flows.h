@@ -10,7 +10,8 @@ namespace rankscope::gui {
 
 enum class FlowKind : std::uint8_t { launch, forward_backward, members, transfer };
 
-/// An arrow; for members of a collective: from the one that came last to each other one.
+/// An arrow; for members of a collective: from the one that all or some have to wait for (the last one, or the root) to
+/// each of these, as the report tells it.
 struct Flow {
   FlowKind kind = FlowKind::launch;
   SpanId from{};
@@ -18,7 +19,8 @@ struct Flow {
   bool operator==(const Flow&) const = default;
 };
 
-/// All that begin or end at a span. Its collective: one per other member; a send: to its receive.
+/// All that begin or end at a span. Its collective: one per member that has to wait, as soon as waits are known; a
+/// send: to its receive.
 [[nodiscard]] std::vector<Flow> flows_of(const Facts& facts, SpanId span);
 /// Where `]` and `[` lead from a span: what it caused or what caused it, else the next member of its collective by
 /// rank.

@@ -9,13 +9,10 @@
 
 #include "rankscope/analyzer/memory_lines.h"
 #include "rankscope/gui/models/latest_job.h"
+#include "rankscope/gui/models/memory_peaks.h"
 #include "rankscope/gui/models/session.h"
 
 namespace rankscope::gui {
-
-/// The first of the highest values of a line in a range. What was there when the range began counts, unless values were
-/// sampled. Nothing where there is no value.
-[[nodiscard]] std::optional<analyzer::MemoryValue> peak_in(const analyzer::MemoryLine& line, TimeRange range);
 
 /// A row per rank that has the chosen quantity and is not filtered out. Peaks of the whole run are those of the report.
 class MemoryModel : public QAbstractTableModel {
@@ -42,7 +39,7 @@ class MemoryModel : public QAbstractTableModel {
   /// What to say in place of charts; empty where there are some.
   [[nodiscard]] QString why_empty() const;
 
-  [[nodiscard]] const analyzer::MemoryLine& line(int row) const { return *rows_[static_cast<std::size_t>(row)].line; }
+  [[nodiscard]] const analyzer::MemoryLine& line(int row) const { return peaks(row).line(); }
   [[nodiscard]] const std::optional<analyzer::MemoryValue>& peak_in_sight(int row) const {
     return rows_[static_cast<std::size_t>(row)].peak;
   }
@@ -64,14 +61,18 @@ class MemoryModel : public QAbstractTableModel {
   void peaksChanged();
 
  private:
-  using Lines = std::vector<analyzer::MemoryLine>;
+  struct Lines {
+    explicit Lines(const Run& run);
+    std::vector<analyzer::MemoryLine> all;
+    std::vector<MemoryPeaks> peaks;  // parallel to it
+  };
   struct Choice {
     analyzer::MemoryQuantity quantity = analyzer::MemoryQuantity::allocated;
     std::int32_t device = -1;
     bool operator==(const Choice&) const = default;
   };
   struct Row {
-    const analyzer::MemoryLine* line;  // of lines_
+    const MemoryPeaks* peaks;  // of lines_
     std::optional<analyzer::MemoryValue> peak;
   };
   void forget();
@@ -79,6 +80,7 @@ class MemoryModel : public QAbstractTableModel {
   void take(std::shared_ptr<const Lines> lines, const std::shared_ptr<const Run>& run);
   void list_rows();
   void find_peaks();
+  [[nodiscard]] const MemoryPeaks& peaks(int row) const { return *rows_[static_cast<std::size_t>(row)].peaks; }
   [[nodiscard]] const analyzer::MemoryPeak* peak_of_run(int row) const;
   [[nodiscard]] QString run_peak_text(int row) const;
   [[nodiscard]] QString place_text(const analyzer::MemoryValue& value) const;

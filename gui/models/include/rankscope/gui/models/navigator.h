@@ -54,7 +54,7 @@ class Navigator : public QObject {
   /// What caused the selected span, or what it caused; members of a collective follow one another.
   void follow_flow(Direction direction);
 
-  void select_all();
+  void select_all();  ///< of the ranks that are not filtered out
   void clear();
   void mark_selection(bool keep);
   void remove_mark();  ///< the one made last

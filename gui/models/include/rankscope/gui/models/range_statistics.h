@@ -48,9 +48,10 @@ struct RankTimes {
 
 struct RangeQuestion {
   TimeRange range;
-  std::vector<RankId> ranks{};  ///< ascending; empty: all
+  std::vector<RankId> ranks{};  ///< ascending; empty: all, but beside lanes none, as those of processes without rank
   std::vector<LaneId> lanes{};  ///< names are of these only; empty: all of the ranks
 
+  [[nodiscard]] std::span<const RankId> ranks_of(const Run& run) const;
   bool operator==(const RangeQuestion&) const = default;
 };
 

@@ -32,12 +32,12 @@ class SpanNames {
 };
 
 enum class SearchSyntax : std::uint8_t { plain, regex };
-enum class SearchOrder : std::uint8_t { time, duration };  ///< earliest first, longest first
+enum class SearchOrder : std::uint8_t { earliest, latest, longest, shortest };  ///< what comes first
 
 struct SearchQuery {
   QString text;  ///< upper and lower case are the same
   SearchSyntax syntax = SearchSyntax::plain;
-  SearchOrder order = SearchOrder::time;
+  SearchOrder order = SearchOrder::earliest;
   std::vector<RankId> ranks{};  ///< ascending; empty: all
 
   bool operator==(const SearchQuery&) const = default;

@@ -22,8 +22,9 @@ class SearchModel : public QAbstractTableModel {
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-  /// Orders by start or by length; other columns have no order.
-  void sort(int column, Qt::SortOrder order) override;
+  /// Orders by start or by length, whichever end is asked for first; other columns have no order.
+  void sort(int column, Qt::SortOrder direction) override;
+  [[nodiscard]] static bool can_sort(int column) { return column == start || column == length; }
 
   /// An empty text finds nothing.
   void look_for(const QString& text, SearchSyntax syntax);

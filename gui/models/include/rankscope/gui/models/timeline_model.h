@@ -4,12 +4,12 @@
 #include <QObject>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "rankscope/core/lod/run_lod.h"
 #include "rankscope/gui/models/closer_looks.h"
 #include "rankscope/gui/models/lateness.h"
+#include "rankscope/gui/models/latest_job.h"
 #include "rankscope/gui/models/session.h"
 #include "rankscope/gui/models/tracks.h"
 
@@ -23,10 +23,11 @@ using WaitEnds = std::vector<RunTime>;
 struct Facts {
   std::shared_ptr<const Run> run;
   std::shared_ptr<const lod::RunLod> lod;
-  std::shared_ptr<const analyzer::Report> report{};  ///< null until it is made
-  bool report_fits = false;                          ///< its rows of collectives are those of `run`
-  bool waits_known = false;                          ///< the report fits and there is a closer look
-  WaitEnds wait_ends{};                              ///< empty until waits are known
+  std::shared_ptr<const analyzer::Report> report{};    ///< null until it is made
+  bool report_fits = false;                            ///< its rows of collectives are those of `run`
+  bool waits_known = false;                            ///< the report fits and there is a closer look
+  std::shared_ptr<const analyzer::CloserLook> look{};  ///< null until waits are known
+  WaitEnds wait_ends{};                                ///< empty until waits are known
   Lateness lateness{};
 };
 
@@ -47,7 +48,7 @@ class TimelineModel : public QObject {
   void fold_all(bool fold);
   /// Unfolds what hides the rows of a rank.
   void unfold(RankId rank);
-  /// What a screen reader says of a track: its full name, and for ranks how late they are.
+  /// What a screen reader says of a track: its full name, what of it is not drawn, and for ranks how late they are.
   [[nodiscard]] std::string spoken(const Track& track) const;
 
  Q_SIGNALS:
@@ -56,7 +57,7 @@ class TimelineModel : public QObject {
 
  private:
   void start_build();
-  void take_lod(std::uint64_t generation, std::shared_ptr<const lod::RunLod> lod);
+  void take_lod(std::shared_ptr<const lod::RunLod> lod);
   void take_report();
   void choose_folds();
   void rebuild_tracks();
@@ -67,8 +68,7 @@ class TimelineModel : public QObject {
   TrackOptions options_;
   TrackList tracks_;
   bool folds_chosen_ = false;
-  std::uint64_t generation_ = 0;
-  std::jthread worker_;  // last: it ends first
+  LatestJob job_;
 };
 
 }  // namespace rankscope::gui

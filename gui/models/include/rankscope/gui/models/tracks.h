@@ -20,18 +20,29 @@ struct Track {
   std::string name{};       ///< "stream 7"
   std::string full_name{};  ///< with its rank: "rank 3 / stream 7"
   StringId host{};
-  RankId rank{};                ///< none: a host, or a process without rank
-  std::uint32_t process = 0;    ///< row of Run::processes(); not of a host
-  LaneId lane{};                ///< a lane; of a rank that is folded: what stands for all of it
-  std::uint32_t counter = 0;    ///< row of Run::counters()
-  std::uint32_t first_row = 0;  ///< of the lane's rows, the first that is shown
-  std::uint32_t rows = 1;
+  RankId rank{};                  ///< none: a host, or a process without rank
+  std::uint32_t process = 0;      ///< row of Run::processes(); not of a host
+  LaneId lane{};                  ///< a lane; of a rank that is folded: what stands for all of it
+  std::uint32_t counter = 0;      ///< row of Run::counters()
+  std::uint32_t first_row = 0;    ///< of the lane's rows, the first that is shown
+  std::uint32_t rows = 1;         ///< of the lane, that are drawn
+  std::uint32_t deeper_rows = 0;  ///< of the lane, that are not: only the outer 64 are
   int indent = 0;
   bool folded = false;
   bool pinned = false;
   double y = 0;  ///< pinned ones from the top of the pinned part, the others from the top of all others
   double height = 0;
 };
+
+/// What names the track of a host or rank however tracks are made anew.
+struct Header {
+  TrackKind kind = TrackKind::rank;
+  StringId host{};            ///< of a host
+  std::uint32_t process = 0;  ///< of a rank
+  bool operator==(const Header&) const = default;
+};
+/// Nothing for tracks that have nothing to fold.
+[[nodiscard]] std::optional<Header> header_of(const Track& track);
 
 /// How the user wants it.
 struct TrackOptions {
@@ -52,7 +63,11 @@ struct TrackList {
   [[nodiscard]] const Track* at(Part part, double y) const;
   /// The one that shows a span: its lane, else its folded rank. A pinned one only if there is no other.
   [[nodiscard]] const Track* of_lane(LaneId lane, const Run& run) const;
+  /// The one that draws a row of a lane; null where none does. A pinned one only if there is no other.
+  [[nodiscard]] const Track* drawing(LaneId lane, std::uint32_t row) const;
   [[nodiscard]] const Track* of_rank(RankId rank) const;
+  /// Null where it is folded away or filtered out.
+  [[nodiscard]] const Track* of_header(const Header& header) const;
 };
 
 /// Ranks come by host in the order of their first rank; processes without rank are last.

@@ -14,9 +14,17 @@ namespace rankscope::gui {
 
 /// A lane by what stays the same when the recording is read again.
 struct PinnedLane {
+  /// What tells lanes of one name apart.
+  struct Which {
+    std::string kind;  ///< "thread", "stream"
+    std::int64_t number = 0;
+    std::int32_t device = -1;
+    bool operator==(const Which&) const = default;
+  };
   std::optional<std::uint32_t> rank;
   std::int64_t pid = 0;
   std::string lane;
+  std::optional<Which> which{};  ///< files of older versions lack it: the first lane of the name
   bool operator==(const PinnedLane&) const = default;
 };
 

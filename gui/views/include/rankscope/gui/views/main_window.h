@@ -12,6 +12,7 @@
 
 namespace rankscope::gui {
 
+class RecordDialog;
 class TimelineView;
 class ViewKeeper;
 
@@ -29,6 +30,8 @@ class MainWindow : public QMainWindow {
   void warn(const QString& sentence);
   /// The file to keep the view in, in place of the one beside the recording that is opened next.
   void use_view_file(const std::filesystem::path& file);
+  /// Shows the form, or the job that runs.
+  void record();
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
@@ -37,6 +40,7 @@ class MainWindow : public QMainWindow {
 
  private:
   void make_docks();
+  void share_bottom();
   void make_menus();
   void make_tools();
   void make_status();
@@ -46,6 +50,8 @@ class MainWindow : public QMainWindow {
   void list_recent();
   void ask_for_files();
   void ask_for_folder();
+  /// False: a job runs, and the user is asked what is to become of it.
+  bool let_close();
   void show_state();
   void show_banner();
   void take_opened();
@@ -63,6 +69,8 @@ class MainWindow : public QMainWindow {
   QMenu* recent_ = nullptr;
   QMenu* view_ = nullptr;
   ViewKeeper* keeper_ = nullptr;
+  RecordDialog* record_ = nullptr;  ///< none until it is asked for
+  bool closes_after_job_ = false;
 };
 
 }  // namespace rankscope::gui

@@ -44,6 +44,11 @@ class TimelineView : public QWidget {
   /// Unfolds and scrolls to the rows of a rank, or to the lane of a span.
   void reveal(RankId rank);
   void reveal(SpanId span);
+  /// Goes to the host or rank below or above the current one, which is that of the selected span, else the first in
+  /// sight. Its rows are brought into view, and assistive technology is told of it.
+  void next_header(Direction direction);
+  /// Folds or unfolds the current host or rank.
+  void toggle_fold();
   /// Of the selected span: all lanes of its name are pinned, or none if they are.
   void pin_by_name();
   /// Writes what is selected to the clipboard: an event at once, what took a stretch of time when that is computed.
@@ -53,7 +58,7 @@ class TimelineView : public QWidget {
   [[nodiscard]] QSize picture_size() const;
 
   [[nodiscard]] std::optional<SpanId> span_at(QPointF position) const;
-  /// Where a span is drawn; nothing if its track is folded away.
+  /// Where a span is drawn; nothing if its row is not: folded away, or too deep.
   [[nodiscard]] std::optional<QRectF> box_of(SpanId span) const;
   /// The picture on the screen is of what the session says now.
   [[nodiscard]] bool is_up_to_date() const;
@@ -63,11 +68,13 @@ class TimelineView : public QWidget {
   void noteRequested();
   void pictureRequested();
   void exportRequested();
+  void recordRequested();
   void viewSaveRequested();
   void colouringChanged();
   void searchRequested();
   void trackSearchRequested();
   void helpRequested();
+  void paletteRequested();
   void panelsToggled();
   void panelRequested(const QString& id);  ///< of panels(): to be seen, with the keyboard in it
 
@@ -94,6 +101,9 @@ class TimelineView : public QWidget {
   void take_tracks();
   void take_selection();
   void press_gutter(QPointF position);
+  [[nodiscard]] const Track* current_header() const;
+  void go_to_header(const Track& track);
+  void describe_selection();
   void finish_area(QPointF to);
   void centre_minimap(double x);
   [[nodiscard]] Grip grip_at(QPointF position, Qt::KeyboardModifiers modifiers) const;

@@ -1,0 +1,149 @@
+#include "command_palette.h"
+
+#include <QCoreApplication>
+#include <QDialog>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QPointer>
+#include <QSortFilterProxyModel>
+#include <QStandardItemModel>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <array>
+
+#include "panel_parts.h"
+
+namespace rankscope::gui {
+namespace {
+
+QString name_of(const QAction& action) { return action.text().remove(QLatin1Char{'&'}); }
+
+QString keys_of(const QAction& action) {
+  QStringList keys;
+  for (const QKeySequence& key : action.shortcuts()) keys.push_back(key.toString(QKeySequence::NativeText));
+  return keys.join(QStringLiteral("   "));
+}
+
+/// Rows with all the words, whatever their order and case.
+class WordsFilter : public QSortFilterProxyModel {
+ public:
+  using QSortFilterProxyModel::QSortFilterProxyModel;
+
+  void set_words(const QString& text) {
+    words_ = text.split(QLatin1Char{' '}, Qt::SkipEmptyParts);
+    invalidateFilter();
+  }
+
+ protected:
+  [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override {
+    const QString name = sourceModel()->index(row, 0, parent).data().toString();
+    return std::ranges::all_of(words_, [&](const QString& word) { return name.contains(word, Qt::CaseInsensitive); });
+  }
+
+ private:
+  QStringList words_;
+};
+
+class Palette : public QDialog {
+ public:
+  Palette(QWidget& window, const QList<QAction*>& actions)
+      : QDialog(&window), actions_(actions.begin(), actions.end()) {
+    setAttribute(Qt::WA_DeleteOnClose);
+    setObjectName(QStringLiteral("palette"));
+    setWindowTitle(QCoreApplication::translate("Palette", "Commands"));
+    list_actions();
+    filter_.setSourceModel(&all_);
+    words_ = new QLineEdit(this);
+    words_->setObjectName(QStringLiteral("palette_words"));
+    words_->setPlaceholderText(QCoreApplication::translate("Palette", "Words of a command"));
+    words_->setAccessibleName(QCoreApplication::translate("Palette", "Words of a command; Return does the chosen one"));
+    words_->installEventFilter(this);
+    words_->setFocus();
+    rows_ = new QTableView(this);
+    set_up_table(*rows_, filter_, QCoreApplication::translate("Palette", "Commands and their keys"),
+                 QStringLiteral("palette_commands"));
+    rows_->horizontalHeader()->hide();
+    rows_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+    auto* const layout = new QVBoxLayout(this);
+    layout->addWidget(words_);
+    layout->addWidget(rows_, 1);
+    connect(words_, &QLineEdit::textChanged, this, [this](const QString& text) {
+      filter_.set_words(text);
+      rows_->selectRow(0);
+    });
+    connect(words_, &QLineEdit::returnPressed, this, [this] { run(rows_->currentIndex()); });
+    on_choice(*rows_, this, [this](const QModelIndex& index) { run(index); });
+    rows_->selectRow(0);
+    resize(560, 420);
+    move(window.mapToGlobal(QPoint{(window.width() - width()) / 2, window.height() / 8}));
+  }
+
+ protected:
+  /// The list moves while the words have the keyboard.
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    constexpr std::array moving{Qt::Key_Up, Qt::Key_Down, Qt::Key_PageUp, Qt::Key_PageDown};
+    if (event->type() != QEvent::KeyPress) return QDialog::eventFilter(watched, event);
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    if (!std::ranges::any_of(moving, [key](Qt::Key each) { return each == key; }))
+      return QDialog::eventFilter(watched, event);
+    QCoreApplication::sendEvent(rows_, event);
+    return true;
+  }
+
+ private:
+  void list_actions() {
+    for (qsizetype i = 0; i < actions_.size(); ++i) {
+      auto* const name = new QStandardItem(name_of(*actions_[i]));
+      name->setData(i);
+      all_.appendRow({name, new QStandardItem(keys_of(*actions_[i]))});
+    }
+  }
+
+  /// Closes first: the command may open a dialog of its own.
+  void run(const QModelIndex& index) {
+    if (!index.isValid()) return;
+    const QPointer<QAction> action = actions_[index.siblingAtColumn(0).data(Qt::UserRole + 1).toLongLong()];
+    accept();
+    if (action) action->trigger();
+  }
+
+  QList<QPointer<QAction>> actions_;
+  QStandardItemModel all_;
+  WordsFilter filter_;
+  QLineEdit* words_ = nullptr;
+  QTableView* rows_ = nullptr;
+};
+
+void add_actions_of(const QMenu& menu, QList<QAction*>& into) {
+  for (QAction* const action : menu.actions()) {
+    if (action->menu() != nullptr)
+      add_actions_of(*action->menu(), into);
+    else if (!action->isSeparator())
+      into.push_back(action);
+  }
+}
+
+}  // namespace
+
+QList<QAction*> actions_of(const QMenuBar& menus) {
+  QList<QAction*> all;
+  for (const QAction* const top : menus.actions())
+    if (top->menu() != nullptr) add_actions_of(*top->menu(), all);
+  return all;
+}
+
+void show_command_palette(QWidget& window, const QList<QAction*>& actions) {
+  QList<QAction*> usable;
+  std::ranges::copy_if(actions, std::back_inserter(usable), [](const QAction* action) {
+    return action->isVisible() && action->isEnabled() && action->objectName() != QStringLiteral("palette");
+  });
+  auto* const palette = new Palette(window, usable);
+  palette->show();
+  palette->activateWindow();
+}
+
+}  // namespace rankscope::gui

@@ -1,0 +1,101 @@
+// The reference trainer, recorded from the dialog and watched while it trains.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QProcess>
+#include <QPushButton>
+#include <QSettings>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTest>
+
+#include "rankscope/core/recording/recording.h"
+#include "rankscope/gui/models/live_table.h"
+#include "rankscope/gui/models/record_form.h"
+#include "rankscope/gui/models/words.h"
+#include "rankscope/gui/views/record_dialog.h"
+#include "support/temporary_folder.h"
+
+namespace rankscope::gui {
+namespace {
+
+#ifdef RANKSCOPE_HAS_TRAINER
+
+constexpr int patience_ms = 120'000;
+constexpr int steps = 40;
+
+TEST(RecordTrainer, StepsSplitAndMemoryAreSeenWhileItTrains) {
+  const testing::TemporaryFolder folder;
+  QSettings{}.remove(QStringLiteral("record"));
+  RecordDialog dialog{QStringLiteral(RANKSCOPE_PROGRAM)};
+  dialog.show();
+  dialog.findChild<QComboBox*>(QStringLiteral("what"))->setCurrentIndex(static_cast<int>(RecordWhat::trainer));
+  dialog.findChild<QSpinBox*>(QStringLiteral("steps"))->setValue(steps);
+  dialog.findChild<QLineEdit*>(QStringLiteral("trainer_more"))->setText(QStringLiteral("--pace 100"));
+  dialog.findChild<QLineEdit*>(QStringLiteral("folder"))->setText(QString::fromStdString(folder.path().string()));
+  dialog.findChild<QPushButton*>(QStringLiteral("start"))->click();
+  const auto* const table = dialog.findChild<QTableView*>(QStringLiteral("live_table"))->model();
+  const auto cell = [table](int row, LiveTable::Column column) { return table->index(row, column).data().toString(); };
+  const auto has_split = [&](int row) { return !cell(row, LiveTable::compute).isEmpty(); };
+  bool seen_in_time = false;
+  const auto seen = [&] {
+    for (int row = 0; row < table->rowCount(); ++row)
+      seen_in_time =
+          seen_in_time || (dialog.run().is_running() && has_split(row) && cell(row, LiveTable::steps).toInt() < steps &&
+                           !cell(row, LiveTable::host_memory).isEmpty());
+    return seen_in_time || !dialog.run().is_running();
+  };
+  ASSERT_TRUE(QTest::qWaitFor(seen, patience_ms));
+  EXPECT_TRUE(seen_in_time) << "before the job has ended";
+  ASSERT_TRUE(QTest::qWaitFor([&] { return dialog.run().stage() == RunStage::ended; }, patience_ms));
+  EXPECT_TRUE(dialog.run().ended_well()) << dialog.run().sentence().toStdString();
+  const auto steps_of = [&](const QString& process) {
+    for (int row = 0; row < table->rowCount(); ++row)
+      if (cell(row, LiveTable::process) == process) return cell(row, LiveTable::steps).toInt();
+    return -1;
+  };
+  EXPECT_TRUE(QTest::qWaitFor([&] { return steps_of(QStringLiteral("rank 1")) == steps; }, patience_ms));
+  EXPECT_EQ(steps_of(QStringLiteral("rank 0")), steps);
+  const auto run = recording::read_recording(folder / "run.rankscope");
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->ranks().size(), 2U);
+}
+
+TEST(RecordTrainer, StopEndsAllRanksAndKeepsTheirSteps) {
+  const testing::TemporaryFolder folder;
+  QSettings{}.remove(QStringLiteral("record"));
+  RecordDialog dialog{QStringLiteral(RANKSCOPE_PROGRAM)};
+  dialog.show();
+  dialog.findChild<QComboBox*>(QStringLiteral("what"))->setCurrentIndex(static_cast<int>(RecordWhat::trainer));
+  dialog.findChild<QSpinBox*>(QStringLiteral("steps"))->setValue(1'000'000);
+  dialog.findChild<QLineEdit*>(QStringLiteral("folder"))->setText(QString::fromStdString(folder.path().string()));
+  dialog.findChild<QPushButton*>(QStringLiteral("start"))->click();
+  const auto* const table = dialog.findChild<QTableView*>(QStringLiteral("live_table"))->model();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return table->index(0, LiveTable::steps).data().toInt() > 2; }, patience_ms));
+  dialog.findChild<QPushButton*>(QStringLiteral("stop"))->click();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return dialog.run().stage() == RunStage::ended; }, patience_ms));
+  EXPECT_LT(dialog.run().elapsed(), grace + std::chrono::seconds{15});
+  EXPECT_TRUE(dialog.run().sentence().startsWith(QStringLiteral("Stopped."))) << dialog.run().sentence().toStdString();
+  const auto run = recording::read_recording(folder / "run.rankscope");
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->ranks().size(), 2U);
+  EXPECT_TRUE(recording::spool_marks_of(folder / "run.rankscope").empty());
+}
+
+TEST(RecordTrainer, TheFormOffersWhatTheTrainerHas) {
+  QProcess program;
+  program.start(QStringLiteral(RANKSCOPE_PROGRAM), {QStringLiteral("train"), QStringLiteral("-h")});
+  ASSERT_TRUE(program.waitForFinished());
+  const QString help = QString::fromUtf8(program.readAllStandardOutput());
+  for (const TrainerMode& mode : trainer_modes())
+    EXPECT_TRUE(help.contains(qt_text(mode.id) + QStringLiteral(" ("))) << mode.id;
+  for (const std::string_view model : trainer_models()) EXPECT_TRUE(help.contains(qt_text(model))) << model;
+  for (const std::string_view fault : fault_kinds())
+    EXPECT_TRUE(help.contains(qt_text(fault) + QStringLiteral(":rank="))) << fault;
+}
+
+#endif
+
+}  // namespace
+}  // namespace rankscope::gui
