@@ -56,19 +56,19 @@ void search_for(benchmark::State& state, const char* text, SearchSyntax syntax, 
     hits = (**search(searched, names, {QString::fromLatin1(text), syntax, order}, {})).hits;
   state.counters["hits"] = static_cast<double>(hits);
 }
-BENCHMARK_CAPTURE(search_for, one_name, "functor77<", SearchSyntax::plain, SearchOrder::time)
+BENCHMARK_CAPTURE(search_for, one_name, "functor77<", SearchSyntax::plain, SearchOrder::earliest)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
-BENCHMARK_CAPTURE(search_for, every_event_by_time, "kernel", SearchSyntax::plain, SearchOrder::time)
+BENCHMARK_CAPTURE(search_for, every_event_by_time, "kernel", SearchSyntax::plain, SearchOrder::earliest)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
-BENCHMARK_CAPTURE(search_for, every_event_by_duration, "kernel", SearchSyntax::plain, SearchOrder::duration)
+BENCHMARK_CAPTURE(search_for, every_event_by_duration, "kernel", SearchSyntax::plain, SearchOrder::longest)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
-BENCHMARK_CAPTURE(search_for, regex, "Functor\\d*7<", SearchSyntax::regex, SearchOrder::time)
+BENCHMARK_CAPTURE(search_for, regex, "Functor\\d*7<", SearchSyntax::regex, SearchOrder::earliest)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
