@@ -23,6 +23,13 @@ jobs() {
     /proc/meminfo 2>/dev/null || echo 2
 }
 
+# Tests at a time: many of them train with several processes of their own.
+test_jobs() {
+  local most
+  most=$(jobs)
+  echo $((most < 4 ? most : 4))
+}
+
 # Runs a command as root; sudo is used only when it is needed.
 as_root() {
   if [[ $(id -u) == 0 ]]; then

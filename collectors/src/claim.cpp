@@ -1,13 +1,14 @@
 #include "claim.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 namespace rankscope::collectors {
 
 Claim::Claim(const std::filesystem::path& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-  if (file_ < 0 || flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  if (file_ < 0 || fcntl(file_, F_SETLK, &whole) == 0) return;
   close(file_);
   file_ = -1;
 }

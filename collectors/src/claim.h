@@ -6,7 +6,8 @@
 
 namespace rankscope::collectors {
 
-/// A lock on a file that the kernel takes back with the process.
+/// A lock on a file that the kernel takes back with the process; its forked children do not have it. In one process a
+/// file is claimed once.
 class Claim {
  public:
   Claim() = default;

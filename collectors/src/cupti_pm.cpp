@@ -71,7 +71,7 @@ std::string pm_refusal(const PmFunctions& call, int status, const std::string& d
         "NVreg_RestrictProfilingToAdminUsers=0 of the kernel module nvidia, or with CAP_SYS_ADMIN (driver R565 and "
         "later: CAP_PERFMON) for the job, in a container --cap-add=SYS_ADMIN",
         text, doing);
-  if (status == result::hardware_busy || status == result::invalid_operation)
+  if (status == result::hardware_busy)
     return format(
         "another program holds the GPU's counters ({} when {}): end it (Nsight, DCGM, another recording); DCGM lets "
         "go of them with dcgmi profile --pause",

@@ -10,7 +10,6 @@ namespace rankscope::collectors::cupti {
 
 /// CUptiResult, those that sampling tells apart.
 namespace result {
-inline constexpr int invalid_operation = 7;
 inline constexpr int out_of_memory = 8;
 inline constexpr int hardware_busy = 26;
 inline constexpr int not_supported = 27;

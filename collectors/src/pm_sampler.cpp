@@ -98,26 +98,25 @@ bool PmSampler::clear_image() {
   return call_.data_image(&request) == result::success;
 }
 
-/// False: nothing more will come, which problem() says.
-bool PmSampler::decode(pm::Stopped& stopped) {
+std::optional<PmSampler::Decoded> PmSampler::decode() {
   pm::Decode request{.sampler = sampler_, .image = image_.data(), .bytes = image_.size()};
   const int status = call_.decode(&request);
-  stopped = request.stopped;
-  overflowed_ = overflowed_ || request.overflowed != 0 || status == result::out_of_memory;
-  if (status == result::success || status == result::out_of_memory) return true;
+  if (status == result::success || status == result::out_of_memory)
+    return Decoded{.stopped = request.stopped,
+                   .overflowed = request.overflowed != 0 || status == result::out_of_memory};
   problem_ = cupti::pm_refusal(call_, status, "reading the counters of " + name_);
-  return false;
+  return std::nullopt;
 }
 
 void PmSampler::drain(const Take& take) {
   for (int round = 0; round < most_decodes && problem_.empty() && sampler_ != nullptr; ++round) {
-    auto stopped = pm::Stopped::other;
-    const bool was_lost = overflowed_;
-    if (!decode(stopped)) return;
+    const auto decoded = decode();
+    if (!decoded) return;
+    overflowed_ = overflowed_ || decoded->overflowed;
     take_all(take);
     if (!clear_image()) problem_ = format("CUPTI took the room for the samples of {} away", name_);
-    if (running_ && overflowed_ && !was_lost && append_of(chip_) == pm::Append::keep_oldest) return restart();
-    if (stopped != pm::Stopped::image_full) return;
+    if (running_ && decoded->overflowed && append_of(chip_) == pm::Append::keep_oldest) return restart();
+    if (decoded->stopped != pm::Stopped::image_full) return;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,7 +51,12 @@ class PmSampler {
   std::string configure();
   std::string make_image();
   [[nodiscard]] bool clear_image();
-  [[nodiscard]] bool decode(cupti::pm::Stopped& stopped);
+  struct Decoded {
+    cupti::pm::Stopped stopped{};
+    bool overflowed = false;
+  };
+  /// Nothing: no more will come, which problem() says.
+  [[nodiscard]] std::optional<Decoded> decode();
   void take_all(const Take& take);
   void take_one(const Take& take, std::size_t index);
   void note_gap(const PmSample& sample);

@@ -52,6 +52,20 @@ TEST_F(RecordingVerbs, TheHelpOfRecordShowsWhereTheCommandStands) {
   EXPECT_THAT(run_program({RANKSCOPE_PROGRAM, "record", "--help"}).out, HasSubstr("record [OPTIONS] -- COMMAND..."));
 }
 
+TEST_F(RecordingVerbs, TheEventsAreGatheredWhenNobodyReadsWhatIsSaid) {
+  const std::string line = std::string{"'"} + RANKSCOPE_PROGRAM + "' record --out '" + out() + "' -- sleep 0.2 2>&1 | true";
+  EXPECT_EQ(run_program({"sh", "-c", line}).status, 0);
+  EXPECT_TRUE(fs::exists(out() + "/manifest.json"));
+  EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "report", out()}).status, 0);
+}
+
+TEST_F(RecordingVerbs, TheCommandIgnoresTheSignalsThatItWouldIgnoreAlone) {
+  const std::vector<std::string> look{"grep", "SigIgn", "/proc/self/status"};
+  std::vector<std::string> recorded{RANKSCOPE_PROGRAM, "record", "--out", out(), "--"};
+  recorded.insert(recorded.end(), look.begin(), look.end());
+  EXPECT_EQ(run_program(recorded).out, run_program(look).out);
+}
+
 TEST_F(RecordingVerbs, EmptyValuesAreRefused) {
   for (const char* option : {"--out", "--collect", "--recover"}) {
     const auto result = run_program({RANKSCOPE_PROGRAM, "record", option, "", "--", "echo", "ran"});

@@ -9,11 +9,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "trainer/cuda_part.h"
 #include "trainer/trained.h"
 
 namespace rankscope::testing {
 namespace {
 
+using ::testing::AnyOfArray;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -73,11 +75,10 @@ TEST(TrainDevice, MoreRanksThanGpusTrainOnTheCpuAndThatIsSaid) {
               HasSubstr("training on the CPU: 3 ranks with 1 GPU each need 3 of them here, and there are 2"));
 }
 
+#ifdef RANKSCOPE_TRAIN_CUDA
 TEST(TrainDevice, AGpuThatPyTorchCannotUseIsSaidAndTheCpuTaken) {
   NEEDS_A_MACHINE_WITHOUT_GPU();
-#ifndef RANKSCOPE_TRAIN_CUDA
-  GTEST_SKIP() << "the trainer's CUDA part is not in this build";
-#endif
+  if (!missing_for(RANKSCOPE_TRAIN_CUDA).empty()) GTEST_SKIP() << "PyTorch is installed without its GPU libraries";
   const ProgramResult result = train("--parallel single --steps 1 --pace off", {driver_double});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("training on the CPU: "));
@@ -86,6 +87,21 @@ TEST(TrainDevice, AGpuThatPyTorchCannotUseIsSaidAndTheCpuTaken) {
   EXPECT_THAT(libraries_of("--parallel single --steps 1 --pace off", {driver_double}),
               HasSubstr("librankscope_train_cuda.so"));
 }
+
+TEST(TrainDevice, APyTorchWithoutItsGpuLibrariesIsSaidAndTheCpuTaken) {
+  NEEDS_A_MACHINE_WITHOUT_GPU();
+  const std::vector<std::string> missing = missing_for(RANKSCOPE_TRAIN_CUDA);
+  if (missing.empty()) GTEST_SKIP() << "PyTorch has all of them";
+  const ProgramResult result = train("--parallel single --steps 1 --pace off", {driver_double});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("training on the CPU: the trainer's CUDA part cannot be loaded: "));
+  std::vector<::testing::Matcher<std::string>> named;
+  for (const std::string& library : missing) named.emplace_back(HasSubstr(library));
+  EXPECT_THAT(result.out, AnyOfArray(named));
+  EXPECT_THAT(result.out, HasSubstr("scripts/setup --with-pytorch installs all of PyTorch"));
+  EXPECT_THAT(result.out, HasSubstr("done: 1 steps"));
+}
+#endif
 
 TEST(TrainDevice, OptionsOfGpusThatDoNotFitAreRefused) {
   const Refused all[]{{"--share-gpu", "--share-gpu needs --device cuda"},

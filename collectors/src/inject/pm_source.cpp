@@ -124,6 +124,7 @@ void look_for_gpus(Source& own) {
     if (gpu.sampler != nullptr || gpu.given_up || !own.driver->is_used(gpu.device.ordinal)) continue;
     gpu.claim = Claim{recorder_state().settings.segments + "/sampled-" + gpu.device.uuid};
     if (gpu.claim.held()) begin(own, gpu);
+    if (gpu.given_up) gpu.claim = {};
   }
 }
 
@@ -149,7 +150,9 @@ void drain(Gpu& gpu, const ClockReading& before, const ClockReading& after, Then
   const bool failed = !gpu.sampler->problem().empty();
   if (failed) say_problem(gpu.sampler->problem());
   gpu.given_up = gpu.given_up || failed || then == Then::let_go;
-  if (gpu.given_up) gpu.sampler.reset();
+  if (!gpu.given_up) return;
+  gpu.sampler.reset();
+  gpu.claim = {};
 }
 
 void drain_all(Source& own, Then then) {

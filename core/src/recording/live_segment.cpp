@@ -75,12 +75,15 @@ void LiveSegment::find_chunks() {
 }
 
 /// The last words of a chunk are written before its state changes: only what is read after that is all of it.
-void LiveSegment::refresh(Followed& chunk) const {
+void LiveSegment::refresh(Followed& chunk) {
   RawChunk header{};
   for (int look = 0; look < 2; ++look) {
-    if (!read(chunk.offset, std::as_writable_bytes(std::span{&header, 1})) || !plausible(header)) return;
-    if (header.committed < chunk.taken || header.capacity != chunk.header.capacity)
-      return;  // damaged: what was read stays
+    if (!read(chunk.offset, std::as_writable_bytes(std::span{&header, 1}))) return;
+    const bool goes_on = header.committed >= chunk.taken && header.capacity == chunk.header.capacity;
+    if (!plausible(header) || !goes_on) {
+      damaged_ = true;
+      return;
+    }
     const bool is_final = chunk.header.state != open_state;
     chunk.header = header;
     if (is_final || header.state == open_state) return;

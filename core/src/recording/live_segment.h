@@ -37,7 +37,7 @@ class LiveSegment {
   /// Of the last poll: bytes that were handed on, and those that are known but were too many.
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
   [[nodiscard]] std::uint64_t behind() const { return behind_; }
-  /// What follows in the file is no chunk, and is not read.
+  /// Something in the file is no chunk, or not the one that it was: it is not read on.
   [[nodiscard]] bool damaged() const { return damaged_; }
 
  private:
@@ -49,7 +49,7 @@ class LiveSegment {
   bool open_file();
   bool read_page();
   void find_chunks();
-  void refresh(Followed& chunk) const;
+  void refresh(Followed& chunk);
   /// False: it is not at its end yet, or the budget is.
   bool follow(Followed& chunk, std::uint64_t budget, const std::function<void(const LivePiece&)>& take);
   [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> into) const;

@@ -64,8 +64,13 @@ RecordRun::RecordRun(std::chrono::milliseconds patience, QObject* parent) : QObj
 RecordRun::~RecordRun() {
   disconnect(&process_, nullptr, this, nullptr);
   if (process_.state() == QProcess::NotRunning) return;
-  signal_job(static_cast<pid_t>(process_.processId()), SIGINT);
-  process_.waitForFinished(static_cast<int>(grace_.count()));
+  const auto job = static_cast<pid_t>(process_.processId());
+  signal_job(job, SIGINT);
+  if (!process_.waitForFinished(static_cast<int>(grace_.count()))) {
+    kill_job(job);
+    process_.waitForFinished(static_cast<int>(grace_.count()));
+  }
+  if (const auto settled = old_.settle(); !settled) qWarning("%s", settled.error().message.c_str());
 }
 
 Result<void> RecordRun::start(const RecordJob& job) {

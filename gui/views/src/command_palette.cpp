@@ -16,17 +16,12 @@
 #include <array>
 
 #include "panel_parts.h"
+#include "timeline/commands.h"
 
 namespace rankscope::gui {
 namespace {
 
 QString name_of(const QAction& action) { return action.text().remove(QLatin1Char{'&'}); }
-
-QString keys_of(const QAction& action) {
-  QStringList keys;
-  for (const QKeySequence& key : action.shortcuts()) keys.push_back(key.toString(QKeySequence::NativeText));
-  return keys.join(QStringLiteral("   "));
-}
 
 /// Rows with all the words, whatever their order and case.
 class WordsFilter : public QSortFilterProxyModel {
@@ -99,7 +94,7 @@ class Palette : public QDialog {
     for (qsizetype i = 0; i < actions_.size(); ++i) {
       auto* const name = new QStandardItem(name_of(*actions_[i]));
       name->setData(i);
-      all_.appendRow({name, new QStandardItem(keys_of(*actions_[i]))});
+      all_.appendRow({name, new QStandardItem(bound_keys(*actions_[i]))});
     }
   }
 

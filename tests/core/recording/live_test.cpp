@@ -2,8 +2,10 @@
 #include "rankscope/core/recording/live.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -11,6 +13,7 @@
 #include "live_split.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "segment_file.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::recording {
@@ -315,6 +318,53 @@ TEST_F(LiveRecording, WhatCannotBeReadIsCounted) {
   EXPECT_EQ(view.elsewhere, 1U);
   EXPECT_EQ(view.left_out, 1U);
   EXPECT_EQ(view.processes.size(), 2U);
+}
+
+TEST_F(LiveRecording, HelpersThatEndedMakeRoomForOthers) {
+  LiveReader reader{out(), {.segments = 2}};
+  const auto trains = segment(0, "a");
+  make_step(*trains->thread(), 0);
+  segment(0, "b")->note_exit(0);
+  EXPECT_EQ(reader.poll().processes.size(), 2U);
+  const auto late = segment(1, "c");
+  LiveView view = reader.poll();
+  EXPECT_EQ(view.left_out, 0U);
+  ASSERT_EQ(view.processes.size(), 2U);
+  EXPECT_EQ(view.processes[0].steps, 1U);
+  EXPECT_EQ(view.processes[1].rank, 1);
+  const auto alive = segment(2, "d");
+  EXPECT_EQ(reader.poll().left_out, 1U) << "nobody who runs gives way";
+}
+
+TEST_F(LiveRecording, ARecorderOfThisHostWhoseFolderIsGoneIsNotElsewhere) {
+  std::array<char, 256> host{};
+  ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
+  std::ofstream{out() / (std::string{host.data()} + "-7" + std::string{spool_mark_suffix})} << "/no/such/folder\n";
+  LiveReader reader{out()};
+  const LiveView view = reader.poll();
+  EXPECT_EQ(view.elsewhere, 0U);
+  EXPECT_EQ(view.unreadable, 1U);
+}
+
+TEST_F(LiveRecording, AChunkThatShrinksIsNotReadOn) {
+  const auto writer = segment();
+  const auto pen = writer->thread();
+  make_step(*pen, 0);
+  LiveReader reader{out()};
+  EXPECT_EQ(reader.poll().processes[0].steps, 1U);
+  {
+    std::fstream file{writer->path(), std::ios::in | std::ios::out | std::ios::binary};
+    RawChunk chunk{};
+    file.seekg(segment_header_bytes);
+    file.read(reinterpret_cast<char*>(&chunk), sizeof chunk);
+    ASSERT_GT(chunk.committed, 0U);
+    chunk.committed = 0;
+    file.seekp(segment_header_bytes);
+    file.write(reinterpret_cast<const char*>(&chunk), sizeof chunk);
+  }
+  const LiveView view = reader.poll();
+  EXPECT_EQ(view.unreadable, 1U);
+  EXPECT_EQ(view.processes[0].steps, 1U) << "what was read stays";
 }
 
 TEST(LiveReader, ARecordingThatIsNotThereYetHasNoProcesses) {

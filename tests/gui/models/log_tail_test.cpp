@@ -35,6 +35,12 @@ TEST(LogTail, ColoursAndTitlesOfTerminalsAreLeftOut) {
   EXPECT_EQ(shown(log), "red plain end\n");
 }
 
+TEST(LogTail, ASequenceThatIsNotClosedEndsWithItsLine) {
+  LogTail log;
+  log.append("a\x1B]0;binary\nb\x1B[12\nc\x1B\nd\n");
+  EXPECT_EQ(shown(log), "a\nb\nc\nd\n");
+}
+
 TEST(LogTail, OldLinesGoAndLongOnesAreCut) {
   LogTail log;
   const std::uint64_t written = LogTail::most_lines + 10;

@@ -1,7 +1,9 @@
 // A recording that a new one is to replace.
 #include "rankscope/gui/models/old_recording.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -43,6 +45,21 @@ TEST(OldRecording, ComesBackWhenThereIsNone) {
   ASSERT_TRUE(old->settle());
   EXPECT_TRUE(fs::exists(out / recording::segment_folder / "old.rseg"));
   EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST(OldRecording, StaysAsideWhereTheNewOneIsNotWhole) {
+  const TemporaryFolder folder;
+  const fs::path out = folder / "run.rankscope";
+  make_recording(out, "old.rseg");
+  auto old = OldRecording::move_aside(out);
+  ASSERT_TRUE(old);
+  fs::create_directories(out);
+  std::ofstream{out / ("host-1" + std::string{recording::spool_mark_suffix})} << "/tmp/x\n";
+  const auto settled = old->settle();
+  ASSERT_FALSE(settled);
+  const fs::path aside = out.string() + ".replaced-" + std::to_string(getpid());
+  EXPECT_THAT(settled.error().message, ::testing::HasSubstr(aside.string()));
+  EXPECT_TRUE(fs::exists(aside / recording::segment_folder / "old.rseg"));
 }
 
 TEST(OldRecording, WhatIsNoneIsNeverTouched) {

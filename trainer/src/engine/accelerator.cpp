@@ -15,7 +15,9 @@ Accelerator* the_accelerator = nullptr;
 Result<void*> open_library(const std::string& path, int flags) {
   if (void* const library = dlopen(path.c_str(), flags)) return library;
   const char* const why = dlerror();
-  return fail(ErrorKind::usage, format("the trainer's CUDA part cannot be loaded: {}", why != nullptr ? why : path));
+  return fail(ErrorKind::usage, format("the trainer's CUDA part cannot be loaded: {}; scripts/setup --with-pytorch "
+                                       "installs all of PyTorch, and so does pip install torch",
+                                       why != nullptr ? why : path));
 }
 
 }  // namespace

@@ -117,13 +117,13 @@ constexpr std::array mouse{
     Gesture{"click on the circle of a lane", "pin it to the top, or let it go"},
 };
 
+}  // namespace
+
 QString bound_keys(const QAction& action) {
   QStringList keys;
   for (const QKeySequence& key : action.shortcuts()) keys.push_back(key.toString(QKeySequence::NativeText));
   return keys.join(QStringLiteral("   "));
 }
-
-}  // namespace
 
 std::span<const Command> commands() { return all; }
 std::span<const Gesture> gestures() { return mouse; }

@@ -1,6 +1,7 @@
 // All keys of the timeline. The actions, the help and docs/viewer.md come from this table.
 #pragma once
 
+#include <QAction>
 #include <QString>
 #include <span>
 #include <string>
@@ -24,6 +25,9 @@ struct Gesture {
   std::string_view title;
 };
 [[nodiscard]] std::span<const Gesture> gestures();
+
+/// The keys of a command as they are bound now, for people.
+[[nodiscard]] QString bound_keys(const QAction& action);
 
 /// Both tables as docs/viewer.md has them.
 [[nodiscard]] std::string keys_as_markdown();

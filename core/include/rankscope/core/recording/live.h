@@ -59,7 +59,7 @@ struct LiveProcess {
 struct LiveView {
   std::vector<LiveProcess> processes{};  ///< by rank, those without one last; then by pid
   std::uint64_t behind_bytes = 0;        ///< written, but not looked at yet
-  std::uint64_t unreadable = 0;          ///< segments that cannot be read, or not on
+  std::uint64_t unreadable = 0;          ///< segments that cannot be read, or not on; recorders whose folder is gone
   std::uint64_t left_out = 0;            ///< segments beyond LiveLimits::segments
   std::uint64_t elsewhere = 0;           ///< recorders whose segments are on other hosts
 };
@@ -69,7 +69,7 @@ struct LiveLimits {
   std::size_t steps = 256;                     ///< of each process
   std::size_t values = 512;                    ///< of each curve
   std::size_t stretches = 1U << 17;            ///< of each process that are not accounted for yet
-  std::size_t segments = 256;                  ///< each costs an open file
+  std::size_t segments = 256;                  ///< each costs an open file; those that ended without steps make room
   std::uint64_t bytes_per_poll = 64ULL << 20;  ///< the rest waits for the next one
   nanoseconds device_delay{3'000'000'000};     ///< after which a device has told what it did
   nanoseconds host_delay{300'000'000};         ///< the same of threads
