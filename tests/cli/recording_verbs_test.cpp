@@ -53,10 +53,10 @@ TEST_F(RecordingVerbs, TheHelpOfRecordShowsWhereTheCommandStands) {
 }
 
 TEST_F(RecordingVerbs, TheEventsAreGatheredWhenNobodyReadsWhatIsSaid) {
-  const std::string line = std::string{"'"} + RANKSCOPE_PROGRAM + "' record --out '" + out() + "' -- sleep 0.2 2>&1 | true";
-  EXPECT_EQ(run_program({"sh", "-c", line}).status, 0);
+  const std::string line = std::string{"'"} + RANKSCOPE_PROGRAM + "' record --out '" + out() + "' -- sleep 0.4 2>&1 | true";
+  EXPECT_EQ(run_program({"sh", "-c", line}, {"RANK=0", "WORLD_SIZE=1"}).status, 0);
   EXPECT_TRUE(fs::exists(out() + "/manifest.json"));
-  EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "report", out()}).status, 0);
+  EXPECT_FALSE(fs::is_empty(fs::path{out()} / "segments"));
 }
 
 TEST_F(RecordingVerbs, TheCommandIgnoresTheSignalsThatItWouldIgnoreAlone) {
