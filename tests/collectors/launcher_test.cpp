@@ -356,6 +356,8 @@ TEST_P(EverySignal, IsPassedOnAndTheRecordingIsGathered) {
   const auto run = recording::read_recording(folder / "run.rankscope");
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ(spans_named(**run, "waiting"), 1U);
+  const std::string name = std::string{"SIG"} + sigabbrev_np(GetParam());
+  EXPECT_EQ((*run)->metadata("stopped_by"), GetParam() == SIGUSR1 ? "" : name) << "who was asked to end was not lost";
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, EverySignal, ::testing::Values(SIGINT, SIGTERM, SIGHUP, SIGUSR1));

@@ -128,6 +128,17 @@ bool stopped_together(std::span<const Suspect> suspects, std::size_t ranks) {
   });
 }
 
+constexpr nanoseconds one_end{1'000'000'000};  // a signal reaches all processes of a job within this
+
+/// The recorder was asked to end the job and all ranks ended then, whichever of them was the first.
+bool was_asked_to_end(const Run& run, std::span<const Suspect> suspects, Ends ends) {
+  if (!run.metadata("stopped_by").starts_with("SIG") || ends != Ends::comparable) return false;
+  if (suspects.empty() || suspects.size() < run.ranks().size()) return false;
+  const auto [first, last] =
+      std::ranges::minmax_element(suspects, {}, [](const Suspect& suspect) { return suspect.process->recorded.end; });
+  return last->process->recorded.end - first->process->recorded.end <= one_end;
+}
+
 /// A rank that only ended badly after everything was done has cost nobody anything.
 bool was_needed(const Run& run, const Suspect& suspect, std::span<const Frontier> frontiers) {
   const bool open_work =
@@ -162,6 +173,20 @@ Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Susp
       format("{} of {} recordings just stop at the same point of the program; rank {} recorded its last event first",
              suspects.size(), suspects.size(), first.process->rank.value);
   finding.advice = "Look for a time limit, a cancelled job or a signal from the launcher in the scheduler's log.";
+  return finding;
+}
+
+/// Whoever stops a job knows it; who did not finds the reason in what sent the signal.
+Finding asked_finding(const Run& run, const Section<StepsSection>& steps, std::span<const Suspect> suspects) {
+  Finding finding;
+  const std::string_view signal = run.metadata("stopped_by");
+  finding.id = "job_stopped";
+  finding.severity = FindingSeverity::minor;
+  finding.step = step_of_loss(steps, root_cause(suspects, Ends::comparable));
+  finding.title = format("the job was stopped by {}", signal);
+  finding.evidence = format("the recorder got {} and passed it on; {} ended with it", signal,
+                            suspects.size() == 1 ? "its rank" : format("all {} ranks", suspects.size()));
+  finding.advice = "If nobody stopped it, look for a time limit or a cancelled job in the scheduler's log.";
   return finding;
 }
 
@@ -249,6 +274,8 @@ std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>
   const Ends ends = clocks.comparable(run.ranks()) ? Ends::comparable : Ends::unrelated;
   if (absent.count > 0 && !steps && !suspects.empty()) {
     findings.push_back(lost_at_start(suspects, absent, ends));
+  } else if (was_asked_to_end(run, suspects, ends)) {
+    findings.push_back(asked_finding(run, steps, suspects));
   } else if (stopped_together(suspects, run.ranks().size())) {
     findings.push_back(stopped_finding(steps, suspects));
   } else if (!suspects.empty()) {

@@ -108,6 +108,9 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
 }
 
 void set_replayed_gains(const WhatIfSection& replay, StragglersSection& section) {
+  // An operation that keeps its end waits on for the rank that was sped up.
+  constexpr double most_unknown = 0.1;
+  if (replay.partners_unknown > most_unknown) return;
   for (Straggler& row : section.rows) {
     const auto found = std::ranges::find(replay.ranks, row.rank, &RankReplay::rank);
     if (found == replay.ranks.end() || !found->without_rank_ns) continue;

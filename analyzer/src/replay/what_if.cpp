@@ -56,6 +56,10 @@ class WhatIf {
     add_ranks(section);
     add_operations(section);
     add_hosts(section);
+    const auto operations = std::ranges::count(graph_.nodes, NodeKind::finish, &Node::kind);
+    if (operations > 0)
+      section.partners_unknown =
+          static_cast<double>(graph_.doubts.unsplit_members) / static_cast<double>(operations);
     section.doubts = doubts_of(graph_);
     return section;
   }

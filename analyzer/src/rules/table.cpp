@@ -10,7 +10,7 @@ std::span<const Rule> rules() {
   static constexpr std::array all{
       Rule{"rank_lost, lost_at_start, job_stopped, ranks_missing",
            "ranks that died, never joined or were not recorded; who was first, and in which step",
-           "- / not recorded, or all stopped together / lost", judge_lost_ranks},
+           "asked to end / not recorded, or all stopped together / lost", judge_lost_ranks},
       Rule{"straggler.*",
            "a rank whose own work takes longer than that of its peers: persistent, from some step on, or now and then",
            "slowdown 1.05 / 1.10 / 1.25, of two or three ranks 1.15 / 1.25 / -; or the gain", judge_stragglers},

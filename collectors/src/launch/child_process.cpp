@@ -17,6 +17,7 @@ namespace rankscope::collectors {
 namespace {
 
 constexpr std::array relayed_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT};
+constexpr std::array asking_to_end{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 /// Our environment with these variables in place of those of the same name.
 std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& variables) {
@@ -77,13 +78,15 @@ SignalRelay::~SignalRelay() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-bool SignalRelay::wait(pid_t child, std::chrono::nanoseconds at_most, int own) const {
+bool SignalRelay::wait(pid_t child, std::chrono::nanoseconds at_most, int own) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at_most);
   const timespec time{.tv_sec = seconds.count(), .tv_nsec = (at_most - seconds).count()};
   siginfo_t info{};
   const int signal = sigtimedwait(&relayed_, &info, &time);
   if (signal <= 0 || signal == SIGCHLD) return false;
   if (signal == own) return true;
+  const bool ends = std::ranges::find(asking_to_end, signal) != asking_to_end.end();
+  if (ends && stopped_by_.empty()) stopped_by_ = std::string{"SIG"} + sigabbrev_np(signal);
   // From the terminal (the kernel sends it) the command has it already, as it is in the same process group. A second
   // SIGINT would make torchrun and Python end without cleaning up.
   if (info.si_code != SI_KERNEL) kill(child, signal);

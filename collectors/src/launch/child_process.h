@@ -25,12 +25,15 @@ class SignalRelay {
 
   /// Waits for a signal, at most so long; passes it to `child`. SIGCHLD ends the wait, too. True: it was `own`, which
   /// is not passed on.
-  [[nodiscard]] bool wait(pid_t child, std::chrono::nanoseconds at_most, int own) const;
+  [[nodiscard]] bool wait(pid_t child, std::chrono::nanoseconds at_most, int own);
+  /// The first one that asked to end, as "SIGINT"; empty: none did.
+  [[nodiscard]] const std::string& stopped_by() const { return stopped_by_; }
   /// For the command, between fork and exec: the signals as they were before.
   void undo_in_child() const;
 
  private:
   sigset_t relayed_{};
+  std::string stopped_by_;
   sigset_t before_{};
   struct sigaction chld_before_ {};
   struct sigaction pipe_before_ {};

@@ -103,7 +103,7 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
 /// The command, and who passes signals on to it.
 struct Child {
   pid_t process;
-  const SignalRelay& signals;
+  SignalRelay& signals;
 };
 
 /// The switch of --toggle, and the signal that turns it.
@@ -208,6 +208,7 @@ struct Conditions {
   SourceSet lost{};             ///< to other tools
   NeededInside needed{};        ///< by a container
   bool container_told = false;  ///< why it cannot be recorded
+  std::string stopped_by{};     ///< "SIGINT", if the job was asked to end
 };
 
 void note_sources(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
@@ -238,6 +239,7 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   }
   outcome.summary.not_watched = watcher.not_watched();
   auto gathered = gather(recording::segments_of(spool), options.talk, outcome.summary);
+  if (!conditions.stopped_by.empty()) outcome.summary.metadata.emplace_back("stopped_by", conditions.stopped_by);
   if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary);
   if (gathered) {
     untie(spool, out.path);
@@ -353,7 +355,7 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   }
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
-  const SignalRelay signals;
+  SignalRelay signals;
   auto child = start_command(options.command, environment.variables, signals);
   if (!child) return take_back(out, *spool), tl::make_unexpected(child.error());
   if (child->error != 0) {
@@ -365,7 +367,7 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   outcome.summary.notes = environment.warnings;
   if (toggle->signal != 0 && !toggle->was_on)
     outcome.summary.notes.push_back(format("--toggle: SIG{} never came, so no events were recorded", options.toggle));
-  return finish(options, {settings, environment.lost, needed, !unseen.empty()}, out, watcher, std::move(outcome));
+  return finish(options, {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by()}, out, watcher, std::move(outcome));
 }
 
 }  // namespace rankscope::collectors

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/analyses/synthetic_run.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -98,6 +99,33 @@ TEST(LostRanks, AJobThatWasStoppedAsAWholeLostNoRank) {
       "1 step 0 90 step index=0 cut=end\n1 comm 10 - allreduce group=dp state=started\n";
   EXPECT_TRUE(findings_of(all_killed, "rank_lost").empty());
   EXPECT_EQ(findings_of(all_killed, "job_stopped").size(), 1U);
+}
+
+// Both were asked to end in step 1; rank 0 had begun an operation that rank 1 never came to.
+std::string asked_to_end(std::string_view signal, std::int64_t end_of_rank_1) {
+  return format(
+      "@run clock=same_host{}\n@group dp 0,1\n"
+      "@rank 0 recorded=0:5000000000 ended=vanished\n@rank 1 recorded=0:{} ended=vanished\n"
+      "0 step 0 100 step index=0\n1 step 0 100 step index=0\n0 comm 10 20 allreduce group=dp\n1 comm 10 20 allreduce "
+      "group=dp\n0 step 100 4999999900 step index=1 cut=end\n0 comm 110 - allreduce group=dp state=started\n"
+      "1 step 100 110 step index=1 cut=end\n",
+      signal.empty() ? "" : format(" meta.stopped_by={}", signal), end_of_rank_1);
+}
+
+TEST(LostRanks, AJobThatWasAskedToEndLostNoRankWhoeverWasTheFirst) {
+  const std::string text = asked_to_end("SIGINT", 4'990'000'000);
+  EXPECT_TRUE(findings_of(text, "rank_lost").empty());
+  const auto stopped = findings_of(text, "job_stopped");
+  ASSERT_EQ(stopped.size(), 1U);
+  EXPECT_EQ(stopped[0].title, "the job was stopped by SIGINT");
+  EXPECT_EQ(stopped[0].severity, FindingSeverity::minor);
+  EXPECT_EQ(stopped[0].step, 1);
+}
+
+TEST(LostRanks, ARankThatWasGoneBeforeTheJobWasAskedToEndIsLost) {
+  EXPECT_EQ(findings_of(asked_to_end("SIGINT", 2'000'000'000), "rank_lost").size(), 1U);
+  EXPECT_EQ(findings_of(asked_to_end("", 4'990'000'000), "rank_lost").size(), 1U);
+  EXPECT_EQ(findings_of(asked_to_end("duration", 4'990'000'000), "rank_lost").size(), 1U);
 }
 
 // Rank 2 is killed while the job starts; the launcher ends the others; rank 3 had not opened its recording yet.

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "analyses/stragglers.h"
 #include "analyzer/analyses/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
@@ -12,6 +13,21 @@ namespace {
 using testing::make;
 using testing::StepPlan;
 using testing::SyntheticRun;
+
+TEST(Stragglers, KeepTheMeasuredGainWhereTheReplayMissesPartners) {
+  WhatIfSection replay;
+  replay.replayed_ns = 100;
+  replay.ranks.push_back({.rank = RankId{2}, .without_rank_ns = 99});
+  const auto gain = [&replay](double unknown) {
+    replay.partners_unknown = unknown;
+    StragglersSection section;
+    section.rows.push_back({.rank = RankId{2}, .gain_ns_per_step = 50});
+    set_replayed_gains(replay, section);
+    return section.rows[0].gain_ns_per_step;
+  };
+  EXPECT_EQ(gain(0.05), 1);
+  EXPECT_EQ(gain(0.5), 50);
+}
 
 StragglersSection stragglers_of(const SyntheticRun& plan) {
   const Report report = analyze(*make(plan), {});

@@ -52,6 +52,7 @@ struct WhatIfSection {
   std::optional<double> few_ranks_added{};  ///< loss when only they are as measured, as a share (12.8)
   std::optional<double> last_stage{};       ///< M_S: the same as few_ranks of the ranks of the last pipeline stage
   std::vector<double> step_slowdowns;       ///< of each step (12.9)
+  double partners_unknown = 0;              ///< share of the operations that keep their measured end for it
   std::vector<std::string> doubts;          ///< what the prediction does not know, in sentences
 };
 
