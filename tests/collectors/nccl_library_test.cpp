@@ -124,6 +124,27 @@ TEST(NcclLibrary, ItsSendsAndItsProxyOperationsAreRead) {
     EXPECT_EQ(run.quality().of(counter), 0U) << info_of(counter).name;
 }
 
+TEST(NcclLibrary, AnOperationThatTheProgramItsCallAndThePluginTellOfIsOne) {
+  const Folder folder;
+  const Played played = play(folder, "announced", "kernel");
+  SKIP_WITHOUT_NCCL(played);
+  EXPECT_EQ(played.status, 0) << played.said;
+  ASSERT_TRUE(played.run) << played.why;
+  const auto& run = *played.run;
+  const Span* const call = span_named(run, "ncclAllReduce");
+  ASSERT_NE(call, nullptr);
+  EXPECT_EQ(call->kind, SpanKind::api) << "a range of the host, and no collective";
+  ASSERT_THAT(run.collectives(), SizeIs(1));
+  const Collective& one = run.collectives()[0];
+  EXPECT_EQ(run.text(run.groups()[one.group.index()].name), "world");
+  EXPECT_EQ(one.sequence, 0);
+  EXPECT_EQ(one.bytes, 4000);
+  EXPECT_EQ(run.text(one.dtype), "bf16");
+  EXPECT_NEAR(static_cast<double>((one.finished - one.started).count()), 60'000, 60) << "as its channel ran";
+  EXPECT_THAT(attributes_of(run, run.span(one.span)),
+              IsSupersetOf({"algorithm=NVLS", "communicator=communicator 0xfedcba9876543210"}));
+}
+
 TEST(NcclLibrary, ThePayloadOfEachOfItsCallsIsDecoded) {
   const Folder folder;
   const Played played = play(folder, "calls", "p2p");

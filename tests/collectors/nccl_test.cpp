@@ -12,6 +12,7 @@ namespace {
 using namespace testing;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 
 Recorded play(const Folder& folder, const std::string& scene, int version, const std::string& level = {}) {
   RecordOptions options{.command = {program("nccl_actor"), scene, std::to_string(version), "2"}};
@@ -119,6 +120,28 @@ TEST(NcclPlugin, ProxyOperationsSayWhatTheirStepsWaitedFor) {
   ASSERT_EQ(run.collectives().size(), 2U) << "from its first network operation to its last";
   EXPECT_GE(run.collectives()[0].started, sent->time.begin);
   EXPECT_GT(run.collectives()[0].finished, run.collectives()[0].started);
+}
+
+TEST_P(TimedVersion, WhatAProgramAnnouncesAndNcclCarriesOutIsRecordedOnce) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "announced", GetParam(), "kernel,p2p");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  std::vector<std::string> operations;  // of one rank
+  for (const Collective& one : run.collectives()) {
+    if (one.rank != RankId{1}) continue;
+    operations.push_back(std::string{run.text(run.groups()[one.group.index()].name)} + "#" +
+                         std::to_string(one.sequence) + " " + std::string{run.text(one.op)} + " " +
+                         std::to_string(one.bytes) + (one.peer >= 0 ? " with " + std::to_string(one.peer) : ""));
+    EXPECT_NEAR(static_cast<double>((one.finished - one.started).count()), 1'000, 60) << "as its channel ran";
+    EXPECT_EQ(run.text(run.lane(one.lane).name), "NCCL communicator 0xfedcba9876543210");
+  }
+  EXPECT_THAT(operations, UnorderedElementsAre("dp#0 allreduce 4000", "dp#1 allreduce 4000", "dp#2 allreduce 4000",
+                                               "dp#3 allreduce 80", "dp#4 send 200 with 0",
+                                               "communicator 0xfedcba9876543210#4 allreduce 20000 with 0"));
+  EXPECT_EQ(lost(run, Counter::comm_not_announced), 2U) << "the last one, on each rank";
+  EXPECT_EQ(lost(run, Counter::comm_announced_only), 0U);
 }
 
 TEST(NcclPlugin, EventsBeyondTheSlotsAreCountedAndTheSlotsComeBack) {

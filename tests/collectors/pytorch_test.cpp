@@ -52,6 +52,18 @@ TEST(PyTorchOperators, HaveTheirNamesAndKindsAndThoseOfOthersAreLeftOut) {
   EXPECT_EQ(run.quality().of(Counter::pop_without_push), 0U) << "gloo ends on another thread what it began on this one";
 }
 
+TEST(PyTorchOperators, AroundACollectiveAreRangesOfTheHostAndNoSecondOne) {
+  const Folder folder;
+  const Recorded recorded = record(folder, observed({program("itt_actor"), "collective"}));
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_EQ(run.collectives().size(), 1U);
+  EXPECT_EQ(span_named(run, "c10d::allreduce_")->kind, SpanKind::op);
+  EXPECT_EQ(span_named(run, "record_param_comms")->kind, SpanKind::user);
+  EXPECT_EQ(span_named(run, "nccl:all_reduce")->kind, SpanKind::api);
+  EXPECT_EQ(std::ranges::count(run.spans(), SpanKind::comm, &Span::kind), 1);
+}
+
 TEST(PyTorchOperators, AreNotRecordedWithoutTheOption) {
   const Folder folder;
   EXPECT_EQ(record(folder, {program("itt_actor"), "operators"}).status, 3) << "the program found no tracer";

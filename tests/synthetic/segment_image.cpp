@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/recording/records.h"
 #include "recording/crc32c.h"
 
 namespace rankscope::synthetic {
@@ -95,6 +96,25 @@ void ThreadImage::started(std::uint64_t uid, std::int64_t time) {
 
 void ThreadImage::finished(std::uint64_t uid, std::int64_t time) {
   record(RecordType::comm_finished, 0, 0, {ticks(time), uid});
+}
+
+void ThreadImage::communicator(std::string_view name, std::uint32_t ranks, std::int32_t rank) {
+  record(RecordType::communicator, 0, id(name), {std::uint64_t{static_cast<std::uint32_t>(rank)} << 32 | ranks});
+}
+
+void ThreadImage::kernel(const Kernel& kernel) {
+  const auto shown = [this](std::int64_t time) { return clock_.pair(time).realtime_ns; };
+  constexpr std::int64_t takes_ns = 1'000;
+  const recording::CallFields call{shown(kernel.launched), shown(kernel.launched + takes_ns), os_thread_,
+                                   kernel.correlation, 0};
+  const recording::ActivityFields activity{shown(kernel.begin), shown(kernel.end), 0, 1, 7, kernel.correlation};
+  const auto as_words = [](const auto& fields) { return std::bit_cast<std::array<std::uint64_t, 4>>(fields); };
+  const auto of_call = as_words(call);
+  const auto of_activity = as_words(activity);
+  record(RecordType::call, static_cast<std::uint8_t>(SpanKind::runtime), id("cudaLaunchKernelExC"),
+         {of_call[0], of_call[1], of_call[2], of_call[3]});
+  record(RecordType::activity, static_cast<std::uint8_t>(kernel.kind), id(kernel.name),
+         {of_activity[0], of_activity[1], of_activity[2], of_activity[3]});
 }
 
 void ThreadImage::counter(std::string_view name, std::int64_t time, double value) {

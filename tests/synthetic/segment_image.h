@@ -48,6 +48,17 @@ class ThreadImage {
   void enqueued(const Enqueued& operation, std::int64_t time);
   void started(std::uint64_t uid, std::int64_t time);
   void finished(std::uint64_t uid, std::int64_t time);
+  void communicator(std::string_view name, std::uint32_t ranks, std::int32_t rank);
+  /// A kernel that this thread launches, 1 us after it began to.
+  struct Kernel {
+    std::string_view name;
+    SpanKind kind = SpanKind::comm;
+    std::int64_t launched = 0;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::uint32_t correlation = 0;  ///< another one for each launch of the process
+  };
+  void kernel(const Kernel& kernel);
   void counter(std::string_view name, std::int64_t time, double value);
   void thread_name(std::string_view name, std::int64_t time);
   void metadata(std::string_view key, std::string_view value);

@@ -152,6 +152,12 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {gpu_clocks_held, "gpu_clocks_held", info,
      "The counters of GPUs were sampled (--pm-sampling), which may hold their clocks: compare durations only with "
      "recordings made the same way."},
+    {comm_not_announced, "comm_not_announced", info,
+     "NCCL told of operations that are none of those that the program announced for the same ranks: they count beside "
+     "these, so that bytes may be too many. Announce each before NCCL is called, on the thread that calls it."},
+    {comm_announced_only, "comm_announced_only", info,
+     "The program announced collectives of which NCCL told nothing, though it told of others of their group: when they "
+     "ran is what the host saw."},
 }};
 
 constexpr bool in_order() {

@@ -75,7 +75,7 @@ OpenSegments open_segments(const std::vector<fs::path>& paths) {
       result.refused.push_back(std::move(file).error());
       continue;
     }
-    TickMap ticks{std::move(file->clock_pairs), file->fixed.ticks_per_ns};
+    TickMap ticks{file->clock_pairs, file->fixed.ticks_per_ns};
     std::string boot{file->fixed.boot_id.data(), strnlen(file->fixed.boot_id.data(), file->fixed.boot_id.size())};
     result.segments.push_back({std::move(*file), paths[i].filename().string(), std::move(ticks), std::move(boot)});
   }

@@ -195,7 +195,7 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
       return comm_.started(record, thread.where());
     case RecordType::comm_finished:
       saw(ticks);
-      return comm_.finished(record);
+      return comm_.finished(record, thread.where());
     case RecordType::comm_returned:
       saw(ticks);
       return comm_.returned(record);

@@ -2,8 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "analyzer/analyses/synthetic_run.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
+#include "support/temporary_folder.h"
+#include "synthetic/segment_image.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -36,6 +42,56 @@ TEST(Predicted, WhatIsHeldIsTheLastSampleOfAStepAndWhatIsSentItsOperations) {
   EXPECT_DOUBLE_EQ(*row.held->off(), 0.01);
   EXPECT_EQ(row.sent->measured_bytes, 400);
   EXPECT_EQ(row.sent->off(), 0);
+}
+
+/// Ten steps in which a thread announces an all-reduce of 400 bytes and NCCL tells of it, too.
+synthetic::ProcessImage told_twice(std::int32_t rank) {
+  synthetic::ProcessImage process{.rank = rank, .world_size = 2, .local_rank = rank, .host = "a", .end_ns = 11'000'000};
+  process.clock.boot_ns = 1'000'000'000;
+  synthetic::ThreadImage& thread = process.threads.emplace_back(100 + rank, process.clock);
+  thread.metadata("predicted_sent_bytes", "400");
+  thread.communicator("communicator 0xab", 2, rank);
+  for (std::int64_t step = 0; step < 11; ++step) {
+    const std::int64_t at = step * 1'000'000;
+    thread.push(SpanKind::step, "step", at);
+    thread.attribute("index", step);
+    const auto uid = static_cast<std::uint64_t>(step) + 1;
+    thread.enqueued({.uid = uid, .sequence = step, .bytes = 400, .group = "dp", .op = "allreduce", .members = "0,1"},
+                    at + 100'000);
+    thread.kernel({.name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+                   .launched = at + 120'000,
+                   .begin = at + 200'000,
+                   .end = at + 600'000,
+                   .correlation = static_cast<std::uint32_t>(uid)});
+    thread.enqueued({.uid = 100 + uid,
+                     .sequence = step,
+                     .bytes = 400,
+                     .group = "communicator 0xab",
+                     .op = "allreduce",
+                     .members = "",
+                     .peer = 0},
+                    at + 150'000);
+    thread.pop(at + 999'000);
+  }
+  return process;
+}
+
+TEST(Predicted, WhatBothTheProgramAndNcclToldOfIsMeasuredOnce) {
+  const rankscope::testing::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / recording::segment_folder);
+  for (const std::int32_t rank : {0, 1})
+    synthetic::write_segment(told_twice(rank), folder / recording::segment_folder / format("{}.rseg", rank));
+  const auto run = recording::read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  const Report report = analyze(**run, {});
+  ASSERT_TRUE(report.predicted) << report.predicted.error().why;
+  for (const PredictedRow& row : report.predicted->rows) EXPECT_EQ(row.sent->measured_bytes, 400);
+  ASSERT_TRUE(report.collectives) << report.collectives.error().why;
+  EXPECT_EQ(report.collectives->matched, 22);
+  EXPECT_EQ(report.collectives->unmatched, 0);
+  ASSERT_EQ(report.collectives->groups.size(), 1U);
+  EXPECT_EQ(report.collectives->groups[0].count, 11);
+  EXPECT_EQ(report.collectives->groups[0].bytes, 11 * 400);
 }
 
 TEST(Predicted, StandsInItsSectionOnlyNotAmongTheFactsOfTheRun) {

@@ -145,6 +145,24 @@ int loops() {
   return 0;
 }
 
+/// What PyTorch tells around an operation of NCCL, which the program announces itself.
+int collective() {
+  const Task call{"c10d::allreduce_"};
+  const Task parameters{"record_param_comms"};
+  const Task of_nccl{"nccl:all_reduce"};
+  rankscope::annotate::collective_enqueued({.uid = 1,
+                                            .sequence = 0,
+                                            .bytes = 64,
+                                            .group = "dp",
+                                            .op = "allreduce",
+                                            .dtype = "f32",
+                                            .members = "0,1",
+                                            .peer = -1});
+  rankscope::annotate::collective_started(1);
+  rankscope::annotate::collective_finished(1);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -155,5 +173,6 @@ int main(int argc, char** argv) {
   if (scene == "steps") return steps(argc > 2 ? std::atoi(argv[2]) : 5);
   if (scene == "loops") return loops();
   if (scene == "named") return named();
+  if (scene == "collective") return collective();
   return operators();
 }

@@ -13,7 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "rankscope/collectors/annotate.h"
+
 namespace {
+
+namespace annotate = rankscope::annotate;
 
 using std::size_t;
 using std::uint32_t;
@@ -382,6 +386,53 @@ void play_proxy(int version) {
   nccl.finalize(context);
 }
 
+/// A program that announces what it has NCCL do: three on a thread of their own, then two in one group, one of which
+/// has the bytes of no other. What the last one does is announced by nobody.
+void play_announced(int version) {
+  Nccl nccl{version};
+  void* const context = nccl.join(world_hash, 2);
+  const auto announce = [](uint64_t number, uint64_t bytes, const char* op, int peer) {
+    annotate::collective_enqueued({.uid = number + 1,
+                                   .sequence = number,
+                                   .bytes = bytes,
+                                   .group = "dp",
+                                   .op = op,
+                                   .dtype = "f32",
+                                   .members = "0,1",
+                                   .peer = peer});
+  };
+  std::vector<void*> told;
+  const auto reduce = [&](uint64_t number, size_t count) {
+    told.push_back(nccl.all_reduce(context, number, count));
+    nccl.stop(told.back());
+  };
+  for (uint64_t i = 0; i < 3; ++i) {
+    announce(i, 4000, "allreduce", -1);
+    std::thread{[&] {
+      annotate::name_thread("comm dp");
+      annotate::collective_started(i + 1);
+      reduce(i, 1000);
+      annotate::collective_finished(i + 1);
+    }}.join();
+  }
+  announce(3, 80, "allreduce", -1);
+  announce(4, 200, "send", 1 - own_rank());
+  told.push_back(nccl.send(context, 1 - own_rank()));
+  nccl.stop(told.back());
+  reduce(3, 20);
+  reduce(4, 5000);
+  std::thread{[&] {
+    for (void* const operation : told) {
+      const uint64_t begin = gpu_now();
+      void* const channel = nccl.kernel_channel(context, operation, begin);
+      uint64_t end = begin + 1'000;
+      nccl.state(channel, 22, &end);
+      nccl.stop(channel);
+    }
+  }}.join();
+  nccl.finalize(context);
+}
+
 void play_exhaustion() {
   Nccl nccl{5};
   void* const context = nccl.join(world_hash, 2);
@@ -461,6 +512,7 @@ void play(const std::string& scene, int version) {
   if (scene == "typed") return play_typed(version);
   if (scene == "channels") return play_channels(version);
   if (scene == "proxy") return play_proxy(version);
+  if (scene == "announced") return play_announced(version);
   if (scene == "exhaustion") return play_exhaustion();
   if (scene == "oddities") return play_oddities();
   if (scene == "threads") return play_threads();

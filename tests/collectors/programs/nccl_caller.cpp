@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/collectors/annotate.h"
+
 namespace {
 
 constexpr int cannot_be_tried = 77;
@@ -178,6 +180,13 @@ class Caller {
   /// NCCL turns it into bytes below the API.
   void* gather() { return collect(all_gather, all_gather, {500, float32}, {2000, 0}, ring, simple); }
 
+  /// The public call, which pushes its range and then refuses a communicator that is none.
+  void call_reduce(std::size_t count) {
+    void* const none = nullptr;
+    const auto call = nccl_.exported<int (*)(void*, void*, std::size_t, int, int, void*, void*)>("ncclAllReduce");
+    require(call(none, none, count, bfloat16, 0, comm_.address(), none) != 0, "ncclAllReduce");
+  }
+
   void send(int peer) {
     begin_api(send_call, 300, float16, peer);
     nccl_.call("_Z28ncclProfilerStartP2pApiEventP8ncclInfob", info_.address(), false);
@@ -313,6 +322,25 @@ void call_everything(const Nccl& nccl) {
   refused("ncclRecv", none, count, float16, 2, comm.address(), none);
 }
 
+/// The program, the range of NCCL's call and the plugin tell of one operation.
+void tell_three_times(Caller& caller) {
+  namespace annotate = rankscope::annotate;
+  constexpr std::uint64_t uid = 7;
+  annotate::collective_enqueued({.uid = uid,
+                                 .sequence = 0,
+                                 .bytes = 4000,
+                                 .group = "world",
+                                 .op = "allreduce",
+                                 .dtype = "bf16",
+                                 .members = "0,1",
+                                 .peer = -1});
+  annotate::collective_started(uid);
+  caller.call_reduce(2000);
+  void* const task = caller.reduce(2000, nvls, simple);
+  annotate::collective_finished(uid);
+  caller.run_channel(task, 1'700'000'000'000'000'000, 1'700'000'000'000'060'000);
+}
+
 }  // namespace
 
 /// nccl_caller SCENE PATH-OF-LIBNCCL
@@ -330,5 +358,6 @@ int main(int argc, char** argv) {
     caller.move(second);
     caller.run_channel(second, 1'700'000'000'000'000'000, 1'700'000'000'000'060'000);
   }
+  if (scene == "announced") tell_three_times(caller);
   caller.leave();
 }

@@ -28,10 +28,11 @@ struct rankscope_api_v1 {
   void (*mark)(const char* name, std::uint32_t length);
   void (*attribute_int)(const char* key, std::int64_t value);  ///< of the innermost open span of this thread
   void (*attribute_text)(const char* key, const char* value, std::uint32_t length);
-  void (*counter)(const char* name, double value);                         ///< name with unit, e.g. "allocated_bytes"
-  void (*collective_enqueued)(const rankscope_collective_v1* collective);  ///< on the thread that enqueues
-  void (*collective_started)(std::uint64_t uid);                           ///< on the thread that executes
-  void (*collective_finished)(std::uint64_t uid);                          ///< on the thread that executes
+  void (*counter)(const char* name, double value);  ///< name with unit, e.g. "allocated_bytes"
+  /// On the thread that enqueues, before it calls the library: what NCCL tells of it then is known to be the same.
+  void (*collective_enqueued)(const rankscope_collective_v1* collective);
+  void (*collective_started)(std::uint64_t uid);   ///< on the thread that executes
+  void (*collective_finished)(std::uint64_t uid);  ///< on the thread that executes
   void (*name_thread)(const char* name);
   void (*metadata)(const char* key, const char* value);  ///< of the process, e.g. "parallel" = "ddp"
   int (*is_recording)();                                 ///< 0 outside the recording window

@@ -76,8 +76,10 @@ enum class Counter : std::uint8_t {
   pm_samples_dropped,
   pm_metrics_left_out,
   gpu_clocks_held,
+  comm_not_announced,
+  comm_announced_only,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::gpu_clocks_held) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::comm_announced_only) + 1;
 
 struct CounterInfo {
   Counter counter;
