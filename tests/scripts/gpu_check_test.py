@@ -92,7 +92,7 @@ class WholeCheck(unittest.TestCase):
         self.assertEqual(result.not_tried(), ["Nsight Systems was measured beside it"] if shutil.which("nsys") is None else [])
         self.assertEqual(sorted(result.files), ["activities-h100-80gb-hbm3.cupti", "counters.rankscope.tar.zst", "cuda.rankscope.tar.zst", "gpu-check.log", PAGE,
                                                 "kineto.json.gz", "pytorch.rankscope.tar.zst", "ranks-nccl.rankscope.tar.zst"])
-        for sentence in ("Verdict: passed.", "| as many of each kernel as Kineto | passed | 2 in both |", "| torch | 2.11.0+cu130 13.0 |",
+        for sentence in ("Verdict: passed.", "| as many of each kernel as Kineto | passed | 2 in both |", "| torch | 2.11.0+cu130, CUDA 13.0 |",
                          "| SMs are active while kernels hold all of them, and only then | passed | median 98.5 % while busy, 0.5 % while idle |",
                          "| all collectives of NCCL are matched | passed | 40 matched, 0 not |",
                          "| train --ranks 2 --parallel ddp has the losses of the CPU | passed | 1 steps, at most 0.0e+00 apart |",

@@ -67,15 +67,16 @@ class Compared(unittest.TestCase):
 
     def test_longer_durations(self):
         self.assertEqual(failures(changed(3, dur=3.19), self.theirs), [], "200 ns are allowed")
-        self.assertEqual(failures(changed(3, dur=3.21), self.theirs), ["median durations within 2 % or 200 ns of Kineto's"])
+        self.assertEqual(failures(changed(4, dur=9), self.theirs), [], "copies depend on where the host has their memory")
+        self.assertEqual(failures(changed(3, dur=3.21), self.theirs), ["median durations of kernels within 2 % or 200 ns of Kineto's"])
 
     def test_durations_that_differ_in_one_pair_of_runs_only_are_the_gpus(self):
         def with_another(ours):
             pair = lambda: (trace(*ours), trace(*self.theirs))  # noqa: E731
             return gpu_compare.compare(trace(*changed(3, dur=5)), trace(*self.theirs), pair)[-1]
 
-        self.assertEqual(with_another(self.theirs), Check("median durations within 2 % or 200 ns of Kineto's", True,
-                                                          "4 names; in one pair of runs only: relu: 5000 and 3000 ns"))
+        self.assertEqual(with_another(self.theirs), Check("median durations of kernels within 2 % or 200 ns of Kineto's", True,
+                                                          "2 names; in one pair of runs only: relu: 5000 and 3000 ns"))
         self.assertEqual(with_another(changed(3, dur=4)).passed, False, "in both")
         self.assertEqual(with_another(changed(1, dur=99)).passed, True, "another name in each")
         self.assertEqual(with_another(changed(3, name="other")).passed, False, "the other pair does not have it")
