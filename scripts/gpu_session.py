@@ -55,6 +55,10 @@ class Session:
     def rankscope(self, *words, **more):
         return self.machine.run(self.bundle / "bin/rankscope", *words, **more)
 
+    def read(self, *words, seconds=60):
+        """rankscope with a recording that is there: also when the share of the section is spent, for nothing is found else."""
+        return self.machine.until_end().run(self.bundle / "bin/rankscope", *words, seconds=seconds, least=READS_S)
+
     def record(self, name, options, command, **more):
         """(recording, outcome). Programs run in the bundle's folder."""
         recording = self.machine.folder / f"{name}.rankscope"
@@ -66,7 +70,7 @@ class Session:
         return self.machine.run(*command, folder=self.bundle, **more)
 
     def report(self, recording):
-        outcome = self.rankscope("report", recording, "--json", "-", seconds=90, least=READS_S)
+        outcome = self.read("report", recording, "--json", "-", seconds=90)
         if outcome.status not in (0, 4):
             raise Ends(failed(f"the report of {recording.name} can be read", outcome))
         return json.loads(outcome.out)
@@ -80,7 +84,7 @@ class Session:
     def gpu_work(self, recording):
         """Its kernels, copies and fills."""
         trace = self.machine.folder / f"{recording.name}.json"
-        outcome = self.rankscope("export", recording, "--to", "kineto", trace, least=READS_S)
+        outcome = self.read("export", recording, "--to", "kineto", trace)
         if not outcome.ok:
             raise Ends(failed(f"{recording.name} can be exported", outcome))
         return load(trace)
@@ -89,7 +93,7 @@ class Session:
         path = self.machine.folder / f"{recording.name}.sqlite"
         if path.exists():
             return Database(path)
-        outcome = self.rankscope("export", recording, "--to", "sqlite", path, least=READS_S)
+        outcome = self.read("export", recording, "--to", "sqlite", path)
         if not outcome.ok:
             raise Ends(failed(f"{recording.name} can be exported to SQLite", outcome))
         return Database(path)
@@ -98,7 +102,7 @@ class Session:
         """Packs it into the results; a check only if that failed."""
         target = self.results.path(f"{name}.rankscope.tar.zst")
         target.unlink(missing_ok=True)
-        outcome = self.rankscope("pack", recording, target, least=READS_S)
+        outcome = self.read("pack", recording, target)
         self.results.enforce()
         return [] if outcome.ok else [failed(f"{recording.name} can be packed", outcome)]
 
