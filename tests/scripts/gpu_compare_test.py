@@ -1,11 +1,7 @@
-"""What scripts/gpu-check concludes, on pairs of traces made here; and that it refuses where there is no GPU."""
+"""What scripts/gpu-check concludes from its runs, and how its page says it."""
 import json
-import os
 import pathlib
-import sqlite3
-import subprocess
 import sys
-import tarfile
 import tempfile
 import unittest
 
@@ -13,7 +9,11 @@ sys.dont_write_bytecode = True
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 import gpu_compare  # noqa: E402
+import gpu_page  # noqa: E402
+import gpu_session  # noqa: E402
 from gpu_compare import Check  # noqa: E402
+from gpu_machine import ENDED, NOT_STARTED, STOPPED, Machine, Outcome  # noqa: E402
+from gpu_page import Section  # noqa: E402
 
 
 def event(name, begin_us, us, stream=7, cat="kernel", **args):
@@ -67,7 +67,19 @@ class Compared(unittest.TestCase):
 
     def test_longer_durations(self):
         self.assertEqual(failures(changed(3, dur=3.19), self.theirs), [], "200 ns are allowed")
-        self.assertEqual(failures(changed(3, dur=3.21), self.theirs), ["median durations within 2 % or 200 ns of Kineto's"])
+        self.assertEqual(failures(changed(4, dur=9), self.theirs), [], "copies depend on where the host has their memory")
+        self.assertEqual(failures(changed(3, dur=3.21), self.theirs), ["median durations of kernels within 2 % or 200 ns of Kineto's"])
+
+    def test_durations_that_differ_in_one_pair_of_runs_only_are_the_gpus(self):
+        def with_another(ours):
+            pair = lambda: (trace(*ours), trace(*self.theirs))  # noqa: E731
+            return gpu_compare.compare(trace(*changed(3, dur=5)), trace(*self.theirs), pair)[-1]
+
+        self.assertEqual(with_another(self.theirs), Check("median durations of kernels within 2 % or 200 ns of Kineto's", True,
+                                                          "2 names; in one pair of runs only: relu: 5000 and 3000 ns"))
+        self.assertEqual(with_another(changed(3, dur=4)).passed, False, "in both")
+        self.assertEqual(with_another(changed(1, dur=99)).passed, True, "another name in each")
+        self.assertEqual(with_another(changed(3, name="other")).passed, False, "the other pair does not have it")
 
     def test_other_bytes(self):
         self.assertEqual(failures(changed(4, args={"stream": 7, "bytes": 4095}), self.theirs), ["as many bytes copied and filled as Kineto"])
@@ -83,11 +95,14 @@ class Compared(unittest.TestCase):
 
 
 class Counted(unittest.TestCase):
-    told = {"kernels": {"axpy": 2, "spin": 1}, "copies": {"HtoD": [1, 4096]}, "memsets": [1, 64], "at_least_ns": {"spin": 50000}}
+    all_of_it = {"kernels": {"axpy": 2, "spin": 1, "hold": 0}, "copies": {"HtoD": [1, 4096]}, "memsets": [1, 64]}
+    told = {"all": all_of_it, "at_least_ns": {"spin": 50000, "hold": 10_000_000}}
     events = (event("axpy", 0, 3), event("axpy", 10, 3), event("spin", 20, 50.1, stream=8), *WORK[3:])
 
     def failures(self, events):
-        return [check.what for check in gpu_compare.check_counts(trace(*events), self.told) if not check.passed]
+        recorded = trace(*events)
+        checks = gpu_compare.check_counts(recorded, self.all_of_it) + gpu_compare.check_times(recorded, self.told)
+        return [check.what for check in checks if not check.passed]
 
     def test_all_there(self):
         self.assertEqual(self.failures(self.events), [])
@@ -96,195 +111,153 @@ class Counted(unittest.TestCase):
         self.assertEqual(self.failures(self.events[1:]), ["each kernel of the CUDA program was recorded"])
         self.assertEqual(self.failures([*self.events[:2], event("spin", 20, 47, stream=8), *self.events[3:]]), ["spin lasts as long as it says"])
         self.assertEqual(self.failures(self.events[:4]), ["each memset, with its bytes"])
-        overlapping = [event("axpy", 1, 3), *self.events[1:], event("axpy", 2, 3)]
-        self.assertIn("one thing at a time on each stream", self.failures(overlapping))
 
-
-# As `rankscope export --to sqlite` has it, as far as gpu-check reads.
-SAMPLED = """
-    CREATE TABLE strings (id, text); INSERT INTO strings VALUES (1, 'GPU 0 sm_active_percent'), (2, 'rss_bytes'), (3, 'pm_problem'), (4, 'why');
-    CREATE TABLE span_list (kind, begin_ns, duration_ns); INSERT INTO span_list VALUES ('compute', 5, 3), ('op', 1, 9);
-    CREATE TABLE counters (id, name_id); INSERT INTO counters VALUES (1, 1), (2, 2);
-    CREATE TABLE samples (counter_id, time_ns, value); INSERT INTO samples VALUES (1, 7, 50.0), (2, 7, 99.0), (1, 3, 20.0);
-    CREATE TABLE process_metadata (process_id, key_id, value_id);
-"""
+    def test_two_things_at_a_time_on_a_stream(self):
+        overlapping = [event("axpy", 0, 10), event("axpy", 7, 1), *self.events[2:]]
+        self.assertEqual(self.failures(overlapping), ["one thing at a time on each stream"])
+        self.assertEqual(self.failures([event("axpy", 0, 10), event("axpy", 9, 3), *self.events[2:]]), [], "clocks are read to 2 µs")
 
 
 class Sampled(unittest.TestCase):
-    kernels = [(1000, 1500), (2000, 2500)]
+    """500 samples a second; kernels hold all SMs from 1 to 3 s, times here in ms."""
 
-    def passed(self, samples, kernels=None, problem=""):
-        return [check.passed for check in gpu_compare.check_samples(self.kernels if kernels is None else kernels, samples, problem)]
+    def passed(self, samples, busy=(1000, 3000)):
+        in_ns = [(time * 1_000_000, value) for time, value in samples]
+        times = busy and tuple(time * 1_000_000 for time in busy)
+        return [check.passed for check in gpu_compare.check_samples(times, in_ns, 500)]
 
-    def test_an_sm_that_is_active_only_while_kernels_run(self):
-        self.assertEqual(self.passed([(0, 0.0), (900, 40.0), (1800, 100.0), (2700, 0.0)]), [True, True])
+    def at(self, begin, end, value, step=2):
+        return [(time, value) for time in range(begin, end, step)]
 
-    def test_one_that_is_never_active_then_or_too_active(self):
-        self.assertEqual(self.passed([(-1800, 9.0), (-900, 9.0), (900, 0.0), (1800, 0.0), (2700, 9.0)]), [False, True])
-        self.assertEqual(self.passed([(900, 40.0), (1800, 250.0)]), [True, False])
+    def test_active_while_busy_and_only_then(self):
+        self.assertEqual(self.passed(self.at(0, 1000, 0.5) + self.at(1000, 3000, 99.0) + self.at(3000, 4000, 0.5)), [True, True, True])
+        self.assertEqual(self.passed(self.at(1000, 3000, 99.0) + self.at(3000, 4000, 0.5)), [True, True, True], "the sampler may begin late")
 
-    def test_nothing_recorded_is_no_success_and_no_permission_no_failure(self):
+    def test_too_little_or_too_much_activity(self):
+        self.assertEqual(self.passed(self.at(0, 4000, 1.0)), [True, False, True])
+        self.assertEqual(self.passed(self.at(0, 4000, 99.0)), [True, False, True])
+        self.assertEqual(self.passed(self.at(1000, 3000, 250.0) + self.at(3000, 4000, 0.5)), [True, True, False])
+
+    def test_too_few_samples(self):
+        self.assertEqual(self.passed(self.at(1000, 3000, 99.0, step=8) + self.at(3000, 4000, 0.5)), [False, True, True])
+        self.assertEqual(self.passed(self.at(1000, 3000, 99.0)), [False, False], "none behind it")
         self.assertEqual(self.passed([]), [False])
-        self.assertEqual(self.passed([(900, 40.0), (1800, 50.0)], kernels=[]), [False])
-        self.assertEqual(self.passed([], problem="this user may not read the GPU's counters"), [None])
-        self.assertEqual(self.passed([], problem="CUPTI refused reading the counters of GPU 0: CUPTI_ERROR_UNKNOWN"), [False])
-
-    def test_they_are_read_from_an_export(self):
-        with tempfile.TemporaryDirectory() as folder:
-            database = pathlib.Path(folder, "run.sqlite")
-            connection = sqlite3.connect(database)
-            connection.executescript(SAMPLED)
-            self.assertEqual(gpu_compare.sampled(database), ([(5, 8)], [(3, 20.0), (7, 50.0)], ""))
-            connection.execute("INSERT INTO process_metadata VALUES (1, 3, 4)")
-            connection.commit()
-            connection.close()
-            self.assertEqual(gpu_compare.sampled(database)[2], "why")
+        self.assertEqual(self.passed(self.at(0, 4000, 1.0), busy=None), [False])
 
 
-class Overhead(unittest.TestCase):
-    def passed(self, alone, recorded, operators, kineto):
-        runs = {"alone": [alone], "recorded": [recorded], "with --pytorch": [operators], "torch.profiler": [kineto]}
-        return [check.passed for check in gpu_compare.overhead(runs)]
+class Forgiven(unittest.TestCase):
+    kept, unprivileged = "Mobile: 4294967295\nRmProfilingAdminOnly: 1\nEnableMSI: 1\n", "Name:\tpython\nCapEff:\t00000000a80425fb\n"
+    refused = "this user may not read the GPU's counters (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES when enabling)"
+    held = "another program holds the GPU's counters (CUPTI_ERROR_HARDWARE_BUSY when enabling)"
 
-    def test_within_a_percent_and_below_kineto(self):
-        self.assertEqual(self.passed([1000, 1000, 9000], [1005] * 3, [1090] * 3, [1100] * 3), [True, True])
-        self.assertEqual(self.passed([1000] * 3, [1020] * 3, [1110] * 3, [1100] * 3), [False, False])
+    def test_a_lack_of_privilege_that_this_machine_shows(self):
+        self.assertIn("RmProfilingAdminOnly is 1", gpu_compare.forgiven(self.refused, self.kept, self.unprivileged, ""))
+
+    def test_a_lack_of_privilege_that_it_does_not_show_is_ours(self):
+        for params, status in (("RmProfilingAdminOnly: 0\n", self.unprivileged), ("", self.unprivileged), (self.kept, ""),
+                               (self.kept, "CapEff:\t0000000000200000\n"), (self.kept, "CapEff:\t0000004000000000\n")):
+            self.assertEqual(gpu_compare.forgiven(self.refused, params, status, ""), "", (params, status))
+
+    def test_a_rival_that_doctor_names(self):
+        doctor = "ok   CUPTI                libcupti.so.13\nnote other profilers      nv-hostengine (process 12)\n"
+        self.assertEqual(gpu_compare.forgiven(self.held, "", "", doctor), "rankscope doctor names nv-hostengine (process 12)")
+        self.assertEqual(gpu_compare.forgiven(self.held, "", "", "ok   other profilers      none runs\n"), "")
+        self.assertEqual(gpu_compare.forgiven(self.held, self.kept, self.unprivileged, ""), "")
+        self.assertEqual(gpu_compare.forgiven("CUPTI refused reading the counters: CUPTI_ERROR_UNKNOWN", self.kept, self.unprivileged, doctor), "")
 
 
-class Evidence(unittest.TestCase):
-    def test_the_page_tells_what_failed_and_what_could_not_be_tried(self):
-        page = gpu_compare.evidence([("device", "NVIDIA H100"), ("driver", "580")],
-                                    [("Kernels", [Check("a", True, "3 | 3"), Check("b", False, "gone"), Check("c", None, "no time")])])
+class Told(unittest.TestCase):
+    counters = {"GPU 0 memory_used_bytes": [5e8], "GPU 0 power_watts": [90.0, 95.0], "GPU 0 sm_clock_mhz": [1980], "GPU 0 temperature_celsius": [40]}
+
+    def nvml_failures(self, counters, metadata=("GPU-1 NVIDIA H100",), uuids=("GPU-1",)):
+        return [check.what for check in gpu_compare.check_nvml(counters, list(metadata), list(uuids)) if not check.passed]
+
+    def test_values_of_nvml_are_there_and_sane(self):
+        self.assertEqual(self.nvml_failures(self.counters), [])
+        self.assertEqual(self.nvml_failures({**self.counters, "GPU 0 power_watts": [90.0, 0.0]}), ["NVML tells power_watts"])
+        self.assertEqual(self.nvml_failures({**self.counters, "GPU 0 memory_used_bytes": []}), ["NVML tells memory_used_bytes"])
+
+    def test_another_gpu(self):
+        for metadata, uuids in (([], ["GPU-1"]), (["GPU-2 NVIDIA H100"], ["GPU-1"]), (["GPU-1 NVIDIA H100"], [])):
+            self.assertEqual(self.nvml_failures(self.counters, metadata, uuids), ["NVML's GPU is the one of nvidia-smi"])
+
+    def test_collectives_without_group_sequence_or_bytes(self):
+        whole = ("communicator 0x1", 0, 4096, "all_reduce")
+        self.assertTrue(gpu_compare.check_collectives([whole]).passed)
+        for lacking in ((None, 0, 4096, "all_reduce"), ("communicator 0x1", None, 4096, "all_reduce"), ("communicator 0x1", 0, None, "all_reduce")):
+            self.assertFalse(gpu_compare.check_collectives([whole, lacking]).passed)
+        self.assertFalse(gpu_compare.check_collectives([]).passed)
+
+
+class Costs(unittest.TestCase):
+    def passed(self, alone, recorded, operators, kineto, most=0.01):
+        runs = {"alone": alone, "recorded": recorded, "with --pytorch": operators, "torch.profiler": kineto}
+        return [check.passed for check in gpu_compare.check_costs("a training", runs, most)]
+
+    def test_the_best_of_several_runs_counts(self):
+        self.assertEqual(self.passed([[1000, 1000, 9000], [1200]], [[1300], [1005]], [[1009]], [[1100]]), [True] * 4)
+
+    def test_more_than_a_percent_or_than_kineto(self):
+        self.assertEqual(self.passed([[1000]], [[1020]], [[1111]], [[1100]]), [False, True, False, False])
+        self.assertEqual(self.passed([[1000]], [[1020]], [[1104]], [[1100]], most=None), [True, True], "profilers differ by 0.5 %")
+
+    def test_spread_and_nsight_are_said(self):
+        runs = {"alone": [[1000], [1100]], "recorded": [[1000]], "with --pytorch": [[1000]], "torch.profiler": [[2000]], "Nsight Systems": [[1500]]}
+        checks = gpu_compare.check_costs("a training", runs)
+        self.assertIn("alone best 1.0 µs (+0.00 %), median 1.1, 1.0 to 1.1 in 2 runs", checks[0].said)
+        self.assertEqual(checks[-1].said, "best 1.5 µs (+50.00 %), median 1.5, 1.5 to 1.5 in 1 runs")
+
+
+class Blamed(unittest.TestCase):
+    session = gpu_session.Session(Machine(pathlib.Path("."), 0.0), pathlib.Path("."), None)
+    ok, crashed = Outcome(ENDED, 0), Outcome(ENDED, 1, err="Error: no\n")
+
+    def test_what_runs_alone_but_not_recorded_failed(self):
+        for recorded in (self.crashed, Outcome(STOPPED, seconds=60)):
+            self.assertFalse(gpu_session.blame("a", recorded, self.session, lambda _: self.ok).passed)
+
+    def test_what_does_not_run_alone_was_not_tried_unless_it_must(self):
+        check = gpu_session.blame("a", self.crashed, self.session, lambda _: Outcome(ENDED, 1, err="Error: no such GPU\n"))
+        self.assertEqual(check, Check("a", None, "not even without the recorder: Error: no such GPU"))
+        self.assertFalse(gpu_session.must(check).passed)
+
+    def test_no_time_is_no_failure(self):
+        late = Outcome(NOT_STARTED, err="the time was up")
+        check = gpu_session.blame("a", late, self.session, lambda _: self.fail("it is not tried alone"))
+        self.assertEqual((check.passed, gpu_session.must(check).passed), (None, None))
+        self.assertFalse(gpu_session.blame("a", self.crashed, self.session, lambda _: late).passed, "it did fail")
+
+
+class Page(unittest.TestCase):
+    sections = [Section("Kernels", [Check("a", True, "3 | 3"), Check("b", False, "gone"), Check("c", None, "no time")], True, 12.4, 45.0)]
+
+    def test_it_tells_what_failed_and_what_could_not_be_tried(self):
+        page = gpu_page.page_of([("device", "NVIDIA H100"), ("driver", "580")], self.sections)
         self.assertIn("# On NVIDIA H100\n", page)
-        self.assertIn("1 checks passed, 1 failed, 1 could not be tried", page)
+        self.assertIn("1 checks passed, 1 failed, 1 could not be tried. Verdict: **failed**.", page)
+        self.assertIn("Took 12 s of at most 45 s.", page)
         self.assertIn("| a | passed | 3 \\| 3 |\n| b | **failed** | gone |\n| c | not tried | no time |", page)
 
+    def test_a_section_that_must_prove_something(self):
+        self.assertFalse(gpu_page.verdict([Section("K", [Check("c", None, "no time")], True)])[0])
+        self.assertTrue(gpu_page.verdict([Section("K", [Check("c", None, "no time")])])[0])
+        self.assertFalse(gpu_page.verdict([Section("K", [], True)])[0])
+
     def test_the_name_of_the_file(self):
-        self.assertEqual(gpu_compare.device_slug("NVIDIA H100 80GB HBM3"), "h100-80gb-hbm3")
+        self.assertEqual(gpu_page.device_slug("NVIDIA H100 80GB HBM3"), "h100-80gb-hbm3")
 
 
-class Refusal(unittest.TestCase):
-    def run_check(self, *words, path="/nowhere"):
-        return subprocess.run([sys.executable, "-B", SCRIPTS / "gpu-check", *words], capture_output=True, text=True, env={**os.environ, "PATH": path})
-
-    def test_without_a_gpu_it_says_so_and_checks_nothing(self):
-        with tempfile.NamedTemporaryFile() as bundle:
-            result = self.run_check(bundle.name)
-        self.assertEqual(result.returncode, 77)
-        self.assertEqual(result.stdout, "gpu-check: no NVIDIA GPU here (there is no nvidia-smi); nothing was checked\n")
-
-    def test_a_driver_that_finds_none(self):
-        with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as bundle:
-            tool = pathlib.Path(folder, "nvidia-smi")
-            tool.write_text("#!/bin/sh\necho 'No devices were found'\n")
-            tool.chmod(0o755)
-            result = self.run_check(bundle.name, path=folder)
-        self.assertEqual(result.returncode, 77)
-        self.assertIn("(nvidia-smi finds none: No devices were found)", result.stdout)
-
-    def test_wrong_options_and_what_is_no_bundle(self):
-        self.assertEqual(self.run_check("/no/such.tar.xz").returncode, 2)
-        with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as bundle:
-            tool = pathlib.Path(folder, "nvidia-smi")
-            tool.write_text("#!/bin/sh\necho 'NVIDIA H100, 580.1'\n")
-            tool.chmod(0o755)
-            result = self.run_check(bundle.name, path=folder)
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("is no bundle", result.stderr)
-
-
-# A bundle of stand-ins: a recorder that runs the command and "exports" a trace that was made here, and programs that say what
-# the real ones say.
-RECORDER = """#!/usr/bin/env python3
-import json, pathlib, sqlite3, subprocess, sys
-home, (verb, *words) = pathlib.Path(__file__).resolve().parents[1], sys.argv[1:]
-after = lambda option: words[words.index(option) + 1]
-if verb == "--version":
-    print("rankscope 1.2.3")
-elif verb == "record":
-    pathlib.Path(after("--out")).mkdir()
-    command = words[words.index("--") + 1:]
-    sys.exit(0 if "torch.distributed.run" in command else subprocess.run(command).returncode)
-elif verb == "train" and "--share-gpu" in words and "pp" in words:
-    print("rankscope-train: Error: Duplicate GPU detected", file=sys.stderr)
-    sys.exit(4)
-elif verb == "train":
-    loss = WRONG_LOSS if "tp" in words and "cuda" in words else 2.0
-    pathlib.Path(after("--dump-gradients")).write_text(f"step 0\\ngradient w 1 2\\nloss {loss}\\n")
-    print("rankscope: recorded 2 processes", file=sys.stderr)
-elif verb == "export" and after("--to") == "sqlite":
-    sqlite3.connect(words[-1]).executescript((home / "sampled.sql").read_text())
-elif verb == "export":
-    kind = "cuda" if pathlib.Path(words[0]).name.startswith("cuda") else "pytorch"
-    pathlib.Path(words[-1]).write_text((home / (kind + ".json")).read_text())
-elif verb == "report":
-    print(json.dumps({"run": {"ranks": 2}, "steps": [{}] * 208, "collectives": {"matched": 40, "unmatched": 0},
-                      "data_quality": [{"counter": "rank_unknown", "value": 1, "severity": "info"}]}))
-elif verb == "pack":
-    pathlib.Path(words[1]).write_text("packed")
-"""
-RECORDER_OF_A_WRONG_TRAINER = RECORDER.replace("WRONG_LOSS", "2.001")
-RECORDER = RECORDER.replace("WRONG_LOSS", "2.0")
-KERNELS = """#!/usr/bin/env python3
-print('{"kernels": {"axpy": 2, "spin": 1}, "copies": {"HtoD": [1, 4096]}, "memsets": [1, 64], "at_least_ns": {"spin": 50000}, "loop_ns": 1000}')
-"""
-TRAIN = """import json, pathlib, sys
-home = pathlib.Path(__file__).resolve().parents[1]
-if "--kineto" in sys.argv:
-    pathlib.Path(sys.argv[sys.argv.index("--kineto") + 1]).write_text((home / "kineto.json").read_text())
-print(json.dumps({"step_ns": [2000 if "--kineto" in sys.argv else 1000] * 3}))
-"""
-
-
-class WholeCheck(unittest.TestCase):
-    def check(self, cuda, ours, theirs, recorder=RECORDER):
-        """Status, output and the files of a check with these traces."""
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = pathlib.Path(scratch)
-            home = folder / "rankscope-1.2.3-linux-x86_64"
-            for name, text in {"bin/rankscope": recorder, "bin/rankscope-train": "", "gpu/kernels": KERNELS, "gpu/train.py": TRAIN}.items():
-                (home / name).parent.mkdir(parents=True, exist_ok=True)
-                (home / name).write_text(text)
-                (home / name).chmod(0o755)
-            (home / "sampled.sql").write_text(SAMPLED)
-            for name, events in (("cuda", cuda), ("pytorch", ours), ("kineto", theirs)):
-                (home / f"{name}.json").write_text(json.dumps({"traceEvents": events}))
-            tool = folder / "tools/nvidia-smi"
-            tool.parent.mkdir()
-            tool.write_text("#!/bin/sh\necho 'NVIDIA H100 80GB HBM3, 580.159'\n")
-            tool.chmod(0o755)
-            with tarfile.open(folder / "bundle.tar.xz", "w:xz") as archive:
-                archive.add(home, home.name)
-            result = subprocess.run([sys.executable, "-B", SCRIPTS / "gpu-check", folder / "bundle.tar.xz", "--out", folder / "out"],
-                                    capture_output=True, text=True, env={**os.environ, "PATH": f"{tool.parent}:{os.environ['PATH']}"})
-            files = {path.name: path.read_text() for path in (folder / "out").iterdir()} if (folder / "out").exists() else {}
-            return result.returncode, result.stdout + result.stderr, files
-
-    def test_all_that_passes_is_on_the_page(self):
-        status, said, files = self.check(list(Counted.events), [MARKER, *WORK], [MARKER, *WORK])
-        self.assertEqual(status, 0, said)
-        self.assertEqual(sorted(files), ["cuda.rankscope.tar.zst", "gpu-h100-80gb-hbm3.md"])
-        page = files["gpu-h100-80gb-hbm3.md"]
-        self.assertIn("| as many of each kernel as Kineto | passed | 3 in both |", page)
-        self.assertIn("| an SM is active while kernels run | passed | 2 of 2 samples while kernels ran, 20.0 to 50.0 % |", page)
-        self.assertIn("| all collectives of NCCL are matched | passed | 40 matched, 0 not |", page)
-        self.assertIn("| train --ranks 2 --parallel ddp --share-gpu --timeout 40 has the losses of the CPU | passed | 1 steps, at most 0.0e+00 apart |", page)
-        self.assertIn("| train --ranks 2 --parallel pp --share-gpu --timeout 40 has the losses of the CPU | not tried | "
-                      "not seen: rankscope-train: Error: Duplicate GPU detected |", page)
-        self.assertIn("| rankscope | rankscope 1.2.3 |", page)
-
-    def test_what_fails_is_on_the_page_and_in_the_status(self):
-        status, said, files = self.check(list(Counted.events[1:]), [MARKER, *WORK[1:]], [MARKER, *WORK])
-        self.assertEqual(status, 1, said)
-        page = files["gpu-h100-80gb-hbm3.md"]
-        self.assertIn("| each kernel of the CUDA program was recorded | **failed** |", page)
-        self.assertIn("| as many of each kernel as Kineto | **failed** | gemm<float,4>: 1 and 2 |", page)
-
-    def test_a_trainer_with_other_losses_on_the_gpu_fails(self):
-        status, said, files = self.check(list(Counted.events), [MARKER, *WORK], [MARKER, *WORK], RECORDER_OF_A_WRONG_TRAINER)
-        self.assertEqual(status, 1, said)
-        self.assertIn("--parallel tp --share-gpu --timeout 40 has the losses of the CPU | **failed** | 1 steps, at most 5.0e-04 apart |",
-                      files["gpu-h100-80gb-hbm3.md"])
+class Files(unittest.TestCase):
+    def test_no_more_than_eight_stay_and_the_largest_goes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = gpu_page.Results(pathlib.Path(folder), ["page.md"])
+            results.path("page.md").write_bytes(b"x" * 999)
+            for number in range(9):
+                results.path(f"{number}").write_bytes(b"x" * (number + 1))
+            results.enforce()
+            self.assertEqual(sorted(path.name for path in pathlib.Path(folder).iterdir()), ["0", "1", "2", "3", "4", "5", "6", "page.md"])
+            self.assertEqual(results.notes, ["`8` was dropped: there are more than 8 files, and it is the largest",
+                                             "`7` was dropped: there are more than 8 files, and it is the largest"])
 
 
 if __name__ == "__main__":

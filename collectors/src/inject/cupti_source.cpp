@@ -18,6 +18,7 @@
 #include "../pace.h"
 #include "cupti_buffers.h"
 #include "cupti_clock.h"
+#include "cupti_dump.h"
 #include "cupti_names.h"
 #include "pm_source.h"
 #include "quiet_thread.h"
@@ -188,6 +189,7 @@ void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t si
         auto session = take_session(own);
         store(own, session->decoder, used);
         give_back(own, std::move(session));
+        dump_if_asked(own.library, used);
       }
       own.buffers.give_back(buffer, used.size());
     }

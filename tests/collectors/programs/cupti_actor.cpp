@@ -40,6 +40,7 @@ struct Gpu {
   void (*call)(int domain, std::uint32_t number) = nullptr;
   int (*flush)(std::uint32_t) = nullptr;
   void (*hold_flush)(bool) = nullptr;
+  bool (*replay)() = nullptr;
   bool (*is_flushing)() = nullptr;
   std::uint32_t version = 0;
 
@@ -80,6 +81,7 @@ Gpu find_gpu() {
   find("standin_call", gpu.call);
   find("cuptiActivityFlushAll", gpu.flush);
   find("standin_hold_flush", gpu.hold_flush);
+  find("standin_replay", gpu.replay);
   find("standin_is_flushing", gpu.is_flushing);
   std::uint32_t (*version)(std::uint32_t*) = nullptr;
   find("cuptiGetVersion", version);
@@ -254,6 +256,7 @@ int main(int argc, char** argv) {
   if (scene == "events") play_events(gpu);
   if (scene == "graph") play_graph(gpu);
   if (scene == "profiled") play_profiled(gpu);
+  if (scene == "replay") require(gpu.replay(), "the dump could not be replayed");
   require(gpu.is_subscribed(), "nobody records");
   return 0;
 }

@@ -1,6 +1,7 @@
 // A test double of libcupti: it fills the buffers of its client with records that a test hands to it, and behaves as a
 // given version does. STANDIN_CUPTI_VERSION is that version, STANDIN_CUPTI_HOLDER names a profiler that came first,
-// STANDIN_CUPTI_AHEAD_NS is what its clock is ahead of CLOCK_REALTIME.
+// STANDIN_CUPTI_AHEAD_NS is what its clock is ahead of CLOCK_REALTIME. With STANDIN_CUPTI_REPLAY it is the library that
+// wrote that file of RANKSCOPE_CUPTI_DUMP, and its records are those of the file.
 #include <sched.h>
 #include <time.h>
 
@@ -14,8 +15,11 @@
 #include <utility>
 
 #include "cupti_builder.h"
+#include "cupti_replay.h"
 
 namespace {
+
+using rankscope::testing::Replay;
 
 constexpr int success = 0, invalid = 1, end_of_buffer = 12, several_subscribers = 39, unknown = 999;
 
@@ -48,7 +52,23 @@ std::int64_t number_in(const char* variable, std::int64_t otherwise) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? otherwise : std::atoll(text);
 }
-std::uint32_t own_version() { return static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_VERSION", 130001)); }
+std::uint32_t own_version() {
+  if (const Replay* const replay = Replay::asked_for()) return replay->version();
+  return static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_VERSION", 130001));
+}
+
+std::uint64_t realtime() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec);
+}
+
+/// From the clock of this machine to that of the one where records were dumped, whose last buffer came just now.
+std::uint64_t ahead() {
+  static const std::uint64_t replayed =
+      Replay::asked_for() == nullptr ? 0 : Replay::asked_for()->last_clock() - realtime();
+  return replayed + static_cast<std::uint64_t>(number_in("STANDIN_CUPTI_AHEAD_NS", 0));
+}
 
 void hand_back(State& own) {
   if (own.buffer == nullptr) return;
@@ -96,11 +116,25 @@ EXPORTED bool standin_push(const void* record, std::size_t bytes) {
   own.used += bytes;
   return true;
 }
-EXPORTED std::uint64_t standin_now() {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return static_cast<std::uint64_t>(std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec +
-                                    number_in("STANDIN_CUPTI_AHEAD_NS", 0));
+EXPORTED std::uint64_t standin_now() { return realtime() + ahead(); }
+/// Hands back all buffers of the dump.
+EXPORTED bool standin_replay() {
+  State& own = state();
+  const std::lock_guard lock(own.mutex);
+  Replay* const replay = Replay::asked_for();
+  if (replay == nullptr || !own.subscribed) return false;
+  hand_back(own);
+  for (Replay::Block& block : replay->blocks()) {
+    std::uint8_t* buffer = nullptr;
+    std::size_t size = 0, most = 0;
+    own.request(&buffer, &size, &most);
+    if (buffer == nullptr || size < block.content.size()) return false;
+    std::memcpy(buffer, block.content.data(), block.content.size());
+    replay->being_read = &block;
+    own.complete(nullptr, 0, buffer, size, block.content.size());
+    replay->being_read = nullptr;
+  }
+  return true;
 }
 EXPORTED bool standin_is_subscribed() { return state().subscribed; }
 EXPORTED std::size_t standin_enabled_kinds() { return state().enabled.size(); }
@@ -193,6 +227,8 @@ EXPORTED int cuptiActivityFlushAll(std::uint32_t) {
 }
 EXPORTED int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, void** record) {
   std::size_t offset = 0;
+  if (const Replay* const replay = Replay::asked_for(); replay != nullptr && replay->being_read != nullptr)
+    return replay->being_read->step(buffer, record) ? success : end_of_buffer;
   if (*record != nullptr) {
     offset = static_cast<std::size_t>(static_cast<std::uint8_t*>(*record) - buffer);
     std::uint32_t kind = 0;
@@ -210,6 +246,10 @@ EXPORTED int cuptiActivityGetNumDroppedRecords(void*, std::uint32_t, std::size_t
   return success;
 }
 EXPORTED int cuptiGetCallbackName(int domain, std::uint32_t number, const char** name) {
+  if (const Replay* const replay = Replay::asked_for()) {
+    *name = replay->call_name(domain, number);
+    return *name == nullptr ? invalid : success;
+  }
   *name = domain == 2 && number == 211   ? "cudaLaunchKernel_v7000"
           : domain == 2 && number == 41  ? "cudaMemcpyAsync_v3020"
           : domain == 1 && number == 307 ? "cuLaunchKernel"

@@ -1,0 +1,247 @@
+"""All of scripts/gpu-check, from a bundle to its page, with everything played that needs a GPU (tests/scripts/fakes); and
+that it refuses where there is none."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPTS = HERE.parents[1] / "scripts"
+PAGE = "gpu-h100-80gb-hbm3.md"
+
+# gpu-check with shorter limits, and with what a test puts before it.
+START = """
+import importlib.machinery, importlib.util, sys
+sys.path.insert(0, {scripts!r})
+import gpu_cuda, gpu_page, gpu_torch, gpu_trainer
+loader = importlib.machinery.SourceFileLoader("gpu_check", {scripts!r} + "/gpu-check")
+gpu_check = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
+loader.exec_module(gpu_check)
+gpu_cuda.ROUNDS = gpu_torch.ROUNDS = 2
+{before}
+jobs_of, wanted = gpu_check.jobs_of, {only!r}
+gpu_check.jobs_of = lambda gpu: [job for job in jobs_of(gpu) if any(job.title.startswith(one) for one in wanted)]
+sys.exit(gpu_check.main())
+"""
+
+
+def event(name, begin_us, us, stream=7, cat="kernel", **args):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 0, "tid": stream, "ts": begin_us, "dur": us, "args": {"stream": stream, **args}}
+
+
+WORK = [event("at::cuda::spin_kernel(long)", 100, 1), event("gemm<float, 4>", 110, 20.5), event("gemm<float, 4>", 140, 20.5),
+        event("Memcpy HtoD (Pinned -> Device)", 170, 5, cat="gpu_memcpy", bytes=4096)]
+
+
+def make_bundle(folder, ours, without=()):
+    home = folder / "rankscope-1.2.3-linux-x86_64"
+    shutil.copytree(HERE / "fakes/bin", home / "bin")
+    shutil.copytree(HERE / "fakes/gpu", home / "gpu")
+    (home / "bin/rankscope-train").write_text("")
+    for name in without:
+        (home / name).unlink()
+    for name, events in (("pytorch", ours), ("kineto", WORK)):
+        (home / f"{name}.json").write_text(json.dumps({"traceEvents": events}))
+    with tarfile.open(folder / "bundle.tar.xz", "w:xz", preset=0) as archive:
+        archive.add(home, home.name)
+    return folder / "bundle.tar.xz"
+
+
+class Result:
+    def __init__(self, process, out):
+        self.status, self.said = process.returncode, process.stdout + process.stderr
+        self.files = {path.name: path.stat().st_size for path in out.iterdir()} if out.exists() else {}
+        self.page = (out / PAGE).read_text() if PAGE in self.files else ""
+        self.log = (out / "gpu-check.log").read_text() if "gpu-check.log" in self.files else ""
+
+    def failed(self):
+        return re.findall(r"^\| (.+?) \| \*\*failed\*\* \|", self.page, re.M)
+
+    def not_tried(self):
+        return re.findall(r"^\| (.+?) \| not tried \|", self.page, re.M)
+
+
+CUDA, RAW, COUNTERS, PYTORCH = "A CUDA", "Raw", "Counters", "A PyTorch"
+GLOO, NCCL, OPTIONS, WINDOWS = "Two ranks with G", "Two ranks with N", "Options", "Windows"
+ALONE, TOGETHER = "The reference trainer, one", "The reference trainer, two"
+
+
+def check(*faults, ours=WORK, only=("",), before="", words=(), without=()):
+    """A run of it; `only` are begins of the titles of sections."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        bundle = make_bundle(folder, ours, without)
+        environment = {**os.environ, "PATH": f"{HERE / 'fakes/tools'}:{os.environ['PATH']}", "PYTHONPATH": str(HERE / "fakes/site"),
+                       "PYTHONDONTWRITEBYTECODE": "1", "FAULTS": ",".join(faults)}
+        process = subprocess.run([sys.executable, "-B", "-c", START.format(scripts=str(SCRIPTS), before=before, only=only), bundle, "--out", folder / "out", *words],
+                                 capture_output=True, text=True, env=environment, cwd=folder, timeout=300)
+        return Result(process, folder / "out")
+
+
+class WholeCheck(unittest.TestCase):
+    def test_all_that_passes_is_on_the_page_and_all_files_leave(self):
+        result = check()
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertEqual(result.not_tried(), ["Nsight Systems was measured beside it"] if shutil.which("nsys") is None else [])
+        self.assertEqual(sorted(result.files), ["activities-h100-80gb-hbm3.cupti", "counters.rankscope.tar.zst", "cuda.rankscope.tar.zst", "gpu-check.log", PAGE,
+                                                "kineto.json.gz", "pytorch.rankscope.tar.zst", "ranks-nccl.rankscope.tar.zst"])
+        for sentence in ("Verdict: passed.", "| as many of each kernel as Kineto | passed | 2 in both |", "| torch | 2.11.0+cu130, CUDA 13.0 |",
+                         "| SMs are active while kernels hold all of them, and only then | passed | median 98.5 % while busy, 0.5 % while idle |",
+                         "| all collectives of NCCL are matched | passed | 40 matched, 0 not |",
+                         "| train --ranks 2 --parallel ddp has the losses of the CPU | passed | 1 steps, at most 0.0e+00 apart |",
+                         "| train --parallel ddp+mp --ranks 1 --devices 1 has the losses of the CPU | passed |"):
+            self.assertIn(sentence, result.page)
+        self.assertRegex(result.page, r"\| time \| \d+ s of at most 450 s \|")
+        self.assertRegex(result.page, r"## Two ranks with NCCL\n\nTook \d+ s of at most 90 s\.")
+        self.assertRegex(result.log, r"== .* ended, status 0, \d+\.\d\d s: RANK=0 .*gpu/kernels'?\n")
+
+    def test_nothing_it_started_outlives_it_and_nothing_lies_around(self):
+        result = check(only=(CUDA, GLOO), before="import atexit, gpu_machine, os\natexit.register(lambda: print('left:', gpu_machine.descendants(os.getpid())))")
+        self.assertIn("left: []", result.said)
+
+    def test_what_is_missing_in_a_recording_fails(self):
+        result = check("lost kernel", "drops", "no power", "no bytes", ours=[WORK[0], *WORK[2:]])
+        self.assertEqual(result.status, 1, result.said)
+        self.assertEqual(set(result.failed()) - {"nothing was lost or went wrong (pytorch1)"},
+                         {"each kernel of the CUDA program was recorded", "as many of each kernel as Kineto", "in the same order on each stream",
+                          "nothing was lost or went wrong (cuda)", "nothing was lost or went wrong (long)", "NVML tells power_watts",
+                          "nothing was lost or went wrong (ranks-gloo)", "nothing was lost or went wrong (ranks-nccl)",
+                          "nothing was lost or went wrong (gpu-single-gpt)", "a process that ends by _exit keeps its kernels",
+                          "--toggle cuda records from cudaProfilerStart to cudaProfilerStop", "collectives of NCCL carry group, sequence and bytes",
+                          "a training of 60 s is recorded without drops"})
+
+    def test_what_costs_too_much_or_has_other_losses_fails(self):
+        result = check("dear", "slow loop", "wrong losses", only=(CUDA, PYTORCH, TOGETHER))
+        self.assertEqual(result.status, 1, result.said)
+        self.assertEqual(result.failed(), ["its loop takes at most 10 % longer", "a step of a training that the GPU bounds takes at most 1 % longer recorded",
+                                           "a step of a training that the GPU bounds takes at most 1 % longer with --pytorch",
+                                           "train --ranks 2 --parallel tp has the losses of the CPU"])
+
+
+class HangsAndCrashes(unittest.TestCase):
+    def test_a_recorder_that_hangs_fails(self):
+        result = check("recorder hangs", only=(CUDA,), before="gpu_cuda.LIMIT_S = 1")
+        self.assertEqual(result.status, 1, result.said)
+        self.assertIn("| the CUDA program runs under the recorder | **failed** | it runs alone, but not under the recorder: stopped after 1 s: waiting for CUPTI |",
+                      result.page)
+        self.assertIn("stopped, status None", result.log)
+
+    def test_a_recorder_that_breaks_several_ranks_fails_and_says_that_they_run_alone(self):
+        result = check("recorder crashes ranks", "recorder breaks training", only=(GLOO, NCCL, TOGETHER))
+        self.assertEqual(result.status, 1, result.said)
+        self.assertEqual(result.failed(), ["two ranks on one GPU train with gloo under the recorder", "two ranks on one GPU train with nccl under the recorder",
+                                           "train --ranks 2 --parallel tp has the losses of the CPU"])
+        self.assertIn("it runs alone, but not under the recorder: status -11", result.page)
+
+    def test_what_does_not_run_alone_either_is_not_tried(self):
+        result = check("nccl refuses", "sharing refused", only=(GLOO, NCCL, TOGETHER))
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertIn("| two ranks on one GPU train with nccl | not tried | not even without the recorder: [rank1] RuntimeError: NCCL error: Duplicate GPU detected |",
+                      result.page)
+        self.assertIn("ranks-gloo.rankscope.tar.zst", result.files)
+        self.assertIn("| train --ranks 2 --parallel zero3 has the losses of the CPU | not tried | not tried, since ddp does not run on this machine, recorded or not |",
+                      result.page)
+        self.assertEqual(result.log.count("--parallel zero3"), 1, "its reference on the CPU alone")
+
+    def test_gloo_must_run(self):
+        result = check("gloo refuses", only=(GLOO,))
+        self.assertEqual((result.status, result.failed()), (1, ["two ranks on one GPU train with gloo under the recorder"]), result.said)
+
+    def test_nothing_passed_is_no_success(self):
+        result = check(words=("--minutes", "0.02"))
+        self.assertEqual((result.status, result.failed()), (1, []), result.said)
+        self.assertIn("nothing passed in: A CUDA program whose every launch is known, A PyTorch program, compared with torch.profiler", result.said)
+        self.assertIn("Verdict: **failed**.", result.page)
+
+    def test_programs_that_do_not_run_at_all_fail(self):
+        result = check("cuda broken", "pytorch broken", only=(CUDA, PYTORCH))
+        self.assertEqual(result.status, 1, result.said)
+        self.assertIn("the CUDA program runs", result.failed())
+        self.assertIn("the PyTorch program runs (alone)", result.failed())
+
+    def test_a_program_that_breaks_under_the_recorder_alone_fails(self):
+        result = check("cuda breaks recorded", only=(CUDA,))
+        self.assertEqual(result.failed(), ["the CUDA program runs under the recorder"], result.said)
+        self.assertIn("it runs alone, but not under the recorder: kernels: cudaMalloc: Error: out of memory", result.page)
+
+
+class Findings(unittest.TestCase):
+    def test_any_exception_of_a_section_is_a_failed_check_and_the_others_go_on(self):
+        result = check("report broken", only=(CUDA, COUNTERS, OPTIONS), before="gpu_check.check_counters = lambda session: 1 // 0")
+        self.assertEqual(result.status, 1, result.said)
+        self.assertRegex(result.page, r"\| it can be checked \| \*\*failed\*\* \| ZeroDivisionError: integer division or modulo by zero \(")
+        self.assertIn("| it can be checked | **failed** | JSONDecodeError:", result.page)
+        self.assertIn("| each kernel of the CUDA program was recorded | passed |", result.page, "what was found before stays")
+        self.assertIn("--toggle cuda records from cudaProfilerStart to cudaProfilerStop | passed", result.page)
+
+    def test_an_export_that_fails_is_said(self):
+        result = check("export fails", only=(CUDA,))
+        self.assertEqual(result.failed(), ["cuda.rankscope can be exported"], result.said)
+
+    def test_the_page_is_written_after_each_section(self):
+        result = check(before="def stop(session):\n    raise KeyboardInterrupt\ngpu_check.check_pytorch = stop")
+        self.assertNotEqual(result.status, 0)
+        self.assertIn("Verdict: unfinished.", result.page)
+        self.assertIn("- not reached: Two ranks with Gloo", result.page)
+        self.assertIn("| each kernel of the CUDA program was recorded | passed |", result.page)
+
+    def test_refused_counters_are_forgiven_with_proof_only(self):
+        files = "gpu_cuda.text_of = lambda path: {'/proc/driver/nvidia/params': 'RmProfilingAdminOnly: 1\\n', '/proc/self/status': 'CapEff:\\t%s\\n'}[path]"
+        what = "the GPU's own counters can be sampled"
+        self.assertEqual(check("counters refused", only=(COUNTERS,), before=files % "00000000a80425fb").not_tried(), [what])
+        self.assertEqual(check("counters refused", only=(COUNTERS,), before=files % "000001ffffffffff").failed(), [what])
+        self.assertEqual(check("counters held", only=(COUNTERS,)).failed(), [what], "doctor names nobody")
+
+    def test_a_torch_profiler_that_records_nothing_and_says_nothing_fails(self):
+        result = check("silent torch.profiler", only=(WINDOWS,))
+        self.assertEqual(result.failed(), ["torch.profiler inside a recorded program works, or says why not"], result.said)
+
+    def test_files_that_are_too_large_are_dropped_with_a_note(self):
+        result = check("large packs", only=(CUDA, RAW))
+        self.assertEqual(sorted(result.files), ["activities-h100-80gb-hbm3.cupti", "gpu-check.log", PAGE], result.said)
+        self.assertIn("- `cuda.rankscope.tar.zst` was dropped: it has 24.0 MiB, more than 16", result.page)
+
+    def test_a_bundle_without_the_trainer_is_said(self):
+        result = check(only=(ALONE, TOGETHER), without=("bin/rankscope-train",))
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertIn("the reference trainer trains", result.not_tried())
+
+
+class Refusal(unittest.TestCase):
+    def run_check(self, *words, path="/nowhere"):
+        return subprocess.run([sys.executable, "-B", SCRIPTS / "gpu-check", *words], capture_output=True, text=True, env={**os.environ, "PATH": path})
+
+    def refused(self, answer):
+        with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as bundle:
+            tool = pathlib.Path(folder, "nvidia-smi")
+            tool.write_text(f"#!/bin/sh\necho '{answer}'\n")
+            tool.chmod(0o755)
+            return self.run_check(bundle.name, "--out", str(pathlib.Path(folder, "out")), path=folder)
+
+    def test_without_a_gpu_it_says_so_and_checks_nothing(self):
+        with tempfile.NamedTemporaryFile() as bundle:
+            result = self.run_check(bundle.name)
+        self.assertEqual(result.returncode, 77)
+        self.assertEqual(result.stdout, "gpu-check: no NVIDIA GPU here (there is no nvidia-smi); nothing was checked\n")
+
+    def test_a_driver_that_finds_none(self):
+        result = self.refused("No devices were found")
+        self.assertEqual(result.returncode, 77)
+        self.assertIn("(nvidia-smi finds none: No devices were found)", result.stdout)
+
+    def test_wrong_options_and_what_is_no_bundle(self):
+        self.assertEqual(self.run_check("/no/such.tar.xz").returncode, 2)
+        result = self.refused("NVIDIA H100, 580.1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("is no bundle", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
