@@ -10,6 +10,7 @@
 #include "analyses/collectives.h"
 #include "analyses/copies.h"
 #include "analyses/data_loading.h"
+#include "analyses/devices.h"
 #include "analyses/efficiency.h"
 #include "analyses/flops.h"
 #include "analyses/fusable.h"
@@ -26,6 +27,7 @@
 #include "analyses/rank_rows.h"
 #include "analyses/run_facts.h"
 #include "analyses/same_job.h"
+#include "analyses/slow_devices.h"
 #include "analyses/steps.h"
 #include "analyses/stragglers.h"
 #include "analyses/trend.h"
@@ -89,6 +91,7 @@ void refuse_other_jobs(Work& work) {
 void run_ranks(Work& work) {
   refuse_other_jobs(work);
   work.report.rank_rows = split_ranks(work.run, work.report.steps, work.matching, work.options);
+  if (work.report.rank_rows) describe_devices(work.run, work.report.steps, *work.report.rank_rows);
 }
 
 void run_trend(Work& work) { work.report.trend = find_trend(work.report.steps, work.report.rank_rows); }
@@ -193,6 +196,8 @@ void run_stragglers(Work& work) {
     return;
   }
   work.report.stragglers = find_stragglers(work.run, work.report.steps, work.report.rank_rows, work.report.collectives);
+  if (work.report.stragglers && work.report.steps)
+    add_device_evidence(work.run, *work.report.steps, *work.report.stragglers);
   if (work.report.stragglers && work.report.what_if) set_replayed_gains(*work.report.what_if, *work.report.stragglers);
 }
 

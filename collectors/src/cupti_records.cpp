@@ -17,7 +17,7 @@ constexpr std::size_t copy_bytes = 76;
 constexpr std::size_t peer_copy_bytes = 84;
 constexpr std::size_t set_bytes = 76;
 constexpr std::size_t call_bytes = 40;
-constexpr std::size_t device_bytes = 144;
+constexpr std::size_t device_bytes = 145;
 constexpr std::size_t context_bytes = 12;
 constexpr std::size_t overhead_bytes = 40;
 constexpr std::size_t event_bytes = 24;
@@ -250,6 +250,7 @@ void RecordDecoder::device() {
   item("coreClockKHz", at<std::uint32_t>(36));
   item("warpSize", at<std::uint32_t>(32));
   item("eccEnabled", at<std::uint32_t>(116));
+  if (at<std::uint8_t>(144) == 0) item("cudaVisible", 0);  // CUDA_VISIBLE_DEVICES leaves it out
 }
 
 void RecordDecoder::overhead() {

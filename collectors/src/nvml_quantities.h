@@ -39,6 +39,7 @@ struct Functions {
   int (*handle)(unsigned, Handle*) = nullptr;
   int (*uuid)(Handle, char*, unsigned) = nullptr;
   int (*name)(Handle, char*, unsigned) = nullptr;
+  int (*mig_mode)(Handle, unsigned*, unsigned*) = nullptr;
   int (*busy)(Handle, Busy*) = nullptr;
   int (*memory)(Handle, MemoryInfo*) = nullptr;
   int (*clock)(Handle, unsigned, unsigned*) = nullptr;

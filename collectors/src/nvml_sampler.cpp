@@ -59,6 +59,7 @@ std::string NvmlSampler::load(const std::string& library) {
                       find("nvmlDeviceGetName", call_->name);
   if (!usable) return format("{} is no NVML that is known here", library);
   find("nvmlSystemGetDriverVersion", call_->driver_version);
+  find("nvmlDeviceGetMigMode", call_->mig_mode);
   find("nvmlDeviceGetUtilizationRates", call_->busy);
   find("nvmlDeviceGetMemoryInfo", call_->memory);
   find("nvmlDeviceGetClockInfo", call_->clock);
@@ -87,6 +88,9 @@ std::string NvmlSampler::find_devices() {
     NvmlDevice device{.index = index};
     if (call_->name(handle, text.data(), text.size() - 1) == success) device.name = text.data();
     if (call_->uuid(handle, text.data(), text.size() - 1) == success) device.uuid = text.data();
+    unsigned mode = 0;
+    unsigned pending = 0;
+    device.divided = call_->mig_mode != nullptr && call_->mig_mode(handle, &mode, &pending) == success && mode != 0;
     devices_.push_back(device);
     for (const Quantity& quantity : nvml::quantities()) {
       auto& tracks = quantity.cost == nvml::Cost::little ? tracks_ : slow_tracks_;

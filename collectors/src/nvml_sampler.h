@@ -26,6 +26,7 @@ struct NvmlDevice {
   std::uint32_t index = 0;
   std::string name{};
   std::string uuid{};
+  bool divided = false;  ///< by MIG: its values are those of the whole GPU, and processes have parts of it
 };
 
 class NvmlSampler {

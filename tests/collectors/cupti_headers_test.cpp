@@ -195,6 +195,7 @@ TEST(CuptiHeaders, Device) {
   device.coreClockRate = 7, device.numMultiprocessors = 8, device.numThreadsPerWarp = 32, device.eccEnabled = 1;
   device.computeCapabilityMajor = 9, device.computeCapabilityMinor = 1;
   device.uuid.bytes[0] = 0x1F, device.uuid.bytes[15] = 0x2E;
+  device.isCudaVisible = 1;
   FromStructure decode;
   const Decoded& decoded = decode(device);
   EXPECT_EQ(decoded.ordinal, 3U);
@@ -203,6 +204,8 @@ TEST(CuptiHeaders, Device) {
   EXPECT_THAT(texts_of(decoded),
               ::testing::ElementsAre("computeCapability=9.1", "numSms=8", "totalGlobalMem=5", "memoryBandwidthKBps=6",
                                      "coreClockKHz=7", "warpSize=32", "eccEnabled=1"));
+  device.isCudaVisible = 0;
+  EXPECT_THAT(texts_of(decode(device)), ::testing::Contains("cudaVisible=0"));
 }
 
 TEST(CuptiHeaders, Graph) {

@@ -53,6 +53,14 @@ TEST(Nvml, ValuesHaveUnitsAndDevicesAnIdentity) {
                               }));
 }
 
+TEST(Nvml, AGpuThatMigDividesIsMarked) {
+  EXPECT_FALSE(NvmlSampler{stand_in()}.devices()[1].divided);
+  const Variable mig{"STANDIN_NVML_MIG", "1"};
+  const NvmlSampler sampler{stand_in()};
+  EXPECT_TRUE(sampler.devices()[1].divided);
+  EXPECT_FALSE(sampler.devices()[0].divided) << "it does not support MIG";
+}
+
 TEST(Nvml, WhatAGpuDoesNotSupportIsSaidOnce) {
   NvmlSampler sampler{stand_in()};
   sampled(sampler);
@@ -124,6 +132,15 @@ TEST(Nvml, TheFirstRankOfAHostSamplesItsGpus) {
   EXPECT_EQ(run.samples_of(*track).front().value, 97);
   EXPECT_EQ(run.metadata(run.processes()[0], "nvml_gpu_1"), "GPU-1 NVIDIA Stand-in");
   EXPECT_EQ(run.metadata(run.processes()[0], "driver_version"), "580.65.06");
+}
+
+TEST(Nvml, TheRecordingTellsThatMigDividesAGpu) {
+  const Folder folder;
+  const Variable mig{"STANDIN_NVML_MIG", "1"};
+  const Recorded recorded = record_gpus(folder, "0");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "nvml_mig_1"), "on");
+  EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "nvml_mig_0"), "");
 }
 
 RunTime first_sample(const Run& run, std::string_view name) {

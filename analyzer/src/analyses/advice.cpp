@@ -30,6 +30,27 @@ std::string advice_for(StragglerKind kind, Persistence persistence) {
   return {};
 }
 
+std::string advice_for(SlowDevice cause) {
+  switch (cause) {
+    case SlowDevice::too_hot:
+      return "Cool its GPU: fans, airflow and what its neighbours give off (nvidia-smi -q -d TEMPERATURE,PERFORMANCE); "
+             "until then leave it out.";
+    case SlowDevice::power_limit:
+      return "Compare its power limit with that of the others and raise it (nvidia-smi -q -d POWER); if they are "
+             "equal, "
+             "this GPU needs more power for the same clock: replace it.";
+    case SlowDevice::hardware:
+      return "Its hardware brakes it: look at power supply and cooling of its server (nvidia-smi -q -d PERFORMANCE), "
+             "and leave it out until then.";
+    case SlowDevice::clocks_set:
+      return "Somebody has set its clocks: reset them (nvidia-smi -rac, -rgc), or set all GPUs alike.";
+    case SlowDevice::low_clock:
+      return "Compare its clocks, power limit and temperature with those of the others (nvidia-smi -q -d "
+             "CLOCK,POWER,PERFORMANCE).";
+  }
+  return {};
+}
+
 std::string advice_for(Exposed exposed) {
   switch (exposed) {
     case Exposed::moving:

@@ -8,6 +8,8 @@
 namespace rankscope::analyzer {
 
 [[nodiscard]] std::string advice_for(StragglerKind kind, Persistence persistence);
+/// Of a rank that computes slowly.
+[[nodiscard]] std::string advice_for(SlowDevice cause);
 /// What most of the exposed communication is.
 enum class Exposed : std::uint8_t { moving, waiting_for_straggler, waiting_for_changing_ranks };
 [[nodiscard]] std::string advice_for(Exposed exposed);

@@ -1,7 +1,6 @@
 #include "analyses/rank_rows.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <span>
 
@@ -17,26 +16,6 @@ namespace {
 Ratio share(std::int64_t part, std::int64_t whole, std::string_view why_not) {
   if (whole <= 0) return {std::nullopt, std::string{why_not}};
   return {static_cast<double>(part) / static_cast<double>(whole), {}};
-}
-
-constexpr std::string_view sm_active_counter = " sm_active_percent";  // behind "GPU 0"
-
-/// Mean of what the rank's GPUs sampled inside the windows.
-Ratio sm_active(const Run& run, RankId rank, std::span<const TimeRange> windows) {
-  const auto process = run.process_row_of(rank);
-  double sum = 0;
-  std::int64_t count = 0;
-  for (const CounterTrack& track : run.counters()) {
-    if (track.process != process || !run.text(track.name).ends_with(sm_active_counter)) continue;
-    for (const CounterSample& sample : run.samples_of(track)) {
-      const auto later = std::ranges::upper_bound(windows, sample.time, {}, &TimeRange::begin);
-      if (later == windows.begin() || sample.time >= std::prev(later)->end) continue;
-      sum += sample.value / 100;
-      ++count;
-    }
-  }
-  if (count == 0) return {std::nullopt, "not sampled"};
-  return {sum / static_cast<double>(count), {}};
 }
 
 std::string device_of(const Run& run, RankId rank) {
@@ -113,7 +92,6 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   row.overlap_ratio = share(row.total.overlapped_comm_ns, row.total.comm_ns, "no communication");
   row.busy = share(row.total.window_ns - row.total.idle_ns, row.total.window_ns, "empty window");
   row.compute = share(row.total.compute_ns, row.total.window_ns, "empty window");
-  row.sm_active = sm_active(run, rank, windows.ranges);
   row.why_no_memory = row.why_no_reserved = "not computed";
   row.cpu_percent = middle_of(counter_values(run, rank, "cpu_percent", options.steps && steps ? &*steps : nullptr));
   return row;

@@ -25,6 +25,7 @@ inline constexpr SeverityLimits lost_factor_limits{0.10, 0.20, 0.35};      ///< 
 inline constexpr SeverityLimits lost_speed_limits{0.20, 0.40, 0.60};       ///< 1 - bus bandwidth / the usual one
 inline constexpr SeverityLimits idle_limits{0.10, 0.25, 0.50};
 inline constexpr SeverityLimits tensor_core_limits{0.10, 0.25, 1e300};
+inline constexpr SeverityLimits throttled_limits{0.10, 0.50, 1e300};  // by heat or a brake, share of the samples
 inline constexpr SeverityLimits profiler_limits{0.02, 0.10, 1e300};
 inline constexpr SeverityLimits data_limits{0.03, 0.10, 0.25};
 inline constexpr SeverityLimits pipeline_limits{0.05, 0.10, 0.20};     ///< measured - theory

@@ -33,6 +33,7 @@ constexpr std::array sections{
     PageSection{"ranks", "Where the time went", "ranks", html::write_split},
     PageSection{"rank-steps", "Ranks and steps", "ranks", html::write_heat_maps},
     PageSection{"idle", "Why nothing ran", "ranks", html::write_idle_reasons},
+    PageSection{"devices", "Devices", "ranks", html::write_devices},
     PageSection{"efficiency", "Efficiency", "efficiency", html::write_efficiency},
     PageSection{"blame", "Who made others wait", "blame", html::write_blame},
     PageSection{"data-loading", "Data loading", "data_loading", html::write_data_loading},

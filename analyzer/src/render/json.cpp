@@ -7,6 +7,7 @@
 #include "render/json_blame.h"
 #include "render/json_clocks.h"
 #include "render/json_copies.h"
+#include "render/json_devices.h"
 #include "render/json_efficiency.h"
 #include "render/json_flops.h"
 #include "render/json_hta.h"
@@ -98,7 +99,7 @@ Json utilization_json(const RankRow& row, Why& why) {
   out["busy"] = why.value_or_null("utilization.busy", row.busy);
   out["compute"] = why.value_or_null("utilization.compute", row.compute);
   out["sm_active"] = why.value_or_null("utilization.sm_active", row.sm_active);
-  out["nvml_busy"] = why.null("utilization.nvml_busy", "not sampled");
+  out["nvml_busy"] = why.value_or_null("utilization.nvml_busy", row.nvml_busy);
   out["cpu_percent"] =
       row.cpu_percent ? rounded(*row.cpu_percent, 1) : why.null("utilization.cpu_percent", "no host samples");
   return out;
@@ -152,7 +153,7 @@ Json rank_json(const RankRow& row, Steps steps) {
   out["transfer_ns"] = split.transfer_ns;
   out["unsplit_ns"] = split.unsplit_ns;
   out["utilization"] = utilization_json(row, why);
-  out["devices"] = Json::array();
+  out["devices"] = devices_json(row.devices);
   out["idle_causes"] = idle_causes_json(split);
   if (!row.idle_shares.empty()) out["idle_details"] = idle_details_json(row);
   const auto bytes = [&](const std::string& name, const std::optional<std::int64_t>& value, std::string_view reason) {

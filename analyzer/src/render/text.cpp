@@ -9,6 +9,7 @@
 #include "render/copies.h"
 #include "render/critical_path.h"
 #include "render/data_loading.h"
+#include "render/devices.h"
 #include "render/efficiency.h"
 #include "render/flops.h"
 #include "render/fusable.h"
@@ -147,6 +148,7 @@ constexpr std::array sections{
     TextSection{"ranks", add_rank_facts},
     TextSection{"ranks", add_rank_tables},
     TextSection{"ranks", add_tables<idle_tables>},
+    TextSection{"ranks", add_tables<device_tables>},
     TextSection{"efficiency", add_efficiency},
     TextSection{"blame", add_blame},
     TextSection{"data_loading", add_tables<data_loading_tables>},

@@ -23,6 +23,7 @@ void judge_synchronizations(const RuleContext& context, std::vector<Finding>& fi
 void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings);
 void judge_allocations(const RuleContext& context, std::vector<Finding>& findings);
 void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findings);
+void judge_throttling(const RuleContext& context, std::vector<Finding>& findings);
 void judge_fusable(const RuleContext& context, std::vector<Finding>& findings);
 void judge_efficiency(const RuleContext& context, std::vector<Finding>& findings);
 void judge_memory(const RuleContext& context, std::vector<Finding>& findings);

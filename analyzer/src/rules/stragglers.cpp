@@ -64,7 +64,7 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
     finding.evidence = row.evidence;
     finding.evidence += slow_paths_of(report, row);
     finding.evidence += doubt_about(row.certainty);
-    finding.advice = advice_for(row.kind, row.persistence);
+    finding.advice = row.device ? advice_for(*row.device) : advice_for(row.kind, row.persistence);
     finding.gain_ns_per_step = row.gain_ns_per_step;
     findings.push_back(std::move(finding));
   }

@@ -46,6 +46,11 @@ std::span<const Rule> rules() {
            "the gain", judge_allocations, true},
       Rule{"tensor_cores", "matrix products and convolutions that do not use the device's tensor cores, by their names",
            "10 % / 25 % / - of the time", judge_tensor_cores, true},
+      Rule{"gpu_throttled",
+           "a GPU that NVML says is slowed down by heat or by its server's power brake, and no slow rank tells it; "
+           "power "
+           "caps are left out",
+           "10 % / 50 % / - of the samples", judge_throttling, true},
       Rule{"fusable", "pointwise kernels in a row", "the gain, or 20 % / - / - of the time in such kernels",
            judge_fusable, true},
       Rule{"efficiency.load_balance", "ranks that compute more than others, and no slow rank tells why",

@@ -20,8 +20,10 @@ constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
 void describe(recording::ThreadWriter& pen, const collectors::NvmlSampler& sampler) {
   pen.metadata("driver_version", sampler.driver_version());
-  for (const collectors::NvmlDevice& device : sampler.devices())
+  for (const collectors::NvmlDevice& device : sampler.devices()) {
     pen.metadata(format("nvml_gpu_{}", device.index), format("{} {}", device.uuid, device.name));
+    if (device.divided) pen.metadata(format("nvml_mig_{}", device.index), "on");
+  }
 }
 
 /// Counters that nobody asked for by name are not missed where the library is not there, as in many containers.

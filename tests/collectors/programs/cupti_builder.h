@@ -147,7 +147,7 @@ inline ActivityRecord make_device(std::uint32_t version, std::uint32_t ordinal, 
   ActivityRecord record{8, activity_bytes(8, version)};
   record.put(8, std::uint64_t{3'350'000'000}).put(16, std::uint64_t{80} << 30).put(32, std::uint32_t{32});
   record.put(36, std::uint32_t{1'980'000}).put(44, std::uint32_t{132}).put(104, std::uint32_t{9});
-  record.put(112, ordinal).put(136, name);
+  record.put(112, ordinal).put(136, name).put(144, std::uint8_t{1});
   for (std::size_t i = 0; i < 16; ++i) record.put(120 + i, static_cast<std::uint8_t>(0x10 + i));
   return record;
 }

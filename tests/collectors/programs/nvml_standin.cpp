@@ -1,5 +1,6 @@
 // A test double of libnvidia-ml: two GPUs, of which the second supports little. STANDIN_NVML_FAILS makes nvmlInit fail,
-// STANDIN_NVML_FALTERS the temperature; STANDIN_NVML_SLOW makes the second GPU take 30 ms to say how busy it is.
+// STANDIN_NVML_FALTERS the temperature; STANDIN_NVML_SLOW makes the second GPU take 30 ms to say how busy it is,
+// STANDIN_NVML_MIG divides it.
 #include <unistd.h>
 
 #include <atomic>
@@ -41,6 +42,10 @@ EXPORTED int nvmlDeviceGetUUID(void* device, char* text, unsigned size) {
 EXPORTED int nvmlDeviceGetName(void*, char* text, unsigned size) {
   std::snprintf(text, size, "NVIDIA Stand-in");
   return success;
+}
+EXPORTED int nvmlDeviceGetMigMode(void* device, unsigned* mode, unsigned* pending) {
+  *mode = *pending = std::getenv("STANDIN_NVML_MIG") != nullptr ? 1 : 0;
+  return index_of(device) == 1 ? success : not_supported;
 }
 EXPORTED int nvmlDeviceGetUtilizationRates(void* device, unsigned* busy) {
   if (index_of(device) == 0) ++rounds;

@@ -21,6 +21,15 @@ enum class FindingSeverity : std::uint8_t { info, minor, major, critical };
 [[nodiscard]] std::string_view name_of(Certainty certainty);
 [[nodiscard]] std::string_view name_of(FindingSeverity severity);
 
+/// Why the GPU of a slow rank runs slower than those of the others.
+enum class SlowDevice : std::uint8_t {
+  too_hot,
+  power_limit,
+  hardware,    ///< it brakes itself, or its server's power brake does
+  clocks_set,  ///< somebody has set its clocks
+  low_clock,   ///< NVML names no reason
+};
+
 struct Straggler {
   RankId rank;
   StragglerKind kind = StragglerKind::compute;
@@ -38,6 +47,7 @@ struct Straggler {
   std::int64_t gain_ns_while_slow = 0;       ///< gain of an average one of these steps; 0 where it is slow in all
   std::int64_t step_ns_while_slow = 0;       ///< mean length of these steps
   std::string evidence;
+  std::optional<SlowDevice> device{};  ///< set where its GPU's counters explain it
 };
 
 /// Who came last, where that is a fact (metrics.md 9.4).

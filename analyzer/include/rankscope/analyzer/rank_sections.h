@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/analyzer/devices_section.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/core/model/run.h"
 
@@ -90,6 +91,8 @@ struct RankRow {
   Ratio busy;
   Ratio compute;
   Ratio sm_active{.value = std::nullopt, .why = "not sampled"};  ///< mean of the GPUs' own counters
+  Ratio nvml_busy{.value = std::nullopt, .why = "not sampled"};  ///< with any kernel, one that waits in NCCL too
+  std::vector<DeviceRow> devices{};                              ///< the GPUs that it used, by their numbers
   std::optional<std::int64_t>
       peak_allocated_bytes;                         ///< of its accelerator, of several the one with most; else the host
   std::optional<std::int64_t> peak_reserved_bytes;  ///< of the same one

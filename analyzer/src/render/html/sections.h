@@ -27,6 +27,7 @@ void write_trend(Writer& page, const Source& source);
 void write_split(Writer& page, const Source& source);
 void write_heat_maps(Writer& page, const Source& source);
 void write_idle_reasons(Writer& page, const Source& source);
+void write_devices(Writer& page, const Source& source);
 void write_efficiency(Writer& page, const Source& source);
 void write_blame(Writer& page, const Source& source);
 void write_bandwidth(Writer& page, const Source& source);

@@ -1,6 +1,8 @@
-// Tables that text and page share: why nothing ran, data loading, overlap, launches, kernels, operators, copies.
+// Tables that text and page share: why nothing ran, devices, data loading, overlap, launches, kernels, operators,
+// copies.
 #include "render/copies.h"
 #include "render/data_loading.h"
+#include "render/devices.h"
 #include "render/fusable.h"
 #include "render/html/elements.h"
 #include "render/html/sections.h"
@@ -15,6 +17,9 @@
 namespace rankscope::analyzer::html {
 void write_idle_reasons(Writer& page, const Source& source) {
   write_noted_tables(page, idle_tables(source.report, most_rows(source.options)));
+}
+void write_devices(Writer& page, const Source& source) {
+  write_noted_tables(page, device_tables(source.report, most_rows(source.options)));
 }
 void write_launches(Writer& page, const Source& source) {
   write_noted_tables(page, launch_tables(source.report, most_rows(source.options)));

@@ -1,0 +1,34 @@
+// What samples say of the time inside windows.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rankscope/core/model/process.h"
+
+namespace rankscope::analyzer {
+
+// Samples are by time; windows ascend and do not overlap.
+
+/// The values that were sampled inside the windows.
+[[nodiscard]] std::vector<double> values_inside(std::span<const CounterSample> samples,
+                                                std::span<const TimeRange> windows);
+
+/// How much a total grew inside the windows.
+struct Growth {
+  double amount = 0;
+  std::int64_t covered_ns = 0;  ///< time of the windows that lies between two samples
+};
+
+/// A total is taken to grow evenly between two samples; where it falls, it was set back, and that time is not covered.
+[[nodiscard]] Growth growth_inside(std::span<const CounterSample> samples, std::span<const TimeRange> windows);
+
+/// Of a total of events, which are not divided: what was there at each sample inside the windows and not at the one
+/// before.
+[[nodiscard]] double events_inside(std::span<const CounterSample> samples, std::span<const TimeRange> windows);
+
+/// The middle one, of an even count the mean of the two. There must be a value.
+[[nodiscard]] double median_of(std::vector<double> values);
+
+}  // namespace rankscope::analyzer

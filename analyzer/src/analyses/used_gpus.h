@@ -1,0 +1,24 @@
+// Which GPUs a rank used, and who they are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::analyzer {
+
+/// A GPU as one process knows it.
+struct UsedGpu {
+  std::uint32_t process = 0;  ///< row of Run::processes()
+  std::int32_t ordinal = -1;  ///< its number there; -1 = not recorded
+  std::string name{};
+  std::string uuid{};
+  std::string why_no_uuid{};
+};
+
+/// The GPUs on which the process of a rank worked, by their numbers.
+[[nodiscard]] std::vector<UsedGpu> used_gpus(const Run& run, RankId rank);
+
+}  // namespace rankscope::analyzer
