@@ -106,6 +106,12 @@ std::string find_functions(void* library, Functions& call) {
 
 }  // namespace
 
+std::string Functions::text_of(int status) const {
+  const char* text = nullptr;
+  return result_text(status, &text) == result::success && text != nullptr ? std::string{text}
+                                                                          : format("CUPTI error {}", status);
+}
+
 std::string refusal_of(std::uint32_t number) {
   if (number < version::v12_4)
     return format("CUPTI {} is older than that of CUDA 12.4; use a newer CUDA toolkit", number);

@@ -63,6 +63,9 @@ struct Functions {
   int (*dropped_records)(void*, std::uint32_t, std::size_t*) = nullptr;
   int (*callback_name)(int, std::uint32_t, const char**) = nullptr;
   int (*result_text)(int, const char**) = nullptr;
+
+  /// "CUPTI_ERROR_UNKNOWN"
+  [[nodiscard]] std::string text_of(int status) const;
 };
 
 struct Library {

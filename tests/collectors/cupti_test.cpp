@@ -181,6 +181,57 @@ TEST(Cupti, AWindowTakesWhatHappenedInItThoughItIsToldLater) {
   EXPECT_EQ(spans_named(*recorded.run, "kernel of step 2"), 0U);
 }
 
+/// The status of a program that ends once CUPTI is let go, and the kernels that were recorded.
+std::pair<int, std::vector<std::string>> outlive(RecordOptions options) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "outlives", {}, std::move(options));
+  if (!recorded.run) return {recorded.status, {recorded.why}};
+  std::vector<std::string> kernels;
+  for (const std::string& name : names_of(*recorded.run))
+    if (name.starts_with("kernel")) kernels.push_back(name);
+  return {recorded.status, kernels};
+}
+
+TEST(Cupti, AfterTheLastWindowItIsLetGo) {
+  RecordOptions options;
+  options.window = "1,0,1,1";
+  EXPECT_EQ(outlive(options), (std::pair{0, std::vector<std::string>{"kernel of step 1"}}));
+}
+
+TEST(Cupti, AfterTheDurationItIsLetGo) {
+  RecordOptions options;
+  options.duration_s = 0.5;
+  EXPECT_EQ(outlive(options),
+            (std::pair{0, std::vector<std::string>{"kernel of step 0", "kernel of step 1", "kernel of step 2"}}));
+}
+
+TEST(Cupti, BetweenWindowsCallsAreNotAskedForAndWithTheWarmUpTheyAre) {
+  const Folder folder;
+  RecordOptions options;
+  options.window = "2,1,1,2";
+  const Recorded recorded = play(folder, "rests", {}, options);
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_EQ(spans_named(run, "inside"), 2U);
+  EXPECT_EQ(spans_named(run, "outside"), 0U);
+  EXPECT_EQ(spans_of_kind(run, SpanKind::runtime), 2U);
+  EXPECT_EQ(told(run, "cupti_calls_late"), "");
+}
+
+TEST(Cupti, WhileASignalHasSwitchedItOffCallsAreNotAskedFor) {
+  const Folder folder;
+  RecordOptions options;
+  options.toggle = "USR2";
+  const Recorded recorded = play(folder, "switched", {}, options);
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(spans_named(*recorded.run, "inside"), 1U);
+  EXPECT_EQ(spans_named(*recorded.run, "outside"), 0U);
+  EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::runtime), 1U);
+  EXPECT_THAT(std::string{told(*recorded.run, "cupti_calls_late")}, HasSubstr("ms after the begin"));
+}
+
 /// What each wait on an event says of the stream that recorded it, in a window of the second step.
 std::vector<std::string> streams_waited_for(const char* version) {
   const Folder folder;
@@ -226,6 +277,16 @@ TEST(Cupti, TheProgramSwitchesTheRecordingWithCudaProfilerStartAndStop) {
   EXPECT_THAT(names_of(*recorded.run), ::testing::ElementsAre("between"));
   EXPECT_THAT(marks_of(*recorded.run), ::testing::ElementsAre("between"));
   EXPECT_THAT(recorded.summary.notes, ::testing::IsEmpty());
+}
+
+TEST(Cupti, WhatFollowsALateCudaProfilerStartAtOnceIsRecorded) {
+  const Folder folder;
+  RecordOptions options;
+  options.toggle = "cuda";
+  const Recorded recorded = play(folder, "profiled late", {}, options);
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(names_of(*recorded.run), ::testing::ElementsAre("between"));
 }
 
 TEST(Cupti, AProgramThatNeverStartsTheProfilerIsTold) {

@@ -30,6 +30,8 @@ struct State {
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0, used = 0, dropped = 0;
   std::set<std::uint32_t> enabled;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> thinned;  ///< kind and number of calls
+  unsigned flushes = 0;
   std::set<std::pair<int, std::uint32_t>> listened;  ///< domain and number of calls
   Callback callback = nullptr;
   bool subscribed = false, zeroed = false, system_threads = false;
@@ -88,6 +90,9 @@ EXPORTED bool standin_push(const void* record, std::size_t bytes) {
   std::uint32_t kind = 0;
   std::memcpy(&kind, record, sizeof kind);
   if (!own.enabled.contains(kind)) return false;
+  std::uint32_t number = 0;
+  std::memcpy(&number, static_cast<const char*>(record) + 4, sizeof number);
+  if (own.thinned.contains({kind, number})) return false;
   if (!has_room(own, bytes)) {
     ++own.dropped;
     return false;
@@ -104,6 +109,14 @@ EXPORTED std::uint64_t standin_now() {
 }
 EXPORTED bool standin_is_subscribed() { return state().subscribed; }
 EXPORTED std::size_t standin_enabled_kinds() { return state().enabled.size(); }
+EXPORTED bool standin_is_enabled(std::uint32_t kind) {
+  const std::lock_guard lock(state().mutex);
+  return state().enabled.contains(kind);
+}
+EXPORTED unsigned standin_flushes() {
+  const std::lock_guard lock(state().mutex);
+  return state().flushes;
+}
 EXPORTED bool standin_is_set_up() { return state().zeroed && state().system_threads; }
 
 EXPORTED unsigned standin_asked() { return asked; }
@@ -168,6 +181,7 @@ EXPORTED int cuptiActivityEnable(std::uint32_t kind) {
   if (static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_REFUSES", 0)) == kind) return unknown;
   const std::lock_guard lock(state().mutex);
   state().enabled.insert(kind);
+  std::erase_if(state().thinned, [kind](const auto& one) { return one.first == kind; });
   return success;
 }
 EXPORTED int cuptiActivityEnableAndDump(std::uint32_t kind) { return cuptiActivityEnable(kind); }
@@ -176,8 +190,15 @@ EXPORTED int cuptiActivityDisable(std::uint32_t kind) {
   state().enabled.erase(kind);
   return success;
 }
-EXPORTED int cuptiActivityEnableRuntimeApi(std::uint32_t, std::uint8_t) { return success; }
-EXPORTED int cuptiActivityEnableDriverApi(std::uint32_t, std::uint8_t) { return success; }
+static int thin(std::uint32_t kind, std::uint32_t number, std::uint8_t enable) {
+  const std::lock_guard lock(state().mutex);
+  if (enable == 0) state().thinned.insert({kind, number});
+  return success;
+}
+EXPORTED int cuptiActivityEnableRuntimeApi(std::uint32_t number, std::uint8_t enable) {
+  return thin(5, number, enable);
+}
+EXPORTED int cuptiActivityEnableDriverApi(std::uint32_t number, std::uint8_t enable) { return thin(4, number, enable); }
 /// Holds the next flush back until this is called with false.
 EXPORTED void standin_hold_flush(bool hold) { flush_held = hold; }
 EXPORTED bool standin_is_flushing() { return flush_waiting; }
@@ -188,6 +209,7 @@ EXPORTED int cuptiActivityFlushAll(std::uint32_t) {
   }
   State& own = state();
   const std::lock_guard lock(own.mutex);
+  ++own.flushes;
   hand_back(own);
   return success;
 }
