@@ -26,6 +26,13 @@ inline constexpr std::array profiler_calls{
     WatchedCall{.domain = 2, .number = 171, .starts = true}, WatchedCall{.domain = 2, .number = 172, .starts = false},
     WatchedCall{.domain = 1, .number = 308, .starts = true}, WatchedCall{.domain = 1, .number = 309, .starts = false}};
 
+/// What a program does all the time and nobody waits for: cudaGetLastError, cudaPeekAtLastError, cudaSetDevice,
+/// cudaGetDevice, cudaEventCreate, cudaEventCreateWithFlags, cudaEventDestroy and cudaEventQuery of the runtime, which
+/// PyTorch's watchdog of NCCL polls; cuEventQuery, cuCtxGetCurrent, cuDevicePrimaryCtxGetState, cuKernelGetAttribute of
+/// the driver.
+inline constexpr std::array<std::uint32_t, 8> idle_runtime_calls{10, 11, 16, 17, 133, 134, 136, 138};
+inline constexpr std::array<std::uint32_t, 4> idle_driver_calls{120, 304, 392, 686};
+
 using Subscriber = void*;
 using Callback = void (*)(void* user, int domain, std::uint32_t number, const void* data);
 using Request = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);

@@ -253,6 +253,13 @@ TEST(Cupti, AWindowLeavesOutEventsOfOtherStepsThoughTheyHaveNoTimes) {
     EXPECT_THAT(streams_waited_for(version), ::testing::ElementsAre("unknown", "stream 7")) << version;
 }
 
+TEST(Cupti, QueriesOfEventsAreNotRecorded) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "polls");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(names_of(*recorded.run), ::testing::ElementsAre("cudaLaunchKernel"));
+}
+
 TEST(Cupti, LaunchesOfGraphsAreRecordedAsWholesOnRequest) {
   const auto kinds_of = [](const std::string& level) {
     const Folder folder;

@@ -13,12 +13,6 @@ using collectors::cupti::Functions;
 using collectors::cupti::Kind;
 namespace result = collectors::cupti::result;
 
-/// What a program does all the time and nobody waits for: cudaGetLastError, cudaPeekAtLastError, cudaSetDevice,
-/// cudaGetDevice, cudaEventCreate, cudaEventCreateWithFlags, cudaEventDestroy of the runtime; cuCtxGetCurrent,
-/// cuDevicePrimaryCtxGetState, cuKernelGetAttribute of the driver (numbers of cupti_runtime_cbid.h, never changed).
-constexpr std::array<std::uint32_t, 7> idle_runtime_calls{10, 11, 16, 17, 133, 134, 136};
-constexpr std::array<std::uint32_t, 3> idle_driver_calls{304, 392, 686};
-
 constexpr std::array always{Kind::concurrent_kernel, Kind::memcpy, Kind::memcpy_peer, Kind::memset, Kind::overhead};
 /// Told by the program's threads themselves, several for each kernel.
 constexpr std::array of_threads{Kind::runtime, Kind::driver, Kind::synchronization, Kind::cuda_event};
@@ -26,9 +20,9 @@ constexpr std::array of_threads{Kind::runtime, Kind::driver, Kind::synchronizati
 /// After kinds were enabled, which sets all of it back.
 void leave_out_idle_calls(const Functions& call) {
   if (call.enable_runtime_call != nullptr)
-    for (const std::uint32_t number : idle_runtime_calls) call.enable_runtime_call(number, 0);
+    for (const std::uint32_t number : collectors::cupti::idle_runtime_calls) call.enable_runtime_call(number, 0);
   if (call.enable_driver_call != nullptr)
-    for (const std::uint32_t number : idle_driver_calls) call.enable_driver_call(number, 0);
+    for (const std::uint32_t number : collectors::cupti::idle_driver_calls) call.enable_driver_call(number, 0);
   // Queries that found nothing ready are no waiting. Which one is the default differs between versions.
   if (call.enable_all_sync_records != nullptr) call.enable_all_sync_records(0);
   if (call.enable_event_device_times != nullptr) call.enable_event_device_times(1);

@@ -287,6 +287,16 @@ void play_profiled_late(const Gpu& gpu) {
   play_profiled(gpu);
 }
 
+/// A launch, and what PyTorch's watchdog does all the time.
+void play_polls(const Gpu& gpu) {
+  constexpr std::uint32_t runtime_query = 138, driver_query = 120;
+  const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  const std::uint64_t t = gpu.now();
+  gpu.launch(1, t, 10);
+  gpu.push(make_call(5, runtime_query, thread, {t + 20, t + 30, 0, 0, 0, 2}));
+  gpu.push(make_call(4, driver_query, thread, {t + 40, t + 50, 0, 0, 0, 3}));
+}
+
 /// A launch of a graph of one kernel. The stand-in takes what is asked for: the kernel, or the whole.
 void play_graph(const Gpu& gpu) {
   const std::uint64_t t = gpu.now();
@@ -322,6 +332,7 @@ int main(int argc, char** argv) {
   if (scene == "graph") play_graph(gpu);
   if (scene == "profiled") play_profiled(gpu);
   if (scene == "profiled late") play_profiled_late(gpu);
+  if (scene == "polls") play_polls(gpu);
   if (scene == "rests") play_rests(gpu);
   if (scene == "switched") play_switched(gpu);
   if (scene == "outlives") return play_outlives(gpu), 0;
