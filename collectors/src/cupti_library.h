@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -79,12 +80,15 @@ struct Library {
   Functions call;
   std::uint32_t version = 0;  ///< as cuptiGetVersion tells
   std::string path;
-  std::string problem;  ///< empty: it can be used
+  std::string problem;      ///< empty: it can be used
+  std::string passed_over;  ///< those before it that cannot be used, and why
 };
 
 /// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart. Two
 /// of them in one process would disturb each other.
 [[nodiscard]] Library load_library();
+/// The first of these that can be used. Those that cannot are let go of, and their reasons told.
+[[nodiscard]] Library load_first(std::span<const std::string> paths);
 
 /// What a version that is used does wrong, as far as a recording can show it; empty for none that is known.
 struct Fault {

@@ -349,6 +349,7 @@ std::string begin(Source& own) {
   if (ThreadState* const state = here()) {
     state->pen().metadata("cupti_version", std::to_string(own.library.version));
     state->pen().metadata("cupti_library", std::filesystem::path{own.library.path}.filename().string());
+    if (!own.library.passed_over.empty()) state->pen().metadata("cupti_passed_over", own.library.passed_over);
     if (asked_graph_level() == collectors::GraphLevel::graph) state->pen().metadata("cuda_graphs", "graph");
   }
   if (std::string problem = subscribe(own); !problem.empty()) return problem;

@@ -309,11 +309,18 @@ void play_graph(const Gpu& gpu) {
 
 int main(int argc, char** argv) {
   const std::string scene = argc > 1 ? argv[1] : "";
+  if (const char* const runtime = std::getenv("STANDIN_CUDART"))
+    require(dlopen(runtime, RTLD_NOW) != nullptr, "no runtime of CUDA");
   initialise_cuda();
   rankscope::annotate::mark("played");
   if (scene == "nothing") return 0;
   if (scene == "lasting") return usleep(300'000);  // the threads that it started get to say what they found
   if (scene == "sampled") return wait_for_samples();
+  if (scene == "let go") {
+    const char* const path = std::getenv("RANKSCOPE_CUPTI");
+    require(dlopen(path, RTLD_NOW | RTLD_NOLOAD) == nullptr, "what is not used stays loaded");
+    return 0;
+  }
   const Gpu gpu = find_gpu();
   if (scene == "refused") {
     require(!gpu.is_subscribed() && gpu.enabled_kinds() == 0, "it was refused and records all the same");

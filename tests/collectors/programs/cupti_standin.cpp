@@ -50,7 +50,13 @@ std::int64_t number_in(const char* variable, std::int64_t otherwise) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? otherwise : std::atoll(text);
 }
-std::uint32_t own_version() { return static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_VERSION", 130001)); }
+std::uint32_t own_version() {
+#ifdef STANDIN_CUPTI_OWN_VERSION
+  return STANDIN_CUPTI_OWN_VERSION;
+#else
+  return static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_VERSION", 130001));
+#endif
+}
 
 void hand_back(State& own) {
   if (own.buffer == nullptr) return;
