@@ -1,6 +1,8 @@
 // Recording of CUDA activities, with a stand-in for libcupti that behaves as each version does.
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "recorded.h"
 
 namespace rankscope::collectors {
@@ -29,7 +31,7 @@ Recorded play(const Folder& folder, const std::string& scene, const StandIn& sta
   const Variable refuses{"STANDIN_CUPTI_REFUSES", stand_in.refuses};
   const Variable keeps{"STANDIN_CUPTI_KEEPS", stand_in.keeps};
   const Variable buffers{"RANKSCOPE_CUPTI_BUFFERS", stand_in.buffers};
-  options.command = {program("cupti_actor"), scene};
+  if (options.command.empty()) options.command = {program("cupti_actor"), scene};
   if (options.collect.empty()) options.collect = "annotate,cupti";
   return record(folder, options);
 }
@@ -168,6 +170,31 @@ TEST(Cupti, RecordsWithoutUsableTimesAreCounted) {
   EXPECT_EQ(lost(*recorded.run, Counter::times_unusable), 2U) << "no time at all, and two days early";
   EXPECT_EQ(lost(*recorded.run, Counter::negative_duration), 1U);
   EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::compute), 3U);
+}
+
+class SomeCupti : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Cupti, SomeCupti, ::testing::Values("22", "26", "130001"));
+
+TEST_P(SomeCupti, BuffersOfGarbageNeitherEndTheProgramNorGetLost) {
+  const Folder folder;
+  const std::string said = folder / "said";
+  RecordOptions options{.command = {"/bin/sh", "-c", "exec '" + program("cupti_actor") + "' fuzz > '" + said + "'"}};
+  options.ring_kib = 64 * 1024;
+  const Recorded recorded = play(folder, "", {.version = GetParam()}, options);
+  EXPECT_EQ(recorded.status, 7) << "the program's own";
+  std::uint64_t told_of = 0;
+  std::string behind;
+  std::ifstream{said} >> told_of >> behind;
+  EXPECT_GT(told_of, 5'000U);
+  EXPECT_EQ(behind, "records");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_GT(run.spans().size(), 1'000U);
+  EXPECT_GT(lost(run, Counter::activities_unknown), 500U);
+  EXPECT_EQ(run.spans().size() + run.marks().size() + lost(run, Counter::activities_unknown) +
+                lost(run, Counter::times_unusable) + lost(run, Counter::events_dropped),
+            told_of + 1)
+      << "each of them, and the mark of the program";
 }
 
 TEST(Cupti, AWindowTakesWhatHappenedInItThoughItIsToldLater) {

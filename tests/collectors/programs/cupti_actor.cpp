@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cupti_builder.h"
+#include "cupti_fuzz.h"
 #include "rankscope/collectors/annotate.h"
 
 namespace {
@@ -41,6 +42,7 @@ struct Gpu {
   bool (*is_set_up)() = nullptr;
   void (*call)(int domain, std::uint32_t number) = nullptr;
   int (*flush)(std::uint32_t) = nullptr;
+  void (*hand_over)(const void*, std::size_t) = nullptr;
   void (*hold_flush)(bool) = nullptr;
   bool (*is_flushing)() = nullptr;
   std::uint32_t version = 0;
@@ -83,6 +85,7 @@ Gpu find_gpu() {
   find("standin_is_set_up", gpu.is_set_up);
   find("standin_call", gpu.call);
   find("cuptiActivityFlushAll", gpu.flush);
+  find("standin_hand_over", gpu.hand_over);
   find("standin_hold_flush", gpu.hold_flush);
   find("standin_is_flushing", gpu.is_flushing);
   std::uint32_t (*version)(std::uint32_t*) = nullptr;
@@ -342,6 +345,7 @@ int main(int argc, char** argv) {
   if (scene == "polls") play_polls(gpu);
   if (scene == "rests") play_rests(gpu);
   if (scene == "switched") play_switched(gpu);
+  if (scene == "fuzz") return play_fuzz({gpu.version, gpu.now, gpu.hand_over});
   if (scene == "outlives") return play_outlives(gpu), 0;
   if (scene == "rests") return 0;
   require(gpu.is_subscribed(), "nobody records");

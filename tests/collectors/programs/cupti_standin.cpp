@@ -66,6 +66,12 @@ void hand_back(State& own) {
   own.complete(nullptr, 0, buffer, size, used);
 }
 
+/// It was promised. Looks at one byte of so many.
+void require_zeroed(const std::uint8_t* buffer, std::size_t size, std::size_t step) {
+  for (std::size_t i = 0; i < size; i += step)
+    if (buffer[i] != 0) std::abort();
+}
+
 bool has_room(State& own, std::size_t bytes) {
   if (own.buffer != nullptr && own.used + bytes > own.size) {
     if (number_in("STANDIN_CUPTI_KEEPS", 0) != 0)
@@ -79,8 +85,7 @@ bool has_room(State& own, std::size_t bytes) {
     own.request(&own.buffer, &own.size, &most);
     // What CUPTI would do before 12.9 with no buffer at all: crash.
     if (own.buffer == nullptr && own_version() < 27) std::abort();
-    for (std::size_t i = 0; own.buffer != nullptr && i < own.size; i += 512)
-      if (own.buffer[i] != 0) std::abort();  // it was promised to be zeroed
+    if (own.buffer != nullptr) require_zeroed(own.buffer, own.size, 512);
   }
   return own.buffer != nullptr && own.used + bytes <= own.size;
 }
@@ -106,6 +111,16 @@ EXPORTED bool standin_push(const void* record, std::size_t bytes) {
   std::memcpy(own.buffer + own.used, record, bytes);
   own.used += bytes;
   return true;
+}
+/// A buffer of its own, of these bytes; from any thread.
+EXPORTED void standin_hand_over(const void* bytes, std::size_t count) {
+  std::uint8_t* buffer = nullptr;
+  std::size_t size = 0, most = 0;
+  state().request(&buffer, &size, &most);
+  if (buffer == nullptr || size < count) std::abort();
+  require_zeroed(buffer, size, 1);
+  std::memcpy(buffer, bytes, count);
+  state().complete(nullptr, 0, buffer, size, count);
 }
 EXPORTED std::uint64_t standin_now() {
   timespec time{};
