@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "recorded.h"
+#include "cupti_play.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -12,37 +12,6 @@ using namespace testing;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
-
-struct StandIn {
-  std::string version = "130001";
-  std::string holder{};
-  std::string ahead_ns{};
-  std::string refuses{};
-  std::string keeps{};
-  std::string buffers{};
-};
-
-Recorded play(const Folder& folder, const std::string& scene, const StandIn& stand_in = {},
-              RecordOptions options = {}) {
-  const Variable library{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
-  const Variable version{"STANDIN_CUPTI_VERSION", stand_in.version};
-  const Variable holder{"STANDIN_CUPTI_HOLDER", stand_in.holder};
-  const Variable ahead{"STANDIN_CUPTI_AHEAD_NS", stand_in.ahead_ns};
-  const Variable refuses{"STANDIN_CUPTI_REFUSES", stand_in.refuses};
-  const Variable keeps{"STANDIN_CUPTI_KEEPS", stand_in.keeps};
-  const Variable buffers{"RANKSCOPE_CUPTI_BUFFERS", stand_in.buffers};
-  if (options.command.empty()) options.command = {program("cupti_actor"), scene};
-  if (options.collect.empty()) options.collect = "annotate,cupti";
-  return record(folder, options);
-}
-
-std::uint64_t lost(const Run& run, Counter counter) { return run.quality().of(counter); }
-
-std::uint64_t spans_of_kind(const Run& run, SpanKind kind) {
-  return static_cast<std::uint64_t>(std::ranges::count(run.spans(), kind, &Span::kind));
-}
-
-std::string_view told(const Run& run, std::string_view key) { return run.metadata(run.processes()[0], key); }
 
 class EveryCupti : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Cupti, EveryCupti,
@@ -197,89 +166,6 @@ TEST_P(SomeCupti, BuffersOfGarbageNeitherEndTheProgramNorGetLost) {
       << "each of them, and the mark of the program";
 }
 
-TEST(Cupti, AWindowTakesWhatHappenedInItThoughItIsToldLater) {
-  const Folder folder;
-  RecordOptions options;
-  options.window = "1,0,1,1";
-  const Recorded recorded = play(folder, "steps", {}, options);
-  ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_EQ(spans_named(*recorded.run, "kernel of step 0"), 0U);
-  EXPECT_EQ(spans_named(*recorded.run, "kernel of step 1"), 1U);
-  EXPECT_EQ(spans_named(*recorded.run, "kernel of step 2"), 0U);
-}
-
-/// The status of a program that ends once CUPTI is let go, and the kernels that were recorded.
-std::pair<int, std::vector<std::string>> outlive(RecordOptions options) {
-  const Folder folder;
-  const Recorded recorded = play(folder, "outlives", {}, std::move(options));
-  if (!recorded.run) return {recorded.status, {recorded.why}};
-  std::vector<std::string> kernels;
-  for (const std::string& name : names_of(*recorded.run))
-    if (name.starts_with("kernel")) kernels.push_back(name);
-  return {recorded.status, kernels};
-}
-
-TEST(Cupti, AfterTheLastWindowItIsLetGo) {
-  RecordOptions options;
-  options.window = "1,0,1,1";
-  EXPECT_EQ(outlive(options), (std::pair{0, std::vector<std::string>{"kernel of step 1"}}));
-}
-
-TEST(Cupti, AfterTheDurationItIsLetGo) {
-  RecordOptions options;
-  options.duration_s = 0.5;
-  EXPECT_EQ(outlive(options),
-            (std::pair{0, std::vector<std::string>{"kernel of step 0", "kernel of step 1", "kernel of step 2"}}));
-}
-
-TEST(Cupti, BetweenWindowsCallsAreNotAskedForAndWithTheWarmUpTheyAre) {
-  const Folder folder;
-  RecordOptions options;
-  options.window = "2,1,1,2";
-  const Recorded recorded = play(folder, "rests", {}, options);
-  EXPECT_EQ(recorded.status, 0);
-  ASSERT_TRUE(recorded.run) << recorded.why;
-  const auto& run = *recorded.run;
-  EXPECT_EQ(spans_named(run, "inside"), 2U);
-  EXPECT_EQ(spans_named(run, "outside"), 0U);
-  EXPECT_EQ(spans_of_kind(run, SpanKind::runtime), 2U);
-  EXPECT_EQ(told(run, "cupti_calls_late"), "");
-}
-
-TEST(Cupti, WhileASignalHasSwitchedItOffCallsAreNotAskedFor) {
-  const Folder folder;
-  RecordOptions options;
-  options.toggle = "USR2";
-  const Recorded recorded = play(folder, "switched", {}, options);
-  EXPECT_EQ(recorded.status, 0);
-  ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_EQ(spans_named(*recorded.run, "inside"), 1U);
-  EXPECT_EQ(spans_named(*recorded.run, "outside"), 0U);
-  EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::runtime), 1U);
-  EXPECT_THAT(std::string{told(*recorded.run, "cupti_calls_late")}, HasSubstr("ms after the begin"));
-}
-
-/// What each wait on an event says of the stream that recorded it, in a window of the second step.
-std::vector<std::string> streams_waited_for(const char* version) {
-  const Folder folder;
-  RecordOptions options;
-  options.window = "1,0,1,1";
-  const Recorded recorded = play(folder, "events", {.version = version}, options);
-  std::vector<std::string> streams;
-  if (!recorded.run) return {recorded.why};
-  for (const Span& span : recorded.run->spans()) {
-    if (span.kind != SpanKind::sync) continue;
-    const auto told = attributes_of(*recorded.run, span);
-    streams.emplace_back(std::ranges::find(told, "wait_on_stream=7") != told.end() ? "stream 7" : "unknown");
-  }
-  return streams;
-}
-
-TEST(Cupti, AWindowLeavesOutEventsOfOtherStepsThoughTheyHaveNoTimes) {
-  for (const char* version : {"24", "28", "130001"})  // before 13.0 events have no times
-    EXPECT_THAT(streams_waited_for(version), ::testing::ElementsAre("unknown", "stream 7")) << version;
-}
-
 TEST(Cupti, QueriesOfEventsAreNotRecorded) {
   const Folder folder;
   const Recorded recorded = play(folder, "polls");
@@ -299,37 +185,6 @@ TEST(Cupti, LaunchesOfGraphsAreRecordedAsWholesOnRequest) {
   EXPECT_EQ(kinds_of(""), (std::pair<std::uint64_t, std::uint64_t>{0, 0}));
   EXPECT_EQ(kinds_of("node"), (std::pair<std::uint64_t, std::uint64_t>{0, 0}));
   EXPECT_EQ(kinds_of("graph"), (std::pair<std::uint64_t, std::uint64_t>{1, 1}));
-}
-
-TEST(Cupti, TheProgramSwitchesTheRecordingWithCudaProfilerStartAndStop) {
-  const Folder folder;
-  RecordOptions options;
-  options.toggle = "cuda";
-  const Recorded recorded = play(folder, "profiled", {}, options);
-  EXPECT_EQ(recorded.status, 0);
-  ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_THAT(names_of(*recorded.run), ::testing::ElementsAre("between"));
-  EXPECT_THAT(marks_of(*recorded.run), ::testing::ElementsAre("between"));
-  EXPECT_THAT(recorded.summary.notes, ::testing::IsEmpty());
-}
-
-TEST(Cupti, WhatFollowsALateCudaProfilerStartAtOnceIsRecorded) {
-  const Folder folder;
-  RecordOptions options;
-  options.toggle = "cuda";
-  const Recorded recorded = play(folder, "profiled late", {}, options);
-  EXPECT_EQ(recorded.status, 0);
-  ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_THAT(names_of(*recorded.run), ::testing::ElementsAre("between"));
-}
-
-TEST(Cupti, AProgramThatNeverStartsTheProfilerIsTold) {
-  const Folder folder;
-  RecordOptions options;
-  options.toggle = "cuda";
-  const Recorded recorded = play(folder, "some", {}, options);
-  EXPECT_EQ(recorded.status, 0);
-  EXPECT_THAT(recorded.summary.notes, Contains(HasSubstr("--toggle: cudaProfilerStart was not seen")));
 }
 
 TEST(Cupti, AGraphLevelThatDoesNotExistIsRefused) {
