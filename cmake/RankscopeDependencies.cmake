@@ -44,6 +44,17 @@ if(NOT RANKSCOPE_NVTX_INCLUDE)
   endif()
 endif()
 
+# NVML's header only checks what the recorder declares itself, too.
+find_path(RANKSCOPE_NVML_INCLUDE nvml.h HINTS /usr/local/cuda/include)
+if(NOT RANKSCOPE_NVML_INCLUDE)
+  file(GLOB candidates ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/*/include/nvml.h)
+  if(candidates)
+    list(GET candidates 0 first)
+    get_filename_component(folder ${first} DIRECTORY)
+    set(RANKSCOPE_NVML_INCLUDE ${folder} CACHE PATH "Folder that holds nvml.h" FORCE)
+  endif()
+endif()
+
 # CUPTI's headers only check what the recorder declares itself: a test, built where those of CUDA 13.0 are.
 find_path(RANKSCOPE_CUPTI_INCLUDE cupti.h HINTS /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)
 if(NOT RANKSCOPE_CUPTI_INCLUDE)

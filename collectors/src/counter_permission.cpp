@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cupti_pm.h"
+#include "pm_metrics.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::collectors {
@@ -54,6 +55,14 @@ std::string privilege(const fs::path& root) {
   return {};
 }
 
+/// Why CUPTI could not sample on any GPU; empty if nothing is in the way. Needs no GPU: CUPTI knows the chips.
+std::string sampling_problem(const std::string& library) {
+  const cupti::PmLibrary sampling = cupti::find_pm_functions(library);
+  if (!sampling.problem.empty()) return sampling.problem;
+  const int status = PmHost{sampling.call, "GH100", {}}.status();
+  return status == cupti::result::not_initialized ? pm_refusal(sampling.call, status, "describing a chip") : "";
+}
+
 }  // namespace
 
 GpuState counter_state(const fs::path& root, const cupti::Library& library) {
@@ -70,9 +79,9 @@ GpuState counter_state(const fs::path& root, const cupti::Library& library) {
       "NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d and reloads the driver, or gives the job CAP_SYS_ADMIN "
       "(driver R565 and later: CAP_PERFMON; in a container: --cap-add=SYS_ADMIN)";
   if (!state.good || !library.problem.empty()) return state;
-  const cupti::PmLibrary sampling = cupti::find_pm_functions(library.path);
-  if (sampling.problem.empty()) return state;
-  return {false, state.what, state.found + "; " + sampling.problem, "only --pm-sampling needs it"};
+  const std::string problem = sampling_problem(library.path);
+  if (problem.empty()) return state;
+  return {false, state.what, state.found + "; " + problem, "only --pm-sampling needs it"};
 }
 
 }  // namespace rankscope::collectors

@@ -104,7 +104,26 @@ std::string find_functions(void* library, Functions& call) {
   return symbols.missing();
 }
 
+/// Its problem is what makes it of no use.
+Library examine(const std::string& path, void* handle) {
+  Library library;
+  library.path = path;
+  if (const std::string missing = find_functions(handle, library.call); !missing.empty())
+    library.problem = "it lacks " + missing;
+  else if (library.call.get_version(&library.version) != result::success)
+    library.problem = "it does not tell its version";
+  else
+    library.problem = refusal_of(library.version);
+  return library;
+}
+
 }  // namespace
+
+std::string Functions::text_of(int status) const {
+  const char* text = nullptr;
+  return result_text(status, &text) == result::success && text != nullptr ? std::string{text}
+                                                                          : format("CUPTI error {}", status);
+}
 
 std::string refusal_of(std::uint32_t number) {
   if (number < version::v12_4)
@@ -130,32 +149,33 @@ Fault fault_of(std::uint32_t number) {
   return {};
 }
 
-Library load_library() {
-  Library library;
-  void* handle = nullptr;
-  for (const std::string& path : candidates()) {
-    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    library.path = path;
-    if (handle != nullptr) break;
+Library load_library() { return load_first(candidates()); }
+
+Library load_first(std::span<const std::string> paths) {
+  std::string refused;
+  std::string not_loaded;
+  for (const std::string& path : paths) {
+    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+      const char* const why = dlerror();
+      not_loaded = why == nullptr ? path : std::string{why};
+      continue;
+    }
+    Library library = examine(path, handle);
+    if (library.problem.empty()) {
+      library.passed_over = refused;
+      return library;
+    }
+    refused += format("{}{}: {}", refused.empty() ? "" : "; ", path, library.problem);
+    dlclose(handle);  // two of them in one process would disturb each other
   }
-  if (handle == nullptr) {
-    const char* const why = dlerror();
-    library.problem =
-        format("no libcupti could be loaded ({}); install the CUDA toolkit or name one with RANKSCOPE_CUPTI",
-               why == nullptr ? library.path : std::string{why});
-    library.path.clear();
-    return library;
-  }
-  if (const std::string missing = find_functions(handle, library.call); !missing.empty()) {
-    library.problem = format("{} lacks {}", library.path, missing);
-    return library;
-  }
-  if (library.call.get_version(&library.version) != result::success) {
-    library.problem = format("{} does not tell its version", library.path);
-    return library;
-  }
-  library.problem = refusal_of(library.version);
-  return library;
+  Library none;
+  none.problem = !refused.empty() ? refused
+                                  : format(
+                                        "no libcupti could be loaded ({}); install the CUDA toolkit or name one with "
+                                        "RANKSCOPE_CUPTI",
+                                        not_loaded);
+  return none;
 }
 
 }  // namespace rankscope::collectors::cupti

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,13 @@ struct WatchedCall {
 inline constexpr std::array profiler_calls{
     WatchedCall{.domain = 2, .number = 171, .starts = true}, WatchedCall{.domain = 2, .number = 172, .starts = false},
     WatchedCall{.domain = 1, .number = 308, .starts = true}, WatchedCall{.domain = 1, .number = 309, .starts = false}};
+
+/// What a program does all the time and nobody waits for: cudaGetLastError, cudaPeekAtLastError, cudaSetDevice,
+/// cudaGetDevice, cudaEventCreate, cudaEventCreateWithFlags, cudaEventDestroy and cudaEventQuery of the runtime, which
+/// PyTorch's watchdog of NCCL polls; cuEventQuery, cuCtxGetCurrent, cuDevicePrimaryCtxGetState, cuKernelGetAttribute of
+/// the driver.
+inline constexpr std::array<std::uint32_t, 8> idle_runtime_calls{10, 11, 16, 17, 133, 134, 136, 138};
+inline constexpr std::array<std::uint32_t, 4> idle_driver_calls{120, 304, 392, 686};
 
 using Subscriber = void*;
 using Callback = void (*)(void* user, int domain, std::uint32_t number, const void* data);
@@ -63,18 +71,24 @@ struct Functions {
   int (*dropped_records)(void*, std::uint32_t, std::size_t*) = nullptr;
   int (*callback_name)(int, std::uint32_t, const char**) = nullptr;
   int (*result_text)(int, const char**) = nullptr;
+
+  /// "CUPTI_ERROR_UNKNOWN"
+  [[nodiscard]] std::string text_of(int status) const;
 };
 
 struct Library {
   Functions call;
   std::uint32_t version = 0;  ///< as cuptiGetVersion tells
   std::string path;
-  std::string problem;  ///< empty: it can be used
+  std::string problem;      ///< empty: it can be used
+  std::string passed_over;  ///< those before it that cannot be used, and why
 };
 
 /// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart. Two
 /// of them in one process would disturb each other.
 [[nodiscard]] Library load_library();
+/// The first of these that can be used. Those that cannot are let go of, and their reasons told.
+[[nodiscard]] Library load_first(std::span<const std::string> paths);
 
 /// What a version that is used does wrong, as far as a recording can show it; empty for none that is known.
 struct Fault {

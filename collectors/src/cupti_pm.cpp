@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <array>
+#include <filesystem>
 #include <type_traits>
 
 #include "cupti_library.h"
@@ -9,6 +11,10 @@
 
 namespace rankscope::collectors::cupti {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* host_library = "libnvperf_host.so";
 
 /// The first name that the library lacks; empty if it has all.
 std::string find_all(void* library, PmFunctions& call) {
@@ -42,6 +48,24 @@ std::string find_all(void* library, PmFunctions& call) {
   return missing;
 }
 
+/// The folder in which the linker found a library, and that of the file, which differ where it is a link.
+std::array<fs::path, 2> folders_of(const void* symbol) {
+  Dl_info info{};
+  if (dladdr(symbol, &info) == 0 || info.dli_fname == nullptr) return {};
+  const fs::path path{info.dli_fname};
+  std::error_code error;
+  return {path.parent_path(), fs::canonical(path, error).parent_path()};
+}
+
+bool has_host_library() { return dlopen(host_library, RTLD_NOW | RTLD_NOLOAD) != nullptr; }
+
+/// The linker then knows it by the name that it has inside. One that the process has stays the only one.
+void load_host_library(const std::array<fs::path, 2>& folders) {
+  if (has_host_library()) return;
+  for (const fs::path& folder : folders)
+    if (!folder.empty() && dlopen((folder / host_library).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+}
+
 }  // namespace
 
 std::string PmFunctions::text_of(int status) const {
@@ -59,6 +83,10 @@ PmLibrary find_pm_functions(const std::string& library) {
   } else if (const std::string missing = find_all(handle, found.call); !missing.empty()) {
     found.problem = format("{} lacks {}: CUPTI samples the GPU's counters from CUDA 12.6 on; use a newer CUDA toolkit",
                            library, missing);
+  } else {
+    const auto folders = folders_of(reinterpret_cast<const void*>(found.call.host_initialize));
+    found.call.folder = folders[0].string();
+    load_host_library(folders);
   }
   return found;
 }
@@ -76,6 +104,12 @@ std::string pm_refusal(const PmFunctions& call, int status, const std::string& d
         "another program holds the GPU's counters ({} when {}): end it (Nsight, DCGM, another recording); DCGM lets "
         "go of them with dcgmi profile --pause",
         text, doing);
+  if (status == result::not_initialized && !has_host_library())
+    return format(
+        "{} was not found ({} when {}), which CUPTI needs to describe the GPU's counters: it belongs beside libcupti, "
+        "in {}, where the CUDA toolkit and the package nvidia-cuda-cupti have it; put it there, or its folder into "
+        "LD_LIBRARY_PATH",
+        host_library, text, doing, call.folder);
   const bool kind = status >= result::first_kind_of_device && status <= result::last_kind_of_device;
   if (kind || status == result::not_supported || status == result::virtual_device)
     return format(

@@ -11,6 +11,7 @@ namespace rankscope::collectors::cupti {
 /// CUptiResult, those that sampling tells apart.
 namespace result {
 inline constexpr int out_of_memory = 8;
+inline constexpr int not_initialized = 15;  ///< also: libnvperf_host was not found
 inline constexpr int hardware_busy = 26;
 inline constexpr int not_supported = 27;
 inline constexpr int virtual_device = 33;
@@ -212,6 +213,7 @@ struct PmFunctions {
   int (*data_info)(pm::DataInfo*) = nullptr;
   int (*sample_info)(pm::SampleInfo*) = nullptr;
   int (*result_text)(int, const char**) = nullptr;
+  std::string folder{};  ///< of the library
 
   /// "CUPTI_ERROR_HARDWARE_BUSY"
   [[nodiscard]] std::string text_of(int status) const;
@@ -222,7 +224,9 @@ struct PmLibrary {
   std::string problem;  ///< empty: it can sample
 };
 
-/// The functions of a libcupti; those for sampling came with CUDA 12.6. It is loaded if it is not yet.
+/// The functions of a libcupti; those for sampling came with CUDA 12.6. It is loaded if it is not yet, with the
+/// libnvperf_host beside it: CUPTI asks the dynamic linker for that one by its bare name, which finds it in no folder
+/// that only the program knows (PyTorch's).
 [[nodiscard]] PmLibrary find_pm_functions(const std::string& library);
 
 /// What a refusal means and what to do; `doing` is what was tried ("reserving the counters of GPU 0").

@@ -135,6 +135,7 @@ GpuState cupti_state(const cupti::Library& library) {
                  "does, is recorded with that one"};
   if (state.good)
     state.found = format("{}, CUDA {} ({})", library.path, version_text(library.version), library.version);
+  if (!library.passed_over.empty()) state.found += "; not used: " + library.passed_over;
   return state;
 }
 

@@ -32,10 +32,12 @@ std::string text_of(const StepWindow& window) {
 }  // namespace
 
 bool StepWindow::records(std::uint64_t step) const {
-  const std::uint64_t cycle = std::uint64_t{wait} + warmup + active;
-  if (repeat > 0 && step / cycle >= repeat) return false;
-  return step % cycle >= std::uint64_t{wait} + warmup;
+  return !is_over(step) && step % cycle() >= std::uint64_t{wait} + warmup;
 }
+
+bool StepWindow::waits(std::uint64_t step) const { return !is_over(step) && step % cycle() < wait; }
+
+bool StepWindow::is_over(std::uint64_t step) const { return repeat > 0 && step / cycle() >= repeat; }
 
 Result<StepWindow> step_window_from(std::string_view text) {
   const auto wrong = [&] {

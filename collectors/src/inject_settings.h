@@ -46,6 +46,12 @@ struct StepWindow {
   std::uint32_t repeat = 0;
   /// True if the step-th step (from 0) is recorded.
   [[nodiscard]] bool records(std::uint64_t step) const;
+  /// True if it is one of those before warm-up.
+  [[nodiscard]] bool waits(std::uint64_t step) const;
+  /// True if no step from this one on is recorded.
+  [[nodiscard]] bool is_over(std::uint64_t step) const;
+  /// Steps until it begins again.
+  [[nodiscard]] std::uint64_t cycle() const { return std::uint64_t{wait} + warmup + active; }
   bool operator==(const StepWindow&) const = default;
 };
 /// Reads "wait,warmup,active,repeat"; trailing numbers may be left out from `repeat` on.

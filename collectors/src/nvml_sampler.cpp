@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 
+#include "nvml_gpm.h"
 #include "nvml_quantities.h"
 #include "rankscope/core/format.h"
 
@@ -29,7 +31,23 @@ struct NvmlSampler::Track {
   bool delivered = false;  ///< once: then a value that fails is missing, not unsupported
 };
 
-NvmlSampler::NvmlSampler(const std::string& library) : call_(std::make_unique<nvml::Functions>()) {
+/// GPM of one GPU, with the names of its counters.
+struct NvmlSampler::GpmTrack {
+  GpmTrack(const nvml::GpmFunctions& call, nvml::Handle handle, std::uint32_t index)
+      : device(std::make_unique<nvml::GpmDevice>(call, handle)), gpu(format("GPU {}", index)) {
+    for (const auto& quantity : nvml::gpm_quantities()) names.push_back(format("{} {}", gpu, quantity.name));
+  }
+  [[nodiscard]] const std::string& name_of(const nvml::GpmQuantity& quantity) const {
+    return names[static_cast<std::size_t>(&quantity - nvml::gpm_quantities().data())];
+  }
+
+  std::unique_ptr<nvml::GpmDevice> device;
+  std::string gpu;
+  std::vector<std::string> names{};
+};
+
+NvmlSampler::NvmlSampler(const std::string& library)
+    : call_(std::make_unique<nvml::Functions>()), gpm_call_(std::make_unique<nvml::GpmFunctions>()) {
   const char* const named = std::getenv("RANKSCOPE_NVML");
   const std::string wanted = named != nullptr && *named != '\0' ? named : "libnvidia-ml.so.1";
   problem_ = load(library.empty() ? wanted : library);
@@ -37,6 +55,7 @@ NvmlSampler::NvmlSampler(const std::string& library) : call_(std::make_unique<nv
 }
 
 NvmlSampler::~NvmlSampler() {
+  gpm_tracks_.clear();
   if (call_->shutdown != nullptr) call_->shutdown();
 }
 
@@ -70,6 +89,7 @@ std::string NvmlSampler::load(const std::string& library) {
   find("nvmlDeviceGetPcieThroughput", call_->pcie);
   find("nvmlDeviceGetFieldValues", call_->fields);
   find("nvmlDeviceGetTotalEccErrors", call_->ecc_errors);
+  *gpm_call_ = nvml::find_gpm_functions(handle);
   if (const int status = call_->init(); status != success) return format("NVML refuses: {}", call_->error_text(status));
   call_->shutdown = shutdown;  // it was initialised
   return {};
@@ -96,6 +116,7 @@ std::string NvmlSampler::find_devices() {
       auto& tracks = quantity.cost == nvml::Cost::little ? tracks_ : slow_tracks_;
       tracks.push_back({.quantity = &quantity, .device = handle, .name = format("GPU {} {}", index, quantity.name)});
     }
+    gpm_tracks_.emplace_back(*gpm_call_, handle, index);
   }
   return devices_.empty() ? "NVML finds no GPU that may be used" : "";
 }
@@ -112,6 +133,12 @@ void NvmlSampler::sample(std::size_t slow_reads, const Take& take) {
     if (track.supported) --slow_reads;
     read(track, take);
   }
+  for (GpmTrack& track : gpm_tracks_) read(track, take);
+  std::erase_if(gpm_tracks_, [](const GpmTrack& track) { return !track.device->problem().empty(); });
+}
+
+void NvmlSampler::pause() {
+  for (GpmTrack& track : gpm_tracks_) track.device->forget();
 }
 
 void NvmlSampler::read(Track& track, const Take& take) {
@@ -122,7 +149,18 @@ void NvmlSampler::read(Track& track, const Take& take) {
   if (value)
     take({track.name, *value});
   else if (!track.supported)
-    unsupported_.push_back(track.name);
+    unsupported_.push_back({track.name, "not supported by this GPU or driver"});
+}
+
+void NvmlSampler::read(GpmTrack& track, const Take& take) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  track.device->read(std::chrono::nanoseconds{now}.count(), [&](const nvml::GpmQuantity& quantity, double value) {
+    take({track.name_of(quantity), value});
+  });
+  track.device->take_missing([&](const nvml::GpmQuantity& quantity, std::string_view why) {
+    unsupported_.push_back({track.name_of(quantity), std::string{why}});
+  });
+  if (!track.device->problem().empty()) unsupported_.push_back({track.gpu + " gpm", track.device->problem()});
 }
 
 }  // namespace rankscope::collectors

@@ -13,7 +13,8 @@ namespace rankscope::collectors {
 
 namespace nvml {
 struct Functions;
-}
+struct GpmFunctions;
+}  // namespace nvml
 
 /// One value of one GPU: "GPU 0 nvml_busy_percent". Counts are totals since the driver was loaded.
 struct NvmlSample {
@@ -27,6 +28,12 @@ struct NvmlDevice {
   std::string name{};
   std::string uuid{};
   bool divided = false;  ///< by MIG: its values are those of the whole GPU, and processes have parts of it
+};
+
+/// What is not sampled: "GPU 0 power_watts".
+struct NvmlMissing {
+  std::string name;
+  std::string why;
 };
 
 class NvmlSampler {
@@ -47,20 +54,25 @@ class NvmlSampler {
   using Take = std::function<void(const NvmlSample&)>;
   /// Reads the values of all GPUs and hands each on before it reads the next one. Of those that take 20 ms each
   /// (PCIe's), `slow_reads` at most, in turn. What a GPU does not support is asked once and then left out; a value that
-  /// fails later is asked again.
+  /// fails later is asked again. GPM's values are means since the call before.
   void sample(std::size_t slow_reads, const Take& take);
   /// As many as take a tenth of a period, but one at least.
   [[nodiscard]] static std::size_t slow_reads_in(std::int64_t period_ns);
-  /// Quantities that are left out, each once: "GPU 0 power_watts".
-  [[nodiscard]] std::span<const std::string> unsupported() const { return unsupported_; }
+  /// Nobody takes values for a while: what passes until the next call belongs to none.
+  void pause();
+  /// Quantities that are left out, each once; "GPU 0 gpm" for all of GPM's.
+  [[nodiscard]] std::span<const NvmlMissing> unsupported() const { return unsupported_; }
 
  private:
   struct Track;
+  struct GpmTrack;
   std::string load(const std::string& library);
   std::string find_devices();
   void read(Track& track, const Take& take);
+  void read(GpmTrack& track, const Take& take);
 
   std::unique_ptr<nvml::Functions> call_;
+  std::unique_ptr<nvml::GpmFunctions> gpm_call_;
   std::string problem_;
   bool absent_ = false;
   std::string driver_;
@@ -68,7 +80,8 @@ class NvmlSampler {
   std::vector<Track> tracks_;
   std::vector<Track> slow_tracks_;
   std::size_t next_slow_ = 0;
-  std::vector<std::string> unsupported_;
+  std::vector<GpmTrack> gpm_tracks_;
+  std::vector<NvmlMissing> unsupported_;
 };
 
 }  // namespace rankscope::collectors

@@ -246,5 +246,19 @@ TEST(CuptiHeaders, CallsThatSwitchTheRecordingHaveTheirNumbers) {
   EXPECT_EQ(starts(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop), 0);
 }
 
+TEST(CuptiHeaders, CallsThatAreNotRecordedHaveTheirNumbers) {
+  EXPECT_THAT(
+      idle_runtime_calls,
+      ::testing::ElementsAre(
+          CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+          CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+          CUPTI_RUNTIME_TRACE_CBID_cudaEventCreate_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaEventCreateWithFlags_v3020,
+          CUPTI_RUNTIME_TRACE_CBID_cudaEventDestroy_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020));
+  EXPECT_THAT(idle_driver_calls,
+              ::testing::ElementsAre(CUPTI_DRIVER_TRACE_CBID_cuEventQuery, CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
+                                     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
+                                     CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute));
+}
+
 }  // namespace
 }  // namespace rankscope::collectors::cupti

@@ -83,6 +83,7 @@ TEST(PmHeaders, NumbersAreThoseOfCupti) {
   EXPECT_EQ(static_cast<int>(pm::Stopped::image_full), CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL);
   EXPECT_EQ(cupti::result::insufficient_privileges, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
   EXPECT_EQ(cupti::result::out_of_memory, CUPTI_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(cupti::result::not_initialized, CUPTI_ERROR_NOT_INITIALIZED);
   EXPECT_EQ(cupti::result::hardware_busy, CUPTI_ERROR_HARDWARE_BUSY);
   EXPECT_EQ(cupti::result::not_supported, CUPTI_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(cupti::result::virtual_device, CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED);
@@ -117,6 +118,18 @@ TEST_P(EveryChip, OnePassHoldsWhatTheRealCuptiKnowsOfIt) {
   if (chip == "GH100" || chip == "GA100") {
     EXPECT_THAT(selection.left_out, IsEmpty()) << "NVLink and PCIe, too";
   }
+}
+
+TEST(PmMetrics, TheRealCuptiKnowsChipsWhereTheLinkerDoesNotFindItsHostLibraryByItself) {
+  if (cupti_library().empty()) GTEST_SKIP() << "no libcupti.so.13; name one with RANKSCOPE_TEST_CUPTI";
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the dynamic linker has another name here";
+#endif
+  // As with PyTorch's packages, whose folder is in no cache of the linker and in no variable.
+  const std::string self = std::filesystem::canonical("/proc/self/exe").string();
+  const std::string command = "env -u LD_LIBRARY_PATH /lib64/ld-linux-x86-64.so.2 --inhibit-cache '" + self +
+                              "' --gtest_filter=PmMetrics/EveryChip.*/3 >&2";
+  EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 TEST(PmMetrics, AChipThatTheRealCuptiDoesNotKnowIsRefused) {

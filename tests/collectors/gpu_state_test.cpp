@@ -145,6 +145,15 @@ TEST(GpuState, PermissionForCountersIsThatOfTheModuleOrOfThisProcess) {
   EXPECT_TRUE(state_in(root, "GPU counters").good);
 }
 
+TEST(GpuState, CountersWithoutCuptisHostLibraryAreNotGood) {
+  const Folder root;
+  write(root / "proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
+  const Variable needs{"STANDIN_PM_NEEDS_HOST", "1"};
+  const GpuState state = state_in(root, "GPU counters");
+  EXPECT_FALSE(state.good);
+  EXPECT_THAT(state.found, HasSubstr("libnvperf_host.so was not found"));
+}
+
 TEST(GpuState, LimitsOfThisProcessAreRead) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

@@ -65,10 +65,12 @@ TEST(Nvml, WhatAGpuDoesNotSupportIsSaidOnce) {
   NvmlSampler sampler{stand_in()};
   sampled(sampler);
   sampled(sampler);
-  EXPECT_THAT(sampler.unsupported(),
-              ::testing::UnorderedElementsAre("GPU 0 ecc_uncorrected_errors", "GPU 1 power_watts",
-                                              "GPU 1 energy_joules", "GPU 1 nvlink_sent_bytes",
-                                              "GPU 1 nvlink_received_bytes", "GPU 1 ecc_uncorrected_errors"));
+  std::vector<std::string> names;
+  for (const NvmlMissing& missing : sampler.unsupported()) names.push_back(missing.name);
+  EXPECT_THAT(
+      names, ::testing::UnorderedElementsAre("GPU 0 ecc_uncorrected_errors", "GPU 1 power_watts", "GPU 1 energy_joules",
+                                             "GPU 1 nvlink_sent_bytes", "GPU 1 nvlink_received_bytes",
+                                             "GPU 1 ecc_uncorrected_errors", "GPU 1 gpm"));
 }
 
 TEST(Nvml, AValueThatFailsOnceIsAskedAgain) {
@@ -83,7 +85,8 @@ TEST(Nvml, AValueThatFailsOnceIsAskedAgain) {
     EXPECT_EQ(temperatures(), 0);
   }
   EXPECT_EQ(temperatures(), 2);
-  EXPECT_THAT(sampler.unsupported(), ::testing::Not(::testing::Contains(HasSubstr("temperature"))));
+  EXPECT_THAT(sampler.unsupported(),
+              ::testing::Not(::testing::Contains(::testing::Field(&NvmlMissing::name, HasSubstr("temperature")))));
 }
 
 TEST(Nvml, ValuesThatTakeLongToReadAreReadInTurn) {
@@ -141,6 +144,27 @@ TEST(Nvml, TheRecordingTellsThatMigDividesAGpu) {
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "nvml_mig_1"), "on");
   EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "nvml_mig_0"), "");
+}
+
+TEST(Nvml, WhatTheHardwareOfNewGpusCountsIsSampledWithoutPmSampling) {
+  const Folder folder;
+  const Recorded recorded = record_gpus(folder, "0");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  std::map<std::string, double> values;
+  for (const CounterTrack& track : run.counters())
+    if (const std::string name{run.text(track.name)}; name.find("gpm_") != name.npos)
+      values.emplace(name, run.samples_of(track).front().value);
+  constexpr double mib = 1 << 20;
+  EXPECT_EQ(values, (std::map<std::string, double>{{"GPU 0 gpm_sm_active_percent", 2},
+                                                   {"GPU 0 gpm_sm_occupancy_percent", 3},
+                                                   {"GPU 0 gpm_tensor_active_percent", 5},
+                                                   {"GPU 0 gpm_dram_percent", 10},
+                                                   {"GPU 0 gpm_pcie_sent_bytes_per_second", 20 * mib},
+                                                   {"GPU 0 gpm_pcie_received_bytes_per_second", 21 * mib},
+                                                   {"GPU 0 gpm_nvlink_sent_bytes_per_second", 61 * mib},
+                                                   {"GPU 0 gpm_nvlink_received_bytes_per_second", 60 * mib}}));
+  EXPECT_EQ(run.metadata(run.processes()[0], "nvml_without GPU 1 gpm"), "this GPU has no GPM, which came with Hopper");
 }
 
 RunTime first_sample(const Run& run, std::string_view name) {

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 struct StandIn {
-  std::string library = "libcupti_standin.so";
+  std::string library = "libcupti_standin.so";  ///< or a path
   std::string refuses{};
   std::string chip{};
   std::string room{};
@@ -26,11 +26,13 @@ struct StandIn {
   std::string falters{};
   std::string idle{};
   std::string ahead_ns{};
+  std::string needs_host{};
 };
 
 Recorded play(const Folder& folder, const std::string& scene, const StandIn& stand_in = {},
               RecordOptions options = {}) {
-  const Variable library{"RANKSCOPE_CUPTI", program(stand_in.library)};
+  const bool is_path = stand_in.library.front() == '/';
+  const Variable library{"RANKSCOPE_CUPTI", is_path ? stand_in.library : program(stand_in.library)};
   const Variable driver{"RANKSCOPE_CUDA", program("libcupti_standin.so")};
   const Variable refuses{"STANDIN_PM_REFUSES", stand_in.refuses};
   const Variable chip{"STANDIN_PM_CHIP", stand_in.chip};
@@ -39,6 +41,7 @@ Recorded play(const Folder& folder, const std::string& scene, const StandIn& sta
   const Variable falters{"STANDIN_PM_FALTERS", stand_in.falters};
   const Variable idle{"STANDIN_PM_IDLE", stand_in.idle};
   const Variable ahead{"STANDIN_CUPTI_AHEAD_NS", stand_in.ahead_ns};
+  const Variable host{"STANDIN_PM_NEEDS_HOST", stand_in.needs_host};
   options.command = {program("pm_actor"), scene};
   if (options.collect.empty()) options.collect = "annotate";
   if (options.pm_sampling.empty()) options.pm_sampling = "1000";
@@ -152,6 +155,31 @@ TEST(PmSampling, AnOlderCuptiIsSaid) {
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(std::string{told(*recorded.run, "pm_problem")},
               AllOf(HasSubstr("lacks cuptiProfilerInitialize"), HasSubstr("CUDA 12.6")));
+}
+
+TEST(PmSampling, CuptisHostLibraryIsTakenFromTheFolderOfCupti) {
+  const Folder libraries;  // that no variable and no cache of the linker names
+  fs::copy_file(program("libcupti_standin.so"), libraries / "real.so");
+  fs::create_directory(libraries / "links");
+  fs::create_symlink(libraries / "real.so", libraries / "links/libcupti.so.13");
+  fs::copy_file(program("libnvperf_standin.so"), libraries / "libnvperf_host.so");
+  for (const char* name : {"real.so", "links/libcupti.so.13"}) {
+    const Folder out;
+    const Recorded recorded = play(out, "some", {.library = libraries / name, .needs_host = "1"});
+    ASSERT_TRUE(recorded.run) << recorded.why;
+    EXPECT_EQ(told(*recorded.run, "pm_problem"), "") << name;
+    EXPECT_THAT(samples_of(*recorded.run, "GPU 0 sm_active_percent"), Not(IsEmpty())) << name;
+  }
+}
+
+TEST(PmSampling, WithoutCuptisHostLibraryItSaysWhereItBelongs) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "refused", {.needs_host = "1"});
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(std::string{told(*recorded.run, "pm_problem")},
+              AllOf(HasSubstr("libnvperf_host.so was not found"),
+                    HasSubstr("in " + std::string{RANKSCOPE_TEST_PROGRAMS}), Not(HasSubstr("another profiler"))));
 }
 
 TEST(PmSampling, WhatDoesNotFitIntoOnePassIsLeftOutAndCounted) {

@@ -24,6 +24,32 @@ TEST(WindowControl, TellsWhetherItWasOpenBeforeAndBetweenItsChanges) {
   EXPECT_TRUE(control->was_open(INT64_MAX));
 }
 
+TEST(WindowControl, IsFinishedWhenNoWindowCanFollowAndWaitsBeforeAWarmUp) {
+  const auto control = std::make_unique<WindowControl>();
+  control->set(collectors::StepWindow{.wait = 1, .warmup = 1, .active = 1, .repeat = 2});
+  std::string seen;
+  for (int step = 0; step < 7; ++step) {
+    control->begin_step(WindowControl::Told::annotate);
+    seen += control->is_finished() ? 'f' : gate.open.load() ? 'o' : control->is_waiting() ? 'w' : '.';
+    control->end_step();
+  }
+  EXPECT_EQ(seen, "w.ow.of");
+  gate.open = true;
+  gate.counts_steps = false;
+}
+
+TEST(WindowControl, WithoutWarmUpOrEndItNeitherWaitsNorFinishes) {
+  const auto control = std::make_unique<WindowControl>();
+  control->set(collectors::StepWindow{.wait = 1, .warmup = 0, .active = 1, .repeat = 0});
+  for (int step = 0; step < 20; ++step) {
+    control->begin_step(WindowControl::Told::annotate);
+    EXPECT_FALSE(control->is_waiting() || control->is_finished()) << step;
+    control->end_step();
+  }
+  gate.open = true;
+  gate.counts_steps = false;
+}
+
 TEST(WindowControl, AChangeIsNotCountedBeforeItIsThere) {
   std::atomic<std::uint64_t> wrong{0};
   for (int round = 0; round < 200; ++round) {

@@ -19,6 +19,7 @@
 #include "cupti_buffers.h"
 #include "cupti_clock.h"
 #include "cupti_dump.h"
+#include "cupti_kinds.h"
 #include "cupti_names.h"
 #include "pm_source.h"
 #include "quiet_thread.h"
@@ -33,7 +34,6 @@ using collectors::Pace;
 using collectors::cupti::Contexts;
 using collectors::cupti::Decoded;
 using collectors::cupti::Functions;
-using collectors::cupti::Kind;
 using collectors::cupti::Library;
 using collectors::cupti::profiler_calls;
 using collectors::cupti::RecordDecoder;
@@ -44,6 +44,8 @@ namespace version = collectors::cupti::version;
 
 constexpr std::int64_t flush_period_ns = 500'000'000;  // CUPTI's own period returns full buffers only
 constexpr std::chrono::seconds patience{2};            // for a flush that is going on when the process ends
+constexpr int rounds_until_told = 4;                   // 2 s after the window nothing of it is on its way any more
+constexpr std::int64_t look_period_ns = 10'000'000;    // while kinds rest
 constexpr std::size_t records_between_refills = 512;
 constexpr std::size_t discarded_bytes = 64 * 1024;  // of a buffer that is handed out only to be thrown away
 constexpr std::uint32_t flush_forced = 1;
@@ -52,12 +54,6 @@ constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
 /// CUpti_ActivityAttribute.
 enum class Attribute : int { zeroed_buffers = 5, buffer_per_thread = 9 };
-
-/// What a program does all the time and nobody waits for: cudaGetLastError, cudaPeekAtLastError, cudaSetDevice,
-/// cudaGetDevice, cudaEventCreate, cudaEventCreateWithFlags, cudaEventDestroy of the runtime; cuCtxGetCurrent,
-/// cuDevicePrimaryCtxGetState, cuKernelGetAttribute of the driver (numbers of cupti_runtime_cbid.h, never changed).
-constexpr std::array<std::uint32_t, 7> idle_runtime_calls{10, 11, 16, 17, 133, 134, 136};
-constexpr std::array<std::uint32_t, 3> idle_driver_calls{304, 392, 686};
 
 /// What decoding one buffer needs; as many as buffers complete at a time.
 struct Session {
@@ -73,12 +69,13 @@ struct Source {
   Buffers buffers;
   Contexts contexts;
   Subscriber subscriber = nullptr;
-  std::vector<Kind> kinds;
+  Kinds kinds;  ///< of whoever holds `flushing`
   std::mutex sessions_mutex;
   std::vector<std::unique_ptr<Session>> sessions;
   std::timed_mutex flushing;  ///< never taken by a callback
   std::atomic<bool> active{false};
   std::atomic<std::int64_t> latest_call{0};  ///< when the call began that was told last
+  int closed_rounds = 0;                     ///< of its thread, in which nothing was of use
   pid_t process = 0;
 
   /// False in the child of a fork: CUPTI is unusable there.
@@ -208,49 +205,86 @@ void anchor(const Functions& call) {
   if (reading) state->pen().anchor(recording::ForeignClock::activities, reading->ticks, reading->ns);
 }
 
+/// Calls CUPTI with what one thread at a time may do. False: it is not used any more, or a flush does not end.
+template <class Action>
+bool with_cupti(Source& own, Action action) {
+  if (!own.usable()) return false;  // in the child of a fork a flush of its parent never ends
+  const std::unique_lock lock(own.flushing, patience);
+  if (!lock.owns_lock() || !own.usable()) return false;
+  action(own.library.call);
+  return true;
+}
+
 /// Ends the recording of activities; the program is as fast as before from then on. cuptiFinalize is not called: it
 /// stops all threads of the program and has crashed it.
 void finish() {
   Source& own = source();
-  if (!own.usable()) return;  // in the child of a fork a flush of its parent never ends
-  const std::unique_lock lock(own.flushing, patience);
-  if (!lock.owns_lock() || !own.usable()) return;
-  const Functions& call = own.library.call;
-  for (const Kind kind : own.kinds) call.disable(static_cast<std::uint32_t>(kind));
-  call.flush_all(0);
-  call.flush_all(flush_forced);
-  count_dropped(call);
-  anchor(call);
-  call.unsubscribe(own.subscriber);
-  own.active.store(false);
+  with_cupti(own, [&own](const Functions& call) {
+    own.kinds.disable(call);
+    call.flush_all(0);
+    call.flush_all(flush_forced);
+    count_dropped(call);
+    anchor(call);
+    call.unsubscribe(own.subscriber);
+    own.active.store(false);
+  });
 }
 
 void finish_at_exit() {
   guarded([] { finish(); });
 }
 
-void flush() {
-  Source& own = source();
-  if (!own.usable()) return;
-  const std::unique_lock lock(own.flushing, patience);
-  if (!lock.owns_lock() || !own.usable()) return;
-  own.library.call.flush_all(0);
-  anchor(own.library.call);
+/// Nothing that is told now is of use, and what will be begins late enough to be asked for before. cudaProfilerStart is
+/// to be exact, and CUPTI's callbacks may not ask for anything.
+bool may_rest() { return window_control.is_waiting() || (window_control.is_switched_off() && !is_toggled_by_cuda()); }
+
+/// A window that is open already misses the calls that came before.
+void say_if_late() {
+  if (!gate.open.load(std::memory_order_relaxed)) return;
+  static std::int64_t latest_ms = -1;
+  const std::int64_t late_ms = window_control.unchanged_for_ns() / 1'000'000;
+  ThreadState* const state = here();
+  if (state == nullptr || late_ms <= latest_ms) return;
+  latest_ms = late_ms;
+  state->pen().metadata("cupti_calls_late", format("calls were recorded from {} ms after the begin on", late_ms));
+}
+
+void wake(Source& own) {
+  if (with_cupti(own, [&own](const Functions& call) { own.kinds.wake(call); })) say_if_late();
+}
+
+/// Flushes. Once all of the last window is told it ends; before the next one it rests.
+void round(Source& own) {
+  const bool over = window_control.is_finished();
+  own.closed_rounds = over || may_rest() ? own.closed_rounds + 1 : 0;
+  const bool told = own.closed_rounds >= rounds_until_told;
+  if (over && told) return finish();
+  with_cupti(own, [&](const Functions& call) {
+    call.flush_all(0);
+    anchor(call);
+    if (told && !own.kinds.resting()) own.kinds.rest(call);
+  });
+}
+
+/// For as long as a round takes, or until it was woken.
+void look_at_window(Source& own) {
+  Pace pace{look_period_ns};
+  for (std::int64_t waited = 0; waited < flush_period_ns && own.kinds.resting(); waited += look_period_ns) {
+    pace.wait();
+    if (!may_rest()) wake(own);
+  }
 }
 
 void* keep_flushing(void*) {
+  Source& own = source();
   Pace pace{flush_period_ns};
-  while (source().usable()) {
-    pace.wait();
-    guarded([] { window_control.is_finished() ? finish() : flush(); });
+  while (own.usable()) {
+    guarded([&] {
+      own.kinds.resting() ? look_at_window(own) : pace.wait();
+      round(own);
+    });
   }
   return nullptr;
-}
-
-std::string text_of_result(const Functions& call, int status) {
-  const char* text = nullptr;
-  return call.result_text(status, &text) == result::success && text != nullptr ? std::string{text}
-                                                                               : format("CUPTI error {}", status);
 }
 
 /// Of the calls that switch the recording, when they begin and when they end; of no others.
@@ -271,7 +305,7 @@ std::string watch_profiler_calls(const Source& own) {
   for (const auto& watched : profiler_calls) {
     const int status = call.enable_callback(1, own.subscriber, watched.domain, watched.number);
     if (status != result::success)
-      return "--toggle cuda: CUPTI does not tell of cudaProfilerStart: " + text_of_result(call, status);
+      return "--toggle cuda: CUPTI does not tell of cudaProfilerStart: " + call.text_of(status);
   }
   return {};
 }
@@ -289,7 +323,7 @@ std::string subscribe(Source& own) {
   }
   if (status == result::success) return {};
   if (status != result::several_subscribers)
-    return "CUPTI refused: " + text_of_result(call, status) + "; `rankscope doctor` says what this host has";
+    return "CUPTI refused: " + call.text_of(status) + "; `rankscope doctor` says what this host has";
   const std::string who =
       other[0] == '\0' ? "another profiler (torch.profiler, Nsight, a debugger)" : std::string{other.data()};
   return format(
@@ -301,45 +335,6 @@ std::string subscribe(Source& own) {
 void set_attribute(const Functions& call, Attribute attribute, std::uint8_t value) {
   std::size_t size = sizeof value;
   call.set_attribute(static_cast<int>(attribute), &size, &value);  // a version without it does without
-}
-
-enum class Existing : std::uint8_t { skip, tell };  ///< records of what was made before
-
-std::string enable(Source& own, Kind kind, Existing existing) {
-  const Functions& call = own.library.call;
-  const auto number = static_cast<std::uint32_t>(kind);
-  const int status = existing == Existing::tell ? call.enable_and_dump(number) : call.enable(number);
-  if (status != result::success)
-    return format("records of kind {} are refused: {}", number, text_of_result(call, status));
-  own.kinds.push_back(kind);
-  return {};
-}
-
-std::string enable_kinds(Source& own) {
-  std::string problem;
-  const auto add = [&](Kind kind, Existing existing = Existing::skip) {
-    const std::string refused = enable(own, kind, existing);
-    if (problem.empty()) problem = refused;
-  };
-  add(Kind::device, Existing::tell);
-  add(Kind::context, Existing::tell);
-  for (const Kind kind : {Kind::concurrent_kernel, Kind::memcpy, Kind::memcpy_peer, Kind::memset, Kind::runtime,
-                          Kind::driver, Kind::synchronization, Kind::cuda_event, Kind::overhead})
-    add(kind);
-  if (asked_graph_level() == collectors::GraphLevel::graph) add(Kind::graph_trace);  // in place of its kernels
-  if (asked_details().has(collectors::Detail::memory)) {
-    add(Kind::memory);
-    add(Kind::memory_pool);
-  }
-  const Functions& call = own.library.call;
-  if (call.enable_runtime_call != nullptr)
-    for (const std::uint32_t number : idle_runtime_calls) call.enable_runtime_call(number, 0);
-  if (call.enable_driver_call != nullptr)
-    for (const std::uint32_t number : idle_driver_calls) call.enable_driver_call(number, 0);
-  // Queries that found nothing ready are no waiting. Which one is the default differs between versions.
-  if (call.enable_all_sync_records != nullptr) call.enable_all_sync_records(0);
-  if (call.enable_event_device_times != nullptr) call.enable_event_device_times(1);
-  return problem;
 }
 
 std::size_t buffer_limit() {
@@ -356,6 +351,7 @@ std::string begin(Source& own) {
   if (ThreadState* const state = here()) {
     state->pen().metadata("cupti_version", std::to_string(own.library.version));
     state->pen().metadata("cupti_library", std::filesystem::path{own.library.path}.filename().string());
+    if (!own.library.passed_over.empty()) state->pen().metadata("cupti_passed_over", own.library.passed_over);
     if (asked_graph_level() == collectors::GraphLevel::graph) state->pen().metadata("cuda_graphs", "graph");
   }
   if (std::string problem = subscribe(own); !problem.empty()) return problem;
@@ -367,12 +363,12 @@ std::string begin(Source& own) {
   own.process = getpid();
   if (const int status = call.register_callbacks(buffer_requested, buffer_completed); status != result::success) {
     call.unsubscribe(own.subscriber);
-    return "CUPTI refused buffers: " + text_of_result(call, status);
+    return "CUPTI refused buffers: " + call.text_of(status);
   }
   own.active.store(true);
   anchor(call);
   std::atexit(finish_at_exit);
-  std::string problem = enable_kinds(own);
+  std::string problem = own.kinds.enable(call);
   if (is_toggled_by_cuda()) {
     const std::string refused = watch_profiler_calls(own);
     if (problem.empty()) problem = refused;

@@ -38,9 +38,9 @@ void sample_for_ever(collectors::NvmlSampler& sampler, recording::ThreadWriter& 
   const auto store = [&pen](const collectors::NvmlSample& value) { pen.counter(value.name, value.value); };
   collectors::Pace pace{period_ns};
   for (const pid_t process = getpid(); getpid() == process && !window_control.is_finished();) {
-    if (gate.open.load(std::memory_order_relaxed)) sampler.sample(slow_reads, store);
+    gate.open.load(std::memory_order_relaxed) ? sampler.sample(slow_reads, store) : sampler.pause();
     for (; said < sampler.unsupported().size(); ++said)
-      pen.metadata("nvml_without " + sampler.unsupported()[said], "not supported by this GPU or driver");
+      pen.metadata("nvml_without " + sampler.unsupported()[said].name, sampler.unsupported()[said].why);
     pace.wait();
   }
 }

@@ -6,6 +6,15 @@
 #include <array>
 
 namespace rankscope::inject {
+namespace {
+
+std::int64_t realtime_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
 
 constinit Gate gate;
 WindowControl window_control;
@@ -43,7 +52,8 @@ void WindowControl::end_step() {
 
 void WindowControl::apply(std::uint64_t step) {
   in_window_.store(window_->records(step));
-  update();
+  waiting_.store(window_->warmup > 0 && window_->waits(step));
+  window_->is_over(step) ? finish() : update();
 }
 
 bool WindowControl::wants_open() const { return !finished_.load() && on_.load() && in_window_.load(); }
@@ -52,14 +62,18 @@ void WindowControl::update() { turn(wants_open()); }
 
 void WindowControl::turn(bool open) {
   if (gate.open.exchange(open, std::memory_order_relaxed) == open) return;
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  const std::int64_t ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  const std::int64_t ns = realtime_ns();
   const std::uint64_t place = next_place_.fetch_add(1, std::memory_order_relaxed);
   changes_[place % most_changes].store(ns << 1 | (open ? 1 : 0), std::memory_order_release);
   std::uint64_t count = change_count_.load(std::memory_order_relaxed);
   while (count <= place && !change_count_.compare_exchange_weak(count, place + 1, std::memory_order_release)) {
   }
+}
+
+std::int64_t WindowControl::unchanged_for_ns() const {
+  const std::uint64_t count = change_count_.load(std::memory_order_acquire);
+  if (count == 0) return 0;
+  return realtime_ns() - (changes_[(count - 1) % most_changes].load(std::memory_order_acquire) >> 1);
 }
 
 bool WindowControl::was_open(std::int64_t realtime_ns) const {

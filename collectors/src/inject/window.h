@@ -24,7 +24,7 @@ class WindowControl {
   void set(const std::optional<collectors::StepWindow>& window);
   /// Stops and goes on (--toggle). Any number of times with the same value.
   void switch_to(bool on);
-  /// Stops for good (--duration).
+  /// Stops for good: --duration, or the last window is over.
   void finish();
   /// A step span begins; `told` says who names it. True if this span is counted as a step and must be reported to
   /// end_step.
@@ -34,6 +34,11 @@ class WindowControl {
   /// Whether events were stored at a time of CLOCK_REALTIME: for what is told afterwards. Of very many changes of the
   /// window only the latest are known.
   [[nodiscard]] bool was_open(std::int64_t realtime_ns) const;
+  /// Since it was opened, or shut, last; 0 if it never was.
+  [[nodiscard]] std::int64_t unchanged_for_ns() const;
+  /// Outside of the window, with steps of warm-up before the next one.
+  [[nodiscard]] bool is_waiting() const { return waiting_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool is_switched_off() const { return !on_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool is_finished() const { return finished_.load(std::memory_order_relaxed); }
 
  private:
@@ -52,6 +57,7 @@ class WindowControl {
   std::atomic<std::uint64_t> begun_{0};
   std::atomic<bool> inside_{false};  // a step inside a step is not counted
   std::atomic<bool> in_window_{true};
+  std::atomic<bool> waiting_{false};
   std::atomic<bool> on_{true};
   std::atomic<bool> finished_{false};
   std::atomic<int> teller_{-1};  // the first that names a step is believed; the other one repeats it

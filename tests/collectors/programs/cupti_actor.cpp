@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cupti_builder.h"
+#include "cupti_fuzz.h"
 #include "rankscope/collectors/annotate.h"
 
 namespace {
@@ -36,9 +37,12 @@ struct Gpu {
   std::uint64_t (*now)() = nullptr;
   bool (*is_subscribed)() = nullptr;
   std::size_t (*enabled_kinds)() = nullptr;
+  bool (*is_enabled)(std::uint32_t kind) = nullptr;
+  unsigned (*flushes)() = nullptr;
   bool (*is_set_up)() = nullptr;
   void (*call)(int domain, std::uint32_t number) = nullptr;
   int (*flush)(std::uint32_t) = nullptr;
+  void (*hand_over)(const void*, std::size_t) = nullptr;
   void (*hold_flush)(bool) = nullptr;
   bool (*replay)() = nullptr;
   bool (*is_flushing)() = nullptr;
@@ -77,9 +81,12 @@ Gpu find_gpu() {
   find("standin_now", gpu.now);
   find("standin_is_subscribed", gpu.is_subscribed);
   find("standin_enabled_kinds", gpu.enabled_kinds);
+  find("standin_is_enabled", gpu.is_enabled);
+  find("standin_flushes", gpu.flushes);
   find("standin_is_set_up", gpu.is_set_up);
   find("standin_call", gpu.call);
   find("cuptiActivityFlushAll", gpu.flush);
+  find("standin_hand_over", gpu.hand_over);
   find("standin_hold_flush", gpu.hold_flush);
   find("standin_replay", gpu.replay);
   find("standin_is_flushing", gpu.is_flushing);
@@ -222,6 +229,79 @@ void play_profiled(const Gpu& gpu) {
   rankscope::annotate::mark("after");
 }
 
+void wait_until(const std::function<bool()>& holds, const char* what) {
+  for (int tries = 0; !holds(); ++tries) {
+    require(tries < 20'000, what);
+    usleep(1'000);
+  }
+}
+constexpr std::uint32_t kernels = 10, runtime_calls = 5;
+
+/// The program goes on when its recording is over.
+void play_outlives(const Gpu& gpu) {
+  play_steps(gpu);
+  wait_until([&] { return !gpu.is_subscribed(); }, "CUPTI is not let go");
+  require(gpu.enabled_kinds() == 0, "kinds are recorded that nobody takes");
+}
+
+void rest(const Gpu& gpu) {
+  wait_until([&] { return !gpu.is_enabled(runtime_calls); }, "calls are recorded that nobody takes");
+  require(gpu.is_enabled(kernels), "the GPU is left alone, too");
+  gpu.launch(90, gpu.now(), 10);
+  gpu.kernel(90, gpu.now(), 10, "outside");
+}
+
+/// Behind it follows a flush.
+void awake(const Gpu& gpu) {
+  wait_until([&] { return gpu.is_enabled(runtime_calls); }, "calls are not recorded again");
+  const unsigned before = gpu.flushes();
+  wait_until([&] { return gpu.flushes() > before; }, "nobody flushes");
+}
+
+void work(const Gpu& gpu) {
+  constexpr std::uint32_t last_error = 10;
+  const std::uint64_t t = gpu.now();
+  gpu.launch(1, t, 5);
+  gpu.kernel(1, t + 10, 10, "inside");
+  const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  require(!gpu.push(make_call(5, last_error, thread, {t, t + 5, 0, 0, 0, 2})), "idle calls are recorded again");
+}
+
+/// Two steps of waiting, one of warm-up, one that is recorded; twice.
+void play_rests(const Gpu& gpu) {
+  for (int step = 0; step < 8; ++step) {
+    const rankscope::annotate::Span scope{rankscope::annotate::Kind::step, "step"};
+    if (step % 4 == 0) rest(gpu);
+    if (step % 4 == 2) awake(gpu);
+    if (step % 4 == 3) work(gpu);
+  }
+}
+
+/// The recorder switches on what rests.
+void play_switched(const Gpu& gpu) {
+  rest(gpu);
+  kill(getppid(), SIGUSR2);
+  awake(gpu);
+  work(gpu);
+}
+
+/// cudaProfilerStart comes late, and what follows on it at once is recorded.
+void play_profiled_late(const Gpu& gpu) {
+  wait_until([&] { return gpu.flushes() > 6; }, "nobody flushes");
+  require(gpu.is_enabled(runtime_calls), "the first calls would be missed");
+  play_profiled(gpu);
+}
+
+/// A launch, and what PyTorch's watchdog does all the time.
+void play_polls(const Gpu& gpu) {
+  constexpr std::uint32_t runtime_query = 138, driver_query = 120;
+  const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  const std::uint64_t t = gpu.now();
+  gpu.launch(1, t, 10);
+  gpu.push(make_call(5, runtime_query, thread, {t + 20, t + 30, 0, 0, 0, 2}));
+  gpu.push(make_call(4, driver_query, thread, {t + 40, t + 50, 0, 0, 0, 3}));
+}
+
 /// A launch of a graph of one kernel. The stand-in takes what is asked for: the kernel, or the whole.
 void play_graph(const Gpu& gpu) {
   const std::uint64_t t = gpu.now();
@@ -234,11 +314,18 @@ void play_graph(const Gpu& gpu) {
 
 int main(int argc, char** argv) {
   const std::string scene = argc > 1 ? argv[1] : "";
+  if (const char* const runtime = std::getenv("STANDIN_CUDART"))
+    require(dlopen(runtime, RTLD_NOW) != nullptr, "no runtime of CUDA");
   initialise_cuda();
   rankscope::annotate::mark("played");
   if (scene == "nothing") return 0;
   if (scene == "lasting") return usleep(300'000);  // the threads that it started get to say what they found
   if (scene == "sampled") return wait_for_samples();
+  if (scene == "let go") {
+    const char* const path = std::getenv("RANKSCOPE_CUPTI");
+    require(dlopen(path, RTLD_NOW | RTLD_NOLOAD) == nullptr, "what is not used stays loaded");
+    return 0;
+  }
   const Gpu gpu = find_gpu();
   if (scene == "refused") {
     require(!gpu.is_subscribed() && gpu.enabled_kinds() == 0, "it was refused and records all the same");
@@ -257,6 +344,13 @@ int main(int argc, char** argv) {
   if (scene == "graph") play_graph(gpu);
   if (scene == "profiled") play_profiled(gpu);
   if (scene == "replay") require(gpu.replay(), "the dump could not be replayed");
+  if (scene == "profiled late") play_profiled_late(gpu);
+  if (scene == "polls") play_polls(gpu);
+  if (scene == "rests") play_rests(gpu);
+  if (scene == "switched") play_switched(gpu);
+  if (scene == "fuzz") return play_fuzz({gpu.version, gpu.now, gpu.hand_over});
+  if (scene == "outlives") return play_outlives(gpu), 0;
+  if (scene == "rests") return 0;
   require(gpu.is_subscribed(), "nobody records");
   return 0;
 }

@@ -34,6 +34,8 @@ struct State {
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0, used = 0, dropped = 0;
   std::set<std::uint32_t> enabled;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> thinned;  ///< kind and number of calls
+  unsigned flushes = 0;
   std::set<std::pair<int, std::uint32_t>> listened;  ///< domain and number of calls
   Callback callback = nullptr;
   bool subscribed = false, zeroed = false, system_threads = false;
@@ -54,7 +56,11 @@ std::int64_t number_in(const char* variable, std::int64_t otherwise) {
 }
 std::uint32_t own_version() {
   if (const Replay* const replay = Replay::asked_for()) return replay->version();
+#ifdef STANDIN_CUPTI_OWN_VERSION
+  return STANDIN_CUPTI_OWN_VERSION;
+#else
   return static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_VERSION", 130001));
+#endif
 }
 
 std::uint64_t realtime() {
@@ -78,6 +84,12 @@ void hand_back(State& own) {
   own.complete(nullptr, 0, buffer, size, used);
 }
 
+/// It was promised. Looks at one byte of so many.
+void require_zeroed(const std::uint8_t* buffer, std::size_t size, std::size_t step) {
+  for (std::size_t i = 0; i < size; i += step)
+    if (buffer[i] != 0) std::abort();
+}
+
 bool has_room(State& own, std::size_t bytes) {
   if (own.buffer != nullptr && own.used + bytes > own.size) {
     if (number_in("STANDIN_CUPTI_KEEPS", 0) != 0)
@@ -91,8 +103,7 @@ bool has_room(State& own, std::size_t bytes) {
     own.request(&own.buffer, &own.size, &most);
     // What CUPTI would do before 12.9 with no buffer at all: crash.
     if (own.buffer == nullptr && own_version() < 27) std::abort();
-    for (std::size_t i = 0; own.buffer != nullptr && i < own.size; i += 512)
-      if (own.buffer[i] != 0) std::abort();  // it was promised to be zeroed
+    if (own.buffer != nullptr) require_zeroed(own.buffer, own.size, 512);
   }
   return own.buffer != nullptr && own.used + bytes <= own.size;
 }
@@ -108,6 +119,9 @@ EXPORTED bool standin_push(const void* record, std::size_t bytes) {
   std::uint32_t kind = 0;
   std::memcpy(&kind, record, sizeof kind);
   if (!own.enabled.contains(kind)) return false;
+  std::uint32_t number = 0;
+  std::memcpy(&number, static_cast<const char*>(record) + 4, sizeof number);
+  if (own.thinned.contains({kind, number})) return false;
   if (!has_room(own, bytes)) {
     ++own.dropped;
     return false;
@@ -115,6 +129,16 @@ EXPORTED bool standin_push(const void* record, std::size_t bytes) {
   std::memcpy(own.buffer + own.used, record, bytes);
   own.used += bytes;
   return true;
+}
+/// A buffer of its own, of these bytes; from any thread.
+EXPORTED void standin_hand_over(const void* bytes, std::size_t count) {
+  std::uint8_t* buffer = nullptr;
+  std::size_t size = 0, most = 0;
+  state().request(&buffer, &size, &most);
+  if (buffer == nullptr || size < count) std::abort();
+  require_zeroed(buffer, size, 1);
+  std::memcpy(buffer, bytes, count);
+  state().complete(nullptr, 0, buffer, size, count);
 }
 EXPORTED std::uint64_t standin_now() { return realtime() + ahead(); }
 /// Hands back all buffers of the dump.
@@ -138,6 +162,14 @@ EXPORTED bool standin_replay() {
 }
 EXPORTED bool standin_is_subscribed() { return state().subscribed; }
 EXPORTED std::size_t standin_enabled_kinds() { return state().enabled.size(); }
+EXPORTED bool standin_is_enabled(std::uint32_t kind) {
+  const std::lock_guard lock(state().mutex);
+  return state().enabled.contains(kind);
+}
+EXPORTED unsigned standin_flushes() {
+  const std::lock_guard lock(state().mutex);
+  return state().flushes;
+}
 EXPORTED bool standin_is_set_up() { return state().zeroed && state().system_threads; }
 
 EXPORTED unsigned standin_asked() { return asked; }
@@ -202,6 +234,7 @@ EXPORTED int cuptiActivityEnable(std::uint32_t kind) {
   if (static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_REFUSES", 0)) == kind) return unknown;
   const std::lock_guard lock(state().mutex);
   state().enabled.insert(kind);
+  std::erase_if(state().thinned, [kind](const auto& one) { return one.first == kind; });
   return success;
 }
 EXPORTED int cuptiActivityEnableAndDump(std::uint32_t kind) { return cuptiActivityEnable(kind); }
@@ -210,8 +243,15 @@ EXPORTED int cuptiActivityDisable(std::uint32_t kind) {
   state().enabled.erase(kind);
   return success;
 }
-EXPORTED int cuptiActivityEnableRuntimeApi(std::uint32_t, std::uint8_t) { return success; }
-EXPORTED int cuptiActivityEnableDriverApi(std::uint32_t, std::uint8_t) { return success; }
+static int thin(std::uint32_t kind, std::uint32_t number, std::uint8_t enable) {
+  const std::lock_guard lock(state().mutex);
+  if (enable == 0) state().thinned.insert({kind, number});
+  return success;
+}
+EXPORTED int cuptiActivityEnableRuntimeApi(std::uint32_t number, std::uint8_t enable) {
+  return thin(5, number, enable);
+}
+EXPORTED int cuptiActivityEnableDriverApi(std::uint32_t number, std::uint8_t enable) { return thin(4, number, enable); }
 /// Holds the next flush back until this is called with false.
 EXPORTED void standin_hold_flush(bool hold) { flush_held = hold; }
 EXPORTED bool standin_is_flushing() { return flush_waiting; }
@@ -222,6 +262,7 @@ EXPORTED int cuptiActivityFlushAll(std::uint32_t) {
   }
   State& own = state();
   const std::lock_guard lock(own.mutex);
+  ++own.flushes;
   hand_back(own);
   return success;
 }

@@ -1,6 +1,7 @@
 // A test double of libnvidia-ml: two GPUs, of which the second supports little. STANDIN_NVML_FAILS makes nvmlInit fail,
 // STANDIN_NVML_FALTERS the temperature; STANDIN_NVML_SLOW makes the second GPU take 30 ms to say how busy it is,
-// STANDIN_NVML_MIG divides it.
+// STANDIN_NVML_MIG divides it. STANDIN_NVML_GPM makes GPM "denied", the first GPU divided by "mig", its links missing
+// ("linkless"), or readings that cannot be compared ("garbled"). It aborts where readings are compared that are none.
 #include <unistd.h>
 
 #include <atomic>
@@ -10,7 +11,7 @@
 
 namespace {
 
-constexpr int success = 0, not_supported = 3, no_driver = 9, unknown = 999;
+constexpr int success = 0, not_supported = 3, denied = 4, no_driver = 9, unknown = 999;
 std::atomic<unsigned> rounds{0};
 unsigned index_of(void* device) {
   return static_cast<unsigned>(static_cast<char*>(device) - static_cast<char*>(nullptr)) - 1;
@@ -22,7 +23,9 @@ unsigned index_of(void* device) {
 EXPORTED unsigned standin_rounds() { return rounds; }
 EXPORTED int nvmlInit_v2() { return std::getenv("STANDIN_NVML_FAILS") != nullptr ? no_driver : success; }
 EXPORTED int nvmlShutdown() { return success; }
-EXPORTED const char* nvmlErrorString(int status) { return status == no_driver ? "Driver Not Loaded" : "Not Supported"; }
+EXPORTED const char* nvmlErrorString(int status) {
+  return status == no_driver ? "Driver Not Loaded" : status == denied ? "Insufficient Permissions" : "Not Supported";
+}
 EXPORTED int nvmlSystemGetDriverVersion(char* text, unsigned size) {
   std::snprintf(text, size, "580.65.06");
   return success;
@@ -42,10 +45,6 @@ EXPORTED int nvmlDeviceGetUUID(void* device, char* text, unsigned size) {
 EXPORTED int nvmlDeviceGetName(void*, char* text, unsigned size) {
   std::snprintf(text, size, "NVIDIA Stand-in");
   return success;
-}
-EXPORTED int nvmlDeviceGetMigMode(void* device, unsigned* mode, unsigned* pending) {
-  *mode = *pending = std::getenv("STANDIN_NVML_MIG") != nullptr ? 1 : 0;
-  return index_of(device) == 1 ? success : not_supported;
 }
 EXPORTED int nvmlDeviceGetUtilizationRates(void* device, unsigned* busy) {
   if (index_of(device) == 0) ++rounds;
@@ -95,6 +94,76 @@ EXPORTED int nvmlDeviceGetFieldValues(void* device, int count, Field* fields) {
     fields[i].status = index_of(device) == 0 ? success : not_supported;
     fields[i].value = fields[i].field == 138 ? 3 : 4;
   }
+  return success;
+}
+
+namespace {
+
+struct Reading {
+  void* device = nullptr;
+  unsigned number = 0;
+};
+std::atomic<unsigned> readings{0};
+std::atomic<int> allocated{0};
+bool gpm_is(const char* what) {
+  const char* const set = std::getenv("STANDIN_NVML_GPM");
+  return set != nullptr && std::strcmp(set, what) == 0;
+}
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+struct GpmSupport {
+  unsigned version, supported;
+};
+struct GpmMetric {
+  unsigned id;
+  int status;
+  double value;
+  const char* names[3];
+};
+struct GpmRequest {
+  unsigned version, count;
+  Reading *before, *after;
+  GpmMetric metrics[98];  // of CUDA 12.0
+};
+EXPORTED int standin_gpm_allocated() { return allocated; }
+EXPORTED int nvmlGpmQueryDeviceSupport(void* device, GpmSupport* support) {
+  require(support->version == 1);
+  support->supported = index_of(device) == 0 ? 1 : 0;
+  return success;
+}
+EXPORTED int nvmlGpmSampleAlloc(Reading** reading) {
+  ++allocated;
+  *reading = new Reading;
+  return success;
+}
+EXPORTED int nvmlGpmSampleFree(Reading* reading) {
+  --allocated;
+  delete reading;
+  return success;
+}
+EXPORTED int nvmlGpmSampleGet(void* device, Reading* reading) {
+  if (gpm_is("denied")) return denied;
+  *reading = {device, ++readings};
+  return success;
+}
+EXPORTED int nvmlGpmMetricsGet(GpmRequest* request) {
+  require(request->version == 1 && request->before->device == request->after->device);
+  require(request->before->number != 0 && request->before->number < request->after->number);
+  if (gpm_is("garbled")) return unknown;
+  for (unsigned i = 0; i < request->count; ++i) {
+    GpmMetric& metric = request->metrics[i];
+    metric.value = metric.id;
+    metric.status = metric.id >= 60 && gpm_is("linkless") ? not_supported : success;
+  }
+  return success;
+}
+EXPORTED int nvmlDeviceGetMigMode(void* device, unsigned* now, unsigned* later) {
+  const bool divided = index_of(device) == 1 ? std::getenv("STANDIN_NVML_MIG") != nullptr : gpm_is("mig");
+  *now = *later = divided ? 1 : 0;
   return success;
 }
 // nvmlDeviceGetTotalEccErrors is missing, as functions are in older drivers.
