@@ -47,7 +47,8 @@ Error not_readable(std::string_view head, const fs::path& path) {
   if (head.empty()) return {ErrorKind::unreadable, format("{} {}", shown, why_no_head(path))};
   std::string known;
   for (const ImporterInfo& importer : importers()) known += format(", {}", importer.summary);
-  return {ErrorKind::unreadable, format("{} is no format that rankscope reads: a .rankscope folder{}", shown, known)};
+  return {ErrorKind::unreadable,
+          format("{} is no format that rankscope reads: a .rankscope folder, a pack (.tar.zst){}", shown, known)};
 }
 
 /// Files that one importer reads, and what was left out of folders beside them.

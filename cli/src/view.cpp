@@ -1,4 +1,4 @@
-// rankscope view RUN: starts the viewer, which is a program of its own.
+// rankscope view [RUN]: starts the viewer, which is a program of its own.
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,6 +47,8 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   pass("--view-file", arguments.session);  // Qt takes --session for itself
   pass("--picture", arguments.picture);
   pass("--size", arguments.size);
+  if (arguments.run.paths.empty() && command.size() > 1)
+    return fail(ErrorKind::usage, format("{}: name the run that it is for", command[1]));
   command.emplace_back("--");
   const auto is_there = [](const std::string& path) -> Result<void> {
     std::error_code failed;
@@ -74,7 +76,7 @@ Error become(const std::vector<std::string>& command) {
 
 Action declare_view(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ViewArguments>();
-  add_run(app, arguments->run);
+  add_run(app, arguments->run)->required(false);
   app.add_option("--at", arguments->at, "show 100 ms around this time of the run: 1.5s, 200ms, 40us");
   app.add_option("--ranks", arguments->ranks, "only these ranks, e.g. 0,2,4-7");
   app.add_option("--compare", arguments->compare,

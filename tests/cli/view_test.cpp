@@ -26,8 +26,15 @@ TEST(ViewVerb, EndsWithStatus5AndAWayOutWhereNoWindowCanBeOpened) {
 }
 
 #ifdef RANKSCOPE_HAS_VIEWER
+TEST(ViewVerb, OpensTheEmptyWindowWithoutARun) {
+  const ProgramResult refused = view({}, {"DISPLAY=:4711", "QT_QPA_PLATFORM=xcb", "WAYLAND_DISPLAY="});
+  EXPECT_EQ(refused.status, 5) << "the viewer was started, and found no display";
+  EXPECT_THAT(refused.err, HasSubstr("finds no display"));
+}
+
 TEST(ViewVerb, RefusesWrongOptionsWithStatus2) {
-  EXPECT_EQ(view({}).status, 2);
+  EXPECT_EQ(view({"--ranks", "1"}).status, 2);
+  EXPECT_THAT(view({"--ranks", "1"}).err, HasSubstr("--ranks: name the run that it is for"));
   EXPECT_THAT(view({demo, "--at", "soon"}).err, HasSubstr("'soon' is no time; write e.g. 1.5s"));
   EXPECT_EQ(view({demo, "--at", "soon"}).status, 2);
   EXPECT_EQ(view({demo, "--ranks", "x"}).status, 2);

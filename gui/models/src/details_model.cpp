@@ -5,6 +5,7 @@
 #include "nesting.h"
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
+#include "rankscope/gui/models/neighbours.h"
 #include "rankscope/gui/models/steps.h"
 #include "rankscope/gui/models/words.h"
 
@@ -41,6 +42,7 @@ QString cut_text(std::uint8_t flags) {
 
 DetailsModel::DetailsModel(Session& session, QObject* parent) : QAbstractTableModel(parent), session_(session) {
   connect(&session, &Session::selectionChanged, this, &DetailsModel::reload);
+  connect(&session, &Session::findingChanged, this, &DetailsModel::reload);
   connect(&session, &Session::runChanged, this, &DetailsModel::reload);
   connect(&session, &Session::reportChanged, this, &DetailsModel::reload);
   reload();
@@ -58,8 +60,26 @@ void DetailsModel::reload() {
     add_links(run, id);
     for (const Attribute& attribute : run.attributes_of(id))
       add(qt_text(run.text(attribute.key)), attribute_text(run, attribute));
+  } else if (const auto* const finding = shown_finding()) {
+    add_finding(*finding);
   }
   endResetModel();
+}
+
+const analyzer::Finding* DetailsModel::shown_finding() const {
+  const auto& report = session_.report();
+  if (session_.selection() || !session_.finding() || report == nullptr || !report->findings) return nullptr;
+  return *session_.finding() < report->findings->size() ? &(*report->findings)[*session_.finding()] : nullptr;
+}
+
+void DetailsModel::add_finding(const analyzer::Finding& finding) {
+  add(tr("Severity"), qt_text(name_of(finding.severity)));
+  add(tr("Evidence"), qt_text(finding.evidence));
+  add(tr("What to do"), qt_text(finding.advice));
+  if (finding.gain_ns_per_step > 0)
+    add(tr("Gain per step"), time_text(nanoseconds{finding.gain_ns_per_step}));
+  else if (!finding.why_no_gain.empty())
+    add(tr("Gain per step"), qt_text(finding.why_no_gain));
 }
 
 void DetailsModel::add(QString name, QString text, std::optional<SpanId> target) {
@@ -87,9 +107,28 @@ void DetailsModel::add_times(const Run& run, SpanId id) {
     add(tr("Step"), QString::number(step->index));
   add(tr("Start"), tr("%1 after the start of the run").arg(time_text(span.time.begin - run.extent().begin)));
   add(tr("Duration"), time_text(span.time.length()));
+  add_other_ranks(run, id);
   if (const nanoseconds own = own_time(run, id); own != span.time.length())
     add(tr("Own time"), tr("%1, the rest is nested in it").arg(time_text(own)));
   if (span.flags != 0) add(tr("Cut"), cut_text(span.flags));
+}
+
+/// How long the same took elsewhere in the step.
+void DetailsModel::add_other_ranks(const Run& run, SpanId id) {
+  if (session_.report() == nullptr) return;
+  std::vector<nanoseconds> others;
+  for (const SpanId other : same_on_other_ranks(run, *session_.report(), id))
+    others.push_back(run.span(other).time.length());
+  if (others.empty()) return;
+  std::ranges::sort(others);
+  const std::size_t half = others.size() / 2;
+  const nanoseconds median = others.size() % 2 == 1 ? others[half] : (others[half - 1] + others[half]) / 2;
+  QString text = tr("median %1 (%2)").arg(time_text(median), qt_text(counted(others.size(), "rank")));
+  if (median > nanoseconds{0})
+    text += tr(", here %1 x")
+                .arg(static_cast<double>(run.span(id).time.length().count()) / static_cast<double>(median.count()), 0,
+                     'f', 2);
+  add(tr("On other ranks"), text);
 }
 
 void DetailsModel::add_operation(const Run& run, const Span& span) {
@@ -149,6 +188,7 @@ QVariant DetailsModel::headerData(int section, Qt::Orientation orientation, int 
 }
 
 QString DetailsModel::title() const {
+  if (const auto* const finding = shown_finding()) return qt_text(finding->title);
   if (!session_.selection()) return {};
   const Run& run = *session_.run();
   const Span& span = run.span(*session_.selection());
@@ -166,7 +206,7 @@ QString DetailsModel::value_of(const QString& name) const {
 }
 
 QString DetailsModel::as_text() const {
-  QString text;
+  QString text = shown_finding() != nullptr ? title() + QLatin1Char{'\n'} : QString{};
   for (const Row& row : rows_) text += row.name + QStringLiteral(": ") + row.text + QLatin1Char{'\n'};
   return text;
 }

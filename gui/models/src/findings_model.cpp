@@ -101,6 +101,7 @@ QString FindingsModel::why_empty() const {
 
 void FindingsModel::go_to(int row) {
   if (row < 0 || row >= rowCount() || session_.report() == nullptr) return;
+  session_.select_finding(static_cast<std::size_t>(row));
   const Place place = place_of(finding(row), *session_.report(), session_.extent());
   session_.go_to(place.time, place.rank);
 }

@@ -5,6 +5,7 @@
 
 #include "rankscope/gui/models/findings_model.h"
 #include "rankscope/gui/models/flows.h"
+#include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
 namespace {
@@ -27,7 +28,7 @@ Navigator::Navigator(Session& session, const TimelineModel& model, QObject* pare
     : QObject(parent), session_(session), model_(model) {
   connect(&session, &Session::runOpened, this, [this] {
     history_.clear();
-    finding_.reset();
+    mark_place_.reset();
     marks_.clear();
     Q_EMIT marksChanged();
     find_lit();
@@ -45,12 +46,22 @@ void Navigator::zoom(double factor, double x) { move_to(scale().zoomed(factor, x
 void Navigator::pan(double pixels) { move_to(scale().panned(pixels), "pan"); }
 void Navigator::show(TimeRange range) { move_to(range, {}); }
 
+void Navigator::centre(RunTime middle) {
+  const TimeRange all = session_.extent();
+  const nanoseconds length = session_.visible().length();
+  if (length >= all.length()) return;
+  const RunTime begin = std::clamp(middle - length / 2, all.begin, all.end - length);
+  show({begin, begin + length});
+}
+
 void Navigator::back() {
-  if (const auto range = history_.back(session_.visible())) session_.set_visible(*range);
+  const auto range = history_.back(session_.visible());
+  range ? session_.set_visible(*range) : Q_EMIT said(tr("There is no earlier view."));
 }
 
 void Navigator::forward() {
-  if (const auto range = history_.forward(session_.visible())) session_.set_visible(*range);
+  const auto range = history_.forward(session_.visible());
+  range ? session_.set_visible(*range) : Q_EMIT said(tr("There is no later view."));
 }
 
 std::optional<TimeRange> Navigator::selected_time() const {
@@ -59,9 +70,20 @@ std::optional<TimeRange> Navigator::selected_time() const {
   return std::nullopt;
 }
 
+bool Navigator::has_event() {
+  if (facts() != nullptr && session_.selection()) return true;
+  Q_EMIT said(facts() != nullptr ? tr("Select an event first.") : tr("Nothing is open."));
+  return false;
+}
+
+bool Navigator::has_run() {
+  if (facts() == nullptr) Q_EMIT said(tr("Nothing is open."));
+  return facts() != nullptr;
+}
+
 void Navigator::focus_selection() {
   const auto selected = selected_time();
-  if (!selected) return;
+  if (!selected) return Q_EMIT said(tr("Select an event or a stretch of time first."));
   const TimeRange visible = session_.visible();
   const RunTime begin = selected->begin + selected->length() / 2 - visible.length() / 2;
   const bool centred = std::chrono::abs(begin - visible.begin) <= visible.length() / 1000;
@@ -70,7 +92,8 @@ void Navigator::focus_selection() {
 }
 
 void Navigator::zoom_to_selection() {
-  if (const auto selected = selected_time()) show(with_margin(*selected));
+  const auto selected = selected_time();
+  selected ? show(with_margin(*selected)) : Q_EMIT said(tr("Select an event or a stretch of time first."));
 }
 
 RunTime Navigator::here() const {
@@ -78,16 +101,18 @@ RunTime Navigator::here() const {
   return session_.visible().begin + session_.visible().length() / 2;
 }
 
-/// Of the selected span, else the first one that is shown.
+/// Of the selected span, else that which the finding is about, else the first one that is shown.
 RankId Navigator::rank_here() const {
   const Run& run = *session_.run();
   if (session_.selection()) return run.lane(run.span(*session_.selection()).lane).rank;
+  if (session_.finding() && session_.report() != nullptr && session_.report()->findings)
+    if (const auto rank = (*session_.report()->findings)[*session_.finding()].rank) return *rank;
   if (!session_.filter().ranks.empty()) return session_.filter().ranks.front();
   return run.ranks().empty() ? RankId{} : run.ranks().front();
 }
 
-void Navigator::go(std::optional<SpanId> span) {
-  if (!span) return;
+void Navigator::go(std::optional<SpanId> span, const QString& nothing) {
+  if (!span) return Q_EMIT said(nothing);
   const TimeRange from = session_.visible();
   session_.select_area(std::nullopt);
   session_.go_to(*span);
@@ -95,31 +120,44 @@ void Navigator::go(std::optional<SpanId> span) {
 }
 
 void Navigator::next_event(Direction direction) {
-  if (facts() != nullptr && session_.selection()) go(next_in_lane(*facts(), *session_.selection(), direction));
+  if (!has_event()) return;
+  go(next_in_lane(*facts(), *session_.selection(), direction), direction == Direction::forward
+                                                                   ? tr("It is the last event of its row.")
+                                                                   : tr("It is the first event of its row."));
 }
 
 void Navigator::next_same_name(Direction direction) {
-  if (facts() != nullptr && session_.selection()) go(next_of_name(*facts(), *session_.selection(), direction));
+  if (has_event())
+    go(next_of_name(*facts(), *session_.selection(), direction), tr("There is no further event of this name there."));
 }
 
 void Navigator::next_rank(Direction direction) {
-  if (facts() != nullptr && session_.selection()) go(same_on_next_rank(*facts(), *session_.selection(), direction));
+  if (has_event())
+    go(same_on_next_rank(*facts(), *session_.selection(), direction), direction == Direction::forward
+                                                                          ? tr("No later rank has this operation.")
+                                                                          : tr("No earlier rank has this operation."));
 }
 
 void Navigator::next_collective(Direction direction) {
-  if (facts() != nullptr) go(gui::next_collective(*facts(), rank_here(), here(), direction));
+  if (!has_run()) return;
+  const RankId rank = rank_here();
+  go(gui::next_collective(*facts(), rank, here(), direction),
+     tr("Rank %1 has no further communication there.").arg(rank.value));
 }
 
 void Navigator::next_match(Direction direction) {
-  if (facts() != nullptr && lit_ != nullptr) go(next_lit(*facts(), *lit_, here(), direction));
+  if (!has_run()) return;
+  if (lit_ == nullptr) return Q_EMIT said(tr("Search for a name first."));
+  go(next_lit(*facts(), *lit_, here(), direction), tr("There is no further match there."));
 }
 
 void Navigator::follow_flow(Direction direction) {
-  if (facts() != nullptr && session_.selection()) go(flow_neighbour(*facts(), *session_.selection(), direction));
+  if (has_event()) go(flow_neighbour(*facts(), *session_.selection(), direction), tr("No arrow leads there."));
 }
 
 void Navigator::next_step(Direction direction) {
-  if (facts() == nullptr || facts()->report == nullptr || !facts()->report->steps) return;
+  if (!has_run()) return;
+  if (facts()->report == nullptr || !facts()->report->steps) return Q_EMIT said(tr("No steps are known."));
   const RunTime middle = session_.visible().begin + session_.visible().length() / 2;
   const auto& steps = facts()->report->steps->steps;
   const analyzer::Step* best = nullptr;
@@ -133,21 +171,41 @@ void Navigator::next_step(Direction direction) {
     };
     if (best == nullptr || distance(step) < distance(*best)) best = &step;
   }
-  if (best != nullptr) show(with_margin(best->time));
+  if (best == nullptr)
+    return Q_EMIT said(direction == Direction::forward ? tr("There is no later step.")
+                                                       : tr("There is no earlier step."));
+  show(with_margin(best->time));
 }
 
 void Navigator::next_finding(Direction direction) {
   const auto& report = session_.report();
-  if (report == nullptr || !report->findings || report->findings->empty()) return;
+  if (report == nullptr || !report->findings || report->findings->empty())
+    return Q_EMIT said(tr("There are no findings to go to."));
   const std::size_t count = report->findings->size();
-  if (!finding_)
-    finding_ = direction == Direction::forward ? 0 : count - 1;
-  else
-    finding_ = (*finding_ + (direction == Direction::forward ? 1 : count - 1)) % count;
+  std::size_t row = direction == Direction::forward ? 0 : count - 1;
+  if (const auto last = session_.finding()) row = (*last + (direction == Direction::forward ? 1 : count - 1)) % count;
+  session_.select_finding(row);
   const TimeRange from = session_.visible();
-  const Place place = place_of((*report->findings)[*finding_], *report, session_.extent());
+  const Place place = place_of((*report->findings)[row], *report, session_.extent());
   session_.go_to(place.time, place.rank);
   if (session_.visible() != from) history_.leave(from, {});
+}
+
+void Navigator::show_critical_path() {
+  if (!has_run()) return;
+  const analyzer::Report* const report = facts()->report.get();
+  if (report == nullptr || !report->critical_path || report->critical_path->drawn.empty())
+    return Q_EMIT said(tr("No critical path is known of this run."));
+  const auto& path = *report->critical_path;
+  const auto begin_of = [](const analyzer::PathStretch& one) { return one.time.begin; };
+  const auto end_of = [](const analyzer::PathStretch& one) { return one.time.end; };
+  const auto seen = [this](const analyzer::PathStretch& one) {
+    return !intersect(one.time, session_.visible()).empty();
+  };
+  if (!std::ranges::any_of(path.drawn, seen))
+    show(with_margin(
+        {std::ranges::min(path.drawn, {}, begin_of).time.begin, std::ranges::max(path.drawn, {}, end_of).time.end}));
+  if (!path.whole_recording) Q_EMIT said(tr("The critical path is that of step %1.").arg(path.drawn_step));
 }
 
 void Navigator::select_all() {
@@ -167,14 +225,14 @@ void Navigator::clear() {
 
 void Navigator::mark_selection(bool keep) {
   const auto selected = selected_time();
-  if (!selected) return;
+  if (!selected) return Q_EMIT said(tr("Select an event or a stretch of time first."));
   std::erase_if(marks_, [](const TimeMark& mark) { return !mark.kept; });
   marks_.push_back({*selected, keep, {}});
   Q_EMIT marksChanged();
 }
 
 void Navigator::remove_mark() {
-  if (marks_.empty()) return;
+  if (marks_.empty()) return Q_EMIT said(tr("There are no marks."));
   marks_.pop_back();
   Q_EMIT marksChanged();
 }
@@ -210,7 +268,8 @@ void Navigator::set_marks(std::vector<TimeMark> marks) {
 /// The zoom stays unless the mark is not to be seen in it.
 void Navigator::next_mark(Direction direction) {
   const auto middle_of = [](TimeRange time) { return time.begin + time.length() / 2; };
-  const RunTime middle = middle_of(session_.visible());
+  const bool counts = mark_place_ && mark_place_->visible == session_.visible();
+  const RunTime middle = counts ? mark_place_->middle : middle_of(session_.visible());
   const TimeMark* best = nullptr;
   for (const TimeMark& mark : marks_) {
     const nanoseconds ahead =
@@ -218,11 +277,19 @@ void Navigator::next_mark(Direction direction) {
     const bool nearer = best == nullptr || ahead < std::chrono::abs(middle_of(best->time) - middle);
     if (ahead > nanoseconds{1} && nearer) best = &mark;
   }
-  if (best == nullptr) return;
-  const nanoseconds length = session_.visible().length();
-  if (best->time.length() > length / 2) return show(with_margin(best->time));
-  const RunTime begin = middle_of(best->time) - length / 2;
-  show({begin, begin + length});
+  if (marks_.empty()) return Q_EMIT said(tr("There are no marks."));
+  if (best == nullptr)
+    return Q_EMIT said(direction == Direction::forward ? tr("There is no later mark.")
+                                                       : tr("There is no earlier mark."));
+  best->time.length() > session_.visible().length() / 2 ? show(with_margin(best->time)) : centre(middle_of(best->time));
+  mark_place_ = {middle_of(best->time), session_.visible()};
+  say_mark(*best);
+}
+
+void Navigator::say_mark(const TimeMark& mark) {
+  const QString place = time_text(mark.time.begin - session_.extent().begin);
+  Q_EMIT said(mark.note.empty() ? tr("The mark at %1.").arg(place)
+                                : tr("The mark at %1: %2").arg(place, qt_text(mark.note)));
 }
 
 void Navigator::find_lit() {

@@ -1,6 +1,7 @@
 #include "rankscope/gui/models/neighbours.h"
 
 #include <algorithm>
+#include <map>
 
 #include "rankscope/gui/models/steps.h"
 
@@ -115,6 +116,27 @@ std::optional<SpanId> same_on_next_rank(const Facts& facts, SpanId from, Directi
     if (const auto same = nearest(run, found, run.span(from).time.begin)) return same;
   }
   return std::nullopt;
+}
+
+std::vector<SpanId> same_on_other_ranks(const Run& run, const analyzer::Report& report, SpanId from) {
+  const Span& span = run.span(from);
+  const Lane& own = run.lane(span.lane);
+  const analyzer::StepWindow* const here = step_at(&report, own.rank, span.time.begin);
+  if (here == nullptr || span.collective != Span::no_collective) return {};
+  std::map<RankId, TimeRange> windows;
+  for (const analyzer::StepWindow& step : report.steps->windows)
+    if (step.index == here->index && step.rank != own.rank) windows.emplace(step.rank, step.window);
+  const auto place = of_name(run, own, span.name, {here->window.begin, span.time.begin}).size();
+  std::map<RankId, std::vector<SpanId>> found;
+  for (const Lane& lane : run.lanes()) {
+    const auto there = windows.find(lane.rank);
+    if (lane.kind != own.kind || there == windows.end()) continue;
+    const auto others = of_name(run, lane, span.name, there->second);
+    if (place < others.size()) found[lane.rank].push_back(others[place]);
+  }
+  std::vector<SpanId> same;
+  for (const auto& [rank, candidates] : found) same.push_back(*nearest(run, candidates, span.time.begin));
+  return same;
 }
 
 std::optional<SpanId> next_lit(const Facts& facts, const std::vector<bool>& lit, RunTime from, Direction direction) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rankscope/gui/models/whole_recordings.h"
+
 namespace rankscope::gui {
 namespace {
 
@@ -28,6 +30,7 @@ Session::Session(QObject* parent) : QObject(parent) {
 }
 
 void Session::open(Source source) {
+  source = with_whole_recordings(std::move(source));
   opening_ = source;
   loader_.start(std::move(source));
   set_state(LoadState::reading);
@@ -74,6 +77,7 @@ void Session::take_run(std::shared_ptr<const Run> run) {
   source_ = opening_;
   const bool had_report = std::exchange(report_, nullptr) != nullptr;
   selection_.reset();
+  const bool had_finding = std::exchange(finding_, std::nullopt).has_value();
   area_.reset();
   pinned_.clear();
   filter_ = {};
@@ -83,6 +87,7 @@ void Session::take_run(std::shared_ptr<const Run> run) {
   Q_EMIT runChanged();
   if (had_report) Q_EMIT reportChanged();
   Q_EMIT selectionChanged();
+  if (had_finding) Q_EMIT findingChanged();
   Q_EMIT areaChanged();
   Q_EMIT pinsChanged();
   Q_EMIT filterChanged();
@@ -113,6 +118,12 @@ void Session::set_state(LoadState state) {
 
 void Session::select(std::optional<SpanId> span) {
   if (std::exchange(selection_, span) != span) Q_EMIT selectionChanged();
+}
+
+void Session::select_finding(std::size_t row) {
+  RS_CHECK(report_ != nullptr && report_->findings && row < report_->findings->size());
+  select(std::nullopt);
+  if (std::exchange(finding_, row) != row) Q_EMIT findingChanged();
 }
 
 void Session::select_area(std::optional<Area> area) {

@@ -2,8 +2,10 @@
 
 #include <QCloseEvent>
 #include <QDockWidget>
+#include <QFileDialog>
 #include <QMenuBar>
 #include <QSplitter>
+#include <QStatusBar>
 #include <QToolBar>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -17,6 +19,8 @@
 #include "rankscope/gui/models/words.h"
 #include "rankscope/gui/views/timeline_view.h"
 #include "timeline/commands.h"
+#include "window_keys.h"
+#include "window_size.h"
 
 namespace rankscope::gui {
 namespace {
@@ -61,8 +65,9 @@ CompareWindow::CompareWindow(Session& a, Session& b, QWidget* parent)
     });
   }
   show_names();
-  resize(1400, 950);
-  resizeDocks({findChild<QDockWidget*>()}, {260}, Qt::Vertical);
+  new WindowKeys(*this, {timeline_a_, timeline_b_});
+  open_at(*this, {1400, 950});
+  resizeDocks({findChild<QDockWidget*>()}, {height() * 27 / 100}, Qt::Vertical);
 }
 
 /// Its name, and its timeline below it.
@@ -83,6 +88,9 @@ TimelineView* CompareWindow::add_run(const QString& label, Session& session, QWi
     const QString missing = missing_text(*session.run());
     name->setText(
         tr("<b>%1</b>&nbsp; %2 &nbsp; %3").arg(label, gui::name_of(session).toHtmlEscaped(), missing.toHtmlEscaped()));
+  });
+  connect(&timeline->navigator(), &Navigator::said, this, [this, label](const QString& sentence) {
+    statusBar()->showMessage(label + QStringLiteral(": ") + sentence, 8000);
   });
   connect(timeline, &TimelineView::helpRequested, this, [timeline] { show_keys(*timeline); });
   connect(timeline, &TimelineView::paletteRequested, this,
@@ -134,9 +142,22 @@ void CompareWindow::make_menus() {
   bar->addWidget(ranks_);
   bar->addWidget(wrong_ranks_);
   connect(ranks_, &QLineEdit::textChanged, this, &CompareWindow::filter);
-  menuBar()->addMenu(tr("&File"))->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
+  QMenu* const file = menuBar()->addMenu(tr("&File"));
+  for (Session* const session : {&a_, &b_})
+    file->addAction(tr("Open recording as &%1...").arg(session == &a_ ? QLatin1Char{'A'} : QLatin1Char{'B'}), this,
+                    [this, session] { ask_for_run(*session); });
+  file->addSeparator();
+  file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
   menuBar()->addMenu(tr("Timeline &A"))->addActions(timeline_a_->actions());
   menuBar()->addMenu(tr("Timeline &B"))->addActions(timeline_b_->actions());
+}
+
+void CompareWindow::ask_for_run(Session& session) {
+  const QString name = QFileDialog::getExistingDirectory(this, tr("Open a recording (NAME.rankscope)"));
+  if (name.isEmpty()) return;
+  banner_->clear();
+  banner_->hide();
+  session.open({.paths = {name.toStdString()}});
 }
 
 /// Ranks that a run does not have are left out there; where it has none of them, that is said and changes nothing.

@@ -1,4 +1,4 @@
-// Everything about the selected event; of a part of an operation all members.
+// Everything about the selected event or finding; of a part of an operation all members.
 #include <QApplication>
 #include <QClipboard>
 #include <QHBoxLayout>
@@ -26,7 +26,13 @@ class DetailsPanel : public QWidget {
     show_what_there_is();
   }
 
+  /// The same whatever is shown: the timeline beside it must not move below the mouse.
+  [[nodiscard]] QSize sizeHint() const override { return {text_width(44), text_width(40)}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {text_width(20), 4 * text_width(3)}; }
+
  private:
+  [[nodiscard]] int text_width(int letters) const { return letters * fontMetrics().averageCharWidth(); }
+
   void make_head() {
     QVBoxLayout* const rows = make_rows(*this);
     auto* const head = new QHBoxLayout;
@@ -46,9 +52,10 @@ class DetailsPanel : public QWidget {
   }
 
   void make_tables() {
-    set_up_table(table_, details_, tr("Details of the selected event"), QStringLiteral("details_table"));
+    set_up_table(table_, details_, tr("Details of the selected event or finding"), QStringLiteral("details_table"));
     table_.horizontalHeader()->setSectionResizeMode(DetailsModel::value, QHeaderView::Stretch);
     table_.setWordWrap(true);
+    keep_rows_whole(table_);
     set_up_table(member_table_, members_, tr("Members of the operation"), QStringLiteral("members_table"));
     member_table_.horizontalHeader()->setStretchLastSection(true);
     on_choice(table_, this, [this](const QModelIndex& index) { details_.go_to(index.row()); });
@@ -68,7 +75,7 @@ class DetailsPanel : public QWidget {
 
   void show_what_there_is() {
     const QString title = details_.title();
-    title_.setText(title.isEmpty() ? tr("Select an event to see all about it.") : title);
+    title_.setText(title.isEmpty() ? tr("Select an event or a finding to see all about it.") : title);
     copy_.setEnabled(!title.isEmpty());
     parts_.setVisible(!title.isEmpty());
     verdict_.setText(members_.verdict());

@@ -4,6 +4,7 @@
 #include <QStackedLayout>
 #include <QTableView>
 
+#include "panel_parts.h"
 #include "rankscope/gui/models/findings_model.h"
 #include "rankscope/gui/views/registry.h"
 
@@ -25,11 +26,20 @@ class FindingsPanel : public QWidget {
     table_.verticalHeader()->hide();
     table_.horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     table_.horizontalHeader()->setSectionResizeMode(FindingsModel::title, QHeaderView::Stretch);
+    table_.setWordWrap(true);
+    keep_rows_whole(table_);
     empty_.setAlignment(Qt::AlignCenter);
     empty_.setWordWrap(true);
     const auto go = [this](const QModelIndex& index) { model_.go_to(index.row()); };
     connect(&table_, &QTableView::clicked, this, go);
     connect(&table_, &QTableView::activated, this, go);
+    connect(table_.selectionModel(), &QItemSelectionModel::selectionChanged, this, [this, &session] {
+      const QModelIndexList rows = table_.selectionModel()->selectedRows();
+      if (!rows.isEmpty()) session.select_finding(static_cast<std::size_t>(rows.front().row()));
+    });
+    connect(&session, &Session::findingChanged, this, [this, &session] {
+      session.finding() ? table_.selectRow(static_cast<int>(*session.finding())) : table_.clearSelection();
+    });
     connect(&model_, &FindingsModel::modelReset, this, &FindingsPanel::show_what_there_is);
     connect(&session, &Session::stateChanged, this, &FindingsPanel::show_what_there_is);
     show_what_there_is();
@@ -39,6 +49,7 @@ class FindingsPanel : public QWidget {
   void show_what_there_is() {
     empty_.setText(model_.why_empty());
     static_cast<QStackedLayout*>(layout())->setCurrentIndex(model_.rowCount() > 0 ? 0 : 1);
+    table_.resizeRowsToContents();
   }
 
   FindingsModel model_;

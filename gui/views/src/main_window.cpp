@@ -8,6 +8,7 @@
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QScrollArea>
 #include <QSettings>
 #include <QStatusBar>
 #include <QToolBar>
@@ -27,11 +28,14 @@
 #include "start_page.h"
 #include "timeline/commands.h"
 #include "view_keeper.h"
+#include "window_keys.h"
+#include "window_size.h"
 
 namespace rankscope::gui {
 namespace {
 
 constexpr int most_recent = 10;
+constexpr int shown_ms = 8000;
 const QString recent_key = QStringLiteral("recent");
 const QString geometry_key = QStringLiteral("window/geometry");
 const QString docks_key = QStringLiteral("window/docks");
@@ -48,6 +52,17 @@ Result<std::vector<RankId>> ranks_of(const Run* run, std::string_view text) {
   if (run == nullptr) return fail(ErrorKind::usage, "ranks: nothing is open");
   RS_TRY_VOID(analyzer::check_ranks(*run, chosen, "ranks"));
   return chosen;
+}
+
+/// A panel may be smaller than its content, and does not change its size with it.
+QWidget* in_scroll_area(QWidget* panel, QWidget* parent) {
+  auto* const area = new QScrollArea(parent);
+  area->setWidget(panel);
+  area->setWidgetResizable(true);
+  area->setFrameShape(QFrame::NoFrame);
+  area->setFocusPolicy(Qt::NoFocus);
+  area->setFocusProxy(panel);
+  return area;
 }
 
 }  // namespace
@@ -76,6 +91,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
   make_menus();
   make_status();
   auto* const start = new StartPage(session, *timeline_);
+  connect(start, &StartPage::folderRequested, this, &MainWindow::ask_for_folder);
   connect(start, &StartPage::filesRequested, this, &MainWindow::ask_for_files);
   connect(start, &StartPage::recordRequested, this, &MainWindow::record);
   connect(&session, &Session::stateChanged, this, &MainWindow::show_state);
@@ -88,7 +104,8 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
   });
   keeper_ = new ViewKeeper(session, *this);
   new Outlets(session, *this);
-  resize(1280, 800);
+  new WindowKeys(*this, {timeline_});
+  open_at(*this, {1280, 800});
   share_bottom();
   const QSettings settings;
   restoreGeometry(settings.value(geometry_key).toByteArray());
@@ -118,7 +135,7 @@ void MainWindow::make_docks() {
     dock->setObjectName(text_of(panel.id));
     QWidget* const content = panel.make(session_, dock);
     content->setAccessibleName(text_of(panel.title));
-    dock->setWidget(content);
+    dock->setWidget(in_scroll_area(content, dock));
     addDockWidget(panel.area, dock);
     view_->addAction(dock->toggleViewAction());
     if (panel.id == "findings" || panel.id == "step_map") continue;  // always in sight, side by side
@@ -213,9 +230,9 @@ void MainWindow::show_panel(const QString& id) {
 
 void MainWindow::make_menus() {
   QMenu* const file = menuBar()->addMenu(tr("&File"));
-  file->addAction(tr("&Open files..."), QKeySequence::Open, this, &MainWindow::ask_for_files);
-  file->addAction(tr("Open f&older..."), QKeySequence{QStringLiteral("Ctrl+Shift+O")}, this,
+  file->addAction(tr("Open recor&ding..."), QKeySequence{QStringLiteral("Ctrl+Shift+O")}, this,
                   &MainWindow::ask_for_folder);
+  file->addAction(tr("&Open files..."), QKeySequence::Open, this, &MainWindow::ask_for_files);
   file->addAction(tr("Re&cord..."), this, &MainWindow::record);
   recent_ = file->addMenu(tr("&Recent"));
   connect(recent_, &QMenu::aboutToShow, this, &MainWindow::list_recent);
@@ -229,6 +246,7 @@ void MainWindow::make_menus() {
 
 void MainWindow::make_status() {
   status_ = new QLabel(this);
+  status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // a long sentence does not widen the window
   progress_ = new QProgressBar(this);
   progress_->setRange(0, 100);
   progress_->setMaximumWidth(200);
@@ -239,6 +257,8 @@ void MainWindow::make_status() {
   statusBar()->addPermanentWidget(progress_);
   statusBar()->addPermanentWidget(cancel_);
   connect(cancel_, &QPushButton::clicked, &session_, &Session::cancel);
+  connect(&timeline_->navigator(), &Navigator::said, this,
+          [this](const QString& sentence) { statusBar()->showMessage(sentence, shown_ms); });
 }
 
 void MainWindow::show_state() {
@@ -261,9 +281,9 @@ void MainWindow::show_state() {
   }
   if (const QString wrong = ranks_->toolTip(); !wrong.isEmpty()) return status_->setText(wrong);
   const Run& run = *session_.run();
-  status_->setText(
-      text_of(format("{}, {}, clocks: {} (±{} ns)", counted(run.ranks().size(), "rank"),
-                     counted(run.spans().size(), "event"), run.info().clock.method, run.info().clock.error.count())));
+  status_->setText(text_of(format("{}, {}, {}, clocks: {} (±{} ns)", counted(run.ranks().size(), "rank"),
+                                  counted(run.spans().size(), "event"), counted(run.samples().size(), "sample"),
+                                  run.info().clock.method, run.info().clock.error.count())));
 }
 
 void MainWindow::take_opened() {
@@ -293,26 +313,31 @@ void MainWindow::list_recent() {
 }
 
 void MainWindow::ask_for_files() {
-  const QStringList names = QFileDialog::getOpenFileNames(
-      this, tr("Open a recording"), {}, tr("Recordings (*.json *.json.gz *.sqlite *.zst *.rankscope);;All files (*)"));
+  const QStringList names =
+      QFileDialog::getOpenFileNames(this, tr("Open a pack or traces"), {},
+                                    tr("Packs and traces (*.tar.zst *.json *.json.gz *.sqlite);;All files (*)"));
   if (!names.isEmpty()) session_.open(source_of(names));
 }
 
 void MainWindow::ask_for_folder() {
-  const QString name = QFileDialog::getExistingDirectory(this, tr("Open a recording"));
+  const QString name = QFileDialog::getExistingDirectory(this, tr("Open a recording (NAME.rankscope)"));
   if (!name.isEmpty()) session_.open(source_of({name}));
 }
 
 void MainWindow::record() {
   if (record_ == nullptr) {
     record_ = new RecordDialog(find_rankscope(), this);
-    connect(record_, &RecordDialog::openRequested, this,
-            [this](const QString& name) { session_.open(source_of({name})); });
+    connect(record_, &RecordDialog::openRequested, this, [this](const QString& name) {
+      record_->hide();
+      activateWindow();
+      session_.open(source_of({name}));
+    });
     connect(record_, &RecordDialog::closable, this, [this] {
       if (closes_after_job_) close();
     });
     connect(record_, &RecordDialog::staysOpen, this, [this] { closes_after_job_ = false; });
   }
+  record_->show_form();
   record_->show();
   record_->raise();
   record_->activateWindow();

@@ -62,6 +62,12 @@ inline void set_up_table(QTableView& table, QAbstractItemModel& model, const QSt
   table.horizontalHeader()->setResizeContentsPrecision(100);  // rows in sight and some more: there may be millions
 }
 
+/// Rows stay as high as their wrapped text when columns change. For tables of few rows.
+inline void keep_rows_whole(QTableView& table) {
+  QObject::connect(table.horizontalHeader(), &QHeaderView::sectionResized, &table, &QTableView::resizeRowsToContents,
+                   Qt::QueuedConnection);
+}
+
 /// A click, or the return key.
 template <class Choose>
 void on_choice(QTableView& table, QObject* context, Choose choose) {

@@ -11,6 +11,7 @@
 #include "rankscope/gui/models/old_recording.h"
 #include "record_form_page.h"
 #include "record_run_page.h"
+#include "window_size.h"
 
 namespace rankscope::gui {
 namespace {
@@ -64,14 +65,17 @@ RecordDialog::RecordDialog(Result<QString> program, QWidget* parent) : QDialog(p
   connect(form_, &RecordFormPage::closeRequested, this, &RecordDialog::reject);
   connect(page_, &RecordRunPage::closeRequested, this, &RecordDialog::reject);
   connect(page_, &RecordRunPage::openRequested, this, &RecordDialog::open_recording);
-  connect(page_, &RecordRunPage::backRequested, this, [this] {
-    RecordForm next = form_->form();
-    next.out = free_name(next.out, next.folder);
-    form_->set_form(next);
-    pages_->setCurrentWidget(form_);
-  });
+  connect(page_, &RecordRunPage::backRequested, this, &RecordDialog::show_form);
   connect(&run_, &RecordRun::ended, this, &RecordDialog::take_end);
-  resize(820, 760);
+  open_at(*this, {820, 760});
+}
+
+void RecordDialog::show_form() {
+  if (run_.is_running() || pages_->currentWidget() == form_) return;
+  RecordForm next = form_->form();
+  next.out = free_name(next.out, next.folder);
+  form_->set_form(next);
+  pages_->setCurrentWidget(form_);
 }
 
 void RecordDialog::start() {

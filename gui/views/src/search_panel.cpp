@@ -3,10 +3,10 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPainter>
-#include <QShortcut>
 #include <QTableView>
 #include <QToolButton>
 #include <QToolTip>
@@ -125,6 +125,16 @@ class SearchPanel : public QWidget {
     show_what_there_is();
   }
 
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+    const auto& key = *static_cast<QKeyEvent*>(event);
+    const bool is_return = key.key() == Qt::Key_Return || key.key() == Qt::Key_Enter;
+    if (!is_return || !key.modifiers().testFlag(Qt::ShiftModifier)) return QWidget::eventFilter(watched, event);
+    model_.previous();
+    return true;
+  }
+
  private:
   QHBoxLayout* make_head() {
     auto* const head = new QHBoxLayout;
@@ -145,11 +155,7 @@ class SearchPanel : public QWidget {
     connect(&previous_, &QToolButton::clicked, &model_, &SearchModel::previous);
     connect(&next_, &QToolButton::clicked, &model_, &SearchModel::next);
     connect(&text_, &QLineEdit::returnPressed, &model_, &SearchModel::next);
-    for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Enter}) {
-      auto* const back = new QShortcut(QKeySequence{Qt::SHIFT | key}, &text_);
-      back->setContext(Qt::WidgetShortcut);
-      connect(back, &QShortcut::activated, &model_, &SearchModel::previous);
-    }
+    text_.installEventFilter(this);
     return head;
   }
 

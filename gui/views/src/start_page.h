@@ -15,6 +15,7 @@ class StartPage : public QWidget {
   StartPage(Session& session, QWidget& parent);
 
  Q_SIGNALS:
+  void folderRequested();
   void filesRequested();
   void recordRequested();
 

@@ -70,6 +70,50 @@ TEST(DetailsModel, LeadsToTheLaunchOfAKernel) {
   EXPECT_EQ(session.selection(), SpanId{0});
 }
 
+TEST(DetailsModel, TellsOfTheFindingUntilAnEventIsSelected) {
+  Session session;
+  DetailsModel model{session};
+  const QAbstractItemModelTester tester{&model, fatal};
+  ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
+  const auto& findings = *session.report()->findings;
+  const auto slow = std::ranges::find(findings, "straggler.compute", &analyzer::Finding::id);
+  ASSERT_NE(slow, findings.end());
+  session.select_finding(static_cast<std::size_t>(slow - findings.begin()));
+  EXPECT_EQ(model.title(), QString::fromStdString(slow->title));
+  EXPECT_EQ(model.value_of(QStringLiteral("Evidence")), QString::fromStdString(slow->evidence));
+  EXPECT_EQ(model.value_of(QStringLiteral("What to do")), QString::fromStdString(slow->advice));
+  EXPECT_TRUE(model.as_text().startsWith(model.title()));
+  const SpanId op = testing::nth_span(*session.run(), RankId{2}, SpanKind::forward, 3);
+  session.select(op);
+  EXPECT_EQ(model.value_of(QStringLiteral("Evidence")), QString{});
+  EXPECT_TRUE(model.value_of(QStringLiteral("On other ranks")).contains(QStringLiteral("(3 ranks), here 1.")))
+      << model.value_of(QStringLiteral("On other ranks")).toStdString();
+  session.select(std::nullopt);
+  EXPECT_EQ(model.title(), QString::fromStdString(slow->title)) << "again";
+}
+
+TEST(DetailsModel, ComparesAnEventWithTheSameOneOfItsStepOnOtherRanks) {
+  Session session;
+  DetailsModel model{session};
+  std::string text = "@run world_size=3 clock=same_host clock_error=1\n";
+  for (int rank = 0; rank < 3; ++rank)
+    for (int step = 0; step < 2; ++step) {
+      const std::string row = std::to_string(rank) + ' ';
+      const int begin = step * 1000;
+      text += row + "step " + std::to_string(begin) + ' ' + std::to_string(begin + 1000) +
+              " step index=" + std::to_string(step) + '\n';
+      text += row + "compute " + std::to_string(begin + 10) + ' ' + std::to_string(begin + 20) + " gemm\n";
+      text += row + "compute " + std::to_string(begin + 100) + ' ' + std::to_string(begin + 200 + 100 * step * rank) +
+              " gemm\n";
+    }
+  ASSERT_TRUE(testing::shows(session, *run_from_text(text)));
+  const auto& run = *session.run();
+  session.select(testing::nth_span(run, RankId{2}, SpanKind::compute, 3));
+  EXPECT_EQ(model.value_of(QStringLiteral("On other ranks")), QStringLiteral("median 150 ns (2 ranks), here 2.00 x"));
+  session.select(testing::nth_span(run, RankId{2}, SpanKind::compute, 0));
+  EXPECT_EQ(model.value_of(QStringLiteral("On other ranks")), QStringLiteral("median 10 ns (2 ranks), here 1.00 x"));
+}
+
 TEST(DetailsModel, SaysWhatWasCut) {
   Session session;
   DetailsModel model{session};

@@ -326,5 +326,20 @@ TEST(Navigator, GoesFromMarkToMarkInTimeAndKeepsTheZoom) {
   EXPECT_EQ(viewer.session.visible(), (TimeRange{at(1405), at(1605)}));
 }
 
+TEST(Navigator, MarksThatCannotBeCentredAreStillGoneThroughOneByOne) {
+  Viewer viewer;
+  viewer.navigator.set_marks({{{at(10), at(12)}, true, "a"}, {{at(20), at(22)}, true, "b"}});
+  viewer.navigator.show({at(0), at(200)});
+  QStringList said;
+  QObject::connect(&viewer.navigator, &Navigator::said, [&](const QString& sentence) { said.push_back(sentence); });
+  for (int i = 0; i < 3; ++i) viewer.navigator.next_mark(Direction::back);
+  EXPECT_EQ(said, (QStringList{QStringLiteral("The mark at 20 ns: b"), QStringLiteral("The mark at 10 ns: a"),
+                               QStringLiteral("There is no earlier mark.")}));
+  EXPECT_EQ(viewer.session.visible(), (TimeRange{at(0), at(200)})) << "nothing is before the run";
+  viewer.navigator.fit_all();
+  viewer.navigator.centre(at(1900));
+  EXPECT_EQ(viewer.session.visible(), viewer.session.extent());
+}
+
 }  // namespace
 }  // namespace rankscope::gui

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <QScreen>
+#include <QTableView>
 #include <algorithm>
 
 #include "gui/waiting.h"
 #include "rankscope/core/model/text.h"
+#include "rankscope/gui/views/timeline_view.h"
 
 namespace rankscope::gui {
 namespace {
@@ -40,6 +43,39 @@ TEST(MainWindow, SaysWhatIsMissingAsLongAsTheRunIsShown) {
   EXPECT_FALSE(shown.banner().contains(QStringLiteral("no/such/run"))) << "only the last failure";
   shown.session.show(*run_from_text("0 compute 0 100 gemm\n"));
   EXPECT_EQ(shown.banner(), QString{});
+}
+
+TEST(MainWindow, FitsOnASmallScreen) {
+  Session session;
+  MainWindow window{session};
+  const QSize room = window.screen()->availableGeometry().size();
+  EXPECT_LE(window.width(), room.width() * 9 / 10);
+  EXPECT_LE(window.height(), room.height() * 9 / 10);
+  window.show();
+  session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
+  ASSERT_TRUE(testing::becomes_ready(session));
+  window.resize(960, 540);
+  EXPECT_TRUE(testing::comes_true([&] { return window.size() == QSize(960, 540); }))
+      << window.minimumSizeHint().width() << " x " << window.minimumSizeHint().height();
+}
+
+TEST(MainWindow, StaysAsItIsWhenAFindingAndThenAnEventIsShown) {
+  Session session;
+  MainWindow window{session};
+  window.resize(1280, 800);
+  window.show();
+  session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
+  ASSERT_TRUE(testing::becomes_ready(session));
+  ASSERT_TRUE(testing::comes_true([&] { return window.timeline().is_up_to_date(); }));
+  const QSize before = window.timeline().size();
+  session.select_finding(0);
+  QTest::qWait(50);
+  EXPECT_EQ(window.timeline().size(), before);
+  session.select(SpanId{40});
+  QTest::qWait(50);
+  EXPECT_EQ(window.timeline().size(), before);
+  const auto* const findings = window.findChild<QTableView*>(QStringLiteral("findings_table"));
+  EXPECT_GT(findings->columnWidth(1), 250) << "the sentence can be read";
 }
 
 TEST(MainWindow, SaysWhichRankTheRunDoesNotHave) {

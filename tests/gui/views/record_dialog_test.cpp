@@ -233,6 +233,10 @@ TEST_F(RecordFromWindow, TheEmptyWindowOffersItAndShowsTheRecording) {
   ASSERT_TRUE(testing::comes_true([&] { return session.run() != nullptr; }));
   EXPECT_FALSE(offer->isVisible());
   EXPECT_TRUE(window.windowTitle().startsWith(QStringLiteral("run.rankscope")));
+  EXPECT_FALSE(dialog->isVisible()) << "it would stand before the recording";
+  Q_EMIT window.timeline().recordRequested();
+  EXPECT_TRUE(dialog->findChild<QLineEdit*>(QStringLiteral("command"))->isVisible()) << "the form, not the last job";
+  EXPECT_TRUE(dialog->findChild<QLineEdit*>(QStringLiteral("out"))->text().endsWith(QStringLiteral("run-2.rankscope")));
 }
 
 TEST_F(RecordFromWindow, AWindowWithAJobAsksBeforeItCloses) {

@@ -81,7 +81,10 @@ constexpr std::array all{
     Command{"clear", "Clear the selection", "Esc", [](View& v) { v.navigator().clear(); }},
     Command{"pin", "Pin lanes of the selection's name", "Shift+T", [](View& v) { v.pin_by_name(); }},
     Command{"critical_path", "Critical path on or off", "P",
-            [](View& v) { v.show_critical_path(!v.shows_critical_path()); }},
+            [](View& v) {
+              v.show_critical_path(!v.shows_critical_path());
+              if (v.shows_critical_path()) v.navigator().show_critical_path();
+            }},
     Command{"colour", "Colour by kind, name, lateness", "K",
             [](View& v) { v.set_colouring(static_cast<Colouring>((static_cast<int>(v.colouring()) + 1) % 3)); }},
     Command{"next_header", "Next host or rank", "Ctrl+Down", [](View& v) { v.next_header(forward); }},

@@ -69,6 +69,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   setFocus(Qt::MouseFocusReason);
   state_->pressed = state_->last = event->position();
   state_->grip = grip_at(event->position(), event->modifiers());
+  state_->pressed_span = span_at(event->position());
   if (state_->layout.gutter.contains(event->position())) press_gutter(event->position());
   if (state_->grip == Grip::minimap) centre_minimap(event->position().x());
 }
@@ -132,16 +133,15 @@ void TimelineView::finish_area(QPointF) {
 void TimelineView::centre_minimap(double x) {
   const QRectF& map = state_->layout.minimap;
   const TimeScale all{.time = session_.extent(), .left = map.left(), .width = map.width()};
-  const nanoseconds length = session_.visible().length();
-  const RunTime begin = all.time_at(std::clamp(x, map.left(), map.right())) - length / 2;
-  const TimeScale now = navigator_->scale();
-  navigator_->pan(static_cast<double>((begin - now.time.begin).count()) / now.ns_per_pixel());
+  navigator_->centre(all.time_at(std::clamp(x, map.left(), map.right())));
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return event->ignore();
   if (state_->layout.gutter.contains(event->position())) return press_gutter(event->position());
-  const auto span = span_at(event->position());
+  // What the first click selected, even if other rows are there since.
+  const bool is_first = state_->pressed_span && session_.selection() == state_->pressed_span;
+  const auto span = is_first ? state_->pressed_span : span_at(event->position());
   if (!span) return;
   session_.select_area(std::nullopt);
   session_.select(span);

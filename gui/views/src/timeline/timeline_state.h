@@ -16,6 +16,7 @@ struct TimelineView::State {
   std::optional<QPointF> cursor;
   Grip grip = Grip::none;
   QPointF pressed;
+  std::optional<SpanId> pressed_span;  // below `pressed`
   QPointF last;
   std::optional<QRectF> drag;    // area that is being selected
   std::vector<Flow> flows;       // of the selected span

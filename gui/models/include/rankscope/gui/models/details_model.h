@@ -11,7 +11,7 @@
 
 namespace rankscope::gui {
 
-/// Property and value, a row each; no rows where nothing is selected.
+/// Property and value, a row each: of the selected event, else of the finding that was gone to; else no rows.
 class DetailsModel : public QAbstractTableModel {
   Q_OBJECT
 
@@ -23,7 +23,7 @@ class DetailsModel : public QAbstractTableModel {
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-  /// "ampere_sgemm_128x64_tn on rank 3 / stream 7"; empty where nothing is selected.
+  /// "ampere_sgemm_128x64_tn on rank 3 / stream 7", or the finding; empty where there are no rows.
   [[nodiscard]] QString title() const;
   /// Where a row leads to another span (its launch, its backward), that is selected and shown.
   void go_to(int row);
@@ -42,8 +42,13 @@ class DetailsModel : public QAbstractTableModel {
   void add(QString name, QString text, std::optional<SpanId> target = {});
   void add_place(const Run& run, SpanId id);
   void add_times(const Run& run, SpanId id);
+  void add_other_ranks(const Run& run, SpanId id);
+  void add_finding(const analyzer::Finding& finding);
   void add_operation(const Run& run, const Span& span);
   void add_links(const Run& run, SpanId id);
+
+  /// What there is to tell of where no event is selected.
+  [[nodiscard]] const analyzer::Finding* shown_finding() const;
 
   Session& session_;
   std::vector<Row> rows_;

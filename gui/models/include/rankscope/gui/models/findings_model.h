@@ -34,7 +34,7 @@ class FindingsModel : public QAbstractTableModel {
   [[nodiscard]] const analyzer::Finding& finding(int row) const { return rows_[static_cast<std::size_t>(row)]; }
   /// What to say in place of rows; empty where there are rows.
   [[nodiscard]] QString why_empty() const;
-  /// The session shows where the finding is to be seen.
+  /// The session takes the finding, and shows where it is to be seen.
   void go_to(int row);
 
  private:

@@ -22,7 +22,7 @@ struct TimeMark {
   bool operator==(const TimeMark&) const = default;
 };
 
-/// Acts on the session only. What cannot be done, such as going behind the last span, does nothing.
+/// Acts on the session only. What cannot be done, such as going behind the last span, is only said.
 class Navigator : public QObject {
   Q_OBJECT
 
@@ -36,6 +36,8 @@ class Navigator : public QObject {
   void zoom(double factor, double x);  ///< below 1: in; what is at pixel x stays
   void pan(double pixels);             ///< positive: to later times
   void show(TimeRange range);
+  /// As much as now, with `middle` in the middle as far as the run reaches.
+  void centre(RunTime middle);
   void fit_all() { show(session_.extent()); }
   /// Brings the selection to the middle; shows all of it if it is there already.
   void focus_selection();
@@ -64,6 +66,8 @@ class Navigator : public QObject {
   [[nodiscard]] std::optional<std::string> note_here() const;
   void set_marks(std::vector<TimeMark> marks);
   void next_mark(Direction direction);
+  /// Brings the step whose critical path is drawn into view, if nothing of it is there.
+  void show_critical_path();
   [[nodiscard]] const std::vector<TimeMark>& marks() const { return marks_; }
   /// Names that contain the filter's text in any case, by StringId; null: there is no text, all are lit.
   [[nodiscard]] const std::shared_ptr<const std::vector<bool>>& lit() const { return lit_; }
@@ -73,10 +77,16 @@ class Navigator : public QObject {
  Q_SIGNALS:
   void marksChanged();
   void litChanged();
+  void said(const QString& sentence);  ///< what is missing for a command, or where it went
 
  private:
   void move_to(TimeRange range, std::string_view kind);
-  void go(std::optional<SpanId> span);
+  /// Says `nothing` where there is no span.
+  void go(std::optional<SpanId> span, const QString& nothing);
+  /// False, and said, if no event is selected.
+  [[nodiscard]] bool has_event();
+  [[nodiscard]] bool has_run();
+  void say_mark(const TimeMark& mark);
   void find_lit();
   [[nodiscard]] std::optional<std::size_t> mark_here() const;
   [[nodiscard]] RunTime here() const;
@@ -89,7 +99,11 @@ class Navigator : public QObject {
   RangeHistory history_;
   std::vector<TimeMark> marks_;
   std::shared_ptr<const std::vector<bool>> lit_;
-  std::optional<std::size_t> finding_;  // row of the one shown last
+  struct MarkPlace {
+    RunTime middle;
+    TimeRange visible;
+  };
+  std::optional<MarkPlace> mark_place_;  // where the next mark is counted from as long as that is visible
 };
 
 }  // namespace rankscope::gui

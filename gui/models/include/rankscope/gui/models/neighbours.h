@@ -18,6 +18,9 @@ enum class Direction : std::uint8_t { back, forward };
 /// The same operation on the next rank that has it: the other member of a collective, else the one that is as manieth
 /// of its name in its step, on a lane of the same kind; without steps the nearest one of its name.
 [[nodiscard]] std::optional<SpanId> same_on_next_rank(const Facts& facts, SpanId from, Direction direction);
+/// Of a span that is no communication: the one that is as manieth of its name in the same step, one on each other rank.
+/// Empty without steps.
+[[nodiscard]] std::vector<SpanId> same_on_other_ranks(const Run& run, const analyzer::Report& report, SpanId from);
 /// The next span of any lane whose name is lit (by StringId), by when it begins.
 [[nodiscard]] std::optional<SpanId> next_lit(const Facts& facts, const std::vector<bool>& lit, RunTime from,
                                              Direction direction);

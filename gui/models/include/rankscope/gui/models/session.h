@@ -38,7 +38,7 @@ class Session : public QObject {
  public:
   explicit Session(QObject* parent = nullptr);
 
-  /// Reads in the background; what is shown stays until that succeeds.
+  /// Reads in the background; what is shown stays until that succeeds. A file of a recording stands for all of it.
   void open(Source source);
   /// Shows what is in memory already and analyzes it in the background.
   void show(std::shared_ptr<const Run> run);
@@ -60,6 +60,10 @@ class Session : public QObject {
 
   [[nodiscard]] std::optional<SpanId> selection() const { return selection_; }
   void select(std::optional<SpanId> span);
+  /// Row of the report's findings that was gone to last.
+  [[nodiscard]] std::optional<std::size_t> finding() const { return finding_; }
+  /// It is what is looked at, in place of an event.
+  void select_finding(std::size_t row);
   [[nodiscard]] const std::optional<Area>& area() const { return area_; }
   void select_area(std::optional<Area> area);
 
@@ -92,6 +96,7 @@ class Session : public QObject {
   void runChanged();                    ///< other times, the same rows (or after runOpened)
   void reportChanged();                 ///< made, or gone
   void selectionChanged();
+  void findingChanged();
   void areaChanged();
   void visibleRangeChanged();
   void pinsChanged();
@@ -114,6 +119,7 @@ class Session : public QObject {
   std::shared_ptr<const Run> recorded_;
   std::shared_ptr<const analyzer::Report> report_;
   std::optional<SpanId> selection_;
+  std::optional<std::size_t> finding_;
   std::optional<Area> area_;
   TimeRange visible_{at(0), at(1'000'000'000)};
   nanoseconds room_{0};

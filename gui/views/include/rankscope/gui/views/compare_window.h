@@ -37,6 +37,7 @@ class CompareWindow : public QMainWindow {
   void make_menus();
   void filter();
   void show_names();
+  void ask_for_run(Session& session);
 
   Session& a_;
   Session& b_;

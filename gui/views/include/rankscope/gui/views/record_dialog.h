@@ -21,6 +21,8 @@ class RecordDialog : public QDialog {
   explicit RecordDialog(Result<QString> program, QWidget* parent = nullptr);
 
   [[nodiscard]] const RecordRun& run() const { return run_; }
+  /// In place of a job that has ended; one that runs stays.
+  void show_form();
   /// True if nothing runs. Else the user is asked, and what follows is `closable`, once the job was stopped and has
   /// ended, or `staysOpen`.
   bool let_close();
