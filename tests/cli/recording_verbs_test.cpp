@@ -53,7 +53,8 @@ TEST_F(RecordingVerbs, TheHelpOfRecordShowsWhereTheCommandStands) {
 }
 
 TEST_F(RecordingVerbs, TheEventsAreGatheredWhenNobodyReadsWhatIsSaid) {
-  const std::string line = std::string{"'"} + RANKSCOPE_PROGRAM + "' record --out '" + out() + "' -- sleep 0.4 2>&1 | true";
+  const std::string line =
+      std::string{"'"} + RANKSCOPE_PROGRAM + "' record --out '" + out() + "' -- sleep 0.4 2>&1 | true";
   EXPECT_EQ(run_program({"sh", "-c", line}, {"RANK=0", "WORLD_SIZE=1"}).status, 0);
   EXPECT_TRUE(fs::exists(out() + "/manifest.json"));
   EXPECT_FALSE(fs::is_empty(fs::path{out()} / "segments"));

@@ -15,7 +15,8 @@ bool is_dtype(std::string_view key) { return key.find("dtype") != std::string_vi
 
 /// Differs between two runs of one job, too; how many steps were made is shown elsewhere.
 bool is_of_one_run(std::string_view key) {
-  static constexpr std::array keys{"command", "exit_status", "stopped_by", "steps", "nsys.file", "nsys.export_with_payloads"};
+  static constexpr std::array keys{"command", "exit_status", "stopped_by",
+                                   "steps",   "nsys.file",   "nsys.export_with_payloads"};
   return std::ranges::find(keys, key) != keys.end() || key.starts_with("nsys.message.") ||
          key.starts_with("nsys.tables_");
 }

@@ -58,8 +58,7 @@ class WhatIf {
     add_hosts(section);
     const auto operations = std::ranges::count(graph_.nodes, NodeKind::finish, &Node::kind);
     if (operations > 0)
-      section.partners_unknown =
-          static_cast<double>(graph_.doubts.unsplit_members) / static_cast<double>(operations);
+      section.partners_unknown = static_cast<double>(graph_.doubts.unsplit_members) / static_cast<double>(operations);
     section.doubts = doubts_of(graph_);
     return section;
   }

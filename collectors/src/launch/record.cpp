@@ -367,7 +367,8 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   outcome.summary.notes = environment.warnings;
   if (toggle->signal != 0 && !toggle->was_on)
     outcome.summary.notes.push_back(format("--toggle: SIG{} never came, so no events were recorded", options.toggle));
-  return finish(options, {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by()}, out, watcher, std::move(outcome));
+  return finish(options, {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by()}, out, watcher,
+                std::move(outcome));
 }
 
 }  // namespace rankscope::collectors

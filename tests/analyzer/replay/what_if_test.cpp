@@ -52,8 +52,8 @@ TEST(WhatIf, NamesTheRankAndTheOperationThatCost) {
 
 TEST(WhatIf, TellsHowManyOperationsMissPartners) {
   EXPECT_DOUBLE_EQ(what_if_of(Replayed{two_ranks})->partners_unknown, 0);
-  const std::string one_more = std::string{two_ranks} +
-                               "@rank 0 recorded=0:100\n0 comm 20 30 allreduce group=dp seq=1 enqueued=20 on=main\n";
+  const std::string one_more =
+      std::string{two_ranks} + "@rank 0 recorded=0:100\n0 comm 20 30 allreduce group=dp seq=1 enqueued=20 on=main\n";
   const auto section = what_if_of(Replayed{one_more});
   ASSERT_TRUE(section) << section.error().why;
   EXPECT_NEAR(section->partners_unknown, 1.0 / 3, 1e-9);
