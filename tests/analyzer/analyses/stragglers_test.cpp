@@ -21,7 +21,9 @@ TEST(Stragglers, KeepTheMeasuredGainWhereTheReplayMissesPartners) {
   const auto gain = [&replay](double unknown) {
     replay.partners_unknown = unknown;
     StragglersSection section;
-    section.rows.push_back({.rank = RankId{2}, .gain_ns_per_step = 50});
+    section.rows.resize(1);
+    section.rows[0].rank = RankId{2};
+    section.rows[0].gain_ns_per_step = 50;
     set_replayed_gains(replay, section);
     return section.rows[0].gain_ns_per_step;
   };
