@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
+#include <string_view>
 
 #define CHECK(call)                                                                                               \
   do {                                                                                                            \
@@ -76,7 +76,7 @@ struct Work {
 Options options_from(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
+    const std::string_view word = argv[i];  // std::string of a static libstdc++ needs glibc 2.36
     const bool has_value = i + 1 < argc;
     if (word == "--range")
       options.range = true;

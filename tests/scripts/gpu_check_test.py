@@ -148,7 +148,7 @@ class HangsAndCrashes(unittest.TestCase):
         self.assertIn("ranks-gloo.rankscope.tar.zst", result.files)
         self.assertIn("| train --ranks 2 --parallel zero3 has the losses of the CPU | not tried | not tried, since ddp does not run on this machine, recorded or not |",
                       result.page)
-        self.assertEqual(result.log.count("--parallel zero3"), 1, "its reference on the CPU alone")
+        self.assertLessEqual(result.log.count("--parallel zero3"), 1, "its reference on the CPU at most, where that was begun")
 
     def test_gloo_must_run(self):
         result = check("gloo refuses", only=(GLOO,))

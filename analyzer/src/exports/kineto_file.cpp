@@ -115,6 +115,7 @@ void KinetoFile::devices() {
     for (; next < device.ordinal; ++next) out_.text(next == 0 ? "{}" : ", {}");
     out_.text(next++ == 0 ? "\n    {" : ",\n    {").text("\"id\": ").integer(device.ordinal);
     if (device.name.is_set()) out_.text(", \"name\": ").text(quoted(device.name));
+    if (device.uuid.is_set()) out_.text(", \"uuid\": ").text(quoted(device.uuid));
     for (const auto& [key, value] : device.metadata)
       out_.text(", ").text(quoted(key)).text(": ").text(json_value(run_.text(value)));
     out_.text("}");

@@ -128,16 +128,20 @@ QVariant StepMapModel::headerData(int section, Qt::Orientation orientation, int 
 QString StepMapModel::caption() const {
   if (lateness_.ranks.empty()) return {};
   const QString step = time_text(nanoseconds{lateness_.median_step_ns});
+  return measure_ == Measure::lateness ? tr("ms against the median rank; median step %1").arg(step)
+                                       : tr("ms against the median step of %1").arg(step);
+}
+
+QString StepMapModel::help() const {
   switch (measure_) {
     case Measure::lateness:
-      return tr("Own time (without waiting for others) against the median rank of the same step. A row that stays "
-                "orange is a slow rank. The median step takes %1; numbers are ms.")
-          .arg(step);
+      return tr(
+          "Own time of each rank (without waiting for others) against the median rank of the same step, in ms. A "
+          "row that stays orange is a slow rank.");
     case Measure::step_time:
       break;
   }
-  return tr("Step time against the median step of %1. A column that is orange is a slow step; numbers are ms.")
-      .arg(step);
+  return tr("Time of each step against the median step, in ms. A column that is orange is a slow step.");
 }
 
 QString StepMapModel::why_empty() const {

@@ -8,8 +8,12 @@
 #include <QStackedWidget>
 #include <QStyledItemDelegate>
 #include <QTableView>
+#include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "panel_parts.h"
 #include "rankscope/gui/models/step_map_model.h"
@@ -34,7 +38,10 @@ class CellPainter : public QStyledItemDelegate {
     }
     const QColor colour = colour_of_shade(shade.toInt(), option.palette);
     painter->fillRect(cell, colour);
-    const QString text = index.data(Qt::DisplayRole).toString();
+    QString text = index.data(Qt::DisplayRole).toString();
+    if (const QString with_unit = text + QStringLiteral(" ms");
+        option.fontMetrics.horizontalAdvance(with_unit) + 4 <= cell.width())
+      text = with_unit;
     if (option.fontMetrics.horizontalAdvance(text) + 4 <= cell.width()) {
       painter->setPen(text_on(colour));
       painter->drawText(cell, Qt::AlignCenter, text);
@@ -97,6 +104,7 @@ class ShadeScale : public QWidget {
  public:
   explicit ShadeScale(QWidget* parent = nullptr) : QWidget(parent) {
     setAccessibleName(tr("Scale: blue is less, orange is more than the median"));
+    setObjectName(QStringLiteral("step_map_scale"));
     setMinimumHeight(2 * fontMetrics().height() + 6);
     setToolTip(tr("Differences in percent of the median step"));
   }
@@ -104,19 +112,41 @@ class ShadeScale : public QWidget {
  protected:
   void paintEvent(QPaintEvent*) override {
     QPainter painter{this};
-    const auto all = shades();
     const double cell = std::min(70.0, static_cast<double>(width()) / static_cast<double>(shade_count));
     const int bar = fontMetrics().height() - 2;
     for (std::size_t i = 0; i < shade_count; ++i) {
       const double x = cell * static_cast<double>(i);
       painter.fillRect(QRectF{x, 0, cell - 1, static_cast<double>(bar)},
                        colour_of_shade(static_cast<int>(i), palette()));
-      if (i + 1 == shade_count) break;
-      const QString limit = QStringLiteral("%1%2 %")
-                                .arg(all[i].below > 0 ? QStringLiteral("+") : QStringLiteral("−"))
-                                .arg(std::abs(all[i].below) * 100, 0, 'f', 0);
-      painter.drawText(QRectF{x + cell / 2, static_cast<double>(bar + 2), cell, bar + 4.0}, Qt::AlignHCenter, limit);
     }
+    for (const auto& [box, text] : limits(cell, static_cast<double>(bar + 2)))
+      painter.drawText(box, Qt::AlignCenter, text);
+  }
+
+ private:
+  /// As many as fit beside each other; the first and the last always have their place.
+  [[nodiscard]] std::vector<std::pair<QRectF, QString>> limits(double cell, double top) const {
+    const auto all = shades();
+    std::vector<std::pair<QRectF, QString>> shown;
+    const double gap = fontMetrics().horizontalAdvance(QLatin1Char{' '});
+    const auto place = [&](std::size_t i) {
+      const QString text = QStringLiteral("%1%2%3")
+                               .arg(all[i].below > 0 ? QStringLiteral("+") : QStringLiteral("−"))
+                               .arg(std::abs(all[i].below) * 100, 0, 'f', 0)
+                               .arg(i == 0 || i + 2 == shade_count ? QStringLiteral(" %") : QString{});
+      QRectF box{0, top, fontMetrics().horizontalAdvance(text) + 1.0, static_cast<double>(fontMetrics().height())};
+      box.moveLeft(std::max(0.0, cell * static_cast<double>(i + 1) - box.width() / 2));
+      if (i + 2 == shade_count) box.moveRight(std::min(box.right(), cell * static_cast<double>(shade_count)));
+      return std::pair{box, text};
+    };
+    const auto last = place(shade_count - 2);
+    for (std::size_t i = 0; i + 2 < shade_count; ++i) {
+      const auto one = place(i);
+      const bool fits = shown.empty() || shown.back().first.right() + gap <= one.first.left();
+      if (fits && one.first.right() + gap <= last.first.left()) shown.push_back(one);
+    }
+    shown.push_back(last);
+    return shown;
   }
 };
 
@@ -129,9 +159,19 @@ class StepMapPanel : public QWidget {
     measure_.setObjectName(QStringLiteral("step_map_measure"));
     measure_.setAccessibleName(tr("What the map shows"));
     caption_.setWordWrap(true);
-    head->addWidget(&measure_, 0, Qt::AlignTop);
-    head->addWidget(&caption_, 1);
+    caption_.setObjectName(QStringLiteral("step_map_caption"));
+    help_.setText(QStringLiteral("?"));
+    help_.setObjectName(QStringLiteral("step_map_help"));
+    help_.setAccessibleName(tr("How the map is read"));
+    help_.setAutoRaise(true);
+    connect(&help_, &QToolButton::clicked, this, [this] {
+      QToolTip::showText(help_.mapToGlobal(QPoint{0, help_.height()}), help_.toolTip(), &help_);
+    });
+    head->addWidget(&measure_);
+    head->addWidget(&help_);
+    head->addStretch(1);
     rows->addLayout(head);
+    rows->addWidget(&caption_);
     rows->addWidget(&pages_, 1);
     rows->addWidget(&scale_);
     make_map();
@@ -169,6 +209,9 @@ class StepMapPanel : public QWidget {
     const QString why = model_.why_empty();
     empty_.setText(why);
     caption_.setText(model_.caption());
+    caption_.setVisible(why.isEmpty());
+    for (QWidget* const one : std::initializer_list<QWidget*>{&caption_, &help_}) one->setToolTip(model_.help());
+    help_.setVisible(why.isEmpty());
     pages_.setCurrentIndex(why.isEmpty() ? 0 : 1);
     measure_.setEnabled(why.isEmpty());
     scale_.setVisible(why.isEmpty());
@@ -178,6 +221,7 @@ class StepMapPanel : public QWidget {
   StepMapModel model_;
   QComboBox measure_;
   QLabel caption_;
+  QToolButton help_;
   QStackedWidget pages_;
   MapView map_;
   QLabel empty_;

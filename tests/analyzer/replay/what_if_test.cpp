@@ -52,11 +52,16 @@ TEST(WhatIf, NamesTheRankAndTheOperationThatCost) {
 
 TEST(WhatIf, TellsHowManyOperationsMissPartners) {
   EXPECT_DOUBLE_EQ(what_if_of(Replayed{two_ranks})->partners_unknown, 0);
-  const std::string one_more =
-      std::string{two_ranks} + "@rank 0 recorded=0:100\n0 comm 20 30 allreduce group=dp seq=1 enqueued=20 on=main\n";
-  const auto section = what_if_of(Replayed{one_more});
+  const auto section = what_if_of(Replayed{R"(
+@run world_size=2 clock=same_host
+@group dp 0,1
+0 step 0 100 step index=0
+0 forward 0 40 forward
+0 wait 40 100 wait
+0 comm 40 100 allreduce group=dp seq=0 enqueued=40 on=main
+)"});
   ASSERT_TRUE(section) << section.error().why;
-  EXPECT_NEAR(section->partners_unknown, 1.0 / 3, 1e-9);
+  EXPECT_DOUBLE_EQ(section->partners_unknown, 1);
 }
 
 TEST(WhatIf, OfARankWithoutPeersIsNotTold) {

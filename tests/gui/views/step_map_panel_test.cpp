@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTableView>
 
@@ -67,6 +68,20 @@ TEST(StepMapPanel, ShowsStepTimesOnDemand) {
   panel->findChild<QComboBox*>(QStringLiteral("step_map_measure"))->setCurrentIndex(1);
   auto* const map = panel->findChild<QTableView*>(QStringLiteral("step_map"));
   EXPECT_TRUE(map->model()->index(0, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("it took")));
+}
+
+TEST(StepMapPanel, HasRoomForFourRanksAndSaysTheUnitWhereItIsNarrow) {
+  Session session;
+  const std::unique_ptr<QWidget> panel{make_step_map_panel(session, nullptr)};
+  ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
+  for (const QSize size : {QSize{170, 230}, QSize{260, 230}, QSize{700, 230}}) {
+    testing::paint(*panel, size, QStringLiteral("step_map_%1").arg(size.width()));
+    const auto* const caption = panel->findChild<QLabel*>(QStringLiteral("step_map_caption"));
+    EXPECT_TRUE(caption->text().startsWith(QStringLiteral("ms ")));
+    EXPECT_GE(caption->height(), caption->heightForWidth(caption->width())) << "none of it is cut";
+    const auto* const map = panel->findChild<QTableView*>(QStringLiteral("step_map"));
+    EXPECT_TRUE(map->viewport()->rect().contains(map->visualRect(map->model()->index(3, 0)))) << size.width();
+  }
 }
 
 }  // namespace

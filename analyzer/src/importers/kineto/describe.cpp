@@ -77,6 +77,8 @@ void add_devices(const TraceFile& file, RunBuilder& run) {
     for (const auto& [key, value] : file.metadata.devices[ordinal]) {
       if (key == "name")
         device.name = run.intern(value);
+      else if (key == "uuid")
+        device.uuid = run.intern(value);
       else if (key != "id")
         device.metadata.emplace_back(run.intern(key), run.intern(value));
     }

@@ -44,8 +44,10 @@ class StepMapModel : public QAbstractTableModel {
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
   [[nodiscard]] Measure measure() const { return measure_; }
   void set_measure(Measure measure);
-  /// What the colours mean: "own time against the median rank; the median step takes 51.2 ms".
+  /// What the numbers are, in a line.
   [[nodiscard]] QString caption() const;
+  /// How the map is read.
+  [[nodiscard]] QString help() const;
   /// What to say in place of the map; empty where there is one.
   [[nodiscard]] QString why_empty() const;
   /// The session shows that step of that rank.
