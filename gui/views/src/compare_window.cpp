@@ -2,7 +2,6 @@
 
 #include <QCloseEvent>
 #include <QDockWidget>
-#include <QFileDialog>
 #include <QMenuBar>
 #include <QSplitter>
 #include <QStatusBar>
@@ -12,6 +11,7 @@
 #include <array>
 
 #include "command_palette.h"
+#include "folder_dialog.h"
 #include "panel_parts.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/rank_choice.h"
@@ -153,11 +153,13 @@ void CompareWindow::make_menus() {
 }
 
 void CompareWindow::ask_for_run(Session& session) {
-  const QString name = QFileDialog::getExistingDirectory(this, tr("Open a recording (NAME.rankscope)"));
-  if (name.isEmpty()) return;
-  banner_->clear();
-  banner_->hide();
-  session.open({.paths = {name.toStdString()}});
+  auto* const dialog = make_folder_dialog(this, tr("Open a recording (NAME.rankscope)"));
+  connect(dialog, &QFileDialog::fileSelected, this, [this, &session](const QString& name) {
+    banner_->clear();
+    banner_->hide();
+    session.open({.paths = {name.toStdString()}});
+  });
+  dialog->open();
 }
 
 /// Ranks that a run does not have are left out there; where it has none of them, that is said and changes nothing.

@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QDragEnterEvent>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
@@ -17,6 +16,7 @@
 #include <map>
 
 #include "command_palette.h"
+#include "folder_dialog.h"
 #include "outlets.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
@@ -313,15 +313,19 @@ void MainWindow::list_recent() {
 }
 
 void MainWindow::ask_for_files() {
-  const QStringList names =
-      QFileDialog::getOpenFileNames(this, tr("Open a pack or traces"), {},
-                                    tr("Packs and traces (*.tar.zst *.json *.json.gz *.sqlite);;All files (*)"));
-  if (!names.isEmpty()) session_.open(source_of(names));
+  auto* const dialog = new QFileDialog(this, tr("Open a pack or traces"), {},
+                                       tr("Packs and traces (*.tar.zst *.json *.json.gz *.sqlite);;All files (*)"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(QFileDialog::ExistingFiles);
+  connect(dialog, &QFileDialog::filesSelected, this,
+          [this](const QStringList& names) { session_.open(source_of(names)); });
+  dialog->open();
 }
 
 void MainWindow::ask_for_folder() {
-  const QString name = QFileDialog::getExistingDirectory(this, tr("Open a recording (NAME.rankscope)"));
-  if (!name.isEmpty()) session_.open(source_of({name}));
+  auto* const dialog = make_folder_dialog(this, tr("Open a recording (NAME.rankscope)"));
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) { session_.open(source_of({name})); });
+  dialog->open();
 }
 
 void MainWindow::record() {

@@ -2,7 +2,6 @@
 
 #include <QApplication>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QFontDatabase>
 #include <QGridLayout>
 #include <QHBoxLayout>
@@ -11,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "folder_dialog.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
@@ -159,10 +159,7 @@ QWidget* RecordFormPage::with_browser(QLineEdit* edit, const QString& title) {
   row->addWidget(edit, 1);
   row->addWidget(browse);
   connect(browse, &QPushButton::clicked, this, [this, edit, title] {
-    auto* const dialog = new QFileDialog(this, title, folder_->text());
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(QFileDialog::Directory);
-    dialog->setOption(QFileDialog::ShowDirsOnly);
+    auto* const dialog = make_folder_dialog(this, title, folder_->text());
     connect(dialog, &QFileDialog::fileSelected, edit, [this, edit](const QString& name) {
       edit->setText(edit == out_ ? free_name(name + QStringLiteral("/run.rankscope"), {}) : name);
     });

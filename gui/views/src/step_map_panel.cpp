@@ -8,6 +8,8 @@
 #include <QStackedWidget>
 #include <QStyledItemDelegate>
 #include <QTableView>
+#include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 #include <cmath>
 #include <utility>
@@ -158,7 +160,15 @@ class StepMapPanel : public QWidget {
     measure_.setAccessibleName(tr("What the map shows"));
     caption_.setWordWrap(true);
     caption_.setObjectName(QStringLiteral("step_map_caption"));
+    help_.setText(QStringLiteral("?"));
+    help_.setObjectName(QStringLiteral("step_map_help"));
+    help_.setAccessibleName(tr("How the map is read"));
+    help_.setAutoRaise(true);
+    connect(&help_, &QToolButton::clicked, this, [this] {
+      QToolTip::showText(help_.mapToGlobal(QPoint{0, help_.height()}), help_.toolTip(), &help_);
+    });
     head->addWidget(&measure_);
+    head->addWidget(&help_);
     head->addStretch(1);
     rows->addLayout(head);
     rows->addWidget(&caption_);
@@ -200,7 +210,8 @@ class StepMapPanel : public QWidget {
     empty_.setText(why);
     caption_.setText(model_.caption());
     caption_.setVisible(why.isEmpty());
-    caption_.setToolTip(model_.help());
+    for (QWidget* const one : std::initializer_list<QWidget*>{&caption_, &help_}) one->setToolTip(model_.help());
+    help_.setVisible(why.isEmpty());
     pages_.setCurrentIndex(why.isEmpty() ? 0 : 1);
     measure_.setEnabled(why.isEmpty());
     scale_.setVisible(why.isEmpty());
@@ -210,6 +221,7 @@ class StepMapPanel : public QWidget {
   StepMapModel model_;
   QComboBox measure_;
   QLabel caption_;
+  QToolButton help_;
   QStackedWidget pages_;
   MapView map_;
   QLabel empty_;

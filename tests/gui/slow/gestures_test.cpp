@@ -7,7 +7,9 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QTabBar>
+#include <QTimer>
 #include <QWheelEvent>
 #include <array>
 #include <filesystem>
@@ -54,6 +56,10 @@ class Hand {
     while (QWidget* const popup = QApplication::activePopupWidget()) popup->close();
     for (QDialog* const dialog : window_.findChildren<QDialog*>()) {
       if (auto* const files = qobject_cast<QFileDialog*>(dialog)) files->setOption(QFileDialog::DontConfirmOverwrite);
+      // Of a file that is not there a dialog of files complains in a message that waits for an answer.
+      QTimer::singleShot(0, dialog, [] {
+        if (auto* const message = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) message->reject();
+      });
       below(2) == 0 ? dialog->reject() : dialog->accept();
     }
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);

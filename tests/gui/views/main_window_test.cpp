@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <QAction>
+#include <QFileDialog>
+#include <QPointer>
 #include <QScreen>
 #include <QTableView>
 #include <algorithm>
@@ -96,6 +99,23 @@ TEST(MainWindow, SaysWhichRankTheRunDoesNotHave) {
   EXPECT_FALSE(says("ranks: there is no rank 99 in it; its ranks are 0 to 1"));
   EXPECT_TRUE(ranks->toolTip().isEmpty());
   EXPECT_EQ(shown.session.filter().ranks, std::vector{RankId{0}});
+}
+
+TEST(MainWindow, GoesOnWhileAFolderIsChosenAndOpensIt) {
+  Shown shown{"0 compute 0 100 gemm\n"};
+  const auto actions = shown.window.findChildren<QAction*>();
+  const auto open = std::ranges::find_if(
+      actions, [](const QAction* one) { return one->shortcut() == QKeySequence{QStringLiteral("Ctrl+Shift+O")}; });
+  ASSERT_NE(open, actions.end());
+  (*open)->trigger();
+  QPointer<QFileDialog> dialog = shown.window.findChild<QFileDialog*>();
+  ASSERT_TRUE(dialog);
+  EXPECT_TRUE(dialog->isVisible());
+  Q_EMIT dialog->fileSelected(QStringLiteral(RANKSCOPE_SAMPLES "/demo.rankscope"));
+  dialog->reject();
+  ASSERT_TRUE(testing::becomes_ready(shown.session));
+  EXPECT_EQ(shown.session.run()->ranks().size(), 4U);
+  EXPECT_TRUE(testing::comes_true([&] { return dialog.isNull(); })) << "it is gone when it is closed";
 }
 
 }  // namespace
