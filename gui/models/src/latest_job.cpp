@@ -22,8 +22,7 @@ void LatestJob::cancel() {
 void LatestJob::launch() {
   running_ = true;
   auto job = [this, generation = generation_, work = *std::exchange(pending_, {})](const std::stop_token& stop) {
-    QMetaObject::invokeMethod(
-        this, [this, generation, delivery = work(stop)] { finish(generation, delivery); }, Qt::QueuedConnection);
+    mailbox_.put([this, generation, delivery = work(stop)] { finish(generation, delivery); });
   };
   thread_ = std::jthread{std::move(job)};
 }

@@ -7,15 +7,11 @@
 
 namespace rankscope::gui {
 
-/// Queued to the loader's thread, where it is dropped if other work has begun since.
-template <class Deliver>
-void Loader::post(std::uint64_t generation, Deliver deliver) {
-  QMetaObject::invokeMethod(
-      this,
-      [this, generation, deliver = std::move(deliver)] {
-        if (generation == generation_) deliver();
-      },
-      Qt::QueuedConnection);
+/// To the loader's thread, where it is dropped if other work has begun since.
+void Loader::post(std::uint64_t generation, Mailbox::Letter letter) {
+  mailbox_.put([this, generation, letter = std::move(letter)] {
+    if (generation == generation_) letter();
+  });
 }
 
 void Loader::start(Source source) { launch(std::move(source), nullptr); }
@@ -28,8 +24,7 @@ void Loader::launch(Source source, std::shared_ptr<const Run> run) {
   workers_.push_back({generation, std::jthread{[this, generation, source = std::move(source),
                                                 run = std::move(run)](const std::stop_token& stop) {
                         work(stop, generation, source, run);
-                        QMetaObject::invokeMethod(
-                            this, [this, generation] { forget(generation); }, Qt::QueuedConnection);
+                        mailbox_.put([this, generation] { forget(generation); });
                       }}});
 }
 

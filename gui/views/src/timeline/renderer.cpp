@@ -29,8 +29,7 @@ void Renderer::work(const std::stop_token& stop) {
       request = std::exchange(next_, std::nullopt);
     }
     const Frame frame{request->number, paint(request->scene), request->scene.time, request->scroll};
-    QMetaObject::invokeMethod(
-        this, [this, frame] { Q_EMIT painted(frame); }, Qt::QueuedConnection);
+    mailbox_.put([this, frame] { Q_EMIT painted(frame); });
   }
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "rankscope/gui/models/mailbox.h"
 #include "timeline/scene.h"
 
 namespace rankscope::gui {
@@ -46,6 +47,7 @@ class Renderer : public QObject {
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::optional<Request> next_;  // guarded by mutex_
+  Mailbox mailbox_;
   std::jthread thread_;          // last: it ends first
 };
 

@@ -8,6 +8,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "rankscope/gui/models/mailbox.h"
+
 namespace rankscope::gui {
 
 /// One piece of work at a time: what is asked while it runs waits behind it, and only the last of that is kept, so that
@@ -34,6 +36,7 @@ class LatestJob : public QObject {
   std::uint64_t generation_ = 0;  // of what was asked last
   bool running_ = false;
   std::optional<Work> pending_;
+  Mailbox mailbox_;
   std::jthread thread_;  // last: it ends before the rest
 };
 

@@ -14,6 +14,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/result.h"
+#include "rankscope/gui/models/mailbox.h"
 
 namespace rankscope::gui {
 
@@ -53,11 +54,11 @@ class Loader : public QObject {
   void work(const std::stop_token& stop, std::uint64_t generation, const Source& source,
             std::shared_ptr<const Run> run);
   void forget(std::uint64_t generation);
-  template <class Deliver>
-  void post(std::uint64_t generation, Deliver deliver);
+  void post(std::uint64_t generation, Mailbox::Letter letter);
 
   std::uint64_t generation_ = 0;
   bool busy_ = false;
+  Mailbox mailbox_;
   std::vector<Worker> workers_;  // the last one is not stale; the others are ending
 };
 
