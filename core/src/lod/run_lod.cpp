@@ -51,6 +51,11 @@ LaneLod lane_lod(const Run& run, const Lane& lane, const std::stop_token& stop) 
   return lod;
 }
 
+ValueLod counter_lod(const Run& run, const CounterTrack& counter) {
+  const auto samples = run.samples_of(counter);
+  return {samples.size(), [samples](std::size_t i) { return samples[i].value; }};
+}
+
 }  // namespace
 
 std::shared_ptr<const RunLod> RunLod::build(std::shared_ptr<const Run> run, const std::stop_token& stop,
@@ -58,16 +63,22 @@ std::shared_ptr<const RunLod> RunLod::build(std::shared_ptr<const Run> run, cons
   auto lod = std::make_shared<RunLod>();
   lod->run_ = std::move(run);
   const auto lanes = lod->run_->lanes();
+  const auto counters = lod->run_->counters();
   lod->lanes_.resize(lanes.size());
+  lod->counters_.resize(counters.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i = next++; i < lanes.size() && !stop.stop_requested(); i = next++)
-      lod->lanes_[i] = lane_lod(*lod->run_, lanes[i], stop);
+    for (std::size_t i = next++; i < lanes.size() + counters.size() && !stop.stop_requested(); i = next++) {
+      if (i < lanes.size())
+        lod->lanes_[i] = lane_lod(*lod->run_, lanes[i], stop);
+      else
+        lod->counters_[i - lanes.size()] = counter_lod(*lod->run_, counters[i - lanes.size()]);
+    }
   };
   {
     std::vector<std::jthread> helpers;
     const unsigned wanted = threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads;
-    for (unsigned i = 1; i < std::min<std::size_t>(wanted, lanes.size()); ++i) helpers.emplace_back(work);
+    for (unsigned i = 1; i < std::min<std::size_t>(wanted, lanes.size() + counters.size()); ++i) helpers.emplace_back(work);
     work();
   }
   return stop.stop_requested() ? nullptr : lod;
@@ -91,6 +102,7 @@ std::size_t RunLod::byte_count() const {
   std::size_t bytes = sizeof(RunLod) + lanes_.capacity() * sizeof(LaneLod);
   for (const LaneLod& lane : lanes_)
     for (const RowLod& row : lane.rows) bytes += row.byte_count();
+  for (const ValueLod& counter : counters_) bytes += sizeof(ValueLod) + counter.byte_count();
   return bytes;
 }
 

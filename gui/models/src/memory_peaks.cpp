@@ -9,7 +9,9 @@ constexpr std::size_t fan_out = 32;
 
 }  // namespace
 
-MemoryPeaks::MemoryPeaks(const analyzer::MemoryLine& line) : line_(&line) {
+MemoryPeaks::MemoryPeaks(const analyzer::MemoryLine& line)
+    : line_(&line),
+      lod_(line.values.size(), [&line](std::size_t i) { return static_cast<double>(line.values[i].bytes); }) {
   const auto& values = line.values;
   const auto sum_up = [&](std::size_t count, auto place_of) {
     std::vector<std::size_t> level;

@@ -155,7 +155,7 @@ class MemoryChart : public QAbstractScrollArea {
                       .top = std::max<std::int64_t>(1, model_.highest()),
                       .rows = {},
                       .theme = shown_theme()};
-    for (int row = first; row <= last; ++row) scene.rows.push_back({&model_.line(row), model_.peak_in_sight(row)});
+    for (int row = first; row <= last; ++row) scene.rows.push_back({&model_.peaks(row), model_.peak_in_sight(row)});
     const auto& report = session_.report();
     if (report == nullptr || !report->steps) return scene;
     double drawn_at = -100;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "rankscope/analyzer/memory_lines.h"
+#include "rankscope/gui/models/memory_peaks.h"
 #include "rankscope/gui/models/time_scale.h"
 #include "timeline/colours.h"
 
@@ -13,7 +13,7 @@ namespace rankscope::gui {
 
 struct MemoryScene {
   struct Row {
-    const analyzer::MemoryLine* line = nullptr;
+    const MemoryPeaks* peaks = nullptr;
     std::optional<analyzer::MemoryValue> peak{};  ///< marked by a triangle above it
   };
   TimeRange time;

@@ -62,7 +62,7 @@ void Outlets::ask_for_note() {
 }
 
 void Outlets::ask_for_picture() {
-  if (session_.run() == nullptr) return;
+  if (session_.run() == nullptr) return say(tr("Nothing is open."));
   auto* const dialog =
       dialog_for(window_, tr("Save a picture"), {tr("Picture (*.png)"), tr("Drawing with text (*.svg)")});
   connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) {
@@ -74,7 +74,7 @@ void Outlets::ask_for_picture() {
 }
 
 void Outlets::ask_for_export() {
-  if (session_.run() == nullptr) return;
+  if (session_.run() == nullptr) return say(tr("Nothing is open."));
   auto* const dialog = dialog_for(window_, tr("Export what is selected, else what is in sight"),
                                   {tr("Perfetto (*.pftrace)"), tr("Chrome trace (*.json)")});
   connect(dialog, &QFileDialog::fileSelected, this, [this, dialog](const QString& name) {

@@ -1,5 +1,5 @@
 // One frame of the timeline: level of detail and painting of 64 lanes with 50 M events at 1920x1080, along a fixed way
-// of zooms and moves. Counters: median and 95th percentile of a frame in ms.
+// of zooms and moves; and of 16 counters with 16 M samples. Counters: median and 95th percentile of a frame in ms.
 #include <benchmark/benchmark.h>
 
 #include <QApplication>
@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::uint32_t lanes = 64;
 constexpr double row_height = 16;
+constexpr std::uint32_t counters = 16;
+constexpr double counter_height = 40;
 
 std::shared_ptr<const Run> run_of(std::int64_t events) {
   RunBuilder builder;
@@ -72,12 +74,11 @@ std::vector<TimeRange> way(TimeRange all) {
   return ranges;
 }
 
-void timeline_frame(benchmark::State& state) {
-  const auto run = run_of(state.range(0));
-  Scene scene = scene_of(run);
+/// Paints along the way once per iteration.
+void paint_way(benchmark::State& state, Scene& scene) {
   std::vector<double> frames;
   for (auto _ : state)
-    for (const TimeRange range : way(run->extent())) {
+    for (const TimeRange range : way(scene.facts->run->extent())) {
       scene.time = range;
       const auto begin = std::chrono::steady_clock::now();
       benchmark::DoNotOptimize(paint(scene).constBits());
@@ -87,11 +88,42 @@ void timeline_frame(benchmark::State& state) {
   state.counters["frames"] = static_cast<double>(frames.size());
   state.counters["median_ms"] = frames[frames.size() / 2];
   state.counters["p95_ms"] = frames[frames.size() * 95 / 100];
+}
+
+void timeline_frame(benchmark::State& state) {
+  Scene scene = scene_of(run_of(state.range(0)));
+  paint_way(state, scene);
   state.counters["lod_bytes_per_event"] =
       static_cast<double>(scene.facts->lod->byte_count()) / static_cast<double>(state.range(0));
 }
 
+std::shared_ptr<const Run> run_of_samples(std::int64_t samples) {
+  RunBuilder builder;
+  const StringId name = builder.intern("allocated_bytes");
+  for (std::uint32_t rank = 0; rank < counters; ++rank) {
+    const std::uint32_t process = builder.add_process({.rank = RankId{rank}, .pid = rank + 1});
+    for (std::int64_t i = 0; i < samples / counters; ++i)
+      builder.add_sample(process, name, at(i * 3'000), static_cast<double>(i * 7919 % 1'000'003));
+  }
+  return *std::move(builder).build();
+}
+
+void counters_frame(benchmark::State& state) {
+  Scene scene = scene_of(run_of_samples(state.range(0)));
+  scene.tracks.clear();
+  for (std::uint32_t counter = 0; counter < counters; ++counter) {
+    Track track;
+    track.kind = TrackKind::counter;
+    track.counter = counter;
+    track.rank = RankId{counter};
+    track.height = counter_height;
+    scene.tracks.push_back({track, counter * counter_height});
+  }
+  paint_way(state, scene);
+}
+
 BENCHMARK(timeline_frame)->Arg(50'000'000)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK(counters_frame)->Arg(16'000'000)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 }  // namespace
 }  // namespace rankscope::gui

@@ -13,7 +13,8 @@ namespace {
 using Columns = std::vector<std::optional<ValueColumn>>;
 
 Columns columns(std::span<const CounterSample> samples, TimeScale scale) {
-  return value_columns(samples, scale, [](const CounterSample& sample) { return sample.value; });
+  const lod::ValueLod lod{samples.size(), [samples](std::size_t i) { return samples[i].value; }};
+  return value_columns(samples, lod, scale, [](const CounterSample& sample) { return sample.value; });
 }
 
 TEST(ValueColumns, HoldTheLastValueAndHaveNothingBeforeTheFirst) {

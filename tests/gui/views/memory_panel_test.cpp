@@ -45,8 +45,9 @@ QImage painted(double ratio, Theme theme) {
   const auto lines = analyzer::memory_lines(*run);
   MemoryScene scene{.time = run->extent(), .width = 200, .row_height = 50, .ratio = ratio, .top = 1, .rows = {}};
   scene.theme = theme;
-  for (const analyzer::MemoryLine& line : lines) {
-    scene.rows.push_back({&line, MemoryPeaks{line}.in(scene.time)});
+  const std::vector<MemoryPeaks> all(lines.begin(), lines.end());
+  for (const MemoryPeaks& peaks : all) {
+    scene.rows.push_back({&peaks, peaks.in(scene.time)});
     scene.top = std::max(scene.top, scene.rows.back().peak->bytes);
   }
   for (int step = 0; step < 4; ++step) scene.steps.push_back(at(step * 1'000'000));

@@ -26,12 +26,13 @@ void paint_counter(QImage& image, const Scene& scene, const PlacedTrack& placed,
   const Run& run = *scene.facts->run;
   const auto samples = run.samples_of(run.counters()[placed.track.counter]);
   if (samples.empty()) return;
-  const auto [least, greatest] = std::ranges::minmax(samples, {}, &CounterSample::value);
-  const double floor = std::min(0.0, least.value);
+  const lod::ValueLod& lod = scene.facts->lod->counter(placed.track.counter);
+  const lod::Bounds all = lod.of(0, samples.size(), [samples](std::size_t i) { return samples[i].value; });
+  const double floor = std::min(0.0, all.least);
   const TimeScale scale{.time = scene.time, .left = 0, .width = static_cast<double>(image.width())};
-  const auto columns = value_columns(samples, scale, [](const CounterSample& sample) { return sample.value; });
+  const auto columns = value_columns(samples, lod, scale, [](const CounterSample& sample) { return sample.value; });
   const QRgb full = blend(colours_of(scene.theme).lane, colour_of(SpanKind::compute), 0.45F);
-  paint_columns(image, columns, {0, top, bottom, floor, greatest.value - floor, full, colour_of(SpanKind::compute)});
+  paint_columns(image, columns, {0, top, bottom, floor, all.greatest - floor, full, colour_of(SpanKind::compute)});
 }
 
 }  // namespace rankscope::gui

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rankscope/core/lod/row_lod.h"
+#include "rankscope/core/lod/value_lod.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/result.h"
 
@@ -35,6 +36,8 @@ class RunLod {
 
   [[nodiscard]] const Run& run() const { return *run_; }
   [[nodiscard]] const LaneLod& lane(LaneId id) const { return lanes_[id.index()]; }
+  /// Of the samples of a row of Run::counters().
+  [[nodiscard]] const ValueLod& counter(std::size_t row) const { return counters_[row]; }
   /// Where a span stands on its lane.
   [[nodiscard]] RowPlace place_of(SpanId span) const;
   /// Of what belongs to it, without the run.
@@ -42,7 +45,8 @@ class RunLod {
 
  private:
   std::shared_ptr<const Run> run_;
-  std::vector<LaneLod> lanes_;  // parallel to Run::lanes()
+  std::vector<LaneLod> lanes_;      // parallel to Run::lanes()
+  std::vector<ValueLod> counters_;  // parallel to Run::counters()
 };
 
 }  // namespace rankscope::lod

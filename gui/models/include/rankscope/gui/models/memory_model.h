@@ -39,6 +39,7 @@ class MemoryModel : public QAbstractTableModel {
   /// What to say in place of charts; empty where there are some.
   [[nodiscard]] QString why_empty() const;
 
+  [[nodiscard]] const MemoryPeaks& peaks(int row) const { return *rows_[static_cast<std::size_t>(row)].peaks; }
   [[nodiscard]] const analyzer::MemoryLine& line(int row) const { return peaks(row).line(); }
   [[nodiscard]] const std::optional<analyzer::MemoryValue>& peak_in_sight(int row) const {
     return rows_[static_cast<std::size_t>(row)].peak;
@@ -80,7 +81,6 @@ class MemoryModel : public QAbstractTableModel {
   void take(std::shared_ptr<const Lines> lines, const std::shared_ptr<const Run>& run);
   void list_rows();
   void find_peaks();
-  [[nodiscard]] const MemoryPeaks& peaks(int row) const { return *rows_[static_cast<std::size_t>(row)].peaks; }
   [[nodiscard]] const analyzer::MemoryPeak* peak_of_run(int row) const;
   [[nodiscard]] QString run_peak_text(int row) const;
   [[nodiscard]] QString place_text(const analyzer::MemoryValue& value) const;
