@@ -7,10 +7,10 @@
 
 namespace rankscope::testing {
 
-/// False if it does not hold within 20 s.
+/// False if it does not hold within a minute; sanitizers make programs slow.
 template <class Condition>
 [[nodiscard]] bool comes_true(Condition condition) {
-  return QTest::qWaitFor(condition, 20'000);
+  return QTest::qWaitFor(condition, 60'000);
 }
 
 [[nodiscard]] inline bool becomes_ready(const gui::Session& session) {

@@ -78,7 +78,8 @@ std::shared_ptr<const RunLod> RunLod::build(std::shared_ptr<const Run> run, cons
   {
     std::vector<std::jthread> helpers;
     const unsigned wanted = threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads;
-    for (unsigned i = 1; i < std::min<std::size_t>(wanted, lanes.size() + counters.size()); ++i) helpers.emplace_back(work);
+    for (unsigned i = 1; i < std::min<std::size_t>(wanted, lanes.size() + counters.size()); ++i)
+      helpers.emplace_back(work);
     work();
   }
   return stop.stop_requested() ? nullptr : lod;

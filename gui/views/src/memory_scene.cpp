@@ -16,8 +16,9 @@ void paint_row(QImage& image, const MemoryScene& scene, const MemoryScene::Row& 
   const ThemeColours& theme = colours_of(scene.theme);
   const TimeScale pixels{.time = scene.time, .left = 0, .width = static_cast<double>(image.width())};
   const QRgb rim = colour_of(SpanKind::memory);
-  const auto columns = value_columns(std::span{row.peaks->line().values}, row.peaks->lod(), pixels,
-                                     [](const analyzer::MemoryValue& value) { return static_cast<double>(value.bytes); });
+  const auto columns =
+      value_columns(std::span{row.peaks->line().values}, row.peaks->lod(), pixels,
+                    [](const analyzer::MemoryValue& value) { return static_cast<double>(value.bytes); });
   paint_columns(image, columns,
                 {.left = 0,
                  .top = static_cast<int>(std::lround((y + marker_room) * scene.ratio)),

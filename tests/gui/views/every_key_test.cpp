@@ -38,8 +38,8 @@ struct Seen {
   Colouring colouring = Colouring::by_kind;
   bool critical_path = false;
   bool docks = false;
-  QString dialog;  ///< its object name, or "files"
-  QString focus;   ///< object name of the panel or field that has the keyboard
+  QString dialog{};  ///< its object name, or "files"
+  QString focus{};   ///< object name of the panel or field that has the keyboard
   QString copied;
   bool kept = false;  ///< the file of the view is there
 };
@@ -74,7 +74,8 @@ class EveryKey : public ::testing::Test {
     seen.docks = window_.findChild<QDockWidget*>(QStringLiteral("findings"))->isVisible();
     for (const QDialog* const dialog : window_.findChildren<QDialog*>())
       if (dialog->isVisible())
-        seen.dialog = qobject_cast<const QFileDialog*>(dialog) != nullptr ? QStringLiteral("files") : dialog->objectName();
+        seen.dialog =
+            qobject_cast<const QFileDialog*>(dialog) != nullptr ? QStringLiteral("files") : dialog->objectName();
     const QWidget* focus = window_.focusWidget();
     while (focus != nullptr && focus->objectName() != QStringLiteral("search") &&
            focus->objectName() != QStringLiteral("ranks") && qobject_cast<const QDockWidget*>(focus) == nullptr)
@@ -117,7 +118,7 @@ class EveryKey : public ::testing::Test {
   }
   /// In the middle of the run.
   [[nodiscard]] SpanId some(std::string_view name, RankId rank) const {
-    const Run& run = *session_.run();
+    const rankscope::Run& run = *session_.run();
     for (const Span& span : run.spans())
       if (run.lane(span.lane).rank == rank && run.text(span.name) == name && span.time.begin > part(0.4, 1).begin)
         return run.id_of(span);
@@ -209,10 +210,7 @@ void EveryKey::add_walks(std::map<std::string_view, Case>& all) {
   };
   all["next_collective"] = {op, to_comm(true)};
   all["previous_collective"] = {op, to_comm(false)};
-  const auto one_step = [this] {
-    const auto& windows = session_.report()->steps->windows;
-    session_.set_visible(windows[windows.size() / 2].window);
-  };
+  const auto one_step = [this] { session_.set_visible(session_.report()->steps->steps[6].time); };
   all["next_step"] = {one_step, [=](auto& a, auto& b) { return later(a.visible, b.visible); }};
   all["previous_step"] = {one_step, [=](auto& a, auto& b) { return later(b.visible, a.visible); }};
   const auto first = [this] { session_.select_finding(0); };
@@ -229,7 +227,7 @@ void EveryKey::add_walks(std::map<std::string_view, Case>& all) {
   all["follow"] = all["follow_back"] = {communication, along};
   const auto searched = [this] { session_.set_filter({.text = "backward"}); };
   const auto at_match = [this](const Seen&, const Seen& b) {
-    return name_of(b.selection).find("backward") != std::string_view::npos;
+    return text_of(name_of(b.selection)).contains(QStringLiteral("backward"), Qt::CaseInsensitive);
   };
   all["next_match"] = all["previous_match"] = {searched, at_match};
 }
