@@ -39,6 +39,7 @@ TEST(Containers, ValuesOfOptionsBeforeTheActionAreNotTheAction) {
   EXPECT_EQ(container_runtime({"singularity", "-q", "-c", "site.conf", "run", "a.sif"}), "singularity");
   EXPECT_EQ(container_runtime({"apptainer", "--config=site.conf", "shell", "a.sif"}), "apptainer");
   EXPECT_EQ(container_runtime({"docker", "--host", "ssh://gpu1", "-l", "error", "run", "image"}), "docker");
+  EXPECT_EQ(container_runtime({"docker", "container", "run", "image"}), "docker");
   EXPECT_EQ(container_runtime({"podman", "--root", "exec", "images"}), "") << "a folder of that name";
   EXPECT_EQ(container_runtime({"apptainer", "--config"}), "");
   EXPECT_EQ(warning({"apptainer", "--config", "site.conf", "exec", "--bind", "/opt", "a.sif"}), "");

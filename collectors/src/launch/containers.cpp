@@ -23,53 +23,23 @@ bool is_one_of(const std::array<std::string_view, n>& names, std::string_view na
 
 // Options that runtimes take before their action and that have a value, which is the next word where none is joined to
 // them. The same names and letters have one in all of the runtimes that know them.
-constexpr auto valued_before_action = std::to_array<std::string_view>({"address",
-                                                                       "cgroup-manager",
-                                                                       "cni-netconfpath",
-                                                                       "cni-path",
-                                                                       "config",
-                                                                       "conmon",
-                                                                       "connection",
-                                                                       "context",
-                                                                       "data-root",
-                                                                       "events-backend",
-                                                                       "hooks-dir",
-                                                                       "host",
-                                                                       "hosts-dir",
-                                                                       "identity",
-                                                                       "imagestore",
-                                                                       "log-level",
-                                                                       "module",
-                                                                       "namespace",
-                                                                       "network-cmd-path",
-                                                                       "network-config-dir",
-                                                                       "out",
-                                                                       "root",
-                                                                       "runroot",
-                                                                       "runtime",
-                                                                       "runtime-flag",
-                                                                       "snapshotter",
-                                                                       "ssh",
-                                                                       "storage-driver",
-                                                                       "storage-opt",
-                                                                       "tlscacert",
-                                                                       "tlscert",
-                                                                       "tlskey",
-                                                                       "tmpdir",
-                                                                       "url",
-                                                                       "volumepath"});
+constexpr std::string_view valued_before_action =
+    " address cgroup-manager cni-netconfpath cni-path config conmon connection context data-root events-backend"
+    " hooks-dir host hosts-dir identity imagestore log-level module namespace network-cmd-path network-config-dir out"
+    " root runroot runtime runtime-flag snapshotter ssh storage-driver storage-opt tlscacert tlscert tlskey tmpdir url"
+    " volumepath ";
 constexpr std::string_view valued_letters_before_action = "cHlan";
 
 bool takes_next_word(std::string_view option) {
-  if (option.starts_with("--")) return is_one_of(valued_before_action, option.substr(2));
+  if (option.starts_with("--")) return valued_before_action.find(format(" {} ", option.substr(2))) != option.npos;
   const std::size_t letter = option.find_first_of(valued_letters_before_action, 1);
   return letter != option.npos && letter + 1 == option.size();
 }
 
-/// "exec" of "apptainer --config FILE exec …".
+/// "exec" of "apptainer --config FILE exec …", "run" of "docker container run …".
 Words::const_iterator find_action(Words::const_iterator runtime, Words::const_iterator end) {
   auto word = runtime + 1;
-  for (; word != end && word->starts_with('-'); ++word)
+  for (; word != end && (word->starts_with('-') || *word == "container"); ++word)
     if (takes_next_word(*word) && word + 1 != end) ++word;
   return word;
 }
