@@ -3,6 +3,7 @@ import collections
 import dataclasses
 import gzip
 import json
+import math
 import pathlib
 import re
 import statistics
@@ -12,6 +13,7 @@ RESOLUTION_NS = 2_000  # of the timer that the GPU reads itself, twice
 WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 MARKER = "spin_kernel"
 MOST_COST, TOLERANCE = 0.01, 0.005  # of a step: what recording may cost, and what two profilers may differ by
+MOST_APART = 1e-9  # of losses in double precision
 CAP_SYS_ADMIN, CAP_PERFMON = 21, 38  # linux/capability.h
 
 
@@ -228,6 +230,14 @@ def check_collectives(rows):
     lacking = [row for row in rows if row[0] is None or row[1] is None or row[2] is None or row[2] <= 0]
     said = f"{len(rows)} collectives, {len(lacking)} without one of them" + (f", such as {lacking[0]}" if lacking else f", such as {rows[0]}" if rows else "")
     return Check("collectives of NCCL carry group, sequence and bytes", bool(rows) and not lacking, said)
+
+
+def check_losses(what, losses, expected):
+    """What is no number agrees with nothing, wherever it stands."""
+    apart = [abs(a - b) / abs(b) if b else abs(a) for a, b in zip(losses, expected)]
+    same = bool(apart) and len(losses) == len(expected) and all(one < MOST_APART for one in apart)
+    most = next((one for one in apart if math.isnan(one)), max(apart, default=1.0))
+    return Check(what, same, f"{len(losses)} of {len(expected)} steps, at most {most:.1e} apart")
 
 
 @dataclasses.dataclass

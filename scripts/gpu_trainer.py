@@ -1,7 +1,7 @@
 """Sections of scripts/gpu-check that train with the reference trainer: on the GPU its losses must be those of the CPU."""
 import pathlib
 
-from gpu_compare import Check
+from gpu_compare import Check, check_losses
 from gpu_machine import Aside
 from gpu_session import blame, must
 
@@ -12,7 +12,6 @@ SHARING = ("--share-gpu", "--timeout", "25")
 TOGETHER = tuple(("--ranks", "2", "--parallel", *words) for words in (
     ("ddp",), ("ddp", "--ddp-impl", "c10d"), ("zero1",), ("zero2",), ("zero3",), ("pp",), ("pp", "--schedule", "zb-v"), ("tp",),
     ("tp+sp",), ("tile", "--model", "cnn"), ("3d", "--pp", "2", "--dp", "1")))
-MOST_APART = 1e-9
 LIMIT_S, REFERENCE_S = 60, 60
 
 
@@ -72,8 +71,7 @@ def check_device(session, references, words, shared=(), is_must=False):
     expected, why = references.of(words)
     if why:
         return Check(what, None if why == "the time was up" else False, f"on the CPU: {why}")
-    apart = max((abs(a - b) / abs(b) for a, b in zip(losses, expected)), default=1.0)
-    return Check(what, len(losses) == len(expected) and apart < MOST_APART, f"{len(losses)} steps, at most {apart:.1e} apart")
+    return check_losses(what, losses, expected)
 
 
 def check_alone(session, references):

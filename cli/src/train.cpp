@@ -85,7 +85,7 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   if (!launched) arguments.record.launcher = "rankscope train";
   // Where the trainer takes a GPU by itself, what was recorded of it is in the recording, and nothing is missed.
   if (!asks_for_gpus(words)) arguments.record.gpus = collectors::Gpus::not_used;
-  arguments.record.refusal_status = exit_status(ErrorKind::usage);  // there was no rank yet
+  arguments.record.refusal_status = exit_status(ErrorKind::usage);  // the launcher or its ranks said why
   return record(arguments.record);
 }
 

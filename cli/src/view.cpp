@@ -28,6 +28,8 @@ struct ViewArguments {
   std::string size;
 };
 
+constexpr const char* session_of_viewer = "--view-file";  // Qt takes --session for itself
+
 Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   const auto viewer = find_program_file(viewer_name);
   if (!viewer)
@@ -44,11 +46,12 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   pass("--ranks", arguments.ranks);
   pass("--rank-map", arguments.run.rank_map);
   pass("--compare", arguments.compare);
-  pass("--view-file", arguments.session);  // Qt takes --session for itself
+  pass(session_of_viewer, arguments.session);
   pass("--picture", arguments.picture);
   pass("--size", arguments.size);
   if (arguments.run.paths.empty() && command.size() > 1)
-    return fail(ErrorKind::usage, format("{}: name the run that it is for", command[1]));
+    return fail(ErrorKind::usage,
+                format("{}: name the run that it is for", command[1] == session_of_viewer ? "--session" : command[1]));
   command.emplace_back("--");
   const auto is_there = [](const std::string& path) -> Result<void> {
     std::error_code failed;

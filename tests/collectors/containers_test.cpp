@@ -34,6 +34,18 @@ TEST(Containers, AreFoundBehindLaunchers) {
   EXPECT_EQ(container_runtime({"python3", "install.py", "--tool", "apptainer", ""}), "");
 }
 
+TEST(Containers, ValuesOfOptionsBeforeTheActionAreNotTheAction) {
+  EXPECT_EQ(container_runtime({"apptainer", "--config", "site.conf", "exec", "a.sif", "python3"}), "apptainer");
+  EXPECT_EQ(container_runtime({"singularity", "-q", "-c", "site.conf", "run", "a.sif"}), "singularity");
+  EXPECT_EQ(container_runtime({"apptainer", "--config=site.conf", "shell", "a.sif"}), "apptainer");
+  EXPECT_EQ(container_runtime({"docker", "--host", "ssh://gpu1", "-l", "error", "run", "image"}), "docker");
+  EXPECT_EQ(container_runtime({"docker", "container", "run", "image"}), "docker");
+  EXPECT_EQ(container_runtime({"podman", "--root", "exec", "images"}), "") << "a folder of that name";
+  EXPECT_EQ(container_runtime({"apptainer", "--config"}), "");
+  EXPECT_EQ(warning({"apptainer", "--config", "site.conf", "exec", "--bind", "/opt", "a.sif"}), "");
+  EXPECT_THAT(warning({"apptainer", "--config", "site.conf", "exec", "a.sif"}), HasSubstr("--bind /opt/rankscope/bin"));
+}
+
 TEST(Containers, AFolderThatIsNotBoundIsSaidWithTheOptionThatBindsIt) {
   EXPECT_EQ(warning({"apptainer", "exec", "a.sif", "python3"}),
             "the container of apptainer does not see /opt/rankscope/bin: nothing in it is recorded; give apptainer "

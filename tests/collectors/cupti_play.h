@@ -28,12 +28,8 @@ inline Recorded play(const Folder& folder, const std::string& scene, const Stand
   return record(folder, options);
 }
 
-inline std::uint64_t lost(const Run& run, Counter counter) { return run.quality().of(counter); }
-
 inline std::uint64_t spans_of_kind(const Run& run, SpanKind kind) {
   return static_cast<std::uint64_t>(std::ranges::count(run.spans(), kind, &Span::kind));
 }
-
-inline std::string_view told(const Run& run, std::string_view key) { return run.metadata(run.processes()[0], key); }
 
 }  // namespace rankscope::collectors::testing

@@ -1,6 +1,8 @@
 // What --window, --duration and --toggle take of CUDA activities, and what CUPTI is asked for meanwhile.
 #include <gmock/gmock.h>
 
+#include <string>
+
 #include "cupti_play.h"
 
 namespace rankscope::collectors {
@@ -9,6 +11,12 @@ namespace {
 using namespace testing;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+
+RecordOptions toggled_by(const std::string& what) {
+  RecordOptions options;
+  options.toggle = what;
+  return options;
+}
 
 TEST(CuptiWindow, AWindowTakesWhatHappenedInItThoughItIsToldLater) {
   const Folder folder;
@@ -61,9 +69,7 @@ TEST(CuptiWindow, BetweenWindowsCallsAreNotAskedForAndWithTheWarmUpTheyAre) {
 
 TEST(CuptiWindow, WhileASignalHasSwitchedItOffCallsAreNotAskedFor) {
   const Folder folder;
-  RecordOptions options;
-  options.toggle = "USR2";
-  const Recorded recorded = play(folder, "switched", {}, options);
+  const Recorded recorded = play(folder, "switched", {}, toggled_by("USR2"));
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(spans_named(*recorded.run, "inside"), 1U);
@@ -95,31 +101,21 @@ TEST(CuptiWindow, AWindowLeavesOutEventsOfOtherStepsThoughTheyHaveNoTimes) {
 
 TEST(CuptiWindow, TheProgramSwitchesTheRecordingWithCudaProfilerStartAndStop) {
   const Folder folder;
-  RecordOptions options;
-  options.toggle = "cuda";
-  const Recorded recorded = play(folder, "profiled", {}, options);
-  EXPECT_EQ(recorded.status, 0);
-  ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_THAT(names_of(*recorded.run), ::testing::ElementsAre("between"));
-  EXPECT_THAT(marks_of(*recorded.run), ::testing::ElementsAre("between"));
-  EXPECT_THAT(recorded.summary.notes, ::testing::IsEmpty());
-}
-
-TEST(CuptiWindow, WhatFollowsALateCudaProfilerStartAtOnceIsRecorded) {
-  const Folder folder;
-  RecordOptions options;
-  options.toggle = "cuda";
-  const Recorded recorded = play(folder, "profiled late", {}, options);
-  EXPECT_EQ(recorded.status, 0);
-  ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_THAT(names_of(*recorded.run), ::testing::ElementsAre("between"));
+  for (const char* const scene : {"profiled", "profiled late"}) {  // late: nothing was asked for in a long time
+    RecordOptions options = toggled_by("cuda");
+    options.out = folder / (std::string{scene} + ".rankscope");
+    const Recorded recorded = play(folder, scene, {}, options);
+    EXPECT_EQ(recorded.status, 0);
+    ASSERT_TRUE(recorded.run) << recorded.why;
+    EXPECT_THAT(names_of(*recorded.run), ::testing::ElementsAre("between")) << scene;
+    EXPECT_THAT(marks_of(*recorded.run), ::testing::ElementsAre("between")) << scene;
+    EXPECT_THAT(recorded.summary.notes, ::testing::IsEmpty()) << scene;
+  }
 }
 
 TEST(CuptiWindow, AProgramThatNeverStartsTheProfilerIsTold) {
   const Folder folder;
-  RecordOptions options;
-  options.toggle = "cuda";
-  const Recorded recorded = play(folder, "some", {}, options);
+  const Recorded recorded = play(folder, "some", {}, toggled_by("cuda"));
   EXPECT_EQ(recorded.status, 0);
   EXPECT_THAT(recorded.summary.notes, Contains(HasSubstr("--toggle: cudaProfilerStart was not seen")));
 }

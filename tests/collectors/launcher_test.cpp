@@ -51,6 +51,23 @@ TEST(Launcher, ACommandThatRefusesItsOptionsLeavesNothing) {
   }
 }
 
+TEST(Launcher, RanksThatRefuseTheirOptionsBeforeAStepLeaveNothing) {
+  const Folder folder;
+  const Variable rank{"RANK", "0"};
+  const Variable world{"WORLD_SIZE", "1"};
+  for (const std::string scene : {"details", "everything"}) {
+    const bool makes_steps = scene == "everything";
+    const fs::path out = folder / (scene + ".rankscope");
+    RecordOptions options = options_for(out, shell(program("annotate_actor") + " " + scene + "; exit 2"));
+    options.refusal_status = 2;
+    const auto outcome = run_recorded(options);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->status, 2);
+    EXPECT_EQ(outcome->summary.ranks, makes_steps ? 1U : 0U);
+    EXPECT_EQ(fs::exists(out), makes_steps) << scene;
+  }
+}
+
 TEST(Launcher, AFileThatIsNoProgramIs126) {
   const Folder folder;
   std::ofstream{folder / "text"} << "no program";

@@ -20,8 +20,6 @@ Recorded play(const Folder& folder, const std::string& scene, int version, const
   return record(folder, options);
 }
 
-std::uint64_t lost(const Run& run, Counter counter) { return run.quality().of(counter); }
-
 std::vector<const Span*> spans_of_rank(const Run& run, RankId rank, std::string_view name) {
   std::vector<const Span*> found;
   for (const Span& span : run.spans())

@@ -48,9 +48,6 @@ Recorded play(const Folder& folder, const std::string& scene, const StandIn& sta
   return record(folder, options);
 }
 
-std::uint64_t lost(const Run& run, Counter counter) { return run.quality().of(counter); }
-std::string_view told(const Run& run, std::string_view key) { return run.metadata(run.processes()[0], key); }
-
 /// Values of the counters, each once.
 std::map<std::string, std::set<double>> values_of(const Run& run) {
   std::map<std::string, std::set<double>> values;

@@ -89,6 +89,10 @@ inline Recorded record(const Folder& folder, std::vector<std::string> command) {
   return record(folder, RecordOptions{.command = std::move(command)});
 }
 
+inline std::uint64_t lost(const Run& run, Counter counter) { return run.quality().of(counter); }
+/// What the first process said; empty: nothing.
+inline std::string_view told(const Run& run, std::string_view key) { return run.metadata(run.processes()[0], key); }
+
 /// Names of the spans in the order they began, of all lanes one behind the other.
 inline std::vector<std::string> names_of(const Run& run) {
   std::vector<std::string> names;

@@ -1,5 +1,6 @@
 """What scripts/gpu-check concludes from its runs, and how its page says it."""
 import json
+import math
 import pathlib
 import sys
 import tempfile
@@ -206,6 +207,25 @@ class Costs(unittest.TestCase):
         checks = gpu_compare.check_costs("a training", runs)
         self.assertIn("alone best 1.0 µs (+0.00 %), median 1.1, 1.0 to 1.1 in 2 runs", checks[0].said)
         self.assertEqual(checks[-1].said, "best 1.5 µs (+50.00 %), median 1.5, 1.5 to 1.5 in 1 runs")
+
+
+class Losses(unittest.TestCase):
+    def passed(self, losses, expected):
+        return gpu_compare.check_losses("train", losses, expected).passed
+
+    def test_equal_ones_pass(self):
+        self.assertTrue(self.passed([2.0, 1.0 + 1e-12], [2.0, 1.0]))
+
+    def test_others_fail(self):
+        self.assertFalse(self.passed([2.0, 1.001], [2.0, 1.0]))
+        self.assertFalse(self.passed([2.0], [2.0, 1.0]))
+        self.assertFalse(self.passed([], []))
+
+    def test_what_is_no_number_fails_in_any_step(self):
+        for losses in ([math.nan, 1.0], [2.0, math.nan]):
+            self.assertFalse(self.passed(losses, [2.0, 1.0]))
+            self.assertFalse(self.passed(losses, losses))
+            self.assertIn("at most nan apart", gpu_compare.check_losses("train", losses, [2.0, 1.0]).said)
 
 
 class Blamed(unittest.TestCase):

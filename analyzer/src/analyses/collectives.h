@@ -12,6 +12,7 @@ namespace rankscope::analyzer {
 struct MemberPart {
   bool split = false;
   std::int64_t wait_ns = 0;
+  RankId waited_for{};  ///< none: it did not wait, or who started last is closer than the clocks can tell
 };
 
 /// For each row of Run::collectives() whether it is meant.

@@ -3,47 +3,14 @@
 #include <algorithm>
 #include <string>
 
+#include "rankscope/core/model/host_work.h"
+
 namespace rankscope::analyzer {
 namespace {
 
 using Ranges = std::array<std::vector<TimeRange>, layer_count>;
 
 std::vector<TimeRange>& of(Ranges& ranges, Layer layer) { return ranges[static_cast<std::size_t>(layer)]; }
-
-/// What the innermost span of a host thread makes of an instant.
-enum class HostClass : std::uint8_t { unclassified, compute, host_wait, comm, memory, data, sync, for_others };
-
-HostClass class_of(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::forward:
-    case SpanKind::backward:
-    case SpanKind::optimizer:
-    case SpanKind::op:
-    case SpanKind::compute:
-      return HostClass::compute;
-    case SpanKind::wait:
-      return HostClass::host_wait;
-    case SpanKind::comm:
-      return HostClass::comm;
-    case SpanKind::memory:
-      return HostClass::memory;
-    case SpanKind::data:
-      return HostClass::data;
-    case SpanKind::sync:
-      return HostClass::sync;
-    case SpanKind::user:
-    case SpanKind::step:
-    case SpanKind::loader:
-    case SpanKind::checkpoint:
-    case SpanKind::runtime:
-    case SpanKind::overhead:
-    case SpanKind::api:
-    case SpanKind::python:
-    case SpanKind::graph:
-      return HostClass::unclassified;
-  }
-  return HostClass::unclassified;
-}
 
 bool waits_for_ranks(std::string_view name) {
   return name.find("barrier") != std::string_view::npos || name.find("store") != std::string_view::npos;
@@ -57,11 +24,10 @@ class ThreadWalk {
 
   void over(std::span<const Span> spans) {
     for (const Span& span : spans) {
-      HostClass what = class_of(span.kind);
-      if (what == HostClass::unclassified || span.time.empty()) continue;
-      if (what == HostClass::sync && waits_for_ranks(run_.text(span.name))) what = HostClass::for_others;
+      const HostWork work = host_work_of(span.kind);
+      if (work == HostWork::none || span.time.empty()) continue;
       close_until(span.time.begin);
-      open_.push_back({span.time.end, what});
+      open_.push_back({span.time.end, work, work == HostWork::sync && waits_for_ranks(run_.text(span.name))});
     }
     close_until(RunTime::max());
   }
@@ -69,44 +35,43 @@ class ThreadWalk {
  private:
   struct Open {
     RunTime end;
-    HostClass what;
+    HostWork work;
+    bool for_others;
   };
 
   void close_until(RunTime time) {
     while (!open_.empty() && open_.back().end <= time) {
-      emit(open_.back().what, open_.back().end);
+      emit(open_.back(), open_.back().end);
       open_.pop_back();
     }
-    if (!open_.empty()) emit(open_.back().what, time);
+    if (!open_.empty()) emit(open_.back(), time);
     now_ = time;
   }
 
-  void emit(HostClass what, RunTime until) {
+  void emit(const Open& open, RunTime until) {
     if (until <= now_) return;
     const TimeRange stretch{now_, until};
     now_ = until;
     const bool main = role_ == Role::main;
-    switch (what) {
-      case HostClass::compute:
+    switch (open.work) {
+      case HostWork::compute:
         of(out_, Layer::compute).push_back(stretch);
         break;
-      case HostClass::host_wait:
+      case HostWork::wait:
         of(out_, Layer::host_wait).push_back(stretch);
         break;
-      case HostClass::memory:
+      case HostWork::copies:
         of(out_, Layer::memory).push_back(stretch);
         break;
-      case HostClass::data:
+      case HostWork::data:
         if (main) of(out_, Layer::data).push_back(stretch);
         break;
-      case HostClass::for_others:
-        if (main) of(out_, Layer::for_others).push_back(stretch);
-        [[fallthrough]];
-      case HostClass::sync:
+      case HostWork::sync:
+        if (main && open.for_others) of(out_, Layer::for_others).push_back(stretch);
         if (main) of(out_, Layer::sync).push_back(stretch);
         break;
-      case HostClass::comm:  // add_communication knows its parts
-      case HostClass::unclassified:
+      case HostWork::communication:  // add_communication knows its parts
+      case HostWork::none:
         break;
     }
   }

@@ -109,14 +109,25 @@ void SampledGpus::take_facts(std::uint32_t process) {
   }
 }
 
-/// `problem`: the key under which processes of its host said what went wrong.
-std::string SampledGpus::why_not_sampled(const UsedGpu& gpu, std::string_view problem) const {
-  const StringId host = run_.processes()[gpu.process].host;
+/// What went wrong where the GPU is; empty if nobody said so. `key` is that under which processes say it.
+std::string_view SampledGpus::problem_at(const UsedGpu& gpu, std::string_view key) const {
+  const Process& own = run_.processes()[gpu.process];
+  if (const std::string_view said = run_.metadata(own, key); !said.empty()) return said;
   for (const Process& process : run_.processes())
-    if (process.host == host)
-      if (const std::string_view said = run_.metadata(process, problem); !said.empty())
-        return format("{}: {}", not_sampled, said);
-  return std::string{not_sampled};
+    if (process.host == own.host)
+      if (const std::string_view said = run_.metadata(process, key); !said.empty()) return said;
+  return {};
+}
+
+std::string SampledGpus::why_not_sampled(const UsedGpu& gpu, std::string_view key) const {
+  const std::string_view problem = problem_at(gpu, key);
+  return problem.empty() ? std::string{not_sampled} : format("{}: {}", not_sampled, problem);
+}
+
+/// Of a GPU that is not among those that NVML told of.
+std::string SampledGpus::why_no_nvml(const UsedGpu& gpu) const {
+  if (nvml_.empty() || !problem_at(gpu, "nvml_problem").empty()) return why_not_sampled(gpu, "nvml_problem");
+  return gpu.uuid.empty() ? gpu.why_no_uuid : "no process of the recording sampled the GPU with its UUID";
 }
 
 SampledGpus::Series SampledGpus::series(std::span<const Place> places, std::string_view quantity) const {
@@ -137,10 +148,8 @@ SampledGpus::Series SampledGpus::series(std::span<const Place> places, std::stri
 }
 
 Section<NvmlCounters> SampledGpus::nvml_of(const UsedGpu& gpu, std::span<const TimeRange> windows) const {
-  if (nvml_.empty()) return unavailable(why_not_sampled(gpu, "nvml_problem"));
-  if (gpu.uuid.empty()) return unavailable(gpu.why_no_uuid);
-  const auto places = nvml_.find(gpu.uuid);
-  if (places == nvml_.end()) return unavailable("no process of the recording sampled the GPU with its UUID");
+  const auto places = gpu.uuid.empty() ? nvml_.end() : nvml_.find(gpu.uuid);
+  if (places == nvml_.end()) return unavailable(why_no_nvml(gpu));
   if (divided_.contains(gpu.uuid))
     return unavailable("MIG divides its GPU: NVML tells of the whole GPU, not of the rank's part");
   NvmlCounters counters;
@@ -213,8 +222,8 @@ std::vector<SampledGpus::Place> SampledGpus::pm_places(const UsedGpu& gpu) const
 Section<PmCounters> SampledGpus::pm_of(const UsedGpu& gpu, std::span<const TimeRange> windows) const {
   const std::vector<Place> places = pm_places(gpu);
   if (places.empty()) {
-    if (pm_.empty()) return unavailable(why_not_sampled(gpu, "pm_problem"));
-    return unavailable(gpu.uuid.empty() ? gpu.why_no_uuid : std::string{not_sampled});
+    if (!pm_.empty() && gpu.uuid.empty()) return unavailable(gpu.why_no_uuid);
+    return unavailable(why_not_sampled(gpu, "pm_problem"));
   }
   PmCounters counters;
   for (const auto& [quantity, field, factor] : pm_means) {

@@ -33,7 +33,9 @@ class SampledGpus {
   struct Series;
 
   void take_facts(std::uint32_t process);
-  [[nodiscard]] std::string why_not_sampled(const UsedGpu& gpu, std::string_view problem) const;
+  [[nodiscard]] std::string_view problem_at(const UsedGpu& gpu, std::string_view key) const;
+  [[nodiscard]] std::string why_not_sampled(const UsedGpu& gpu, std::string_view key) const;
+  [[nodiscard]] std::string why_no_nvml(const UsedGpu& gpu) const;
   [[nodiscard]] std::vector<Place> pm_places(const UsedGpu& gpu) const;
   [[nodiscard]] Series series(std::span<const Place> places, std::string_view quantity) const;
   void add_totals(std::span<const Place> places, std::span<const TimeRange> windows, NvmlCounters& counters) const;

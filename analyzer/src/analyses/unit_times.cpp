@@ -58,17 +58,23 @@ RankId leader(std::span<const Member> members, std::int64_t claim_ns, Projection
 
 bool operator==(const Member& a, const Member& b) { return a.row == b.row; }
 
-/// Start of the rank that `member` has to wait for (6, column "who waits"); its own start if it waits for nobody.
-std::int64_t awaited_start(WaitRule rule, std::span<const Member> members, const Member& member, std::int64_t last) {
-  const auto start_of_root = [&] {
-    for (const Member& other : members) {
-      if (static_cast<std::int64_t>(other.rank.value) == member.peer) return other.start;
-    }
-    return member.start;
-  };
-  if (!has_to_wait(rule, static_cast<std::int64_t>(member.rank.value) == member.peer)) return member.start;
-  return rule == WaitRule::root_is_awaited ? start_of_root() : last;
+struct Awaited {
+  std::int64_t start = 0;
+  RankId rank{};
+};
+
+/// The rank that `member` has to wait for (6, column "who waits"), of which `last` is the one that started last; its
+/// own start if it waits for nobody.
+Awaited awaited_by(WaitRule rule, std::span<const Member> members, const Member& member, const Awaited& last) {
+  const Awaited nobody{member.start, RankId::none()};
+  if (!has_to_wait(rule, static_cast<std::int64_t>(member.rank.value) == member.peer)) return nobody;
+  if (rule != WaitRule::root_is_awaited) return last;
+  for (const Member& other : members)
+    if (static_cast<std::int64_t>(other.rank.value) == member.peer) return {other.start, other.rank};
+  return nobody;
 }
+
+MemberPart waited(std::int64_t wait_ns, RankId rank) { return {true, wait_ns, wait_ns > 0 ? rank : RankId::none()}; }
 
 /// Why it cannot be told who waits for whom; empty if it can.
 std::string_view why_not_split(WaitRule rule, std::span<const Member> members) {
@@ -103,9 +109,9 @@ void by_run_time(const ClockTrust& clocks, std::span<const Member> members, Wait
     unit.why_no_wait = unit.why_no_transfer = "its ranks start closer together than their clocks can tell";
   if (!unit.why_no_wait.empty()) return;
   for (const Member& member : members) {
-    const std::int64_t awaited = awaited_start(rule, members, member, last);
-    const std::int64_t wait = std::clamp<std::int64_t>(awaited - member.start, 0, member.duration());
-    parts[member.row] = {true, wait};
+    const Awaited awaited = awaited_by(rule, members, member, {last, unit.last_rank});
+    const std::int64_t wait = std::clamp<std::int64_t>(awaited.start - member.start, 0, member.duration());
+    parts[member.row] = waited(wait, awaited.rank);
     unit.wait_ns += wait;
   }
 }
@@ -124,7 +130,7 @@ void by_duration(std::span<const Member> members, WaitRule rule, Unit& unit, std
   unit.first_rank = leader(members, duration_claim_ns, duration);
   unit.last_rank = leader(members, duration_claim_ns, [](const Member& member) { return -member.duration(); });
   for (const Member& member : members) {
-    parts[member.row] = {true, member.duration() - shortest};
+    parts[member.row] = waited(member.duration() - shortest, unit.last_rank);
     unit.wait_ns += member.duration() - shortest;
   }
 }

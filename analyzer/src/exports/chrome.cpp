@@ -24,7 +24,7 @@ constexpr std::size_t spans_between_progress = 1 << 16;
 
 /// Names of the arguments that describe a collective; attributes of the same name are left out beside them.
 constexpr std::array<std::string_view, 12> collective_keys{
-    "group", "seq", "op", "bytes", "dtype", "peer", "enqueued_ns", "members", "wait_ns", "last_rank", "state", "cut"};
+    "group", "seq", "op", "bytes", "dtype", "peer", "enqueued_ns", "members", "wait_ns", "waited_for", "state", "cut"};
 
 class ChromeTrace {
  public:
@@ -187,9 +187,10 @@ class ChromeTrace {
 
   void shared(const Collective& member, const Flow& flow) {
     argument("\"members\"", flow.members);
-    argument("\"last_rank\"", flow.last_rank.value);
     const auto row = static_cast<std::size_t>(&member - run_.collectives().data());
-    if (row < parts_.size() && parts_[row].split) argument("\"wait_ns\"", parts_[row].wait_ns);
+    if (row >= parts_.size() || !parts_[row].split) return;
+    argument("\"wait_ns\"", parts_[row].wait_ns);
+    if (parts_[row].waited_for.is_set()) argument("\"waited_for\"", parts_[row].waited_for.value);
   }
 
   void attributes(const AttributeRange& all, bool in_collective) {

@@ -25,7 +25,6 @@ auto start_order(const Run& run) {
 }
 
 void link(const Run& run, const Rows& members, std::int64_t id, std::vector<Flow>& flows) {
-  const auto last = std::ranges::max_element(members, {}, start_order(run));
   for (const auto& member : members) {
     const auto phase = &member == &members.front()  ? FlowPhase::start
                        : &member == &members.back() ? FlowPhase::finish
@@ -33,7 +32,6 @@ void link(const Run& run, const Rows& members, std::int64_t id, std::vector<Flow
     flows[member] = {.id = id,
                      .phase = phase,
                      .at = time_of(run, member).begin,
-                     .last_rank = run.collectives()[*last].rank,
                      .members = static_cast<std::uint32_t>(members.size())};
   }
 }

@@ -15,7 +15,6 @@ struct Flow {
   std::int64_t id = 0;  ///< of the operation, unique in the run, from 1
   FlowPhase phase = FlowPhase::none;
   RunTime at;                 ///< where the arrow touches the slice of this member
-  RankId last_rank;           ///< who started last
   std::uint32_t members = 0;  ///< that started
 };
 

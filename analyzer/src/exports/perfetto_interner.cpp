@@ -8,8 +8,8 @@ namespace rankscope::analyzer::perfetto {
 
 std::string_view name_of(Key key) {
   constexpr std::array<std::string_view, key_count> names{
-      "cut",         "group",   "seq",       "op",      "bytes",       "dtype",      "peer",           "state",
-      "enqueued_ns", "members", "last_rank", "wait_ns", "transfer_ns", "clamped_ns", "launch_after_ns"};
+      "cut",         "group",   "seq",        "op",      "bytes",       "dtype",      "peer",           "state",
+      "enqueued_ns", "members", "waited_for", "wait_ns", "transfer_ns", "clamped_ns", "launch_after_ns"};
   return names[static_cast<std::size_t>(key)];
 }
 

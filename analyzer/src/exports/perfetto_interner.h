@@ -23,7 +23,7 @@ enum class Key : std::uint8_t {
   state,
   enqueued,
   members,
-  last_rank,
+  waited_for,
   wait,
   transfer,
   clamped,

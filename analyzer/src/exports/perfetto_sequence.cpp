@@ -237,15 +237,13 @@ void Sequence::describe(pbf_writer& event, const Span& span) {
   if (member.state != CommState::finished) plain(event, Key::state, "never finished");
   if (member.state != CommState::enqueued)
     number(event, Key::enqueued, (member.started - member.enqueued).count());  // time in the queue before its start
-  if (flow.phase != FlowPhase::none) {
-    number(event, Key::members, flow.members);
-    number(event, Key::last_rank, flow.last_rank.value);
-  }
+  if (flow.phase != FlowPhase::none) number(event, Key::members, flow.members);
   const auto& parts = plan_.matching().parts;
   if (span.collective >= parts.size() || member.state != CommState::finished) return;
   const MemberPart& part = parts[span.collective];
   if (!part.split) return;
   number(event, Key::wait, part.wait_ns);
+  if (part.waited_for.is_set()) number(event, Key::waited_for, part.waited_for.value);
   number(event, Key::transfer, (member.finished - member.started).count() - part.wait_ns);
 }
 

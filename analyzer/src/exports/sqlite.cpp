@@ -166,7 +166,7 @@ class Tables {
     const Matching matching = match_collectives(run_, ClockTrust{run_});
     std::vector<Integer> operation_of(run_.collectives().size());
     if (matching.section) operations(*matching.section, operation_of);
-    SqliteInsert insert{db_, "INSERT INTO collectives VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"};
+    SqliteInsert insert{db_, "INSERT INTO collectives VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"};
     for (std::size_t row = 0; row < run_.collectives().size(); ++row) {
       const Collective& member = run_.collectives()[row];
       const bool started = member.state != CommState::enqueued;
@@ -178,7 +178,8 @@ class Tables {
              recorded(member.sequence), recorded(member.bytes), recorded(member.peer), state_name(member.state),
              ns_of(member.enqueued), started ? Integer{ns_of(member.started)} : std::nullopt,
              finished ? Integer{ns_of(member.finished)} : std::nullopt, id(member.lane), id(member.enqueued_on),
-             id(member.span), split ? Integer{wait} : std::nullopt, split ? Integer{length - wait} : std::nullopt);
+             id(member.span), split ? Integer{wait} : std::nullopt, split ? Integer{length - wait} : std::nullopt,
+             split ? id(matching.parts[row].waited_for) : std::nullopt);
     }
   }
 

@@ -37,7 +37,7 @@ CREATE TABLE operations(id INTEGER PRIMARY KEY, group_id INTEGER, op_id INTEGER,
 CREATE TABLE collectives(id INTEGER PRIMARY KEY, operation_id INTEGER, rank INTEGER NOT NULL, group_id INTEGER,
   op_id INTEGER, dtype_id INTEGER, sequence INTEGER, bytes INTEGER, peer INTEGER, state TEXT NOT NULL,
   enqueued_ns INTEGER NOT NULL, started_ns INTEGER, finished_ns INTEGER, lane_id INTEGER, enqueued_lane_id INTEGER,
-  span_id INTEGER, wait_ns INTEGER, transfer_ns INTEGER);
+  span_id INTEGER, wait_ns INTEGER, transfer_ns INTEGER, waited_for INTEGER);
 CREATE TABLE counters(id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, rank INTEGER, name_id INTEGER);
 CREATE TABLE samples(counter_id INTEGER NOT NULL, time_ns INTEGER NOT NULL, value REAL NOT NULL);
 CREATE TABLE steps(step INTEGER PRIMARY KEY, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, wall_ns INTEGER NOT NULL,

@@ -1,5 +1,9 @@
 #include "render/json_devices.h"
 
+#include <array>
+#include <cstdint>
+#include <span>
+
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {
@@ -16,8 +20,58 @@ void put_section(Json& out, const std::string& name, const Section<T>& section, 
   if (!section) out["why"][name] = section.error().why;
 }
 
-void put_value(Json& out, const std::string& name, const Ratio& value) {
-  put(out, name, rounded(value.value, value_digits), value.why);
+/// How many decimals are told.
+enum class As : std::uint8_t { share, value };
+
+template <class Counters>
+struct Key {
+  const char* name;
+  Ratio Counters::*field;
+  As as;
+};
+constexpr std::array nvml_activity{
+    Key<NvmlCounters>{"busy", &NvmlCounters::busy, As::share},
+    Key<NvmlCounters>{"memory_busy", &NvmlCounters::memory_busy, As::share},
+};
+constexpr std::array nvml_totals{
+    Key<NvmlCounters>{"energy_joules", &NvmlCounters::energy_joules, As::value},
+    Key<NvmlCounters>{"energy_covers", &NvmlCounters::energy_covers, As::share},
+    Key<NvmlCounters>{"ecc_uncorrected_errors", &NvmlCounters::ecc_uncorrected_errors, As::value},
+    Key<NvmlCounters>{"pcie_sent_bytes_per_second", &NvmlCounters::pcie_sent_bytes_per_second, As::value},
+    Key<NvmlCounters>{"pcie_received_bytes_per_second", &NvmlCounters::pcie_received_bytes_per_second, As::value},
+    Key<NvmlCounters>{"nvlink_sent_bytes_per_second", &NvmlCounters::nvlink_sent_bytes_per_second, As::value},
+    Key<NvmlCounters>{"nvlink_received_bytes_per_second", &NvmlCounters::nvlink_received_bytes_per_second, As::value},
+};
+constexpr std::array pm_counters{
+    Key<PmCounters>{"sm_active", &PmCounters::sm_active, As::share},
+    Key<PmCounters>{"tensor_active", &PmCounters::tensor_active, As::share},
+    Key<PmCounters>{"dram_read", &PmCounters::dram_read, As::share},
+    Key<PmCounters>{"dram_write", &PmCounters::dram_write, As::share},
+    Key<PmCounters>{"pcie_active", &PmCounters::pcie_active, As::share},
+    Key<PmCounters>{"nvlink_received_bytes_per_second", &PmCounters::nvlink_received_bytes_per_second, As::value},
+    Key<PmCounters>{"nvlink_sent_bytes_per_second", &PmCounters::nvlink_sent_bytes_per_second, As::value},
+    Key<PmCounters>{"pcie_read_bytes_per_second", &PmCounters::pcie_read_bytes_per_second, As::value},
+    Key<PmCounters>{"pcie_write_bytes_per_second", &PmCounters::pcie_write_bytes_per_second, As::value},
+};
+
+struct SpreadKey {
+  const char* name;
+  Section<Spread> NvmlCounters::*field;
+};
+constexpr std::array nvml_spreads{
+    SpreadKey{"sm_clock_mhz", &NvmlCounters::sm_clock_mhz},
+    SpreadKey{"memory_clock_mhz", &NvmlCounters::memory_clock_mhz},
+    SpreadKey{"power_watts", &NvmlCounters::power_watts},
+    SpreadKey{"temperature_celsius", &NvmlCounters::temperature_celsius},
+    SpreadKey{"memory_used_bytes", &NvmlCounters::memory_used_bytes},
+};
+
+template <class Counters>
+void put_all(Json& out, const Counters& counters, std::span<const Key<Counters>> keys) {
+  for (const auto& [name, field, as] : keys) {
+    const Ratio& told = counters.*field;
+    put(out, name, rounded(told.value, as == As::share ? share_digits : value_digits), told.why);
+  }
 }
 
 Json spread_json(const Spread& spread) {
@@ -35,35 +89,16 @@ Json throttling_json(const Throttling& throttling) {
 
 Json nvml_json(const NvmlCounters& counters) {
   Json out;
-  put(out, "busy", counters.busy);
-  put(out, "memory_busy", counters.memory_busy);
-  put_section(out, "sm_clock_mhz", counters.sm_clock_mhz, spread_json);
-  put_section(out, "memory_clock_mhz", counters.memory_clock_mhz, spread_json);
-  put_section(out, "power_watts", counters.power_watts, spread_json);
-  put_section(out, "temperature_celsius", counters.temperature_celsius, spread_json);
-  put_section(out, "memory_used_bytes", counters.memory_used_bytes, spread_json);
+  put_all<NvmlCounters>(out, counters, nvml_activity);
+  for (const auto& [name, field] : nvml_spreads) put_section(out, name, counters.*field, spread_json);
   put_section(out, "throttled", counters.throttling, throttling_json);
-  put_value(out, "energy_joules", counters.energy_joules);
-  put(out, "energy_covers", counters.energy_covers);
-  put_value(out, "ecc_uncorrected_errors", counters.ecc_uncorrected_errors);
-  put_value(out, "pcie_sent_bytes_per_second", counters.pcie_sent_bytes_per_second);
-  put_value(out, "pcie_received_bytes_per_second", counters.pcie_received_bytes_per_second);
-  put_value(out, "nvlink_sent_bytes_per_second", counters.nvlink_sent_bytes_per_second);
-  put_value(out, "nvlink_received_bytes_per_second", counters.nvlink_received_bytes_per_second);
+  put_all<NvmlCounters>(out, counters, nvml_totals);
   return out;
 }
 
 Json pm_json(const PmCounters& counters) {
   Json out;
-  put(out, "sm_active", counters.sm_active);
-  put(out, "tensor_active", counters.tensor_active);
-  put(out, "dram_read", counters.dram_read);
-  put(out, "dram_write", counters.dram_write);
-  put(out, "pcie_active", counters.pcie_active);
-  put_value(out, "nvlink_received_bytes_per_second", counters.nvlink_received_bytes_per_second);
-  put_value(out, "nvlink_sent_bytes_per_second", counters.nvlink_sent_bytes_per_second);
-  put_value(out, "pcie_read_bytes_per_second", counters.pcie_read_bytes_per_second);
-  put_value(out, "pcie_write_bytes_per_second", counters.pcie_write_bytes_per_second);
+  put_all<PmCounters>(out, counters, pm_counters);
   return out;
 }
 

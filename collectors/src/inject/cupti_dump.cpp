@@ -14,6 +14,7 @@
 
 #include "../cupti_dump_format.h"
 #include "../cupti_records.h"
+#include "rankscope/core/format.h"
 #include "thread_state.h"
 
 namespace rankscope::inject::cupti {
@@ -102,14 +103,18 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-bool append_to(const char* path, const std::string& block) {
+/// What went wrong; empty if nothing did.
+std::string append_to(const char* path, const std::string& block) {
   const int file = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (file < 0) return false;
+  if (file < 0) return "cannot be written";
   struct stat state {};
-  const bool fits = fstat(file, &state) == 0 && static_cast<std::size_t>(state.st_size) + block.size() <= most_bytes;
-  const bool written = !fits || write_all(file, block);
+  const bool known = fstat(file, &state) == 0;
+  const bool fits = known && static_cast<std::size_t>(state.st_size) + block.size() <= most_bytes;
+  const bool written = fits && write_all(file, block);
   ::close(file);
-  return written;
+  if (written) return {};
+  return known && !fits ? format("not all of it was kept: a file has at most {} MiB", most_bytes >> 20)
+                        : "cannot be written";
 }
 
 }  // namespace
@@ -119,8 +124,12 @@ void dump_if_asked(const Library& library, std::span<std::uint8_t> buffer) {
   if (path == nullptr || buffer.empty()) return;
   static std::mutex* const writing = new std::mutex;  // of a process; nothing that it covers asks CUPTI for a buffer
   const std::lock_guard lock(*writing);
-  if (append_to(path, block_of(library, buffer))) return;
-  if (ThreadState* const state = here()) state->pen().metadata("cupti_dump_problem", "cannot be written");
+  static bool is_said = false;
+  const std::string problem = append_to(path, block_of(library, buffer));
+  ThreadState* const state = here();
+  if (problem.empty() || state == nullptr || is_said) return;
+  is_said = true;
+  state->pen().metadata("cupti_dump_problem", problem);
 }
 
 }  // namespace rankscope::inject::cupti

@@ -21,13 +21,36 @@ bool is_one_of(const std::array<std::string_view, n>& names, std::string_view na
   return std::ranges::find(names, name) != names.end();
 }
 
+// Options that runtimes take before their action and that have a value, which is the next word where none is joined to
+// them. The same names and letters have one in all of the runtimes that know them.
+constexpr std::string_view valued_before_action =
+    " address cgroup-manager cni-netconfpath cni-path config conmon connection context data-root events-backend"
+    " hooks-dir host hosts-dir identity imagestore log-level module namespace network-cmd-path network-config-dir out"
+    " root runroot runtime runtime-flag snapshotter ssh storage-driver storage-opt tlscacert tlscert tlskey tmpdir url"
+    " volumepath ";
+constexpr std::string_view valued_letters_before_action = "cHlan";
+
+bool takes_next_word(std::string_view option) {
+  if (option.starts_with("--")) return valued_before_action.find(format(" {} ", option.substr(2))) != option.npos;
+  const std::size_t letter = option.find_first_of(valued_letters_before_action, 1);
+  return letter != option.npos && letter + 1 == option.size();
+}
+
+/// "exec" of "apptainer --config FILE exec …", "run" of "docker container run …".
+Words::const_iterator find_action(Words::const_iterator runtime, Words::const_iterator end) {
+  auto word = runtime + 1;
+  for (; word != end && (word->starts_with('-') || *word == "container"); ++word)
+    if (takes_next_word(*word) && word + 1 != end) ++word;
+  return word;
+}
+
 /// Behind launchers, too: "srun -n 4 apptainer --quiet exec …".
 Words::const_iterator find_runtime(const Words& command) {
   constexpr std::array<std::string_view, 3> actions{"run", "exec", "shell"};
   for (auto word = command.begin(); word != command.end(); ++word) {
     const std::string name = fs::path{*word}.filename().string();
     if (!is_one_of(same_host, name) && !is_one_of(elsewhere, name)) continue;
-    const auto action = std::find_if(word + 1, command.end(), [](const std::string& one) { return one[0] != '-'; });
+    const auto action = find_action(word, command.end());
     if (action != command.end() && is_one_of(actions, *action)) return word;
   }
   return command.end();
@@ -134,9 +157,7 @@ class OptionReader {
 };
 
 Options options_of(const Words& command) {
-  const auto action = std::find_if(find_runtime(command) + 1, command.end(),
-                                   [](const std::string& one) { return !one.starts_with('-'); });
-  return OptionReader{action + 1, command.end()}.read();
+  return OptionReader{find_action(find_runtime(command), command.end()) + 1, command.end()}.read();
 }
 
 /// What Apptainer shows by its default configuration: home, working folder, /tmp, /var/tmp; and what is asked for.

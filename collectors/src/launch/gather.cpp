@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <set>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "pytorch.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/format.h"
+#include "rankscope/core/recording/live.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/secrets.h"
@@ -119,8 +121,10 @@ void wait_for_stragglers(const fs::path& spool) {
   }
 }
 
-bool any_rank(const std::vector<fs::path>& segments) {
-  return std::ranges::any_of(segments, [](const fs::path& path) { return read_header(path).rank >= 0; });
+bool any_step(const fs::path& recording) {
+  recording::LiveReader reader{recording, {.bytes_per_poll = std::numeric_limits<std::uint64_t>::max()}};
+  const recording::LiveView view = reader.poll();
+  return std::ranges::any_of(view.processes, [](const recording::LiveProcess& one) { return one.steps > 0; });
 }
 
 Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary& summary) {

@@ -12,8 +12,8 @@ namespace rankscope::collectors {
 /// Waits a little for recorded processes that outlive the command.
 void wait_for_stragglers(const std::filesystem::path& spool);
 
-/// True if some segment tells its rank.
-[[nodiscard]] bool any_rank(const std::vector<std::filesystem::path>& segments);
+/// True if a process has ended a step, in a recording that is not gathered yet.
+[[nodiscard]] bool any_step(const std::filesystem::path& recording);
 
 /// Copies the segments into OUT and adds what they hold to `summary`. What cannot be copied stays, and is said.
 [[nodiscard]] Result<void> gather(const std::vector<std::filesystem::path>& segments, Talk talk,

@@ -233,7 +233,7 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   outcome.summary.not_recorded = read_tally(spool);
   wait_for_stragglers(spool);
   watcher.finish(outcome.status);
-  if (outcome.status == options.refusal_status && !any_rank(recording::segments_of(spool))) {
+  if (outcome.status == options.refusal_status && !any_step(out.path)) {
     take_back(out, spool);
     return outcome;
   }

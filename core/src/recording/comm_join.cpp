@@ -30,13 +30,11 @@ bool may_be_made_of(const Announced& one, const Carried& part) {
 }
 
 /// A thread that does nothing but carry out what others announce.
-bool has_own_thread(const Announced& one) {
-  return one.started != Announced::never && one.started_on != one.enqueued_on;
+bool only_executes(std::int64_t thread, const Announced& one) {
+  return one.started != Announced::never && one.started_on != one.enqueued_on && one.started_on == thread;
 }
 
-bool peers_agree(const Announced& one, const Carried& other) {
-  return one.peer < 0 || other.peer < 0 || one.peer == other.peer;
-}
+bool peers_agree(std::int64_t one, std::int64_t other) { return one < 0 || other < 0 || one == other; }
 
 /// Time in which a thread may have handed an announced operation to the library.
 struct Window {
@@ -68,6 +66,7 @@ class Joiner {
       : announced_(announced),
         carried_(carried),
         fit_(fit),
+        opened_(announced.size()),
         is_whole_(announced.size()),
         parts_(announced.size()),
         joined_(carried.size()) {}
@@ -85,8 +84,9 @@ class Joiner {
   using Key = std::pair<std::string_view, std::int64_t>;  // operation and bytes
   using Where = std::pair<StringId, std::int64_t>;        // communicator and peer
   using Run = std::map<Where, std::vector<std::size_t>>;  // carried, with no announcement in between
+  using Whose = std::pair<GroupId, std::int64_t>;         // group and peer
   struct Alike {
-    std::deque<std::size_t> open;  // announced
+    std::map<Whose, std::deque<std::size_t>> open;  // announced, in their order; some are gone
     Run run;
   };
 
@@ -157,11 +157,17 @@ class Joiner {
   }
 
   void find_equal(const std::vector<Window>& windows, Order order) {
+    gone_.assign(announced_.size(), false);
     for (const auto& [thread, events] : threads_of(windows)) {
       std::map<Key, Alike> alike;
       for (const Event& event : events) sweep(alike, event, order);
       for (auto& [key, one] : alike) settle(one, order);
     }
+  }
+
+  void open(Alike& alike, std::size_t row) {
+    alike.open[{announced_[row].group, announced_[row].peer}].push_back(row);
+    opened_[row] = ++opened_count_;
   }
 
   void sweep(std::map<Key, Alike>& alike, const Event& event, Order order) {
@@ -176,9 +182,9 @@ class Joiner {
     Alike& one = alike[{row.op, row.bytes}];
     settle(one, order);
     if (event.what == Event::What::opens)
-      one.open.push_back(event.row);
+      open(one, event.row);
     else
-      std::erase(one.open, event.row);
+      gone_[event.row] = true;
   }
 
   /// Gives what the library told since the last announcement to what was announced, in the order of both.
@@ -186,12 +192,11 @@ class Joiner {
     if (alike.run.empty()) return;
     for (const Fit wanted : {Fit::same, Fit::possible})
       for (auto& [where, rows] : alike.run) {
-        const auto chosen = choose(alike.open, rows, {wanted, order});
+        const auto chosen = take(alike, rows, {wanted, order});
         for (std::size_t i = 0; i < chosen.size(); ++i) {
           is_whole_[chosen[i]] = true;
           parts_[chosen[i]] = {rows[i]};
           joined_[rows[i]] = true;
-          std::erase(alike.open, chosen[i]);
         }
         rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(chosen.size()));
       }
@@ -203,39 +208,64 @@ class Joiner {
     Order order;
   };
   /// At most as many announced operations as there are rows, in their order. All rows are of one communicator and peer.
-  [[nodiscard]] std::vector<std::size_t> choose(const std::deque<std::size_t>& open,
-                                                const std::vector<std::size_t>& rows, Choice choice) const {
+  std::vector<std::size_t> take(Alike& alike, const std::vector<std::size_t>& rows, Choice choice) {
+    const Carried& first = carried_[rows.front()];
+    std::vector<std::deque<std::size_t>*> fitting;
+    for (auto& [whose, open] : alike.open)
+      if (peers_agree(whose.second, first.peer) && fit_(whose.first, first.communicator) == choice.fit)
+        fitting.push_back(&open);
     std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < open.size() && chosen.size() < rows.size(); ++i) {
-      const std::size_t one = open[choice.order == Order::latest ? open.size() - 1 - i : i];
-      const Carried& row = carried_[rows.front()];
-      if (peers_agree(announced_[one], row) && fit_(announced_[one].group, row.communicator) == choice.fit)
-        chosen.push_back(one);
+    while (chosen.size() < rows.size()) {
+      const auto next = next_of(fitting, choice.order);
+      if (!next) break;
+      chosen.push_back(*next);
+      gone_[*next] = true;
     }
     if (choice.order == Order::latest) std::ranges::reverse(chosen);
     return chosen;
   }
 
+  /// The first, or the last, of several queues. Those that are gone are dropped on the way, each once.
+  [[nodiscard]] std::optional<std::size_t> next_of(std::span<std::deque<std::size_t>* const> queues,
+                                                   Order order) const {
+    std::optional<std::size_t> next;
+    for (std::deque<std::size_t>* const queue : queues) {
+      const bool latest = order == Order::latest;
+      while (!queue->empty() && gone_[latest ? queue->back() : queue->front()])
+        latest ? queue->pop_back() : queue->pop_front();
+      if (queue->empty()) continue;
+      const std::size_t one = latest ? queue->back() : queue->front();
+      if (!next || (latest ? opened_[one] > opened_[*next] : opened_[one] < opened_[*next])) next = one;
+    }
+    return next;
+  }
+
   /// What the library told inside a window belongs to the innermost one.
   void find_parts(const std::vector<Window>& windows) {
-    std::map<std::size_t, std::vector<std::size_t>> found;  // carried, by announced
-    for (const auto& [thread, events] : threads_of(windows)) {
-      std::vector<std::size_t> open;
-      for (const Event& event : events) {
-        if (event.what == Event::What::opens) open.push_back(event.row);
-        if (event.what == Event::What::closes) std::erase(open, event.row);
-        if (event.what != Event::What::carried || open.empty()) continue;
-        const Announced& one = announced_[open.back()];
-        const Carried& row = carried_[event.row];
-        const bool is_part = has_own_thread(one) || may_be_made_of(one, row);
-        if (is_part && fit_(one.group, row.communicator) != Fit::no) found[open.back()].push_back(event.row);
+    gone_.assign(announced_.size(), false);
+    for (const auto& [thread, events] : threads_of(windows))
+      for (auto& [one, rows] : parts_on(thread, events)) {
+        if (!only_executes(thread, announced_[one]) && !adds_up(announced_[one], rows)) continue;
+        for (const std::size_t row : rows) joined_[row] = true;
+        parts_[one] = std::move(rows);
       }
+  }
+
+  /// Rows of carried_, by the row of announced_ of which they may be parts.
+  std::map<std::size_t, std::vector<std::size_t>> parts_on(std::int64_t thread, std::span<const Event> events) {
+    std::map<std::size_t, std::vector<std::size_t>> found;
+    std::vector<std::size_t> open;
+    for (const Event& event : events) {
+      if (event.what == Event::What::opens) open.push_back(event.row);
+      if (event.what == Event::What::closes) gone_[event.row] = true;
+      while (!open.empty() && gone_[open.back()]) open.pop_back();
+      if (event.what != Event::What::carried || open.empty()) continue;
+      const Announced& one = announced_[open.back()];
+      const Carried& row = carried_[event.row];
+      const bool is_part = only_executes(thread, one) || may_be_made_of(one, row);
+      if (is_part && fit_(one.group, row.communicator) != Fit::no) found[open.back()].push_back(event.row);
     }
-    for (auto& [one, rows] : found) {
-      if (!has_own_thread(announced_[one]) && !adds_up(announced_[one], rows)) continue;
-      for (const std::size_t row : rows) joined_[row] = true;
-      parts_[one] = std::move(rows);
-    }
+    return found;
   }
 
   /// One operation in several of the same kind: not what happened to follow it.
@@ -243,7 +273,7 @@ class Joiner {
     std::int64_t bytes = 0;
     for (const std::size_t row : rows) {
       if (carried_[row].op != one.op || carried_[row].bytes <= 0) return true;
-      bytes += carried_[row].bytes;
+      if (__builtin_add_overflow(bytes, carried_[row].bytes, &bytes)) return false;
     }
     return bytes == one.bytes;
   }
@@ -265,6 +295,9 @@ class Joiner {
   std::span<const Announced> announced_;
   std::span<const Carried> carried_;
   const FitOf& fit_;
+  std::vector<bool> gone_;           // by row of announced_: its window is shut, or it was taken
+  std::vector<std::size_t> opened_;  // by row of announced_: number of its window, as they were opened
+  std::size_t opened_count_ = 0;
   std::vector<bool> is_whole_;
   std::vector<std::vector<std::size_t>> parts_;  // rows of carried_, by row of announced_
   std::vector<bool> joined_;                     // by row of carried_

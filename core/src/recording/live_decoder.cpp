@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "rankscope/core/model/host_work.h"
 #include "rankscope/core/step_names.h"
 
 namespace rankscope::recording {
@@ -23,33 +24,21 @@ bool is_memory(std::string_view counter) {
          (counter.starts_with("GPU ") && counter.ends_with(" memory_used_bytes"));
 }
 
-/// What the innermost span of a thread makes of its time; nothing for spans that are no work.
+/// Of a span that is work, or a wait.
 std::optional<LiveLayer> layer_of(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::forward:
-    case SpanKind::backward:
-    case SpanKind::optimizer:
-    case SpanKind::op:
-    case SpanKind::compute:
+  switch (host_work_of(kind)) {
+    case HostWork::compute:
       return LiveLayer::compute;
-    case SpanKind::comm:
+    case HostWork::communication:
       return LiveLayer::communication;
-    case SpanKind::memory:
+    case HostWork::copies:
       return LiveLayer::copies;
-    case SpanKind::data:
+    case HostWork::data:
       return LiveLayer::data;
-    case SpanKind::wait:
-    case SpanKind::sync:
+    case HostWork::wait:
+    case HostWork::sync:
       return LiveLayer::wait;
-    case SpanKind::user:
-    case SpanKind::step:
-    case SpanKind::loader:
-    case SpanKind::checkpoint:
-    case SpanKind::runtime:
-    case SpanKind::overhead:
-    case SpanKind::api:
-    case SpanKind::python:
-    case SpanKind::graph:
+    case HostWork::none:
       return std::nullopt;
   }
   return std::nullopt;

@@ -25,10 +25,11 @@ struct Followed {
   bool is_readable = true;
 };
 
-/// On this host: its segments would be here, too.
+/// On this host: its segments would be here, too. Another host may be called as this one, with "-2" behind it.
 bool is_of_this_host(const SpoolMark& mark) {
   std::array<char, 256> host{};
-  return gethostname(host.data(), host.size() - 1) == 0 && mark.recorder.starts_with(std::string{host.data()} + "-");
+  return gethostname(host.data(), host.size() - 1) == 0 &&
+         mark.recorder.substr(0, mark.recorder.rfind('-')) == host.data();
 }
 
 bool is_alive(std::int64_t pid) { return kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM; }

@@ -168,6 +168,18 @@ TEST(Collectives, ABroadcastWaitsForItsRootOnly) {
   EXPECT_EQ(matched.matching.parts[0].wait_ns, 0);
   EXPECT_EQ(matched.matching.parts[1].wait_ns, 30'000);
   EXPECT_EQ(matched.matching.parts[2].wait_ns, 0);
+  EXPECT_EQ(matched.section().units[0].last_rank, RankId{2});
+  EXPECT_EQ(matched.matching.parts[1].waited_for, RankId{0}) << "not the last one";
+  for (const std::size_t other : {0U, 2U}) EXPECT_FALSE(matched.matching.parts[other].waited_for.is_set());
+}
+
+TEST(Collectives, WhomARankWaitedForIsNotToldWhereClocksDoNotTellWhoWasLast) {
+  const Matched matched = match(
+      "@rank 0 host=a\n@rank 1 host=b\n@rank 2 host=c\n@group dp 0,1,2\n"
+      "0 comm 0 900000 allreduce group=dp\n1 comm 9000000 9020000 allreduce group=dp\n"
+      "2 comm 5000000 5030000 allreduce group=dp\n");
+  EXPECT_EQ(matched.matching.parts[0].wait_ns, 880'000);
+  EXPECT_FALSE(matched.matching.parts[0].waited_for.is_set()) << "1 and 2 lie too close together";
 }
 
 TEST(Collectives, OfAReduceOnlyTheRootWaits) {

@@ -92,6 +92,21 @@ TEST(Devices, WhatCannotBeMatchedSaysWhy) {
             "not sampled: Driver Not Loaded");
 }
 
+TEST(Devices, WhatWentWrongOnItsHostIsSaidThoughOtherHostsSampledTheirs) {
+  const std::string here =
+      "@rank 0 pid=1 host=n0 meta.nvml_problem=\"Driver Not Loaded\" meta.pm_problem=refused\n"
+      "@device 0 0 uuid=GPU-x\n@lane 0 s7 kind=stream number=7 device=0\n";
+  const std::string there = format(
+      "@rank 1 pid=2 host=n1 meta.pm_gpu_0=GPU-a {}\n@device 1 0 uuid=GPU-a\n"
+      "@lane 1 s7 kind=stream number=7 device=0\n",
+      two_gpus);
+  const auto rows = rows_of(here + there + work_of(0) + work_of(1) + counter(1, 0, "nvml_busy_percent", {{100, 50}}) +
+                            counter(1, 0, "sm_active_percent", {{100, 40}}));
+  EXPECT_EQ(rows.at(0).devices.at(0).nvml.error().why, "not sampled: Driver Not Loaded");
+  EXPECT_EQ(rows.at(0).devices.at(0).pm.error().why, "not sampled: refused");
+  EXPECT_DOUBLE_EQ(rows.at(1).nvml_busy.value.value_or(0), 0.5);
+}
+
 TEST(Devices, AGpuThatCudaVisibleDevicesLeavesOutIsNotTakenForTheUsedOne) {
   const auto rows =
       rows_of(rank_on(0, "uuid=GPU-a meta.cudaVisible=0", two_gpus) + "@device 0 0 uuid=GPU-b\n" + work_of(0) +

@@ -198,7 +198,7 @@ TEST(Chrome, MembersOfACollectiveAreJoinedInOrderOfTheirStart) {
 
 TEST(Chrome, ACollectiveTellsWhatItWasAndHowLongItWaited) {
   const auto slices = events(
-      "@group dp 0,1\n"
+      "@run clock=same_host\n@group dp 0,1\n"
       "0 comm 20 50 allreduce group=dp seq=7 bytes=4096 dtype=f32 enqueued=15\n"
       "1 comm 30 50 allreduce group=dp seq=7 bytes=4096 dtype=f32\n",
       "X");
@@ -210,8 +210,9 @@ TEST(Chrome, ACollectiveTellsWhatItWasAndHowLongItWaited) {
   EXPECT_EQ(arguments.at("dtype"), "f32");
   EXPECT_EQ(arguments.at("enqueued_ns"), 5);
   EXPECT_EQ(arguments.at("wait_ns"), 10);
-  EXPECT_EQ(arguments.at("last_rank"), 1);
+  EXPECT_EQ(arguments.at("waited_for"), 1);
   EXPECT_EQ(slices[1].at("args").at("wait_ns"), 0);
+  EXPECT_FALSE(slices[1].at("args").contains("waited_for")) << "it was the last";
 }
 
 TEST(Chrome, MembersOfABroadcastWaitForItsRootAlone) {
@@ -225,6 +226,8 @@ TEST(Chrome, MembersOfABroadcastWaitForItsRootAlone) {
   std::vector<std::int64_t> waits;
   for (const auto& slice : slices) waits.push_back(slice.at("args").at("wait_ns").get<std::int64_t>());
   EXPECT_EQ(waits, (std::vector<std::int64_t>{0, 20'000, 0}));
+  EXPECT_EQ(slices[1].at("args").at("waited_for"), 0) << "rank 2 came later, and nobody waited for it";
+  for (const std::size_t other : {0U, 2U}) EXPECT_FALSE(slices[other].at("args").contains("waited_for"));
 }
 
 TEST(Chrome, AMemberWithoutPartnersHasNoArrow) {

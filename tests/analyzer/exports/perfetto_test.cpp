@@ -104,7 +104,7 @@ TEST(Perfetto, PartlyOverlappingSpansGoToTracksOfTheirOwn) {
 
 TEST(Perfetto, MembersOfACollectiveAreJoinedInOrderOfTheirStart) {
   const auto trace = trace_of(
-      "@group dp 0,1,2\n"
+      "@run clock=same_host\n@group dp 0,1,2\n"
       "0 comm 20 50 allreduce group=dp seq=0 bytes=4096 dtype=f32 enqueued=15\n"
       "1 comm 10 50 allreduce group=dp seq=0 bytes=4096 dtype=f32\n"
       "2 comm 30 50 allreduce group=dp seq=0 bytes=4096 dtype=f32\n");
@@ -118,6 +118,7 @@ TEST(Perfetto, MembersOfACollectiveAreJoinedInOrderOfTheirStart) {
     EXPECT_THAT(member.flows, ElementsAre(member.correlation));
     EXPECT_THAT(member.ending_flows, IsEmpty());
     EXPECT_EQ(member.argument("wait_ns"), std::to_string(30 - member.begin));
+    EXPECT_EQ(member.argument("waited_for"), member.begin == 30 ? "" : "2");
     EXPECT_EQ(member.argument("transfer_ns"), "20");
     EXPECT_EQ(member.argument("bytes"), "4096");
   }

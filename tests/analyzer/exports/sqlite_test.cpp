@@ -72,9 +72,9 @@ TEST(Sqlite, SpansHaveTheirNamesTimesAndAttributes) {
 
 TEST(Sqlite, MembersOfAnOperationHaveWaitAndTransfer) {
   const Exported run{two_ranks};
-  EXPECT_THAT(
-      run.rows("SELECT rank, bytes, started_ns, finished_ns, wait_ns, transfer_ns, operation_id FROM collectives"),
-      ElementsAre("0|64|400|900|300|200|0", "1|64|700|900|0|200|0"));
+  EXPECT_THAT(run.rows("SELECT rank, bytes, started_ns, finished_ns, wait_ns, transfer_ns, waited_for, operation_id "
+                       "FROM collectives"),
+              ElementsAre("0|64|400|900|300|200|1|0", "1|64|700|900|0|200|-|0"));
   EXPECT_THAT(run.rows("SELECT members, complete, first_rank, last_rank, wait_ns, transfer_ns FROM operations"),
               ElementsAre("2|1|0|1|300|200"));
 }

@@ -1,324 +1,29 @@
-// Calls a profiler plugin as NCCL does, of each version of the interface. The descriptors are declared here once more,
-// as C structs, so that the offsets of the plugin are checked against what a compiler makes of them.
-#include <dlfcn.h>
+// Plays one scene of NCCL to the profiler plugin, of one version of the interface.
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "nccl_player.h"
 #include "rankscope/collectors/annotate.h"
 
 namespace {
 
 namespace annotate = rankscope::annotate;
-
+using nccl_actor::fail;
+using nccl_actor::gpu_now;
+using nccl_actor::Nccl;
+using nccl_actor::own_rank;
+using nccl_actor::require;
 using std::size_t;
-using std::uint32_t;
 using std::uint64_t;
-using std::uint8_t;
-
-template <class Type>
-struct Head {
-  Type type;
-  void* parent;
-  int rank;
-};
-
-struct CollV1 {
-  Head<uint8_t> head;
-  const char* name;
-  uint64_t hash, sequence;
-  uint8_t function;
-  const void* send;
-  void* receive;
-  size_t count;
-  int root;
-  uint8_t datatype;
-  uint32_t op;
-  size_t traffic;
-  uint8_t max_channels, warps, algorithm, protocol;
-  int is_collnet, is_nvls;
-};
-struct CollV2 {
-  Head<uint8_t> head;
-  const char* name;
-  uint64_t hash, sequence;
-  const char* function;
-  const void* send;
-  void* receive;
-  size_t count;
-  int root;
-  const char* datatype;
-  size_t traffic;
-  uint8_t max_channels, warps;
-  const char *algorithm, *protocol;
-};
-struct CollV3 {
-  Head<uint8_t> head;
-  const char* name;
-  uint64_t hash, sequence;
-  const char* function;
-  const void* send;
-  void* receive;
-  size_t count;
-  int root;
-  const char* datatype;
-  uint8_t max_channels, warps;
-  const char *algorithm, *protocol;
-};
-template <class Type>
-struct CollV4 {
-  Head<Type> head;
-  uint64_t sequence;
-  const char* function;
-  const void* send;
-  void* receive;
-  size_t count;
-  int root;
-  const char* datatype;
-  uint8_t channels, warps;
-  const char *algorithm, *protocol;
-};
-struct CollV5 : CollV4<uint64_t> {
-  void* parent_group;
-};
-static_assert(sizeof(CollV1) == 120 && sizeof(CollV2) == 128 && sizeof(CollV3) == 120);
-static_assert(sizeof(CollV4<uint8_t>) == 104 && sizeof(CollV5) == 112);
-
-struct P2pOld {
-  Head<uint8_t> head;
-  const char* name;
-  uint64_t hash;
-  const char* function;
-  void* buffer;
-  const char* datatype;
-  size_t count;
-  int peer;
-};
-template <class Type>
-struct P2pNew {
-  Head<Type> head;
-  const char* function;
-  void* buffer;
-  const char* datatype;
-  size_t count;
-  int peer;
-  uint8_t channels;
-  void* parent_group;
-};
-template <class Type>
-struct ProxyOp {
-  Head<Type> head;
-  int pid;
-  uint8_t channel;
-  int peer, steps, chunk_bytes, is_send;
-};
-template <class Type>
-struct ProxyStep {
-  Head<Type> head;
-  int step;
-};
-template <class Type>
-struct KernelChannel {
-  Head<Type> head;
-  uint8_t channel;
-  uint64_t timer;
-};
-struct CollApi {
-  Head<uint64_t> head;
-  const char* function;
-  size_t count;
-  const char* datatype;
-  int root;
-  void* stream;
-  bool captured;
-};
-
-struct Table {
-  const char* name;
-  void* init;
-  int (*start)(void*, void**, void*);
-  int (*stop)(void*);
-  int (*state)(void*, int, void*);
-  int (*finalize)(void*);
-};
-
-[[noreturn]] void fail(const char* what) {
-  std::fprintf(stderr, "nccl_actor: %s\n", what);
-  std::exit(3);
-}
-
-void require(bool holds, const char* what) {
-  if (!holds) fail(what);
-}
-
-int own_rank() {
-  const char* const text = std::getenv("RANK");
-  return text == nullptr ? 0 : std::atoi(text);
-}
-
-/// NCCL with a plugin of one version.
-class Nccl {
- public:
-  explicit Nccl(int version) : version_(version) {
-    const char* const path = std::getenv("NCCL_PROFILER_PLUGIN");
-    require(path != nullptr, "no NCCL_PROFILER_PLUGIN");
-    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    require(library != nullptr, "the plugin does not load");
-    table_ = static_cast<Table*>(dlsym(library, ("ncclProfiler_v" + std::to_string(version)).c_str()));
-    require(table_ != nullptr, "the plugin lacks a version");
-  }
-
-  void* join(uint64_t hash, int ranks, const char* name = nullptr) {
-    void* context = nullptr;
-    int status = 0;
-    if (version_ < 4)
-      status = reinterpret_cast<int (*)(void**, int*)>(table_->init)(&context, &mask_);
-    else if (version_ == 4)
-      status = reinterpret_cast<int (*)(void**, int*, const char*, uint64_t, int, int, int, void*)>(table_->init)(
-          &context, &mask_, name, hash, 1, ranks, own_rank(), nullptr);
-    else
-      status = reinterpret_cast<int (*)(void**, uint64_t, int*, const char*, int, int, int, void*)>(table_->init)(
-          &context, hash, &mask_, name, 1, ranks, own_rank(), nullptr);
-    require(status == 0, "init failed");
-    hash_ = hash;
-    return context;
-  }
-
-  void* start(void* context, void* descriptor) {
-    void* handle = nullptr;
-    require(table_->start(context, &handle, descriptor) == 0, "startEvent failed");
-    return handle;
-  }
-  void stop(void* handle) { require(table_->stop(handle) == 0, "stopEvent failed"); }
-  void state(void* handle, int number, void* arguments) {
-    require(table_->state(handle, number, arguments) == 0, "recordEventState failed");
-  }
-  void finalize(void* context) { require(table_->finalize(context) == 0, "finalize failed"); }
-
-  void* all_reduce(void* context, uint64_t sequence, size_t count, void* parent = nullptr) {
-    if (version_ == 1) {
-      CollV1 event = blank<CollV1>(2, parent);
-      event.hash = hash_, event.sequence = sequence, event.function = 4, event.count = count, event.datatype = 7;
-      event.max_channels = 3, event.algorithm = 1, event.protocol = 2;
-      return start(context, &event);
-    }
-    if (version_ == 2) return texts<CollV2>(context, sequence, count, parent, &CollV2::max_channels);
-    if (version_ == 3) return texts<CollV3>(context, sequence, count, parent, &CollV3::max_channels);
-    if (version_ == 4) return texts<CollV4<uint8_t>>(context, sequence, count, parent, &CollV4<uint8_t>::channels);
-    return texts<CollV5>(context, sequence, count, parent, &CollV5::channels);
-  }
-
-  /// As NCCL counts it: bytes.
-  void* all_gather(void* context, uint64_t sequence, size_t bytes, void* parent) {
-    CollV5 event = blank<CollV5>(2, parent);
-    event.sequence = sequence, event.function = "AllGather", event.count = bytes, event.datatype = "ncclInt8";
-    event.algorithm = "RING", event.protocol = "LL", event.channels = 2;
-    return start(context, &event);
-  }
-
-  void* send(void* context, int peer) {
-    if (version_ < 4) {
-      P2pOld event = blank<P2pOld>(4, nullptr);
-      event.hash = hash_, event.function = "Send", event.datatype = "ncclBfloat16", event.count = 100;
-      event.peer = peer;
-      return start(context, &event);
-    }
-    if (version_ == 4) return new_send<uint8_t>(context, peer);
-    return new_send<uint64_t>(context, peer);
-  }
-
-  void* api(void* context, const char* datatype) {
-    CollApi event = blank<CollApi>(1 << 9, nullptr);
-    event.function = "AllGather", event.datatype = datatype, event.count = 10;
-    return start(context, &event);
-  }
-
-  void* proxy_op(void* context, void* parent, bool is_send, int pid) {
-    return version_ < 5 ? proxy<uint8_t>(context, parent, is_send, pid)
-                        : proxy<uint64_t>(context, parent, is_send, pid);
-  }
-  void* proxy_step(void* context, void* parent) {
-    if (version_ < 5) {
-      auto event = blank<ProxyStep<uint8_t>>(16, parent);
-      return start(context, &event);
-    }
-    auto event = blank<ProxyStep<uint64_t>>(16, parent);
-    return start(context, &event);
-  }
-  void* kernel_channel(void* context, void* parent, uint64_t timer) {
-    if (version_ < 5) {
-      auto event = blank<KernelChannel<uint8_t>>(64, parent);
-      event.timer = timer;
-      return start(context, &event);
-    }
-    auto event = blank<KernelChannel<uint64_t>>(64, parent);
-    event.timer = timer;
-    return start(context, &event);
-  }
-  void* unknown(void* context) {
-    auto event = blank<CollV5>(uint64_t{1} << 40, nullptr);
-    return start(context, &event);
-  }
-  [[nodiscard]] int mask() const { return mask_; }
-
- private:
-  /// Padding holds garbage, as it does in NCCL.
-  template <class Descriptor>
-  static Descriptor blank(uint64_t type, void* parent) {
-    Descriptor event;
-    std::memset(static_cast<void*>(&event), 0xA5, sizeof event);
-    event.head.type = static_cast<decltype(event.head.type)>(type);
-    event.head.parent = parent;
-    event.head.rank = own_rank();
-    if constexpr (requires { event.name; }) event.name = nullptr;
-    if constexpr (requires { event.root; }) event.root = 0;
-    return event;
-  }
-  template <class Descriptor, class Owner>
-  void* texts(void* context, uint64_t sequence, size_t count, void* parent, uint8_t Owner::*channels) {
-    Descriptor event = blank<Descriptor>(2, parent);
-    event.sequence = sequence, event.function = "AllReduce", event.count = count, event.datatype = "ncclFloat32";
-    event.algorithm = "RING", event.protocol = "SIMPLE";
-    event.*channels = 3;
-    if constexpr (requires { event.hash; }) event.hash = hash_;
-    return start(context, &event);
-  }
-  template <class Type>
-  void* new_send(void* context, int peer) {
-    auto event = blank<P2pNew<Type>>(4, nullptr);
-    event.function = "Send", event.datatype = "ncclBfloat16", event.count = 100, event.peer = peer;
-    event.channels = 1;
-    return start(context, &event);
-  }
-  template <class Type>
-  void* proxy(void* context, void* parent, bool is_send, int pid) {
-    auto event = blank<ProxyOp<Type>>(8, parent);
-    event.pid = pid, event.channel = 5, event.peer = 1, event.steps = 4, event.chunk_bytes = 512;
-    event.is_send = is_send ? 1 : 0;
-    return start(context, &event);
-  }
-
-  int version_;
-  Table* table_ = nullptr;
-  int mask_ = -1;
-  uint64_t hash_ = 0;
-};
 
 constexpr uint64_t world_hash = 0xFEDCBA9876543210;
-
-uint64_t gpu_now() {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 void play_operations(int version) {
   Nccl nccl{version};
@@ -421,15 +126,7 @@ void play_announced(int version) {
   nccl.stop(told.back());
   reduce(3, 20);
   reduce(4, 5000);
-  std::thread{[&] {
-    for (void* const operation : told) {
-      const uint64_t begin = gpu_now();
-      void* const channel = nccl.kernel_channel(context, operation, begin);
-      uint64_t end = begin + 1'000;
-      nccl.state(channel, 22, &end);
-      nccl.stop(channel);
-    }
-  }}.join();
+  nccl.run_channels(context, told);
   nccl.finalize(context);
 }
 
@@ -473,15 +170,7 @@ void play_threads() {
         nccl.stop(operation);
         open.push_back(operation);
       }
-      std::thread{[&] {
-        for (void* const operation : open) {
-          const uint64_t begin = gpu_now();
-          void* const channel = nccl.kernel_channel(context, operation, begin);
-          uint64_t end = begin + 1'000;
-          nccl.state(channel, 22, &end);
-          nccl.stop(channel);
-        }
-      }}.join();
+      nccl.run_channels(context, open);
       nccl.finalize(context);
     });
   for (std::thread& thread : running) thread.join();

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <sstream>
 #include <string>
 
@@ -175,6 +176,23 @@ TEST(CommJoin, ABarrierOnAThreadOfItsOwnIsWhateverNcclDoesInIt) {
   EXPECT_THAT(told.joined(), ElementsAre("1<101"));
 }
 
+TEST(CommJoin, WhatTheAnnouncingThreadDoesBesidesIsNoPartOfWhatAnotherOneExecutes) {
+  Told told;
+  told.announced(1, training, 10, {}).ran(watcher, 40, 50);
+  told.carried(101, training, 20, {.op = "reduce"}).carried(102, training, 21, {.bytes = 8});
+  EXPECT_THAT(told.joined(), IsEmpty());
+  told.announced(2, training, 60, {.op = "barrier"}).ran(watcher, 80, 90).carried(103, training, 70, {.bytes = 4});
+  EXPECT_THAT(told.joined(), ElementsAre("2<103"));
+}
+
+TEST(CommJoin, BytesThatNoNumberCanHoldDoNotAddUp) {
+  constexpr std::int64_t huge = std::int64_t{1} << 62;
+  Told told;
+  told.announced(1, training, 10, {.bytes = std::numeric_limits<std::int64_t>::max()});
+  for (std::uint64_t i = 1; i <= 4; ++i) told.carried(100 + i, training, 20, {.bytes = huge});
+  EXPECT_THAT(told.joined(), IsEmpty());
+}
+
 TEST(CommJoin, SeveralOfTheSameKindArePartsOnlyIfTheirBytesAddUp) {
   Told coalesced;
   coalesced.announced(1, training, 10, {.bytes = 100});
@@ -183,6 +201,16 @@ TEST(CommJoin, SeveralOfTheSameKindArePartsOnlyIfTheirBytesAddUp) {
   Told unrelated;
   unrelated.announced(1, training, 10, {.bytes = 100}).carried(101, training, 20, {.bytes = 60});
   EXPECT_THAT(unrelated.joined(), IsEmpty());
+}
+
+TEST(CommJoin, ManyThatNeverEndAndFitNothingAreGoneThroughInTime) {
+  constexpr std::uint64_t many = 200'000;
+  Told told;
+  for (std::uint64_t i = 0; i < many; ++i) {
+    told.announced(i, training, 10 * i, {.group = pair});
+    told.carried(many + i, training, 10 * i + 5, {.group = others});
+  }
+  EXPECT_THAT(told.joined(), IsEmpty());
 }
 
 }  // namespace

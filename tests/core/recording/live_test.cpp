@@ -339,10 +339,14 @@ TEST_F(LiveRecording, HelpersThatEndedMakeRoomForOthers) {
 TEST_F(LiveRecording, ARecorderOfThisHostWhoseFolderIsGoneIsNotElsewhere) {
   std::array<char, 256> host{};
   ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
-  std::ofstream{out() / (std::string{host.data()} + "-7" + std::string{spool_mark_suffix})} << "/no/such/folder\n";
+  const auto mark = [&](const std::string& behind) {
+    std::ofstream{out() / (host.data() + behind + std::string{spool_mark_suffix})} << "/no/such/folder\n";
+  };
+  mark("-7");
+  mark("-2-7");
   LiveReader reader{out()};
   const LiveView view = reader.poll();
-  EXPECT_EQ(view.elsewhere, 0U);
+  EXPECT_EQ(view.elsewhere, 1U) << "of a host whose name begins alike";
   EXPECT_EQ(view.unreadable, 1U);
 }
 

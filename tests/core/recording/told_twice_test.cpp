@@ -56,6 +56,12 @@ struct Process {
                      .peer = 0},
                     at);
   }
+  /// All of it, with a kernel that runs from 30 us after `at` for 30 us.
+  void announce_and_carry(std::uint64_t uid, std::int64_t at) {
+    announce(uid, at, "allreduce", 64);
+    launch(static_cast<std::uint32_t>(uid), at + 20 * us, at + 30 * us, at + 60 * us);
+    carry(100 + uid, at + 22 * us, "allreduce", 64);
+  }
   void launch(std::uint32_t correlation, std::int64_t at, std::int64_t begin, std::int64_t end) {
     comm().kernel({.name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
                    .launched = at,
@@ -94,9 +100,7 @@ std::uint64_t lost(const Run& run, Counter counter) { return run.quality().of(co
 TEST(ToldTwice, TheProgramSaysWhichOperationItIsAndTheKernelWhenItRan) {
   std::vector<Process> processes{Process{0}, Process{1}};
   for (Process& process : processes) {
-    process.announce(1, 10 * us, "allreduce", 64);
-    process.launch(1, 30 * us, 40 * us, 70 * us);
-    process.carry(101, 32 * us, "allreduce", 64);
+    process.announce_and_carry(1, 10 * us);
     process.announce(2, 110 * us, "allreduce", 64);
     process.launch(2, 130 * us, 145 * us, 190 * us);
     process.carry(102, 132 * us, "allreduce", 64);
@@ -118,11 +122,7 @@ TEST(ToldTwice, TheProgramSaysWhichOperationItIsAndTheKernelWhenItRan) {
 
 TEST(ToldTwice, WhatTheThreadDidAroundAKernelIsNoCommunicationOfItsOwn) {
   std::vector<Process> processes{Process{0}, Process{1}};
-  for (Process& process : processes) {
-    process.announce(1, 10 * us, "allreduce", 64);
-    process.launch(1, 30 * us, 40 * us, 70 * us);
-    process.carry(101, 32 * us, "allreduce", 64);
-  }
+  for (Process& process : processes) process.announce_and_carry(1, 10 * us);
   const auto run = read(processes);
   std::vector<std::string> on_host;
   for (const Span& span : run->spans())
@@ -150,9 +150,7 @@ TEST(ToldTwice, AnOperationStaysOneAcrossRanksIfNcclsRecordOfItIsMissingOnOne) {
     process.announce(1, 10 * us, "allreduce", 64);
     if (is_told) process.launch(1, 30 * us, 40 * us, 70 * us);
     if (is_told) process.carry(101, 32 * us, "allreduce", 64);
-    process.announce(2, 110 * us, "allreduce", 64);
-    process.launch(2, 130 * us, 140 * us, 170 * us);
-    process.carry(102, 132 * us, "allreduce", 64);
+    process.announce_and_carry(2, 110 * us);
   }
   const auto run = read(processes);
   EXPECT_THAT(collectives_of(*run, RankId{0}),
@@ -166,9 +164,7 @@ TEST(ToldTwice, AnOperationStaysOneAcrossRanksIfNcclsRecordOfItIsMissingOnOne) {
 TEST(ToldTwice, WhatNobodyAnnouncedStaysAndIsCounted) {
   std::vector<Process> processes{Process{0}, Process{1}};
   for (Process& process : processes) {
-    process.announce(1, 10 * us, "allreduce", 64);
-    process.launch(1, 30 * us, 40 * us, 70 * us);
-    process.carry(101, 32 * us, "allreduce", 64);
+    process.announce_and_carry(1, 10 * us);
     process.launch(2, 330 * us, 340 * us, 370 * us);
     process.carry(102, 332 * us, "allreduce", 64);
   }

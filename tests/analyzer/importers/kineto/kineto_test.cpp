@@ -116,16 +116,22 @@ TEST(Kineto, CollectiveKernelsTakeWhatTheHostSaidOfThem) {
 }
 
 TEST(Kineto, AKernelWithoutArgumentsIsNamedByItsRangeAndHasNoGroup) {
-  const auto run = open_text(
-      trace(complete("user_annotation", "nccl:all_to_all", R"("pid": 7, "tid": 7, "ts": 1, "dur": 9)") + "," +
-            complete("cuda_runtime", "cudaLaunchKernel",
-                     R"("pid": 7, "tid": 7, "ts": 5, "dur": 3, "args": {"correlation": 11})") +
-            "," + on_stream("kernel", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", 30, 4, R"({"correlation": 11})")));
-  ASSERT_TRUE(run) << run.error().message;
-  ASSERT_EQ((*run)->collectives().size(), 1U);
-  EXPECT_EQ((*run)->text((*run)->collectives().front().op), "alltoall");
-  EXPECT_FALSE((*run)->collectives().front().group.is_set());
-  EXPECT_EQ((*run)->quality().of(Counter::no_comm_args), 1U);
+  const std::pair<const char*, const char*> ranges[] = {{"nccl:all_to_all", "alltoall"},
+                                                        {"nccl:_all_gather_base", "allgather"},
+                                                        {"nccl:all_reduce", "allreduce"},
+                                                        {"aten::copy_", "sendrecv"}};
+  for (const auto& [range, op] : ranges) {
+    const auto run = open_text(trace(
+        complete("user_annotation", range, R"("pid": 7, "tid": 7, "ts": 1, "dur": 9)") + "," +
+        complete("cuda_runtime", "cudaLaunchKernel",
+                 R"("pid": 7, "tid": 7, "ts": 5, "dur": 3, "args": {"correlation": 11})") +
+        "," + on_stream("kernel", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", 30, 4, R"({"correlation": 11})")));
+    ASSERT_TRUE(run) << run.error().message;
+    ASSERT_EQ((*run)->collectives().size(), 1U);
+    EXPECT_EQ((*run)->text((*run)->collectives().front().op), op);
+    EXPECT_FALSE((*run)->collectives().front().group.is_set());
+    EXPECT_EQ((*run)->quality().of(Counter::no_comm_args), 1U);
+  }
 }
 
 TEST(Kineto, AllocatorEventsBecomeMarksAndTotals) {
