@@ -48,7 +48,7 @@ class Renderer : public QObject {
   std::condition_variable_any wake_;
   std::optional<Request> next_;  // guarded by mutex_
   Mailbox mailbox_;
-  std::jthread thread_;          // last: it ends first
+  std::jthread thread_;  // last: it ends first
 };
 
 }  // namespace rankscope::gui
