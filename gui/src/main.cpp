@@ -7,6 +7,7 @@
 #include "rankscope/gui/views/compare_window.h"
 #include "rankscope/gui/views/main_window.h"
 #include "rankscope/gui/views/placeholders.h"
+#include "rankscope/gui/views/theme.h"
 #include "start.h"
 
 namespace {
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {
   QApplication::setOrganizationName(QStringLiteral("rankscope"));
   QApplication::setApplicationName(QStringLiteral("rankscope"));
   QApplication::setApplicationVersion(QStringLiteral(RANKSCOPE_VERSION));
+  use_theme(chosen_theme());
   const Placeholders placeholders{application};
   const auto options = start_options();
   if (options) return options->other.paths.empty() ? show(*options) : compare(*options);

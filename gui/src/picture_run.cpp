@@ -31,8 +31,9 @@ void strip(MainWindow& window, QSize size) {
 /// What came with the recording: a warning above the timeline, which is said elsewhere, and panels that its view had
 /// open. True if there were any.
 bool hide_what_came(MainWindow& window) {
-  auto* const banner = window.findChild<QLabel*>(QStringLiteral("banner"));
-  if (!banner->isHidden()) std::fprintf(stderr, "rankscope: %s\n", banner->text().toUtf8().constData());
+  auto* const banner = window.findChild<QWidget*>(QStringLiteral("banner_box"));
+  const auto* const text = banner->findChild<QLabel*>(QStringLiteral("banner"));
+  if (!banner->isHidden()) std::fprintf(stderr, "rankscope: %s\n", text->text().toUtf8().constData());
   QList<QWidget*> all{banner};
   for (QDockWidget* const dock : window.findChildren<QDockWidget*>()) all.push_back(dock);
   bool any = false;

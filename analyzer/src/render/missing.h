@@ -15,8 +15,6 @@ struct MissingSection {
   std::string why;
   std::string_view remedy;
 };
-/// What to do about an analysis that is not available; may be empty.
-[[nodiscard]] std::string_view remedy_for(const Report& report, std::string_view id);
 [[nodiscard]] std::vector<MissingSection> missing_sections(const Report& report);
 
 }  // namespace rankscope::analyzer

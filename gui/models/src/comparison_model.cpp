@@ -86,8 +86,9 @@ ComparisonModel::ComparisonModel(Session& a, Session& b, StepLink& link, QObject
   ask();
 }
 
-void ComparisonModel::say(const QString& verdict) {
+void ComparisonModel::say(const QString& verdict, const QString& doubts) {
   verdict_ = verdict;
+  doubts_ = doubts;
   Q_EMIT compared();
 }
 
@@ -120,7 +121,9 @@ void ComparisonModel::take(const analyzer::Comparison& comparison) {
   add_keys(comparison.keys.gone, tr("only in A"));
   if (comparison.split) add_ranks(*comparison.split);
   endResetModel();
-  say(QString::fromStdString(analyzer::verdict_line({comparison, std::nullopt})));
+  QStringList doubts;
+  for (const std::string& doubt : analyzer::doubts_about(comparison)) doubts.push_back(QString::fromStdString(doubt));
+  say(QString::fromStdString(analyzer::verdict_line({comparison, std::nullopt})), doubts.join(QLatin1Char{' '}));
 }
 
 void ComparisonModel::add_split(const analyzer::SplitComparison& split) {

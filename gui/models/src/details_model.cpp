@@ -40,8 +40,21 @@ QString cut_text(std::uint8_t flags) {
 
 }  // namespace
 
-DetailsModel::DetailsModel(Session& session, QObject* parent) : QAbstractTableModel(parent), session_(session) {
-  connect(&session, &Session::selectionChanged, this, &DetailsModel::reload);
+DetailsModel::DetailsModel(Session& session, QObject* parent)
+    : QAbstractTableModel(parent), session_(session), sums_(session), stretch_is_latest_(!session.selection()) {
+  sums_.set_active(session.area().has_value());
+  connect(&session, &Session::selectionChanged, this, [this] {
+    if (session_.selection()) stretch_is_latest_ = false;
+    reload();
+  });
+  connect(&session, &Session::areaChanged, this, [this] {
+    stretch_is_latest_ = session_.area().has_value();
+    sums_.set_active(stretch_is_latest_);
+    reload();
+  });
+  connect(&sums_, &Statistics::changed, this, [this] {
+    if (shows_stretch()) reload();
+  });
   connect(&session, &Session::findingChanged, this, &DetailsModel::reload);
   connect(&session, &Session::runChanged, this, &DetailsModel::reload);
   connect(&session, &Session::reportChanged, this, &DetailsModel::reload);
@@ -51,7 +64,9 @@ DetailsModel::DetailsModel(Session& session, QObject* parent) : QAbstractTableMo
 void DetailsModel::reload() {
   beginResetModel();
   rows_.clear();
-  if (session_.selection()) {
+  if (shows_stretch()) {
+    add_stretch(*session_.run(), *session_.area());
+  } else if (session_.selection()) {
     const Run& run = *session_.run();
     const SpanId id = *session_.selection();
     add_place(run, id);
@@ -68,7 +83,8 @@ void DetailsModel::reload() {
 
 const analyzer::Finding* DetailsModel::shown_finding() const {
   const auto& report = session_.report();
-  if (session_.selection() || !session_.finding() || report == nullptr || !report->findings) return nullptr;
+  if (shows_stretch() || session_.selection()) return nullptr;
+  if (!session_.finding() || report == nullptr || !report->findings) return nullptr;
   return *session_.finding() < report->findings->size() ? &(*report->findings)[*session_.finding()] : nullptr;
 }
 
@@ -105,7 +121,7 @@ void DetailsModel::add_times(const Run& run, SpanId id) {
   const Lane& lane = run.lane(span.lane);
   if (const auto* const step = step_at(session_.report().get(), lane.rank, span.time.begin))
     add(tr("Step"), QString::number(step->index));
-  add(tr("Start"), tr("%1 after the start of the run").arg(time_text(span.time.begin - run.extent().begin)));
+  add(tr("Start"), tr("%1 after the start of the run").arg(moment_text(run, span.time.begin)));
   add(tr("Duration"), time_text(span.time.length()));
   add_other_ranks(run, id);
   if (const nanoseconds own = own_time(run, id); own != span.time.length())
@@ -189,10 +205,17 @@ QVariant DetailsModel::headerData(int section, Qt::Orientation orientation, int 
 
 QString DetailsModel::title() const {
   if (const auto* const finding = shown_finding()) return qt_text(finding->title);
+  if (shows_stretch()) return tr("Selected stretch of %1").arg(time_text(session_.area()->time.length()));
   if (!session_.selection()) return {};
   const Run& run = *session_.run();
   const Span& span = run.span(*session_.selection());
   return tr("%1 on %2").arg(qt_text(short_name_of(run, span)), path_of(run, run.lane(span.lane)));
+}
+
+bool DetailsModel::is_out_of_sight() const {
+  if (shows_stretch() || !session_.selection()) return false;
+  const TimeRange time = session_.run()->span(*session_.selection()).time;
+  return intersect(time, session_.visible()).empty() && !session_.visible().contains(time.begin);
 }
 
 void DetailsModel::go_to(int row) {
@@ -206,7 +229,7 @@ QString DetailsModel::value_of(const QString& name) const {
 }
 
 QString DetailsModel::as_text() const {
-  QString text = shown_finding() != nullptr ? title() + QLatin1Char{'\n'} : QString{};
+  QString text = shown_finding() != nullptr || shows_stretch() ? title() + QLatin1Char{'\n'} : QString{};
   for (const Row& row : rows_) text += row.name + QStringLiteral(": ") + row.text + QLatin1Char{'\n'};
   return text;
 }

@@ -74,11 +74,19 @@ void EventsModel::ask() {
   });
 }
 
-QStringList EventsModel::lanes() const {
-  QStringList names;
-  if (session_.run() != nullptr)
-    for (const Lane& lane : session_.run()->lanes()) names.append(path_of(*session_.run(), lane));
-  return names;
+std::vector<EventsModel::NamedLane> EventsModel::lanes() const {
+  if (session_.run() == nullptr) return {};
+  const Run& run = *session_.run();
+  std::vector<NamedLane> lanes;
+  for (const Lane& lane : run.lanes()) lanes.push_back({path_of(run, lane), run.id_of(lane)});
+  std::ranges::stable_sort(lanes, [&run](const NamedLane& a, const NamedLane& b) {
+    const Lane& left = run.lane(a.lane);
+    const Lane& right = run.lane(b.lane);
+    if (left.process != right.process || left.kind != right.kind)
+      return std::pair{left.process, left.kind} < std::pair{right.process, right.kind};
+    return comes_before(run.text(left.name), run.text(right.name));
+  });
+  return lanes;
 }
 
 QString EventsModel::caption() const {

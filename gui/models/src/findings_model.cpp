@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/core/format.h"
+#include "rankscope/gui/models/steps.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
@@ -96,7 +97,13 @@ QString FindingsModel::why_empty() const {
   if (!rows_.empty()) return {};
   const auto& report = session_.report();
   if (report == nullptr) return session_.why_no_report(tr("Open a recording to see what is wrong with it."));
-  return report->findings ? tr("Nothing was found.") : qt_text(report->findings.error().why);
+  const QString why = report->findings ? tr("Nothing was found.") : qt_text(report->findings.error().why);
+  const QString no_steps = no_steps_text(*report);
+  return no_steps.isEmpty() ? why : why + QStringLiteral("\n\n") + no_steps;
+}
+
+QString FindingsModel::note() const {
+  return rows_.empty() || session_.report() == nullptr ? QString{} : no_steps_text(*session_.report());
 }
 
 void FindingsModel::go_to(int row) {

@@ -1,9 +1,11 @@
 #include "rankscope/gui/models/missing.h"
 
+#include <QObject>
 #include <algorithm>
 #include <vector>
 
-#include "rankscope/core/format.h"
+#include "rankscope/analyzer/words.h"
+#include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
 namespace {
@@ -22,23 +24,30 @@ std::vector<Loss> losses_of(const Run& run) {
   return losses;
 }
 
+/// As the panel of data quality calls it.
+QString name_of(const CounterInfo& info) {
+  QString name = qt_text(info.name);
+  name.replace(QLatin1Char{'_'}, QLatin1Char{' '});
+  name[0] = name[0].toUpper();
+  return name;
+}
+
 }  // namespace
 
 QString missing_text(const Run& run) {
   constexpr std::size_t most = 3;
   const std::vector<Loss> losses = losses_of(run);
-  std::string text;
+  if (losses.empty()) return {};
+  QString text = QObject::tr("Not everything is here.");
   for (std::size_t i = 0; i < std::min(most, losses.size()); ++i)
-    text += format("{}{} {}", i == 0 ? "Not everything is here: " : "; ", losses[i].value, losses[i].info->name);
-  if (losses.size() > most) text += format("; {} more", losses.size() - most);
-  return QString::fromStdString(text);
-}
-
-QString missing_details(const Run& run) {
-  std::string text;
-  for (const Loss& loss : losses_of(run))
-    text += format("{}{} {}: {}", text.empty() ? "" : "\n", loss.value, loss.info->name, loss.info->advice);
-  return QString::fromStdString(text);
+    text += QLatin1Char{i == 0 ? ' ' : '\n'} +
+            QObject::tr("%1: %2. %3")
+                .arg(name_of(*losses[i].info))
+                .arg(losses[i].value)
+                .arg(qt_text(analyzer::advice_for(losses[i].info->counter, run.info().source)));
+  if (losses.size() > most)
+    text += QObject::tr("\nData quality, in the menu View, has %1 more.").arg(losses.size() - most);
+  return text;
 }
 
 }  // namespace rankscope::gui

@@ -218,7 +218,9 @@ void Navigator::select_all() {
   session_.select_area(std::move(area));
 }
 
+/// What is selected first; then the finding that was gone to.
 void Navigator::clear() {
+  if (!session_.area() && !session_.selection()) return session_.clear_finding();
   session_.select_area(std::nullopt);
   session_.select(std::nullopt);
 }

@@ -21,6 +21,14 @@ Result<void> write(std::shared_ptr<const Run> run, const ExportWish& wish, const
   return fail(ErrorKind::usage, format("'{}' is no format", wish.format));
 }
 
+/// "12.3 ms of 2 ranks"
+QString scope_of(const ExportWish& wish) {
+  const QString ranks = wish.ranks.empty()       ? RangeExport::tr("all ranks")
+                        : wish.ranks.size() == 1 ? RangeExport::tr("rank %1").arg(wish.ranks.front().value)
+                                                 : qt_text(counted(wish.ranks.size(), "rank"));
+  return RangeExport::tr("%1 of %2").arg(time_text(wish.time.length()), ranks);
+}
+
 }  // namespace
 
 ExportWish wish_of(const Session& session, std::string format, std::filesystem::path out) {
@@ -36,15 +44,18 @@ ExportWish wish_of(const Session& session, std::string format, std::filesystem::
   return wish;
 }
 
+QString export_title(const Session& session) {
+  const QString what = scope_of(wish_of(session, {}, {}));
+  return session.area() ? RangeExport::tr("Export the selected stretch: %1").arg(what)
+                        : RangeExport::tr("Export what is in sight: %1").arg(what);
+}
+
 void RangeExport::start(std::shared_ptr<const Run> run, ExportWish wish) {
   job_.start([this, run = std::move(run), wish = std::move(wish)](const std::stop_token& stop) -> LatestJob::Delivery {
     const auto written = write(run, wish, stop);
     if (!written) return [this, error = written.error()] { Q_EMIT failed(QString::fromStdString(error.message)); };
     return [this, wish] {
-      Q_EMIT done(tr("Wrote %1 of %2 to %3")
-                      .arg(time_text(wish.time.length()),
-                           wish.ranks.empty() ? tr("all ranks") : qt_text(counted(wish.ranks.size(), "rank")),
-                           QString::fromStdString(wish.out.string())));
+      Q_EMIT done(tr("Wrote %1 to %2").arg(scope_of(wish), QString::fromStdString(wish.out.string())));
     };
   });
 }

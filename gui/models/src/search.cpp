@@ -81,6 +81,10 @@ class Collector {
   Hit last_{};  // of those kept, when it is full
 };
 
+bool touches(const Span& span, TimeRange time) {
+  return (span.time.begin < time.end && span.time.end > time.begin) || time.contains(span.time.begin);
+}
+
 Result<NameSet> matching_names(const Run& run, const SpanNames& names, const SearchQuery& query, std::size_t& count) {
   const QString pattern = query.syntax == SearchSyntax::regex ? query.text : QRegularExpression::escape(query.text);
   const QRegularExpression expression{pattern, QRegularExpression::CaseInsensitiveOption};
@@ -128,7 +132,7 @@ Result<std::optional<SearchResult>> search(const Run& run, const SpanNames& name
   side_by_side(count == 0 ? 0 : parts.size(), [&](std::size_t i) {
     if (stop.stop_requested()) return;
     for (const Span& span : spans.subspan(i * piece, std::min(piece, spans.size() - i * piece))) {
-      if (wanted[span.name.index()] == 0) continue;
+      if (wanted[span.name.index()] == 0 || (query.time && !touches(span, *query.time))) continue;
       if (query.ranks.empty() || std::ranges::binary_search(query.ranks, run.lane(span.lane).rank))
         parts[i].add(run, span);
     }

@@ -32,6 +32,9 @@ SearchModel::SearchModel(Session& session, QObject* parent) : QAbstractTableMode
   connect(&session, &Session::runOpened, this, &SearchModel::forget);
   connect(&session, &Session::runChanged, this, &SearchModel::ask);
   connect(&session, &Session::filterChanged, this, &SearchModel::ask);
+  connect(&session, &Session::visibleRangeChanged, this, [this] {
+    if (in_sight_) ask();
+  });
   connect(&session, &Session::selectionChanged, this, &SearchModel::follow_selection);
 }
 
@@ -46,6 +49,10 @@ void SearchModel::look_for(const QString& text, SearchSyntax syntax) {
   query_.text = text;
   query_.syntax = syntax;
   ask();
+}
+
+void SearchModel::set_in_sight(bool in_sight) {
+  if (std::exchange(in_sight_, in_sight) != in_sight) ask();
 }
 
 void SearchModel::sort(int column, Qt::SortOrder direction) {
@@ -63,6 +70,7 @@ void SearchModel::ask() {
   }
   query_.ranks = session_.filter().ranks;
   std::ranges::sort(query_.ranks);
+  query_.time = in_sight_ ? std::optional{session_.visible()} : std::nullopt;
   auto names = names_of_ == session_.run() ? names_ : nullptr;
   job_.start(
       [this, run = session_.run(), names, query = query_](const std::stop_token& stop) mutable -> LatestJob::Delivery {
@@ -101,13 +109,21 @@ void SearchModel::follow_selection() {
 }
 
 QString SearchModel::summary_of(const SearchResult& result) const {
-  if (result.hits == 0) return tr("Nothing has this in its name.");
+  if (result.hits == 0) return tr("No match: no event %1 has this in its name.").arg(place_of_search());
   const QLocale english{QLocale::English};
-  QString text = tr("%1 of %2, %3 in all")
-                     .arg(result.hits == 1 ? tr("1 hit") : tr("%1 hits").arg(english.toString(qulonglong{result.hits})),
-                          qt_text(counted(result.names, "name")), time_text(nanoseconds{result.total_ns}));
+  QString text = result.hits == 1 ? tr("1 hit") : tr("%1 hits").arg(english.toString(qulonglong{result.hits}));
+  if (query_.ranks.empty() && !query_.time) text += tr(" of %1").arg(qt_text(counted(result.names, "name")));
+  text += tr(" %1, %2 in all").arg(place_of_search(), time_text(nanoseconds{result.total_ns}));
   if (result.hits <= result.listed.size()) return text;
   return text + first_words(query_.order).arg(english.toString(qulonglong{result.listed.size()}));
+}
+
+QString SearchModel::place_of_search() const {
+  const QString when = query_.time ? tr("in sight (%1)").arg(time_text(query_.time->length())) : tr("in the whole run");
+  if (query_.ranks.empty()) return when;
+  const QString ranks = query_.ranks.size() == 1 ? tr("rank %1").arg(query_.ranks.front().value)
+                                                 : qt_text(counted(query_.ranks.size(), "rank"));
+  return tr("on %1 %2").arg(ranks, when);
 }
 
 int SearchModel::rowCount(const QModelIndex& parent) const {

@@ -122,8 +122,13 @@ void Session::select(std::optional<SpanId> span) {
 
 void Session::select_finding(std::size_t row) {
   RS_CHECK(report_ != nullptr && report_->findings && row < report_->findings->size());
+  select_area(std::nullopt);
   select(std::nullopt);
   if (std::exchange(finding_, row) != row) Q_EMIT findingChanged();
+}
+
+void Session::clear_finding() {
+  if (std::exchange(finding_, std::nullopt)) Q_EMIT findingChanged();
 }
 
 void Session::select_area(std::optional<Area> area) {

@@ -14,7 +14,7 @@ QVariant span_cell(const Run& run, const Span& span, int column, int role) {
   if (!speaks) return {};
   switch (static_cast<SpanColumn>(column)) {
     case SpanColumn::start:
-      return time_text(span.time.begin - run.extent().begin);
+      return moment_text(run, span.time.begin);
     case SpanColumn::length:
       return time_text(span.time.length());
     case SpanColumn::name:

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "rankscope/core/format.h"
+#include "rankscope/gui/models/steps.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
@@ -149,7 +150,7 @@ QString StepMapModel::why_empty() const {
   const auto& report = session_.report();
   if (report == nullptr)
     return session_.why_no_report(tr("Open a recording to see which rank was late in which step."));
-  if (!report->steps) return qt_text(report->steps.error().why);
+  if (!report->steps) return no_steps_text(*report);
   return report->rank_rows ? tr("No step was counted.") : qt_text(report->rank_rows.error().why);
 }
 

@@ -52,12 +52,13 @@ void TimelineModel::start_build() {
   job_.start([this, run = session_.run()](const std::stop_token& stop) -> LatestJob::Delivery {
     const auto lod = lod::RunLod::build(run, stop);
     if (lod == nullptr) return {};
-    return [this, lod] { take_lod(lod); };
+    return [this, lod, names = std::make_shared<const NamePlaces>(*run, placed_names)] { take_lod(lod, names); };
   });
 }
 
-void TimelineModel::take_lod(std::shared_ptr<const lod::RunLod> lod) {
-  facts_ = std::make_shared<const Facts>(Facts{.run = session_.run(), .lod = std::move(lod)});
+void TimelineModel::take_lod(std::shared_ptr<const lod::RunLod> lod, std::shared_ptr<const NamePlaces> name_places) {
+  facts_ = std::make_shared<const Facts>(
+      Facts{.run = session_.run(), .lod = std::move(lod), .name_places = std::move(name_places)});
   take_report();
   if (!std::exchange(folds_chosen_, true)) choose_folds();
   rebuild_tracks();

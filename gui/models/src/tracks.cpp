@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rankscope/core/format.h"
+#include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
 namespace {
@@ -116,6 +117,12 @@ class Maker {
     std::vector<LaneId> lanes;
     for (const Lane& lane : std::ranges::equal_range(run_.lanes(), row, {}, &Lane::process))
       if (lane.span_count > 0) lanes.push_back(run_.id_of(lane));
+    std::ranges::stable_sort(lanes, [this](LaneId a, LaneId b) {
+      const Lane& left = run_.lane(a);
+      const Lane& right = run_.lane(b);
+      if (left.kind != right.kind) return left.kind < right.kind;
+      return comes_before(run_.text(left.name), run_.text(right.name));
+    });
     return lanes;
   }
 

@@ -81,7 +81,7 @@ void WhatIfModel::add(const QString& text) {
   const auto known = std::ranges::find(rows_, fix_text, &Row::text);
   if (known != rows_.end()) {
     setData(index(static_cast<int>(known - rows_.begin()), fix), Qt::Checked, Qt::CheckStateRole);
-    return;
+    return Q_EMIT added();
   }
   beginInsertRows({}, rowCount(), rowCount());
   rows_.push_back({fix_text, meaning_of(fix_text), true});
@@ -109,17 +109,20 @@ void WhatIfModel::ask() {
 }
 
 void WhatIfModel::take(const std::vector<std::string>& fixes, const Answer& answer) {
-  const QString added = std::exchange(added_, {});
+  const QString newest = std::exchange(added_, {});
   if (!answer) {
-    const auto wrong = std::ranges::find(rows_, added, &Row::text);
-    if (!added.isEmpty() && wrong != rows_.end() && answer.error().kind == ErrorKind::usage) {
+    const auto wrong = std::ranges::find(rows_, newest, &Row::text);
+    if (!newest.isEmpty() && wrong != rows_.end() && answer.error().kind == ErrorKind::usage) {
       const int row = static_cast<int>(wrong - rows_.begin());
       beginRemoveRows({}, row, row);
       rows_.erase(wrong);
       endRemoveRows();
+      ask();
+      return Q_EMIT refused(QString::fromStdString(answer.error().message));
     }
     return say(QString::fromStdString(answer.error().message), {});
   }
+  if (!newest.isEmpty()) Q_EMIT added();
   for (std::size_t i = 0; i < fixes.size(); ++i) {
     const auto row = std::ranges::find(rows_, QString::fromStdString(fixes[i]), &Row::text);
     const analyzer::Prediction& alone = answer->alone.empty() ? answer->together : answer->alone[i];
@@ -139,6 +142,7 @@ int WhatIfModel::columnCount(const QModelIndex& parent) const { return parent.is
 QVariant WhatIfModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const Row& row = rows_[static_cast<std::size_t>(index.row())];
+  if (role == Qt::ToolTipRole) return index.column() == gain ? QVariant{row.gain} : QVariant{row.meaning};
   if (role == Qt::CheckStateRole && index.column() == fix) return row.chosen ? Qt::Checked : Qt::Unchecked;
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
   switch (static_cast<Column>(index.column())) {
@@ -172,8 +176,10 @@ Qt::ItemFlags WhatIfModel::flags(const QModelIndex& index) const {
 }
 
 QVariant WhatIfModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= column_count) return {};
-  const std::array<QString, column_count> names{tr("Fix"), tr("What would change"), tr("Gain per step, alone")};
+  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
+  if (role == Qt::ToolTipRole && section == gain) return tr("What a step would take less with this fix alone");
+  if (role != Qt::DisplayRole) return {};
+  const std::array<QString, column_count> names{tr("Fix"), tr("What would change"), tr("Gain")};
   return names[static_cast<std::size_t>(section)];
 }
 

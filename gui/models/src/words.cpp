@@ -1,13 +1,68 @@
 #include "rankscope/gui/models/words.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/time_text.h"
 
 namespace rankscope::gui {
+namespace {
+
+using End = std::pair<std::string_view, std::string_view>;
+constexpr std::array units_of_counters{End{"_percent", "%"}, End{"_watts", "W"}, End{"_celsius", "°C"},
+                                       End{"_mhz", "MHz"}};
+
+}  // namespace
 
 QString time_text(nanoseconds time) {
   return time < nanoseconds{0} ? QStringLiteral("-") + qt_text(duration_text(-time)) : qt_text(duration_text(time));
+}
+
+QString moment_text(const Run& run, RunTime moment) {
+  return qt_text(axis_text(moment - run.extent().begin, nanoseconds{1}, run.extent().length()));
+}
+
+QString counter_text(std::string_view counter, double value) {
+  if (counter.ends_with("_bytes_per_second"))
+    return qt_text(analyzer::bytes_text(std::llround(value))) + QStringLiteral("/s");
+  if (counter.ends_with("bytes")) return qt_text(analyzer::bytes_text(std::llround(value)));
+  for (const auto& [end, unit] : units_of_counters)
+    if (counter.ends_with(end)) return qt_text(format("{:.1f} {}", value, unit));
+  return QString::number(value);
+}
+
+std::optional<double> value_at(const Run& run, const CounterTrack& counter, RunTime moment) {
+  const auto samples = run.samples_of(counter);
+  const auto next = std::ranges::upper_bound(samples, moment, {}, &CounterSample::time);
+  return next == samples.begin() ? std::nullopt : std::optional{std::prev(next)->value};
+}
+
+bool comes_before(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto take_number = [&](std::string_view& text) {
+    const auto end = std::ranges::find_if_not(text, is_digit);
+    std::string_view number{text.begin(), end};
+    text.remove_prefix(number.size());
+    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+    return number;
+  };
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      const std::string_view left = take_number(a);
+      const std::string_view right = take_number(b);
+      if (left != right) return std::pair{left.size(), left} < std::pair{right.size(), right};
+    } else {
+      if (a.front() != b.front()) return a.front() < b.front();
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.size() < b.size();
 }
 
 QString percent_text(double share) { return qt_text(format("{:.1f} %", 100 * share)); }

@@ -4,6 +4,7 @@
 #include <QDialog>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <array>
 
+#include "command_synonyms.h"
 #include "panel_parts.h"
 #include "timeline/commands.h"
 
@@ -23,23 +25,38 @@ namespace {
 
 QString name_of(const QAction& action) { return action.text().remove(QLatin1Char{'&'}); }
 
-/// Rows with all the words, whatever their order and case.
+constexpr int place_role = Qt::UserRole + 1;  // of the action
+constexpr int synonyms_role = Qt::UserRole + 2;
+
+/// Rows with all the words in the name or its synonyms, whatever their order and case; those that have them in the name
+/// come first.
 class WordsFilter : public QSortFilterProxyModel {
  public:
   using QSortFilterProxyModel::QSortFilterProxyModel;
 
   void set_words(const QString& text) {
     words_ = text.split(QLatin1Char{' '}, Qt::SkipEmptyParts);
-    invalidateFilter();
+    invalidate();
+    sort(0);
   }
 
  protected:
   [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override {
-    const QString name = sourceModel()->index(row, 0, parent).data().toString();
-    return std::ranges::all_of(words_, [&](const QString& word) { return name.contains(word, Qt::CaseInsensitive); });
+    const QModelIndex index = sourceModel()->index(row, 0, parent);
+    return has_words(index.data().toString() + QLatin1Char{' '} + index.data(synonyms_role).toString());
+  }
+  [[nodiscard]] bool lessThan(const QModelIndex& left, const QModelIndex& right) const override {
+    const auto key = [this](const QModelIndex& index) {
+      return std::pair{!has_words(index.data().toString()), index.row()};
+    };
+    return key(left) < key(right);
   }
 
  private:
+  [[nodiscard]] bool has_words(const QString& text) const {
+    return std::ranges::all_of(words_, [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+  }
+
   QStringList words_;
 };
 
@@ -58,6 +75,10 @@ class Palette : public QDialog {
     words_->setAccessibleName(QCoreApplication::translate("Palette", "Words of a command; Return does the chosen one"));
     words_->installEventFilter(this);
     words_->setFocus();
+    none_ = new QLabel(QCoreApplication::translate("Palette", "No such command. Try fewer or other words."), this);
+    none_->setObjectName(QStringLiteral("palette_none"));
+    none_->setWordWrap(true);
+    none_->hide();
     rows_ = new QTableView(this);
     set_up_table(*rows_, filter_, QCoreApplication::translate("Palette", "Commands and their keys"),
                  QStringLiteral("palette_commands"));
@@ -65,10 +86,12 @@ class Palette : public QDialog {
     rows_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     auto* const layout = new QVBoxLayout(this);
     layout->addWidget(words_);
+    layout->addWidget(none_);
     layout->addWidget(rows_, 1);
     connect(words_, &QLineEdit::textChanged, this, [this](const QString& text) {
       filter_.set_words(text);
       rows_->selectRow(0);
+      none_->setVisible(filter_.rowCount() == 0);
     });
     connect(words_, &QLineEdit::returnPressed, this, [this] { run(rows_->currentIndex()); });
     on_choice(*rows_, this, [this](const QModelIndex& index) { run(index); });
@@ -93,7 +116,8 @@ class Palette : public QDialog {
   void list_actions() {
     for (qsizetype i = 0; i < actions_.size(); ++i) {
       auto* const name = new QStandardItem(name_of(*actions_[i]));
-      name->setData(i);
+      name->setData(i, place_role);
+      name->setData(synonyms_of(actions_[i]->objectName()), synonyms_role);
       all_.appendRow({name, new QStandardItem(bound_keys(*actions_[i]))});
     }
   }
@@ -101,7 +125,7 @@ class Palette : public QDialog {
   /// Closes first: the command may open a dialog of its own.
   void run(const QModelIndex& index) {
     if (!index.isValid()) return;
-    const QPointer<QAction> action = actions_[index.siblingAtColumn(0).data(Qt::UserRole + 1).toLongLong()];
+    const QPointer<QAction> action = actions_[index.siblingAtColumn(0).data(place_role).toLongLong()];
     accept();
     if (action) action->trigger();
   }
@@ -110,6 +134,7 @@ class Palette : public QDialog {
   QStandardItemModel all_;
   WordsFilter filter_;
   QLineEdit* words_ = nullptr;
+  QLabel* none_ = nullptr;
   QTableView* rows_ = nullptr;
 };
 
@@ -117,7 +142,7 @@ void add_actions_of(const QMenu& menu, QList<QAction*>& into) {
   for (QAction* const action : menu.actions()) {
     if (action->menu() != nullptr)
       add_actions_of(*action->menu(), into);
-    else if (!action->isSeparator())
+    else if (!action->isSeparator() && !into.contains(action))
       into.push_back(action);
   }
 }

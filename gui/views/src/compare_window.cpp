@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 
+#include "banner.h"
 #include "command_palette.h"
 #include "folder_dialog.h"
 #include "panel_parts.h"
@@ -42,11 +43,7 @@ CompareWindow::CompareWindow(Session& a, Session& b, QWidget* parent)
   auto* const rows = new QVBoxLayout(centre);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(0);
-  banner_ = new QLabel(centre);
-  banner_->setObjectName(QStringLiteral("banner"));
-  banner_->setMargin(4);
-  banner_->setWordWrap(true);
-  banner_->hide();
+  banner_ = new Banner(centre);
   auto* const runs = new QSplitter(Qt::Vertical, centre);
   timeline_a_ = add_run(QStringLiteral("A"), a, runs);
   timeline_b_ = add_run(QStringLiteral("B"), b, runs);
@@ -60,8 +57,7 @@ CompareWindow::CompareWindow(Session& a, Session& b, QWidget* parent)
     connect(session, &Session::runOpened, this, &CompareWindow::filter);
     connect(session, &Session::failed, this, [this](const QString& sentence) {
       const QString other = banner_->text();
-      banner_->setText(other.isEmpty() ? sentence : other + QLatin1Char{'\n'} + sentence);
-      banner_->show();
+      banner_->say(other.isEmpty() ? sentence : other + QLatin1Char{'\n'} + sentence);
     });
   }
   show_names();
@@ -82,12 +78,13 @@ TimelineView* CompareWindow::add_run(const QString& label, Session& session, QWi
   timeline->setAccessibleName(tr("Timeline of %1").arg(label));
   for (const char* const command : not_here)
     timeline->findChild<QAction*>(QString::fromLatin1(command))->setVisible(false);
+  auto* const missing = new Banner(part);
   rows->addWidget(name);
+  rows->addWidget(missing);
   rows->addWidget(timeline, 1);
-  connect(&session, &Session::runOpened, name, [this, name, label, &session] {
-    const QString missing = missing_text(*session.run());
-    name->setText(
-        tr("<b>%1</b>&nbsp; %2 &nbsp; %3").arg(label, gui::name_of(session).toHtmlEscaped(), missing.toHtmlEscaped()));
+  connect(&session, &Session::runOpened, name, [name, missing, label, &session] {
+    name->setText(tr("<b>%1</b>&nbsp; %2").arg(label, gui::name_of(session).toHtmlEscaped()));
+    missing->say(missing_text(*session.run()));
   });
   connect(&timeline->navigator(), &Navigator::said, this, [this, label](const QString& sentence) {
     statusBar()->showMessage(label + QStringLiteral(": ") + sentence, 8000);
@@ -109,6 +106,10 @@ void CompareWindow::make_table() {
   auto* const content = new QWidget(dock);
   auto* const rows = new QVBoxLayout(content);
   rows->setContentsMargins(4, 4, 4, 4);
+  doubts_ = new QLabel(content);
+  doubts_->setObjectName(QStringLiteral("comparison_doubts"));
+  doubts_->setWordWrap(true);
+  doubts_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   verdict_ = new QLabel(content);
   verdict_->setObjectName(QStringLiteral("comparison_verdict"));
   verdict_->setWordWrap(true);
@@ -119,11 +120,16 @@ void CompareWindow::make_table() {
   set_up_table(*table_, comparison_, tr("What changed from A to B"), QStringLiteral("comparison_table"));
   table_->horizontalHeader()->setSectionResizeMode(ComparisonModel::what, QHeaderView::Stretch);
   on_choice(*table_, this, [this](const QModelIndex& index) { comparison_.go_to(index.row()); });
+  rows->addWidget(doubts_);
   rows->addWidget(verdict_);
   rows->addWidget(table_, 1);
   dock->setWidget(content);
   addDockWidget(Qt::BottomDockWidgetArea, dock);
-  const auto show_verdict = [this] { verdict_->setText(comparison_.verdict()); };
+  const auto show_verdict = [this] {
+    doubts_->setText(comparison_.doubts());
+    doubts_->setVisible(!comparison_.doubts().isEmpty());
+    verdict_->setText(comparison_.verdict());
+  };
   connect(&comparison_, &ComparisonModel::compared, this, show_verdict);
   show_verdict();
 }
@@ -155,8 +161,7 @@ void CompareWindow::make_menus() {
 void CompareWindow::ask_for_run(Session& session) {
   auto* const dialog = make_folder_dialog(this, tr("Open a recording (NAME.rankscope)"));
   connect(dialog, &QFileDialog::fileSelected, this, [this, &session](const QString& name) {
-    banner_->clear();
-    banner_->hide();
+    banner_->say({});
     session.open({.paths = {name.toStdString()}});
   });
   dialog->open();

@@ -23,6 +23,8 @@ class DetailsPanel : public QWidget {
     make_tables();
     connect(&details_, &DetailsModel::modelReset, this, &DetailsPanel::show_what_there_is);
     connect(&members_, &MembersModel::modelReset, this, &DetailsPanel::show_what_there_is);
+    connect(&session, &Session::visibleRangeChanged, this,
+            [this] { out_of_sight_.setVisible(details_.is_out_of_sight()); });
     show_what_there_is();
   }
 
@@ -45,10 +47,16 @@ class DetailsPanel : public QWidget {
     copy_.setToolTip(copy_.accessibleName());
     head->addWidget(&title_, 1);
     head->addWidget(&copy_, 0, Qt::AlignTop);
+    out_of_sight_.setObjectName(QStringLiteral("details_out_of_sight"));
+    out_of_sight_.setText(tr("It is not in sight; F in the timeline goes there."));
+    out_of_sight_.setWordWrap(true);
     rows->addLayout(head);
+    rows->addWidget(&out_of_sight_);
     rows->addWidget(&parts_, 1);
-    connect(&copy_, &QPushButton::clicked, this,
-            [this] { QApplication::clipboard()->setText(details_.as_text() + members_.as_text()); });
+    connect(&copy_, &QPushButton::clicked, this, [this] {
+      const QString members = details_.shows_stretch() ? QString{} : members_.as_text();
+      QApplication::clipboard()->setText(details_.as_text() + members);
+    });
   }
 
   void make_tables() {
@@ -75,10 +83,12 @@ class DetailsPanel : public QWidget {
 
   void show_what_there_is() {
     const QString title = details_.title();
-    title_.setText(title.isEmpty() ? tr("Select an event or a finding to see all about it.") : title);
+    title_.setText(title.isEmpty() ? tr("Select an event, a stretch of time or a finding to see all about it.")
+                                   : title);
     copy_.setEnabled(!title.isEmpty());
     parts_.setVisible(!title.isEmpty());
-    verdict_.setText(members_.verdict());
+    out_of_sight_.setVisible(details_.is_out_of_sight());
+    verdict_.setText(details_.shows_stretch() ? QString{} : members_.verdict());
     operation_.setVisible(!verdict_.text().isEmpty());
     member_table_.setVisible(members_.rowCount() > 0);
     table_.resizeRowsToContents();
@@ -87,6 +97,7 @@ class DetailsPanel : public QWidget {
   DetailsModel details_;
   MembersModel members_;
   QLabel title_;
+  QLabel out_of_sight_;
   QPushButton copy_;
   QSplitter parts_;
   QTableView table_;

@@ -1,4 +1,5 @@
 // The events of a lane as a table, for who cannot see the timeline.
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QHeaderView>
 #include <QLabel>
@@ -18,6 +19,7 @@ class EventsPanel : public LazyPanel {
     QVBoxLayout* const rows = make_rows(*this);
     lane_.setObjectName(QStringLiteral("events_lane"));
     lane_.setAccessibleName(tr("Rank and lane"));
+    lane_.view()->setTextElideMode(Qt::ElideMiddle);  // numbers are at the end
     caption_.setObjectName(QStringLiteral("events_caption"));
     rows->addWidget(&lane_);
     rows->addWidget(&caption_);
@@ -26,7 +28,7 @@ class EventsPanel : public LazyPanel {
     table_.horizontalHeader()->setSectionResizeMode(EventsModel::name, QHeaderView::Stretch);
     on_choice(table_, this, [this](const QModelIndex& index) { model_.go_to(index.row()); });
     connect(&lane_, &QComboBox::activated, this,
-            [this](int place) { model_.set_lane(LaneId{static_cast<std::uint32_t>(place)}); });
+            [this](int place) { model_.set_lane(LaneId{lane_.itemData(place).toUInt()}); });
     connect(&model_, &EventsModel::lanesChanged, this, &EventsPanel::list_lanes);
     connect(&model_, &EventsModel::laneChanged, this, &EventsPanel::show_lane);
     connect(&model_, &EventsModel::modelReset, this, &EventsPanel::show_selected);
@@ -42,9 +44,9 @@ class EventsPanel : public LazyPanel {
  private:
   void list_lanes() {
     lane_.clear();
-    lane_.addItems(model_.lanes());
+    for (const auto& [path, lane] : model_.lanes()) lane_.addItem(path, lane.value);
   }
-  void show_lane() { lane_.setCurrentIndex(model_.lane() ? static_cast<int>(model_.lane()->value) : -1); }
+  void show_lane() { lane_.setCurrentIndex(model_.lane() ? lane_.findData(model_.lane()->value) : -1); }
   void show_selected() {
     caption_.setText(model_.caption());
     if (const int row = model_.selected_row(); row >= 0) table_.selectRow(row);

@@ -1,7 +1,7 @@
 // What is wrong with the run; a click goes where it is to be seen.
 #include <QHeaderView>
 #include <QLabel>
-#include <QStackedLayout>
+#include <QStackedWidget>
 #include <QTableView>
 
 #include "panel_parts.h"
@@ -14,9 +14,17 @@ namespace {
 class FindingsPanel : public QWidget {
  public:
   FindingsPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session) {
-    auto* const layout = new QStackedLayout(this);
-    layout->addWidget(&table_);
-    layout->addWidget(&empty_);
+    QVBoxLayout* const parts = make_rows(*this);
+    parts->setContentsMargins(0, 0, 0, 0);
+    parts->addWidget(&note_);
+    parts->addWidget(&pages_, 1);
+    pages_.addWidget(&table_);
+    pages_.addWidget(&empty_);
+    note_.setObjectName(QStringLiteral("findings_note"));
+    note_.setWordWrap(true);
+    note_.setMargin(4);
+    empty_.setObjectName(QStringLiteral("findings_empty"));
+    for (QLabel* const one : {&note_, &empty_}) one->setTextInteractionFlags(Qt::TextSelectableByMouse);
     table_.setObjectName(QStringLiteral("findings_table"));
     table_.setAccessibleName(tr("Findings, the worst first"));
     table_.setModel(&model_);
@@ -48,11 +56,15 @@ class FindingsPanel : public QWidget {
  private:
   void show_what_there_is() {
     empty_.setText(model_.why_empty());
-    static_cast<QStackedLayout*>(layout())->setCurrentIndex(model_.rowCount() > 0 ? 0 : 1);
+    note_.setText(model_.note());
+    note_.setVisible(!note_.text().isEmpty());
+    pages_.setCurrentIndex(model_.rowCount() > 0 ? 0 : 1);
     table_.resizeRowsToContents();
   }
 
   FindingsModel model_;
+  QLabel note_;
+  QStackedWidget pages_;
   QTableView table_;
   QLabel empty_;
 };

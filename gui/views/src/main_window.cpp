@@ -10,21 +10,25 @@
 #include <QScrollArea>
 #include <QSettings>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QToolBar>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <map>
 
+#include "banner.h"
 #include "command_palette.h"
-#include "folder_dialog.h"
 #include "outlets.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/rank_choice.h"
+#include "rankscope/core/time_text.h"
 #include "rankscope/gui/models/missing.h"
 #include "rankscope/gui/views/record_dialog.h"
 #include "rankscope/gui/views/registry.h"
 #include "rankscope/gui/views/timeline_view.h"
+#include "search_count.h"
+#include "shades.h"
+#include "sources.h"
 #include "start_page.h"
 #include "timeline/commands.h"
 #include "view_keeper.h"
@@ -34,17 +38,9 @@
 namespace rankscope::gui {
 namespace {
 
-constexpr int most_recent = 10;
 constexpr int shown_ms = 8000;
-const QString recent_key = QStringLiteral("recent");
 const QString geometry_key = QStringLiteral("window/geometry");
 const QString docks_key = QStringLiteral("window/docks");
-
-Source source_of(const QStringList& names) {
-  Source source;
-  for (const QString& name : names) source.paths.emplace_back(name.toStdString());
-  return source;
-}
 
 Result<std::vector<RankId>> ranks_of(const Run* run, std::string_view text) {
   RS_TRY(auto chosen, ranks_from(text, "ranks"));
@@ -53,6 +49,22 @@ Result<std::vector<RankId>> ranks_of(const Run* run, std::string_view text) {
   RS_TRY_VOID(analyzer::check_ranks(*run, chosen, "ranks"));
   return chosen;
 }
+
+/// Names on tabs are not cut; where there is no room for all, arrows scroll them.
+class WholeTabs : public QObject {
+ public:
+  explicit WholeTabs(QMainWindow& window) : QObject(&window) { window.installEventFilter(this); }
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() == QEvent::ChildPolished)
+      if (auto* const tabs = qobject_cast<QTabBar*>(static_cast<QChildEvent*>(event)->child())) {
+        tabs->setElideMode(Qt::ElideNone);
+        tabs->setUsesScrollButtons(true);
+      }
+    return QObject::eventFilter(watched, event);
+  }
+};
 
 /// A panel may be smaller than its content, and does not change its size with it.
 QWidget* in_scroll_area(QWidget* panel, QWidget* parent) {
@@ -75,12 +87,11 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
   auto* const rows = new QVBoxLayout(centre);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(0);
-  banner_ = new QLabel(centre);
-  banner_->setObjectName(QStringLiteral("banner"));
-  banner_->setMargin(4);
-  banner_->setWordWrap(true);
-  banner_->setAutoFillBackground(true);
-  banner_->hide();
+  banner_ = new Banner(centre);
+  connect(banner_, &Banner::closed, this, [this] {
+    warnings_.clear();
+    failure_.clear();
+  });
   timeline_ = new TimelineView(session, centre);
   rows->addWidget(banner_);
   rows->addWidget(timeline_, 1);
@@ -123,13 +134,12 @@ void MainWindow::warn(const QString& sentence) {
 void MainWindow::show_banner() {
   QStringList sentences = warnings_;
   if (!failure_.isEmpty()) sentences.push_back(failure_);
-  banner_->setText(sentences.join(QLatin1Char{'\n'}));
-  banner_->setVisible(!sentences.isEmpty());
+  banner_->say(sentences.join(QLatin1Char{'\n'}));
 }
 
 void MainWindow::make_docks() {
   view_ = new QMenu(tr("&View"), this);
-  std::map<Qt::DockWidgetArea, QDockWidget*> stacks;  // of tabs, by their first
+  new WholeTabs(*this);
   for (const PanelInfo& panel : panels()) {
     auto* const dock = new QDockWidget(text_of(panel.title), this);
     dock->setObjectName(text_of(panel.id));
@@ -138,11 +148,10 @@ void MainWindow::make_docks() {
     dock->setWidget(in_scroll_area(content, dock));
     addDockWidget(panel.area, dock);
     view_->addAction(dock->toggleViewAction());
-    if (panel.id == "findings" || panel.id == "step_map") continue;  // always in sight, side by side
-    const auto [stack, is_first] = stacks.try_emplace(panel.area, dock);
-    if (!is_first) tabifyDockWidget(stack->second, dock);
+    if (!panel.beside.empty()) tabifyDockWidget(findChild<QDockWidget*>(text_of(panel.beside)), dock);
   }
-  for (const auto& [area, top] : stacks) top->raise();
+  for (const PanelInfo& panel : panels())
+    if (panel.beside.empty()) findChild<QDockWidget*>(text_of(panel.id))->raise();
 }
 
 /// A finding is a sentence, and read first.
@@ -173,6 +182,7 @@ void MainWindow::make_tools() {
   colours->setAccessibleName(tr("Colours"));
   colours->addItems({tr("Colour by kind"), tr("Colour by name"), tr("Colour by lateness")});
   bar->addWidget(search_);
+  bar->addWidget(new SearchCount(session_, bar));
   bar->addWidget(ranks_);
   bar->addWidget(colours);
   connect(search_, &QLineEdit::textChanged, this, &MainWindow::filter);
@@ -207,7 +217,8 @@ void MainWindow::make_tools() {
 void MainWindow::filter() {
   const auto chosen = ranks_of(session_.run().get(), ranks_->text().toStdString());
   const QString wrong = chosen ? QString{} : QString::fromStdString(chosen.error().message);
-  ranks_->setStyleSheet(chosen ? QString{} : QStringLiteral("QLineEdit { color: #b00020; }"));
+  ranks_->setStyleSheet(chosen ? QString{}
+                               : QStringLiteral("QLineEdit { color: %1; }").arg(wrong_colour(palette()).name()));
   ranks_->setToolTip(wrong);
   ranks_->setAccessibleDescription(wrong);
   session_.set_filter({.ranks = chosen ? *chosen : session_.filter().ranks, .text = search_->text().toStdString()});
@@ -226,22 +237,6 @@ void MainWindow::show_panel(const QString& id) {
   dock->show();
   dock->raise();
   dock->widget()->setFocus(Qt::ShortcutFocusReason);
-}
-
-void MainWindow::make_menus() {
-  QMenu* const file = menuBar()->addMenu(tr("&File"));
-  file->addAction(tr("Open recor&ding..."), QKeySequence{QStringLiteral("Ctrl+Shift+O")}, this,
-                  &MainWindow::ask_for_folder);
-  file->addAction(tr("&Open files..."), QKeySequence::Open, this, &MainWindow::ask_for_files);
-  file->addAction(tr("Re&cord..."), this, &MainWindow::record);
-  recent_ = file->addMenu(tr("&Recent"));
-  connect(recent_, &QMenu::aboutToShow, this, &MainWindow::list_recent);
-  file->addSeparator();
-  file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
-  menuBar()->addMenu(view_);
-  QMenu* const move = menuBar()->addMenu(tr("&Timeline"));
-  move->addActions(timeline_->actions());
-  menuBar()->addMenu(tr("&Help"))->addAction(tr("&Keys and mouse"), this, [this] { show_keys(*timeline_); });
 }
 
 void MainWindow::make_status() {
@@ -281,9 +276,11 @@ void MainWindow::show_state() {
   }
   if (const QString wrong = ranks_->toolTip(); !wrong.isEmpty()) return status_->setText(wrong);
   const Run& run = *session_.run();
-  status_->setText(text_of(format("{}, {}, {}, clocks: {} (±{} ns)", counted(run.ranks().size(), "rank"),
-                                  counted(run.spans().size(), "event"), counted(run.samples().size(), "sample"),
-                                  run.info().clock.method, run.info().clock.error.count())));
+  std::string clocks = run.info().clock.method;
+  std::ranges::replace(clocks, '_', ' ');
+  status_->setText(text_of(format("{}, {}, {}, clocks: {} (±{})", counted(run.ranks().size(), "rank"),
+                                  counted(run.spans().size(), "event"), counted(run.samples().size(), "sample"), clocks,
+                                  duration_text(run.info().clock.error))));
 }
 
 void MainWindow::take_opened() {
@@ -292,40 +289,12 @@ void MainWindow::take_opened() {
   failure_.clear();
   warnings_.clear();
   if (const QString missing = missing_text(*session_.run()); !missing.isEmpty()) warnings_.push_back(missing);
-  banner_->setToolTip(missing_details(*session_.run()));
   show_banner();
   const auto& paths = session_.source().paths;
   if (paths.empty()) return;
   const QFileInfo first{QString::fromStdString(paths.front().string())};
   setWindowTitle(QStringLiteral("%1 - rankscope").arg(first.fileName()));
-  QSettings settings;
-  QStringList recent = settings.value(recent_key).toStringList();
-  recent.removeAll(first.absoluteFilePath());
-  if (paths.size() == 1) recent.prepend(first.absoluteFilePath());
-  settings.setValue(recent_key, QStringList{recent.mid(0, most_recent)});
-}
-
-void MainWindow::list_recent() {
-  recent_->clear();
-  for (const QString& name : QSettings{}.value(recent_key).toStringList())
-    recent_->addAction(name, this, [this, name] { session_.open(source_of({name})); });
-  recent_->setDisabled(recent_->isEmpty());
-}
-
-void MainWindow::ask_for_files() {
-  auto* const dialog = new QFileDialog(this, tr("Open a pack or traces"), {},
-                                       tr("Packs and traces (*.tar.zst *.json *.json.gz *.sqlite);;All files (*)"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setFileMode(QFileDialog::ExistingFiles);
-  connect(dialog, &QFileDialog::filesSelected, this,
-          [this](const QStringList& names) { session_.open(source_of(names)); });
-  dialog->open();
-}
-
-void MainWindow::ask_for_folder() {
-  auto* const dialog = make_folder_dialog(this, tr("Open a recording (NAME.rankscope)"));
-  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) { session_.open(source_of({name})); });
-  dialog->open();
+  paths.size() == 1 ? note_recent(first.absoluteFilePath()) : forget_recent(first.absoluteFilePath());
 }
 
 void MainWindow::record() {

@@ -75,8 +75,8 @@ void Outlets::ask_for_picture() {
 
 void Outlets::ask_for_export() {
   if (session_.run() == nullptr) return say(tr("Nothing is open."));
-  auto* const dialog = dialog_for(window_, tr("Export what is selected, else what is in sight"),
-                                  {tr("Perfetto (*.pftrace)"), tr("Chrome trace (*.json)")});
+  auto* const dialog =
+      dialog_for(window_, export_title(session_), {tr("Perfetto (*.pftrace)"), tr("Chrome trace (*.json)")});
   connect(dialog, &QFileDialog::fileSelected, this, [this, dialog](const QString& name) {
     const std::filesystem::path file = name.toStdString();
     const bool is_known = file.extension() == ".json" || file.extension() == ".pftrace";

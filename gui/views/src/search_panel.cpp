@@ -17,6 +17,7 @@
 #include "rankscope/gui/models/search_model.h"
 #include "rankscope/gui/models/words.h"
 #include "rankscope/gui/views/registry.h"
+#include "shades.h"
 
 namespace rankscope::gui {
 namespace {
@@ -109,7 +110,8 @@ class Histogram : public QWidget {
 
 class SearchPanel : public QWidget {
  public:
-  SearchPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session), histogram_(model_) {
+  SearchPanel(Session& session, QWidget* parent)
+      : QWidget(parent), session_(session), model_(session), histogram_(model_) {
     QVBoxLayout* const rows = make_rows(*this);
     rows->addLayout(make_head());
     rows->addWidget(&summary_);
@@ -118,6 +120,7 @@ class SearchPanel : public QWidget {
     summary_.setObjectName(QStringLiteral("search_summary"));
     summary_.setWordWrap(true);
     make_table();
+    connect(&session, &Session::filterChanged, this, &SearchPanel::follow_timeline);
     connect(&model_, &SearchModel::found, this, &SearchPanel::show_what_there_is);
     connect(&model_, &SearchModel::currentChanged, this, [this](int row) {
       if (row >= 0) table_.selectRow(row);
@@ -126,6 +129,10 @@ class SearchPanel : public QWidget {
   }
 
  protected:
+  void showEvent(QShowEvent* event) override {
+    QWidget::showEvent(event);
+    follow_timeline();
+  }
   bool eventFilter(QObject* watched, QEvent* event) override {
     if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
     const auto& key = *static_cast<QKeyEvent*>(event);
@@ -136,6 +143,17 @@ class SearchPanel : public QWidget {
   }
 
  private:
+  /// What was searched for in the timeline is looked for here, too.
+  void follow_timeline() {
+    const QString lit = QString::fromStdString(session_.filter().text);
+    if (!isVisible() || lit == followed_) return;
+    const bool is_own = text_.text() != followed_;
+    followed_ = lit;
+    if (lit.isEmpty() && is_own) return;
+    regex_.setChecked(false);
+    text_.setText(lit);
+  }
+
   QHBoxLayout* make_head() {
     auto* const head = new QHBoxLayout;
     text_.setObjectName(QStringLiteral("search_text"));
@@ -144,14 +162,19 @@ class SearchPanel : public QWidget {
     text_.setClearButtonEnabled(true);
     regex_.setText(tr("&Regular expression"));
     regex_.setObjectName(QStringLiteral("search_regex"));
+    in_sight_.setText(tr("Only in si&ght"));
+    in_sight_.setObjectName(QStringLiteral("search_in_sight"));
+    in_sight_.setToolTip(tr("Only events of the visible range count"));
     set_up_button(previous_, Qt::UpArrow, tr("Previous hit (Shift+Enter)"));
     set_up_button(next_, Qt::DownArrow, tr("Next hit (Enter)"));
     head->addWidget(&text_, 1);
     head->addWidget(&regex_);
+    head->addWidget(&in_sight_);
     head->addWidget(&previous_);
     head->addWidget(&next_);
     connect(&text_, &QLineEdit::textChanged, this, &SearchPanel::look);
     connect(&regex_, &QCheckBox::toggled, this, &SearchPanel::look);
+    connect(&in_sight_, &QCheckBox::toggled, &model_, &SearchModel::set_in_sight);
     connect(&previous_, &QToolButton::clicked, &model_, &SearchModel::previous);
     connect(&next_, &QToolButton::clicked, &model_, &SearchModel::next);
     connect(&text_, &QLineEdit::returnPressed, &model_, &SearchModel::next);
@@ -188,10 +211,7 @@ class SearchPanel : public QWidget {
   void show_what_there_is() {
     summary_.setText(model_.summary());
     QPalette palette = this->palette();
-    if (model_.is_wrong())
-      palette.setColor(QPalette::WindowText, palette.color(QPalette::Window).lightness() < 128
-                                                 ? QColor{0xff, 0x9f, 0x88}
-                                                 : QColor{0xa3, 0x23, 0x0f});
+    if (model_.is_wrong() || model_.has_no_match()) palette.setColor(QPalette::WindowText, wrong_colour(palette));
     summary_.setPalette(palette);
     const bool any = model_.rowCount() > 0;
     histogram_.setVisible(any);
@@ -200,10 +220,13 @@ class SearchPanel : public QWidget {
     previous_.setEnabled(any);
   }
 
+  Session& session_;
   SearchModel model_;
+  QString followed_;  // of the timeline's search
   std::pair<int, Qt::SortOrder> sorted_{SearchModel::start, Qt::AscendingOrder};
   QLineEdit text_;
   QCheckBox regex_;
+  QCheckBox in_sight_;
   QToolButton previous_;
   QToolButton next_;
   QLabel summary_;

@@ -33,4 +33,8 @@ QColor text_on(const QColor& ground) {
   return luminance(ground) > even_contrast ? Qt::black : Qt::white;
 }
 
+QColor wrong_colour(const QPalette& palette) {
+  return is_dark(palette) ? QColor{0xff, 0x9f, 0x88} : QColor{0xa3, 0x23, 0x0f};
+}
+
 }  // namespace rankscope::gui

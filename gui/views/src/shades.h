@@ -16,5 +16,7 @@ namespace rankscope::gui {
 
 /// Black or white, what reads better on it.
 [[nodiscard]] QColor text_on(const QColor& ground);
+/// Of sentences that say what is wrong; with a contrast of more than 4.5 to 1 to the window.
+[[nodiscard]] QColor wrong_colour(const QPalette& palette);
 
 }  // namespace rankscope::gui

@@ -10,6 +10,7 @@
 #include "panel_parts.h"
 #include "rankscope/gui/models/what_if_model.h"
 #include "rankscope/gui/views/registry.h"
+#include "shades.h"
 
 namespace rankscope::gui {
 namespace {
@@ -27,9 +28,24 @@ class WhatIfPanel : public QWidget {
     rows->addWidget(&summary_);
     rows->addWidget(&table_, 1);
     rows->addLayout(make_other());
+    rows->addWidget(&wrong_);
     rows->addWidget(&doubts_);
+    wrong_.setObjectName(QStringLiteral("what_if_wrong"));
+    wrong_.setWordWrap(true);
+    wrong_.hide();
     set_up_table(table_, model_, tr("Fixes to choose from"), QStringLiteral("what_if_table"));
     table_.horizontalHeader()->setSectionResizeMode(WhatIfModel::meaning, QHeaderView::Stretch);
+    table_.setWordWrap(true);
+    keep_rows_whole(table_);
+    connect(&model_, &WhatIfModel::added, &other_, &QLineEdit::clear);
+    connect(&model_, &WhatIfModel::refused, this, [this](const QString& why) {
+      QPalette palette = this->palette();
+      palette.setColor(QPalette::WindowText, wrong_colour(palette));
+      wrong_.setPalette(palette);
+      wrong_.setText(why);
+      wrong_.show();
+    });
+    connect(&other_, &QLineEdit::textChanged, &wrong_, &QLabel::hide);
     connect(&model_, &WhatIfModel::answered, this, &WhatIfPanel::show_answer);
     show_answer();
   }
@@ -43,10 +59,7 @@ class WhatIfPanel : public QWidget {
     add_.setText(tr("&Add"));
     line->addWidget(&other_, 1);
     line->addWidget(&add_);
-    const auto add = [this] {
-      model_.add(other_.text());
-      other_.clear();
-    };
+    const auto add = [this] { model_.add(other_.text()); };
     connect(&add_, &QPushButton::clicked, this, add);
     connect(&other_, &QLineEdit::returnPressed, this, add);
     return line;
@@ -59,12 +72,14 @@ class WhatIfPanel : public QWidget {
     const bool any = model_.rowCount() > 0;
     other_.setEnabled(any);
     add_.setEnabled(any);
+    table_.resizeRowsToContents();
   }
 
   WhatIfModel model_;
   QLabel summary_;
   QTableView table_;
   QLineEdit other_;
+  QLabel wrong_;
   QPushButton add_;
   QLabel doubts_;
 };

@@ -32,7 +32,7 @@ TEST(DetailsModel, TellsNameRankTimesAndAttributesOfTheSelectedSpan) {
   EXPECT_EQ(model.value_of(QStringLiteral("Short name")), QStringLiteral("fill_kernel"));
   EXPECT_EQ(model.value_of(QStringLiteral("Rank")), QStringLiteral("rank 3"));
   EXPECT_EQ(model.value_of(QStringLiteral("Duration")), QStringLiteral("2.500 µs"));
-  EXPECT_EQ(model.value_of(QStringLiteral("Start")), QStringLiteral("990 ns after the start of the run"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Start")), QStringLiteral("0.990 µs after the start of the run"));
   EXPECT_EQ(model.value_of(QStringLiteral("size_bytes")), QStringLiteral("1048576 (1.05 MB)"));
   EXPECT_EQ(model.value_of(QStringLiteral("shape")), QStringLiteral("[2,3]"));
   EXPECT_TRUE(model.as_text().contains(QStringLiteral("Duration: 2.500 µs\n")));
@@ -112,6 +112,52 @@ TEST(DetailsModel, ComparesAnEventWithTheSameOneOfItsStepOnOtherRanks) {
   EXPECT_EQ(model.value_of(QStringLiteral("On other ranks")), QStringLiteral("median 150 ns (2 ranks), here 2.00 x"));
   session.select(testing::nth_span(run, RankId{2}, SpanKind::compute, 0));
   EXPECT_EQ(model.value_of(QStringLiteral("On other ranks")), QStringLiteral("median 10 ns (2 ranks), here 1.00 x"));
+}
+
+TEST(DetailsModel, SumsUpASelectedStretchUntilAnEventIsSelected) {
+  Session session;
+  DetailsModel model{session};
+  const QAbstractItemModelTester tester{&model, fatal};
+  ASSERT_TRUE(testing::shows(session, *run_from_text("0 compute 0 60 gemm\n0 compute 80 100 relu\n")));
+  session.select(SpanId{0});
+  session.select_area(Area{{at(0), at(100)}, {LaneId{0}}});
+  EXPECT_EQ(model.title(), QStringLiteral("Selected stretch of 100 ns"));
+  ASSERT_TRUE(testing::comes_true([&] { return !model.value_of(QStringLiteral("Compute")).isEmpty(); }));
+  EXPECT_EQ(model.value_of(QStringLiteral("Compute")), QStringLiteral("80 ns (80.0 %)"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Idle")), QStringLiteral("20 ns (20.0 %)"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Events")), QStringLiteral("2 of 2 names"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Most own time")), QStringLiteral("gemm: 60 ns"));
+  session.select(SpanId{1});
+  EXPECT_EQ(model.value_of(QStringLiteral("Name")), QStringLiteral("relu"));
+  session.select_area(std::nullopt);
+  session.select(std::nullopt);
+  EXPECT_EQ(model.rowCount(), 0);
+}
+
+TEST(DetailsModel, ShowsTheFindingThatIsGoneToInPlaceOfAnEventOrStretch) {
+  Session session;
+  DetailsModel model{session};
+  ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
+  const QString finding = QString::fromStdString(session.report()->findings->front().title);
+  session.select(SpanId{3});
+  session.select_area(Area{session.extent(), {LaneId{0}}});
+  session.select_finding(0);
+  EXPECT_EQ(model.title(), finding);
+  session.select(SpanId{3});
+  session.select_finding(0);
+  EXPECT_EQ(model.title(), finding) << "the same one again";
+  session.clear_finding();
+  EXPECT_EQ(model.rowCount(), 0);
+}
+
+TEST(DetailsModel, KnowsWhetherItsEventIsInSight) {
+  Session session;
+  DetailsModel model{session};
+  session.show(*run_from_text("0 op 0 100 a\n0 op 900 1000 b\n"));
+  session.select(SpanId{0});
+  EXPECT_FALSE(model.is_out_of_sight());
+  session.set_visible({at(500), at(1000)});
+  EXPECT_TRUE(model.is_out_of_sight());
 }
 
 TEST(DetailsModel, SaysWhatWasCut) {

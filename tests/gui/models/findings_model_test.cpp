@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 
 #include "gui/waiting.h"
+#include "rankscope/core/model/text.h"
 
 namespace rankscope::gui {
 namespace {
@@ -35,6 +36,16 @@ TEST(FindingsModel, HasTheFindingsOfTheReportAndGoesToTheSlowRank) {
   ASSERT_EQ(revealed.count(), 1);
   EXPECT_EQ(revealed.front().front().value<RankId>(), RankId{2});
   EXPECT_LT(session.visible().length(), session.extent().length() / 4) << "one step of twelve";
+}
+
+TEST(FindingsModel, SaysHowTheNextRecordingGetsSteps) {
+  Session session;
+  FindingsModel model{session};
+  session.show(*run_from_text("0 compute 0 100 gemm\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  const QString advice = QStringLiteral("Mark each step with an NVTX range");
+  EXPECT_TRUE((model.why_empty() + model.note()).contains(advice)) << model.why_empty().toStdString();
+  EXPECT_NE(model.why_empty().isEmpty(), model.note().isEmpty()) << "beside rows, or in their place";
 }
 
 TEST(FindingsModel, AFindingWithoutStepsIsAllOfTheRun) {

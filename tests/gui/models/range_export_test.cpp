@@ -39,6 +39,18 @@ TEST(RangeExport, WishesTheSelectedAreaWhereThereIsOne) {
   EXPECT_EQ(wish.ranks, (std::vector{RankId{0}, RankId{2}}));
 }
 
+TEST(RangeExport, SaysWhatItWritesWhicheverEventIsSelected) {
+  Session session;
+  session.show(three_ranks());
+  session.set_visible({at(4000), at(6000)});
+  session.set_filter({.ranks = {RankId{1}}});
+  session.select(SpanId{0});
+  EXPECT_EQ(export_title(session), QStringLiteral("Export what is in sight: 2.000 µs of rank 1"));
+  EXPECT_EQ(wish_of(session, "chrome", "out.json").time, session.visible());
+  session.select_area(Area{{at(100), at(200)}, {LaneId{0}, LaneId{2}}});
+  EXPECT_EQ(export_title(session), QStringLiteral("Export the selected stretch: 100 ns of 2 ranks"));
+}
+
 TEST(RangeExport, WritesOnlyThatPart) {
   const testing::TemporaryFolder folder;
   RangeExport writer;

@@ -92,7 +92,7 @@ TEST(SearchModel, StepsThroughTheHitsAndSelectsThem) {
   session.show(kernels());
   model.look_for(text("gemm"), SearchSyntax::plain);
   ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 2; }));
-  EXPECT_EQ(model.summary(), QStringLiteral("2 hits of 2 names, 60 ns in all"));
+  EXPECT_EQ(model.summary(), QStringLiteral("2 hits of 2 names in the whole run, 60 ns in all"));
   model.next();
   EXPECT_EQ(session.run()->span(*session.selection()).time.begin, at(10));
   model.next();
@@ -132,9 +132,27 @@ TEST(SearchModel, AWrongExpressionIsSaidAndAnEmptyTextFindsNothing) {
   EXPECT_TRUE(model.summary().startsWith(QStringLiteral("wrong regular expression")));
   model.look_for(text("zzz"), SearchSyntax::plain);
   ASSERT_TRUE(testing::comes_true([&] { return !model.is_wrong() && !model.busy(); }));
-  EXPECT_EQ(model.summary(), QStringLiteral("Nothing has this in its name."));
+  EXPECT_EQ(model.summary(), QStringLiteral("No match: no event in the whole run has this in its name."));
   model.look_for({}, SearchSyntax::plain);
   EXPECT_TRUE(model.summary().isEmpty());
+}
+
+TEST(SearchModel, CountsWhatIsInSightOnTheChosenRanksIfThatIsAskedFor) {
+  Session session;
+  SearchModel model{session};
+  const QAbstractItemModelTester tester{&model, fatal};
+  session.show(kernels());
+  model.look_for(text("gemm"), SearchSyntax::plain);
+  model.set_in_sight(true);
+  session.set_visible({at(0), at(100)});
+  ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 1 && !model.busy(); }));
+  EXPECT_EQ(model.summary(), QStringLiteral("1 hit in sight (100 ns), 10 ns in all"));
+  session.set_filter({.ranks = {RankId{0}}});
+  ASSERT_TRUE(testing::comes_true([&] { return model.has_no_match() && !model.busy(); }));
+  EXPECT_EQ(model.summary(), QStringLiteral("No match: no event on rank 0 in sight (100 ns) has this in its name."));
+  model.set_in_sight(false);
+  ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 1 && !model.busy(); }));
+  EXPECT_EQ(model.summary(), QStringLiteral("1 hit on rank 0 in the whole run, 50 ns in all"));
 }
 
 TEST(SearchModel, FollowsAnotherRunAndTheFilter) {

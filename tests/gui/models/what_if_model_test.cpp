@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <QSignalSpy>
 
 #include "gui/runs.h"
 #include "rankscope/core/model/text.h"
@@ -40,10 +41,13 @@ TEST(WhatIfModel, TakesFixesInTheWordsOfTheCommandLineAndRefusesOthers) {
   session.show(testing::run_with_slow_rank());
   ASSERT_TRUE(testing::becomes_ready(session));
   const int offered = model.rowCount();
+  const QSignalSpy refused{&model, &WhatIfModel::refused};
+  model.setData(model.index(0, WhatIfModel::fix), Qt::Checked, Qt::CheckStateRole);
   model.add(QStringLiteral("no such thing"));
-  ASSERT_TRUE(testing::comes_true([&] { return !model.busy(); }));
+  ASSERT_TRUE(testing::comes_true([&] { return refused.count() == 1 && !model.busy(); }));
   EXPECT_EQ(model.rowCount(), offered) << "taken back";
-  EXPECT_TRUE(model.summary().contains(QStringLiteral("no such fix"))) << model.summary().toStdString();
+  EXPECT_TRUE(refused.front().front().toString().contains(QStringLiteral("no such fix")));
+  EXPECT_TRUE(model.summary().contains(QStringLiteral("would take"))) << "of what else was chosen";
   model.add(QStringLiteral("op:aten::gelu*0.5"));
   ASSERT_TRUE(testing::comes_true([&] { return !model.busy(); }));
   EXPECT_EQ(model.rowCount(), offered + 1);

@@ -5,16 +5,19 @@
 
 #include <QApplication>
 #include <QDialog>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenuBar>
 #include <QTableView>
 #include <algorithm>
 
+#include "command_synonyms.h"
 #include "gui/waiting.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/views/compare_window.h"
 #include "rankscope/gui/views/main_window.h"
 #include "rankscope/gui/views/timeline_view.h"
+#include "timeline/commands.h"
 
 namespace rankscope::gui {
 namespace {
@@ -66,6 +69,42 @@ TEST(CommandPalette, OffersWhatMenusHaveByWordsInAnyOrder) {
   EXPECT_THAT(offered(*asked.palette), IsEmpty());
   QTest::keyClick(asked.words, Qt::Key_Return);
   EXPECT_TRUE(asked.palette->isVisible()) << "nothing was chosen";
+}
+
+TEST(CommandPalette, FindsCommandsByOtherWordsForThem) {
+  const Asked asked;
+  ASSERT_NE(asked.words, nullptr);
+  const auto first_of = [&](const char* words) {
+    asked.words->setText(QString::fromLatin1(words));
+    const auto names = offered(*asked.palette);
+    return names.empty() ? std::string{} : names.front();
+  };
+  for (const char* const words : {"screenshot", "picture", "png", "save image"})
+    EXPECT_EQ(first_of(words), "Save a picture (PNG or SVG)") << words;
+  EXPECT_EQ(first_of("search"), "Search names");
+  EXPECT_EQ(first_of("find"), "Findings") << "what has the word in its name is first";
+  EXPECT_THAT(offered(*asked.palette), Contains("Search names"));
+  first_of("zoom out");
+  EXPECT_THAT(offered(*asked.palette), Contains("Show all of the run"));
+  EXPECT_EQ(first_of("whole"), "Show all of the run");
+  EXPECT_EQ(first_of("night"), "Theme: dark");
+}
+
+TEST(CommandPalette, HasSynonymsOnlyOfCommandsThatThereAre) {
+  const Asked asked;
+  for (const Synonyms& one : synonyms())
+    EXPECT_NE(asked.window.findChild<QAction*>(text_of(one.id)), nullptr) << one.id;
+}
+
+TEST(CommandPalette, SaysWhereThereIsNoSuchCommand) {
+  const Asked asked;
+  ASSERT_NE(asked.words, nullptr);
+  const auto* const none = asked.palette->findChild<QLabel*>(QStringLiteral("palette_none"));
+  EXPECT_FALSE(none->isVisible());
+  asked.words->setText(QStringLiteral("zzz"));
+  EXPECT_TRUE(none->isVisible());
+  asked.words->setText(QStringLiteral("step"));
+  EXPECT_FALSE(none->isVisible());
 }
 
 TEST(CommandPalette, DoesWhatIsChosenAndCloses) {

@@ -52,6 +52,23 @@ TEST(CompareWindow, SaysWhatCompareSaysAndWhereTheTimeWent) {
   EXPECT_GE(runs.row_of(QStringLiteral("rank 1")), 2);
 }
 
+TEST(CompareWindow, WhatMakesTheFigureUnsureStandsAboveIt) {
+  Session a;
+  Session b;
+  CompareWindow window{a, b};
+  window.show();
+  a.show(testing::recorded({.ranks = 2, .steps = 8}));
+  b.show(testing::recorded({.ranks = 4, .steps = 8}));
+  ASSERT_TRUE(testing::comes_true([&] { return window.comparison().rowCount() > 0; }));
+  const auto* const doubts = window.findChild<QLabel*>(QStringLiteral("comparison_doubts"));
+  const auto* const verdict = window.findChild<QLabel*>(QStringLiteral("comparison_verdict"));
+  EXPECT_TRUE(doubts->isVisible());
+  EXPECT_LT(doubts->geometry().top(), verdict->geometry().top());
+  EXPECT_TRUE(doubts->text().startsWith(QStringLiteral("These are not runs of the same job: ")))
+      << doubts->text().toStdString();
+  EXPECT_TRUE(doubts->text().contains(QStringLiteral("One run a side cannot show differences from run to run")));
+}
+
 TEST(CompareWindow, AClickOnARowGoesToBothPlaces) {
   Compared runs;
   int row = -1;

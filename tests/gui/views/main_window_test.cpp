@@ -8,6 +8,7 @@
 #include <QPointer>
 #include <QScreen>
 #include <QTableView>
+#include <QToolButton>
 #include <algorithm>
 
 #include "gui/waiting.h"
@@ -34,7 +35,9 @@ struct Shown {
 
 TEST(MainWindow, SaysWhatIsMissingAsLongAsTheRunIsShown) {
   Shown shown{"@quality events_dropped 7\n0 compute 0 100 gemm\n"};
-  const QString missing = QStringLiteral("Not everything is here: 7 events_dropped");
+  const QString missing = QStringLiteral(
+      "Not everything is here. Events dropped: 7. The ring was full: idle time is overstated where events are missing. "
+      "Record with a larger --ring-kib or fewer --collect.");
   EXPECT_EQ(shown.banner(), missing);
   for (const char* const name : {"no/such/run", "no/other/run"}) {
     shown.session.open({.paths = {name}});
@@ -46,6 +49,17 @@ TEST(MainWindow, SaysWhatIsMissingAsLongAsTheRunIsShown) {
   EXPECT_FALSE(shown.banner().contains(QStringLiteral("no/such/run"))) << "only the last failure";
   shown.session.show(*run_from_text("0 compute 0 100 gemm\n"));
   EXPECT_EQ(shown.banner(), QString{});
+}
+
+TEST(MainWindow, AClosedWarningStaysClosedUntilThereIsAnother) {
+  Shown shown{"@quality events_dropped 7\n@quality ranks_missing 2\n0 compute 0 100 gemm\n"};
+  EXPECT_TRUE(shown.banner().contains(QStringLiteral("\nRanks missing: 2. Some ranks of the job are not in")))
+      << shown.banner().toStdString();
+  shown.window.findChild<QToolButton*>(QStringLiteral("banner_close"))->click();
+  EXPECT_EQ(shown.banner(), QString{});
+  shown.session.open({.paths = {"no/such/run"}});
+  ASSERT_TRUE(testing::comes_true([&] { return !shown.banner().isEmpty(); }));
+  EXPECT_FALSE(shown.banner().contains(QStringLiteral("Events dropped"))) << "read already";
 }
 
 TEST(MainWindow, FitsOnASmallScreen) {
@@ -79,6 +93,23 @@ TEST(MainWindow, StaysAsItIsWhenAFindingAndThenAnEventIsShown) {
   EXPECT_EQ(window.timeline().size(), before);
   const auto* const findings = window.findChild<QTableView*>(QStringLiteral("findings_table"));
   EXPECT_GT(findings->columnWidth(1), 250) << "the sentence can be read";
+}
+
+TEST(MainWindow, SaysHowOftenTheRunHasWhatIsSearchedFor) {
+  Shown shown{"0 compute 0 100 gemm\n0 compute 200 300 gemm\n0 compute 400 500 relu\n"};
+  const auto* const count = shown.window.findChild<QLabel*>(QStringLiteral("search_count"));
+  auto* const search = shown.window.findChild<QLineEdit*>(QStringLiteral("search"));
+  EXPECT_TRUE(count->text().isEmpty());
+  search->setText(QStringLiteral("gemm"));
+  EXPECT_TRUE(testing::comes_true([&] { return count->text() == QStringLiteral("2 hits"); }))
+      << count->text().toStdString();
+  shown.session.select(SpanId{1});
+  EXPECT_EQ(count->text(), QStringLiteral("hit 2 of 2"));
+  search->setText(QStringLiteral("conv"));
+  EXPECT_TRUE(testing::comes_true([&] { return count->text() == QStringLiteral("no match"); }))
+      << count->text().toStdString();
+  search->clear();
+  EXPECT_TRUE(testing::comes_true([&] { return count->text().isEmpty(); }));
 }
 
 TEST(MainWindow, SaysWhichRankTheRunDoesNotHave) {

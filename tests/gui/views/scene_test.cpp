@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "gui/views/golden.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
@@ -72,12 +74,27 @@ TEST(Scene, ALaneThatIsBusyFor30PercentIsPaintedAs30Percent) {
 
 TEST(Colours, OfNamesDoNotDependOnDigits) { EXPECT_EQ(colour_of_name("gemm_128x64"), colour_of_name("gemm_64x32")); }
 
-TEST(Colours, TextCanBeReadOnEveryKind) {
-  for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
-    const QRgb background = colour_of(static_cast<SpanKind>(kind));
-    EXPECT_GT(std::abs(qGray(background) - text_on(background).lightness()), 90)
-        << name_of(static_cast<SpanKind>(kind));
+TEST(Colours, TextCanBeReadOnEveryBarInLightAndDark) {
+  constexpr double least = 4.5;  // WCAG 2, AA
+  std::vector<QRgb> bars{colour_of_name("other")};
+  for (std::size_t kind = 0; kind < span_kind_count; ++kind) bars.push_back(colour_of(static_cast<SpanKind>(kind)));
+  for (std::size_t place = 0; place < TimelineModel::placed_names; ++place) bars.push_back(colour_of_place(place));
+  for (const float share : {-0.2F, -0.1F, 0.0F, 0.1F, 0.2F}) bars.push_back(colour_of_lateness(share));
+  for (const QRgb bar : bars) {
+    EXPECT_GE(contrast(bar, text_on(bar).rgb()), least) << std::hex << bar;
+    for (const Theme theme : {Theme::light, Theme::dark}) {
+      const QRgb dimmed = blend(colours_of(theme).lane, bar, 0.2F);
+      EXPECT_GE(contrast(dimmed, text_on(dimmed).rgb()), least) << std::hex << bar;
+    }
   }
+  EXPECT_NEAR(contrast(0xFF000000, 0xFFFFFFFF), 21, 1e-9);
+}
+
+TEST(Colours, TheNamesThatTakeMostTimeHaveColoursOfTheirOwn) {
+  std::set<QRgb> colours;
+  for (std::size_t place = 0; place < TimelineModel::placed_names; ++place) colours.insert(colour_of_place(place));
+  EXPECT_EQ(colours.size(), TimelineModel::placed_names);
+  EXPECT_FALSE(colours.contains(colour_of_name("any other")));
 }
 
 }  // namespace

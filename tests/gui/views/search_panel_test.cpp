@@ -64,6 +64,21 @@ TEST(SearchPanel, AClickOnTheHeaderOfDurationsShowsTheLongestAndThenTheShortest)
   EXPECT_EQ(header.sortIndicatorOrder(), Qt::AscendingOrder);
 }
 
+TEST(SearchPanel, LooksForWhatIsSearchedForInTheTimeline) {
+  Session session;
+  const std::unique_ptr<QWidget> panel{make_search_panel(session, nullptr)};
+  ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
+  const auto* const text = panel->findChild<QLineEdit*>(QStringLiteral("search_text"));
+  session.set_filter({.text = "allred"});
+  EXPECT_TRUE(text->text().isEmpty()) << "nobody sees it";
+  panel->show();
+  EXPECT_EQ(text->text(), QStringLiteral("allred"));
+  session.set_filter({.text = "forward"});
+  EXPECT_EQ(text->text(), QStringLiteral("forward"));
+  session.set_filter({});
+  EXPECT_TRUE(text->text().isEmpty());
+}
+
 TEST(SearchPanel, SaysWhatIsWrongWithAnExpression) {
   Session session;
   const std::unique_ptr<QWidget> panel{make_search_panel(session, nullptr)};

@@ -30,6 +30,16 @@ TEST(TimelineRows, SaysHowManyRowsAreTooDeepToBeDrawn) {
   EXPECT_FALSE(shown.view.box_of(shown.find(RankId{0}, "f64")));
 }
 
+TEST(TimelineRows, StreamsStandInTheOrderOfTheirNumbers) {
+  Shown shown{
+      "@rank 0\n@lane 0 s10 kind=stream number=10 device=0\n@lane 0 s2 kind=stream number=2 device=0\n"
+      "0 compute 0 10 gemm lane=s10\n0 compute 0 10 gemm lane=s2\n"};
+  std::vector<std::string> names;
+  for (const Track& track : shown.view.model().tracks().tracks)
+    if (track.kind == TrackKind::lane) names.push_back(track.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"s2", "s10"}));
+}
+
 TEST(TimelineRows, GoesToTheNearestDrawnEventAroundOneThatIsTooDeep) {
   Shown shown{nested(70).c_str()};
   const SpanId deepest = shown.find(RankId{0}, "f69");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "rankscope/analyzer/report.h"
 
@@ -19,5 +20,8 @@ enum class Colour : std::uint8_t { no, yes };
 
 /// One HTML page that needs no other file and no network; deterministic.
 [[nodiscard]] std::string render_html(const Report& report, const Run& run, const ReportOptions& options);
+
+/// How a next recording gets an analysis that is not available ("steps", "memory", ...); may be empty.
+[[nodiscard]] std::string_view remedy_for(const Report& report, std::string_view id);
 
 }  // namespace rankscope::analyzer

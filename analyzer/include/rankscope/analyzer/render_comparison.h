@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rankscope/analyzer/compare.h"
 #include "rankscope/analyzer/render.h"
@@ -29,6 +30,9 @@ struct ComparisonView {
 
 /// The verdict in one line: what was compared, the medians, the interval, and the limit of a gate.
 [[nodiscard]] std::string verdict_line(const ComparisonView& view);
+
+/// What makes the verdict unsure or the runs not comparable, a sentence each, the gravest first: to be read before it.
+[[nodiscard]] std::vector<std::string> doubts_about(const Comparison& comparison);
 
 /// "compute", "waiting for other ranks", ...
 [[nodiscard]] std::string_view words_of(SplitPart part);

@@ -188,6 +188,13 @@ std::string verdict_line(const ComparisonView& view) {
                 printable(comparison.a.name.path));
 }
 
+std::vector<std::string> doubts_about(const Comparison& comparison) {
+  std::vector<std::string> sentences = caveats_of(comparison);
+  if (std::string other_job = likeness_sentence(comparison.likeness); !other_job.empty())
+    sentences.insert(sentences.begin(), std::move(other_job));
+  return sentences;
+}
+
 std::string_view words_of(SplitPart part) {
   switch (part) {
     case SplitPart::compute:

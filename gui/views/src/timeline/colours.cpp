@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace rankscope::gui {
 namespace {
@@ -23,6 +24,16 @@ constexpr ThemeColours dark{.background = 0xFF1E1F22,
 
 constexpr std::array<QRgb, 12> by_name{0xFF0072B2, 0xFFE69F00, 0xFF009E73, 0xFFCC79A7, 0xFF56B4E9, 0xFFD55E00,
                                        0xFFB8A800, 0xFF332288, 0xFF44AA99, 0xFF882255, 0xFF999933, 0xFF6699CC};
+constexpr QRgb other_names = 0xFFC4C9CF;
+
+/// Relative luminance of WCAG 2.
+double luminance(QRgb colour) {
+  const auto linear = [](int byte) {
+    const double value = byte / 255.0;
+    return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(qRed(colour)) + 0.7152 * linear(qGreen(colour)) + 0.0722 * linear(qBlue(colour));
+}
 
 }  // namespace
 
@@ -71,11 +82,14 @@ QRgb colour_of(SpanKind kind) {
   return 0xFF9AA5B1;
 }
 
+QRgb colour_of_place(std::size_t place) { return by_name[place % by_name.size()]; }
+
 QRgb colour_of_name(std::string_view name) {
   std::uint32_t hash = 2166136261U;  // FNV-1a
   for (const char c : name)
     if (c < '0' || c > '9') hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return by_name[(hash ^ (hash >> 16)) % by_name.size()];
+  constexpr float share = 0.4F;
+  return blend(other_names, by_name[(hash ^ (hash >> 16)) % by_name.size()], share);
 }
 
 QRgb colour_of_lateness(float share_of_step) {
@@ -95,6 +109,14 @@ QRgb blend(QRgb under, QRgb over, float share) {
   return qRgb(mix(qRed(under), qRed(over)), mix(qGreen(under), qGreen(over)), mix(qBlue(under), qBlue(over)));
 }
 
-QColor text_on(QRgb background) { return qGray(background) > 140 ? QColor{Qt::black} : QColor{Qt::white}; }
+double contrast(QRgb a, QRgb b) {
+  const auto [dark, bright] = std::minmax(luminance(a), luminance(b));
+  return (bright + 0.05) / (dark + 0.05);
+}
+
+QColor text_on(QRgb background) {
+  const bool black = contrast(background, 0xFF000000) > contrast(background, 0xFFFFFFFF);
+  return black ? QColor{Qt::black} : QColor{Qt::white};
+}
 
 }  // namespace rankscope::gui

@@ -26,7 +26,9 @@ struct ThemeColours {
 [[nodiscard]] const ThemeColours& colours_of(Theme theme);
 
 [[nodiscard]] QRgb colour_of(SpanKind kind);
-/// The same for names that differ in digits only.
+/// Of the names that take most time, each its own; more begin anew.
+[[nodiscard]] QRgb colour_of_place(std::size_t place);
+/// Of all others, paler; the same for names that differ in digits only.
 [[nodiscard]] QRgb colour_of_name(std::string_view name);
 /// From blue (quicker than the median rank by a fifth of a step) over grey to orange (later by as much).
 [[nodiscard]] QRgb colour_of_lateness(float share_of_step);
@@ -34,7 +36,9 @@ struct ThemeColours {
 [[nodiscard]] bool is_hatched(SpanKind kind);
 /// `share` of `over` on `under`.
 [[nodiscard]] QRgb blend(QRgb under, QRgb over, float share);
-/// Black or white, whichever can be read on it.
+/// The contrast of two colours after WCAG 2: 1 to 21.
+[[nodiscard]] double contrast(QRgb a, QRgb b);
+/// Black or white, whichever reads better on it: always with a contrast of more than 4.5.
 [[nodiscard]] QColor text_on(QRgb background);
 
 }  // namespace rankscope::gui

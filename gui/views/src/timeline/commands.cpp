@@ -75,7 +75,7 @@ constexpr std::array all{
     Command{"save_view", "Keep pins, marks and what is shown in a file", "Ctrl+S",
             [](View& v) { Q_EMIT v.viewSaveRequested(); }},
     Command{"picture", "Save a picture (PNG or SVG)", "Ctrl+Shift+S", [](View& v) { Q_EMIT v.pictureRequested(); }},
-    Command{"export", "Export what is in sight for Perfetto or Chrome", "Ctrl+E",
+    Command{"export", "Export the selected stretch or what is in sight (Perfetto, Chrome)", "Ctrl+E",
             [](View& v) { Q_EMIT v.exportRequested(); }},
     Command{"record", "Record a run", "Ctrl+R", [](View& v) { Q_EMIT v.recordRequested(); }},
     Command{"clear", "Clear the selection", "Esc", [](View& v) { v.navigator().clear(); }},

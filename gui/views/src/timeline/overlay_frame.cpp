@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankscope/gui/models/words.h"
 #include "timeline/overlay.h"
 #include "timeline/ruler.h"
 
@@ -43,6 +44,22 @@ double top_of_name(const OverlayInput& input, const Track& track, const QRectF& 
   return std::max(row.top(), std::min(in_sight, lowest));
 }
 
+/// Below the name of a counter: its value at the mouse, else the highest of the run, which its curve is drawn to.
+QString value_of_counter(const OverlayInput& input, const Track& track) {
+  const auto& facts = input.model.facts();
+  if (facts == nullptr) return {};
+  const Run& run = *facts->run;
+  const CounterTrack& counter = run.counters()[track.counter];
+  if (input.cursor && input.layout.canvas.contains(*input.cursor)) {
+    const auto value = value_at(run, counter, input.layout.scale(input.session.visible()).time_at(input.cursor->x()));
+    return value ? counter_text(run.text(counter.name), *value) : QString{};
+  }
+  const auto samples = run.samples_of(counter);
+  if (samples.empty()) return {};
+  const double peak = std::ranges::max(samples, {}, &CounterSample::value).value;
+  return QObject::tr("up to %1").arg(counter_text(run.text(counter.name), peak));
+}
+
 void paint_name(QPainter& painter, const OverlayInput& input, const Track& track) {
   const ThemeColours& theme = colours_of(input.theme);
   const QRectF row{input.layout.gutter.left(), input.layout.y_of(track), input.layout.gutter.width(), track.height};
@@ -68,8 +85,13 @@ void paint_name(QPainter& painter, const OverlayInput& input, const Track& track
   const double height = std::min(row.height(), 30.0);
   const QRectF room{x, top_of_name(input, track, row, height), row.right() - x - taken - pin_width, height};
   const QString name = QString::fromStdString(track.pinned ? track.full_name : track.name);
-  painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
-                   painter.fontMetrics().elidedText(name, Qt::ElideMiddle, static_cast<int>(room.width())));
+  const QString shown = painter.fontMetrics().elidedText(name, Qt::ElideMiddle, static_cast<int>(room.width()));
+  if (track.kind == TrackKind::counter) {
+    painter.drawText(room.adjusted(0, -1, 0, 0), Qt::AlignTop | Qt::AlignLeft, shown);
+    painter.drawText(room.adjusted(0, 0, 0, 1), Qt::AlignBottom | Qt::AlignLeft, value_of_counter(input, track));
+    return;
+  }
+  painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, shown);
   font.setBold(false);
   painter.setFont(font);
   if (track.kind != TrackKind::lane) return;

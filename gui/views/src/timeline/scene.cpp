@@ -102,7 +102,11 @@ class Painter {
 
   QRgb name_colour(StringId name) {
     const auto [at, added] = name_colours_.try_emplace(name.value, 0);
-    if (added) at->second = colour_of_name(run_.text(name));
+    if (added) {
+      const auto& places = scene_.facts->name_places;
+      const std::uint8_t place = places == nullptr ? NamePlaces::none : places->of(name);
+      at->second = place == NamePlaces::none ? colour_of_name(run_.text(name)) : colour_of_place(place);
+    }
     return at->second;
   }
 

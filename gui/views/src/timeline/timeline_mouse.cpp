@@ -8,6 +8,7 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/time_text.h"
+#include "rankscope/gui/models/words.h"
 #include "timeline/timeline_state.h"
 
 namespace rankscope::gui {
@@ -177,9 +178,15 @@ QString TimelineView::tip_at(QPointF position) const {
   const Track* const track = track_at(position);
   if (facts == nullptr || track == nullptr) return {};
   if (state_->layout.gutter.contains(position)) return QString::fromStdString(model_->spoken(*track));
+  const Run& run = *facts->run;
+  if (track->kind == TrackKind::counter) {
+    const CounterTrack& counter = run.counters()[track->counter];
+    const auto value = value_at(run, counter, state_->layout.scale(session_.visible()).time_at(position.x()));
+    const QString name = QString::fromStdString(track->full_name);
+    return value ? name + QStringLiteral("\n") + counter_text(run.text(counter.name), *value) : name;
+  }
   const auto id = span_at(position);
   if (!id) return {};
-  const Run& run = *facts->run;
   const Span& span = run.span(*id);
   std::string text = format("{}\n{}, {}", run.text(span.name), name_of(span.kind), duration_text(span.time.length()));
   const TimeScale scale = state_->layout.scale(session_.visible());

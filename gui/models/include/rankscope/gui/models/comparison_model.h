@@ -31,6 +31,8 @@ class ComparisonModel : public QAbstractTableModel {
   [[nodiscard]] bool busy() const { return job_.busy(); }
   /// "B is 11.1 % slower than A. ...", or what is being waited for.
   [[nodiscard]] QString verdict() const { return verdict_; }
+  /// What makes that unsure, in sentences; empty until there is one.
+  [[nodiscard]] QString doubts() const { return doubts_; }
   /// Both runs show the step of median length; what the row names is looked for in the background and selected there in
   /// each run that has it.
   void go_to(int row);
@@ -53,7 +55,7 @@ class ComparisonModel : public QAbstractTableModel {
   void add_split(const analyzer::SplitComparison& split);
   void add_keys(const std::vector<analyzer::KeyChange>& keys, const QString& note);
   void add_ranks(const analyzer::SplitComparison& split);
-  void say(const QString& verdict);
+  void say(const QString& verdict, const QString& doubts = {});
   [[nodiscard]] QString text_of(const Row& row, Column column) const;
   static void select(Session& session, std::optional<SpanId> span, std::optional<RankId> rank);
 
@@ -62,6 +64,7 @@ class ComparisonModel : public QAbstractTableModel {
   StepLink& link_;
   std::vector<Row> rows_;
   QString verdict_;
+  QString doubts_;
   std::int64_t step_ns_ = 0;  // mean window of A
   LatestJob job_;
   LatestJob going_;

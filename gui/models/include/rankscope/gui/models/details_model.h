@@ -8,10 +8,12 @@
 
 #include "rankscope/gui/models/closer_looks.h"
 #include "rankscope/gui/models/session.h"
+#include "rankscope/gui/models/statistics_model.h"
 
 namespace rankscope::gui {
 
-/// Property and value, a row each: of the selected event, else of the finding that was gone to; else no rows.
+/// Property and value, a row each: of the event or stretch of time that was selected last, else of the finding that was
+/// gone to; else no rows. Sums of a stretch are computed in the background.
 class DetailsModel : public QAbstractTableModel {
   Q_OBJECT
 
@@ -23,8 +25,12 @@ class DetailsModel : public QAbstractTableModel {
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-  /// "ampere_sgemm_128x64_tn on rank 3 / stream 7", or the finding; empty where there are no rows.
+  /// "ampere_sgemm_128x64_tn on rank 3 / stream 7", "Selected stretch of 12.3 ms", or the finding; empty where there
+  /// are no rows.
   [[nodiscard]] QString title() const;
+  [[nodiscard]] bool shows_stretch() const { return stretch_is_latest_ && session_.area(); }
+  /// An event is shown that is not to be seen in the visible range.
+  [[nodiscard]] bool is_out_of_sight() const;
   /// Where a row leads to another span (its launch, its backward), that is selected and shown.
   void go_to(int row);
   /// The value of a property, or empty.
@@ -44,6 +50,8 @@ class DetailsModel : public QAbstractTableModel {
   void add_times(const Run& run, SpanId id);
   void add_other_ranks(const Run& run, SpanId id);
   void add_finding(const analyzer::Finding& finding);
+  void add_stretch(const Run& run, const Area& area);
+  void add_sums(const RangeAnswer& sums);
   void add_operation(const Run& run, const Span& span);
   void add_links(const Run& run, SpanId id);
 
@@ -51,6 +59,8 @@ class DetailsModel : public QAbstractTableModel {
   [[nodiscard]] const analyzer::Finding* shown_finding() const;
 
   Session& session_;
+  Statistics sums_;  ///< of the stretch
+  bool stretch_is_latest_;
   std::vector<Row> rows_;
 };
 

@@ -28,8 +28,12 @@ class EventsModel : public QAbstractTableModel {
 
   /// Nothing is listed for what nobody sees; it begins as passive.
   void set_active(bool active);
-  /// "rank 0 / main", ...: by LaneId.
-  [[nodiscard]] QStringList lanes() const;
+  struct NamedLane {
+    QString path;  ///< "rank 0 / main"
+    LaneId lane;
+  };
+  /// Those of one process and kind by the numbers in their names.
+  [[nodiscard]] std::vector<NamedLane> lanes() const;
   [[nodiscard]] std::optional<LaneId> lane() const { return lane_; }
   void set_lane(LaneId lane);
   [[nodiscard]] bool busy() const { return job_.busy(); }

@@ -1,4 +1,4 @@
-// What a recording lost, in one line.
+// What a recording lost, in sentences.
 #pragma once
 
 #include <QString>
@@ -7,10 +7,8 @@
 
 namespace rankscope::gui {
 
-/// "Not everything is here: 12 events_dropped; ...", the greatest loss first, at most three; empty where nothing was
-/// lost.
+/// "Not everything is here.", then a line for each loss with how much of it there is, what that means and what to do:
+/// "Events dropped: 7. The ring was full: ...". The greatest loss first, at most three; empty where nothing was lost.
 [[nodiscard]] QString missing_text(const Run& run);
-/// All counters of loss with their advice, a line each.
-[[nodiscard]] QString missing_details(const Run& run);
 
 }  // namespace rankscope::gui

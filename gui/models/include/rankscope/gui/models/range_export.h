@@ -18,8 +18,10 @@ struct ExportWish {
   TimeRange time;
   std::vector<RankId> ranks{};  ///< empty = all
 };
-/// The selected area, else what is visible of the chosen ranks.
+/// The selected stretch of time, else what is visible of the chosen ranks, whichever event is selected.
 [[nodiscard]] ExportWish wish_of(const Session& session, std::string format, std::filesystem::path out);
+/// "Export the selected stretch: 12.3 ms of 2 ranks", for what wish_of() is now.
+[[nodiscard]] QString export_title(const Session& session);
 
 /// Writes in the background, as `rankscope export` does, in the times that are shown. One file at a time: another wish
 /// takes the place of the one before.

@@ -38,7 +38,8 @@ struct SearchQuery {
   QString text;  ///< upper and lower case are the same
   SearchSyntax syntax = SearchSyntax::plain;
   SearchOrder order = SearchOrder::earliest;
-  std::vector<RankId> ranks{};  ///< ascending; empty: all
+  std::vector<RankId> ranks{};      ///< ascending; empty: all
+  std::optional<TimeRange> time{};  ///< only what touches it
 
   bool operator==(const SearchQuery&) const = default;
 };

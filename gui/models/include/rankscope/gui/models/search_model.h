@@ -28,9 +28,14 @@ class SearchModel : public QAbstractTableModel {
 
   /// An empty text finds nothing.
   void look_for(const QString& text, SearchSyntax syntax);
+  /// Only what touches the visible range counts, which is followed; else all of the run does.
+  void set_in_sight(bool in_sight);
   [[nodiscard]] bool busy() const { return job_.busy(); }
-  /// "1,204 hits of 3 names, 1.2 s in all", or what is wrong with the expression; empty where nothing is looked for.
+  /// "1,204 hits of 3 names in the whole run, 1.2 s in all", "No match: ...", or what is wrong with the expression;
+  /// empty where nothing is looked for.
   [[nodiscard]] QString summary() const { return summary_; }
+  /// Something was looked for and is not there.
+  [[nodiscard]] bool has_no_match() const { return !is_wrong_ && !summary_.isEmpty() && result_.hits == 0; }
   [[nodiscard]] bool is_wrong() const { return is_wrong_; }
   [[nodiscard]] const SearchResult& result() const { return result_; }
 
@@ -52,12 +57,15 @@ class SearchModel : public QAbstractTableModel {
   [[nodiscard]] int row_of_selection() const;
   void take(const Result<std::optional<SearchResult>>& found);
   [[nodiscard]] QString summary_of(const SearchResult& result) const;
+  /// "on 2 ranks in the whole run"
+  [[nodiscard]] QString place_of_search() const;
 
   Session& session_;
   SearchQuery query_;
   SearchResult result_;
   QString summary_;
   bool is_wrong_ = false;
+  bool in_sight_ = false;
   int current_ = -1;
   std::shared_ptr<const SpanNames> names_;
   std::shared_ptr<const Run> names_of_;

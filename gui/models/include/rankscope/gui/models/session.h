@@ -62,8 +62,9 @@ class Session : public QObject {
   void select(std::optional<SpanId> span);
   /// Row of the report's findings that was gone to last.
   [[nodiscard]] std::optional<std::size_t> finding() const { return finding_; }
-  /// It is what is looked at, in place of an event.
+  /// It is what is looked at, in place of an event or an area.
   void select_finding(std::size_t row);
+  void clear_finding();
   [[nodiscard]] const std::optional<Area>& area() const { return area_; }
   void select_area(std::optional<Area> area);
 

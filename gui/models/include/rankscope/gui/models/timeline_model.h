@@ -10,6 +10,7 @@
 #include "rankscope/gui/models/closer_looks.h"
 #include "rankscope/gui/models/lateness.h"
 #include "rankscope/gui/models/latest_job.h"
+#include "rankscope/gui/models/name_places.h"
 #include "rankscope/gui/models/session.h"
 #include "rankscope/gui/models/tracks.h"
 
@@ -23,6 +24,7 @@ using WaitEnds = std::vector<RunTime>;
 struct Facts {
   std::shared_ptr<const Run> run;
   std::shared_ptr<const lod::RunLod> lod;
+  std::shared_ptr<const NamePlaces> name_places{};     ///< for colours by name; may be null
   std::shared_ptr<const analyzer::Report> report{};    ///< null until it is made
   bool report_fits = false;                            ///< its rows of collectives are those of `run`
   bool waits_known = false;                            ///< the report fits and there is a closer look
@@ -36,6 +38,8 @@ class TimelineModel : public QObject {
   Q_OBJECT
 
  public:
+  static constexpr std::size_t placed_names = 12;  ///< as many as there are colours by name
+
   explicit TimelineModel(Session& session, QObject* parent = nullptr);
 
   /// Null until there is something to show.
@@ -57,7 +61,7 @@ class TimelineModel : public QObject {
 
  private:
   void start_build();
-  void take_lod(std::shared_ptr<const lod::RunLod> lod);
+  void take_lod(std::shared_ptr<const lod::RunLod> lod, std::shared_ptr<const NamePlaces> name_places);
   void take_report();
   void choose_folds();
   void rebuild_tracks();

@@ -27,8 +27,8 @@ class WhatIfModel : public QAbstractTableModel {
   [[nodiscard]] Qt::ItemFlags flags(const QModelIndex& index) const override;
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-  /// A fix in the words of the command line ("op:aten::mm*0.5"), chosen at once; a text that is none is said in
-  /// summary(), and the row taken back.
+  /// A fix in the words of the command line ("op:aten::mm*0.5"), chosen at once. A text that is none is refused: its
+  /// row is taken back, and the others are answered.
   void add(const QString& text);
   [[nodiscard]] bool busy() const { return job_.busy(); }
   /// "A step would take 40.1 ms instead of 52.4 ms: 23.5 % less.", why nothing can be predicted, or what to do.
@@ -38,6 +38,8 @@ class WhatIfModel : public QAbstractTableModel {
 
  Q_SIGNALS:
   void answered();
+  void added();                      ///< what add() was given is a fix
+  void refused(const QString& why);  ///< it is none
 
  private:
   struct Row {

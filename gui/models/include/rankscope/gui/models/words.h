@@ -16,6 +16,14 @@ namespace rankscope::gui {
 
 /// As duration_text() of core; a difference may be negative: "-1.500 ms".
 [[nodiscard]] QString time_text(nanoseconds time);
+/// Time since the start of the run, to the nanosecond, in one unit for all of the run: "1.347512345 s".
+[[nodiscard]] QString moment_text(const Run& run, RunTime moment);
+/// In the unit in which the name of the counter ends: "1.05 MB", "12.0 MB/s", "93.0 %", "250 W".
+[[nodiscard]] QString counter_text(std::string_view counter, double value);
+/// What the counter last said up to a moment; nothing before its first sample.
+[[nodiscard]] std::optional<double> value_at(const Run& run, const CounterTrack& counter, RunTime moment);
+/// Numbers in texts by their value: "stream 2" comes before "stream 10".
+[[nodiscard]] bool comes_before(std::string_view a, std::string_view b);
 /// "12.3 %"
 [[nodiscard]] QString percent_text(double share);
 /// The name of a span without templates and arguments, the same where it has none: "ampere_sgemm_128x64_tn".

@@ -12,6 +12,7 @@
 
 namespace rankscope::gui {
 
+class Banner;
 class TimelineView;
 
 /// Steps of one number stand below each other, on one zoom. The sessions outlive it.
@@ -45,7 +46,8 @@ class CompareWindow : public QMainWindow {
   ComparisonModel comparison_;
   TimelineView* timeline_a_ = nullptr;
   TimelineView* timeline_b_ = nullptr;
-  QLabel* banner_ = nullptr;
+  Banner* banner_ = nullptr;
+  QLabel* doubts_ = nullptr;  ///< what makes the verdict unsure, above it
   QLabel* verdict_ = nullptr;
   QTableView* table_ = nullptr;
   QLineEdit* ranks_ = nullptr;

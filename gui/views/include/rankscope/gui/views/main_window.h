@@ -12,6 +12,7 @@
 
 namespace rankscope::gui {
 
+class Banner;
 class RecordDialog;
 class TimelineView;
 class ViewKeeper;
@@ -26,7 +27,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] TimelineView& timeline() { return *timeline_; }
   /// As if it was typed: "0,2,4-7".
   void choose_ranks(const QString& ranks) { ranks_->setText(ranks); }
-  /// A sentence above the timeline, below what is there already; it stays until another recording is shown.
+  /// A sentence above the timeline, below what is there already; it stays until it is closed, or another recording is
+  /// shown.
   void warn(const QString& sentence);
   /// The file to keep the view in, in place of the one beside the recording that is opened next.
   void use_view_file(const std::filesystem::path& file);
@@ -42,6 +44,8 @@ class MainWindow : public QMainWindow {
   void make_docks();
   void share_bottom();
   void make_menus();
+  void make_file_menu();
+  void make_themes();
   void make_tools();
   void make_status();
   void filter();
@@ -60,7 +64,7 @@ class MainWindow : public QMainWindow {
   TimelineView* timeline_ = nullptr;
   QLineEdit* search_ = nullptr;
   QLineEdit* ranks_ = nullptr;
-  QLabel* banner_ = nullptr;
+  Banner* banner_ = nullptr;
   QStringList warnings_;  ///< of the run that is shown
   QString failure_;       ///< why another one could not be opened; until the next is tried
   QLabel* status_ = nullptr;

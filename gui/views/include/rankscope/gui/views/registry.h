@@ -17,6 +17,7 @@ struct PanelInfo {
   Qt::DockWidgetArea area = Qt::BottomDockWidgetArea;
   /// The session outlives the widget, whose owner is `parent`.
   QWidget* (*make)(Session& session, QWidget* parent) = nullptr;
+  std::string_view beside = {};  ///< id of the panel behind which it begins as a tab; empty: it has a place of its own
 };
 
 /// All panels in the order of the menu.

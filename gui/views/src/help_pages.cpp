@@ -1,0 +1,63 @@
+#include "help_pages.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QTextBrowser>
+#include <QUrl>
+#include <QVBoxLayout>
+
+namespace rankscope::gui {
+namespace {
+
+QString words(const char* text) { return QCoreApplication::translate("Help", text); }
+
+}  // namespace
+
+QString docs_file() {
+  constexpr int most_folders = 4;  // build/release/bin of the sources
+  QDir folder{QCoreApplication::applicationDirPath()};
+  for (int i = 0; i <= most_folders; ++i) {
+    for (const char* const name : {"docs/viewer.md", "share/doc/rankscope/viewer.md"})
+      if (const QFileInfo file{folder.filePath(QString::fromLatin1(name))}; file.exists())
+        return file.canonicalFilePath();
+    if (!folder.cdUp()) break;
+  }
+  return {};
+}
+
+void show_docs(QWidget& window) {
+  const QString file = docs_file();
+  if (file.isEmpty()) {
+    QMessageBox::information(&window, words("Documentation"),
+                             words("The documentation is docs/viewer.md in the sources of rankscope; it is not beside "
+                                   "this program."));
+    return;
+  }
+  auto* const pages = new QTextBrowser(&window);
+  pages->setWindowFlag(Qt::Window);
+  pages->setAttribute(Qt::WA_DeleteOnClose);
+  pages->setObjectName(QStringLiteral("docs_pages"));
+  pages->setWindowTitle(words("Documentation of rankscope"));
+  pages->setAccessibleName(pages->windowTitle());
+  pages->setOpenExternalLinks(true);
+  pages->setSource(QUrl::fromLocalFile(file), QTextDocument::MarkdownResource);
+  pages->resize(900, 760);
+  pages->show();
+}
+
+void show_about(QWidget& window) {
+  auto* const about = new QMessageBox(QMessageBox::NoIcon, words("About rankscope"), {}, QMessageBox::Ok, &window);
+  about->setAttribute(Qt::WA_DeleteOnClose);
+  about->setObjectName(QStringLiteral("about"));
+  about->setTextFormat(Qt::PlainText);
+  about->setText(QStringLiteral("rankscope %1").arg(QCoreApplication::applicationVersion()));
+  about->setInformativeText(
+      words("Tells which rank, operation, link or schedule makes a step of a training job slow.\n\nApache License 2.0. "
+            "Built with Qt %1.")
+          .arg(QString::fromLatin1(qVersion())));
+  about->open();
+}
+
+}  // namespace rankscope::gui

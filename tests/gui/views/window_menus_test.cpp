@@ -1,0 +1,103 @@
+// What the menus of the window have, and the themes.
+#include <gmock/gmock.h>
+
+#include <QApplication>
+#include <QDialog>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QTabBar>
+#include <QTextBrowser>
+
+#include "gui/views/pictures.h"
+#include "gui/waiting.h"
+#include "help_pages.h"
+#include "rankscope/gui/views/main_window.h"
+#include "rankscope/gui/views/theme.h"
+#include "rankscope/gui/views/timeline_view.h"
+#include "shades.h"
+
+namespace rankscope::gui {
+namespace {
+
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+std::vector<std::string> entries_of(const MainWindow& window, const char* menu) {
+  std::vector<std::string> entries;
+  for (const QAction* const top : window.menuBar()->actions())
+    if (top->text().remove(QLatin1Char{'&'}) == QLatin1String{menu})
+      for (const QAction* const action : top->menu()->actions())
+        entries.push_back(action->text().remove(QLatin1Char{'&'}).toStdString());
+  return entries;
+}
+
+void choose(const MainWindow& window, const char* name) {
+  window.findChild<QAction*>(QString::fromLatin1(name))->trigger();
+}
+
+TEST(WindowMenus, HaveWhatGoesToAFileInFileAndHelpInHelp) {
+  Session session;
+  const MainWindow window{session};
+  EXPECT_THAT(entries_of(window, "File"), IsSupersetOf({"Record a run", "Save a picture (PNG or SVG)",
+                                                        "Export the selected stretch or what is in sight "
+                                                        "(Perfetto, Chrome)",
+                                                        "Keep pins, marks and what is shown in a file"}));
+  EXPECT_THAT(entries_of(window, "Timeline"), Not(::testing::Contains("Save a picture (PNG or SVG)"))) << "once";
+  EXPECT_THAT(entries_of(window, "Help"), IsSupersetOf({"Keys and mouse", "All commands by name",
+                                                        "What the colours mean", "Documentation", "About rankscope"}));
+  EXPECT_THAT(entries_of(window, "View"),
+              IsSupersetOf({"Theme: as the desktop (system)", "Theme: light", "Theme: dark"}));
+}
+
+TEST(WindowMenus, ShowLegendDocumentationAndAbout) {
+  Session session;
+  MainWindow window{session};
+  window.show();
+  for (const char* const name : {"legend", "about"}) {
+    choose(window, name);
+    auto* const dialog = window.findChild<QDialog*>(QString::fromLatin1(name));
+    ASSERT_NE(dialog, nullptr) << name;
+    testing::paint(*dialog, dialog->sizeHint(), QString::fromLatin1(name));
+    dialog->close();
+  }
+  ASSERT_FALSE(docs_file().isEmpty()) << "the tests run where the sources are";
+  choose(window, "docs");
+  const auto* const pages = window.findChild<QTextBrowser*>(QStringLiteral("docs_pages"));
+  ASSERT_NE(pages, nullptr);
+  EXPECT_TRUE(pages->toPlainText().contains(QStringLiteral("The timeline viewer")));
+}
+
+TEST(WindowMenus, AThemeIsTakenAtOnceAndKept) {
+  Session session;
+  MainWindow window{session};
+  window.show();
+  const bool was_dark = is_dark(window.palette());
+  choose(window, "theme_dark");
+  EXPECT_TRUE(testing::comes_true([&] { return is_dark(window.timeline().palette()); }));
+  EXPECT_EQ(chosen_theme(), ThemeChoice::dark);
+  testing::paint(window, {1280, 800}, QStringLiteral("window_dark"));
+  choose(window, "theme_light");
+  EXPECT_TRUE(testing::comes_true([&] { return !is_dark(window.timeline().palette()); }));
+  choose(window, "theme_desktop");
+  EXPECT_TRUE(testing::comes_true([&] { return is_dark(window.palette()) == was_dark; }));
+  EXPECT_EQ(chosen_theme(), ThemeChoice::desktop);
+}
+
+TEST(WindowMenus, NamesOnTabsOfPanelsAreNotCut) {
+  Session session;
+  MainWindow window{session};
+  window.resize(1280, 800);
+  window.show();
+  QCoreApplication::processEvents();
+  int tabs = 0;
+  for (const auto* const bar : window.findChildren<QTabBar*>(QString{}, Qt::FindDirectChildrenOnly)) {
+    EXPECT_EQ(bar->elideMode(), Qt::ElideNone);
+    for (int i = 0; i < bar->count(); ++i)
+      EXPECT_GT(bar->tabRect(i).width(), bar->fontMetrics().horizontalAdvance(bar->tabText(i)));
+    tabs += bar->count();
+  }
+  EXPECT_EQ(tabs, 11) << "all but the map of ranks and steps";
+}
+
+}  // namespace
+}  // namespace rankscope::gui
