@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "analyses/comm_ops.h"
+
 namespace rankscope::analyzer {
 namespace {
 
@@ -21,6 +23,16 @@ std::optional<std::int64_t> step_of(const Run& run, const StepsSection& steps, c
   return window.index;
 }
 
+/// The rank for which others waited; none where nobody did, or nothing tells who it was.
+RankId late_rank(const Run& run, const Unit& unit) {
+  const WaitRule rule = comm_op(run.text(unit.op)).wait;
+  const bool rooted = rule == WaitRule::root_is_awaited || rule == WaitRule::root_waits;
+  if (!rooted) return unit.last_rank;
+  const std::int64_t peer = run.collectives()[unit.members.front()].peer;
+  if (!unit.why_no_wait.empty() || unit.wait_ns == 0 || peer < 0) return RankId::none();
+  return rule == WaitRule::root_waits ? unit.last_rank : RankId{static_cast<std::uint32_t>(peer)};
+}
+
 }  // namespace
 
 std::int64_t Arrivals::times_last(RankId rank) const { return std::ranges::count(last, rank); }
@@ -36,14 +48,14 @@ Arrivals last_arrivals(const Run& run, const StepsSection& steps, const Collecti
     if (!step) continue;
     if (arrivals.by_unit) {
       ++arrivals.trials;
-      if (unit.last_rank.is_set()) arrivals.last.push_back(unit.last_rank);
+      if (const RankId late = late_rank(run, unit); late.is_set()) arrivals.last.push_back(late);
       continue;
     }
     const Unit*& longest = longest_wait[*step];
     if (longest == nullptr || unit.wait_ns > longest->wait_ns) longest = &unit;
   }
   for (const auto& [step, unit] : longest_wait) {
-    if (unit->last_rank.is_set()) arrivals.last.push_back(unit->last_rank);
+    if (const RankId late = late_rank(run, *unit); late.is_set()) arrivals.last.push_back(late);
   }
   if (!arrivals.by_unit) arrivals.trials = static_cast<std::int64_t>(step_count);
   return arrivals;

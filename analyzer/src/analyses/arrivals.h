@@ -1,4 +1,5 @@
-// Who came last: once per step, or once per operation where there are few steps (metrics.md 9.4).
+// Who came last (of a broadcast: for whom the others waited): once per step, or once per operation where there are few
+// steps (metrics.md 9.4).
 #pragma once
 
 #include "analyses/steps.h"

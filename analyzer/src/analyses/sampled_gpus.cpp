@@ -15,6 +15,8 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view not_sampled = "not sampled";
+constexpr std::string_view nvml_problem = "nvml_problem";
+constexpr std::string_view pm_problem = "pm_problem";
 constexpr std::string_view none_inside = "no sample lies in the counted time";
 constexpr double percent = 0.01;
 constexpr double per_second = 1e9;  // of what is per ns
@@ -97,6 +99,9 @@ SampledGpus::SampledGpus(const Run& run) : run_(run) {
 
 void SampledGpus::take_facts(std::uint32_t process) {
   const Process& facts = run_.processes()[process];
+  for (const std::string_view key : {nvml_problem, pm_problem})
+    if (const std::string_view said = run_.metadata(facts, key); !said.empty())
+      problems_.try_emplace({facts.host, key}, said);
   for (const auto& [key_id, value_id] : facts.metadata) {
     const std::string_view key = run_.text(key_id);
     const std::string uuid = first_word(run_.text(value_id));
@@ -113,10 +118,8 @@ void SampledGpus::take_facts(std::uint32_t process) {
 std::string_view SampledGpus::problem_at(const UsedGpu& gpu, std::string_view key) const {
   const Process& own = run_.processes()[gpu.process];
   if (const std::string_view said = run_.metadata(own, key); !said.empty()) return said;
-  for (const Process& process : run_.processes())
-    if (process.host == own.host)
-      if (const std::string_view said = run_.metadata(process, key); !said.empty()) return said;
-  return {};
+  const auto on_host = problems_.find({own.host, key});
+  return on_host == problems_.end() ? std::string_view{} : on_host->second;
 }
 
 std::string SampledGpus::why_not_sampled(const UsedGpu& gpu, std::string_view key) const {
@@ -126,7 +129,7 @@ std::string SampledGpus::why_not_sampled(const UsedGpu& gpu, std::string_view ke
 
 /// Of a GPU that is not among those that NVML told of.
 std::string SampledGpus::why_no_nvml(const UsedGpu& gpu) const {
-  if (nvml_.empty() || !problem_at(gpu, "nvml_problem").empty()) return why_not_sampled(gpu, "nvml_problem");
+  if (nvml_.empty() || !problem_at(gpu, nvml_problem).empty()) return why_not_sampled(gpu, nvml_problem);
   return gpu.uuid.empty() ? gpu.why_no_uuid : "no process of the recording sampled the GPU with its UUID";
 }
 
@@ -223,7 +226,7 @@ Section<PmCounters> SampledGpus::pm_of(const UsedGpu& gpu, std::span<const TimeR
   const std::vector<Place> places = pm_places(gpu);
   if (places.empty()) {
     if (!pm_.empty() && gpu.uuid.empty()) return unavailable(gpu.why_no_uuid);
-    return unavailable(why_not_sampled(gpu, "pm_problem"));
+    return unavailable(why_not_sampled(gpu, pm_problem));
   }
   PmCounters counters;
   for (const auto& [quantity, field, factor] : pm_means) {

@@ -44,7 +44,8 @@ class SampledGpus {
   std::map<std::pair<std::uint32_t, std::string_view>, const CounterTrack*> tracks_;
   std::map<std::string, std::vector<Place>, std::less<>> nvml_;  ///< by UUID
   std::map<std::string, std::vector<Place>, std::less<>> pm_;
-  std::set<std::string, std::less<>> divided_;  ///< UUIDs of GPUs that MIG divides
+  std::map<std::pair<StringId, std::string_view>, std::string_view> problems_;  ///< first of each host, by key
+  std::set<std::string, std::less<>> divided_;                                  ///< UUIDs of GPUs that MIG divides
 };
 
 }  // namespace rankscope::analyzer

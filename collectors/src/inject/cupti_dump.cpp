@@ -57,7 +57,7 @@ const char* name_in(const Library& library, std::span<const std::uint8_t> buffer
                     std::size_t field) {
   const bool is_driver = kind == static_cast<std::uint32_t>(Kind::driver);
   if (!is_driver && kind != static_cast<std::uint32_t>(Kind::runtime))
-    return reinterpret_cast<const char*>(read_at<std::uintptr_t>(buffer, field));
+    return reinterpret_cast<const char*>(read_at<std::uintptr_t>(buffer, field));  // NOLINT(performance-no-int-to-ptr)
   const char* name = nullptr;
   const auto domain = static_cast<int>(is_driver ? CallDomain::driver : CallDomain::runtime);
   const int status = library.call.callback_name(domain, read_at<std::uint32_t>(buffer, field), &name);

@@ -31,9 +31,10 @@ constexpr std::string_view valued_before_action =
 constexpr std::string_view valued_letters_before_action = "cHlan";
 
 bool takes_next_word(std::string_view option) {
-  if (option.starts_with("--")) return valued_before_action.find(format(" {} ", option.substr(2))) != option.npos;
+  if (option.starts_with("--"))
+    return valued_before_action.find(format(" {} ", option.substr(2))) != std::string_view::npos;
   const std::size_t letter = option.find_first_of(valued_letters_before_action, 1);
-  return letter != option.npos && letter + 1 == option.size();
+  return letter != std::string_view::npos && letter + 1 == option.size();
 }
 
 /// "exec" of "apptainer --config FILE exec …", "run" of "docker container run …".
@@ -141,7 +142,7 @@ class OptionReader {
   void take_letters(std::string_view letters) {
     for (std::size_t i = 0; i < letters.size(); ++i) {
       if (letters[i] == 'c' || letters[i] == 'C') options_.contains = true;
-      if (valued_letters.find(letters[i]) == valued_letters.npos) continue;
+      if (valued_letters.find(letters[i]) == std::string_view::npos) continue;
       std::string_view rest = letters.substr(i + 1);
       if (rest.starts_with('=')) rest.remove_prefix(1);
       const std::string value = rest.empty() ? next() : std::string{rest};

@@ -1,9 +1,9 @@
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <map>
 #include <set>
 #include <string>
