@@ -117,7 +117,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
   new Outlets(session, *this);
   new WindowKeys(*this, {timeline_});
   open_at(*this, {1280, 800});
-  share_bottom();
+  share_room();
   const QSettings settings;
   restoreGeometry(settings.value(geometry_key).toByteArray());
   restoreState(settings.value(docks_key).toByteArray());
@@ -154,12 +154,14 @@ void MainWindow::make_docks() {
     if (panel.beside.empty()) findChild<QDockWidget*>(text_of(panel.id))->raise();
 }
 
-/// A finding is a sentence, and read first.
-void MainWindow::share_bottom() {
+/// A finding is a sentence, and read first; rows of details are not to be wrapped.
+void MainWindow::share_room() {
   QList<QDockWidget*> docks;
   for (const char* const id : {"findings", "step_map", "statistics"})
     docks.push_back(findChild<QDockWidget*>(QString::fromLatin1(id)));
   resizeDocks(docks, {width() * 40 / 100, width() * 20 / 100, width() * 40 / 100}, Qt::Horizontal);
+  resizeDocks({findChild<QDockWidget*>(QStringLiteral("details"))}, {width() * 21 / 100}, Qt::Horizontal);
+  resizeDocks(docks, QList<int>(docks.size(), height() * 32 / 100), Qt::Vertical);
 }
 
 void MainWindow::make_tools() {
