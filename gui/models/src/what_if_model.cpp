@@ -122,7 +122,9 @@ void WhatIfModel::take(const std::vector<std::string>& fixes, const Answer& answ
       rows_.erase(wrong);
       endRemoveRows();
       ask();
-      return Q_EMIT refused(QString::fromStdString(answer.error().message));
+      QString why = QString::fromStdString(answer.error().message);
+      if (const QString option = QStringLiteral("--fix "); why.startsWith(option)) why.remove(0, option.size());
+      return Q_EMIT refused(why);
     }
     return say(QString::fromStdString(answer.error().message), {});
   }

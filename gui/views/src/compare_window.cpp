@@ -13,6 +13,7 @@
 #include "banner.h"
 #include "command_palette.h"
 #include "folder_dialog.h"
+#include "help_pages.h"
 #include "panel_parts.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/rank_choice.h"
@@ -156,6 +157,10 @@ void CompareWindow::make_menus() {
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
   menuBar()->addMenu(tr("Timeline &A"))->addActions(timeline_a_->actions());
   menuBar()->addMenu(tr("Timeline &B"))->addActions(timeline_b_->actions());
+  QMenu* const help = menuBar()->addMenu(tr("&Help"));
+  help->addAction(tr("What the &colours mean"), this, [this] { show_legend(*this); });
+  help->addAction(tr("&Documentation"), this, [this] { show_docs(*this); });
+  help->addAction(tr("&About rankscope"), this, [this] { show_about(*this); });
 }
 
 void CompareWindow::ask_for_run(Session& session) {

@@ -280,9 +280,11 @@ void MainWindow::show_state() {
   const Run& run = *session_.run();
   std::string clocks = run.info().clock.method;
   std::ranges::replace(clocks, '_', ' ');
-  status_->setText(text_of(format("{}, {}, {}, clocks: {} (±{})", counted(run.ranks().size(), "rank"),
-                                  counted(run.spans().size(), "event"), counted(run.samples().size(), "sample"), clocks,
-                                  duration_text(run.info().clock.error))));
+  if (const nanoseconds error = run.info().clock.error; error > nanoseconds{0})
+    clocks += format(" (±{})", duration_text(error));
+  status_->setText(
+      text_of(format("{}, {}, {}, clocks: {}", counted(run.ranks().size(), "rank"),
+                     counted(run.spans().size(), "event"), counted(run.samples().size(), "sample"), clocks)));
 }
 
 void MainWindow::take_opened() {
