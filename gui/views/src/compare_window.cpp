@@ -20,6 +20,7 @@
 #include "rankscope/gui/models/missing.h"
 #include "rankscope/gui/models/words.h"
 #include "rankscope/gui/views/timeline_view.h"
+#include "shades.h"
 #include "timeline/commands.h"
 #include "window_keys.h"
 #include "window_size.h"
@@ -190,7 +191,8 @@ void CompareWindow::filter() {
       session->set_filter(std::move(filter));
     }
   }
-  ranks_->setStyleSheet(wrong.empty() ? QString{} : QStringLiteral("QLineEdit { color: #b00020; }"));
+  ranks_->setStyleSheet(wrong.empty() ? QString{}
+                                      : QStringLiteral("QLineEdit { color: %1; }").arg(wrong_colour(palette()).name()));
   wrong_ranks_->setText(wrong.join(QLatin1Char{'\n'}));
   ranks_->setAccessibleDescription(wrong_ranks_->text());
 }
