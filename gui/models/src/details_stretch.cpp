@@ -9,8 +9,8 @@
 namespace rankscope::gui {
 
 void DetailsModel::add_stretch(const Run& run, const Area& area) {
-  add(tr("Begin"), tr("%1 after the start of the run").arg(moment_text(run, area.time.begin)));
-  add(tr("End"), tr("%1 after the start of the run").arg(moment_text(run, area.time.end)));
+  add(tr("Begin"), moment_text(run, area.time.begin));
+  add(tr("End"), moment_text(run, area.time.end));
   add(tr("Duration"), time_text(area.time.length()));
   add(tr("Lanes"), QString::number(area.lanes.size()));
   const auto& sums = sums_.answer();
@@ -27,13 +27,12 @@ void DetailsModel::add_sums(const RangeAnswer& sums) {
   const std::array parts{std::pair{tr("Compute"), all.compute_ns},
                          std::pair{tr("Moving data"), all.exposed_transfer_ns},
                          std::pair{tr("Waiting"), all.exposed_wait_ns},
-                         std::pair{tr("Communication, unknown which"),
+                         std::pair{tr("Unknown"),  // as the columns of the statistics
                                    all.exposed_comm_ns - all.exposed_wait_ns - all.exposed_transfer_ns},
                          std::pair{tr("Copies"), all.memory_ns},
                          std::pair{tr("Idle"), all.idle_ns}};
   if (all.window_ns > 0)
-    add(tr("All ranks"),
-        tr("%1 of %2").arg(time_text(nanoseconds{all.window_ns}), qt_text(counted(sums.ranks.size(), "rank"))));
+    add(tr("Ranks"), tr("%1, %2 in all").arg(sums.ranks.size()).arg(time_text(nanoseconds{all.window_ns})));
   for (const auto& [name, ns] : parts)
     if (ns > 0)
       add(name, tr("%1 (%2)").arg(time_text(nanoseconds{ns}),

@@ -1,5 +1,6 @@
 #include "rankscope/gui/models/what_if_model.h"
 
+#include <QRegularExpression>
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -14,7 +15,10 @@ QString meaning_of(const QString& text) {
   const QString word = text.section(QLatin1Char{':'}, 0, 0).section(QLatin1Char{'*'}, 0, 0);
   for (const analyzer::FixInfo& info : analyzer::fix_infos()) {
     const QString form = qt_text(info.form);
-    if (form.section(QLatin1Char{':'}, 0, 0).section(QLatin1Char{'*'}, 0, 0) == word) return qt_text(info.meaning);
+    if (form.section(QLatin1Char{':'}, 0, 0).section(QLatin1Char{'*'}, 0, 0) == word)
+      return qt_text(info.meaning)
+          .replace(QRegularExpression{QStringLiteral("^rank R\\b")},
+                   QStringLiteral("rank ") + text.section(QLatin1Char{':'}, 1));
   }
   return {};
 }
@@ -118,7 +122,9 @@ void WhatIfModel::take(const std::vector<std::string>& fixes, const Answer& answ
       rows_.erase(wrong);
       endRemoveRows();
       ask();
-      return Q_EMIT refused(QString::fromStdString(answer.error().message));
+      QString why = QString::fromStdString(answer.error().message);
+      if (const QString option = QStringLiteral("--fix "); why.startsWith(option)) why.remove(0, option.size());
+      return Q_EMIT refused(why);
     }
     return say(QString::fromStdString(answer.error().message), {});
   }
@@ -177,9 +183,10 @@ Qt::ItemFlags WhatIfModel::flags(const QModelIndex& index) const {
 
 QVariant WhatIfModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
+  if (role == Qt::ToolTipRole && section == meaning) return tr("What would change");
   if (role == Qt::ToolTipRole && section == gain) return tr("What a step would take less with this fix alone");
   if (role != Qt::DisplayRole) return {};
-  const std::array<QString, column_count> names{tr("Fix"), tr("What would change"), tr("Gain")};
+  const std::array<QString, column_count> names{tr("Fix"), tr("Change"), tr("Gain")};
   return names[static_cast<std::size_t>(section)];
 }
 

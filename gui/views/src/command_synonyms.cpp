@@ -56,7 +56,7 @@ constexpr std::array all{
     Synonyms{"theme_desktop", "mode appearance system automatic"},
     Synonyms{"theme_light", "mode appearance bright white day"},
     Synonyms{"theme_dark", "mode appearance black night"},
-    Synonyms{"legend", "key meaning color hatching"},
+    Synonyms{"legend", "legend key meaning color hatching"},
     Synonyms{"docs", "manual help documentation guide"},
     Synonyms{"about", "version licence license"},
 };

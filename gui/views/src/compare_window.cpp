@@ -13,12 +13,14 @@
 #include "banner.h"
 #include "command_palette.h"
 #include "folder_dialog.h"
+#include "help_pages.h"
 #include "panel_parts.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/missing.h"
 #include "rankscope/gui/models/words.h"
 #include "rankscope/gui/views/timeline_view.h"
+#include "shades.h"
 #include "timeline/commands.h"
 #include "window_keys.h"
 #include "window_size.h"
@@ -156,6 +158,10 @@ void CompareWindow::make_menus() {
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
   menuBar()->addMenu(tr("Timeline &A"))->addActions(timeline_a_->actions());
   menuBar()->addMenu(tr("Timeline &B"))->addActions(timeline_b_->actions());
+  QMenu* const help = menuBar()->addMenu(tr("&Help"));
+  help->addAction(tr("What the &colours mean"), this, [this] { show_legend(*this); });
+  help->addAction(tr("&Documentation"), this, [this] { show_docs(*this); });
+  help->addAction(tr("&About rankscope"), this, [this] { show_about(*this); });
 }
 
 void CompareWindow::ask_for_run(Session& session) {
@@ -185,7 +191,8 @@ void CompareWindow::filter() {
       session->set_filter(std::move(filter));
     }
   }
-  ranks_->setStyleSheet(wrong.empty() ? QString{} : QStringLiteral("QLineEdit { color: #b00020; }"));
+  ranks_->setStyleSheet(wrong.empty() ? QString{}
+                                      : QStringLiteral("QLineEdit { color: %1; }").arg(wrong_colour(palette()).name()));
   wrong_ranks_->setText(wrong.join(QLatin1Char{'\n'}));
   ranks_->setAccessibleDescription(wrong_ranks_->text());
 }

@@ -18,6 +18,7 @@ class FindingsPanel : public QWidget {
     parts->setContentsMargins(0, 0, 0, 0);
     parts->addWidget(&note_);
     parts->addWidget(&pages_, 1);
+    let_shrink(pages_);
     pages_.addWidget(&table_);
     pages_.addWidget(&empty_);
     note_.setObjectName(QStringLiteral("findings_note"));

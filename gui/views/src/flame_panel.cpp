@@ -216,7 +216,7 @@ class FlamePanel : public LazyPanel {
     add_button(*head, longest_,
                {tr("&Longest call"), tr("Select the longest call of the frame in the timeline"), "flame_longest"});
     add_button(*head, find_,
-               {tr("&Find in timeline"), tr("Light all calls of that name in the timeline"), "flame_find"});
+               {tr("Fin&d in timeline"), tr("Light all calls of that name in the timeline"), "flame_find"});
     connect(&rank_, &QComboBox::activated, &model_, &FlameModel::set_rank_row);
     connect(&out_, &QPushButton::clicked, &model_, &FlameModel::zoom_out);
     connect(&all_, &QPushButton::clicked, &model_, &FlameModel::reset);

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
+#include <QImage>
 #include <QMessageBox>
 #include <QTextBrowser>
 #include <QUrl>
@@ -12,6 +13,23 @@ namespace rankscope::gui {
 namespace {
 
 QString words(const char* text) { return QCoreApplication::translate("Help", text); }
+
+/// Pictures are as wide as the page.
+class Pages : public QTextBrowser {
+ public:
+  using QTextBrowser::QTextBrowser;
+
+ protected:
+  QVariant loadResource(int type, const QUrl& name) override {
+    const QVariant found = QTextBrowser::loadResource(type, name);
+    if (type != QTextDocument::ImageResource) return found;
+    const QImage picture = found.canConvert<QImage>() && !found.value<QImage>().isNull()
+                               ? found.value<QImage>()
+                               : QImage{source().resolved(name).toLocalFile()};
+    const int room = viewport()->width() - 20;
+    return picture.width() > room ? picture.scaledToWidth(room, Qt::SmoothTransformation) : picture;
+  }
+};
 
 }  // namespace
 
@@ -35,16 +53,16 @@ void show_docs(QWidget& window) {
                                    "this program."));
     return;
   }
-  auto* const pages = new QTextBrowser(&window);
+  auto* const pages = new Pages(&window);
   pages->setWindowFlag(Qt::Window);
   pages->setAttribute(Qt::WA_DeleteOnClose);
   pages->setObjectName(QStringLiteral("docs_pages"));
   pages->setWindowTitle(words("Documentation of rankscope"));
   pages->setAccessibleName(pages->windowTitle());
   pages->setOpenExternalLinks(true);
-  pages->setSource(QUrl::fromLocalFile(file), QTextDocument::MarkdownResource);
   pages->resize(900, 760);
   pages->show();
+  pages->setSource(QUrl::fromLocalFile(file), QTextDocument::MarkdownResource);
 }
 
 void show_about(QWidget& window) {

@@ -56,7 +56,8 @@ class Legend {
     row(colour_of_place(0), false, words("the twelve names that take most time have a colour of their own each"));
     row(colour_of_name("other"), false, words("all others share paler ones"));
     head({});
-    text(words("A pixel is as full as events cover it. A zigzag at its foot: several events begin in it."));
+    text(words("A pixel is as full as events cover it."));
+    text(words("A zigzag at its foot: several events begin in it."));
   }
 
  private:
@@ -69,7 +70,6 @@ class Legend {
   }
   void text(const QString& sentence) {
     auto* const label = new QLabel(sentence, &dialog_);
-    label->setWordWrap(true);
     grid_->addWidget(label, grid_->rowCount(), 0, 1, 2);
   }
   void row(QRgb colour, bool hatched, const QString& meaning) {

@@ -117,7 +117,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
   new Outlets(session, *this);
   new WindowKeys(*this, {timeline_});
   open_at(*this, {1280, 800});
-  share_bottom();
+  share_room();
   const QSettings settings;
   restoreGeometry(settings.value(geometry_key).toByteArray());
   restoreState(settings.value(docks_key).toByteArray());
@@ -154,12 +154,14 @@ void MainWindow::make_docks() {
     if (panel.beside.empty()) findChild<QDockWidget*>(text_of(panel.id))->raise();
 }
 
-/// A finding is a sentence, and read first.
-void MainWindow::share_bottom() {
+/// A finding is a sentence, and read first; rows of details are not to be wrapped.
+void MainWindow::share_room() {
   QList<QDockWidget*> docks;
   for (const char* const id : {"findings", "step_map", "statistics"})
     docks.push_back(findChild<QDockWidget*>(QString::fromLatin1(id)));
   resizeDocks(docks, {width() * 40 / 100, width() * 20 / 100, width() * 40 / 100}, Qt::Horizontal);
+  resizeDocks({findChild<QDockWidget*>(QStringLiteral("details"))}, {width() * 21 / 100}, Qt::Horizontal);
+  resizeDocks(docks, QList<int>(docks.size(), height() * 32 / 100), Qt::Vertical);
 }
 
 void MainWindow::make_tools() {
@@ -278,9 +280,11 @@ void MainWindow::show_state() {
   const Run& run = *session_.run();
   std::string clocks = run.info().clock.method;
   std::ranges::replace(clocks, '_', ' ');
-  status_->setText(text_of(format("{}, {}, {}, clocks: {} (±{})", counted(run.ranks().size(), "rank"),
-                                  counted(run.spans().size(), "event"), counted(run.samples().size(), "sample"), clocks,
-                                  duration_text(run.info().clock.error))));
+  if (const nanoseconds error = run.info().clock.error; error > nanoseconds{0})
+    clocks += format(" (±{})", duration_text(error));
+  status_->setText(
+      text_of(format("{}, {}, {}, clocks: {}", counted(run.ranks().size(), "rank"),
+                     counted(run.spans().size(), "event"), counted(run.samples().size(), "sample"), clocks)));
 }
 
 void MainWindow::take_opened() {

@@ -42,6 +42,12 @@ inline void set_up_empty(QLabel& label, const QString& object_name) {
   label.setWordWrap(true);
 }
 
+/// Takes what room there is, from a few rows on: a panel scrolls as a whole only where it has less.
+inline void let_shrink(QWidget& part) {
+  part.setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);
+  part.setMinimumHeight(5 * part.fontMetrics().height());
+}
+
 /// Rows are chosen as a whole; the tab key leaves the table.
 inline void set_up_table(QTableView& table, QAbstractItemModel& model, const QString& accessible_name,
                          const QString& object_name) {

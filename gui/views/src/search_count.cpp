@@ -30,7 +30,7 @@ void SearchCount::show_count() {
   else if (!model_.summary().isEmpty())
     text = tr("no match");
   QPalette colours;
-  if (result.hits == 0) colours.setColor(QPalette::WindowText, wrong_colour(colours));
+  if (result.hits == 0) colours.setColor(foregroundRole(), wrong_colour(colours));
   setPalette(colours);
   setText(text);
   setToolTip(model_.summary());

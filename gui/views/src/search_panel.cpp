@@ -117,6 +117,7 @@ class SearchPanel : public QWidget {
     rows->addWidget(&summary_);
     rows->addWidget(&histogram_);
     rows->addWidget(&table_, 1);
+    let_shrink(table_);
     summary_.setObjectName(QStringLiteral("search_summary"));
     summary_.setWordWrap(true);
     make_table();

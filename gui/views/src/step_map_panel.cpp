@@ -173,6 +173,7 @@ class StepMapPanel : public QWidget {
     rows->addLayout(head);
     rows->addWidget(&caption_);
     rows->addWidget(&pages_, 1);
+    let_shrink(pages_);
     rows->addWidget(&scale_);
     make_map();
     connect(&measure_, &QComboBox::currentIndexChanged, this,

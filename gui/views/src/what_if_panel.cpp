@@ -56,6 +56,7 @@ class WhatIfPanel : public QWidget {
     other_.setObjectName(QStringLiteral("what_if_other"));
     other_.setAccessibleName(tr("Another fix, as the command line takes it"));
     other_.setPlaceholderText(tr("Another fix: op:aten::mm*0.5, host:node3, group:dp*0.5, ..."));
+    other_.setToolTip(other_.placeholderText());
     add_.setText(tr("&Add"));
     line->addWidget(&other_, 1);
     line->addWidget(&add_);

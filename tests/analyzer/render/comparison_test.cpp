@@ -34,6 +34,16 @@ TEST(ComparisonText, SaysHowMuchHowSureAndWhere) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
+TEST(Comparison, DoubtsBeginWithWhatMakesItAnotherJob) {
+  const auto a = testing::make({.steps = 20});
+  const auto b = testing::make({.ranks = 2, .steps = 20});
+  const auto doubts = doubts_about(compare(digest(*a, {}, {"A", "old"}), digest(*b, {}, {"B", "new"})));
+  ASSERT_FALSE(doubts.empty());
+  EXPECT_THAT(doubts.front(), HasSubstr("These are not runs of the same job: "));
+  EXPECT_THAT(doubts.back(), HasSubstr("One run a side"));
+  EXPECT_THAT(doubts_about(slower_backward()), Not(::testing::Contains(HasSubstr("not runs of the same job"))));
+}
+
 TEST(ComparisonText, NoLineIsWiderThanThePage) {
   const std::string text = render_text(ComparisonView{slower_backward(), std::nullopt}, Colour::no);
   for (std::size_t begin = 0; begin < text.size();) {

@@ -23,6 +23,7 @@ TEST(WhatIfModel, OffersTheSlowRankFirstAndPredictsAShorterStepWithoutIt) {
   ASSERT_TRUE(testing::becomes_ready(session));
   const QModelIndex first = model.index(0, WhatIfModel::fix);
   ASSERT_EQ(first.data().toString(), QStringLiteral("rank:2"));
+  EXPECT_TRUE(model.index(0, WhatIfModel::meaning).data().toString().startsWith(QStringLiteral("rank 2 takes")));
   model.setData(first, Qt::Checked, Qt::CheckStateRole);
   ASSERT_TRUE(testing::comes_true([&] { return !model.busy(); }));
   EXPECT_TRUE(model.summary().contains(QStringLiteral(" % less"))) << model.summary().toStdString();

@@ -14,6 +14,7 @@
 #include "gui/waiting.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/views/timeline_view.h"
+#include "shades.h"
 
 namespace rankscope::gui {
 namespace {
@@ -108,6 +109,7 @@ TEST(MainWindow, SaysHowOftenTheRunHasWhatIsSearchedFor) {
   search->setText(QStringLiteral("conv"));
   EXPECT_TRUE(testing::comes_true([&] { return count->text() == QStringLiteral("no match"); }))
       << count->text().toStdString();
+  EXPECT_EQ(count->palette().color(count->foregroundRole()), wrong_colour(count->palette()));
   search->clear();
   EXPECT_TRUE(testing::comes_true([&] { return count->text().isEmpty(); }));
 }

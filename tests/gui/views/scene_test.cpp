@@ -88,6 +88,8 @@ TEST(Colours, TextCanBeReadOnEveryBarInLightAndDark) {
     }
   }
   EXPECT_NEAR(contrast(0xFF000000, 0xFFFFFFFF), 21, 1e-9);
+  EXPECT_EQ(text_on(0xFFF2F2F2), QColor{Qt::black});
+  EXPECT_EQ(text_on(0xFF202124), QColor{Qt::white});
 }
 
 TEST(Colours, TheNamesThatTakeMostTimeHaveColoursOfTheirOwn) {

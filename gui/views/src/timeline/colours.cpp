@@ -110,8 +110,8 @@ QRgb blend(QRgb under, QRgb over, float share) {
 }
 
 double contrast(QRgb a, QRgb b) {
-  const auto [dark, bright] = std::minmax(luminance(a), luminance(b));
-  return (bright + 0.05) / (dark + 0.05);
+  const auto [darker, brighter] = std::minmax({luminance(a), luminance(b)});  // of a list: by value
+  return (brighter + 0.05) / (darker + 0.05);
 }
 
 QColor text_on(QRgb background) {

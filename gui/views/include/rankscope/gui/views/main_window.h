@@ -42,7 +42,7 @@ class MainWindow : public QMainWindow {
 
  private:
   void make_docks();
-  void share_bottom();
+  void share_room();
   void make_menus();
   void make_file_menu();
   void make_themes();
