@@ -48,10 +48,13 @@ QString docs_file() {
 void show_docs(QWidget& window) {
   const QString file = docs_file();
   if (file.isEmpty()) {
-    QMessageBox::information(&window, words("Documentation"),
-                             words("The documentation is docs/viewer.md in the sources of rankscope; it is not beside "
-                                   "this program."));
-    return;
+    auto* const missing =
+        new QMessageBox(QMessageBox::Information, words("Documentation"),
+                        words("The documentation is docs/viewer.md in the sources of rankscope; it is not beside this "
+                              "program."),
+                        QMessageBox::Ok, &window);
+    missing->setAttribute(Qt::WA_DeleteOnClose);
+    return missing->open();
   }
   auto* const pages = new Pages(&window);
   pages->setWindowFlag(Qt::Window);
