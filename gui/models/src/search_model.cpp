@@ -119,7 +119,7 @@ QString SearchModel::summary_of(const SearchResult& result) const {
 }
 
 QString SearchModel::place_of_search() const {
-  const QString when = query_.time ? tr("in sight (%1)").arg(time_text(query_.time->length())) : tr("in the whole run");
+  QString when = query_.time ? tr("in sight (%1)").arg(time_text(query_.time->length())) : tr("in the whole run");
   if (query_.ranks.empty()) return when;
   const QString ranks = query_.ranks.size() == 1 ? tr("rank %1").arg(query_.ranks.front().value)
                                                  : qt_text(counted(query_.ranks.size(), "rank"));

@@ -21,7 +21,7 @@ class Pages : public QTextBrowser {
 
  protected:
   QVariant loadResource(int type, const QUrl& name) override {
-    const QVariant found = QTextBrowser::loadResource(type, name);
+    QVariant found = QTextBrowser::loadResource(type, name);
     if (type != QTextDocument::ImageResource) return found;
     const QImage picture = found.canConvert<QImage>() && !found.value<QImage>().isNull()
                                ? found.value<QImage>()
