@@ -29,7 +29,7 @@ bool is_complete(std::string_view form) { return form.find_first_of(":*") == std
 QString gain_text(std::int64_t before, std::int64_t after) {
   if (before <= 0) return {};
   const double share = static_cast<double>(before - after) / static_cast<double>(before);
-  return WhatIfModel::tr("%1 (%2)").arg(time_text(nanoseconds{before - after}), percent_text(share));
+  return WhatIfModel::tr("%1\n(%2)").arg(time_text(nanoseconds{before - after}), percent_text(share));
 }
 
 QString headline(const analyzer::WhatIfAnswer& answer) {

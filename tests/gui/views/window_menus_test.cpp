@@ -5,6 +5,7 @@
 #include <QDialog>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QSettings>
 #include <QTabBar>
 #include <QTextBrowser>
 
@@ -84,6 +85,7 @@ TEST(WindowMenus, AThemeIsTakenAtOnceAndKept) {
 }
 
 TEST(WindowMenus, NamesOnTabsOfPanelsAreNotCut) {
+  QSettings{}.remove(QStringLiteral("window"));  // as it is before anybody moved a panel
   Session session;
   MainWindow window{session};
   window.resize(1280, 800);
