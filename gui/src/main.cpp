@@ -17,7 +17,9 @@ using namespace rankscope::gui;
 /// Once, when the run that was named is there.
 void apply(Session& session, MainWindow& window, const StartOptions& options) {
   if (!options.ranks.empty()) window.choose_ranks(QString::fromStdString(options.ranks));
-  if (options.at) look_at(session, *options.at);
+  if (!options.at) return;
+  const QString why_not = why_not_at(session, *options.at);
+  why_not.isEmpty() ? look_at(session, *options.at) : window.warn(why_not);
 }
 
 int show(const StartOptions& options) {

@@ -10,6 +10,7 @@
 
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/rank_choice.h"
+#include "rankscope/gui/models/first_look.h"
 #include "rankscope/gui/views/picture_file.h"
 #include "rankscope/gui/views/timeline_view.h"
 
@@ -60,9 +61,11 @@ int make_picture(Session& session, MainWindow& window, const StartOptions& optio
   QObject::connect(&session, &Session::runOpened, &window, [&] {
     const auto ranks = *ranks_from(options.ranks, "--ranks");  // start_options() has tried that
     const auto there = analyzer::check_ranks(*session.run(), ranks, "--ranks");
-    if (there) return;
-    std::fprintf(stderr, "rankscope: %s\n", there.error().message.c_str());
-    QApplication::exit(exit_status(there.error().kind));
+    const QString why_not_then = options.at ? why_not_at(session, *options.at) : QString{};
+    if (there && why_not_then.isEmpty()) return;
+    const QByteArray why_not = there ? why_not_then.toUtf8() : QByteArray::fromStdString(there.error().message);
+    std::fprintf(stderr, "rankscope: %s\n", why_not.constData());
+    QApplication::exit(exit_status(there ? ErrorKind::usage : there.error().kind));
   });
   QObject::connect(&timeline, &TimelineView::framePainted, &window, [&] {
     if (!all_painted(session, timeline) || hide_what_came(window)) return;

@@ -3,11 +3,15 @@
 #include <algorithm>
 
 #include "analyses/straggler_words.h"
+#include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+constexpr std::string_view cut_input =
+    "What was opened is cut short: work behind the cut is missing and can look like idle time.";
 
 /// " (31 %)", of a step of that length.
 std::string share_of(std::int64_t ns, std::int64_t step_ns) {
@@ -153,6 +157,16 @@ std::string cannot_tell(const Report& report) {
   return text.empty() ? text : format("Cannot tell: {}.", text);
 }
 
+std::vector<std::string> doubts_about(const Report& report) {
+  std::vector<std::string> doubts;
+  if (counts(report, Counter::truncated_input))
+    doubts.emplace_back(cut_input);
+  else if (counts(report, Counter::segment_cut))
+    doubts.emplace_back("A recording is cut short: what happened behind the cut is not judged.");
+  if (auto doubt = cannot_tell(report); !doubt.empty()) doubts.push_back(std::move(doubt));
+  return doubts;
+}
+
 std::string sentence(std::string_view text) {
   auto shown = printable(text);
   if (shown.empty()) return shown;
@@ -201,7 +215,7 @@ Verdict verdict_of(const Report& report) {
   };
   if (counts(report, Counter::truncated_input)) {
     verdict.more.insert(verdict.more.begin(), verdict.headline);
-    verdict.headline = "What was opened is cut short: work behind the cut is missing and can look like idle time.";
+    verdict.headline = cut_input;
     if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   } else if (counts(report, Counter::segment_cut)) {
     add("A recording is cut short: what happened behind the cut is not judged; DATA QUALITY names the rank.");

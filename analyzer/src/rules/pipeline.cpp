@@ -35,9 +35,11 @@ void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings) 
   finding.evidence = format("{}: {} idle, {} needed; {} per step = {}", name_of(*section->schedule),
                             percent_of(*section->bubble_measured.value), percent_of(*section->bubble_theory.value),
                             duration_text(parts.length_ns), parts_text(parts));
-  if (section->owner)
+  if (section->owner) {
+    finding.rank = section->owner->rank;
     finding.evidence +=
         format("; most of it from rank {}, place {}", section->owner->rank.value, section->owner->place);
+  }
   finding.advice = advice_for(*section);
   if (section->steps > 0) finding.gain_ns_per_step = std::max<std::int64_t>(0, parts.imbalance_ns + parts.excess_ns);
   findings.push_back(std::move(finding));

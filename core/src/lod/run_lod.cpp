@@ -85,6 +85,11 @@ std::shared_ptr<const RunLod> RunLod::build(std::shared_ptr<const Run> run, cons
   return stop.stop_requested() ? nullptr : lod;
 }
 
+Bounds RunLod::bounds_of_counter(std::size_t row) const {
+  const auto samples = run_->samples_of(run_->counters()[row]);
+  return counters_[row].of(0, samples.size(), [samples](std::size_t i) { return samples[i].value; });
+}
+
 RowPlace RunLod::place_of(SpanId span) const {
   const Span& wanted = run_->span(span);
   const LaneLod& lod = lane(wanted.lane);

@@ -61,6 +61,10 @@ std::string file_of(const Session& session, const char* label) {
   return session.source().paths.empty() ? label : session.source().paths.front().filename().string();
 }
 
+std::optional<RankId> first_of(const std::vector<RankId>& ranks) {
+  return ranks.empty() ? std::nullopt : std::optional{ranks.front()};
+}
+
 }  // namespace
 
 std::optional<SpanId> longest_span_of(const Run& run, const CompareKey& key, TimeRange time) {
@@ -115,6 +119,7 @@ void ComparisonModel::take(const analyzer::Comparison& comparison) {
   beginResetModel();
   rows_.clear();
   step_ns_ = comparison.split ? comparison.split->all.a.window_ns : 0;
+  add_findings(comparison.findings);
   if (comparison.split) add_split(*comparison.split);
   add_keys(comparison.keys.changed, tr("changed"));
   add_keys(comparison.keys.appeared, tr("only in B"));
@@ -126,12 +131,27 @@ void ComparisonModel::take(const analyzer::Comparison& comparison) {
   say(QString::fromStdString(analyzer::verdict_line({comparison, std::nullopt})), doubts.join(QLatin1Char{' '}));
 }
 
+void ComparisonModel::add_findings(const analyzer::ComparedFindings& findings) {
+  const auto add = [this](const analyzer::Finding& finding, const QString& note) {
+    rows_.push_back(
+        {qt_text(finding.title), note, std::nullopt, std::nullopt, std::nullopt, finding.rank, finding.rank});
+  };
+  for (const analyzer::Finding& finding : findings.came) add(finding, tr("finding, only in B"));
+  for (const analyzer::RisenFinding& risen : findings.risen) add(risen.now, tr("finding, graver in B"));
+  for (const analyzer::Finding& finding : findings.went) add(finding, tr("finding, only in A"));
+}
+
+/// A part leads to the rank in which it changed most.
 void ComparisonModel::add_split(const analyzer::SplitComparison& split) {
   for (std::size_t i = 0; i < analyzer::split_part_count; ++i) {
     const auto part = static_cast<analyzer::SplitPart>(i);
-    if (split.all.a.of(part) != 0 || split.all.b.of(part) != 0)
-      rows_.push_back(
-          {qt_text(analyzer::words_of(part)), tr("part of the step"), split.all.a.of(part), split.all.b.of(part)});
+    if (split.all.a.of(part) == 0 && split.all.b.of(part) == 0) continue;
+    const auto most = std::ranges::max_element(
+        split.ranks, {}, [part](const analyzer::SplitChange& one) { return std::abs(one.change_ns(part)); });
+    const bool known = most != split.ranks.end();
+    rows_.push_back({qt_text(analyzer::words_of(part)), tr("part of the step"), split.all.a.of(part),
+                     split.all.b.of(part), std::nullopt, known ? first_of(most->ranks_a) : std::nullopt,
+                     known ? first_of(most->ranks_b) : std::nullopt});
   }
   rows_.push_back({tr("the step's window"), tr("step"), split.all.a.window_ns, split.all.b.window_ns});
 }
@@ -147,11 +167,9 @@ void ComparisonModel::add_keys(const std::vector<analyzer::KeyChange>& keys, con
 
 void ComparisonModel::add_ranks(const analyzer::SplitComparison& split) {
   for (const analyzer::SplitChange& one : split.ranks) {
-    const auto first = [](const std::vector<RankId>& ranks) {
-      return ranks.empty() ? std::nullopt : std::optional{ranks.front()};
-    };
-    rows_.push_back({qt_text(one.who), tr("window of a step"), one.a.window_ns, one.b.window_ns, std::nullopt,
-                     first(one.ranks_a), first(one.ranks_b)});
+    const QString mostly = tr("window of a step; mostly %1 ms").arg(qt_text(analyzer::largest_change(one)));
+    rows_.push_back({qt_text(one.who), mostly, one.a.window_ns, one.b.window_ns, std::nullopt, first_of(one.ranks_a),
+                     first_of(one.ranks_b)});
   }
 }
 

@@ -42,14 +42,15 @@ QString cut_text(std::uint8_t flags) {
 
 DetailsModel::DetailsModel(Session& session, QObject* parent)
     : QAbstractTableModel(parent), session_(session), sums_(session), stretch_is_latest_(!session.selection()) {
-  sums_.set_active(session.area().has_value());
+  sums_.set_active(shows_stretch());
   connect(&session, &Session::selectionChanged, this, [this] {
     if (session_.selection()) stretch_is_latest_ = false;
+    sums_.set_active(shows_stretch());
     reload();
   });
   connect(&session, &Session::areaChanged, this, [this] {
     stretch_is_latest_ = session_.area().has_value();
-    sums_.set_active(stretch_is_latest_);
+    sums_.set_active(shows_stretch());
     reload();
   });
   connect(&sums_, &Statistics::changed, this, [this] {

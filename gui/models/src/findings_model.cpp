@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
-#include "rankscope/gui/models/steps.h"
 #include "rankscope/gui/models/words.h"
 
 namespace rankscope::gui {
@@ -28,6 +28,14 @@ std::optional<std::int64_t> median_step(const analyzer::Report& report) {
   const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
   std::ranges::nth_element(steps, middle, {}, &analyzer::Step::wall_ns);
   return middle->index;
+}
+
+/// What makes findings unsure, and how the next recording gets steps where this one has none.
+QString doubts_text(const analyzer::Report& report) {
+  QStringList doubts;
+  for (const std::string& doubt : analyzer::doubts_about(report)) doubts.push_back(qt_text(doubt));
+  if (!report.steps) doubts.push_back(qt_text(analyzer::remedy_for(report, "steps")));
+  return doubts.join(QLatin1Char{' '});
 }
 
 }  // namespace
@@ -97,13 +105,14 @@ QString FindingsModel::why_empty() const {
   if (!rows_.empty()) return {};
   const auto& report = session_.report();
   if (report == nullptr) return session_.why_no_report(tr("Open a recording to see what is wrong with it."));
-  const QString why = report->findings ? tr("Nothing was found.") : qt_text(report->findings.error().why);
-  const QString no_steps = no_steps_text(*report);
-  return no_steps.isEmpty() ? why : why + QStringLiteral("\n\n") + no_steps;
+  const QString doubts = doubts_text(*report);
+  QString why = report->findings ? tr("Nothing was found.") : qt_text(report->findings.error().why);
+  if (report->findings && !doubts.isEmpty()) why = tr("Nothing was found among what can be told.");
+  return doubts.isEmpty() ? why : why + QStringLiteral("\n\n") + doubts;
 }
 
 QString FindingsModel::note() const {
-  return rows_.empty() || session_.report() == nullptr ? QString{} : no_steps_text(*session_.report());
+  return rows_.empty() || session_.report() == nullptr ? QString{} : doubts_text(*session_.report());
 }
 
 void FindingsModel::go_to(int row) {

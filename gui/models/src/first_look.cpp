@@ -1,6 +1,14 @@
 #include "rankscope/gui/models/first_look.h"
 
+#include "rankscope/gui/models/words.h"
+
 namespace rankscope::gui {
+
+QString why_not_at(const Session& session, nanoseconds since_begin) {
+  if (since_begin <= session.extent().length()) return {};
+  return QObject::tr("--at: the run ends %1 after its start, before %2")
+      .arg(time_text(session.extent().length()), time_text(since_begin));
+}
 
 void look_at(Session& session, nanoseconds since_begin) {
   const auto look = [&session, since_begin] {

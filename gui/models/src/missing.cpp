@@ -34,8 +34,7 @@ QString name_of(const CounterInfo& info) {
 
 }  // namespace
 
-QString missing_text(const Run& run) {
-  constexpr std::size_t most = 3;
+QString missing_text(const Run& run, std::size_t most) {
   const std::vector<Loss> losses = losses_of(run);
   if (losses.empty()) return {};
   QString text = QObject::tr("Not everything is here.");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #include "rankscope/gui/models/findings_model.h"
 #include "rankscope/gui/models/flows.h"
@@ -114,7 +115,6 @@ RankId Navigator::rank_here() const {
 void Navigator::go(std::optional<SpanId> span, const QString& nothing) {
   if (!span) return Q_EMIT said(nothing);
   const TimeRange from = session_.visible();
-  session_.select_area(std::nullopt);
   session_.go_to(*span);
   if (session_.visible() != from) history_.leave(from, "event");
 }
@@ -148,7 +148,10 @@ void Navigator::next_collective(Direction direction) {
 void Navigator::next_match(Direction direction) {
   if (!has_run()) return;
   if (lit_ == nullptr) return Q_EMIT said(tr("Search for a name first."));
-  go(next_lit(*facts(), *lit_, here(), direction), tr("There is no further match there."));
+  const TimeRange shown = session_.visible();
+  const RunTime edge = direction == Direction::forward ? shown.begin - nanoseconds{1} : shown.end;
+  go(next_lit(*facts(), *lit_, session_.filter().ranks, session_.selection() ? here() : edge, direction),
+     tr("There is no further match there."));
 }
 
 void Navigator::follow_flow(Direction direction) {
@@ -191,11 +194,13 @@ void Navigator::next_finding(Direction direction) {
   if (session_.visible() != from) history_.leave(from, {});
 }
 
-void Navigator::show_critical_path() {
-  if (!has_run()) return;
+std::optional<RankId> Navigator::show_critical_path() {
+  if (!has_run()) return std::nullopt;
   const analyzer::Report* const report = facts()->report.get();
-  if (report == nullptr || !report->critical_path || report->critical_path->drawn.empty())
-    return Q_EMIT said(tr("No critical path is known of this run."));
+  if (report == nullptr || !report->critical_path || report->critical_path->drawn.empty()) {
+    Q_EMIT said(tr("No critical path is known of this run."));
+    return std::nullopt;
+  }
   const auto& path = *report->critical_path;
   const auto begin_of = [](const analyzer::PathStretch& one) { return one.time.begin; };
   const auto end_of = [](const analyzer::PathStretch& one) { return one.time.end; };
@@ -206,6 +211,9 @@ void Navigator::show_critical_path() {
     show(with_margin(
         {std::ranges::min(path.drawn, {}, begin_of).time.begin, std::ranges::max(path.drawn, {}, end_of).time.end}));
   if (!path.whole_recording) Q_EMIT said(tr("The critical path is that of step %1.").arg(path.drawn_step));
+  std::map<RankId, nanoseconds> on;
+  for (const analyzer::PathStretch& one : path.drawn) on[one.rank] += one.time.length();
+  return std::ranges::max_element(on, {}, &std::pair<const RankId, nanoseconds>::second)->first;
 }
 
 void Navigator::select_all() {
@@ -220,7 +228,12 @@ void Navigator::select_all() {
 
 /// What is selected first; then the finding that was gone to.
 void Navigator::clear() {
-  if (!session_.area() && !session_.selection()) return session_.clear_finding();
+  if (!session_.area() && !session_.selection()) {
+    if (session_.finding()) return session_.clear_finding();
+    Filter filter = session_.filter();
+    filter.text.clear();
+    return session_.set_filter(std::move(filter));
+  }
   session_.select_area(std::nullopt);
   session_.select(std::nullopt);
 }

@@ -139,7 +139,8 @@ std::vector<SpanId> same_on_other_ranks(const Run& run, const analyzer::Report& 
   return same;
 }
 
-std::optional<SpanId> next_lit(const Facts& facts, const std::vector<bool>& lit, RunTime from, Direction direction) {
+std::optional<SpanId> next_lit(const Facts& facts, const std::vector<bool>& lit, const std::vector<RankId>& ranks,
+                               RunTime from, Direction direction) {
   const Run& run = *facts.run;
   std::optional<SpanId> best;
   nanoseconds least = nanoseconds::max();
@@ -152,6 +153,7 @@ std::optional<SpanId> next_lit(const Facts& facts, const std::vector<bool>& lit,
     return true;
   };
   for (const Lane& lane : run.lanes()) {
+    if (!ranks.empty() && std::ranges::find(ranks, lane.rank) == ranks.end()) continue;
     const auto spans = run.spans_of(lane);
     if (direction == Direction::forward) {
       for (auto at = std::ranges::upper_bound(spans, from, {}, begin_of); at != spans.end(); ++at)

@@ -28,10 +28,14 @@ QString first_words(SearchOrder order) {
 
 }  // namespace
 
-SearchModel::SearchModel(Session& session, QObject* parent) : QAbstractTableModel(parent), session_(session) {
+SearchModel::SearchModel(Session& session, QObject* parent, Text text)
+    : QAbstractTableModel(parent), session_(session) {
   connect(&session, &Session::runOpened, this, &SearchModel::forget);
   connect(&session, &Session::runChanged, this, &SearchModel::ask);
-  connect(&session, &Session::filterChanged, this, &SearchModel::ask);
+  connect(&session, &Session::filterChanged, this, [this, text] {
+    if (text == Text::filter) query_.text = QString::fromStdString(session_.filter().text);
+    ask();
+  });
   connect(&session, &Session::visibleRangeChanged, this, [this] {
     if (in_sight_) ask();
   });

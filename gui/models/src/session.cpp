@@ -168,6 +168,7 @@ void Session::go_to(TimeRange time, std::optional<RankId> rank) {
 }
 
 void Session::go_to(SpanId span) {
+  select_area(std::nullopt);  // the event is what is looked at now
   select(span);
   const TimeRange time = run_->span(span).time;
   const nanoseconds shown = visible_.length();

@@ -23,7 +23,9 @@ Statistics::Statistics(Session& session, QObject* parent)
   connect(&session, &Session::runOpened, this, &Statistics::forget);
   connect(&session, &Session::runChanged, this, &Statistics::ask);
   connect(&session, &Session::areaChanged, this, &Statistics::ask);
-  connect(&session, &Session::visibleRangeChanged, this, &Statistics::ask);
+  connect(&session, &Session::visibleRangeChanged, this, [this] {
+    if (!session_.area()) ask();
+  });
   connect(&session, &Session::filterChanged, this, &Statistics::ask);
   connect(&looks_, &CloserLooks::changed, this, &Statistics::ask);
 }
@@ -31,6 +33,10 @@ Statistics::Statistics(Session& session, QObject* parent)
 void Statistics::set_active(bool active) {
   active_ = active;
   if (active && stale_) ask();
+  if (!active && job_.busy()) {
+    job_.cancel();
+    stale_ = true;
+  }
 }
 
 void Statistics::forget() {

@@ -52,7 +52,9 @@ void TimelineModel::start_build() {
   job_.start([this, run = session_.run()](const std::stop_token& stop) -> LatestJob::Delivery {
     const auto lod = lod::RunLod::build(run, stop);
     if (lod == nullptr) return {};
-    return [this, lod, names = std::make_shared<const NamePlaces>(*run, placed_names)] { take_lod(lod, names); };
+    const auto names = std::make_shared<const NamePlaces>(*run, placed_names, stop);
+    if (stop.stop_requested()) return {};
+    return [this, lod, names] { take_lod(lod, names); };
   });
 }
 

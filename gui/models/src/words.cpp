@@ -1,5 +1,6 @@
 #include "rankscope/gui/models/words.h"
 
+#include <QObject>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,6 +29,9 @@ QString moment_text(const Run& run, RunTime moment) {
 }
 
 QString counter_text(std::string_view counter, double value) {
+  constexpr double most_bytes = 9e18;
+  if (!std::isfinite(value)) return QObject::tr("not a number");
+  if (std::abs(value) > most_bytes) return QString::number(value);
   if (counter.ends_with("_bytes_per_second"))
     return qt_text(analyzer::bytes_text(std::llround(value))) + QStringLiteral("/s");
   if (counter.ends_with("bytes")) return qt_text(analyzer::bytes_text(std::llround(value)));

@@ -23,7 +23,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent), text_(new QLabel(this)) {
   text_->setObjectName(QStringLiteral("banner"));
   text_->setMargin(2);
   text_->setWordWrap(true);
-  text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   auto* const close = new QToolButton(this);
   close->setObjectName(QStringLiteral("banner_close"));
   close->setIcon(style()->standardIcon(QStyle::SP_TitleBarCloseButton));
@@ -47,12 +47,14 @@ void Banner::say(const QString& sentences) {
 
 void Banner::changeEvent(QEvent* event) {
   QFrame::changeEvent(event);
-  if (event->type() == QEvent::ApplicationPaletteChange) take_colours();
+  if (event->type() == QEvent::PaletteChange) take_colours();
 }
 
 void Banner::take_colours() {
-  QPalette colours;
-  colours.setColor(QPalette::Window, QColor{blend(colours.color(QPalette::Window).rgb(), warning, part_of_warning)});
+  QPalette colours;  // of the application
+  const QColor ground{blend(colours.color(QPalette::Window).rgb(), warning, part_of_warning)};
+  if (palette().color(QPalette::Window) == ground) return;  // the event comes again from here
+  colours.setColor(QPalette::Window, ground);
   setPalette(colours);
 }
 

@@ -92,6 +92,7 @@ class Palette : public QDialog {
       filter_.set_words(text);
       rows_->selectRow(0);
       none_->setVisible(filter_.rowCount() == 0);
+      words_->setAccessibleDescription(filter_.rowCount() == 0 ? none_->text() : QString{});
     });
     connect(words_, &QLineEdit::returnPressed, this, [this] { run(rows_->currentIndex()); });
     on_choice(*rows_, this, [this](const QModelIndex& index) { run(index); });

@@ -28,6 +28,8 @@
 namespace rankscope::gui {
 namespace {
 
+constexpr std::size_t all_losses = 1000;  // this window has no panel of data quality
+
 /// Commands that a window of two runs has nothing for.
 constexpr std::array not_here{"search", "note",      "save_view", "picture", "export",
                               "record", "operators", "memory",    "pipeline"};
@@ -86,7 +88,7 @@ TimelineView* CompareWindow::add_run(const QString& label, Session& session, QWi
   rows->addWidget(timeline, 1);
   connect(&session, &Session::runOpened, name, [name, missing, label, &session] {
     name->setText(tr("<b>%1</b>&nbsp; %2").arg(label, gui::name_of(session).toHtmlEscaped()));
-    missing->say(missing_text(*session.run()));
+    missing->say(missing_text(*session.run(), all_losses));
   });
   connect(&timeline->navigator(), &Navigator::said, this, [this, label](const QString& sentence) {
     statusBar()->showMessage(label + QStringLiteral(": ") + sentence, 8000);
@@ -111,7 +113,7 @@ void CompareWindow::make_table() {
   doubts_ = new QLabel(content);
   doubts_->setObjectName(QStringLiteral("comparison_doubts"));
   doubts_->setWordWrap(true);
-  doubts_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  doubts_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   verdict_ = new QLabel(content);
   verdict_->setObjectName(QStringLiteral("comparison_verdict"));
   verdict_->setWordWrap(true);

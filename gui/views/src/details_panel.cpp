@@ -48,7 +48,7 @@ class DetailsPanel : public QWidget {
     head->addWidget(&title_, 1);
     head->addWidget(&copy_, 0, Qt::AlignTop);
     out_of_sight_.setObjectName(QStringLiteral("details_out_of_sight"));
-    out_of_sight_.setText(tr("It is not in sight; F in the timeline goes there."));
+    out_of_sight_.setText(tr("It is not in sight. Centre the selection, in the menu Timeline, goes there."));
     out_of_sight_.setWordWrap(true);
     rows->addLayout(head);
     rows->addWidget(&out_of_sight_);

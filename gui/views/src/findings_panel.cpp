@@ -25,7 +25,8 @@ class FindingsPanel : public QWidget {
     note_.setWordWrap(true);
     note_.setMargin(4);
     empty_.setObjectName(QStringLiteral("findings_empty"));
-    for (QLabel* const one : {&note_, &empty_}) one->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    for (QLabel* const one : {&note_, &empty_})
+      one->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     table_.setObjectName(QStringLiteral("findings_table"));
     table_.setAccessibleName(tr("Findings, the worst first"));
     table_.setModel(&model_);

@@ -37,15 +37,24 @@ QString docs_file() {
   constexpr int most_folders = 4;  // build/release/bin of the sources
   QDir folder{QCoreApplication::applicationDirPath()};
   for (int i = 0; i <= most_folders; ++i) {
-    for (const char* const name : {"docs/viewer.md", "share/doc/rankscope/viewer.md"})
-      if (const QFileInfo file{folder.filePath(QString::fromLatin1(name))}; file.exists())
-        return file.canonicalFilePath();
+    if (const QFileInfo file{folder.filePath(QStringLiteral("docs/viewer.md"))};
+        file.exists() && folder.exists(QStringLiteral("CMakeLists.txt")))
+      return file.canonicalFilePath();
     if (!folder.cdUp()) break;
   }
   return {};
 }
 
+bool raise_if_open(QWidget& window, const QString& name) {
+  auto* const open = window.findChild<QWidget*>(name);
+  if (open == nullptr) return false;
+  open->raise();
+  open->activateWindow();
+  return true;
+}
+
 void show_docs(QWidget& window) {
+  if (raise_if_open(window, QStringLiteral("docs_pages"))) return;
   const QString file = docs_file();
   if (file.isEmpty()) {
     auto* const missing =

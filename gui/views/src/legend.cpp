@@ -98,6 +98,7 @@ class Legend {
 }  // namespace
 
 void show_legend(QWidget& window) {
+  if (raise_if_open(window, QStringLiteral("legend"))) return;
   auto* const dialog = new QDialog(&window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setObjectName(QStringLiteral("legend"));

@@ -38,6 +38,7 @@
 namespace rankscope::gui {
 namespace {
 
+constexpr std::size_t most_losses = 3;
 constexpr int shown_ms = 8000;
 const QString geometry_key = QStringLiteral("window/geometry");
 const QString docks_key = QStringLiteral("window/docks");
@@ -292,7 +293,8 @@ void MainWindow::take_opened() {
   ranks_->clear();
   failure_.clear();
   warnings_.clear();
-  if (const QString missing = missing_text(*session_.run()); !missing.isEmpty()) warnings_.push_back(missing);
+  if (const QString missing = missing_text(*session_.run(), most_losses); !missing.isEmpty())
+    warnings_.push_back(missing);
   show_banner();
   const auto& paths = session_.source().paths;
   if (paths.empty()) return;

@@ -3,20 +3,19 @@
 #include <QLocale>
 #include <algorithm>
 
-#include "shades.h"
-
 namespace rankscope::gui {
 
-SearchCount::SearchCount(Session& session, QWidget* parent) : QLabel(parent), session_(session), model_(session) {
+SearchCount::SearchCount(Session& session, QWidget* parent)
+    : QLabel(parent), session_(session), model_(session, nullptr, SearchModel::Text::filter) {
   setObjectName(QStringLiteral("search_count"));
   setMargin(4);
-  connect(&session, &Session::filterChanged, this,
-          [this] { model_.look_for(QString::fromStdString(session_.filter().text), SearchSyntax::plain); });
+  connect(&session, &Session::filterChanged, this, &SearchCount::show_count);
   connect(&model_, &SearchModel::found, this, &SearchCount::show_count);
   connect(&session, &Session::selectionChanged, this, &SearchCount::show_count);
 }
 
 void SearchCount::show_count() {
+  if (model_.busy()) return setText(QStringLiteral("..."));
   const SearchResult& result = model_.result();
   const QLocale english{QLocale::English};
   const auto here =
@@ -29,9 +28,7 @@ void SearchCount::show_count() {
     text = result.hits == 1 ? tr("1 hit") : tr("%1 hits").arg(count);
   else if (!model_.summary().isEmpty())
     text = tr("no match");
-  QPalette colours;
-  if (result.hits == 0) colours.setColor(foregroundRole(), wrong_colour(colours));
-  setPalette(colours);
+  wrong_.set(result.hits == 0);
   setText(text);
   setToolTip(model_.summary());
   setAccessibleDescription(model_.summary());

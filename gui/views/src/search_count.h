@@ -4,6 +4,7 @@
 #include <QLabel>
 
 #include "rankscope/gui/models/search_model.h"
+#include "shades.h"
 
 namespace rankscope::gui {
 
@@ -19,6 +20,7 @@ class SearchCount : public QLabel {
 
   Session& session_;
   SearchModel model_;
+  WrongText wrong_{*this};
 };
 
 }  // namespace rankscope::gui

@@ -211,9 +211,7 @@ class SearchPanel : public QWidget {
 
   void show_what_there_is() {
     summary_.setText(model_.summary());
-    QPalette palette = this->palette();
-    if (model_.is_wrong() || model_.has_no_match()) palette.setColor(QPalette::WindowText, wrong_colour(palette));
-    summary_.setPalette(palette);
+    wrong_.set(model_.is_wrong() || model_.has_no_match());
     const bool any = model_.rowCount() > 0;
     histogram_.setVisible(any);
     histogram_.update();
@@ -231,6 +229,7 @@ class SearchPanel : public QWidget {
   QToolButton previous_;
   QToolButton next_;
   QLabel summary_;
+  WrongText wrong_{summary_};
   Histogram histogram_;
   QTableView table_;
 };

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <QColor>
+#include <QEvent>
+#include <QLabel>
 #include <QPalette>
 
 namespace rankscope::gui {
@@ -18,5 +20,21 @@ namespace rankscope::gui {
 [[nodiscard]] QColor text_on(const QColor& ground);
 /// Of sentences that say what is wrong; with a contrast of more than 4.5 to 1 to the window.
 [[nodiscard]] QColor wrong_colour(const QPalette& palette);
+
+/// Keeps the text of a label in that colour while it says what is wrong, whichever theme is chosen meanwhile.
+class WrongText : public QObject {
+ public:
+  explicit WrongText(QLabel& label) : label_(label) { label.installEventFilter(this); }
+  void set(bool wrong);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void colour();
+
+  QLabel& label_;
+  bool wrong_ = false;
+};
 
 }  // namespace rankscope::gui

@@ -23,7 +23,7 @@ struct Grounds {
   QRgb link;
 };
 constexpr Grounds light{0xFFEFF1F3, 0xFFFFFFFF, 0xFFF5F7F9, 0xFFE4E8EC, 0xFF202124, 0xFF80868C, 0xFF2B78C5, 0xFF0B57B0};
-constexpr Grounds dark{0xFF23282F, 0xFF181C22, 0xFF1F242B, 0xFF2A323D, 0xFFE4E9EF, 0xFF808892, 0xFF3D7EBF, 0xFF7FB7F0};
+constexpr Grounds dark{0xFF23282F, 0xFF181C22, 0xFF1F242B, 0xFF2A323D, 0xFFE4E9EF, 0xFF808892, 0xFF3474B3, 0xFF7FB7F0};
 
 QPalette palette_of(const Grounds& grounds) {
   QPalette palette{QColor{grounds.button}, QColor{grounds.window}};

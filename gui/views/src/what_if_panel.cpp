@@ -33,15 +33,13 @@ class WhatIfPanel : public QWidget {
     wrong_.setObjectName(QStringLiteral("what_if_wrong"));
     wrong_.setWordWrap(true);
     wrong_.hide();
+    wrong_text_.set(true);
     set_up_table(table_, model_, tr("Fixes to choose from"), QStringLiteral("what_if_table"));
     table_.horizontalHeader()->setSectionResizeMode(WhatIfModel::meaning, QHeaderView::Stretch);
     table_.setWordWrap(true);
     keep_rows_whole(table_);
     connect(&model_, &WhatIfModel::added, &other_, &QLineEdit::clear);
     connect(&model_, &WhatIfModel::refused, this, [this](const QString& why) {
-      QPalette palette = this->palette();
-      palette.setColor(QPalette::WindowText, wrong_colour(palette));
-      wrong_.setPalette(palette);
       wrong_.setText(why);
       wrong_.show();
     });
@@ -81,6 +79,7 @@ class WhatIfPanel : public QWidget {
   QTableView table_;
   QLineEdit other_;
   QLabel wrong_;
+  WrongText wrong_text_{wrong_};
   QPushButton add_;
   QLabel doubts_;
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -24,6 +25,15 @@ TEST(ValueLod, BoundsAreThoseOfReadingEveryValue) {
       EXPECT_EQ(lod.of(first, end, value_at), (Bounds{*least, *greatest})) << count << " [" << first << ", " << end;
     }
   }
+}
+
+TEST(ValueLod, WhatIsNotANumberHidesNoOtherValue) {
+  std::vector<double> values(2000, 5);
+  for (std::size_t i = 0; i < values.size(); i += 32) values[i] = std::numeric_limits<double>::quiet_NaN();
+  values[700] = -1;
+  values[1900] = 9;
+  const auto value_at = [&values](std::size_t i) { return values[i]; };
+  EXPECT_EQ((ValueLod{values.size(), value_at}.of(0, values.size(), value_at)), (Bounds{-1, 9}));
 }
 
 TEST(ValueLod, AnAnswerReadsFewValues) {

@@ -48,6 +48,17 @@ TEST(FindingsModel, SaysHowTheNextRecordingGetsSteps) {
   EXPECT_NE(model.why_empty().isEmpty(), model.note().isEmpty()) << "beside rows, or in their place";
 }
 
+TEST(FindingsModel, NothingFoundIsNotSaidWhereItCannotBeTold) {
+  Session session;
+  FindingsModel model{session};
+  session.show(*run_from_text("@quality segment_cut 1\n0 compute 0 100 gemm\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  const QString said = model.why_empty() + model.note();
+  EXPECT_TRUE(said.contains(QStringLiteral("what happened behind the cut is not judged"))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("Cannot tell: the steps are unknown"))) << said.toStdString();
+  EXPECT_FALSE(said.contains(QStringLiteral("Nothing was found.")));
+}
+
 TEST(FindingsModel, AFindingWithoutStepsIsAllOfTheRun) {
   analyzer::Report report;
   const TimeRange all{at(0), at(1000)};

@@ -33,6 +33,14 @@ TEST(FirstLook, StaysAtItsTimeWhenTheClocksAreAligned) {
   EXPECT_EQ(session.visible().length(), 100 * ms);
 }
 
+TEST(FirstLook, OfATimeBehindTheEndIsRefusedInASentence) {
+  Session session;
+  session.show(testing::recorded({.ranks = 2, .steps = 4}));
+  EXPECT_TRUE(why_not_at(session, session.extent().length()).isEmpty());
+  const QString why = why_not_at(session, session.extent().length() + nanoseconds{1});
+  EXPECT_TRUE(why.startsWith(QStringLiteral("--at: the run ends "))) << why.toStdString();
+}
+
 TEST(FirstLook, LeavesTheViewToWhoHasMovedIt) {
   Session session;
   session.show(skewed_run());

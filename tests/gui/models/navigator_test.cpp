@@ -151,6 +151,18 @@ TEST(Navigator, FindsMatchesOfTheSearchInOrderOfTime) {
   EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{0}, "relu"));
 }
 
+TEST(Navigator, BeginsWithTheFirstMatchInSightAndEscapeLeavesTheSearch) {
+  Viewer viewer;
+  viewer.session.set_filter({.ranks = {RankId{1}}, .text = "relu"});
+  viewer.navigator.next_match(Direction::forward);
+  EXPECT_EQ(viewer.session.selection(), viewer.find(RankId{1}, "relu")) << "of the chosen rank";
+  viewer.navigator.clear();
+  EXPECT_EQ(viewer.session.filter().text, "relu");
+  viewer.navigator.clear();
+  EXPECT_TRUE(viewer.session.filter().text.empty());
+  EXPECT_EQ(viewer.session.filter().ranks, std::vector{RankId{1}});
+}
+
 TEST(Navigator, KeepsMarksThatAreToBeKept) {
   Viewer viewer;
   viewer.session.select(SpanId{0});

@@ -5,6 +5,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QAction>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QTableWidget>
 
@@ -45,11 +46,29 @@ TEST(CompareWindow, SaysWhatCompareSaysAndWhereTheTimeWent) {
   Compared runs;
   EXPECT_TRUE(runs.window.comparison().verdict().contains(QStringLiteral("slower")))
       << runs.window.comparison().verdict().toStdString();
-  ASSERT_EQ(runs.row_of(QStringLiteral("compute")), 0);
-  EXPECT_TRUE(runs.cell(0, ComparisonModel::change).startsWith(QLatin1Char{'+'}));
-  EXPECT_TRUE(runs.cell(0, ComparisonModel::percent).startsWith(QLatin1Char{'+'}));
-  EXPECT_GE(runs.row_of(QStringLiteral("the step's window")), 1);
-  EXPECT_GE(runs.row_of(QStringLiteral("rank 1")), 2);
+  const int compute = runs.row_of(QStringLiteral("compute"));
+  ASSERT_GE(compute, 0);
+  EXPECT_TRUE(runs.cell(compute, ComparisonModel::change).startsWith(QLatin1Char{'+'}));
+  EXPECT_TRUE(runs.cell(compute, ComparisonModel::percent).startsWith(QLatin1Char{'+'}));
+  EXPECT_GT(runs.row_of(QStringLiteral("the step's window")), compute);
+}
+
+TEST(CompareWindow, NamesTheRankThatBecameSlowAndLeadsToIt) {
+  Compared runs;
+  EXPECT_TRUE(runs.cell(0, ComparisonModel::what).startsWith(QStringLiteral("rank 1 is slower than its peer")))
+      << runs.cell(0, ComparisonModel::what).toStdString();
+  EXPECT_EQ(runs.cell(0, ComparisonModel::kind), QStringLiteral("finding, only in B"));
+  EXPECT_TRUE(runs.cell(0, ComparisonModel::in_a).isEmpty());
+  QStringList windows;
+  for (int row = 0; row < runs.window.comparison().rowCount(); ++row)
+    if (runs.cell(row, ComparisonModel::kind).startsWith(QStringLiteral("window of a step; mostly ")))
+      windows += runs.cell(row, ComparisonModel::what) + runs.cell(row, ComparisonModel::kind);
+  EXPECT_EQ(windows.filter(QStringLiteral("rank 0")).filter(QStringLiteral("waiting for other ranks +")).size(), 1);
+  EXPECT_EQ(windows.filter(QStringLiteral("rank 1")).filter(QStringLiteral("compute +")).size(), 1);
+  const QSignalSpy revealed{&runs.b, &Session::revealRequested};
+  runs.window.comparison().go_to(runs.row_of(QStringLiteral("compute")));
+  ASSERT_TRUE(testing::comes_true([&] { return !revealed.isEmpty(); }));
+  EXPECT_EQ(revealed.back().front().value<RankId>(), RankId{1});
 }
 
 TEST(CompareWindow, WhatMakesTheFigureUnsureStandsAboveIt) {

@@ -213,23 +213,34 @@ void EveryKey::add_walks(std::map<std::string_view, Case>& all) {
   const auto one_step = [this] { session_.set_visible(session_.report()->steps->steps[6].time); };
   all["next_step"] = {one_step, [=](auto& a, auto& b) { return later(a.visible, b.visible); }};
   all["previous_step"] = {one_step, [=](auto& a, auto& b) { return later(b.visible, a.visible); }};
-  const auto first = [this] { session_.select_finding(0); };
+  const auto no_finding = [this] { session_.clear_finding(); };
   const std::size_t last = session_.report()->findings->size() - 1;
-  all["next_finding"] = {first, [=](auto&, auto& b) { return b.finding == (last == 0 ? 0U : 1U); }};
-  all["previous_finding"] = {first, [=](auto&, auto& b) { return b.finding == last; }};
+  all["next_finding"] = {no_finding, [](auto& a, auto& b) { return !a.finding && b.finding == 0U; }};
+  all["previous_finding"] = {no_finding, [=](auto& a, auto& b) { return !a.finding && b.finding == last; }};
   const auto communication = [this] {
     select("forward");
     timeline_.navigator().next_collective(Direction::forward);
   };
-  const auto along = [this](const Seen& a, const Seen& b) {
-    return a.selection != b.selection && name_of(a.selection) == name_of(b.selection);
+  const auto along = [this](Direction way_back) {
+    return [this, way_back](const Seen& a, const Seen& b) {
+      const bool moved = a.selection != b.selection && name_of(a.selection) == name_of(b.selection);
+      timeline_.navigator().follow_flow(way_back);
+      return moved && session_.selection() == a.selection;
+    };
   };
-  all["follow"] = all["follow_back"] = {communication, along};
+  all["follow"] = {communication, along(Direction::back)};
+  all["follow_back"] = {communication, along(Direction::forward)};
   const auto searched = [this] { session_.set_filter({.text = "backward"}); };
-  const auto at_match = [this](const Seen&, const Seen& b) {
-    return text_of(name_of(b.selection)).contains(QStringLiteral("backward"), Qt::CaseInsensitive);
+  const auto to_match = [this](bool forward) {
+    return [this, forward](const Seen& a, const Seen& b) {
+      const nanoseconds after = span(b.selection).time.begin - a.visible.begin;
+      const nanoseconds length = a.visible.length();
+      return text_of(name_of(b.selection)).contains(QStringLiteral("backward"), Qt::CaseInsensitive) &&
+             after >= nanoseconds{0} && (forward ? after < length / 4 : after < length && after > length / 4 * 3);
+    };
   };
-  all["next_match"] = all["previous_match"] = {searched, at_match};
+  all["next_match"] = {searched, to_match(true)};
+  all["previous_match"] = {searched, to_match(false)};
 }
 
 void EveryKey::add_marks(std::map<std::string_view, Case>& all) {

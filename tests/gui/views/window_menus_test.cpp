@@ -72,13 +72,22 @@ TEST(WindowMenus, AThemeIsTakenAtOnceAndKept) {
   Session session;
   MainWindow window{session};
   window.show();
+  window.warn(QStringLiteral("Not everything is here."));
+  const auto* const banner = window.findChild<QLabel*>(QStringLiteral("banner"));
+  const auto warning_can_be_read = [banner] {
+    const QPalette colours = banner->palette();
+    return std::abs(colours.color(QPalette::Window).lightnessF() - colours.color(QPalette::WindowText).lightnessF()) >
+           0.4F;
+  };
   const bool was_dark = is_dark(window.palette());
   choose(window, "theme_dark");
   EXPECT_TRUE(testing::comes_true([&] { return is_dark(window.timeline().palette()); }));
+  EXPECT_TRUE(testing::comes_true(warning_can_be_read));
   EXPECT_EQ(chosen_theme(), ThemeChoice::dark);
   testing::paint(window, {1280, 800}, QStringLiteral("window_dark"));
   choose(window, "theme_light");
   EXPECT_TRUE(testing::comes_true([&] { return !is_dark(window.timeline().palette()); }));
+  EXPECT_TRUE(testing::comes_true(warning_can_be_read));
   choose(window, "theme_desktop");
   EXPECT_TRUE(testing::comes_true([&] { return is_dark(window.palette()) == was_dark; }));
   EXPECT_EQ(chosen_theme(), ThemeChoice::desktop);

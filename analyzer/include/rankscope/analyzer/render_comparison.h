@@ -34,6 +34,9 @@ struct ComparisonView {
 /// What makes the verdict unsure or the runs not comparable, a sentence each, the gravest first: to be read before it.
 [[nodiscard]] std::vector<std::string> doubts_about(const Comparison& comparison);
 
+/// The part that changed most and by how many ms: "compute +50.821"; a dash where nothing changed.
+[[nodiscard]] std::string largest_change(const SplitChange& change);
+
 /// "compute", "waiting for other ranks", ...
 [[nodiscard]] std::string_view words_of(SplitPart part);
 [[nodiscard]] std::string_view words_of(KeyKind kind);

@@ -68,16 +68,6 @@ NotedTable parts_table(const ComparisonView& view) {
   return noted;
 }
 
-/// The part that changed most, in words.
-std::string largest_change(const SplitChange& row) {
-  SplitPart largest = SplitPart::compute;
-  for (std::size_t i = 0; i < split_part_count; ++i)
-    if (const auto part = static_cast<SplitPart>(i); std::abs(row.change_ns(part)) > std::abs(row.change_ns(largest)))
-      largest = part;
-  if (row.change_ns(largest) == 0) return std::string{none};
-  return format("{} {}", words_of(largest), signed_ms((row.change_ns(largest)) / 1000));
-}
-
 NotedTable ranks_table(const ComparisonView& view) {
   const SplitComparison& split = *view.comparison.split;
   NotedTable noted{"Ranks", "ms per step", change_table(view, "who"), {}, {split.pairing}};
@@ -219,6 +209,15 @@ NotedTable single_table(const ComparisonView& view, std::string title, const std
 }
 
 }  // namespace
+
+std::string largest_change(const SplitChange& row) {
+  SplitPart largest = SplitPart::compute;
+  for (std::size_t i = 0; i < split_part_count; ++i)
+    if (const auto part = static_cast<SplitPart>(i); std::abs(row.change_ns(part)) > std::abs(row.change_ns(largest)))
+      largest = part;
+  if (row.change_ns(largest) == 0) return std::string{none};
+  return format("{} {}", words_of(largest), signed_ms((row.change_ns(largest)) / 1000));
+}
 
 std::vector<NotedTable> split_tables(const ComparisonView& view) {
   if (!view.comparison.split) return {};

@@ -83,7 +83,8 @@ constexpr std::array all{
     Command{"critical_path", "Critical path on or off", "P",
             [](View& v) {
               v.show_critical_path(!v.shows_critical_path());
-              if (v.shows_critical_path()) v.navigator().show_critical_path();
+              if (const auto rank = v.shows_critical_path() ? v.navigator().show_critical_path() : std::nullopt)
+                v.reveal(*rank);
             }},
     Command{"colour", "Colour by kind, name, lateness", "K",
             [](View& v) { v.set_colouring(static_cast<Colouring>((static_cast<int>(v.colouring()) + 1) % 3)); }},

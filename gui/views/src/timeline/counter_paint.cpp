@@ -14,7 +14,7 @@ void paint_columns(QImage& image, std::span<const std::optional<ValueColumn>> co
   const auto right = std::min(area.left + static_cast<int>(columns.size()), image.width());
   for (int x = std::max(0, area.left); x < right; ++x) {
     const auto& column = columns[static_cast<std::size_t>(x - area.left)];
-    if (!column) continue;
+    if (!column || !std::isfinite(column->least) || !std::isfinite(column->greatest)) continue;
     const int high = line_of(column->greatest);
     const int low = std::max(high, line_of(column->least));
     for (int y = std::max(0, high); y < std::min(area.bottom, image.height()); ++y)
@@ -27,7 +27,7 @@ void paint_counter(QImage& image, const Scene& scene, const PlacedTrack& placed,
   const auto samples = run.samples_of(run.counters()[placed.track.counter]);
   if (samples.empty()) return;
   const lod::ValueLod& lod = scene.facts->lod->counter(placed.track.counter);
-  const lod::Bounds all = lod.of(0, samples.size(), [samples](std::size_t i) { return samples[i].value; });
+  const lod::Bounds all = scene.facts->lod->bounds_of_counter(placed.track.counter);
   const double floor = std::min(0.0, all.least);
   const TimeScale scale{.time = scene.time, .left = 0, .width = static_cast<double>(image.width())};
   const auto columns = value_columns(samples, lod, scale, [](const CounterSample& sample) { return sample.value; });

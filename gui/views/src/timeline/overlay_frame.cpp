@@ -54,9 +54,8 @@ QString value_of_counter(const OverlayInput& input, const Track& track) {
     const auto value = value_at(run, counter, input.layout.scale(input.session.visible()).time_at(input.cursor->x()));
     return value ? counter_text(run.text(counter.name), *value) : QString{};
   }
-  const auto samples = run.samples_of(counter);
-  if (samples.empty()) return {};
-  const double peak = std::ranges::max(samples, {}, &CounterSample::value).value;
+  if (run.samples_of(counter).empty()) return {};
+  const double peak = facts->lod->bounds_of_counter(track.counter).greatest;
   return QObject::tr("up to %1").arg(counter_text(run.text(counter.name), peak));
 }
 

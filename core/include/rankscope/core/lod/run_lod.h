@@ -38,6 +38,8 @@ class RunLod {
   [[nodiscard]] const LaneLod& lane(LaneId id) const { return lanes_[id.index()]; }
   /// Of the samples of a row of Run::counters().
   [[nodiscard]] const ValueLod& counter(std::size_t row) const { return counters_[row]; }
+  /// Of all samples of that row, of which there are some.
+  [[nodiscard]] Bounds bounds_of_counter(std::size_t row) const;
   /// Where a span stands on its lane.
   [[nodiscard]] RowPlace place_of(SpanId span) const;
   /// Of what belongs to it, without the run.

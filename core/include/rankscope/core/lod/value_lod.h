@@ -1,17 +1,18 @@
 // Level of detail of a curve: the least and the greatest value of any stretch of it.
 #pragma once
 
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
 namespace rankscope::lod {
 
+/// What is not a number is no value, unless there is nothing else.
 struct Bounds {
   double least = 0;
   double greatest = 0;
   [[nodiscard]] Bounds with(Bounds other) const {
-    return {std::min(least, other.least), std::max(greatest, other.greatest)};
+    return {std::fmin(least, other.least), std::fmax(greatest, other.greatest)};
   }
   bool operator==(const Bounds&) const = default;
 };

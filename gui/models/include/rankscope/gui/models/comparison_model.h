@@ -52,6 +52,7 @@ class ComparisonModel : public QAbstractTableModel {
   };
   void ask();
   void take(const analyzer::Comparison& comparison);
+  void add_findings(const analyzer::ComparedFindings& findings);
   void add_split(const analyzer::SplitComparison& split);
   void add_keys(const std::vector<analyzer::KeyChange>& keys, const QString& note);
   void add_ranks(const analyzer::SplitComparison& split);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "rankscope/core/model/run.h"
@@ -15,7 +16,8 @@ class NamePlaces {
  public:
   static constexpr std::uint8_t none = 255;  ///< it is not among the first
 
-  NamePlaces(const Run& run, std::size_t first);
+  /// If it was stopped while it was built, it must not be asked anything.
+  NamePlaces(const Run& run, std::size_t first, const std::stop_token& stop = {});
   [[nodiscard]] std::uint8_t of(StringId name) const { return places_[name.index()]; }
 
  private:

@@ -52,12 +52,12 @@ class Navigator : public QObject {
   void next_collective(Direction direction);
   void next_step(Direction direction);
   void next_finding(Direction direction);
-  void next_match(Direction direction);
+  void next_match(Direction direction);  ///< of the selected event, else the first or last one in sight
   /// What caused the selected span, or what it caused; members of a collective follow one another.
   void follow_flow(Direction direction);
 
   void select_all();  ///< of the ranks that are not filtered out
-  void clear();
+  void clear();       ///< what is selected; else the finding; else what is searched for
   void mark_selection(bool keep);
   void remove_mark();  ///< the one made last
   /// Marks the selection and keeps it, or takes the mark that is there; where nothing is selected, the one made last.
@@ -66,8 +66,8 @@ class Navigator : public QObject {
   [[nodiscard]] std::optional<std::string> note_here() const;
   void set_marks(std::vector<TimeMark> marks);
   void next_mark(Direction direction);
-  /// Brings the step whose critical path is drawn into view, if nothing of it is there.
-  void show_critical_path();
+  /// Brings the step whose critical path is drawn into view, if nothing of it is there. The rank that it is on longest.
+  std::optional<RankId> show_critical_path();
   [[nodiscard]] const std::vector<TimeMark>& marks() const { return marks_; }
   /// Names that contain the filter's text in any case, by StringId; null: there is no text, all are lit.
   [[nodiscard]] const std::shared_ptr<const std::vector<bool>>& lit() const { return lit_; }

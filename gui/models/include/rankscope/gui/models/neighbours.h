@@ -22,8 +22,8 @@ enum class Direction : std::uint8_t { back, forward };
 /// Empty without steps.
 [[nodiscard]] std::vector<SpanId> same_on_other_ranks(const Run& run, const analyzer::Report& report, SpanId from);
 /// The next span of any lane whose name is lit (by StringId), by when it begins.
-[[nodiscard]] std::optional<SpanId> next_lit(const Facts& facts, const std::vector<bool>& lit, RunTime from,
-                                             Direction direction);
+[[nodiscard]] std::optional<SpanId> next_lit(const Facts& facts, const std::vector<bool>& lit,
+                                             const std::vector<RankId>& ranks, RunTime from, Direction direction);
 /// Rows of Run::spans() that are the other members of a collective; empty for other spans.
 [[nodiscard]] std::vector<SpanId> members_of(const Facts& facts, SpanId span);
 

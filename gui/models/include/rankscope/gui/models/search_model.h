@@ -16,7 +16,9 @@ class SearchModel : public QAbstractTableModel {
 
  public:
   enum Column : int { start, length, name, place, column_count };
-  explicit SearchModel(Session& session, QObject* parent = nullptr);
+  /// Whose text is searched for: that of look_for(), or that of the session's filter, which it then follows.
+  enum class Text : std::uint8_t { own, filter };
+  explicit SearchModel(Session& session, QObject* parent = nullptr, Text text = Text::own);
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;

@@ -86,7 +86,8 @@ class Session : public QObject {
 
   /// Shows a time and, if one is given, brings a rank's rows into view.
   void go_to(TimeRange time, std::optional<RankId> rank);
-  /// Selects a span and brings it into view; the zoom stays unless the span is not to be seen in it.
+  /// Selects a span, and no area any more, and brings it into view; the zoom stays unless the span is not to be seen in
+  /// it.
   void go_to(SpanId span);
 
  Q_SIGNALS:
