@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -36,7 +37,11 @@ Result<int> run(int argc, const char* const* argv) {
   if (line.explains) return print_explained(line.options, place);
   if (place && place->rank == 0 && place->source != "rankscope")  // else it was written before ranks were started
     RS_TRY_VOID(write_schedule(line.options, place->world_size));
-  if (place) return run_rank(line.options, *place);
+  if (place) {
+    // Gloo writes to peers that may be gone: that must be an error, which names them, and not the end of this rank.
+    std::signal(SIGPIPE, SIG_IGN);
+    return run_rank(line.options, *place);
+  }
   return launch_job(line.options, {argv + 1, argv + argc});
 }
 
