@@ -1,5 +1,6 @@
 // rankscope-gui: the timeline viewer.
 #include <QApplication>
+#include <QStatusBar>
 #include <cstdio>
 
 #include "picture_run.h"
@@ -42,7 +43,9 @@ int compare(const StartOptions& options) {
   QObject::connect(
       &a, &Session::runOpened, &window,
       [&] {
-        if (options.at) look_at(a, *options.at);
+        if (!options.at) return;
+        const QString why_not = why_not_at(a, *options.at);
+        why_not.isEmpty() ? look_at(a, *options.at) : window.statusBar()->showMessage(why_not);
       },
       static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
   window.choose_ranks(QString::fromStdString(options.ranks));

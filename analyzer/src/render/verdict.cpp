@@ -13,6 +13,8 @@ namespace {
 constexpr std::string_view cut_input =
     "What was opened is cut short: work behind the cut is missing and can look like idle time.";
 
+constexpr std::string_view cut_segment = "A recording is cut short: what happened behind the cut is not judged";
+
 /// " (31 %)", of a step of that length.
 std::string share_of(std::int64_t ns, std::int64_t step_ns) {
   return step_ns > 0 ? format(" ({})", percent_text(static_cast<double>(ns) / static_cast<double>(step_ns)))
@@ -162,7 +164,9 @@ std::vector<std::string> doubts_about(const Report& report) {
   if (counts(report, Counter::truncated_input))
     doubts.emplace_back(cut_input);
   else if (counts(report, Counter::segment_cut))
-    doubts.emplace_back("A recording is cut short: what happened behind the cut is not judged.");
+    doubts.push_back(format("{}.", cut_segment));
+  else if (lost_data(report))
+    doubts.emplace_back("Parts of the recording are missing.");
   if (auto doubt = cannot_tell(report); !doubt.empty()) doubts.push_back(std::move(doubt));
   return doubts;
 }
@@ -218,7 +222,7 @@ Verdict verdict_of(const Report& report) {
     verdict.headline = cut_input;
     if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   } else if (counts(report, Counter::segment_cut)) {
-    add("A recording is cut short: what happened behind the cut is not judged; DATA QUALITY names the rank.");
+    add(format("{}; DATA QUALITY names the rank.", cut_segment));
     if (verdict.tone == Tone::good) std::swap(verdict.headline, verdict.more.back());
     if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   }

@@ -226,7 +226,6 @@ void Navigator::select_all() {
   session_.select_area(std::move(area));
 }
 
-/// What is selected first; then the finding that was gone to.
 void Navigator::clear() {
   if (!session_.area() && !session_.selection()) {
     if (session_.finding()) return session_.clear_finding();

@@ -13,7 +13,7 @@ class Banner : public QFrame {
  public:
   explicit Banner(QWidget* parent);
 
-  /// In place of what was said; nothing hides it.
+  /// In place of what was said; with an empty text it hides.
   void say(const QString& sentences);
   [[nodiscard]] QString text() const { return text_->text(); }
 

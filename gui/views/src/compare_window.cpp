@@ -28,7 +28,7 @@
 namespace rankscope::gui {
 namespace {
 
-constexpr std::size_t all_losses = 1000;  // this window has no panel of data quality
+constexpr std::size_t all_losses = counter_count;  // this window has no panel of data quality
 
 /// Commands that a window of two runs has nothing for.
 constexpr std::array not_here{"search", "note",      "save_view", "picture", "export",

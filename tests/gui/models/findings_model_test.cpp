@@ -59,6 +59,14 @@ TEST(FindingsModel, NothingFoundIsNotSaidWhereItCannotBeTold) {
   EXPECT_FALSE(said.contains(QStringLiteral("Nothing was found.")));
 }
 
+TEST(FindingsModel, SaysThatPartsAreMissing) {
+  Session session;
+  FindingsModel model{session};
+  session.show(*run_from_text("@quality events_dropped 7\n0 compute 0 100 gemm\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  EXPECT_TRUE((model.why_empty() + model.note()).contains(QStringLiteral("Parts of the recording are missing.")));
+}
+
 TEST(FindingsModel, AFindingWithoutStepsIsAllOfTheRun) {
   analyzer::Report report;
   const TimeRange all{at(0), at(1000)};

@@ -22,8 +22,7 @@ enum class Colour : std::uint8_t { no, yes };
 /// One HTML page that needs no other file and no network; deterministic.
 [[nodiscard]] std::string render_html(const Report& report, const Run& run, const ReportOptions& options);
 
-/// What makes findings unsure, or could hide others, a sentence each: a cut, and what cannot be told. Where it is empty
-/// and there are no findings, there are none.
+/// What makes findings unsure, or could hide others, a sentence each: a cut or other losses, and what cannot be told.
 [[nodiscard]] std::vector<std::string> doubts_about(const Report& report);
 
 /// How a next recording gets an analysis that is not available ("steps", "memory", ...); may be empty.
