@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analyses/steps.h"
+#include "steps/find.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <memory>
 
-#include "rankscope/analyzer/render_comparison.h"
+#include "rankscope/analyzer/compare/render_comparison.h"
 #include "rankscope/core/format.h"
 #include "say.h"
 #include "two_runs.h"

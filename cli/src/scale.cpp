@@ -1,5 +1,5 @@
 // rankscope scale RUN... [--to N]
-#include "rankscope/analyzer/scale.h"
+#include "rankscope/analyzer/scaling/scale.h"
 
 #include <memory>
 

@@ -1,11 +1,11 @@
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "analyses/severity.h"
-#include "analyses/statistics.h"
+#include "findings/severity.h"
+#include "math/statistics.h"
 #include "compare/bootstrap.h"
 #include "compare/findings.h"
 #include "compare/key_changes.h"

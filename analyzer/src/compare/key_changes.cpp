@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "analyses/statistics.h"
+#include "math/statistics.h"
 #include "compare/false_discovery.h"
 #include "compare/rank_sum.h"
 #include "rankscope/core/format.h"

@@ -4,11 +4,11 @@
 #include <map>
 #include <utility>
 
-#include "analyses/asked_for.h"
-#include "analyses/kernel_keys.h"
-#include "analyses/range_walk.h"
-#include "analyses/statistics.h"
-#include "analyses/text_of.h"
+#include "steps/asked_for.h"
+#include "kernels/kernel_keys.h"
+#include "operators/range_walk.h"
+#include "math/statistics.h"
+#include "words/text_of.h"
 #include "compare/step_slots.h"
 #include "rankscope/core/format.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyses/apportion.h"
+#include "math/apportion.h"
 #include "rankscope/core/format.h"
-#include "units.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {

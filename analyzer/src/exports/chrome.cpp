@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyses/collectives.h"
+#include "collectives/find.h"
 #include "exports/chrome_ids.h"
 #include "exports/flows.h"
 #include "exports/json_text.h"

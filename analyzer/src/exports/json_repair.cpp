@@ -8,7 +8,7 @@
 #include "exports/json_text.h"
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/scanner.h"
-#include "letters.h"
+#include "words/letters.h"
 
 namespace rankscope::analyzer {
 namespace {

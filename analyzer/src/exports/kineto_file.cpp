@@ -6,11 +6,11 @@
 #include <numeric>
 #include <set>
 
-#include "element_type.h"
+#include "words/element_type.h"
 #include "exports/json_text.h"
 #include "exports/kineto_category.h"
 #include "exports/kineto_own_block.h"
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -8,7 +8,7 @@
 #include "exports/kineto_file.h"
 #include "importers/kineto/file_offset.h"
 #include "importers/kineto/own_block.h"
-#include "keys.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer {
 namespace {

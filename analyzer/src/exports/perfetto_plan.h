@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyses/collectives.h"
+#include "collectives/find.h"
 #include "exports/flows.h"
 #include "exports/links_drawn.h"
 #include "rankscope/core/model/run.h"

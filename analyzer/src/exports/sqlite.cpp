@@ -4,14 +4,14 @@
 #include <optional>
 #include <vector>
 
-#include "analyses/collectives.h"
-#include "analyses/steps.h"
+#include "collectives/find.h"
+#include "steps/find.h"
 #include "exports/json_text.h"
 #include "exports/output_place.h"
 #include "exports/sqlite_database.h"
 #include "exports/sqlite_schema.h"
 #include "rankscope/core/format.h"
-#include "source_advice.h"
+#include "words/source_advice.h"
 
 namespace rankscope::analyzer {
 namespace {

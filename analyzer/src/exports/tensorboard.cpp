@@ -4,7 +4,7 @@
 #include <cctype>
 #include <string>
 
-#include "analyses/steps.h"
+#include "steps/find.h"
 #include "exports/output_place.h"
 #include "exports/tensorboard_file.h"
 #include "rankscope/analyzer/output_file.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "analyses/collectives.h"
+#include "collectives/find.h"
 
 namespace rankscope::analyzer {
 namespace {

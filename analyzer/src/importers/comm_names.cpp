@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "element_type.h"
+#include "words/element_type.h"
 #include "importers/comm_kernels.h"
 
 namespace rankscope::analyzer {

@@ -8,7 +8,7 @@
 #include "importers/nsys_collectives.h"
 #include "importers/nsys_ranks.h"
 #include "importers/nsys_samples.h"
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::nsys {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "importers/comm_kernels.h"
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::nsys {

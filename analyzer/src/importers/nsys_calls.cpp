@@ -4,7 +4,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::nsys {

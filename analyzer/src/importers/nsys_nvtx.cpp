@@ -6,7 +6,7 @@
 #include "importers/comm_names.h"
 #include "importers/nsys_domains.h"
 #include "importers/nsys_nvtx_names.h"
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::nsys {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "letters.h"
+#include "words/letters.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

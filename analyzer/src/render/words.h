@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyses/apportion.h"
-#include "units.h"
+#include "math/apportion.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer {
 

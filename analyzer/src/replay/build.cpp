@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyses/step_marks.h"
+#include "steps/step_marks.h"
 #include "replay/draft.h"
 #include "replay/rank_graph.h"
 

@@ -1,8 +1,8 @@
 // Makes the replay graph of a run (metrics.md 12.1).
 #pragma once
 
-#include "analyses/collectives.h"
-#include "analyses/steps.h"
+#include "collectives/find.h"
+#include "steps/find.h"
 #include "replay/graph.h"
 
 namespace rankscope::analyzer::replay {

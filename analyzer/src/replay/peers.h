@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "analyses/peers.h"
+#include "split/peers.h"
 #include "replay/graph.h"
 
 namespace rankscope::analyzer::replay {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analyses/comm_ops.h"
+#include "collectives/comm_ops.h"
 
 namespace rankscope::analyzer::scaling {
 namespace {

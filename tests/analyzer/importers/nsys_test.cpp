@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "clocks/align.h"
+#include "alignment/align.h"
 #include "importers/nsys_export.h"
 #include "support/temporary_folder.h"
 

@@ -3,11 +3,11 @@
 #include <numeric>
 #include <tuple>
 
-#include "element_type.h"
+#include "words/element_type.h"
 #include "importers/comm_kernels.h"
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/trace_file.h"
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/analyzer/open.h"
 
 namespace rankscope::analyzer::kineto {

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "importers/kineto/trace_file.h"
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::kineto {

@@ -7,7 +7,7 @@
 #include "importers/kineto/file_offset.h"
 #include "importers/kineto/load.h"
 #include "importers/kineto/restore.h"
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::kineto {

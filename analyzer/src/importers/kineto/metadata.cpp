@@ -6,7 +6,7 @@
 #include <span>
 
 #include "importers/kineto/decimal.h"
-#include "letters.h"
+#include "words/letters.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/secrets.h"

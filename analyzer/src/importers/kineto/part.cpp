@@ -5,7 +5,7 @@
 
 #include "importers/comm_kernels.h"
 #include "importers/kineto/decimal.h"
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::kineto {

@@ -10,7 +10,7 @@
 
 #include "importers/importer.h"
 #include "importers/kineto/decimal.h"
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::kineto {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::kineto {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/importers/kineto/trace_text.h"
-#include "keys.h"
+#include "words/keys.h"
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/select.h"
 

@@ -1,7 +1,7 @@
 // The block "rankscope" of traces that our own export did not write, or that were changed since.
 #include <gmock/gmock.h>
 
-#include "keys.h"
+#include "words/keys.h"
 #include "trace_text.h"
 
 namespace rankscope {

@@ -1,0 +1,93 @@
+#include "critical_path/json.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "render/json_number.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t least_operations = 100;  // of a list that --top may make longer
+
+Json sums_json(const PathSums& sums) {
+  Json out;
+  for (std::size_t i = 0; i < path_class_count; ++i) out[std::string{name_of(static_cast<PathClass>(i))}] = sums[i];
+  return out;
+}
+
+Json shares_json(const PathSums& sums, std::int64_t length_ns) {
+  Json out;
+  for (std::size_t i = 0; i < path_class_count; ++i)
+    out[std::string{name_of(static_cast<PathClass>(i))}] =
+        length_ns > 0 ? rounded(static_cast<double>(sums[i]) / static_cast<double>(length_ns), 9) : Json(nullptr);
+  return out;
+}
+
+}  // namespace
+
+nlohmann::ordered_json critical_path_json(const CriticalPathSection& path, const ReportOptions& options) {
+  Json out{{"method", "measured"}, {"length_ns", path.length_ns}};
+  out["shares"] = shares_json(path.sums_ns, path.length_ns);
+  out["parts_ns"] = sums_json(path.sums_ns);
+  out["ranks"] = Json::object();
+  for (const PathOfRank& rank : path.ranks)
+    out["ranks"][rank.rank.is_set() ? std::to_string(rank.rank.value) : "none"] = rank.ns;
+  out["operations"] = Json::array();
+  const std::size_t shown = std::min(path.operations.size(), std::max(least_operations, options.top));
+  for (const PathOperation& operation : std::span{path.operations}.first(shown))
+    out["operations"].push_back(Json{{"name", operation.name},
+                                     {"kind", name_of(operation.kind)},
+                                     {"ns", operation.ns},
+                                     {"imbalance_ns", operation.imbalance_ns}});
+  out["operations_left_out"] = path.operations.size() - shown;
+  out["near_critical"] = rounded(path.near_critical, 6);
+  out["incomplete"] = path.incomplete();
+  out["clamped_ns"] = path.clamped_ns;
+  out["steps"] = Json::array();
+  for (const PathStep& step : path.steps) {
+    Json row{{"length_ns", step.length_ns}, {"parts_ns", sums_json(step.sums_ns)}};
+    if (!path.whole_recording) row["index"] = step.index;
+    out["steps"].push_back(std::move(row));
+  }
+  return out;
+}
+
+nlohmann::ordered_json what_if_json(const WhatIfSection& section) {
+  Json out{{"slowdown", rounded(section.slowdown, 6)},
+           {"replay_error", rounded(section.replay_error, 6)},
+           {"steps", section.steps},
+           {"measured_ns", section.measured_ns},
+           {"replayed_ns", section.replayed_ns},
+           {"ideal_ns", section.ideal_ns},
+           {"without_host_delay", section.without_host_delay_ns},
+           {"ideal_network", section.ideal_network_ns}};
+  out["without_rank"] = Json::object();
+  out["rank_slowdowns"] = Json::object();
+  for (const RankReplay& rank : section.ranks) {
+    if (rank.without_rank_ns) out["without_rank"][std::to_string(rank.rank.value)] = *rank.without_rank_ns;
+    out["rank_slowdowns"][std::to_string(rank.rank.value)] = rounded(rank.slowdown, 6);
+  }
+  out["ranks_left_out"] = section.ranks_left_out;
+  out["kind_slowdowns"] = Json::object();
+  for (const KindSlowdown& kind : section.kinds) out["kind_slowdowns"][kind.kind] = rounded(kind.slowdown, 6);
+  for (const auto& [key, list] :
+       {std::pair{"operation_slowdowns", &section.operations}, {"host_slowdowns", &section.hosts}}) {
+    out[key] = Json::object();
+    for (const NamedSlowdown& one : *list) out[key][one.name] = rounded(one.slowdown, 6);
+  }
+  out["few_ranks"] = section.few_ranks ? rounded(*section.few_ranks, 6) : Json(nullptr);
+  if (section.few_ranks_added) out["few_ranks_added"] = rounded(*section.few_ranks_added, 6);
+  if (section.last_stage) out["last_stage"] = rounded(*section.last_stage, 6);
+  if (!section.few_ranks)
+    out["why"]["few_ranks"] = section.ranks.empty() ? "there is one rank" : "unevenness costs less than 3 %";
+  out["step_slowdowns"] = Json::array();
+  for (const double slowdown : section.step_slowdowns) out["step_slowdowns"].push_back(rounded(slowdown, 6));
+  if (!section.doubts.empty()) out["doubts"] = section.doubts;
+  return out;
+}
+
+}  // namespace rankscope::analyzer
