@@ -1,8 +1,23 @@
 // docs/findings.md ends in this table. A row without a function belongs to the rule above it.
+#include "rules.h"
+
 #include <array>
 
+#include "bandwidth/parts.h"
+#include "collectives/parts.h"
+#include "copies/parts.h"
+#include "data_loading/parts.h"
+#include "devices/parts.h"
+#include "efficiency/parts.h"
+#include "hang/parts.h"
+#include "kernels/parts.h"
+#include "memory/parts.h"
+#include "overlap/parts.h"
+#include "pipeline/parts.h"
 #include "rankscope/core/format.h"
-#include "rules.h"
+#include "split/parts.h"
+#include "stragglers/parts.h"
+#include "trend/parts.h"
 
 namespace rankscope::analyzer {
 

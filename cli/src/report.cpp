@@ -37,14 +37,14 @@ std::string is_a_peak(const std::string& text) {
 }
 
 bool is_section(std::string_view text) {
-  return std::ranges::find(analyzer::analyses(), text, &analyzer::AnalysisInfo::id) != analyzer::analyses().end();
+  return std::ranges::find(analyzer::sections(), text, &analyzer::SectionInfo::id) != analyzer::sections().end();
 }
 
 /// Why a text is no section; empty: it is one.
 std::string is_no_section(const std::string& text) {
   if (is_section(text)) return {};
   std::string all;
-  for (const analyzer::AnalysisInfo& info : analyzer::analyses())
+  for (const analyzer::SectionInfo& info : analyzer::sections())
     all += format("{}{}", all.empty() ? "" : ", ", info.id);
   return format("'{}' is no section; there are: {}", text, all);
 }
@@ -93,7 +93,7 @@ Action declare_report(CLI::App& app, const Words&) {
   add_run(app, arguments->run);
   add_outputs(app, arguments->outputs, "the report");
   std::string footer = "Sections:\n";
-  for (const analyzer::AnalysisInfo& info : analyzer::analyses())
+  for (const analyzer::SectionInfo& info : analyzer::sections())
     footer += format("  {:<14}{}\n", info.id, info.question);
   app.add_option("--only", arguments->only, "only these sections, separated by commas (no spaces): kernels,copies")
       ->delimiter(',')

@@ -4,8 +4,8 @@
 #include "analyzer/sample_report.h"
 #include "rankscope/analyzer/render.h"
 #include "render/html/elements.h"
-#include "steps/step_columns.h"
 #include "render/html/writer.h"
+#include "split/step_columns.h"
 #include "support/markup.h"
 
 namespace rankscope::analyzer {

@@ -319,7 +319,7 @@ TEST(Report, ASlowRankIsAFindingWithAdviceAndGain) {
 
 TEST(Report, TheRegistryIsInTheOrderOfTheReport) {
   std::vector<std::string_view> order;
-  for (const AnalysisInfo& info : analyses()) order.push_back(info.id);
+  for (const SectionInfo& info : sections()) order.push_back(info.id);
   EXPECT_EQ(order, (std::vector<std::string_view>{
                        "steps",     "collectives",  "ranks",      "trend",     "efficiency", "blame",
                        "bandwidth", "data_loading", "overlap",    "launches",  "kernels",    "fusable",

@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "analyzer/sample_report.h"
+#include "quality/missing.h"
 #include "rankscope/analyzer/render.h"
-#include "missing.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
@@ -39,7 +39,7 @@ TEST(RenderText, EveryAnalysisThatIsMissingIsNamedWithItsReason) {
   report.ranks = {RankId{0}, RankId{1}};
   report.hta = unavailable("not computed");
   const auto missing = missing_sections(report);
-  EXPECT_EQ(missing.size(), analyses().size());
+  EXPECT_EQ(missing.size(), sections().size());
   for (const MissingSection& section : missing) EXPECT_EQ(section.why, "not computed") << section.name;
 }
 

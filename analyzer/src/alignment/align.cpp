@@ -4,8 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "clocks/clock_trust.h"
-#include "math/statistics.h"
 #include "alignment/by_ends.h"
 #include "alignment/domains.h"
 #include "alignment/edges.h"
@@ -13,6 +11,8 @@
 #include "alignment/observations.h"
 #include "alignment/residuals.h"
 #include "alignment/solve.h"
+#include "clocks/clock_trust.h"
+#include "math/statistics.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "clocks/clock_trust.h"
 #include "alignment/align.h"
+#include "clocks/clock_trust.h"
 
 namespace rankscope::analyzer {
 

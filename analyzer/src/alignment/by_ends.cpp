@@ -98,9 +98,9 @@ double pairs_in(const Operations& operations) {
 }
 
 /// Gives the operations of each set of ranks a group of their own, numbered as they ended.
-class Grouping {
+class EndGrouping {
  public:
-  Grouping(const Run& run, std::span<const End> all) : run_(run), all_(all) {}
+  EndGrouping(const Run& run, std::span<const End> all) : run_(run), all_(all) {}
 
   void add(const Operations& operations) {
     std::map<std::vector<RankId>, Operations> by_ranks;
@@ -163,7 +163,7 @@ EndMatching match_by_ends(const Run& run) {
   const std::vector<End> ends = ends_without_group(run);
   if (ranks_in(ends).size() < 2) return {};
   const Operations operations = operations_in(ends);
-  Grouping grouping(run, ends);
+  EndGrouping grouping(run, ends);
   if (pairs_by_chance(ends) <= most_by_chance * pairs_in(operations)) grouping.add(operations);
   EndMatching found = std::move(grouping).result();
   if (!found.run)

@@ -2,10 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "alignment/parts.h"
 #include "rankscope/core/format.h"
-#include "alignment/tables.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "math/statistics.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::clocks {
@@ -27,20 +28,12 @@ struct Point {
   double d = 0;
 };
 
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 template <class Value>
 double median_over(std::span<const Point> points, Value value) {
   std::vector<double> values;
   values.reserve(points.size());
   for (const Point& point : points) values.push_back(value(point));
-  return median_of(std::move(values));
+  return median(std::move(values));
 }
 
 struct Slope {
@@ -56,10 +49,10 @@ Slope paired_slope(std::span<const Point> points) {
     if (points[i + half].x > points[i].x)
       slopes.push_back((points[i + half].d - points[i].d) / (points[i + half].x - points[i].x));
   if (slopes.empty()) return {};
-  const double rate = median_of(slopes);
+  const double rate = median(slopes);
   const auto count = static_cast<double>(slopes.size());
   for (double& slope : slopes) slope = std::abs(slope - rate);
-  return {rate, of_median * sigma_by_mad * median_of(std::move(slopes)) / std::sqrt(count)};
+  return {rate, of_median * sigma_by_mad * median(std::move(slopes)) / std::sqrt(count)};
 }
 
 /// Points around a line d = ahead + rate * x.
@@ -107,8 +100,8 @@ double wander_of(std::span<const double> beside) {
   for (std::size_t i = 0; i < stretches; ++i) {
     const std::size_t begin = beside.size() * i / stretches;
     const std::size_t end = beside.size() * (i + 1) / stretches;
-    farthest = std::max(farthest, std::abs(median_of({beside.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                      beside.begin() + static_cast<std::ptrdiff_t>(end)})));
+    farthest = std::max(farthest, std::abs(median({beside.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                   beside.begin() + static_cast<std::ptrdiff_t>(end)})));
   }
   return farthest;
 }
@@ -173,9 +166,7 @@ EdgeEstimate estimate(std::span<const Shared> units) {
   result.middle_ns = units.front().end_a + span / 2;
   std::vector<std::int64_t> differences;
   for (const Shared& unit : units) differences.push_back(unit.end_b - unit.end_a);
-  const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
-  std::ranges::nth_element(differences, middle);
-  result.ahead_ns = *middle;
+  result.ahead_ns = median(differences);
 
   const std::vector<Point> points = points_of(units, result.middle_ns, result.ahead_ns);
   const bool with_drift = span >= least_span_for_drift_ns;

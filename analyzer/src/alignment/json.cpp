@@ -1,5 +1,6 @@
-#include "alignment/json.h"
+#include "alignment/parts.h"
 
+#include <nlohmann/json.hpp>
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {

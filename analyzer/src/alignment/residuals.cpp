@@ -19,7 +19,7 @@ void thin(std::vector<ClockResidual>& points, std::size_t most) {
   points = std::move(kept);
 }
 
-struct OnClock {
+struct EndOnClock {
   std::uint32_t clock = 0;
   std::int64_t end = 0;
 };
@@ -30,17 +30,17 @@ std::vector<std::vector<ClockResidual>> residuals_of(const Observations& all, co
                                                      std::span<const ClockMap> maps) {
   std::vector<std::vector<ClockResidual>> points(domains.clocks.size());
   for (std::size_t k = 0; k < all.units(); ++k) {
-    std::vector<OnClock> ends;
+    std::vector<EndOnClock> ends;
     std::vector<std::int64_t> values;
     for (const Part& part : all.unit(k)) {
       const std::uint32_t clock = domains.of_rank[part.rank_row];
       ends.push_back({clock, ns_of(maps[clock].run_time(at(part.end_ns)))});
       values.push_back(ends.back().end);
     }
-    const auto is_same = [&](const OnClock& end) { return end.clock == ends.front().clock; };
+    const auto is_same = [&](const EndOnClock& end) { return end.clock == ends.front().clock; };
     if (std::ranges::all_of(ends, is_same)) continue;
     const std::int64_t middle = median(values);
-    std::ranges::stable_sort(ends, {}, &OnClock::clock);
+    std::ranges::stable_sort(ends, {}, &EndOnClock::clock);
     for (std::size_t begin = 0; begin < ends.size();) {
       std::vector<std::int64_t> own;
       std::size_t end = begin;

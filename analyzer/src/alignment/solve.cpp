@@ -5,8 +5,8 @@
 #include <limits>
 #include <queue>
 
-#include "math/statistics.h"
 #include "alignment/least_squares.h"
+#include "math/statistics.h"
 
 namespace rankscope::analyzer::clocks {
 namespace {

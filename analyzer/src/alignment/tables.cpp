@@ -1,10 +1,9 @@
-#include "alignment/tables.h"
+#include "alignment/parts.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "rankscope/core/format.h"
-#include "verdict/sentences.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
@@ -107,6 +106,17 @@ Table clock_table(const ClocksSection& section, std::size_t limit) {
     table.rows.push_back(std::move(cells));
   }
   return table;
+}
+
+std::string clock_text(const ClockInfo& clock) {
+  if (clock.method == "none") return "Clocks: none in common; times of different ranks are not compared.";
+  if (clock.method == "wall_clock")
+    return format("Clocks: wall clocks, ± {}; times of different hosts are not compared.",
+                  duration_text(clock.error.count()));
+  auto method = clock.method == "unit_ends" ? "ends of shared operations" : clock.method;
+  std::ranges::replace(method, '_', ' ');
+  return format("Clocks: {}, ± {}; differences between ranks below twice that are not claimed.", printable(method),
+                duration_text(clock.error.count()));
 }
 
 }  // namespace rankscope::analyzer

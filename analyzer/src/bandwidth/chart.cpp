@@ -1,9 +1,8 @@
 // How fast data moved, and who sent how much to whom.
-#include "bandwidth/tables.h"
+#include "bandwidth/parts.h"
 
 #include "rankscope/core/format.h"
 #include "render/html/rank_map.h"
-#include "page_sections.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {

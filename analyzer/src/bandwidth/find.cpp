@@ -5,11 +5,12 @@
 #include <map>
 #include <tuple>
 
-#include "steps/asked_for.h"
-#include "math/checked_product.h"
-#include "collectives/comm_ops.h"
 #include "bandwidth/slow_paths.h"
+#include "collectives/asked_for.h"
+#include "collectives/comm_ops.h"
 #include "collectives/unit_speed.h"
+#include "math/checked_product.h"
+#include "steps/asked_for.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -19,7 +20,7 @@ void add_bytes(std::int64_t& sum, std::int64_t more) {
 }
 
 /// Sums of one row.
-struct Speeds {
+struct RowSpeeds {
   BandwidthRow row;
   double bytes = 0;
   double bus_bytes = 0;
@@ -27,9 +28,9 @@ struct Speeds {
   double duration_ns = 0;
 };
 
-using Key = std::tuple<GroupId, std::string, SizeClass>;
+using RowKey = std::tuple<GroupId, std::string, SizeClass>;
 
-void add(const Run& run, const ClockTrust& clocks, const Unit& unit, Speeds& speeds) {
+void add(const Run& run, const ClockTrust& clocks, const Unit& unit, RowSpeeds& speeds) {
   BandwidthRow& row = speeds.row;
   ++row.count;
   const std::string_view why = why_no_bandwidth(run, clocks, unit);
@@ -47,12 +48,12 @@ void add(const Run& run, const ClockTrust& clocks, const Unit& unit, Speeds& spe
 }
 
 std::vector<BandwidthRow> rows_of(const Run& run, const ClockTrust& clocks, std::span<const Unit* const> units) {
-  std::map<Key, Speeds> table;
+  std::map<RowKey, RowSpeeds> table;
   for (const Unit* const each : units) {
     const Unit& unit = *each;
     if (comm_op(run.text(unit.op)).factor == BusFactor::none || unit.bytes <= 0) continue;
     const std::string op = group_operation(run, unit);
-    Speeds& speeds = table[{unit.group, op, size_class_of(unit.bytes)}];
+    RowSpeeds& speeds = table[{unit.group, op, size_class_of(unit.bytes)}];
     const Group& group = run.groups()[unit.group.index()];
     speeds.row.group = run.text(group.name);
     speeds.row.op = op;

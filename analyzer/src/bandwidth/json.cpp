@@ -1,8 +1,9 @@
-#include "bandwidth/json.h"
+#include "bandwidth/parts.h"
 
 #include <algorithm>
 #include <span>
 
+#include <nlohmann/json.hpp>
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {

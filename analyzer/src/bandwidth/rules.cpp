@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <map>
 
-#include "findings/severity.h"
+#include "bandwidth/parts.h"
 #include "bandwidth/slow_path_words.h"
 #include "rankscope/core/format.h"
-#include "rules.h"
+#include "rules/severity.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -20,7 +20,7 @@ bool told_by_straggler(const Report& report, const SlowPath& path) {
 }
 
 /// By its ranks: names of groups may differ from run to run.
-std::string subject_of(const SlowPath& path) {
+std::string paths_of_finding(const SlowPath& path) {
   std::string text{name_of(path.kind)};
   for (const RankId rank : path.ranks) text += format(" {}", rank.value);
   return text;
@@ -68,7 +68,7 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
     finding.advice = advice_for(path.kind);
     finding.gain_ns_per_step = path.cost_ns * context.everybody.ranks / context.everybody.steps;
     if (path.ranks.size() == 1) finding.rank = path.ranks.front();
-    finding.subject = subject_of(path);
+    finding.subject = paths_of_finding(path);
     finding.step = path.since_step;
     if (path.since_step) {
       AlikePaths& same = alike[{path.kind, *path.since_step}];

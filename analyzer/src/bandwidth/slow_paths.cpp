@@ -7,8 +7,9 @@
 #include <tuple>
 
 #include "collectives/comm_ops.h"
-#include "steps/find.h"
 #include "collectives/unit_speed.h"
+#include "math/statistics.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -27,15 +28,15 @@ struct Moved {
   const Unit* unit;
   double gbps;
 };
-using Speeds = std::vector<Moved>;  // by time
+using PathSpeeds = std::vector<Moved>;  // by time
 
 /// What may be compared: the same operation between equally many ranks, of similar size, inside one host or not.
-struct Key {
+struct PathKey {
   std::string op;
   std::size_t group_size = 0;
   bool one_host = false;
   SizeClass size;
-  auto operator<=>(const Key&) const = default;
+  auto operator<=>(const PathKey&) const = default;
 };
 /// A group, or of send and receive a link.
 struct Path {
@@ -44,18 +45,23 @@ struct Path {
   RankId to;
   auto operator<=>(const Path&) const = default;
 };
-using Table = std::map<Key, std::map<Path, Speeds>>;
+using PathTable = std::map<PathKey, std::map<Path, PathSpeeds>>;
 
-double quantile_of(std::span<const Moved> speeds, double share) {
-  std::vector<double> sorted;
-  for (const Moved& moved : speeds) sorted.push_back(moved.gbps);
-  std::ranges::sort(sorted);
-  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+std::vector<double> gbps_of(std::span<const Moved> speeds) {
+  std::vector<double> gbps;
+  gbps.reserve(speeds.size());
+  for (const Moved& moved : speeds) gbps.push_back(moved.gbps);
+  return gbps;
 }
-double median_of(std::span<const Moved> speeds) { return quantile_of(speeds, 0.5); }
+double median_of(std::span<const Moved> speeds) { return median(gbps_of(speeds)); }
 
 /// Three quarters of them, not only the middle one: single slow operations are noise.
-bool are_slow(std::span<const Moved> speeds, double usual) { return quantile_of(speeds, 0.75) < slow_ratio * usual; }
+bool are_slow(std::span<const Moved> speeds, double usual) {
+  std::vector<double> gbps = gbps_of(speeds);
+  const auto third_quarter = gbps.begin() + static_cast<std::ptrdiff_t>(3 * (gbps.size() - 1) / 4);
+  std::ranges::nth_element(gbps, third_quarter);
+  return *third_quarter < slow_ratio * usual;
+}
 
 bool have_ranks(const Run& run, const Unit& unit) {
   return std::ranges::all_of(unit.members, [&](std::uint32_t row) { return run.collectives()[row].rank.is_set(); });
@@ -76,8 +82,8 @@ Path path_of(const Run& run, const Unit& unit) {
   return {{}, run.collectives()[*sender].rank, run.collectives()[*receiver].rank};
 }
 
-Table measured(const Run& run, const ClockTrust& clocks, std::span<const Unit* const> units) {
-  Table table;
+PathTable measured(const Run& run, const ClockTrust& clocks, std::span<const Unit* const> units) {
+  PathTable table;
   for (const Unit* unit : units) {
     if (!why_no_bandwidth(run, clocks, *unit).empty() || !have_ranks(run, *unit)) continue;
     const Path path = path_of(run, *unit);
@@ -90,7 +96,7 @@ Table measured(const Run& run, const ClockTrust& clocks, std::span<const Unit* c
 }
 
 /// Medians of the paths that were measured often enough, ascending.
-std::vector<double> medians_of(const std::map<Path, Speeds>& paths) {
+std::vector<double> medians_of(const std::map<Path, PathSpeeds>& paths) {
   std::vector<double> medians;
   for (const auto& [path, speeds] : paths)
     if (speeds.size() >= least_units) medians.push_back(median_of(speeds));
@@ -98,16 +104,16 @@ std::vector<double> medians_of(const std::map<Path, Speeds>& paths) {
   return medians;
 }
 
-/// The middle of all but the own one, which must be among them.
-double middle_of_others(std::span<const double> medians, double own) {
-  const auto place = static_cast<std::size_t>(std::ranges::lower_bound(medians, own) - medians.begin());
-  const std::size_t middle = (medians.size() - 2) / 2;
-  return medians[middle < place ? middle : middle + 1];
+/// The median of all but the own one, which must be among them.
+double median_of_others(std::span<const double> medians, double own) {
+  std::vector<double> others(medians.begin(), medians.end());
+  others.erase(std::ranges::find(others, own));
+  return median(std::move(others));
 }
 
 /// Where in the series it became slow and stayed so to the end; nothing where it did not. The window in which it
 /// changed may be of both kinds.
-std::optional<std::size_t> slow_since(const Speeds& speeds) {
+std::optional<std::size_t> slow_since(const PathSpeeds& speeds) {
   if (speeds.size() < least_units_over_time) return std::nullopt;
   const auto begin_of = [&](std::size_t window) { return speeds.size() * window / windows; };
   const auto part = [&](std::size_t first, std::size_t last) {
@@ -134,7 +140,7 @@ class Judge {
   Judge(const Run& run, const Section<StepsSection>& steps, std::span<const RankRow> rows)
       : run_(run), steps_(steps), rows_(rows) {}
 
-  void add(const Key& key, const Path& path, std::span<const Moved> slow, double usual, std::size_t compared) {
+  void add(const PathKey& key, const Path& path, std::span<const Moved> slow, double usual, std::size_t compared) {
     SlowPath found;
     found.kind = path.group.is_set() ? SlowPath::Kind::group : SlowPath::Kind::link;
     if (path.group.is_set()) {
@@ -201,12 +207,12 @@ class Judge {
   std::vector<SlowPath> found_;
 };
 
-void judge_paths(const Key& key, const std::map<Path, Speeds>& paths, Judge& judge) {
+void judge_paths(const PathKey& key, const std::map<Path, PathSpeeds>& paths, Judge& judge) {
   const std::vector<double> medians = medians_of(paths);
   for (const auto& [path, speeds] : paths) {
     const bool beside =
         speeds.size() >= least_units && medians.size() >= (path.group.is_set() ? least_groups : least_links);
-    const double usual = beside ? middle_of_others(medians, median_of(speeds)) : 0;
+    const double usual = beside ? median_of_others(medians, median_of(speeds)) : 0;
     if (beside && are_slow(speeds, usual)) {
       judge.add(key, path, speeds, usual, medians.size() - 1);
     } else if (const auto since = slow_since(speeds)) {

@@ -1,4 +1,4 @@
-#include "bandwidth/tables.h"
+#include "bandwidth/parts.h"
 
 #include <algorithm>
 #include <span>
@@ -92,14 +92,14 @@ std::vector<std::string> slow_path_notes(const BandwidthSection& section) {
 
 std::vector<std::string> bandwidth_notes(const BandwidthSection& section) {
   std::int64_t setting_up = 0;
-  std::int64_t too_short = 0;
+  std::int64_t too_short_rows = 0;
   for (const BandwidthRow& row : section.rows) {
     setting_up += row.setting_up;
-    too_short += row.too_short;
+    too_short_rows += row.too_short;
   }
   std::string left_out;
   if (setting_up > 0) left_out += format("{} first ones, which set up connections", setting_up);
-  if (too_short > 0) left_out += format("{}{} too short to measure", left_out.empty() ? "" : ", ", too_short);
+  if (too_short_rows > 0) left_out += format("{}{} too short to measure", left_out.empty() ? "" : ", ", too_short_rows);
   std::vector<std::string> notes{
       "Algorithm: bytes / time of moving them; bus: the same made comparable between operations and numbers of ranks "
       "(nccl-tests); with waiting: what a tool sees that looks at one rank."};

@@ -1,9 +1,8 @@
 // Who made others wait.
-#include "blame/tables.h"
+#include "blame/parts.h"
 
 #include "rankscope/core/format.h"
 #include "render/html/rank_map.h"
-#include "page_sections.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "alignment/aligned_run.h"
 #include "collectives/awaited.h"
 #include "collectives/comm_ops.h"
 #include "split/layers.h"
 #include "split/split.h"
-#include "alignment/aligned_run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/awaited.h"
 #include "blame/earlier_units.h"
 #include "blame/member_times.h"
+#include "collectives/awaited.h"
 #include "rankscope/analyzer/blame/section.h"
 
 namespace rankscope::analyzer {

@@ -4,9 +4,9 @@
 #include <map>
 #include <numeric>
 
+#include "blame/delay_costs.h"
 #include "math/checked_product.h"
 #include "steps/counted_windows.h"
-#include "blame/delay_costs.h"
 
 namespace rankscope::analyzer {
 namespace {

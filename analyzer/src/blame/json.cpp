@@ -1,6 +1,7 @@
-#include "blame/json.h"
+#include "blame/parts.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <span>
 
 namespace rankscope::analyzer {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "split/exposed_waits.h"
 #include "blame/spent_time.h"
 #include "rankscope/analyzer/report.h"
+#include "split/exposed_waits.h"
 
 namespace rankscope::analyzer {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "split/layers.h"
 #include "rankscope/analyzer/blame/section.h"
+#include "split/layers.h"
 
 namespace rankscope::analyzer {
 

@@ -1,12 +1,12 @@
-#include "blame/tables.h"
+#include "blame/parts.h"
 
 #include <algorithm>
 
-#include "steps/counted_windows.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/noted_table.h"
 #include "render/words.h"
+#include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,8 +1,7 @@
 // Operations between ranks: how often, how much, waiting and moving.
+#include "collectives/parts.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
-#include "split/tables.h"
 
 namespace rankscope::analyzer::html {
 

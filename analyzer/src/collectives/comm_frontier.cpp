@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "collectives/find.h"
 #include "collectives/comm_ops.h"
+#include "collectives/find.h"
 
 namespace rankscope::analyzer {
 namespace {

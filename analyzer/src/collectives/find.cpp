@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <tuple>
 
-#include "math/checked_product.h"
 #include "collectives/comm_ops.h"
 #include "collectives/matching.h"
 #include "collectives/unit_speed.h"
 #include "collectives/unit_times.h"
 #include "collectives/unmatched.h"
+#include "math/checked_product.h"
 
 namespace rankscope::analyzer {
 namespace {

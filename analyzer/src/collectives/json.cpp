@@ -1,7 +1,8 @@
-#include "collectives/json.h"
+#include "collectives/parts.h"
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
 #include "render/json_parts.h"
 
 namespace rankscope::analyzer {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "collectives/find.h"
 #include "collectives/comm_ops.h"
+#include "collectives/find.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

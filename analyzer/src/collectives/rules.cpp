@@ -1,14 +1,29 @@
-#include "rules.h"
+#include "collectives/parts.h"
 
 #include <algorithm>
 
-#include "findings/advice.h"
-#include "findings/severity.h"
 #include "rankscope/core/format.h"
+#include "rules/severity.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+/// What most of the exposed communication is.
+enum class Exposed : std::uint8_t { moving, waiting_for_straggler, waiting_for_changing_ranks };
+
+std::string advice_for(Exposed exposed) {
+  switch (exposed) {
+    case Exposed::moving:
+      return "Overlap it with compute: smaller or earlier buckets, asynchronous handles; or move fewer bytes (lower "
+             "precision, gradient accumulation).";
+    case Exposed::waiting_for_straggler:
+      return "Fix the slow rank first: most of this is waiting for it.";
+    case Exposed::waiting_for_changing_ranks:
+      return "Find out who arrives last (the groups below) and even out the work before the collectives.";
+  }
+  return {};
+}
 
 /// What was not split is unknown, not 0.
 std::string parts_of_exposed(const Usual& usual) {
@@ -92,29 +107,6 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.
   const std::int64_t uncovered_compute = total.compute_ns - total.overlapped_comm_ns;
   finding.gain_ns_per_step = usual.per_step(std::min(total.exposed_transfer_ns, uncovered_compute));
-  findings.push_back(std::move(finding));
-}
-
-/// 3.5
-void judge_contention(const RuleContext& context, std::vector<Finding>& findings) {
-  const Report& report = context.report;
-  if (!report.overlap || !report.steps || report.overlap->contended.empty() || report.overlap->rank_steps == 0) return;
-  std::int64_t cost = 0;
-  for (const ContendedKernel& kernel : report.overlap->contended) cost += kernel.cost_ns();
-  Finding finding;
-  finding.id = "contention";
-  finding.gain_ns_per_step = cost / report.overlap->rank_steps;
-  finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
-  if (finding.severity == FindingSeverity::info) return;
-  const ContendedKernel& worst = report.overlap->contended.front();
-  finding.title = "communication slows down the kernels beside it";
-  finding.evidence = format("{}; most by {}: {} beside communication, {} alone, {} launches",
-                            counted(report.overlap->contended.size(), "kernel"), worst.short_name,
-                            duration_text(worst.median_beside_ns), duration_text(worst.median_alone_ns), worst.beside);
-  finding.advice =
-      "Give communication fewer SMs (NCCL_MAX_CTAS, NCCL_MIN_CTAS; copy engines or NVLS where the links have them), or "
-      "move "
-      "it beside kernels that do not need the memory bandwidth.";
   findings.push_back(std::move(finding));
 }
 

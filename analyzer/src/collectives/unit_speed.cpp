@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "collectives/comm_ops.h"
-#include "math/statistics.h"
 #include "collectives/unit_times.h"
+#include "math/statistics.h"
 
 namespace rankscope::analyzer {
 namespace {

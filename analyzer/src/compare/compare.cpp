@@ -4,14 +4,14 @@
 #include <cmath>
 #include <utility>
 
-#include "findings/severity.h"
-#include "math/statistics.h"
 #include "compare/bootstrap.h"
 #include "compare/findings.h"
 #include "compare/key_changes.h"
 #include "compare/likeness.h"
 #include "compare/split_means.h"
+#include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "rules/severity.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -2,12 +2,11 @@
 #include <array>
 #include <utility>
 
-#include "rankscope/core/format.h"
 #include "compare/tables.h"
 #include "compare/words.h"
+#include "rankscope/core/format.h"
 #include "render/html/document.h"
 #include "render/html/elements.h"
-#include "verdict/sentences.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
@@ -89,8 +88,8 @@ std::string_view colour_of(SplitPart part) {
   return "idle";
 }
 
-constexpr double left = 88;
-constexpr double right = 24;
+constexpr double change_left = 88;
+constexpr double change_right = 24;
 constexpr double top = 8;
 constexpr double bottom = 44;
 constexpr double row_height = 32;
@@ -102,14 +101,15 @@ void draw_run(Writer& page, const SplitMean& mean, std::string_view name, const 
     if (mean.of(part) <= 0) continue;
     const double begin = time.length(before);
     before += mean.of(part);
-    html::write_bar(page, {left + begin, y + 4, time.length(before) - begin, row_height - 8}, colour_of(part),
+    html::write_bar(page, {change_left + begin, y + 4, time.length(before) - begin, row_height - 8}, colour_of(part),
                     format("{}: {} {}", name, words_of(part), duration_text(mean.of(part))));
   }
 }
 
 void draw_parts(Writer& page, const ComparisonView& view) {
   const SplitChange& all = view.comparison.split->all;
-  const auto time = html::time_scale(std::max(all.a.window_ns, all.b.window_ns), html::chart_width - left - right);
+  const auto time =
+      html::time_scale(std::max(all.a.window_ns, all.b.window_ns), html::chart_width - change_left - change_right);
   const double base = top + 2 * row_height;
   html::Chart chart{page,
                     {"parts-chart", "A step of each run, by use",
@@ -117,15 +117,15 @@ void draw_parts(Writer& page, const ComparisonView& view) {
                      "and idle time. The table below has the numbers."},
                     base + bottom};
   for (std::int64_t ns = 0; ns <= time.longest_ns; ns += time.tick_ns) {
-    const double x = left + time.length(ns);
+    const double x = change_left + time.length(ns);
     chart.line(x, top, x, base, ns == 0 ? "axis" : "grid");
     chart.text(x, base + 18, time.label(ns), "tick middle");
   }
-  chart.text((left + html::chart_width - right) / 2, base + 36, format("{} per step and rank", time.unit),
+  chart.text((change_left + html::chart_width - change_right) / 2, base + 36, format("{} per step and rank", time.unit),
              "tick middle");
   double y = top;
   for (const auto& [run, mean] : {std::pair{&view.comparison.a, &all.a}, std::pair{&view.comparison.b, &all.b}}) {
-    chart.text(left - 10, y + row_height / 2 + 4, title_of(*run), "tick end");
+    chart.text(change_left - 10, y + row_height / 2 + 4, title_of(*run), "tick end");
     draw_run(page, *mean, title_of(*run), time, y);
     y += row_height;
   }
@@ -154,7 +154,7 @@ struct PageSection {
 };
 
 // The order of the page.
-constexpr std::array sections{
+constexpr std::array page_sections{
     PageSection{"verdict", "Verdict", write_verdict},
     PageSection{"keys", "What changed", write_keys},
     PageSection{"parts", "Where the time went", write_split},
@@ -167,11 +167,11 @@ constexpr std::array sections{
 
 std::string render_html(const ComparisonView& view) {
   std::vector<html::DocumentSection> all;
-  for (const PageSection& section : sections) {
+  for (const PageSection& section : page_sections) {
     Writer body;
     section.write(body, view);
     auto text = std::move(body).take();
-    if (!text.empty()) all.push_back({section.id, section.title, std::move(text)});
+    if (!text.empty()) all.push_back({std::string{section.id}, section.title, std::move(text)});
   }
   const Comparison& comparison = view.comparison;
   return html::document({view.gate ? "rankscope gate" : "rankscope compare",

@@ -4,13 +4,13 @@
 #include <map>
 #include <utility>
 
-#include "steps/asked_for.h"
-#include "kernels/kernel_keys.h"
-#include "operators/range_walk.h"
-#include "math/statistics.h"
-#include "words/text_of.h"
 #include "compare/step_slots.h"
+#include "kernels/kernel_keys.h"
+#include "math/statistics.h"
+#include "operators/range_walk.h"
 #include "rankscope/core/format.h"
+#include "steps/asked_for.h"
+#include "words/text_of.h"
 
 namespace rankscope::analyzer {
 namespace {

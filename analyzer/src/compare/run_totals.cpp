@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "steps/asked_for.h"
-#include "split/peers.h"
 #include "compare/key_series.h"
+#include "split/peers.h"
+#include "steps/asked_for.h"
 
 namespace rankscope::analyzer {
 namespace {

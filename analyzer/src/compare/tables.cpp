@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "math/apportion.h"
-#include "kernels/kernel_names.h"
-#include "rankscope/core/format.h"
 #include "compare/words.h"
+#include "kernels/kernel_names.h"
+#include "math/apportion.h"
+#include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"
 #include "words/units.h"

@@ -1,7 +1,6 @@
-#include "rankscope/core/format.h"
 #include "compare/tables.h"
 #include "compare/words.h"
-#include "verdict/sentences.h"
+#include "rankscope/core/format.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {

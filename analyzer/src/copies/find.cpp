@@ -4,12 +4,12 @@
 #include <optional>
 #include <tuple>
 
-#include "steps/asked_for.h"
+#include "copies/host_calls.h"
 #include "math/checked_product.h"
 #include "split/device_record.h"
 #include "split/device_work.h"
-#include "copies/host_calls.h"
 #include "split/host_timeline.h"
+#include "steps/asked_for.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {

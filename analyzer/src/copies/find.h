@@ -1,8 +1,8 @@
 // Copies by kind, and the host calls that wait for the device (metrics.md 4.7).
 #pragma once
 
-#include "steps/find.h"
 #include "rankscope/analyzer/copies/section.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 

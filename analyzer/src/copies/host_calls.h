@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "steps/window_time.h"
 #include "rankscope/analyzer/copies/section.h"
+#include "steps/window_time.h"
 
 namespace rankscope::analyzer {
 

@@ -1,8 +1,9 @@
-#include "copies/json.h"
+#include "copies/parts.h"
 
 #include <algorithm>
 #include <span>
 
+#include <nlohmann/json.hpp>
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {

@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "copies/host_calls.h"
-#include "findings/severity.h"
+#include "copies/parts.h"
 #include "rankscope/core/format.h"
-#include "rules.h"
+#include "rules/severity.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

@@ -1,4 +1,4 @@
-#include "copies/tables.h"
+#include "copies/parts.h"
 
 #include <algorithm>
 #include <span>

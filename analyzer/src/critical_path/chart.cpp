@@ -1,5 +1,5 @@
 // The path that determined how long a step is, drawn over the ranks that it touches.
-#include "critical_path/tables.h"
+#include "critical_path/parts.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,6 @@
 
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {

@@ -1,8 +1,8 @@
 #include "rankscope/analyzer/critical_path/path_track.h"
 
+#include "critical_path/path_walk.h"
 #include "rankscope/analyzer/critical_path/section.h"
 #include "rankscope/core/model/run_builder.h"
-#include "critical_path/path_walk.h"
 #include "replay/prepared.h"
 
 namespace rankscope::analyzer {

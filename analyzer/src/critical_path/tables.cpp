@@ -1,4 +1,4 @@
-#include "critical_path/tables.h"
+#include "critical_path/parts.h"
 
 #include <algorithm>
 #include <span>

@@ -4,9 +4,9 @@
 #include <span>
 #include <utility>
 
+#include "math/interval_set.h"
 #include "steps/asked_for.h"
 #include "steps/counted_windows.h"
-#include "math/interval_set.h"
 #include "steps/window_time.h"
 
 namespace rankscope::analyzer {

@@ -1,28 +1,13 @@
-#include "data_loading/tables.h"
+#include "data_loading/parts.h"
 
 #include <algorithm>
 #include <string_view>
 
 #include "rankscope/core/format.h"
-#include "render/json_number.h"
 #include "render/means.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string_view name_of(LoaderWorkers kind) {
-  switch (kind) {
-    case LoaderWorkers::recorded:
-      return "recorded";
-    case LoaderWorkers::none:
-      return "none";
-    case LoaderWorkers::not_in_recording:
-      return "not_recorded";
-  }
-  return "?";
-}
 
 bool any_of_kind(const DataLoadingSection& section, LoaderWorkers kind) {
   return std::ranges::find(section.rows, kind, &DataLoadingRow::kind) != section.rows.end();
@@ -61,26 +46,6 @@ void add_notes(const DataLoadingSection& section, NotedTable& noted) {
     noted.notes.emplace_back("0 workers: the training thread loads its batches itself.");
 }
 
-Json row_json(const DataLoadingRow& row) {
-  Json out{{"rank", row.rank.value}, {"steps", row.steps},           {"window_ns", row.window_ns},
-           {"waits", row.waits},     {"waiting_ns", row.waiting_ns}, {"workers_are", name_of(row.kind)}};
-  const bool known = row.kind == LoaderWorkers::recorded;
-  const auto number = [&](const char* name, std::int64_t value) {
-    put(out, name, known ? std::optional{value} : std::nullopt, row.why_unknown);
-  };
-  put(out, "workers", row.kind == LoaderWorkers::not_in_recording ? std::nullopt : std::optional{row.workers},
-      row.why_unknown);
-  number("all_busy_ns", row.all_busy_ns);
-  number("some_busy_ns", row.some_busy_ns);
-  number("none_busy_ns", row.none_busy_ns);
-  number("batches", row.batches);
-  number("batches_ns", row.batches_ns);
-  number("work_ns", row.work_ns);
-  put(out, "ready_ahead", rounded(row.ready_ahead, 3), row.why_unknown);
-  put(out, "workers_needed", workers_needed(row), known ? "no batch was loaded, or none needed" : row.why_unknown);
-  return out;
-}
-
 }  // namespace
 
 std::vector<NotedTable> data_loading_tables(const Report& report, std::size_t most) {
@@ -105,13 +70,6 @@ std::vector<NotedTable> data_loading_tables(const Report& report, std::size_t mo
   for (const DataLoadingRow& row : rows) noted.table.rows.push_back(cells_of(row));
   add_notes(*report.data_loading, noted);
   return {std::move(noted)};
-}
-
-Json data_loading_json(const DataLoadingSection& section) {
-  Json out;
-  out["ranks"] = Json::array();
-  for (const DataLoadingRow& row : section.rows) out["ranks"].push_back(row_json(row));
-  return out;
 }
 
 }  // namespace rankscope::analyzer

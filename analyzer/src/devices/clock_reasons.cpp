@@ -14,7 +14,7 @@ struct ReasonInfo {
   std::string_view words;
 };
 
-constexpr std::array table{
+constexpr std::array reason_table{
     ReasonInfo{ClockReason::gpu_idle, 0x1, false, "gpu_idle", "idle"},
     ReasonInfo{ClockReason::applications_clocks_setting, 0x2, false, "applications_clocks_setting",
                "clocks set by a user"},
@@ -27,9 +27,9 @@ constexpr std::array table{
     ReasonInfo{ClockReason::display_clock_setting, 0x100, false, "display_clock_setting", "display clocks"},
     ReasonInfo{ClockReason::unknown, ~std::uint64_t{0x1FF}, false, "unknown", "a reason that is not known"},
 };
-static_assert(table.size() == clock_reason_count);
+static_assert(reason_table.size() == clock_reason_count);
 
-const ReasonInfo& info_of(ClockReason reason) { return table[static_cast<std::size_t>(reason)]; }
+const ReasonInfo& info_of(ClockReason reason) { return reason_table[static_cast<std::size_t>(reason)]; }
 
 /// NVML's values fit a double exactly up to 2^53, far above the bits that it has.
 std::uint64_t bits_of(double sample) {
@@ -57,7 +57,7 @@ std::optional<ReasonShare> Throttling::main_reason() const {
 
 std::vector<ClockReason> clock_reasons(std::uint64_t bits) {
   std::vector<ClockReason> reasons;
-  for (const ReasonInfo& info : table)
+  for (const ReasonInfo& info : reason_table)
     if ((bits & info.bit) != 0) reasons.push_back(info.reason);
   return reasons;
 }

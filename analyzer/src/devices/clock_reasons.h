@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "rankscope/analyzer/devices/section.h"
+#include "rankscope/analyzer/split/device_row.h"
 
 namespace rankscope::analyzer {
 

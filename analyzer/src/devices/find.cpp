@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "steps/counted_windows.h"
 #include "devices/sampled_gpus.h"
+#include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
 namespace {

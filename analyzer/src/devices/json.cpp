@@ -1,9 +1,11 @@
-#include "devices/json.h"
+#include "devices/parts.h"
 
 #include <array>
 #include <cstdint>
 #include <span>
 
+#include <nlohmann/json.hpp>
+#include "devices/sampled_gpus.h"
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {
@@ -52,18 +54,6 @@ constexpr std::array pm_counters{
     Key<PmCounters>{"nvlink_sent_bytes_per_second", &PmCounters::nvlink_sent_bytes_per_second, As::value},
     Key<PmCounters>{"pcie_read_bytes_per_second", &PmCounters::pcie_read_bytes_per_second, As::value},
     Key<PmCounters>{"pcie_write_bytes_per_second", &PmCounters::pcie_write_bytes_per_second, As::value},
-};
-
-struct SpreadKey {
-  const char* name;
-  Section<Spread> NvmlCounters::*field;
-};
-constexpr std::array nvml_spreads{
-    SpreadKey{"sm_clock_mhz", &NvmlCounters::sm_clock_mhz},
-    SpreadKey{"memory_clock_mhz", &NvmlCounters::memory_clock_mhz},
-    SpreadKey{"power_watts", &NvmlCounters::power_watts},
-    SpreadKey{"temperature_celsius", &NvmlCounters::temperature_celsius},
-    SpreadKey{"memory_used_bytes", &NvmlCounters::memory_used_bytes},
 };
 
 template <class Counters>

@@ -4,10 +4,10 @@
 #include <array>
 #include <set>
 
-#include "steps/asked_for.h"
-#include "findings/severity.h"
+#include "devices/parts.h"
 #include "rankscope/core/format.h"
-#include "rules.h"
+#include "rules/severity.h"
+#include "steps/asked_for.h"
 
 namespace rankscope::analyzer {
 namespace {

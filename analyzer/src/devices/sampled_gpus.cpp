@@ -8,8 +8,9 @@
 #include <optional>
 
 #include "devices/clock_reasons.h"
-#include "steps/sample_windows.h"
+#include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "steps/sample_windows.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -45,18 +46,6 @@ constexpr std::array pm_means{
     MeanOf<PmCounters>{"pcie_write_bytes_per_second", &PmCounters::pcie_write_bytes_per_second},
 };
 
-struct SpreadOf {
-  std::string_view quantity;
-  Section<Spread> NvmlCounters::*field;
-};
-constexpr std::array nvml_spreads{
-    SpreadOf{"sm_clock_mhz", &NvmlCounters::sm_clock_mhz},
-    SpreadOf{"memory_clock_mhz", &NvmlCounters::memory_clock_mhz},
-    SpreadOf{"power_watts", &NvmlCounters::power_watts},
-    SpreadOf{"temperature_celsius", &NvmlCounters::temperature_celsius},
-    SpreadOf{"memory_used_bytes", &NvmlCounters::memory_used_bytes},
-};
-
 Ratio mean_of(std::span<const double> values, double factor) {
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   return {.value = factor * sum / static_cast<double>(values.size()), .why = {}};
@@ -72,8 +61,6 @@ std::optional<std::int64_t> number_behind(std::string_view text, std::string_vie
   if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
   return number;
 }
-
-std::string first_word(std::string_view text) { return std::string{text.substr(0, text.find(' '))}; }
 
 }  // namespace
 
@@ -104,7 +91,7 @@ void SampledGpus::take_facts(std::uint32_t process) {
       problems_.try_emplace({facts.host, key}, said);
   for (const auto& [key_id, value_id] : facts.metadata) {
     const std::string_view key = run_.text(key_id);
-    const std::string uuid = first_word(run_.text(value_id));
+    const std::string uuid{first_word(run_.text(value_id))};
     if (uuid.empty()) continue;
     if (const auto number = number_behind(key, "nvml_gpu_")) {
       nvml_[uuid].push_back({process, *number});
@@ -164,7 +151,7 @@ Section<NvmlCounters> SampledGpus::nvml_of(const UsedGpu& gpu, std::span<const T
   for (const auto& [quantity, field] : nvml_spreads) {
     Series all = series(places->second, quantity);
     if (const std::vector<double> values = all.inside(windows); !values.empty())
-      counters.*field = Spread{.median = median_of(values), .most = std::ranges::max(values)};
+      counters.*field = Spread{.median = median(values), .most = std::ranges::max(values)};
     else
       counters.*field = unavailable(all.why);
   }

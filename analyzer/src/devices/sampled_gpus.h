@@ -2,6 +2,7 @@
 // first process that used the GPU. The UUID tells which GPU they are of; numbers of NVML are not those of CUDA.
 #pragma once
 
+#include <array>
 #include <map>
 #include <set>
 #include <span>
@@ -10,9 +11,22 @@
 #include <vector>
 
 #include "devices/used_gpus.h"
-#include "rankscope/analyzer/devices/section.h"
+#include "rankscope/analyzer/split/device_row.h"
 
 namespace rankscope::analyzer {
+
+/// A quantity that NVML samples, as recordings and reports name it, and where its spread belongs.
+struct SpreadOf {
+  const char* quantity;
+  Section<Spread> NvmlCounters::*field;
+};
+inline constexpr std::array nvml_spreads{
+    SpreadOf{"sm_clock_mhz", &NvmlCounters::sm_clock_mhz},
+    SpreadOf{"memory_clock_mhz", &NvmlCounters::memory_clock_mhz},
+    SpreadOf{"power_watts", &NvmlCounters::power_watts},
+    SpreadOf{"temperature_celsius", &NvmlCounters::temperature_celsius},
+    SpreadOf{"memory_used_bytes", &NvmlCounters::memory_used_bytes},
+};
 
 class SampledGpus {
  public:

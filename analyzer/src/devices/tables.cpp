@@ -1,11 +1,11 @@
-#include "devices/tables.h"
+#include "devices/parts.h"
+#include "split/parts.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "rankscope/core/format.h"
-#include "split/tables.h"
 #include "render/words.h"
 #include "words/units.h"
 

@@ -45,9 +45,6 @@ bool is_hidden(const Run& run, const Device& device) {
   });
 }
 
-/// First word of "GPU-1f0... GH100 at 200 Hz: ...".
-std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
-
 /// What the recording lists under a number; more than one UUID where that is not certain.
 struct Listed {
   std::set<std::string> uuids{};
@@ -79,6 +76,9 @@ void identify(const Run& run, UsedGpu& gpu) {
 }
 
 }  // namespace
+
+/// First word of "GPU-1f0... GH100 at 200 Hz: ...".
+std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
 
 std::vector<UsedGpu> used_gpus(const Run& run, RankId rank) {
   const std::uint32_t process = run.process_row_of(rank);

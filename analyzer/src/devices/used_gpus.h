@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/core/model/run.h"
@@ -20,5 +21,8 @@ struct UsedGpu {
 
 /// The GPUs on which the process of a rank worked, by their numbers.
 [[nodiscard]] std::vector<UsedGpu> used_gpus(const Run& run, RankId rank);
+
+/// "GPU-1234" of "GPU-1234 (power capped)": what recordings write before the first space.
+[[nodiscard]] std::string_view first_word(std::string_view text);
 
 }  // namespace rankscope::analyzer

@@ -1,11 +1,10 @@
 // The efficiency tree, drawn, and where all time of the ranks went.
-#include "efficiency/tables.h"
+#include "efficiency/parts.h"
 
 #include <array>
 
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {

@@ -1,8 +1,8 @@
 // The efficiency of the job as a product of what makes it (metrics.md 8).
 #pragma once
 
-#include "steps/find.h"
 #include "rankscope/analyzer/efficiency/section.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 

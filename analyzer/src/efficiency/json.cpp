@@ -1,4 +1,5 @@
-#include "efficiency/json.h"
+#include <nlohmann/json.hpp>
+#include "efficiency/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "findings/severity.h"
+#include "efficiency/parts.h"
 #include "rankscope/core/format.h"
-#include "rules.h"
+#include "rules/severity.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

@@ -1,4 +1,4 @@
-#include "efficiency/tables.h"
+#include "efficiency/parts.h"
 
 #include <algorithm>
 #include <array>

@@ -6,12 +6,12 @@
 #include <numeric>
 #include <set>
 
-#include "words/element_type.h"
 #include "exports/json_text.h"
 #include "exports/kineto_category.h"
 #include "exports/kineto_own_block.h"
-#include "words/keys.h"
 #include "rankscope/core/format.h"
+#include "words/element_type.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "collectives/find.h"
-#include "steps/find.h"
 #include "exports/json_text.h"
 #include "exports/output_place.h"
 #include "exports/sqlite_database.h"
 #include "exports/sqlite_schema.h"
 #include "rankscope/core/format.h"
+#include "steps/find.h"
 #include "words/source_advice.h"
 
 namespace rankscope::analyzer {

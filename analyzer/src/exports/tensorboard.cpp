@@ -4,11 +4,11 @@
 #include <cctype>
 #include <string>
 
-#include "steps/find.h"
 #include "exports/output_place.h"
 #include "exports/tensorboard_file.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <map>
 
+#include "math/statistics.h"
 #include "predicted/find.h"
 #include "steps/find.h"
+#include "steps/sample_windows.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {
@@ -76,29 +78,6 @@ std::uint64_t pace_overruns_of(const Run& run) {
   return sum;
 }
 
-std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name, const StepsSection* steps) {
-  const auto windows = steps != nullptr ? windows_of(*steps, rank) : std::span<const StepWindow>{};
-  const auto asked_for = [&](RunTime time) {
-    if (steps == nullptr) return true;
-    return !windows.empty() && windows.front().window.begin <= time && time <= windows.back().window.end;
-  };
-  const auto process = run.process_row_of(rank);
-  std::vector<double> values;
-  for (const CounterTrack& track : run.counters()) {
-    if (track.process != process || run.text(track.name) != name) continue;
-    for (const CounterSample& sample : run.samples_of(track))
-      if (asked_for(sample.time)) values.push_back(sample.value);
-  }
-  return values;
-}
-
-std::optional<double> middle_of(std::vector<double> values) {
-  if (values.empty()) return std::nullopt;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 std::vector<RankFacts> rank_facts_of(const Run& run, const StepsSection* steps) {
   std::vector<RankFacts> all;
   for (const RankId rank : run.ranks()) {
@@ -109,7 +88,8 @@ std::vector<RankFacts> rank_facts_of(const Run& run, const StepsSection* steps) 
     facts.program = run.text(process.program);
     facts.ending = process.ending;
     facts.exit_status = process.exit_status;
-    facts.cpu_percent = middle_of(counter_values(run, rank, "cpu_percent", steps));
+    if (const std::vector<double> cpu = counter_values(run, rank, "cpu_percent", steps); !cpu.empty())
+      facts.cpu_percent = median(cpu);
     const std::vector<double> rss = counter_values(run, rank, "rss_bytes", steps);
     if (!rss.empty()) facts.peak_rss_bytes = std::llround(std::ranges::max(rss));
     all.push_back(std::move(facts));

@@ -12,11 +12,4 @@ namespace rankscope::analyzer {
 /// Blocks of a paced run that took longer than their nominal time, on all ranks.
 [[nodiscard]] std::uint64_t pace_overruns_of(const Run& run);
 
-/// Values of one counter of a rank's process, in order of time; empty if it was not recorded. With `steps` only those
-/// from the rank's first to its last step in it.
-[[nodiscard]] std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name,
-                                                 const StepsSection* steps);
-/// The middle of unsorted values; nothing for none.
-[[nodiscard]] std::optional<double> middle_of(std::vector<double> values);
-
 }  // namespace rankscope::analyzer

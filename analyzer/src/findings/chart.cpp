@@ -1,13 +1,12 @@
 // What is wrong: evidence, advice, and what the repair gives back.
 #include <algorithm>
 
+#include "findings/parts.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
-#include "verdict/sentences.h"
-#include "split/tables.h"
-#include "verdict/verdict.h"
 #include "render/words.h"
+#include "split/parts.h"
+#include "verdict/verdict.h"
 
 namespace rankscope::analyzer::html {
 namespace {
@@ -54,20 +53,6 @@ void write_findings(Writer& page, const Source& source) {
     write_finding(page, report, (*report.findings)[i]);
   if (report.findings->size() > most)
     page.element("li", format("{} more; the JSON report has all.", report.findings->size() - most));
-}
-
-void write_slow_ranks(Writer& page, const Source& source) {
-  if (!source.report.stragglers) return;
-  const auto& section = *source.report.stragglers;
-  if (!section.rows.empty()) {
-    write_table(page, straggler_table(section), "Ranks that are slower than their peers");
-  } else if (const auto left_out = left_out_text(source.report.asked_for); !left_out.empty()) {
-    page.element("p", "None of those shown. " + left_out, {{"class", "warning"}});
-  } else if (section.cannot_tell.empty()) {
-    page.element("p", "None.");
-  }
-  if (!section.cannot_tell.empty()) page.element("p", sentence(section.cannot_tell), {{"class", "warning"}});
-  page.element("p", basis_of(section), {{"class", "faint"}});
 }
 
 }  // namespace rankscope::analyzer::html

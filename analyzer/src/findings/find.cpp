@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "findings/severity.h"
-#include "rules.h"
+#include "rules/severity.h"
 
 namespace rankscope::analyzer {
 
 Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report, const ReportOptions& options,
-                                             std::vector<Finding> lost) {
+                                             std::vector<Finding> lost, std::span<const Rule> rules) {
   const RuleContext context{run,
                             report,
                             options,
@@ -19,7 +18,7 @@ Section<std::vector<Finding>> judge_findings(const Run& run, const Report& repor
   // Where the file is cut, what ran may be missing; a whole recording holds start-up and shut-down, too: metrics.md 20
   // caps what rests on such data.
   const bool whole = context.everybody.steps > 0 && run.quality().of(Counter::truncated_input) == 0;
-  for (const Rule& rule : rules()) {
+  for (const Rule& rule : rules) {
     const std::size_t before = findings.size();
     if (rule.judge != nullptr) rule.judge(context, findings);
     if (whole || !rule.needs_whole_input) continue;

@@ -8,8 +8,6 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t none = 99;
-
 enum class Order : std::uint8_t {
   heads_first,      ///< [batch, heads, positions, size of a head]
   positions_first,  ///< [batch, positions, heads, size of a head]
@@ -26,8 +24,8 @@ struct Attention {
   std::size_t query;  ///< keys and values follow it
   std::size_t causal;
   CausalAs causal_as = CausalAs::flag;
-  std::size_t packed = none;  ///< a tensor of lengths there: packed sequences
-  std::size_t window = none;  ///< how many positions back one sees, if not below zero; behind it: ahead
+  std::size_t packed = no_argument;  ///< a tensor of lengths there: packed sequences
+  std::size_t window = no_argument;  ///< how many positions back one sees, if not below zero; behind it: ahead
 };
 
 // Of a chain only the innermost one that can be told is counted (counted_operators.cpp).
@@ -51,20 +49,19 @@ constexpr std::array attentions{
     Attention{"aten::_flash_attention_backward", Order::positions_first, false, 1, 11, CausalAs::flag, 6},
     Attention{"aten::_efficient_attention_forward", Order::positions_first, true, 0, 9, CausalAs::mask_type, 4},
     Attention{"aten::_efficient_attention_backward", Order::positions_first, false, 1, 14, CausalAs::mask_type, 6},
-    Attention{"flash_attn::_flash_attn_forward", Order::positions_first, true, 0, 5, CausalAs::flag, none, 6},
-    Attention{"flash_attn::_flash_attn_backward", Order::positions_first, false, 1, 11, CausalAs::flag, none, 12},
-    Attention{"flash_attn::_flash_attn_varlen_forward", Order::packed, true, 0, none},
-    Attention{"flash_attn::_flash_attn_varlen_backward", Order::packed, false, 1, none},
-    Attention{"vllm::unified_attention", Order::packed, true, 0, none},
-    Attention{"vllm::unified_attention_with_output", Order::packed, true, 0, none},
+    Attention{"flash_attn::_flash_attn_forward", Order::positions_first, true, 0, 5, CausalAs::flag, no_argument, 6},
+    Attention{"flash_attn::_flash_attn_backward", Order::positions_first, false, 1, 11, CausalAs::flag, no_argument,
+              12},
+    Attention{"flash_attn::_flash_attn_varlen_forward", Order::packed, true, 0, no_argument},
+    Attention{"flash_attn::_flash_attn_varlen_backward", Order::packed, false, 1, no_argument},
+    Attention{"vllm::unified_attention", Order::packed, true, 0, no_argument},
+    Attention{"vllm::unified_attention_with_output", Order::packed, true, 0, no_argument},
 };
 
 const Attention* attention_named(std::string_view name) {
   const auto found = std::ranges::find(attentions, name, &Attention::name);
   return found == attentions.end() ? nullptr : &*found;
 }
-
-tl::unexpected<NotCountable> not_countable(NotCountable why) { return tl::make_unexpected(why); }
 
 std::optional<bool> is_causal(const Attention& attention, const OperatorInputs& inputs) {
   if (attention.causal_as == CausalAs::flag) return inputs.flag(attention.causal);
@@ -74,7 +71,7 @@ std::optional<bool> is_causal(const Attention& attention, const OperatorInputs& 
 }
 
 bool sees_a_window(const Attention& attention, const OperatorInputs& inputs) {
-  if (attention.window == none) return false;
+  if (attention.window == no_argument) return false;
   return inputs.number(attention.window).value_or(-1) >= 0 || inputs.number(attention.window + 1).value_or(-1) > 0;
 }
 

@@ -1,9 +1,8 @@
 // What was computed, and the ladder of losses down to the model at the peak of the devices.
-#include "flops/tables.h"
+#include "flops/parts.h"
 
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
 #include "render/means.h"
 #include "render/words.h"
 

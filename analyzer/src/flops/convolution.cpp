@@ -9,23 +9,23 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t none = 99;
-
 /// Where a forward convolution has its arguments.
 struct Forward {
   std::string_view name;
   std::size_t stride;
   std::size_t padding;
   std::size_t dilation;
-  std::size_t transposed;  ///< `none`: it is not
+  std::size_t transposed;  ///< `no_argument`: it is not
 };
 constexpr std::size_t input = 0;
-constexpr std::size_t weight = 1;
+constexpr std::size_t weight_argument = 1;
 // What _convolution calls is counted in its place if its name is here, too (counted_operators.cpp).
 constexpr std::array forwards{
-    Forward{"aten::convolution", 3, 4, 5, 6},           Forward{"aten::_convolution", 3, 4, 5, 6},
-    Forward{"aten::cudnn_convolution", 3, 2, 4, none},  Forward{"aten::miopen_convolution", 4, 3, 5, none},
-    Forward{"aten::mkldnn_convolution", 4, 3, 5, none},
+    Forward{"aten::convolution", 3, 4, 5, 6},
+    Forward{"aten::_convolution", 3, 4, 5, 6},
+    Forward{"aten::cudnn_convolution", 3, 2, 4, no_argument},
+    Forward{"aten::miopen_convolution", 4, 3, 5, no_argument},
+    Forward{"aten::mkldnn_convolution", 4, 3, 5, no_argument},
 };
 
 /// Where a backward one has its gradient of the output, and what it computes.
@@ -33,13 +33,13 @@ struct Backward {
   std::string_view name;
   std::size_t output;  ///< its gradient
   std::size_t input;
-  std::size_t transposed;  ///< `none`: it is not
+  std::size_t transposed;  ///< `no_argument`: it is not
   std::size_t mask;        ///< which gradients are wanted
 };
 constexpr std::size_t backward_weight = 2;
 constexpr std::array backwards{
     Backward{"aten::convolution_backward", 0, 1, 7, 10},
-    Backward{"aten::cudnn_convolution_backward", 1, 0, none, 10},
+    Backward{"aten::cudnn_convolution_backward", 1, 0, no_argument, 10},
 };
 
 const Forward* forward_named(std::string_view name) {
@@ -51,8 +51,6 @@ const Backward* backward_named(std::string_view name) {
   const auto found = std::ranges::find(backwards, name, &Backward::name);
   return found == backwards.end() ? nullptr : &*found;
 }
-
-tl::unexpected<NotCountable> not_countable(NotCountable why) { return tl::make_unexpected(why); }
 
 /// Batch and channels stand in front of the plane.
 bool is_batch_of_planes(const Sizes& sizes) { return sizes.size() >= 3 && sizes.size() <= 5; }
@@ -67,8 +65,8 @@ std::optional<std::int64_t> elements(std::span<const std::int64_t> sizes) {
   return all;
 }
 
-/// Each element of a plane of the batch meets the whole weight: twice, as product and sum. `plane` is the output; of a
-/// transposed convolution the input.
+/// Each element of a plane of the batch meets the whole weight_argument: twice, as product and sum. `plane` is the
+/// output; of a transposed convolution the input.
 FlopResult flops_over(const Sizes& plane, std::optional<std::int64_t> weights, std::int64_t times) {
   const auto positions = elements(std::span{plane}.subspan(2));
   const auto flops = positions && weights ? product_of({2, times, plane[0], *positions, *weights}) : std::nullopt;
@@ -106,13 +104,13 @@ std::optional<Sizes> output_sizes(const Forward& forward, const OperatorInputs& 
 }
 
 bool is_transposed(std::size_t argument, const OperatorInputs& inputs) {
-  return argument != none && inputs.flag(argument).value_or(false);
+  return argument != no_argument && inputs.flag(argument).value_or(false);
 }
 
 FlopResult flops_of_forward(const Forward& forward, const OperatorInputs& inputs,
                             const ConvolutionOutputs& convolutions) {
   const auto in = inputs.sizes_of(input);
-  const auto kernel = inputs.sizes_of(weight);
+  const auto kernel = inputs.sizes_of(weight_argument);
   const bool fits = in && kernel && is_batch_of_planes(*in) && kernel->size() == in->size();
   if (!fits) return not_countable(NotCountable::unusable_shapes);
   if (is_transposed(forward.transposed, inputs)) return flops_over(*in, elements(*kernel), 1);
@@ -125,7 +123,7 @@ FlopResult flops_of_forward(const Forward& forward, const OperatorInputs& inputs
   return flops_over(*out, elements(*kernel), 1);
 }
 
-/// How many of the two gradients of input and weight are wanted; that of the bias is a sum.
+/// How many of the two gradients of input and weight_argument are wanted; that of the bias is a sum.
 std::optional<std::int64_t> gradients_in(const Backward& backward, const OperatorInputs& inputs) {
   const auto mask = inputs.flags(backward.mask);
   if (!mask || mask->size() < 2) return std::nullopt;
@@ -153,7 +151,7 @@ FlopResult flops_of_backward(const Backward& backward, const OperatorInputs& inp
 bool is_convolution(std::string_view name) { return forward_named(name) != nullptr || backward_named(name) != nullptr; }
 
 std::size_t convolution_weight(std::string_view name) {
-  return backward_named(name) == nullptr ? weight : backward_weight;
+  return backward_named(name) == nullptr ? weight_argument : backward_weight;
 }
 
 FlopResult flops_of_convolution(std::string_view name, const OperatorInputs& inputs,

@@ -4,16 +4,14 @@
 #include <array>
 #include <span>
 
-#include "math/checked_product.h"
 #include "flops/attention.h"
 #include "flops/convolution.h"
+#include "math/checked_product.h"
 #include "words/element_type.h"
 #include "words/letters.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-tl::unexpected<NotCountable> not_countable(NotCountable why) { return tl::make_unexpected(why); }
 
 /// How the two factors of a product lie among the inputs.
 enum class Layout : std::uint8_t {

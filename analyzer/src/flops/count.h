@@ -26,6 +26,10 @@ struct Flops {
   bool operator==(const Flops&) const = default;
 };
 using FlopResult = tl::expected<Flops, NotCountable>;
+[[nodiscard]] inline tl::unexpected<NotCountable> not_countable(NotCountable why) { return tl::make_unexpected(why); }
+
+/// In tables of operators: it has no such argument.
+inline constexpr std::size_t no_argument = 99;
 
 /// Sizes of the outputs of convolutions, as their backward passes tell them: for recordings that lack strides.
 class ConvolutionOutputs {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "split/device_work.h"
 #include "flops/name_cache.h"
+#include "split/device_work.h"
 
 namespace rankscope::analyzer {
 

@@ -6,13 +6,13 @@
 #include <map>
 #include <tuple>
 
-#include "steps/asked_for.h"
-#include "math/checked_product.h"
 #include "flops/counted_operators.h"
 #include "flops/device_peaks.h"
 #include "flops/loss_ladder.h"
-#include "words/keys.h"
+#include "math/checked_product.h"
 #include "rankscope/core/format.h"
+#include "steps/asked_for.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer {
 namespace {

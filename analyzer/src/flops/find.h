@@ -1,8 +1,8 @@
 // FLOP, MFU and the loss ladder (metrics.md 15).
 #pragma once
 
-#include "steps/find.h"
 #include "rankscope/analyzer/flops/section.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 

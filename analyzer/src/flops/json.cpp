@@ -1,9 +1,9 @@
-#include "flops/json.h"
+#include "flops/parts.h"
 
 #include <algorithm>
 #include <span>
 
-#include "flops/tables.h"
+#include <nlohmann/json.hpp>
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {

@@ -8,26 +8,26 @@
 namespace rankscope::analyzer {
 namespace {
 
-using Json = nlohmann::json;
+using InputsJson = nlohmann::json;
 
 constexpr int deepest = 64;  // nesting of brackets: beyond it the parser's own recursion is the danger
 
 /// Null for all that is no list, or is nested as no profiler writes it.
-Json list_from(std::string_view text) {
+InputsJson list_from(std::string_view text) {
   bool too_deep = false;
-  const auto shallow = [&too_deep](int depth, Json::parse_event_t, const Json&) {
+  const auto shallow = [&too_deep](int depth, InputsJson::parse_event_t, const InputsJson&) {
     too_deep = too_deep || depth > deepest;
     return !too_deep;
   };
-  Json list = Json::parse(text, shallow, false);
-  return list.is_array() && !too_deep ? std::move(list) : Json{};
+  InputsJson list = InputsJson::parse(text, shallow, false);
+  return list.is_array() && !too_deep ? std::move(list) : InputsJson{};
 }
 
 /// Nothing unless all are whole numbers of 64 bits, none below zero.
-std::optional<Sizes> sizes_from(const Json& list) {
+std::optional<Sizes> sizes_from(const InputsJson& list) {
   if (!list.is_array()) return std::nullopt;
   Sizes sizes;
-  for (const Json& item : list) {
+  for (const InputsJson& item : list) {
     const bool fits =
         item.is_number_integer() && (!item.is_number_unsigned() || item.get<std::uint64_t>() <= INT64_MAX);
     if (!fits || item.get<std::int64_t>() < 0) return std::nullopt;
@@ -38,8 +38,8 @@ std::optional<Sizes> sizes_from(const Json& list) {
 
 std::vector<std::string> texts_from(std::string_view text) {
   std::vector<std::string> texts;
-  const Json list = list_from(text);
-  for (const Json& item : list) texts.push_back(item.is_string() ? item.get<std::string>() : item.dump());
+  const InputsJson list = list_from(text);
+  for (const InputsJson& item : list) texts.push_back(item.is_string() ? item.get<std::string>() : item.dump());
   return texts;
 }
 
@@ -100,8 +100,8 @@ std::optional<std::vector<bool>> OperatorInputs::flags(std::size_t input) const 
 
 OperatorInputs inputs_from(std::string_view sizes, std::string_view types, std::string_view values) {
   OperatorInputs inputs;
-  const Json list = list_from(sizes);
-  for (const Json& item : list) inputs.sizes.push_back(sizes_from(item));
+  const InputsJson list = list_from(sizes);
+  for (const InputsJson& item : list) inputs.sizes.push_back(sizes_from(item));
   inputs.types = texts_from(types);
   inputs.values = texts_from(values);
   return inputs;

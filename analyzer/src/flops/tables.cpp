@@ -1,4 +1,4 @@
-#include "flops/tables.h"
+#include "flops/parts.h"
 
 #include <algorithm>
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 
-#include "steps/asked_for.h"
-#include "steps/counted_windows.h"
+#include "kernels/kernel_names.h"
+#include "math/interval_set.h"
+#include "rankscope/core/format.h"
 #include "split/device_record.h"
 #include "split/device_work.h"
-#include "math/interval_set.h"
-#include "kernels/kernel_names.h"
-#include "rankscope/core/format.h"
+#include "steps/asked_for.h"
+#include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,4 +1,4 @@
-#include "fusable/tables.h"
+#include "fusable/parts.h"
 
 #include <span>
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "collectives/comm_frontier.h"
-#include "steps/find.h"
 #include "rankscope/core/format.h"
+#include "steps/find.h"
 #include "words/source_advice.h"
 #include "words/units.h"
 

@@ -1,9 +1,8 @@
 // What HTA says of the same traces, and why it differs.
+#include "hta/parts.h"
 #include "rankscope/core/format.h"
-#include "hta/tables.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
-#include "verdict/verdict.h"
+#include "render/words.h"
 
 namespace rankscope::analyzer::html {
 namespace {

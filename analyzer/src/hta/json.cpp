@@ -1,6 +1,6 @@
-#include "hta/json.h"
+#include "hta/parts.h"
 
-#include "hta/tables.h"
+#include <nlohmann/json.hpp>
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {

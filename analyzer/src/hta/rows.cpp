@@ -9,8 +9,8 @@
 #include <string>
 #include <tuple>
 
-#include "words/keys.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer {
 namespace {

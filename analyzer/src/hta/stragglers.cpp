@@ -19,17 +19,17 @@ struct Occurrence {
   std::int64_t begin_ns = 0;
   std::int64_t length_ns = 0;
 };
-using Table = std::map<Key, std::map<RankId, Occurrence>>;
+using RowsOfName = std::map<Key, std::map<RankId, Occurrence>>;
 
-struct DeviceRow {
+struct TimedRow {
   RankId rank;
   std::int64_t step = 0;
   const HtaRow* row = nullptr;
 };
 
 /// Rows of the device in the steps of their launches, of all ranks, by begin within a rank.
-std::vector<DeviceRow> rows_in_steps(std::span<const HtaRows> ranks) {
-  std::vector<DeviceRow> rows;
+std::vector<TimedRow> rows_in_steps(std::span<const HtaRows> ranks) {
+  std::vector<TimedRow> rows;
   for (const HtaRows& rank : ranks)
     for (const HtaRow& row : rank.device) {
       if (row.copies == 0 || row.stream <= 0) continue;
@@ -41,7 +41,7 @@ std::vector<DeviceRow> rows_in_steps(std::span<const HtaRows> ranks) {
 }
 
 /// Length of all steps by their number, as HTA has it; 0 if there are none.
-double mean_step(std::span<const HtaRows> ranks, std::span<const DeviceRow> rows) {
+double mean_step(std::span<const HtaRows> ranks, std::span<const TimedRow> rows) {
   std::set<std::int64_t> indices;
   std::int64_t begin = std::numeric_limits<std::int64_t>::max();
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
@@ -51,7 +51,7 @@ double mean_step(std::span<const HtaRows> ranks, std::span<const DeviceRow> rows
     end = std::max(end, rank.steps_end_ns);
     indices.insert(rank.steps_kept.begin(), rank.steps_kept.end());
   }
-  for (const DeviceRow& row : rows) {
+  for (const TimedRow& row : rows) {
     begin = std::min(begin, row.row->begin_ns);
     end = std::max(end, row.row->end_ns);
     indices.insert(row.step);
@@ -59,9 +59,9 @@ double mean_step(std::span<const HtaRows> ranks, std::span<const DeviceRow> rows
   return indices.empty() ? 0 : static_cast<double>(end - begin) / static_cast<double>(indices.size());
 }
 
-Table candidates(std::span<const DeviceRow> rows, HtaNames& names, double mean_step_ns) {
-  Table table;
-  for (const DeviceRow& row : rows) {
+RowsOfName candidates(std::span<const TimedRow> rows, HtaNames& names, double mean_step_ns) {
+  RowsOfName table;
+  for (const TimedRow& row : rows) {
     const bool long_enough = static_cast<double>(row.row->length_ns()) >= least_share * mean_step_ns;
     if (row.step > 0 && long_enough && names.of(row.row->name).nccl_kernel)
       table[{row.row->stream, row.row->name, row.step}][row.rank] = {row.row->begin_ns, row.row->length_ns()};
@@ -81,7 +81,7 @@ std::optional<double> deviation(const std::map<RankId, Occurrence>& ranks) {
 }
 
 /// The stream and name whose lengths differ most between ranks, on average over steps.
-std::optional<std::pair<std::int64_t, StringId>> most_uneven(const Table& table) {
+std::optional<std::pair<std::int64_t, StringId>> most_uneven(const RowsOfName& table) {
   std::map<std::pair<std::int64_t, StringId>, std::pair<double, int>> sums;
   for (const auto& [key, ranks] : table)
     if (const auto uneven = deviation(ranks)) {
@@ -97,8 +97,8 @@ std::optional<std::pair<std::int64_t, StringId>> most_uneven(const Table& table)
 }  // namespace
 
 Section<HtaStragglers> hta_stragglers(std::span<const HtaRows> ranks, HtaNames& names) {
-  const std::vector<DeviceRow> rows = rows_in_steps(ranks);
-  const Table table = candidates(rows, names, mean_step(ranks, rows));
+  const std::vector<TimedRow> rows = rows_in_steps(ranks);
+  const RowsOfName table = candidates(rows, names, mean_step(ranks, rows));
   const auto chosen = most_uneven(table);
   if (!chosen) return unavailable("no kernel named ncclKernel, of 1 % of a step or more, is in one step of two ranks");
   HtaStragglers result{.kernel = std::string{names.text(chosen->second)}, .stream = chosen->first, .votes = {}};

@@ -1,4 +1,4 @@
-#include "hta/tables.h"
+#include "hta/parts.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,6 @@
 
 #include "hta/percent.h"
 #include "rankscope/core/format.h"
-#include "verdict/verdict.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {

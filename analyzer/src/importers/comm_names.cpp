@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "words/element_type.h"
 #include "importers/comm_kernels.h"
+#include "words/element_type.h"
 
 namespace rankscope::analyzer {
 

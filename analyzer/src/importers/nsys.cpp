@@ -8,8 +8,8 @@
 #include "importers/nsys_collectives.h"
 #include "importers/nsys_ranks.h"
 #include "importers/nsys_samples.h"
-#include "words/keys.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::nsys {
 namespace {

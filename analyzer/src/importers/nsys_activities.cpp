@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "importers/comm_kernels.h"
-#include "words/keys.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::nsys {
 namespace {

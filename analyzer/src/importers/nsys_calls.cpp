@@ -4,8 +4,8 @@
 #include <array>
 #include <unordered_map>
 
-#include "words/keys.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::nsys {
 namespace {

@@ -6,8 +6,8 @@
 #include "importers/comm_names.h"
 #include "importers/nsys_domains.h"
 #include "importers/nsys_nvtx_names.h"
-#include "words/keys.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::nsys {
 namespace {

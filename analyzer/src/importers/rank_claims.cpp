@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "words/letters.h"
 #include "rankscope/core/format.h"
+#include "words/letters.h"
 
 namespace rankscope::analyzer {
 namespace {

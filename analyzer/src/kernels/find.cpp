@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <tuple>
 
-#include "steps/asked_for.h"
-#include "split/device_record.h"
-#include "split/device_work.h"
 #include "kernels/kernel_keys.h"
 #include "kernels/kernel_names.h"
 #include "math/key_numbers.h"
 #include "math/statistics.h"
+#include "split/device_record.h"
+#include "split/device_work.h"
+#include "steps/asked_for.h"
 #include "words/text_of.h"
 
 namespace rankscope::analyzer {

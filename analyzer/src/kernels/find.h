@@ -1,8 +1,8 @@
 // Kernels and copies by name and by key, and what ran together (metrics.md 4.1, 4.2).
 #pragma once
 
-#include "steps/find.h"
 #include "rankscope/analyzer/kernels/section.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 

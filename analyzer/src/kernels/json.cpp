@@ -1,8 +1,9 @@
-#include "kernels/json.h"
+#include "kernels/parts.h"
 
 #include <algorithm>
 #include <optional>
 
+#include <nlohmann/json.hpp>
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {

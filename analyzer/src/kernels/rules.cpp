@@ -4,9 +4,9 @@
 #include <charconv>
 
 #include "kernels/kernel_names.h"
-#include "findings/severity.h"
+#include "kernels/parts.h"
 #include "rankscope/core/format.h"
-#include "rules.h"
+#include "rules/severity.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

@@ -1,4 +1,4 @@
-#include "kernels/tables.h"
+#include "kernels/parts.h"
 
 #include <algorithm>
 #include <array>

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 
-#include "steps/asked_for.h"
-#include "steps/counted_windows.h"
+#include "launches/queue_depth.h"
+#include "math/interval_set.h"
+#include "math/statistics.h"
 #include "split/device_record.h"
 #include "split/device_work.h"
-#include "math/interval_set.h"
-#include "launches/queue_depth.h"
-#include "math/statistics.h"
+#include "steps/asked_for.h"
+#include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
 namespace {

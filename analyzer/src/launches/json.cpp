@@ -1,7 +1,8 @@
-#include "launches/json.h"
+#include "launches/parts.h"
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
 #include "render/json_parts.h"
 
 namespace rankscope::analyzer {

@@ -1,4 +1,4 @@
-#include "launches/tables.h"
+#include "launches/parts.h"
 
 #include <algorithm>
 #include <span>

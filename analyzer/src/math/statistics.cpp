@@ -42,6 +42,14 @@ std::int64_t median(std::span<const std::int64_t> values) {
   return low + (*upper - low) / 2;
 }
 
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, upper);
+  if (values.size() % 2 == 1) return *upper;
+  return (*std::max_element(values.begin(), upper) + *upper) / 2;
+}
+
 std::int64_t median_deviation(std::span<const std::int64_t> values) {
   const std::int64_t middle = median(values);
   std::vector<std::int64_t> distances(values.begin(), values.end());

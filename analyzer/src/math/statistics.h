@@ -9,6 +9,8 @@ namespace rankscope::analyzer {
 
 /// Median; of an even count lo + (hi - lo) / 2 in integers. 0 for no values.
 [[nodiscard]] std::int64_t median(std::span<const std::int64_t> values);
+/// Median of numbers that need no whole result; of an even count the mean of the two in the middle. 0 for no values.
+[[nodiscard]] double median(std::vector<double> values);
 /// Median of the absolute distances from the median.
 [[nodiscard]] std::int64_t median_deviation(std::span<const std::int64_t> values);
 /// 1.4826 x MAD: the standard deviation, if the values were normal.

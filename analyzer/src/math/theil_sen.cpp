@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <vector>
+#include "math/statistics.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -36,11 +37,7 @@ double theil_sen_slope(std::span<const TrendPoint> points) {
       if (run > 0) slopes.push_back(rise / run);
     }
   }
-  if (slopes.empty()) return 0;
-  const auto upper = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
-  std::ranges::nth_element(slopes, upper);
-  if (slopes.size() % 2 == 1) return *upper;
-  return (*std::max_element(slopes.begin(), upper) + *upper) / 2;
+  return median(std::move(slopes));
 }
 
 double mann_kendall_p(std::span<const TrendPoint> points) {

@@ -4,10 +4,9 @@
 #include <optional>
 #include <span>
 
+#include "memory/parts.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
-#include "memory/tables.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {

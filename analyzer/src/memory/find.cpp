@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
-#include "steps/asked_for.h"
-#include "steps/counted_windows.h"
 #include "memory/blocks.h"
 #include "memory/curve.h"
 #include "memory/peers.h"
-#include "facts/run_facts.h"
+#include "steps/asked_for.h"
+#include "steps/counted_windows.h"
+#include "steps/sample_windows.h"
 
 namespace rankscope::analyzer {
 namespace {

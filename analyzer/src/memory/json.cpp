@@ -1,10 +1,11 @@
-#include "memory/json.h"
+#include "memory/parts.h"
 
 #include <algorithm>
 #include <map>
 #include <span>
 #include <utility>
 
+#include <nlohmann/json.hpp>
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {

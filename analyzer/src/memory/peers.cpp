@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "math/statistics.h"
 #include "memory/find.h"
 #include "split/peers.h"
-#include "math/statistics.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <set>
 
-#include "steps/asked_for.h"
-#include "findings/severity.h"
+#include "memory/parts.h"
 #include "rankscope/core/format.h"
-#include "rules.h"
+#include "rules/severity.h"
+#include "steps/asked_for.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

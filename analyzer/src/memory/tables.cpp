@@ -1,4 +1,4 @@
-#include "memory/tables.h"
+#include "memory/parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "operators/parts.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
-#include "operators/tables.h"
 #include "render/words.h"
 #include "words/units.h"
 

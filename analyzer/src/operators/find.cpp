@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "steps/asked_for.h"
-#include "split/device_work.h"
 #include "operators/range_walk.h"
+#include "split/device_work.h"
+#include "steps/asked_for.h"
 
 namespace rankscope::analyzer {
 namespace {

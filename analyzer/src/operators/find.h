@@ -1,8 +1,8 @@
 // Operators and annotations: time of the host, and of what they launched on accelerators (metrics.md 4.3).
 #pragma once
 
-#include "steps/find.h"
 #include "rankscope/analyzer/operators/section.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 

@@ -1,6 +1,7 @@
-#include "operators/json.h"
+#include "operators/parts.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <span>
 
 namespace rankscope::analyzer {

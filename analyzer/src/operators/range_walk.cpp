@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "steps/range_kinds.h"
-#include "words/text_of.h"
 #include "words/keys.h"
+#include "words/text_of.h"
 
 namespace rankscope::analyzer {
 namespace {

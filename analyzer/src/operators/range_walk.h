@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "math/key_numbers.h"
-#include "steps/window_time.h"
 #include "rankscope/analyzer/operators/section.h"
+#include "steps/window_time.h"
 
 namespace rankscope::analyzer {
 

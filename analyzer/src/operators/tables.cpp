@@ -1,12 +1,12 @@
-#include "operators/tables.h"
+#include "operators/parts.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "steps/counted_windows.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"
+#include "steps/counted_windows.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

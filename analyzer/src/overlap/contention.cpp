@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "split/device_work.h"
 #include "kernels/kernel_names.h"
 #include "math/statistics.h"
+#include "split/device_work.h"
 #include "words/text_of.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 constexpr std::size_t least_launches = 10;  // of each kind
-constexpr double covered = 0.9;
-constexpr double uncovered = 0.1;
+constexpr double beside_share = 0.9;
+constexpr double alone_share = 0.1;
 constexpr double worth_telling = 1.05;
 
 }  // namespace
@@ -30,8 +30,8 @@ void Contention::add(RankId rank, const CountedWindows& windows, const Layers& l
     if (windows.steps > 0 && !counted.contains(activity.time.begin)) continue;
     const double share = static_cast<double>(beside.length_ns(activity.time)) / static_cast<double>(duration);
     Durations& durations = by_key_[key_of_.with_shape(activity)];
-    if (share >= covered) durations.beside.push_back(duration);
-    if (share <= uncovered) durations.alone.push_back(duration);
+    if (share >= beside_share) durations.beside.push_back(duration);
+    if (share <= alone_share) durations.alone.push_back(duration);
   }
 }
 

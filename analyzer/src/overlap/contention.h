@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "steps/counted_windows.h"
 #include "kernels/kernel_keys.h"
-#include "split/layers.h"
 #include "rankscope/analyzer/overlap/section.h"
+#include "split/layers.h"
+#include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
 

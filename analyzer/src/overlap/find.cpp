@@ -4,35 +4,35 @@
 #include <map>
 #include <tuple>
 
-#include "steps/asked_for.h"
 #include "overlap/contention.h"
-#include "steps/counted_windows.h"
 #include "split/layers.h"
+#include "steps/asked_for.h"
+#include "steps/counted_windows.h"
 #include "words/text_of.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-struct Key {
+struct OperationKey {
   GroupId group;
   StringId op;
-  auto operator<=>(const Key&) const = default;
+  auto operator<=>(const OperationKey&) const = default;
 };
 
-struct Sums {
+struct OperationTimes {
   std::int64_t count = 0;
   std::int64_t comm_ns = 0;
   std::int64_t overlapped_ns = 0;
-  Sums& operator+=(const Sums& more) {
+  OperationTimes& operator+=(const OperationTimes& more) {
     count += more.count;
     comm_ns += more.comm_ns;
     overlapped_ns += more.overlapped_ns;
     return *this;
   }
 };
-using Table = std::map<Key, Sums>;
+using OperationSums = std::map<OperationKey, OperationTimes>;
 
-Key key_of(const Run& run, const Span& span) {
+OperationKey key_of(const Run& run, const Span& span) {
   if (span.collective == Span::no_collective) return {{}, span.name};
   const Collective& collective = run.collectives()[span.collective];
   return {collective.group, collective.op};
@@ -40,8 +40,9 @@ Key key_of(const Run& run, const Span& span) {
 
 /// What one rank adds to the table: each instant is charged once. What the host waits outside of any operation is
 /// `waits`.
-Table charged(const Run& run, RankId rank, const CountedWindows& windows, const Layers& layers, const Key& waits) {
-  Table table;
+OperationSums charged(const Run& run, RankId rank, const CountedWindows& windows, const Layers& layers,
+                      const OperationKey& waits) {
+  OperationSums table;
   const IntervalSet open = IntervalSet::from(windows.ranges);
   const IntervalSet computing = both(open, layers[static_cast<std::size_t>(Layer::compute)]);
   Inside inside{open};
@@ -51,7 +52,7 @@ Table charged(const Run& run, RankId rank, const CountedWindows& windows, const 
   RunTime covered = RunTime::min();
   for (const Span* span : communication_of(run, rank)) {
     const TimeRange time = span->time;
-    Sums& sums = table[key_of(run, *span)];
+    OperationTimes& sums = table[key_of(run, *span)];
     if (windows.steps == 0 || counted.contains(time.begin)) ++sums.count;
     all.push_back(time);
     if (time.end <= covered) continue;
@@ -68,7 +69,7 @@ Table charged(const Run& run, RankId rank, const CountedWindows& windows, const 
   return table;
 }
 
-std::vector<OverlapRow> rows_of(const Run& run, const Table& table, const Key& waits) {
+std::vector<OverlapRow> rows_of(const Run& run, const OperationSums& table, const OperationKey& waits) {
   std::vector<OverlapRow> rows;
   for (const auto& [key, sums] : table) {
     if (sums.count == 0 && sums.comm_ns == 0) continue;
@@ -114,9 +115,9 @@ Section<OverlapSection> find_overlap(const Run& run, const Section<StepsSection>
                                      const ReportOptions& options) {
   if (!rows) return unavailable(rows.error().why);
   const std::vector<std::int64_t> indices = steps ? counted_steps(*steps) : std::vector<std::int64_t>{};
-  const Key waits{};
+  const OperationKey waits{};
   OverlapSection section;
-  Table table;
+  OperationSums table;
   Contention contention{run};
   for (const RankRow* of_rank : asked_rows_to_sum(*rows, options)) {
     const RankRow& row = *of_rank;

@@ -1,5 +1,6 @@
-#include "overlap/json.h"
+#include "overlap/parts.h"
 
+#include <nlohmann/json.hpp>
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {

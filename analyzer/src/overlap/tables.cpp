@@ -1,4 +1,4 @@
-#include "overlap/tables.h"
+#include "overlap/parts.h"
 
 #include <algorithm>
 #include <span>

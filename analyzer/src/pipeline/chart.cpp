@@ -1,11 +1,11 @@
 // One step of a pipeline, drawn: a row per place, a bar per micro-batch, hatched where it stands still.
-#include "pipeline/tables.h"
+#include "pipeline/parts.h"
 
 #include <array>
 
+#include "pipeline/worker_grid.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {

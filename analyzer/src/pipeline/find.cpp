@@ -6,11 +6,11 @@
 #include <map>
 #include <numeric>
 
+#include "math/statistics.h"
 #include "pipeline/chain.h"
 #include "pipeline/marks.h"
 #include "pipeline/owner.h"
 #include "pipeline/steps.h"
-#include "math/statistics.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

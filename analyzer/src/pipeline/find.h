@@ -2,8 +2,8 @@
 #pragma once
 
 #include "clocks/clock_trust.h"
-#include "steps/find.h"
 #include "rankscope/analyzer/pipeline/section.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 

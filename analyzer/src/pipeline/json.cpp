@@ -1,7 +1,8 @@
-#include "pipeline/json.h"
+#include "pipeline/parts.h"
 
 #include <string>
 
+#include <nlohmann/json.hpp>
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "math/checked_product.h"
 #include "collectives/comm_ops.h"
+#include "math/checked_product.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,7 +1,7 @@
+#include "pipeline/parts.h"
 #include "pipeline/words.h"
-#include "findings/severity.h"
 #include "rankscope/core/format.h"
-#include "rules.h"
+#include "rules/severity.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

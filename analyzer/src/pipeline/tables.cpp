@@ -1,11 +1,11 @@
-#include "pipeline/tables.h"
+#include "pipeline/parts.h"
 
 #include <span>
 
 #include "pipeline/words.h"
+#include "pipeline/worker_grid.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
-#include "pipeline/worker_grid.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

@@ -6,6 +6,7 @@
 
 #include "rankscope/analyzer/pipeline/section.h"
 #include "render/page.h"
+#include "render/source.h"
 
 namespace rankscope::analyzer {
 
@@ -23,5 +24,10 @@ struct WorkerGrid {
 [[nodiscard]] WorkerGrid worker_grid(const PipelineSection& section, std::size_t most_pipelines);
 
 [[nodiscard]] Table table_of(const WorkerGrid& grid);
+
+namespace html {
+/// Part of the section pipeline; nothing where there are no pipelines side by side.
+void write_worker_map(Writer& page, const PipelineSection& section);
+}  // namespace html
 
 }  // namespace rankscope::analyzer

@@ -1,25 +1,25 @@
 // Pipelines side by side × places: which of their ranks works longer, and whether all of a place or pipeline do.
 #include <algorithm>
 
+#include "pipeline/parts.h"
+#include "pipeline/worker_grid.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
 #include "render/html/shades.h"
-#include "pipeline/worker_grid.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer::html {
 namespace {
 
-constexpr double left = 110;
-constexpr double right = 24;
-constexpr double top = 4;
-constexpr double bottom = 44;
+constexpr double grid_left = 110;
+constexpr double grid_right = 24;
+constexpr double grid_top = 4;
+constexpr double grid_bottom = 44;
 constexpr double widest_cell = 120;
 constexpr std::size_t most_pipelines = 64;
 
 double cell_width(const WorkerGrid& grid) {
-  return std::min(widest_cell, (chart_width - left - right) / static_cast<double>(grid.ranks.front().size()));
+  return std::min(widest_cell, (chart_width - grid_left - grid_right) / static_cast<double>(grid.ranks.front().size()));
 }
 
 double cell_height(const WorkerGrid& grid) { return grid.ranks.size() > 16 ? 14 : 24; }
@@ -28,22 +28,22 @@ void draw_labels(Chart& chart, const WorkerGrid& grid, double base) {
   const std::size_t row_stride = label_stride(grid.ranks.size(), 32);
   for (std::size_t row = 0; row < grid.ranks.size(); row += row_stride)
     if (const RankId first = grid.ranks[row].front(); first.is_set())
-      chart.text(left - 10, top + cell_height(grid) * (static_cast<double>(row) + 0.5) + 4,
+      chart.text(grid_left - 10, grid_top + cell_height(grid) * (static_cast<double>(row) + 0.5) + 4,
                  format("of rank {}", first.value), "tick end");
   const std::size_t places = grid.ranks.front().size();
   const double width = cell_width(grid);
   for (std::size_t place = 0; place < places; place += label_stride(places, 20))
-    chart.text(left + width * (static_cast<double>(place) + 0.5), base + 18, std::to_string(place), "tick middle");
-  chart.text(left + width * static_cast<double>(places) / 2, base + 36, "place in the pipeline", "tick middle");
+    chart.text(grid_left + width * (static_cast<double>(place) + 0.5), base + 18, std::to_string(place), "tick middle");
+  chart.text(grid_left + width * static_cast<double>(places) / 2, base + 36, "place in the pipeline", "tick middle");
 }
 
 void draw(Writer& page, const WorkerGrid& grid) {
-  const double base = top + cell_height(grid) * static_cast<double>(grid.ranks.size());
+  const double base = grid_top + cell_height(grid) * static_cast<double>(grid.ranks.size());
   Chart chart{page,
               {"worker-map", "Work of each rank: pipelines side by side × places",
                "A cell for each rank, coloured by how much longer than the median rank it works in a step; the table "
                "below has the numbers."},
-              base + bottom};
+              base + grid_bottom};
   draw_labels(chart, grid, base);
   const double width = cell_width(grid);
   for (std::size_t row = 0; row < grid.ranks.size(); ++row)
@@ -52,7 +52,7 @@ void draw(Writer& page, const WorkerGrid& grid) {
       const std::int64_t difference = grid.work_ns[row][place] - grid.median_ns;
       write_bar(
           page,
-          {left + width * static_cast<double>(place), top + cell_height(grid) * static_cast<double>(row),
+          {grid_left + width * static_cast<double>(place), grid_top + cell_height(grid) * static_cast<double>(row),
            width > 6 ? width - 1 : width, cell_height(grid) - 1},
           shade_of(difference, grid.step_ns),
           format("rank {}, place {}: works {} per step, {} ms against the median rank", grid.ranks[row][place].value,

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 
-#include "steps/asked_for.h"
-#include "memory/series.h"
 #include "math/statistics.h"
+#include "memory/series.h"
+#include "steps/asked_for.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {

@@ -1,16 +1,13 @@
-#include "predicted/tables.h"
+#include "predicted/parts.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "rankscope/core/format.h"
-#include "render/json_number.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string bytes(const std::optional<PredictedAmount>& amount) {
   return amount ? bytes_text(amount->predicted_bytes) : "–";
@@ -29,17 +26,6 @@ double distance(const PredictedRow& row) {
   for (const auto* amount : {&row.held, &row.sent})
     if (*amount) most = std::max(most, std::abs((*amount)->off().value_or(0)));
   return most;
-}
-
-void put_amount(Json& out, const char* name, const std::optional<PredictedAmount>& amount) {
-  if (!amount) {
-    put(out, name, std::optional<Json>{}, "not predicted");
-    return;
-  }
-  Json json{{"predicted_bytes", amount->predicted_bytes}};
-  put(json, "measured_bytes", amount->measured_bytes, amount->why_not_measured);
-  put(json, "off", rounded(amount->off(), 6), amount->measured_bytes ? "0 is predicted" : amount->why_not_measured);
-  out[name] = std::move(json);
 }
 
 }  // namespace
@@ -66,18 +52,6 @@ std::vector<NotedTable> predicted_tables(const Report& report, std::size_t most)
       "state; gradients and activations are gone between steps. Sent: what a rank gives to others, in the median "
       "step.");
   return {std::move(noted)};
-}
-
-Json predicted_json(const PredictedSection& section) {
-  Json out;
-  out["ranks"] = Json::array();
-  for (const PredictedRow& row : section.rows) {
-    Json json{{"rank", row.rank.value}};
-    put_amount(json, "held", row.held);
-    put_amount(json, "sent", row.sent);
-    out["ranks"].push_back(std::move(json));
-  }
-  return out;
 }
 
 }  // namespace rankscope::analyzer

@@ -143,4 +143,11 @@ std::string decimal(std::int64_t value, int decimals) {
   return decimals == 0 ? whole : format("{}.{:0{}}", whole, magnitude % unit, decimals);
 }
 
+std::string sentence(std::string_view text) {
+  auto shown = printable(text);
+  if (shown.empty()) return shown;
+  if (shown.front() >= 'a' && shown.front() <= 'z') shown.front() = static_cast<char>(shown.front() - 'a' + 'A');
+  return shown.ends_with('.') ? shown : shown + ".";
+}
+
 }  // namespace rankscope::analyzer

@@ -16,6 +16,9 @@ namespace rankscope::analyzer {
 /// Valid UTF-8 that cannot steer a terminal: control characters and direction overrides become \xNN or \u{NNNN}.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// Printable, with a capital letter in front and a full stop at the end.
+[[nodiscard]] std::string sentence(std::string_view text);
+
 /// Columns that a printable text takes on a terminal.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 

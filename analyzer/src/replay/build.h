@@ -2,8 +2,8 @@
 #pragma once
 
 #include "collectives/find.h"
-#include "steps/find.h"
 #include "replay/graph.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer::replay {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "split/peers.h"
 #include "replay/graph.h"
+#include "split/peers.h"
 
 namespace rankscope::analyzer::replay {
 

@@ -5,15 +5,15 @@
 #include <cmath>
 #include <map>
 
+#include "alignment/aligned_run.h"
 #include "collectives/find.h"
 #include "collectives/same_job.h"
 #include "math/statistics.h"
-#include "steps/find.h"
-#include "alignment/aligned_run.h"
 #include "rankscope/core/format.h"
 #include "replay/build.h"
-#include "what_if/find.h"
 #include "scaling/monte_carlo.h"
+#include "steps/find.h"
+#include "what_if/find.h"
 
 namespace rankscope::analyzer {
 namespace {

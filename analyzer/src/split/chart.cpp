@@ -4,10 +4,8 @@
 
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
-#include "verdict/sentences.h"
-#include "split/tables.h"
 #include "render/words.h"
+#include "split/parts.h"
 
 namespace rankscope::analyzer::html {
 namespace {
@@ -34,7 +32,7 @@ constexpr double left = 88;
 constexpr double right = 24;
 constexpr double top = 8;
 constexpr double bottom = 44;
-constexpr double row_height = 26;
+constexpr double bar_row_height = 26;
 
 void draw_axis(Chart& chart, const TimeScale& time, double base, std::string_view title) {
   for (std::int64_t ns = 0; ns <= time.longest_ns; ns += time.tick_ns) {
@@ -54,7 +52,7 @@ void draw_rank(Writer& page, const RankRow& row, const TimeScale& time, double y
     const double begin = time.length(before / steps_in(row));
     before += amounts[i];
     const double end = time.length(before / steps_in(row));
-    write_bar(page, {left + begin, y + 3, end - begin, row_height - 6}, parts[i].colour,
+    write_bar(page, {left + begin, y + 3, end - begin, bar_row_height - 6}, parts[i].colour,
               format("rank {}: {} {} ({} %)", row.rank.value, parts[i].text, duration_text(amounts[i] / steps_in(row)),
                      decimal(shares[i], 1)));
   }
@@ -64,7 +62,7 @@ void draw(Writer& page, const RankRows& rows, bool per_step) {
   std::int64_t longest = 0;
   for (const auto* row : rows) longest = std::max(longest, row->total.window_ns / steps_in(*row));
   const auto time = time_scale(longest, chart_width - left - right);
-  const double base = top + row_height * static_cast<double>(rows.size());
+  const double base = top + bar_row_height * static_cast<double>(rows.size());
   Chart chart{page,
               {"split-chart", "Time of each rank, by use",
                format("A bar for {}, divided into computation, communication that no computation hides, copies and "
@@ -73,8 +71,8 @@ void draw(Writer& page, const RankRows& rows, bool per_step) {
               base + bottom};
   draw_axis(chart, time, base, format("{}{}", time.unit, per_step ? " per step" : ""));
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double y = top + row_height * static_cast<double>(i);
-    chart.text(left - 10, y + row_height / 2 + 4, format("rank {}", rows[i]->rank.value), "tick end");
+    const double y = top + bar_row_height * static_cast<double>(i);
+    chart.text(left - 10, y + bar_row_height / 2 + 4, format("rank {}", rows[i]->rank.value), "tick end");
     draw_rank(page, *rows[i], time, y);
   }
 }

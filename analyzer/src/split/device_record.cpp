@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "rankscope/analyzer/kernels/section.h"
+#include "rankscope/analyzer/split/activity.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "steps/counted_windows.h"
 #include "math/interval_set.h"
-#include "rankscope/analyzer/kernels/section.h"
+#include "rankscope/analyzer/split/activity.h"
+#include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "steps/counted_windows.h"
 #include "split/layers.h"
+#include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
 

@@ -4,19 +4,18 @@
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
 #include "render/html/shades.h"
-#include "steps/step_columns.h"
-#include "split/tables.h"
 #include "render/words.h"
+#include "split/parts.h"
+#include "split/step_columns.h"
 
 namespace rankscope::analyzer::html {
 namespace {
 
-constexpr double left = 88;
-constexpr double right = 24;
-constexpr double top = 4;
-constexpr double bottom = 44;
+constexpr double map_left = 88;
+constexpr double map_right = 24;
+constexpr double map_top = 4;
+constexpr double map_bottom = 44;
 
 /// Ranks × columns of steps.
 struct HeatMap {
@@ -37,32 +36,32 @@ struct HeatMap {
 double row_height(const HeatMap& map) { return map.rows.size() > 16 ? 16 : 24; }
 
 void draw_cell(Writer& page, const HeatMap& map, std::size_t row, std::size_t column) {
-  const double width = (chart_width - left - right) / static_cast<double>(map.columns.size());
+  const double width = (chart_width - map_left - map_right) / static_cast<double>(map.columns.size());
   const auto difference = map.difference_ns(row, column);
   const double gap = width > 6 ? 1 : 0;
   write_bar(page,
-            {left + width * static_cast<double>(column), top + row_height(map) * static_cast<double>(row), width - gap,
-             row_height(map) - 1},
+            {map_left + width * static_cast<double>(column), map_top + row_height(map) * static_cast<double>(row),
+             width - gap, row_height(map) - 1},
             shade_of(difference, map.step_ns),
             format("rank {}, {}: {} {}, {} ms against {}", map.rows[row]->rank.value, map.columns[column].name(),
                    map.what, duration_text(map.times_ns[column][row]), signed_ms(difference), map.against));
 }
 
 void draw(Writer& page, const HeatMap& map) {
-  const double base = top + row_height(map) * static_cast<double>(map.rows.size());
-  Chart chart{page, map.words, base + bottom};
-  const double width = (chart_width - left - right) / static_cast<double>(map.columns.size());
+  const double base = map_top + row_height(map) * static_cast<double>(map.rows.size());
+  Chart chart{page, map.words, base + map_bottom};
+  const double width = (chart_width - map_left - map_right) / static_cast<double>(map.columns.size());
   const std::size_t rank_stride = label_stride(map.rows.size(), 32);
   for (std::size_t row = 0; row < map.rows.size(); row += rank_stride) {
-    chart.text(left - 10, top + row_height(map) * (static_cast<double>(row) + 0.5) + 4,
+    chart.text(map_left - 10, map_top + row_height(map) * (static_cast<double>(row) + 0.5) + 4,
                format("rank {}", map.rows[row]->rank.value), "tick end");
   }
   const std::size_t stride = label_stride(map.columns.size(), 20);
   for (std::size_t column = 0; column < map.columns.size(); column += stride) {
-    chart.text(left + width * (static_cast<double>(column) + 0.5), base + 18, format("{}", map.columns[column].first),
-               "tick middle");
+    chart.text(map_left + width * (static_cast<double>(column) + 0.5), base + 18,
+               format("{}", map.columns[column].first), "tick middle");
   }
-  chart.text((left + chart_width - right) / 2, base + 36, "step", "tick middle");
+  chart.text((map_left + chart_width - map_right) / 2, base + 36, "step", "tick middle");
   for (std::size_t row = 0; row < map.rows.size(); ++row)
     for (std::size_t column = 0; column < map.columns.size(); ++column) draw_cell(page, map, row, column);
 }

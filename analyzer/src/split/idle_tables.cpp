@@ -1,14 +1,14 @@
-#include "split/idle_tables.h"
+#include "split/parts.h"
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
-#include "steps/counted_windows.h"
-#include "split/idle_words.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"
+#include "split/idle_words.h"
+#include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,8 +1,8 @@
-#include "split/json.h"
+#include "split/parts.h"
 
 #include <algorithm>
 
-#include "devices/json.h"
+#include <nlohmann/json.hpp>
 #include "render/json_parts.h"
 
 namespace rankscope::analyzer {
@@ -48,7 +48,7 @@ Json idle_details_json(const RankRow& row) {
 /// Whether some rank has steps: then one without them is in no sum.
 enum class Steps : std::uint8_t { some, none };
 
-Json rank_json(const RankRow& row, Steps steps) {
+Json rank_json(const RankRow& row, Steps steps, DevicesJson devices_json) {
   const auto& split = row.total;
   Why why;
   if (steps == Steps::some && row.per_step.empty())
@@ -83,24 +83,10 @@ Json rank_json(const RankRow& row, Steps steps) {
 
 }  // namespace
 
-nlohmann::ordered_json ranks_json(const std::vector<RankRow>& rows) {
+nlohmann::ordered_json ranks_json(const std::vector<RankRow>& rows, DevicesJson devices_json) {
   const bool any = std::ranges::any_of(rows, [](const RankRow& row) { return !row.per_step.empty(); });
-  return list_json(rows, [&](const RankRow& row) { return rank_json(row, any ? Steps::some : Steps::none); });
-}
-
-nlohmann::ordered_json facts_json(const RankFacts& facts) {
-  Why why;
-  Json out;
-  out["rank"] = facts.rank.value;
-  out["host"] = facts.host;
-  out["program"] = facts.program;
-  out["ending"] = name_of(facts.ending);
-  out["exit_status"] = facts.ending == Ending::exited ? Json(facts.exit_status) : why.null("exit_status", "not known");
-  out["cpu_percent"] = facts.cpu_percent ? rounded(*facts.cpu_percent, 1) : why.null("cpu_percent", "no host samples");
-  out["peak_rss_bytes"] =
-      facts.peak_rss_bytes ? Json(*facts.peak_rss_bytes) : why.null("peak_rss_bytes", "no host samples");
-  std::move(why).attach(out);
-  return out;
+  return list_json(rows,
+                   [&](const RankRow& row) { return rank_json(row, any ? Steps::some : Steps::none, devices_json); });
 }
 
 }  // namespace rankscope::analyzer

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "collectives/find.h"
-#include "split/device_idle.h"
 #include "math/interval_set.h"
+#include "split/device_idle.h"
 
 namespace rankscope::analyzer {
 

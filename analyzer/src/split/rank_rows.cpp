@@ -4,10 +4,11 @@
 #include <map>
 #include <span>
 
-#include "steps/counted_windows.h"
+#include "math/statistics.h"
 #include "split/device_record.h"
-#include "facts/run_facts.h"
 #include "split/split.h"
+#include "steps/counted_windows.h"
+#include "steps/sample_windows.h"
 #include "words/text_of.h"
 
 namespace rankscope::analyzer {
@@ -93,7 +94,9 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   row.busy = share(row.total.window_ns - row.total.idle_ns, row.total.window_ns, "empty window");
   row.compute = share(row.total.compute_ns, row.total.window_ns, "empty window");
   row.why_no_memory = row.why_no_reserved = "not computed";
-  row.cpu_percent = middle_of(counter_values(run, rank, "cpu_percent", options.steps && steps ? &*steps : nullptr));
+  const StepsSection* asked_for = options.steps && steps ? &*steps : nullptr;
+  if (const std::vector<double> cpu = counter_values(run, rank, "cpu_percent", asked_for); !cpu.empty())
+    row.cpu_percent = median(cpu);
   return row;
 }
 

@@ -1,28 +1,44 @@
-#include "rules.h"
+#include "split/parts.h"
 
 #include <algorithm>
 
-#include "findings/advice.h"
-#include "split/idle_words.h"
-#include "findings/severity.h"
 #include "rankscope/core/format.h"
+#include "rules/severity.h"
+#include "split/idle_words.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-/// Without steps nobody knows which part of a host's time was meant to be work.
-bool tells_idle_time(const Usual& usual) { return usual.steps > 0 || usual.on_accelerators; }
-
-/// "; in 93 % of it all 2 workers of a rank were busy"
-std::string workers_text(const LoaderSums& sums) {
-  if (sums.waiting_ns <= 0) return {};
-  const auto share = [&](std::int64_t part) {
-    return percent_of(static_cast<double>(part) / static_cast<double>(sums.waiting_ns));
+std::string advice_for_idle(const TimeSplit& split, const std::vector<IdleShare>& shares) {
+  const auto most = [&split](IdleCause cause) {
+    return 2 * split.idle_ns_of(cause) > split.idle_ns - split.idle_ns_of(IdleCause::data);
   };
-  return format("; while the loop waited, all {} were busy in {} of the time, some in {}, none in {}",
-                counted(sums.workers, "loader worker"), share(sums.all_busy_ns), share(sums.some_busy_ns),
-                share(sums.none_busy_ns));
+  const auto nothing_more = [&] {
+    return !shares.empty() && shares.front().detail == IdleDetail::nothing_followed &&
+           2 * shares.front().ns > split.idle_ns;
+  };
+  if (nothing_more())
+    return "Nothing was launched any more in most of it: the program did something else, or was done before the "
+           "profiler stopped.";
+  if (most(IdleCause::sync)) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
+  if (most(IdleCause::kernel_gap))
+    return "Kernels are short and many: CUDA graphs, fused kernels or larger batches close the gaps.";
+  if (most(IdleCause::host) && !shares.empty())
+    return "The host launches too late: see in which operators (WHY NOTHING RAN); larger batches, CUDA graphs, "
+           "torch.compile or fewer small operations help.";
+  if (most(IdleCause::other) && !shares.empty()) {
+    const auto first = std::ranges::find(shares, IdleCause::other, &IdleShare::cause);
+    if (first->detail == IdleDetail::no_launch_record)
+      return "Record launch calls to see what the host did meanwhile: torch.profiler with activities=[CPU, CUDA], nsys "
+             "with "
+             "--trace=cuda,nvtx.";
+    if (first->detail == IdleDetail::waits_for_event)
+      return "Streams wait for each other: look at what the other stream does then, and whether that order is needed.";
+    return "The work was launched in time and began late: look at these gaps in the timeline.";
+  }
+  return "Look at what the host does between operations in the timeline; larger batches or fewer small operations "
+         "help.";
 }
 
 /// What happened once is no habit: ", 97 % of it in step 5 alone".
@@ -34,23 +50,9 @@ std::string once_text(const IdleShare& share) {
 
 }  // namespace
 
-void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings) {
-  const Usual& usual = context.all_but_stragglers;
-  if (!tells_idle_time(usual)) return;
-  const std::int64_t data = usual.total.idle_ns_of(IdleCause::data);
-  const auto severity = severity_of(usual.share(data), data_limits);
-  if (severity == FindingSeverity::info) return;
-  const LoaderSums loaders = sum_loaders(context.report);
-  findings.push_back(
-      {"data_loading", severity, format("{} of the time the ranks wait for data", percent_of(usual.share(data))),
-       format("{} {} inside data-loading spans{}", duration_text(usual.mean(data)),
-              usual.steps > 0 ? "per step and rank" : "per rank in the whole recording", workers_text(loaders)),
-       advice_for_data(loaders), usual.per_step(data), std::nullopt, std::nullopt});
-}
-
 void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
   const Usual& usual = context.all_but_stragglers;
-  if (!tells_idle_time(usual)) return;
+  if (!usual.tells_idle_time()) return;
   const TimeSplit& total = usual.total;
   const std::int64_t rest = total.idle_ns - total.idle_ns_of(IdleCause::data);
   const FindingSeverity severity = severity_of(usual.share(rest), idle_limits);

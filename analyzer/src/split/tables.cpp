@@ -1,22 +1,18 @@
-#include "split/tables.h"
+#include "split/parts.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 
 #include "math/statistics.h"
-#include "stragglers/words.h"
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
-#include "verdict/sentences.h"
-#include "verdict/verdict.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 constexpr std::int64_t bar_width = 24;
-constexpr std::string_view none = "–";
 
 std::array<std::int64_t, 4> parts_of(const TimeSplit& split) {
   return {split.compute_ns, split.exposed_comm_ns, split.memory_ns, split.idle_ns};
@@ -53,6 +49,22 @@ std::vector<std::int64_t> own_times_of_all(const Report& report) {
 }
 
 }  // namespace
+
+std::string without_steps_text(const Report& report) {
+  std::vector<RankId> without;
+  if (report.rank_rows)
+    for (const RankRow& row : *report.rank_rows)
+      if (row.per_step.empty()) without.push_back(row.rank);
+  if (without.empty() || without.size() == report.rank_rows->size()) return {};
+  return format("Without steps: {}. Their numbers are of the whole recording and are left out of sums over ranks.",
+                ranks_text(without));
+}
+
+std::int64_t steps_of(const std::vector<const RankRow*>& rows) {
+  std::size_t most = 0;
+  for (const RankRow* row : rows) most = std::max(most, row->per_step.size());
+  return static_cast<std::int64_t>(most);
+}
 
 RankRows rows_to_show(const Report& report, std::size_t limit) {
   RankRows rows;
@@ -96,43 +108,7 @@ Table with_bars(Table table, const RankRows& rows) {
   return table;
 }
 
-std::string ending_text(const RankFacts& facts) {
-  switch (facts.ending) {
-    case Ending::unknown:
-      return std::string{none};
-    case Ending::exited:
-      return facts.exit_status == 0 ? "normally" : format("with status {}", facts.exit_status);
-    case Ending::vanished:
-      return "killed, crashed or _exit";
-  }
-  return {};
-}
-
-bool ended_badly(const RankFacts& facts) {
-  return facts.ending == Ending::vanished || (facts.ending == Ending::exited && facts.exit_status != 0);
-}
-
 }  // namespace
-
-Table facts_table(const std::vector<RankFacts>& ranks, std::size_t limit) {
-  Table table{{{"rank"},
-               {"host", Align::left, 24},
-               {"program", Align::left, 24},
-               {"ended", Align::left},
-               {"CPU"},
-               {"peak memory"}},
-              {}};
-  for (const auto& facts : ranks) {
-    if (table.rows.size() == limit) break;
-    table.rows.push_back({{format("{}", facts.rank.value)},
-                          {printable(facts.host)},
-                          {printable(facts.program)},
-                          {ending_text(facts), ended_badly(facts) ? Tone::bad : Tone::plain},
-                          {facts.cpu_percent ? format("{:.0f} %", *facts.cpu_percent) : std::string{none}},
-                          {facts.peak_rss_bytes ? bytes_text(*facts.peak_rss_bytes) : std::string{none}}});
-  }
-  return table;
-}
 
 Table detail_table(const RankRows& rows) {
   Table table{{{"rank"},
@@ -168,93 +144,6 @@ Table detail_table(const RankRows& rows) {
   return table;
 }
 
-Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
-  Table table{{{"group", Align::left, 16},
-               {"operation", Align::left, 16},
-               {"count"},
-               {"bytes"},
-               {"waiting"},
-               {"moving data"},
-               {"bus bandwidth"}},
-              {}};
-  for (const auto& group : groups) {
-    if (table.rows.size() == limit) break;
-    table.rows.push_back(
-        {{printable(group.group)},
-         {printable(group.op)},
-         {format("{}", group.count)},
-         {group.bytes < 0 ? std::string{none} : bytes_text(group.bytes)},
-         {group.without_wait == group.count ? std::string{none} : duration_text(group.wait_ns)},
-         {group.without_transfer == group.count ? std::string{none} : duration_text(group.transfer_ns)},
-         {group.busbw_gbps ? format("{:.3g} GB/s", *group.busbw_gbps) : std::string{none}}});
-  }
-  return table;
-}
-
-namespace {
-
-/// "No bandwidth where: too short; bytes not recorded."; empty without reasons.
-std::string none_where(std::string_view what, std::span<const std::string> reasons) {
-  std::vector<std::string> told;  // each once
-  for (const auto& reason : reasons)
-    if (!reason.empty() && std::ranges::find(told, printable(reason)) == told.end()) told.push_back(printable(reason));
-  std::string note;
-  for (const auto& reason : told) note += (note.empty() ? format("No {} where: ", what) : "; ") + reason;
-  return note.empty() ? note : note + ".";
-}
-
-}  // namespace
-
-std::string unknown_note(const std::vector<GroupRow>& groups) {
-  std::vector<std::string> times;
-  std::vector<std::string> bandwidths;
-  for (const auto& group : groups) {
-    if (group.without_wait == group.count) times.push_back(group.why_no_wait);
-    if (group.without_transfer == group.count) times.push_back(group.why_no_transfer);
-    if (!group.busbw_gbps) bandwidths.push_back(group.why_no_busbw);
-  }
-  std::string note = none_where("waiting or moving", times);
-  const std::string bandwidth = none_where("bandwidth", bandwidths);
-  if (!note.empty() && !bandwidth.empty()) note += ' ';
-  return note + bandwidth;
-}
-
-std::string matching_note(const CollectivesSection& section) {
-  const auto all = section.matched + section.unmatched;
-  return format("Matched by {}: {} of {} members found their partners.", printable(section.key), section.matched, all);
-}
-
-std::vector<std::string> unmatched_notes(const CollectivesSection& section) {
-  constexpr std::size_t most = 4;
-  std::vector<std::string> notes;
-  for (const UnmatchedParts& parts : section.unmatched_parts) {
-    if (notes.size() == most) {
-      notes.push_back(format("{} more reasons or operations without partners are in the JSON report.",
-                             section.unmatched_parts.size() - most));
-      break;
-    }
-    notes.push_back(format("Without partner: {} {} of {}, the first on rank {} at {:.3f} s: {}.", parts.count,
-                           printable(parts.op), printable(parts.group), parts.rank.value,
-                           static_cast<double>(ns_of(parts.first)) / 1e9, parts.why));
-  }
-  return notes;
-}
-
-std::string steps_source(const StepsSection& steps) {
-  const auto complete = std::ranges::count_if(steps.steps, &Step::complete);
-  const auto warm_up = std::ranges::count_if(steps.steps, &Step::warm_up);
-  return format("Steps from {}; {} complete, {} partial, {} warm-up left out.", printable(steps.source), complete,
-                static_cast<std::int64_t>(steps.steps.size()) - complete, warm_up);
-}
-
-void add_rank_facts(Page& page, const Report& report, const ReportOptions& options) {
-  if (report.rank_facts.empty()) return;
-  const auto limit = std::max<std::size_t>(16, options.top);
-  page.heading("RANKS", "CPU = median of the samples, 100 % is one core");
-  page.table(facts_table(report.rank_facts, limit));
-  add_left_out(page, left_out(report.rank_facts.size(), limit));
-}
-
 void add_rank_tables(Page& page, const Report& report, const ReportOptions& options) {
   if (!report.rank_rows || report.rank_rows->empty()) return;
   const auto rows = rows_to_show(report, std::max<std::size_t>(16, options.top));
@@ -274,62 +163,6 @@ void add_rank_tables(Page& page, const Report& report, const ReportOptions& opti
     page.paragraph(format("{} of {} ranks, those farthest from the others; --top {} shows all.", rows.size(),
                           report.rank_rows->size(), report.rank_rows->size()));
   }
-}
-
-void add_collectives(Page& page, const Report& report, const ReportOptions& options) {
-  if (!report.collectives) return;
-  const auto& section = *report.collectives;
-  page.heading("COLLECTIVES", "sums; waiting = of all ranks, for the last one; moving data = until the median end");
-  if (section.groups.empty()) {
-    page.paragraph("None was recorded.");
-    return;
-  }
-  const auto limit = std::max<std::size_t>(16, options.top);
-  page.table(collective_table(section.groups, limit));
-  add_left_out(page, left_out(section.groups.size(), limit));
-  page.paragraph(matching_note(section) + " Waiting counts the lateness of the last rank, whatever made it late.",
-                 Tone::faint);
-  for (const std::string& note : unmatched_notes(section)) page.paragraph(note, Tone::faint);
-  if (const auto note = unknown_note(section.groups); !note.empty()) page.paragraph(note, Tone::faint);
-}
-
-namespace {
-
-std::string certainty_text(Certainty certainty) {
-  switch (certainty) {
-    case Certainty::fact:
-      return "fact";
-    case Certainty::of_two:
-      return "slower of two";
-    case Certainty::of_three:
-      return "slowest of three";
-    case Certainty::few_steps:
-      return "few steps";
-  }
-  return {};
-}
-
-}  // namespace
-
-Table straggler_table(const StragglersSection& section) {
-  Table table{{{"rank"},
-               {"kind", Align::left},
-               {"when", Align::left},
-               {"slowdown"},
-               {"behind per step"},
-               {"severity", Align::left},
-               {"certainty", Align::left}},
-              {}};
-  for (const auto& row : section.rows) {
-    table.rows.push_back({{format("{}", row.rank.value), Tone::heading},
-                          {std::string{name_of(row.kind)}},
-                          {when_text(row).empty() ? "all the time" : when_text(row)},
-                          {format("{:.2f} x", row.slowdown)},
-                          {duration_text(row.lag_ns_per_step)},
-                          {std::string{name_of(row.severity)}},
-                          {certainty_text(row.certainty)}});
-  }
-  return table;
 }
 
 }  // namespace rankscope::analyzer

@@ -5,17 +5,15 @@
 #include <numeric>
 
 #include "math/statistics.h"
-#include "steps/step_marks.h"
-#include "collectives/unit_times.h"
 #include "rankscope/core/format.h"
+#include "steps/step_marks.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 constexpr double warm_up_factor = 1.5;  // metrics.md 1.6
 constexpr double warm_up_share = 0.2;
-constexpr std::size_t least_for_jitter = 5;  // metrics.md 1.7
-constexpr double most_clock_share = 0.05;    // metrics.md 1.4: of a step, that clocks of several hosts may be wrong by
+constexpr double most_clock_share = 0.05;  // metrics.md 1.4: of a step, that clocks of several hosts may be wrong by
 
 /// Tiles the time of a rank (1.2). A jump in the indices ends a recording window: its last step ends with its own mark.
 std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
@@ -129,7 +127,7 @@ void summarize(StepsSection& section) {
   if (!walls.empty())
     section.mean_ns =
         std::accumulate(walls.begin(), walls.end(), std::int64_t{0}) / static_cast<std::int64_t>(walls.size());
-  if (walls.size() >= least_for_jitter && section.median_ns > 0) {
+  if (std::ssize(walls) >= least_for_jitter && section.median_ns > 0) {
     section.jitter = robust_sigma(walls) / static_cast<double>(section.median_ns);
   }
 }

@@ -48,11 +48,20 @@ double events_inside(std::span<const CounterSample> samples, std::span<const Tim
   return events;
 }
 
-double median_of(std::vector<double> values) {
-  const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, upper);
-  if (values.size() % 2 == 1) return *upper;
-  return (*std::max_element(values.begin(), upper) + *upper) / 2;
+std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name, const StepsSection* steps) {
+  const auto windows = steps != nullptr ? windows_of(*steps, rank) : std::span<const StepWindow>{};
+  const auto asked_for = [&](RunTime time) {
+    if (steps == nullptr) return true;
+    return !windows.empty() && windows.front().window.begin <= time && time <= windows.back().window.end;
+  };
+  const auto process = run.process_row_of(rank);
+  std::vector<double> values;
+  for (const CounterTrack& track : run.counters()) {
+    if (track.process != process || run.text(track.name) != name) continue;
+    for (const CounterSample& sample : run.samples_of(track))
+      if (asked_for(sample.time)) values.push_back(sample.value);
+  }
+  return values;
 }
 
 }  // namespace rankscope::analyzer

@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "rankscope/core/model/process.h"
+#include "rankscope/core/model/run.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 
@@ -28,7 +29,8 @@ struct Growth {
 /// before.
 [[nodiscard]] double events_inside(std::span<const CounterSample> samples, std::span<const TimeRange> windows);
 
-/// The middle one, of an even count the mean of the two. There must be a value.
-[[nodiscard]] double median_of(std::vector<double> values);
-
+/// Values of one counter of a rank's process, in order of time; empty if it was not recorded. With `steps` only those
+/// from the rank's first to its last step in it.
+[[nodiscard]] std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name,
+                                                 const StepsSection* steps);
 }  // namespace rankscope::analyzer

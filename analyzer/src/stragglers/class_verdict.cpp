@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <numeric>
 
-#include "stragglers/onset.h"
-#include "findings/severity.h"
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "rules/severity.h"
+#include "stragglers/onset.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-constexpr double least_ratio = 1.05;     // metrics.md 9.4
-constexpr double arrival_chance = 0.01;  // 9.4: Binomial tail below 0.01 / n
+constexpr double least_rotating_ratio = 1.05;  // metrics.md 9.4
+constexpr double arrival_chance = 0.01;        // 9.4: Binomial tail below 0.01 / n
 constexpr std::size_t least_late_steps = 10;
 constexpr double worth_explaining = 0.1;  // share of the lag from which on the unexplained rest is printed
 
@@ -183,7 +183,7 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
   const std::vector<std::int64_t> medians = medians_over(times_, steps);
   const std::int64_t c = median(without(medians, peer));
   const double ratio = c > 0 ? static_cast<double>(medians[peer]) / static_cast<double>(c) : 1;
-  if (ratio < least_ratio) return std::nullopt;
+  if (ratio < least_rotating_ratio) return std::nullopt;
   Straggler row = row_for(peer, Persistence::persistent);
   row.slowdown = ratio;
   row.lag_ns_per_step = medians[peer] - c;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "stragglers/arrivals.h"
-#include "stragglers/own_time_windows.h"
 #include "stragglers/kind.h"
+#include "stragglers/own_time_windows.h"
 #include "stragglers/transient.h"
 
 namespace rankscope::analyzer {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "stragglers/class_verdict.h"
 #include "rankscope/core/format.h"
+#include "stragglers/class_verdict.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,8 +1,8 @@
 // Which rank is slow, since when, and why (metrics.md 9).
 #pragma once
 
-#include "stragglers/arrivals.h"
 #include "steps/find.h"
+#include "stragglers/arrivals.h"
 
 namespace rankscope::analyzer {
 

@@ -1,7 +1,8 @@
-#include "stragglers/json.h"
+#include "stragglers/parts.h"
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
 #include "render/json_parts.h"
 
 namespace rankscope::analyzer {

@@ -11,7 +11,6 @@ namespace {
 constexpr std::size_t many_steps = 250;  // metrics.md 9.1: from here on windows of 50 steps
 constexpr std::size_t long_window = 50;
 constexpr double least_ratio = 1.05;  // 9.2
-constexpr double least_sigma = 0.01;  // 9.2: s is at least 1 % of c
 constexpr double least_detectable = 0.06;
 constexpr double few_peers_ratio = 1.15;        // 9.3
 constexpr double chosen_ratio = 1.10;           // 9.5: twice the excess of 9.2
@@ -77,9 +76,7 @@ double detectable_among_many(const OwnTimes& times, std::span<const StepBlock> b
     shares.push_back(straggler_threshold(times.size()) * scale(medians, centre) / static_cast<double>(centre));
   }
   if (shares.empty()) return 1 + least_detectable;
-  const auto middle = shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 2);
-  std::ranges::nth_element(shares, middle);
-  return 1 + std::max(least_detectable, *middle);
+  return 1 + std::max(least_detectable, median(std::move(shares)));
 }
 
 }  // namespace

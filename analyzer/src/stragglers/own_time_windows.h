@@ -5,6 +5,9 @@
 
 namespace rankscope::analyzer {
 
+/// metrics.md 9.2: s is at least 1 % of c.
+inline constexpr double least_sigma = 0.01;
+
 /// Steps first .. first + count of the counted ones.
 struct StepBlock {
   std::size_t first = 0;

@@ -1,18 +1,62 @@
-#include "rules.h"
+#include "stragglers/parts.h"
 
 #include <algorithm>
 
-#include "findings/advice.h"
-#include "stragglers/arrivals.h"
-#include "findings/severity.h"
 #include "bandwidth/slow_path_words.h"
+#include "rankscope/core/format.h"
+#include "rules/severity.h"
+#include "stragglers/arrivals.h"
 #include "stragglers/kind.h"
 #include "stragglers/words.h"
-#include "rankscope/core/format.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+std::string advice_for(StragglerKind kind, Persistence persistence) {
+  switch (kind) {
+    case StragglerKind::compute:
+      return "Compare clocks, power and temperature of its device and other load on its host; if its operations are "
+             "larger, even out the work.";
+    case StragglerKind::host:
+      return persistence == Persistence::transient ? "Look for pauses of the host process in these steps: garbage "
+                                                     "collection (collect on all ranks at the same step), "
+                                                     "checkpoints, logging, other jobs."
+                                                   : "Look at what its host thread does between operations: CPU "
+                                                     "binding, other jobs on the host, logging, blocking calls.";
+    case StragglerKind::data:
+      return "Look at its loader: storage path, number of workers, CPU share of its host; prefetch deeper.";
+    case StragglerKind::network:
+      return "Look at its network interface and communication thread: link speed and errors, CPU binding, proxy "
+             "settings.";
+    case StragglerKind::memory:
+      return "Look at its copies and allocations: pinned memory, allocator retries, memory of other processes.";
+    case StragglerKind::mixed:
+      return "Several parts of its step are slower: look for other load on its host first.";
+  }
+  return {};
+}
+
+std::string advice_for(SlowDevice cause) {
+  switch (cause) {
+    case SlowDevice::too_hot:
+      return "Cool its GPU: fans, airflow and what its neighbours give off (nvidia-smi -q -d TEMPERATURE,PERFORMANCE); "
+             "until then leave it out.";
+    case SlowDevice::power_limit:
+      return "Compare its power limit with that of the others and raise it (nvidia-smi -q -d POWER); if they are "
+             "equal, "
+             "this GPU needs more power for the same clock: replace it.";
+    case SlowDevice::hardware:
+      return "Its hardware brakes it: look at power supply and cooling of its server (nvidia-smi -q -d PERFORMANCE), "
+             "and leave it out until then.";
+    case SlowDevice::clocks_set:
+      return "Somebody has set its clocks: reset them (nvidia-smi -rac, -rgc), or set all GPUs alike.";
+    case SlowDevice::low_clock:
+      return "Compare its clocks, power limit and temperature with those of the others (nvidia-smi -q -d "
+             "CLOCK,POWER,PERFORMANCE).";
+  }
+  return {};
+}
 
 constexpr double even_enough = 0.9;  // metrics.md 9.4, rotating
 constexpr std::int64_t rotating_steps = 50;
@@ -43,10 +87,6 @@ std::string slow_paths_of(const Report& report, const Straggler& row) {
 }
 
 }  // namespace
-
-void judge_lost_ranks(const RuleContext& context, std::vector<Finding>& findings) {
-  findings.insert(findings.end(), context.lost.begin(), context.lost.end());
-}
 
 void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;

@@ -6,9 +6,10 @@
 #include <set>
 #include <span>
 
-#include "steps/sample_windows.h"
 #include "devices/sampled_gpus.h"
+#include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "steps/sample_windows.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -56,7 +57,7 @@ std::optional<double> median_clock(std::span<const Sampled> gpus) {
   for (const Sampled& one : gpus)
     if (one.counters.sm_clock_mhz) clocks.push_back(one.counters.sm_clock_mhz->median);
   if (clocks.empty()) return std::nullopt;
-  return median_of(std::move(clocks));
+  return median(std::move(clocks));
 }
 
 std::optional<double> median_share(std::span<const Sampled> gpus, ClockReason reason) {
@@ -64,7 +65,7 @@ std::optional<double> median_share(std::span<const Sampled> gpus, ClockReason re
   for (const Sampled& one : gpus)
     if (one.counters.throttling) shares.push_back(one.counters.throttling->share_of(reason));
   if (shares.empty()) return std::nullopt;
-  return median_of(std::move(shares));
+  return median(std::move(shares));
 }
 
 SlowDevice cause_of(ClockReason reason) {

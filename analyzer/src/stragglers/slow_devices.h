@@ -1,8 +1,8 @@
 // Whether the GPU of a slow rank runs slower than those of the others (metrics.md 9.3, 9.7).
 #pragma once
 
+#include "rankscope/analyzer/stragglers/section.h"
 #include "steps/find.h"
-#include "rankscope/analyzer/findings/section.h"
 
 namespace rankscope::analyzer {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "math/statistics.h"
+#include "stragglers/own_time_windows.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -13,7 +14,6 @@ constexpr double stall_share = 0.10;
 constexpr double most_of_steps = 0.20;
 constexpr double least_of_wall = 0.02;
 constexpr std::int64_t beyond_peers = 3;
-constexpr double least_sigma = 0.01;
 constexpr std::size_t least_stalls = 2;
 
 /// excess[peer][step]: own time beyond the rank's own median, less what the step cost the other ranks too.

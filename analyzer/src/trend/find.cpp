@@ -6,8 +6,8 @@
 
 #include "math/change_points.h"
 #include "math/statistics.h"
-#include "stragglers/kind.h"
 #include "rankscope/core/format.h"
+#include "stragglers/kind.h"
 
 namespace rankscope::analyzer {
 namespace {

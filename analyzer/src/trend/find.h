@@ -1,9 +1,9 @@
 // How the length of steps went over the run (metrics.md 1.7, 9.5).
 #pragma once
 
-#include "steps/find.h"
 #include "rankscope/analyzer/split/section.h"
 #include "rankscope/analyzer/trend/section.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 

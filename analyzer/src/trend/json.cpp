@@ -1,5 +1,6 @@
-#include "trend/json.h"
+#include "trend/parts.h"
 
+#include <nlohmann/json.hpp>
 #include <span>
 
 namespace rankscope::analyzer {

@@ -1,12 +1,12 @@
-#include "rules.h"
+#include "trend/parts.h"
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "findings/severity.h"
+#include "rankscope/core/format.h"
+#include "rules/severity.h"
 #include "steps/find.h"
 #include "trend/words.h"
-#include "rankscope/core/format.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

@@ -1,10 +1,11 @@
-#include "trend/tables.h"
+#include "trend/parts.h"
 
 #include <algorithm>
 
-#include "trend/words.h"
 #include "rankscope/core/format.h"
-#include "verdict/verdict.h"
+#include "render/noted_table.h"
+#include "render/words.h"
+#include "trend/words.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -33,6 +34,14 @@ TrendLines trend_lines(const Report& report, std::size_t most) {
   if (trend.odd_steps.empty()) said.lines.emplace_back("No step stands out from those around it.");
   said.left_out = left_out(trend.odd_steps.size(), most);
   return said;
+}
+
+void add_trend(Page& page, const Report& report, const ReportOptions& options) {
+  if (!report.trend) return;
+  page.heading("STEPS OVER TIME");
+  const TrendLines said = trend_lines(report, options.top);
+  for (const std::string& line : said.lines) page.paragraph(line);
+  add_left_out(page, said.left_out);
 }
 
 }  // namespace rankscope::analyzer

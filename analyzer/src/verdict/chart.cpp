@@ -3,12 +3,11 @@
 
 #include <iterator>
 
-#include "steps/find.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
-#include "page_sections.h"
-#include "verdict/sentences.h"
 #include "render/words.h"
+#include "steps/find.h"
+#include "verdict/verdict.h"
 
 namespace rankscope::analyzer::html {
 namespace {

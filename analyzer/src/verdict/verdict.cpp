@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
-#include "stragglers/words.h"
+#include "alignment/parts.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
+#include "steps/parts.h"
+#include "stragglers/parts.h"
+#include "stragglers/words.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -171,45 +174,6 @@ std::vector<std::string> doubts_about(const Report& report) {
   return doubts;
 }
 
-std::string sentence(std::string_view text) {
-  auto shown = printable(text);
-  if (shown.empty()) return shown;
-  if (shown.front() >= 'a' && shown.front() <= 'z') shown.front() = static_cast<char>(shown.front() - 'a' + 'A');
-  return shown.ends_with('.') ? shown : shown + ".";
-}
-
-std::string_view behaviour_of(StragglerKind kind) {
-  switch (kind) {
-    case StragglerKind::compute:
-      return "computes slower than its peers";
-    case StragglerKind::host:
-      return "stands still on the host more than its peers";
-    case StragglerKind::data:
-      return "waits for its training data longer than its peers";
-    case StragglerKind::network:
-      return "is late in its communication";
-    case StragglerKind::memory:
-      return "spends more time in memory copies than its peers";
-    case StragglerKind::mixed:
-      return "is slower than its peers in several ways at once";
-  }
-  return {};
-}
-
-std::string left_out_text(const AskedFor& part) {
-  const auto& rows = part.slow_ranks_left_out;
-  if (rows.empty()) return {};
-  if (rows.size() == 1) {
-    const auto when = when_text(rows.front());
-    return format("Rank {}, which is not shown, is slow{}{} ({:.2f} x): it {}.", rows.front().rank.value,
-                  when.empty() ? "" : " ", when, rows.front().slowdown, behaviour_of(rows.front().kind));
-  }
-  std::vector<RankId> ranks;
-  for (const Straggler& row : rows) ranks.push_back(row.rank);
-  std::ranges::sort(ranks);
-  return format("Ranks {}, which are not shown, are slow.", rank_ranges(ranks));
-}
-
 Verdict verdict_of(const Report& report) {
   const auto doubt = cannot_tell(report);
   Verdict verdict = main_verdict(report, doubt);
@@ -230,6 +194,48 @@ Verdict verdict_of(const Report& report) {
   add(doubt);
   if (lost_data(report)) add("Parts of the recording are missing; see DATA QUALITY.");
   return verdict;
+}
+
+std::string ranks_text(const Report& report) {
+  const auto present = static_cast<std::int64_t>(report.ranks.size());
+  if (report.world_size > present) return format("{} of {} ranks", present, report.world_size);
+  return counted(present, "rank");
+}
+
+std::string asked_for_text(const AskedFor& part) {
+  if (!part.steps && part.ranks.empty()) return {};
+  std::string shown;
+  if (part.steps && part.steps->first == part.steps->second) shown = format("step {}", part.steps->first);
+  if (part.steps && part.steps->first != part.steps->second)
+    shown = part.steps->second == to_the_end ? format("steps from {} on", part.steps->first)
+                                             : format("steps {} to {}", part.steps->first, part.steps->second);
+  if (!part.ranks.empty()) {
+    if (!shown.empty()) shown += " of ";
+    shown += ranks_text(part.ranks);
+  }
+  return format("Shown: only {}. What compares ranks is with all of them; data quality is that of the whole run.",
+                shown);
+}
+
+void add_verdict(Page& page, const Report& report, const ReportOptions&) {
+  const auto verdict = verdict_of(report);
+  page.heading("VERDICT");
+  page.paragraph(verdict.headline, verdict.tone);
+  for (const auto& sentence : verdict.more) page.paragraph(sentence);
+}
+
+void add_head(Page& page, const Report& report, const ReportOptions&) {
+  page.heading("RUN");
+  page.paragraph(format("{}{} · {} recorded by {}", ranks_text(report), report.steps ? steps_text(*report.steps) : "",
+                        duration_text(report.duration_ns), printable(report.source)));
+  if (const auto part = asked_for_text(report.asked_for); !part.empty()) page.paragraph(part, Tone::warning);
+  if (report.steps) page.paragraph(steps_source(*report.steps), Tone::faint);
+  for (const ClockLine& line : clock_lines(report)) page.paragraph(line.text, line.tone);
+  std::string facts;
+  for (const auto& [name, value] : report.facts) {
+    facts += format("{}{} {}", facts.empty() ? "" : " · ", printable(name), printable(value));
+  }
+  if (!facts.empty()) page.paragraph(facts);
 }
 
 }  // namespace rankscope::analyzer

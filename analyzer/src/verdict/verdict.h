@@ -6,6 +6,7 @@
 
 #include "rankscope/analyzer/report.h"
 #include "render/page.h"
+#include "render/source.h"
 
 namespace rankscope::analyzer {
 
@@ -20,14 +21,17 @@ struct Verdict {
 /// "Cannot tell: ..." with everything that could hide a problem; empty if nothing does.
 [[nodiscard]] std::string cannot_tell(const Report& report);
 
-/// Printable, with a capital letter in front and a full stop behind.
-[[nodiscard]] std::string sentence(std::string_view text);
+/// "4 ranks", "3 of 4 ranks".
+[[nodiscard]] std::string ranks_text(const Report& report);
+/// What is left out of the sections below; empty if nothing is.
+[[nodiscard]] std::string asked_for_text(const AskedFor& part);
 
-/// "Rank 3, which is not shown, is slow since step 9 (1.50 x): it computes slower than its peers."; empty if no slow
-/// rank is left out.
-[[nodiscard]] std::string left_out_text(const AskedFor& part);
+void add_verdict(Page& page, const Report& report, const ReportOptions& options);
+/// What was recorded, in a few lines.
+void add_head(Page& page, const Report& report, const ReportOptions& options);
 
-/// What a kind of straggler does, after "rank 3": "computes slower than its peers".
-[[nodiscard]] std::string_view behaviour_of(StragglerKind kind);
+namespace html {
+void write_verdict(Writer& page, const Source& source);
+}  // namespace html
 
 }  // namespace rankscope::analyzer

@@ -4,9 +4,9 @@
 #include "math/statistics.h"
 #include "rankscope/analyzer/what_if/what_if.h"
 #include "rankscope/core/format.h"
-#include "what_if/fix.h"
 #include "replay/prepared.h"
 #include "what_if/find.h"
+#include "what_if/fix.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -6,8 +6,8 @@
 #include "render/json_number.h"
 #include "render/means.h"
 #include "render/page.h"
-#include "what_if/tables.h"
 #include "render/words.h"
+#include "what_if/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "math/statistics.h"
-#include "words/letters.h"
 #include "rankscope/core/format.h"
-#include "what_if/fix.h"
 #include "replay/stages.h"
+#include "what_if/fix.h"
+#include "words/letters.h"
 
 namespace rankscope::analyzer::replay {
 namespace {

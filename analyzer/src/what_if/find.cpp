@@ -10,8 +10,8 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/side_by_side.h"
-#include "what_if/fix.h"
 #include "replay/stages.h"
+#include "what_if/fix.h"
 
 namespace rankscope::analyzer::replay {
 namespace {

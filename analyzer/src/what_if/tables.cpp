@@ -1,4 +1,4 @@
-#include "what_if/tables.h"
+#include "what_if/parts.h"
 
 #include <algorithm>
 #include <span>

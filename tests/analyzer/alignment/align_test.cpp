@@ -5,13 +5,13 @@
 #include <map>
 #include <random>
 
-#include "clocks/clock_trust.h"
-#include "collectives/find.h"
-#include "analyzer/synthetic_run.h"
-#include "analyzer/alignment/simulated.h"
 #include "alignment/domains.h"
 #include "alignment/edges.h"
 #include "alignment/observations.h"
+#include "analyzer/alignment/simulated.h"
+#include "analyzer/synthetic_run.h"
+#include "clocks/clock_trust.h"
+#include "collectives/find.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

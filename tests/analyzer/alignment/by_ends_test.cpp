@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "collectives/find.h"
-#include "analyzer/synthetic_run.h"
 #include "alignment/aligned_run.h"
+#include "analyzer/synthetic_run.h"
+#include "collectives/find.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-#include "collectives/find.h"
-#include "analyzer/synthetic_run.h"
 #include "alignment/align.h"
+#include "analyzer/synthetic_run.h"
+#include "collectives/find.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"

@@ -1,8 +1,8 @@
-#include "alignment/tables.h"
+#include "alignment/parts.h"
 
 #include <gmock/gmock.h>
 
-#include "alignment/json.h"
+#include "alignment/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

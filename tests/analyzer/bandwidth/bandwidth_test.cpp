@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "split/rank_rows.h"
-#include "collectives/unit_speed.h"
 #include "analyzer/synthetic_run.h"
+#include "collectives/unit_speed.h"
 #include "rankscope/core/format.h"
+#include "split/rank_rows.h"
 
 namespace rankscope::analyzer {
 namespace {

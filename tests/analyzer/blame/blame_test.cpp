@@ -6,9 +6,9 @@
 #include <numeric>
 #include <random>
 
-#include "split/rank_rows.h"
 #include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"
+#include "split/rank_rows.h"
 
 namespace rankscope::analyzer {
 namespace {

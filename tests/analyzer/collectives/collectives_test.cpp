@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "collectives/comm_ops.h"
 #include "analyzer/synthetic_run.h"
+#include "collectives/comm_ops.h"
 
 namespace rankscope::analyzer {
 namespace {

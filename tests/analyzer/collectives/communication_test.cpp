@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/synthetic_run.h"
 #include "analyzer/sample_report.h"
+#include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/rank_matrix.h"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "findings/advice.h"
 #include "analyzer/synthetic_run.h"
+#include "data_loading/advice.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "devices/clock_reasons.h"
-#include "steps/sample_windows.h"
 #include "analyzer/synthetic_run.h"
+#include "devices/clock_reasons.h"
 #include "rankscope/core/format.h"
+#include "steps/sample_windows.h"
 
 namespace rankscope::analyzer {
 namespace {

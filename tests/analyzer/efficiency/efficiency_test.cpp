@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "split/rank_rows.h"
 #include "analyzer/synthetic_run.h"
+#include "split/rank_rows.h"
 
 namespace rankscope::analyzer {
 namespace {

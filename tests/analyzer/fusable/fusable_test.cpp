@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "kernels/kernel_names.h"
 #include "analyzer/synthetic_run.h"
+#include "kernels/kernel_names.h"
 #include "rankscope/analyzer/report.h"
 
 namespace rankscope::analyzer {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hta/names.h"
 #include "analyzer/synthetic_run.h"
+#include "hta/names.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 

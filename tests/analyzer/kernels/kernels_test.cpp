@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/kernel_names.h"
 #include "analyzer/synthetic_run.h"
+#include "kernels/kernel_names.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "launches/queue_depth.h"
 #include "analyzer/synthetic_run.h"
+#include "launches/queue_depth.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "pipeline/find.h"
 #include "analyzer/synthetic_run.h"
+#include "pipeline/find.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

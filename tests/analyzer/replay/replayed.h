@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/find.h"
 #include "analyzer/synthetic_run.h"
+#include "collectives/find.h"
 #include "replay/build.h"
 #include "what_if/fix.h"
 

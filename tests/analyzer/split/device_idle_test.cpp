@@ -4,9 +4,9 @@
 
 #include <ostream>
 
-#include "split/host_timeline.h"
 #include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"
+#include "split/host_timeline.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <cstdio>
 
-#include "stragglers/find.h"
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "stragglers/find.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "math/change_points.h"
-#include "trend/words.h"
 #include "analyzer/synthetic_run.h"
+#include "math/change_points.h"
 #include "rankscope/analyzer/report.h"
+#include "trend/words.h"
 
 namespace rankscope::analyzer {
 namespace {

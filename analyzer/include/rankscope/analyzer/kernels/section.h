@@ -9,14 +9,10 @@
 #include <vector>
 
 #include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/split/activity.h"
 #include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
-
-/// What an activity of an accelerator does. Where several run, an instant is charged to the first of these (C8).
-enum class ActivityClass : std::uint8_t { compute, comm, memory };
-inline constexpr std::size_t activity_class_count = 3;
-[[nodiscard]] std::string_view name_of(ActivityClass kind);
 
 /// Whether a kernel computes on tensor cores, as far as its name tells.
 enum class TensorCores : std::uint8_t { unknown, yes, no };
@@ -85,8 +81,5 @@ struct KernelsSection {
 /// The sums of the rows from `shown` on.
 [[nodiscard]] KernelRest rest_of(std::span<const KernelRow> rows, std::size_t shown);
 [[nodiscard]] KernelRest rest_of(std::span<const RankKernelRow> rows, std::size_t shown);
-
-/// Why a run of CPU ranks has no kernels.
-inline constexpr std::string_view no_accelerator = "no rank has an accelerator";
 
 }  // namespace rankscope::analyzer

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rankscope/analyzer/devices/section.h"
+#include "rankscope/analyzer/split/device_row.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/core/model/run.h"
 

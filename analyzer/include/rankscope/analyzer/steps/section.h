@@ -19,6 +19,9 @@ inline constexpr std::int64_t to_the_end = std::numeric_limits<std::int64_t>::ma
 /// "the steps 3 to 9", "the steps from 3 on"
 [[nodiscard]] std::string step_range_text(const StepRange& range);
 
+/// Fewer counted steps have no jitter worth a number (metrics.md 1.7).
+inline constexpr std::int64_t least_for_jitter = 5;
+
 /// One step of one rank: metrics.md 1.2. The windows of a rank tile its recording from the first to the last mark.
 struct StepWindow {
   RankId rank;

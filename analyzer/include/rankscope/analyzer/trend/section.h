@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/analyzer/findings/section.h"
+#include "rankscope/analyzer/stragglers/section.h"
 
 namespace rankscope::analyzer {
 
