@@ -9,6 +9,7 @@
 #include "cupti_pm.h"
 #include "pm_metrics.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -38,13 +39,10 @@ std::uint64_t capabilities(const fs::path& root) {
 
 int driver_of(const fs::path& root) {
   std::ifstream file{root / "proc/driver/nvidia/version"};
-  int number = 0;
   for (std::string word; file >> word;)
-    if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos) {
-      std::from_chars(word.data(), word.data() + word.size(), number);
-      return number;
-    }
-  return number;
+    if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos)
+      return leading_number<int>(word).value_or(0);
+  return 0;
 }
 
 /// "by CAP_SYS_ADMIN", what lets this process read them though others may not; empty if nothing does.

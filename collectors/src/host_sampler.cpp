@@ -5,9 +5,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <utility>
+
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -22,11 +23,7 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-double number_at(std::string_view text) {
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return static_cast<double>(value);
-}
+double number_at(std::string_view text) { return static_cast<double>(leading_number<std::uint64_t>(text).value_or(0)); }
 
 /// The number after `key` ("rchar: ", "total="), or -1.
 double number_after(std::string_view text, std::string_view key) {

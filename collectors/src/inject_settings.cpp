@@ -2,27 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::collectors {
 namespace {
 
 template <class Number>
-std::optional<Number> read_number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-template <class Number>
 void read_into(Number& value, const Lookup& lookup, const char* name) {
   const char* const text = lookup(name);
   if (text == nullptr) return;
-  if (const auto number = read_number<Number>(text)) value = *number;
+  if (const auto number = number_from<Number>(text)) value = *number;
 }
 
 std::string text_of(const StepWindow& window) {
@@ -50,7 +42,7 @@ Result<StepWindow> step_window_from(std::string_view text) {
   std::size_t count = 0;
   for (std::string_view rest = text;;) {
     const std::string_view item = rest.substr(0, rest.find(','));
-    const auto number = read_number<std::uint32_t>(item);
+    const auto number = number_from<std::uint32_t>(item);
     if (!number || count == numbers.size()) return wrong();
     numbers[count++] = *number;
     if (item.size() == rest.size()) break;
@@ -68,10 +60,7 @@ Result<GraphLevel> graph_level_from(std::string_view text) {
 
 Result<double> pm_hz_from(std::string_view text) {
   constexpr double slowest_hz = 1, fastest_hz = 10'000;
-  const auto number = read_number<double>(text);
-  if (number && *number >= slowest_hz && *number <= fastest_hz) return *number;
-  return fail(ErrorKind::usage, format("--pm-sampling: '{}' is no number of samples per second between {} and {}", text,
-                                       slowest_hz, fastest_hz));
+  return number_of<double>("--pm-sampling", {.least = slowest_hz, .most = fastest_hz}, text);
 }
 
 std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettings& settings) {

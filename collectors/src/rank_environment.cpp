@@ -2,23 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::collectors {
 namespace {
 
-std::optional<std::int32_t> number_from(std::string_view text) {
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
+constexpr Bounds<std::int32_t> not_negative{.least = 0};
 
 std::optional<std::int32_t> number(const Lookup& lookup, const char* name) {
   const char* const text = lookup(name);
-  return text == nullptr ? std::nullopt : number_from(text);
+  return text == nullptr ? std::nullopt : number_from(text, not_negative);
 }
 
 std::int32_t number_or_none(const Lookup& lookup, const char* name) { return number(lookup, name).value_or(-1); }
@@ -98,8 +95,10 @@ RankEnvironment launcher_rank(const Lookup& lookup, const RankQuestion& question
 RankEnvironment named_rank(const Lookup& lookup, const RankQuestion& question) {
   const char* const text = lookup(question.rank_env.c_str());
   if (text == nullptr) return {};
-  const auto rank = number_from(text);
-  if (!rank) return RankEnvironment{.problem = question.rank_env + " is no number"};
+  const auto rank = number_from(text, not_negative);
+  if (!rank)
+    return RankEnvironment{
+        .problem = format("{} must be {} (is \"{}\")", question.rank_env, number_words(not_negative), text)};
   RankEnvironment found = launcher_rank(lookup, question);
   if (found.world_size < 0) found.world_size = number_or_none(lookup, "WORLD_SIZE");
   found.rank = *rank;
@@ -130,11 +129,11 @@ std::int32_t tasks_on_node(std::string_view tasks_per_node, std::int32_t node) {
     const std::string_view item = tasks_per_node.substr(0, tasks_per_node.find(','));
     tasks_per_node.remove_prefix(std::min(tasks_per_node.size(), item.size() + 1));
     const std::size_t bracket = item.find("(x");
-    const auto tasks = number_from(item.substr(0, bracket));
+    const auto tasks = number_from(item.substr(0, bracket), not_negative);
     std::int32_t nodes = 1;
     if (bracket != item.npos) {
       if (!item.ends_with(')')) return -1;
-      nodes = number_from(item.substr(bracket + 2, item.size() - bracket - 3)).value_or(0);
+      nodes = number_from(item.substr(bracket + 2, item.size() - bracket - 3), not_negative).value_or(0);
     }
     if (!tasks || nodes <= 0) return -1;
     if (node < nodes) return *tasks;

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/process_stat.h"
 
 namespace rankscope::collectors {
@@ -35,10 +35,8 @@ std::optional<pid_t> process_of_segment(std::string_view file_name) {
   const std::string host = host_name() + "-";
   if (!file_name.starts_with(host)) return std::nullopt;
   file_name.remove_prefix(host.size());
-  pid_t process = 0;
-  const auto [end, error] = std::from_chars(file_name.data(), file_name.data() + file_name.size(), process);
-  return error == std::errc{} && end != file_name.data() + file_name.size() && *end == '-' ? std::optional{process}
-                                                                                           : std::nullopt;
+  const auto process = take_number<pid_t>(file_name);
+  return file_name.starts_with('-') ? process : std::nullopt;
 }
 
 }  // namespace rankscope::collectors

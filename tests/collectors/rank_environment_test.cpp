@@ -110,7 +110,8 @@ TEST(RankEnvironment, TheNamedVariableComesFirst) {
   const Variables variables{{"MY_RANK", "2"}, {"RANK", "0"}, {"WORLD_SIZE", "4"}};
   EXPECT_EQ(rank_in(variables, {.rank_env = "MY_RANK"}), rank(2, 4, -1, -1, "MY_RANK"));
   EXPECT_EQ(rank_in(variables, {.rank_env = "ABSENT"}), RankEnvironment{});
-  EXPECT_EQ(rank_in({{"MY_RANK", "x"}}, {.rank_env = "MY_RANK"}).problem, "MY_RANK is no number");
+  EXPECT_EQ(rank_in({{"MY_RANK", "x"}}, {.rank_env = "MY_RANK"}).problem,
+            "MY_RANK must be a whole number of at least 0 (is \"x\")");
 }
 
 TEST(RankEnvironment, TasksPerNodeOfSlurm) {

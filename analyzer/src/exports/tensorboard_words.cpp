@@ -1,8 +1,7 @@
 #include "exports/tensorboard_words.h"
 
-#include <charconv>
-
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -78,9 +77,7 @@ bool is_tree_node(const Run& run, const Span& span) {
 
 PluginType plugin_type(std::string_view dtype) {
   const auto digits = dtype.find_first_of("0123456789");
-  int bits = 8;
-  if (digits != std::string_view::npos) std::from_chars(dtype.data() + digits, dtype.data() + dtype.size(), bits);
-  switch (bits) {
+  switch (leading_number<int>(dtype.substr(std::min(digits, dtype.size()))).value_or(8)) {
     case 64:
       return {"long int", 8};
     case 32:

@@ -1,7 +1,8 @@
 #include "importers/nsys_nvtx_names.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer::nsys {
 namespace {
@@ -22,10 +23,7 @@ std::optional<std::string_view> take(std::string_view& text, std::string_view ke
 }
 
 std::optional<std::int64_t> number(std::optional<std::string_view> text) {
-  if (!text) return std::nullopt;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  return error == std::errc{} && end == text->data() + text->size() ? std::optional{value} : std::nullopt;
+  return text ? number_from<std::int64_t>(*text) : std::nullopt;
 }
 
 std::string as_json(std::string_view pairs) {

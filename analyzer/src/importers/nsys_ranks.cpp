@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 
 #include "importers/rank_claims.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer::nsys {
 namespace {
@@ -20,11 +20,7 @@ struct Candidate {
   std::string_view source{};
 };
 
-std::optional<std::int64_t> leading_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto error = std::from_chars(text.data(), text.data() + text.size(), value).ec;
-  return error == std::errc{} && value >= 0 && value < most_ranks ? std::optional{value} : std::nullopt;
-}
+constexpr Bounds<std::int64_t> rank_bounds{.least = 0, .most = most_ranks - 1};
 
 /// Processes that use devices; in a recording without any, those that call CUDA or NVTX; else all.
 std::vector<ProcessKey> candidates_of(const Census& census) {
@@ -70,7 +66,7 @@ class Environment {
     const std::string wanted = std::string{name} + "=";
     for (std::size_t at = text.find(wanted); at != std::string_view::npos; at = text.find(wanted, at + 1)) {
       const bool whole = at == 0 || std::string_view{"\n;,\" \t"}.find(text[at - 1]) != std::string_view::npos;
-      if (whole) return leading_number(text.substr(at + wanted.size()));
+      if (whole) return leading_number(text.substr(at + wanted.size()), rank_bounds);
     }
     return std::nullopt;
   }

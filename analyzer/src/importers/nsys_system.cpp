@@ -1,10 +1,10 @@
 #include "importers/nsys_system.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer::nsys {
 namespace {
@@ -151,9 +151,7 @@ Result<Session> read_session(const Database& database) {
   Session session;
   session.schema = export_setting(database, "EXPORT_SCHEMA_VERSION");
   session.product = export_setting(database, "EXPORT_PRODUCT_VERSION");
-  std::int64_t major = 0;
-  std::from_chars(session.schema.data(), session.schema.data() + session.schema.size(), major);
-  if (major > newest_major_schema)
+  if (leading_number<std::int64_t>(session.schema).value_or(0) > newest_major_schema)
     return fail(ErrorKind::unreadable,
                 format("{} has schema {}, which is newer than this version of rankscope knows (2 and 3): export the "
                        "report with an older nsys, or use a newer rankscope",

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -24,6 +23,7 @@
 #include "pm_source.h"
 #include "quiet_thread.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "recorder.h"
 #include "thread_state.h"
 
@@ -339,8 +339,7 @@ void set_attribute(const Functions& call, Attribute attribute, std::uint8_t valu
 
 std::size_t buffer_limit() {
   const char* const text = std::getenv("RANKSCOPE_CUPTI_BUFFERS");
-  std::size_t limit = Buffers::most;
-  if (text != nullptr) std::from_chars(text, text + std::string_view{text}.size(), limit);
+  const auto limit = leading_number<std::size_t>(text == nullptr ? "" : text).value_or(Buffers::most);
   return std::clamp<std::size_t>(limit, 1, Buffers::most);
 }
 

@@ -24,6 +24,7 @@
 #include "pytorch.h"
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
 #include "source_notes.h"
@@ -58,12 +59,16 @@ class Subreaper {
 Result<void> check(const RecordOptions& options) {
   if (options.command.empty()) return fail(ErrorKind::usage, "there is no command to record; give it after --");
   if (options.sample_hz < 0 || options.sample_hz > fastest_hz) {
-    return fail(ErrorKind::usage, format("--sample-hz: {} is not between 0 and {}", options.sample_hz, fastest_hz));
+    return fail(ErrorKind::usage,
+                format("--sample-hz must be {} (is {})", number_words<double>({0, fastest_hz}), options.sample_hz));
   }
   if (options.ring_kib < 64 || options.ring_kib > most_ring_kib) {
-    return fail(ErrorKind::usage, format("--ring-kib: {} is not between 64 and {}", options.ring_kib, most_ring_kib));
+    return fail(ErrorKind::usage, format("--ring-kib must be {} (is {})",
+                                         number_words<std::uint32_t>({64, most_ring_kib}), options.ring_kib));
   }
-  if (options.duration_s < 0) return fail(ErrorKind::usage, format("--duration: {} is negative", options.duration_s));
+  if (options.duration_s < 0)
+    return fail(ErrorKind::usage,
+                format("--duration must be {} (is {})", number_words<double>({.least = 0}), options.duration_s));
   if (options.pytorch == PyTorch::observed) {
     RS_TRY(const SourceSet sources, sources_from(options.collect));
     if (!sources.has(Source::annotate))

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "rankscope/core/model/host_work.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/step_names.h"
 
 namespace rankscope::recording {
@@ -154,10 +154,9 @@ std::optional<std::int64_t> LiveDecoder::step_number(std::uint32_t number, SpanK
     step_count_ = 0;
   }
   if (number != step_thread_ || threads_[number].in_step) return std::nullopt;
-  auto index = static_cast<std::int64_t>(step_count_);
-  const std::string_view written = digits.value_or(std::string_view{});
-  std::from_chars(written.data(), written.data() + written.size(), index);  // nothing, or too much: counted instead
-  return index;
+  const auto counted = static_cast<std::int64_t>(step_count_);
+  return leading_number<std::int64_t>(digits.value_or(""))
+      .value_or(counted);  // no digits, or too many: counted instead
 }
 
 void LiveDecoder::push(std::uint32_t number, const Record& record) {

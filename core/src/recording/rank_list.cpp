@@ -1,9 +1,9 @@
 #include "rankscope/core/recording/rank_list.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/format.h"
 
 namespace rankscope::recording {
@@ -42,13 +42,6 @@ std::string in_runs(std::span<const RankId> ranks) {
   return text;
 }
 
-bool take(std::string_view& text, std::uint32_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
-}
-
 bool take_sign(std::string_view& text, char sign) {
   if (!text.starts_with(sign)) return false;
   text.remove_prefix(1);
@@ -65,14 +58,12 @@ std::string rank_list(std::span<const RankId> ranks) {
 std::optional<std::vector<RankId>> ranks_in(std::string_view list) {
   std::vector<RankId> ranks;
   while (!list.empty()) {
-    std::uint32_t first = 0;
-    if (!take(list, first)) return std::nullopt;
-    std::uint32_t last = first;
-    std::uint32_t stride = 1;
-    if (take_sign(list, '-') && !take(list, last)) return std::nullopt;
-    if (take_sign(list, ':') && !take(list, stride)) return std::nullopt;
-    if (last < first || stride == 0 || (last - first) / stride >= most_ranks - ranks.size()) return std::nullopt;
-    for (std::uint64_t rank = first; rank <= last; rank += stride)
+    const auto first = take_number<std::uint32_t>(list);
+    const auto last = take_sign(list, '-') ? take_number<std::uint32_t>(list) : first;
+    const auto stride = take_sign(list, ':') ? take_number<std::uint32_t>(list, {.least = 1}) : 1;
+    if (!first || !last || !stride) return std::nullopt;
+    if (*last < *first || (*last - *first) / *stride >= most_ranks - ranks.size()) return std::nullopt;
+    for (std::uint64_t rank = *first; rank <= *last; rank += *stride)
       ranks.push_back(RankId{static_cast<std::uint32_t>(rank)});
     if (!list.empty() && !take_sign(list, ',')) return std::nullopt;
   }

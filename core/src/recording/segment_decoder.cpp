@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <optional>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
 
 namespace rankscope::recording {
@@ -269,10 +269,8 @@ void SegmentDecoder::add_metadata(StringId key, StringId value) {
 
 // A process counts what it could not store itself; it tells totals, so that the largest is the last.
 void SegmentDecoder::note_total(Counter counter, std::string_view total) {
-  std::uint64_t value = 0;
-  std::from_chars(total.data(), total.data() + total.size(), value);
   auto& known = totals_[counter];
-  known = std::max(known, value);
+  known = std::max(known, leading_number<std::uint64_t>(total).value_or(0));
 }
 
 void SegmentDecoder::pop(Thread& thread, std::uint64_t ticks) {
