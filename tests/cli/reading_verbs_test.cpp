@@ -419,7 +419,7 @@ TEST_F(ReadingVerbs, ARankMapThatDoesNotFitIsAWrongOption) {
        {std::tuple{run, "run.txt=1", "run.txt holds a whole run"},
         {trace, "a.json", "--rank-map must be FILE=RANK,... (has \"a.json\")"},
         {trace, "=3", "(has \"=3\")"},
-        {trace, "a.json=-1", "the rank of a.json must be a whole number from 0 to 1048575 (is \"-1\")"},
+        {trace, "a.json=-1", "the rank of a.json must be a whole number from 0 to 16777215 (is \"-1\")"},
         {trace, "a.json=1x", "(is \"1x\")"},
         {trace, "a.json=99999999999", "must be a whole number"},
         {trace, "a.json=", "(is empty)"},

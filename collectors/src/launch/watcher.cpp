@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <string>
 
-#include "../segment_names.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
+#include "spool/segment_names.h"
 
 namespace rankscope::collectors {
 namespace {
