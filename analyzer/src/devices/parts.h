@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "rankscope/analyzer/split/device_row.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/split/device_row.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "exports/json_text.h"
 #include "rankscope/core/format.h"
+#include "words/json_text.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -7,7 +7,6 @@
 #include "render/html/elements.h"
 #include "render/words.h"
 #include "steps/find.h"
-#include "verdict/verdict.h"
 
 namespace rankscope::analyzer::html {
 namespace {

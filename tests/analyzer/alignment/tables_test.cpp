@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "alignment/parts.h"
-
 namespace rankscope::analyzer {
 namespace {
 

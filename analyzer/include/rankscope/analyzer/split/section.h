@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rankscope/analyzer/split/device_row.h"
 #include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/split/device_row.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
