@@ -5,8 +5,8 @@ scripts/check_docs.py [ROOT]
 
 Every id of docs/metrics.md that source, tests or docs cite ("metrics.md 6.2", "(6.2)" in a comment) is defined there; links
 lead to files and headings that exist; files that docs mention exist; each page of docs/evidence says at which commit it was
-measured, each row of docs/adding.md which commit did it, and these commits exist; README.md fits two screens. Prints each
-fault as FILE:LINE: why.
+measured, each row of docs/adding.md which commit did it, and these commits exist; docs/dependencies.md lists every package that
+scripts/setup installs; README.md fits two screens. Prints each fault as FILE:LINE: why.
 """
 import bisect
 import pathlib
@@ -160,6 +160,15 @@ class Check:
             if said("cat-file", "-t", commit) != "commit":
                 self.fault(page, number, f"there is no commit {commit}")
 
+    def packages(self):
+        listed = self.pages.get("docs/dependencies.md")
+        for name in ("scripts/packages.txt", "scripts/requirements.txt"):
+            page = self.pages.get(name)
+            for number, line in enumerate(page.lines if page else [], 1):
+                package = re.match(r"[a-z0-9][\w.+-]*", line)
+                if package and (listed is None or f"`{package[0]}`" not in listed.text):
+                    self.fault(page, number, f"{package[0]} is not listed in docs/dependencies.md")
+
     def readme(self):
         page = self.pages.get("README.md")
         if page and len(page.lines) > LONGEST_README:
@@ -171,7 +180,7 @@ def main(arguments):
         print(__doc__)
         return 0
     check = Check(pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).resolve().parents[1]))
-    for part in (check.ids, check.links, check.mentioned_files, check.commits, check.readme):
+    for part in (check.ids, check.links, check.mentioned_files, check.commits, check.packages, check.readme):
         part()
     for name, line, why in sorted(set(check.faults)):
         print(f"{name}:{line}: {why}")

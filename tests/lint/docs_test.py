@@ -78,6 +78,10 @@ class Docs(unittest.TestCase):
         self.assertEqual(faults({"cli/src/main.cpp": "", "docs/adding.md": table % "`0bd42bb`"}), "")
         self.assertIn("docs/adding.md:3: this row names no commit", faults({"docs/adding.md": table % "soon"}))
 
+    def test_packages_are_listed_with_their_reasons(self):
+        tree = {"scripts/packages.txt": "# Packages\n[build]\ncmake  # why\ng++  # why\n", "docs/dependencies.md": "`cmake` 3.25\n"}
+        self.assertEqual(faults(tree), "scripts/packages.txt:4: g++ is not listed in docs/dependencies.md\n")
+
     def test_readme_fits_two_screens(self):
         self.assertEqual(faults({"README.md": "line\n" * 80}), "")
         self.assertIn("README has 81 lines", faults({"README.md": "line\n" * 81}))
