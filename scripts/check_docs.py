@@ -70,6 +70,10 @@ def slug(heading):
     return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
 
 
+def anchors(text):
+    return {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
 def alternatives(path):
     """a{b,c}d -> abd, acd"""
     found = re.search(r"\{([^{}]*)\}", path)
@@ -115,7 +119,7 @@ class Check:
                     file = (self.root / page.name).parent / path if path else self.root / page.name
                     if not file.exists():
                         self.fault(page, number, f"{target} does not exist")
-                    elif anchor and file.suffix == ".md" and anchor not in map(slug, re.findall(r"^#+ (.*)$", file.read_text(), re.M)):
+                    elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
                         self.fault(page, number, f"{target}: there is no such heading")
 
     def exists(self, path):
@@ -142,6 +146,9 @@ class Check:
                         if name not in self.pages:
                             self.fault(page, number, f"{name} does not exist")
 
+    def git(self, *words):
+        return subprocess.run(["git", "-C", str(self.root), *words], capture_output=True, text=True, check=False).stdout.strip()
+
     def commits(self):
         named = []
         for page in self.docs:
@@ -152,12 +159,10 @@ class Check:
                 row = page.name == "docs/adding.md" and line.startswith("| ") and not line.startswith("| add a")
                 if row and not HASH.search(line):
                     self.fault(page, number, "this row names no commit that did it")
-        git = ["git", "-C", str(self.root)]
-        said = lambda *words: subprocess.run([*git, *words], capture_output=True, text=True, check=False).stdout.strip()
-        if not (self.root / ".git").exists() or said("rev-parse", "--is-shallow-repository") != "false":
-            return
+        if not (self.root / ".git").exists() or self.git("rev-parse", "--is-shallow-repository") != "false":
+            return  # a copy or a shallow clone, which lacks them
         for page, number, commit in named:
-            if said("cat-file", "-t", commit) != "commit":
+            if self.git("cat-file", "-t", commit) != "commit":
                 self.fault(page, number, f"there is no commit {commit}")
 
     def packages(self):

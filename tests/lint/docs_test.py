@@ -79,8 +79,9 @@ class Docs(unittest.TestCase):
         self.assertIn("docs/adding.md:3: this row names no commit", faults({"docs/adding.md": table % "soon"}))
 
     def test_packages_are_listed_with_their_reasons(self):
-        tree = {"scripts/packages.txt": "# Packages\n[build]\ncmake  # why\ng++  # why\n", "docs/dependencies.md": "`cmake` 3.25\n"}
-        self.assertEqual(faults(tree), "scripts/packages.txt:4: g++ is not listed in docs/dependencies.md\n")
+        packages = "# Packages\n[build]\ncmake  # why\ng++  # why\n"
+        self.assertEqual(faults({"scripts/packages.txt": packages, "docs/dependencies.md": "`cmake` 3.25\n"}),
+                         "scripts/packages.txt:4: g++ is not listed in docs/dependencies.md\n")
 
     def test_readme_fits_two_screens(self):
         self.assertEqual(faults({"README.md": "line\n" * 80}), "")
