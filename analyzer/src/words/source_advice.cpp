@@ -66,7 +66,7 @@ struct WantedAdvice {
   std::string_view nsys;
 };
 
-constexpr std::array sections{
+constexpr std::array advice_table{
     WantedAdvice{Wanted::steps,
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation "
                  "API (rankscope/collectors/annotate.h, Kind::step), and record again; or record a PyTorch program "
@@ -102,8 +102,8 @@ constexpr std::array sections{
 };
 
 constexpr bool in_order() {
-  for (std::size_t i = 0; i < sections.size(); ++i)
-    if (sections[i].wanted != static_cast<Wanted>(i)) return false;
+  for (std::size_t i = 0; i < advice_table.size(); ++i)
+    if (advice_table[i].wanted != static_cast<Wanted>(i)) return false;
   return true;
 }
 static_assert(in_order(), "the table must follow the enumeration");
@@ -119,7 +119,7 @@ std::string_view advice_for(Counter counter, std::string_view source) {
 }
 
 std::string_view advice_for(Wanted wanted, std::string_view source) {
-  const WantedAdvice& advice = sections[static_cast<std::size_t>(wanted)];
+  const WantedAdvice& advice = advice_table[static_cast<std::size_t>(wanted)];
   if (source == "kineto") return advice.kineto;
   return source == "nsys" ? advice.nsys : advice.rankscope;
 }

@@ -11,13 +11,13 @@
 namespace rankscope::analyzer {
 namespace {
 
-struct Unit {
+struct UnitStep {
   double size;
   std::string_view name;
 };
 
 /// Three significant digits in the largest unit that keeps the number at 1 or above.
-std::string with_unit(std::int64_t value, std::span<const Unit> units) {
+std::string with_unit(std::int64_t value, std::span<const UnitStep> units) {
   const double magnitude = std::abs(static_cast<double>(value));
   auto unit = units.begin();
   while (unit + 1 != units.end() && magnitude >= (unit + 1)->size * 0.9995) ++unit;
@@ -30,7 +30,7 @@ std::string with_unit(std::int64_t value, std::span<const Unit> units) {
 }  // namespace
 
 std::string duration_text(std::int64_t ns) {
-  constexpr std::array<Unit, 4> units{{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
+  constexpr std::array<UnitStep, 4> units{{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
   return with_unit(ns, units);
 }
 
@@ -78,7 +78,7 @@ std::string ranks_text(std::span<const RankRange> ranges) {
 }
 
 std::string bytes_text(std::int64_t bytes) {
-  constexpr std::array<Unit, 5> units{{{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
+  constexpr std::array<UnitStep, 5> units{{{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
   return with_unit(bytes, units);
 }
 
