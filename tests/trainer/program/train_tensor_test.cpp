@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"tp --ranks 2 --bucket-mb 1",
                 "--bucket-mb: only for --parallel single, ddp, ddp+mp, zero1, zero2, tile and 3d, not for tp"},
         Refused{"tp --ranks 2 --devices 2", "only for --parallel dp, mp and ddp+mp, not for tp"},
-        Refused{"tp --ranks 1 --fault comm:rank=0,ms=5", "one rank sends nothing"}));
+        Refused{"tp --ranks 1 --fault comm:rank=0,ms=5", "with one rank there is no communication"}));
 
 }  // namespace
 }  // namespace rankscope::testing
