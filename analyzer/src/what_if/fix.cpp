@@ -98,7 +98,7 @@ std::string_view read_subject(const FixForm& form, std::string_view subject, Fix
       const auto second = dash == std::string_view::npos ? std::nullopt : rank_in(subject.substr(dash + 1));
       fix.first = first.value_or(0);
       fix.second = second.value_or(0);
-      return first && second && *first != *second ? "" : "two ranks must follow the colon, as in link:0-1";
+      return first && second && fix.first != fix.second ? "" : "two ranks must follow the colon, as in link:0-1";
     }
   }
   return "";

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 TrainOptions wanting(DeviceWish wish, const char* mode = "ddp", int devices = 1) {
   TrainOptions options;
-  options.mode = mode;
+  options.mode = &mode_named(mode);
   options.devices = devices;
   options.device.wish = wish;
   return options;

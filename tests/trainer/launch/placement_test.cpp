@@ -125,8 +125,8 @@ TEST(Placement, WhatCannotBeIsRefusedInWords) {
       {{{"RANK", "0"}}, "WORLD_SIZE"},
       {{{"WORLD_SIZE", "2"}}, "RANK"},
       {{{"RANK", "2"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "1"}}, "below"},
-      {{{"RANK", "x"}, {"WORLD_SIZE", "2"}}, "'x'"},
-      {{{"RANK", "-1"}, {"WORLD_SIZE", "2"}}, "'-1'"},
+      {{{"RANK", "x"}, {"WORLD_SIZE", "2"}}, "a whole number of at least 0 (is \"x\")"},
+      {{{"RANK", "-1"}, {"WORLD_SIZE", "2"}}, "(is \"-1\")"},
       {{{"RANK", "0"}, {"WORLD_SIZE", "2"}}, "MASTER_PORT"},
   };
   for (const auto& c : cases) {

@@ -13,7 +13,7 @@ TEST(Fault, EveryKindReadsBackFromItsOwnText) {
         "exit:rank=1,step=5", "kill:rank=1,step=0", "slow:rank=0,factor=2,step=7"}) {
     const auto fault = parse_fault(text);
     if (std::string_view{text}.starts_with("data")) {
-      EXPECT_FALSE(fault) << "every is no key of data";
+      EXPECT_FALSE(fault) << "every is not a key of data";
       continue;
     }
     ASSERT_TRUE(fault) << fault.error().message;
@@ -33,15 +33,15 @@ TEST(Fault, WrongTextIsRefusedWithTheFormThatIsMeant) {
       {"slow", "rank= is missing"},
       {"slow:", "rank= is missing"},
       {"slow:rank=1", "factor= is missing"},
-      {"slow:rank=1,factor=", "no number"},
-      {"slow:rank=1,factor=0.5", "out of range"},
-      {"slow:rank=1,factor=nan", "no number"},
-      {"slow:rank=1,factor=1e300", "out of range"},
+      {"slow:rank=1,factor=", "factor must be a number from 1 to 1000 (is empty)"},
+      {"slow:rank=1,factor=0.5", "from 1 to 1000 (is \"0.5\")"},
+      {"slow:rank=1,factor=nan", "must be a number"},
+      {"slow:rank=1,factor=1e300", "from 1 to 1000"},
       {"slow:rank=1.5,factor=2", "whole number"},
-      {"slow:rank=-1,factor=2", "out of range"},
+      {"slow:rank=-1,factor=2", "must be a whole number from 0 to 1000000"},
       {"slow:rank=1,rank=2,factor=2", "twice"},
       {"slow:rank=1,factor=2,", "key=value"},
-      {"slow:rank=1,ms=2", "no key of slow"},
+      {"slow:rank=1,ms=2", "not a key of slow"},
       {"exit:rank=1", "step= is missing"},
   };
   for (const auto& c : cases) {

@@ -38,14 +38,14 @@ TEST(ModelSize, OneRankHasEverythingButWhatCannotBeSplit) {
 TEST(ModelSize, TellsWhatRanksCouldShare) {
   const ModelOptions gpt{.kind = ModelKind::gpt};
   EXPECT_TRUE(check_split(gpt, 4, yes));
-  EXPECT_EQ(refused(gpt, 3, no), "--heads 4 cannot be shared equally by 3 ranks; take 3 or 6");
-  EXPECT_EQ(refused(gpt, 8, no), "--heads 4 cannot be shared equally by 8 ranks; take 8");
+  EXPECT_EQ(refused(gpt, 16, no), "--heads 4 cannot be shared equally by 16 ranks; give --heads 16");
+  EXPECT_EQ(refused(gpt, 8, no), "--heads 4 cannot be shared equally by 8 ranks; give --heads 8");
   EXPECT_EQ(refused({.kind = ModelKind::gpt, .heads = 3}, 3, no),
-            "a vocabulary of 256 tokens cannot be shared equally by 3 ranks; take another number of ranks");
+            "a vocabulary of 256 tokens cannot be shared equally by 3 ranks; use 2, 4 or 8 ranks");
   const ModelOptions short_sequence{.kind = ModelKind::gpt, .sequence = 10};
   EXPECT_TRUE(check_split(short_sequence, 4, no));
-  EXPECT_EQ(refused(short_sequence, 4, yes), "--seq 10 cannot be shared equally by 4 ranks; take 8 or 12");
-  EXPECT_EQ(refused({.hidden = 10}, 4, no), "--hidden 10 cannot be shared equally by 4 ranks; take 8 or 12");
+  EXPECT_EQ(refused(short_sequence, 4, yes), "--seq 10 cannot be shared equally by 4 ranks; give --seq 8 or 12");
+  EXPECT_EQ(refused({.hidden = 10}, 4, no), "--hidden 10 cannot be shared equally by 4 ranks; give --hidden 8 or 12");
 }
 
 TEST(ModelSize, NamesTheModelsThatCanBeSplit) {

@@ -210,14 +210,15 @@ TEST(ScheduleFile, MayHaveEmptyCellsAndBlanks) {
 
 TEST(ScheduleFile, ErrorsNameTheLineAndWhatIsWrongInIt) {
   EXPECT_EQ(wrong("\n \n"),
-            "--schedule s.csv: it holds no schedule: one line per rank with actions such as 0F0,0F1,0B0,0B1");
-  EXPECT_EQ(wrong("0F0,0B0\n1F0,1X0\n"),
-            "--schedule s.csv: line 2: '1X0' is no action; write stage, F, B, I or W, and micro-batch, such as 1F0");
-  EXPECT_THAT(wrong("0F0,0B99999999\n"), HasSubstr("line 1: '0B99999999' is no action"));
-  EXPECT_THAT(wrong("0F0,-1B0\n"), HasSubstr("line 1: '-1B0' is no action"));
+            "--schedule s.csv: it holds no schedule; write one line per rank with actions such as 0F0,0F1,0B0,0B1");
+  EXPECT_EQ(
+      wrong("0F0,0B0\n1F0,1X0\n"),
+      "--schedule s.csv: line 2: '1X0' is not an action; write stage, F, B, I or W, and micro-batch, such as 1F0");
+  EXPECT_THAT(wrong("0F0,0B99999999\n"), HasSubstr("line 1: '0B99999999' is not an action"));
+  EXPECT_THAT(wrong("0F0,-1B0\n"), HasSubstr("line 1: '-1B0' is not an action"));
   EXPECT_THAT(wrong("0F0,0B0\n\n1F0,1B0\n"), HasSubstr("line 2: it has no action"));
   EXPECT_EQ(wrong("0F0,0B0\n0F1,0B1\n"), "--schedule s.csv: line 2: 0F1: stage 0 belongs to line 1");
-  EXPECT_EQ(wrong("0F0,0B0,0F0\n"), "--schedule s.csv: line 1: 0F0 stands there twice");
+  EXPECT_EQ(wrong("0F0,0B0,0F0\n"), "--schedule s.csv: line 1: 0F0 appears twice");
   EXPECT_EQ(wrong("0F0,0B0\n2F0,2B0\n"), "--schedule s.csv: line 2: there is a stage 2, but no line has stage 1");
   EXPECT_EQ(wrong("0F0,0B0,0F1,0B1\n1F0,1B0\n"),
             "--schedule s.csv: line 2: stage 1 has no micro-batch 1, but others go up to 1");
@@ -231,9 +232,9 @@ TEST(ScheduleFile, ErrorsNameTheLineAndWhatIsWrongInIt) {
 
 TEST(ScheduleFile, AScheduleThatWouldStandStillIsRefused) {
   EXPECT_EQ(wrong("0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n"),
-            "--schedule s.csv: line 1: it stands still at 0B0, its action 2: 1B0 before it can never be done");
+            "--schedule s.csv: line 1: it stops at 0B0, its action 2: 1B0 must come first and can never be done");
   EXPECT_EQ(wrong("0F0,0I0,0W0,0F1,0I1,0W1\n1F1,1I1,1W1,1F0,1I0,1W0\n"),
-            "--schedule s.csv: line 1: it stands still at 0I0, its action 2: 1I0 before it can never be done");
+            "--schedule s.csv: line 1: it stops at 0I0, its action 2: 1I0 must come first and can never be done");
 }
 
 }  // namespace

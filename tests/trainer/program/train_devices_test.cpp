@@ -149,12 +149,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--parallel mp --ranks 2", "--parallel mp runs on one rank, not on 2"},
         Refused{"--parallel dp --global-batch 9", "--global-batch 9 cannot be divided over 2 devices"},
         Refused{"--parallel ddp --devices 2", "--devices: only for --parallel dp, mp and ddp+mp, not for ddp"},
-        Refused{"--parallel dp --split 1,2", "--split: only for --parallel pp, 3d, mp and ddp+mp, not for dp"},
-        Refused{"--parallel dp --unused-head", "--unused-head: not with --parallel dp"},
-        Refused{"--parallel ddp+mp --find-unused", "not with --parallel ddp+mp"},
-        Refused{"--parallel mp --ddp-impl c10d",
-                "only for --parallel ddp, ddp+mp, zero1 to zero3 and tile, not for mp"},
-        Refused{"--parallel mp --fault comm:rank=0,ms=60", "one rank sends nothing to others"}));
+        Refused{"--parallel dp --split 1,2", "--split: only for --parallel mp, ddp+mp, pp and 3d, not for dp"},
+        Refused{"--parallel dp --unused-head",
+                "--unused-head: only for --parallel single, ddp, zero1, zero2, zero3 and tile, not for dp"},
+        Refused{"--parallel ddp+mp --find-unused",
+                "--ddp-impl c10d and --find-unused: only for --parallel single, ddp and tile, not for ddp+mp"},
+        Refused{"--parallel mp --ddp-impl c10d", "only for --parallel single, ddp and tile, not for mp"},
+        Refused{"--parallel mp --fault comm:rank=0,ms=60", "with one rank there is no communication to delay"}));
 
 }  // namespace
 }  // namespace rankscope::testing

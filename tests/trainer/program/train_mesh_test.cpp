@@ -71,7 +71,8 @@ std::string refusal(const std::string& options) {
 
 TEST(TrainMesh, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal("--ranks 4 --dp 2 --tp 2 --pp 2"), HasSubstr("makes 8 ranks, but there are 4"));
-  EXPECT_THAT(refusal("--ranks 6 --tp 3 --heads 4"), HasSubstr("--heads 4 cannot be shared equally by 3 ranks"));
+  EXPECT_THAT(refusal("--ranks 6 --tp 3 --heads 4"),
+              HasSubstr("a vocabulary of 256 tokens cannot be shared equally by 3 ranks"));
   EXPECT_THAT(refusal("--ranks 4 --tp 2 --pp 2 --accumulate 2"), HasSubstr("--micro-batches"));
   EXPECT_THAT(train("--parallel 3d --steps 1 --ranks 4 --tp 2 --pp 2 --model resnet18").err,
               HasSubstr("cannot be split"));

@@ -68,7 +68,7 @@ TEST(Train, SaysWhatIsWrongAndEndsWithTheStatusOfThat) {
       {"--ranks 2 --global-batch 16 --batch-per-device 8", 2, "excludes"},
       {"--ranks 2 --data /nonexistent-folder", 2, "no such folder"},
       {"--ranks 2 --steps 5 --fault kill:rank=1,step=5", 2, "only steps 0 to 4"},
-      {"--ranks 2 --steps 5 --fault pause:rank=1,ms=1,every=10", 2, "in step 5 first"},
+      {"--ranks 2 --steps 5 --fault pause:rank=1,ms=1,every=10", 2, "first act in step 5"},
       {"--ranks 2 --model gpt --hidden 30 --heads 4", 2, "--heads 4"},
       {"--ranks 1 --dump-gradients /nonexistent-folder/file", 5, "cannot be written"},
       {"--ranks 1 --steps 2 --dump-gradients /dev/full", 5, "/dev/full: cannot be written"},

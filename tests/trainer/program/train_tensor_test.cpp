@@ -256,16 +256,17 @@ INSTANTIATE_TEST_SUITE_P(
                 "--model resnet50 has layers that cannot be split; take --model gpt"},
         Refused{"tp+sp --ranks 2 --model mlp",
                 "--model mlp has no sequence to split; take --model gpt, or --parallel tp"},
-        Refused{"tp --ranks 3", "--heads 4 cannot be shared equally by 3 ranks; take 3 or 6"},
-        Refused{"tp --ranks 4 --heads 2", "--heads 2 cannot be shared equally by 4 ranks; take 4"},
+        Refused{"tp --ranks 3", "a vocabulary of 256 tokens cannot be shared equally by 3 ranks; use 2, 4 or 8 ranks"},
+        Refused{"tp --ranks 4 --heads 2", "--heads 2 cannot be shared equally by 4 ranks; give --heads 4"},
         Refused{"tp --ranks 3 --heads 3 --hidden 48", "a vocabulary of 256 tokens cannot be shared equally by 3 ranks"},
-        Refused{"tp+sp --ranks 4 --seq 10", "--seq 10 cannot be shared equally by 4 ranks; take 8 or 12"},
+        Refused{"tp+sp --ranks 4 --seq 10", "--seq 10 cannot be shared equally by 4 ranks; give --seq 8 or 12"},
         Refused{"tp --ranks 4 --model mlp --hidden 10",
-                "--hidden 10 cannot be shared equally by 4 ranks; take 8 or 12"},
-        Refused{"tp --ranks 2 --model mlp --unused-head", "--unused-head: not with --parallel tp"},
-        Refused{"tp --ranks 2 --bucket-mb 1", "only for --parallel ddp, ddp+mp, zero1 to zero3 and tile, not for tp"},
+                "--hidden 10 cannot be shared equally by 4 ranks; give --hidden 8 or 12"},
+        Refused{"tp --ranks 2 --model mlp --unused-head", "--unused-head: only for --parallel single, ddp,"},
+        Refused{"tp --ranks 2 --bucket-mb 1",
+                "--bucket-mb: only for --parallel single, ddp, ddp+mp, zero1, zero2, tile and 3d, not for tp"},
         Refused{"tp --ranks 2 --devices 2", "only for --parallel dp, mp and ddp+mp, not for tp"},
-        Refused{"tp --ranks 1 --fault comm:rank=0,ms=5", "one rank sends nothing"}));
+        Refused{"tp --ranks 1 --fault comm:rank=0,ms=5", "with one rank there is no communication"}));
 
 }  // namespace
 }  // namespace rankscope::testing

@@ -110,7 +110,7 @@ std::string refusal(const std::string& options) {
 }
 
 TEST(TrainTile, RefusesWhatCannotBeCut) {
-  EXPECT_THAT(refusal("--parallel tile --ranks 2 --model mlp"), HasSubstr("needs a model of convolutions"));
+  EXPECT_THAT(refusal("--parallel tile --ranks 2 --model mlp"), HasSubstr("needs a convolutional model"));
   EXPECT_THAT(refusal("--parallel tile --ranks 3 --model resnet18"), HasSubstr("not a multiple of 3 tiles"));
   EXPECT_THAT(refusal("--parallel tile --ranks 2 --tiles 2x2 --model resnet18"), HasSubstr("4 tiles, but there are 2"));
   EXPECT_THAT(refusal("--parallel ddp --ranks 2 --halo off"), HasSubstr("only for --parallel tile"));

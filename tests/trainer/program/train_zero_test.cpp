@@ -252,11 +252,12 @@ TEST_P(TrainZeroBadInput, IsRefusedInOneSentence) {
 INSTANTIATE_TEST_SUITE_P(
     Options, TrainZeroBadInput,
     ::testing::Values(
-        Refused{"--ranks 2 --parallel zero1 --find-unused", "--find-unused and --ddp-impl c10d: not with"},
-        Refused{"--ranks 2 --parallel zero2 --ddp-impl c10d", "not with --parallel zero2"},
-        Refused{"--ranks 2 --parallel zero3 --bucket-mb 1", "--bucket-mb: not with --parallel zero3"},
-        Refused{"--ranks 2 --parallel zero4", "no such mode"},
-        Refused{"--ranks 1 --parallel zero1 --fault comm:rank=0,ms=60", "one rank sends nothing to others"}));
+        Refused{"--ranks 2 --parallel zero1 --find-unused", "not for zero1"},
+        Refused{"--ranks 2 --parallel zero2 --ddp-impl c10d", "not for zero2"},
+        Refused{"--ranks 2 --parallel zero3 --bucket-mb 1",
+                "--bucket-mb: only for --parallel single, ddp, ddp+mp, zero1, zero2, tile and 3d, not for zero3"},
+        Refused{"--ranks 2 --parallel zero4", "there is no such mode"},
+        Refused{"--ranks 1 --parallel zero1 --fault comm:rank=0,ms=60", "with one rank there is no communication"}));
 
 TEST(TrainZeroUnused, AParameterWithoutAGradientIsNamed) {
   for (const char* mode : {"zero1", "zero2", "zero3"}) {

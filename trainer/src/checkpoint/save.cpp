@@ -92,10 +92,10 @@ class Saving {
         temporary_(step_folder(options.folder, facts.step, StepFolderKind::unsaved)) {}
 
   Result<SavedCheckpoint> save(std::span<const TensorSlice> slices) {
-    RS_TRY_VOID(tell(rank_.rank == 0 ? prepare() : Json::object()));
-    const auto told = tell(write_own(slices));
-    if (!told) return discarded(told.error());
-    const auto ends = tell(rank_.rank == 0 ? finish(*told) : Json::object());
+    RS_TRY_VOID(exchange(rank_.rank == 0 ? prepare() : Json::object()));
+    const auto from_ranks = exchange(write_own(slices));
+    if (!from_ranks) return discarded(from_ranks.error());
+    const auto ends = exchange(rank_.rank == 0 ? finish(*from_ranks) : Json::object());
     if (!ends) return tl::make_unexpected(ends.error());
     return SavedCheckpoint{final_, ends->front()["bytes"].get<std::uint64_t>(),
                            ends->front()["warning"].get<std::string>()};
@@ -107,7 +107,7 @@ class Saving {
   }
 
   /// Gives what all ranks say, by rank, or the error of the first that says one.
-  Result<std::vector<Json>> tell(const Result<Json>& mine) const {
+  Result<std::vector<Json>> exchange(const Result<Json>& mine) const {
     const Json message = mine ? *mine : Json{{error_key, mine.error().message}};
     std::vector<std::string> texts{compact(message)};
     if (rank_.world > 1) {
@@ -182,8 +182,8 @@ class Saving {
   }
 
   /// What rank 0 does when all files are there.
-  [[nodiscard]] Result<Json> finish(const std::vector<Json>& told) const {
-    const auto manifest = written_manifest(told);
+  [[nodiscard]] Result<Json> finish(const std::vector<Json>& from_ranks) const {
+    const auto manifest = written_manifest(from_ranks);
     if (!manifest) return discarded(manifest.error());
     RS_TRY_VOID(put_in_place());
     const std::string latest = final_.filename().string() + "\n";
@@ -195,8 +195,8 @@ class Saving {
     return Json{{"bytes", bytes}, {"warning", warning}};
   }
 
-  [[nodiscard]] Result<CheckpointManifest> written_manifest(const std::vector<Json>& told) const {
-    RS_TRY(CheckpointManifest manifest, combined(told));
+  [[nodiscard]] Result<CheckpointManifest> written_manifest(const std::vector<Json>& from_ranks) const {
+    RS_TRY(CheckpointManifest manifest, combined(from_ranks));
     for (const CheckpointFile& file : manifest.files) {
       const fs::path path = temporary_ / file.name;
       std::error_code failed;
@@ -210,11 +210,11 @@ class Saving {
   }
 
   /// Ranks may have been given states that do not fit together: that must not look like a checkpoint.
-  [[nodiscard]] Result<CheckpointManifest> combined(const std::vector<Json>& told) const {
+  [[nodiscard]] Result<CheckpointManifest> combined(const std::vector<Json>& from_ranks) const {
     CheckpointManifest manifest{.created_by = written_by, .facts = facts_};
     std::map<std::string, TensorInfo> tensors;
-    for (std::size_t rank = 0; rank < told.size(); ++rank) {
-      RS_TRY(Holdings part, holdings_from({told[rank], format("rank {}", rank)}));
+    for (std::size_t rank = 0; rank < from_ranks.size(); ++rank) {
+      RS_TRY(Holdings part, holdings_from({from_ranks[rank], format("rank {}", rank)}));
       for (TensorInfo& tensor : part.tensors) {
         const auto [known, is_new] = tensors.emplace(tensor.name, tensor);
         if (!is_new && known->second != tensor)

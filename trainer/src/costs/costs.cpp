@@ -91,23 +91,17 @@ std::int64_t RankCost::sent() const {
 
 int copies_of(const CostQuestion& question) {
   if (question.plan.mesh) return question.plan.mesh->shape().data;
-  const std::string& mode = question.options.mode;
-  const bool copied = mode == "ddp" || mode == "ddp+mp" || zero_stage(mode) != ZeroStage::none;
-  return copied ? question.ranks : 1;
+  return question.options.mode->work == Work::copies ? question.ranks : 1;
 }
 
 int sharers_of(const CostQuestion& question) {
   if (question.plan.mesh) return question.plan.mesh->shape().tensor;
-  return is_tensor_parallel(question.options.mode) ? question.ranks : 1;
-}
-
-bool splits_sequence(const TrainOptions& options) {
-  return options.mode == "tp+sp" || (options.mode == "3d" && options.mesh.sequence == SequenceParallel::yes);
+  return question.options.mode->work == Work::layers ? question.ranks : 1;
 }
 
 bool sends_buffers(const CostQuestion& question) {
   const TrainOptions& options = question.options;
-  return question.ranks > 1 && copies_of(question) > 1 && options.mode != "3d" && options.ddp.broadcast_buffers &&
+  return question.ranks > 1 && options.mode->work == Work::copies && options.ddp.broadcast_buffers &&
          !options.sync_batch_norm;
 }
 

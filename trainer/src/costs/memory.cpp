@@ -64,7 +64,7 @@ std::int64_t update_space(const std::vector<Updated>& order, const OptimizerOpti
 
 void add_update_space(Moment& update, const std::vector<Updated>& order, const OptimizerOptions& options) {
   update.add("tensors of the update", update_space(order, options),
-             "the optimizer's for one parameter at a time, less the gradients that are gone by then");
+             "of the optimizer for one parameter at a time, minus the gradients freed by then");
 }
 
 class MemoryOf {
@@ -73,10 +73,17 @@ class MemoryOf {
 
   std::vector<MemoryCost> all() {
     const Moment step = [&] {
-      if (options_.mode == "3d" && copies_of(part_.question) > 1) return of_stage_copies();
-      if (zero_stage(options_.mode) == ZeroStage::parameters) return of_units();
-      if (zero_stage(options_.mode) != ZeroStage::none) return of_zero_buckets();
-      return of_whole();
+      if (part_.question.plan.mesh && copies_of(part_.question) > 1) return of_stage_copies();
+      switch (options_.mode->zero) {
+        case ZeroStage::none:
+          return of_whole();
+        case ZeroStage::optimizer:
+        case ZeroStage::gradients:
+          return of_zero_buckets();
+        case ZeroStage::parameters:
+          break;
+      }
+      return of_units();
     }();
     always_.insert(always_.end(), step.held.begin(), step.held.end());
     return always_;
@@ -119,11 +126,11 @@ class MemoryOf {
   /// views of its buckets then, and their own memory is free again.
   Moment of_whole() {
     const std::int64_t parameters = raw_bytes();
-    const std::int64_t copies = options_.mode == "dp" ? options_.devices : 1;
+    const std::int64_t copies = options_.mode->devices == DeviceUse::replicas ? options_.devices : 1;
     add("parameters", parameters, raw_formula());
     add_buffers();
     add_state(parameters, "the parameters");
-    if (averages_in_buckets()) add("buckets", parameters, "that gradients are reduced in: as large as these");
+    if (averages_in_buckets()) add("buckets", parameters, "for reducing gradients: as large as the gradients");
     if (copies > 1) {
       std::int64_t replica = 0;
       for (const MemoryCost& cost : always_)
@@ -144,7 +151,7 @@ class MemoryOf {
     return larger(std::move(backward), std::move(update));
   }
   [[nodiscard]] bool averages_in_buckets() const {
-    return (options_.mode == "ddp" || options_.mode == "ddp+mp" || options_.mode == "tile") && part_.question.ranks > 1;
+    return options_.mode->averages_whole() && options_.mode->zero == ZeroStage::none && part_.question.ranks > 1;
   }
   [[nodiscard]] std::vector<Updated> updates_of_parameters() const {
     std::vector<Updated> order;
@@ -169,7 +176,7 @@ class MemoryOf {
     const FlatLayout layout = bucket_layout(part_.chunks.front(), part_.question, ranks);
     const std::int64_t padded = padded_elements(layout);
     add_flat(padded, padded, padded / ranks);
-    const bool keeps = zero_stage(options_.mode) == ZeroStage::optimizer;
+    const bool keeps = options_.mode->zero == ZeroStage::optimizer;
     Moment update;
     update.add("gradients", (keeps ? padded : padded / ranks) * width_,
                keeps ? "all buckets" : "this rank's shards of all buckets");
@@ -193,7 +200,7 @@ class MemoryOf {
     const auto see = [&](std::int64_t arriving) {
       Moment now;
       now.add("gradients", shards, "this rank's shards");
-      now.add("buckets", open, keeps ? "of all gradients" : "one that is reduced, one that fills");
+      now.add("buckets", open, keeps ? "of all gradients" : "one being reduced, one being filled");
       now.add("a gradient", arriving, "on its way into its bucket");
       add_uncast_gradient(now, arriving);
       most = larger(std::move(most), std::move(now));
@@ -236,7 +243,7 @@ class MemoryOf {
       const auto see = [&](std::int64_t gathered, std::int64_t reduced) {
         Moment now;
         now.add("gradients", shards, "this rank's shards");
-        now.add("gathered units", gathered, "one that computes, one that arrives");
+        now.add("gathered units", gathered, "one in use, one arriving");
         now.add("gradients of a unit", gradients, "before they are copied to be reduced");
         add_uncast_gradient(now, largest_parameter());
         now.add("reductions", reduced, "gradients of a unit on their way to their owners");

@@ -24,7 +24,6 @@ struct RankPart {
 /// Ranks among which gradients are averaged, and those that share layers.
 [[nodiscard]] int copies_of(const CostQuestion& question);
 [[nodiscard]] int sharers_of(const CostQuestion& question);
-[[nodiscard]] bool splits_sequence(const TrainOptions& options);
 /// Takes buffers from rank 0 in each step.
 [[nodiscard]] bool sends_buffers(const CostQuestion& question);
 

@@ -81,7 +81,7 @@ std::string ranks_text(const std::vector<RankCost>& ranks) {
 }
 
 std::string what_is_shown(const RankCost& rank, std::size_t kinds, int ranks) {
-  if (kinds > 1) return format("what rank {} ({}) needs, which holds most", rank.rank, rank.has);
+  if (kinds > 1) return format("what rank {} ({}) needs, the rank that holds most", rank.rank, rank.has);
   return ranks == 1 ? "what it needs" : "what each rank needs";
 }
 
@@ -89,12 +89,12 @@ std::string what_is_shown(const RankCost& rank, std::size_t kinds, int ranks) {
 
 std::string cost_text(const CostQuestion& question, const std::vector<RankCost>& ranks) {
   const RankCost& shown = largest(ranks);
-  std::string text = format("{} on {}, model {} in {}: {}\n\n", question.options.mode, counted(question.ranks, "rank"),
-                            name_of(question.options.model.kind), name_of(question.options.dtype),
-                            what_is_shown(shown, ranks.size(), question.ranks));
+  std::string text = format("{} on {}, model {} in {}: {}\n\n", question.options.mode->name,
+                            counted(question.ranks, "rank"), name_of(question.options.model.kind),
+                            name_of(question.options.dtype), what_is_shown(shown, ranks.size(), question.ranks));
   text += memory_text(shown) + '\n' + traffic_text(shown);
   if (ranks.size() > 1) text += '\n' + ranks_text(ranks);
-  text += "\nActivations, samples and what libraries take for themselves are not predicted: they come on top.\n";
+  text += "\nActivations, samples and what libraries allocate for themselves are not predicted; they come on top.\n";
   return text;
 }
 

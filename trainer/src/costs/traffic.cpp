@@ -13,20 +13,21 @@ class TrafficOf {
       : part_(part),
         question_(part.question),
         options_(part.options()),
+        mode_(*options_.mode),
         width_(part.element_bytes()),
         activation_(part.activation_bytes()) {}
 
   std::vector<TrafficCost> all() {
-    if (options_.mode == "dp") add_replicas();
-    if (options_.mode == "mp" || options_.mode == "ddp+mp") add_copies();
+    if (mode_.devices == DeviceUse::replicas) add_replicas();
+    if (mode_.devices == DeviceUse::chain) add_copies();
     if (question_.ranks == 1) return std::move(found_);
-    if (averages_whole()) add_buckets();
+    if (mode_.averages_whole()) add_buckets();
     if (sends_buffers(question_)) add_buffers();
-    if (options_.sync_batch_norm && options_.mode != "tile") add_norms("batch norm");
-    if (options_.mode == "tile") add_tiles();
+    if (options_.sync_batch_norm && mode_.work != Work::tiles) add_norms("batch norm");
+    if (mode_.work == Work::tiles) add_tiles();
     if (sharers_of(question_) > 1) add_shared_layers();
-    if (is_pipeline(options_.mode)) add_transfers();
-    if (options_.mode == "3d" && copies_of(question_) > 1) add_stage_copies();
+    if (mode_.has_stages()) add_transfers();
+    if (mode_.work == Work::mesh && copies_of(question_) > 1) add_stage_copies();
     add_losses();
     return std::move(found_);
   }
@@ -52,7 +53,7 @@ class TrafficOf {
     return question_.plan.pipeline ? question_.plan.pipeline->micro_batches : options_.accumulate;
   }
   [[nodiscard]] std::string of_mesh(const char* name) const {
-    if (options_.mode != "3d") return name;
+    if (mode_.work != Work::mesh) return name;
     const Mesh mesh{question_.plan.mesh->shape(), part_.rank};
     const std::string kind = name;
     const int first = (kind == "tp"   ? mesh.tensor_group()
@@ -62,15 +63,10 @@ class TrafficOf {
     return format("{} of {}", name, first);
   }
 
-  [[nodiscard]] bool averages_whole() const {
-    return options_.mode == "ddp" || options_.mode == "ddp+mp" || options_.mode == "tile" ||
-           zero_stage(options_.mode) != ZeroStage::none;
-  }
-
   void add_buckets() {
-    const std::string group = options_.mode == "tile" ? "tile" : "dp";
+    const std::string group{mode_.group};
     for (const auto& blocks : part_.chunks) {
-      switch (zero_stage(options_.mode)) {
+      switch (mode_.zero) {
         case ZeroStage::none: {
           const FlatLayout layout = bucket_layout(blocks, question_, 1);
           const std::int64_t parameters = parameter_bytes(blocks, width_);
@@ -95,7 +91,7 @@ class TrafficOf {
   void add_zero_buckets(const FlatLayout& layout) {
     const auto count = static_cast<std::int64_t>(layout.units().size());
     const std::int64_t own = padded_elements(layout) / layout.ranks() * width_;
-    const std::int64_t reductions = zero_stage(options_.mode) == ZeroStage::optimizer ? 1 : options_.accumulate;
+    const std::int64_t reductions = mode_.zero == ZeroStage::optimizer ? 1 : options_.accumulate;
     add("dp", "reduce_scatter", reductions * count, reductions * own,
         reductions > 1 ? format("1/{} of the gradients, in each of {} micro-steps", layout.ranks(), reductions)
                        : format("1/{} of the gradients", layout.ranks()));
@@ -120,8 +116,7 @@ class TrafficOf {
   }
 
   void add_norms(const char* group) {
-    const std::int64_t forwards =
-        zero_stage(options_.mode) == ZeroStage::parameters ? 2 : 1;  // backward computes it again
+    const std::int64_t forwards = mode_.zero == ZeroStage::parameters ? 2 : 1;  // backward computes it again
     for (const auto& blocks : part_.chunks)
       for (const auto& block : blocks)
         for (const std::int64_t channels : block.norms) {
@@ -162,7 +157,7 @@ class TrafficOf {
       if (lines > 0) add("tile halo", "send", runs(), runs() * lines * line, formula);
     };
     constexpr auto forward = "samples x channels x halo of each layer and neighbour, in forward";
-    constexpr auto backward = "the same of their gradients, in backward";
+    constexpr auto backward = "the same for their gradients, in backward";
     if (has_before) send(halo.after, forward);
     if (has_after) send(halo.before, forward);
     if (!layer.input_needs_gradient) return;
@@ -226,12 +221,12 @@ class TrafficOf {
       const std::int32_t own = rank_of(stage);
       if (stage + 1 < plan.stages() && rank_of(stage + 1) != own) {
         add(of_mesh("pp forward"), "send", runs(), bytes(part_.chunks[i].back()),
-            "output of a stage, of each micro-batch");
+            "output of a stage, for each micro-batch");
       }
       if (stage > 0 && rank_of(stage - 1) != own) {
         // Blocks of all stages lie behind one another.
         const BlockSize& before = *(part_.chunks[i].data() - 1);
-        add(of_mesh("pp backward"), "send", runs(), bytes(before), "gradient of a stage's input, of each micro-batch");
+        add(of_mesh("pp backward"), "send", runs(), bytes(before), "gradient of a stage's input, for each micro-batch");
       }
     }
   }
@@ -252,11 +247,7 @@ class TrafficOf {
   }
 
   void add_losses() {
-    const std::string group = options_.mode == "3d"                         ? "all"
-                              : options_.mode == "tp+sp"                    ? "tp"
-                              : averages_whole() && options_.mode != "tile" ? "dp"
-                                                                            : options_.mode;
-    found_.push_back({group, "allreduce", 1, loss_bytes, "losses", options_.log_every});
+    found_.push_back({std::string{mode_.group}, "allreduce", 1, loss_bytes, "losses", options_.log_every});
   }
 
   // One process with several devices: copies among them.
@@ -286,6 +277,7 @@ class TrafficOf {
   const RankPart& part_;
   const CostQuestion& question_;
   const TrainOptions& options_;
+  const ModeTraits& mode_;
   std::int64_t width_;       // of an element of parameters, statistics and losses
   std::int64_t activation_;  // of one of activations
   std::vector<TrafficCost> found_;

@@ -29,7 +29,7 @@ Result<std::vector<std::byte>> read_all(const fs::path& path) {
     gzerror(file.get(), &status);
     // A gzip stream that ends early yields its data without an error from gzread; gzerror has it.
     if (got < 0 || (status != Z_OK && status != Z_STREAM_END)) {
-      return fail(ErrorKind::unreadable, format("{}: cannot be read (damaged or cut)", path.string()));
+      return fail(ErrorKind::unreadable, format("{}: cannot be read (damaged or truncated)", path.string()));
     }
     if (got == 0) return bytes;
     bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + got);

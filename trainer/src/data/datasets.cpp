@@ -96,8 +96,8 @@ Result<ImageSet> parse_cifar(std::span<const std::byte> bytes, CifarKind kind, c
   const std::int64_t classes = kind == CifarKind::cifar10 ? 10 : 100;
   const std::size_t record = label_bytes + cifar_pixels;
   if (bytes.empty() || bytes.size() % record != 0) {
-    return fail(ErrorKind::unreadable, format("{}: {} bytes are no whole number of CIFAR-{} records of {} bytes; "
-                                              "the file is cut or of another kind",
+    return fail(ErrorKind::unreadable, format("{}: {} bytes are not a whole number of CIFAR-{} records of {} bytes; "
+                                              "the file is truncated or of another kind",
                                               name, bytes.size(), classes, record));
   }
   ImageSet set{.shape = {.channels = 3, .height = 32, .width = 32, .classes = classes}};
@@ -117,12 +117,13 @@ Result<ImageSet> parse_cifar(std::span<const std::byte> bytes, CifarKind kind, c
 Result<IdxArray> parse_idx(std::span<const std::byte> bytes, const std::string& name) {
   const auto bad = [&](const std::string& why) { return fail(ErrorKind::unreadable, format("{}: {}", name, why)); };
   if (bytes.size() < 4) return bad("too short for an IDX file");
-  if (byte_at(bytes, 0) != 0 || byte_at(bytes, 1) != 0) return bad("no IDX file (it must begin with two zero bytes)");
+  if (byte_at(bytes, 0) != 0 || byte_at(bytes, 1) != 0)
+    return bad("not an IDX file (it must begin with two zero bytes)");
   if (byte_at(bytes, 2) != 0x08)
     return bad(format("IDX type {:#04x} is not supported, only bytes (0x08)", byte_at(bytes, 2)));
   const std::size_t dim_count = byte_at(bytes, 3);
   const std::size_t header = 4 + 4 * dim_count;
-  if (dim_count == 0 || bytes.size() < header) return bad("the IDX header is cut");
+  if (dim_count == 0 || bytes.size() < header) return bad("the IDX header is truncated");
   IdxArray array;
   std::uint64_t expected = 1;
   for (std::size_t i = 0; i < dim_count; ++i) {
@@ -147,7 +148,7 @@ Result<ImageSet> images_of(IdxArray images, IdxArray labels, const std::string& 
   }
   constexpr std::int64_t classes = 10;
   if (const auto label = std::ranges::max(labels.data); label >= classes) {
-    return fail(ErrorKind::unreadable, format("{}: label {} is out of range 0 to {}", name, label, classes - 1));
+    return fail(ErrorKind::unreadable, format("{}: label {} is not in the range 0 to {}", name, label, classes - 1));
   }
   const SampleShape shape{.channels = 1, .height = images.dims[1], .width = images.dims[2], .classes = classes};
   return ImageSet{shape, std::move(images.data), std::move(labels.data)};

@@ -35,7 +35,8 @@ GpuDriver find_gpus() {
   if (library == nullptr) {
     const char* const why = dlerror();
     if (access("/dev/nvidiactl", F_OK) != 0) return {};
-    return {.problem = format("a GPU is here, but its driver cannot be loaded ({})", why != nullptr ? why : "unknown")};
+    return {.problem =
+                format("there is a GPU, but its driver cannot be loaded ({})", why != nullptr ? why : "unknown")};
   }
   const auto init = find<Init>(library, "cuInit");
   const auto count = find<CountDevices>(library, "cuDeviceGetCount");

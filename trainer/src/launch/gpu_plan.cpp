@@ -2,14 +2,13 @@
 
 #include <map>
 
-#include "options/option_checks.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
 namespace {
 
 /// Of each rank.
-int devices_of(const TrainOptions& options) { return has_devices(options.mode) ? options.devices : 1; }
+int devices_of(const TrainOptions& options) { return options.mode->devices == DeviceUse::one ? 1 : options.devices; }
 
 /// Schedulers that give each task GPUs of its own show it no others; torchrun gives none.
 bool sees_only_its_own(const TrainOptions& options, const Placement& place, const GpuDriver& driver) {

@@ -153,7 +153,7 @@ int status_of(int wait_status) {
 
 constexpr int wrong_usage = 2;  // exit status of a rank that has said itself what is wrong with its options
 
-void tell(const Child& child, int wait_status) {
+void report_end(const Child& child, int wait_status) {
   if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == wrong_usage) return;
   const std::string line =
       WIFSIGNALED(wait_status)
@@ -209,7 +209,7 @@ int wait_for_all(std::vector<Child> children) {
       child->running = false;
       if (wait_status != 0) {
         // The others fail because of the first one, and say so themselves.
-        if (first_failure == 0) tell(*child, wait_status);
+        if (first_failure == 0) report_end(*child, wait_status);
         if (first_failure == 0) first_failure = status_of(wait_status);
         ending.begin(time_to_notice);
       }
@@ -253,7 +253,7 @@ Result<int> launch_ranks(const std::string& program, const std::vector<std::stri
   for (int restarts = 0;; ++restarts) {
     RS_TRY(const int status, launch_once(program, arguments, options, restarts));
     if (restarts == options.restarts || !is_worth_another_try(status)) return status;
-    std::fputs(format("rankscope-train: starting all ranks again ({} of {})\n", restarts + 1, options.restarts).c_str(),
+    std::fputs(format("rankscope-train: restarting all ranks ({} of {})\n", restarts + 1, options.restarts).c_str(),
                stderr);
   }
 }

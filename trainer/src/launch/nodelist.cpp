@@ -1,21 +1,15 @@
 // Slurm's compressed lists; scontrol, which could expand them, is often absent where tasks run.
-#include <charconv>
-
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/trainer/launch/placement.h"
 
 namespace rankscope::trainer {
 namespace {
 
-constexpr std::size_t most_names = 1u << 20;
+constexpr int most_names = 1 << 20;
 
 tl::unexpected<Error> bad(std::string_view list, std::string_view why) {
   return fail(ErrorKind::usage, format("the Slurm list '{}' cannot be read: {}", list, why));
-}
-
-bool whole_number(std::string_view text, std::uint64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
 }
 
 std::string padded(std::uint64_t value, std::size_t width) { return format("{:0{}}", value, width); }
@@ -29,12 +23,12 @@ Result<std::vector<std::string>> expand_ranges(std::string_view ranges, std::str
     const auto dash = part.find('-');
     const auto first = part.substr(0, dash);
     const auto last = dash == std::string_view::npos ? first : part.substr(dash + 1);
-    std::uint64_t low = 0;
-    std::uint64_t high = 0;
-    if (!whole_number(first, low) || !whole_number(last, high)) return bad(list, "brackets must hold numbers");
-    if (high < low) return bad(list, "a range runs backwards");
-    if (high - low >= most_names) return bad(list, "a range is too long");
-    for (std::uint64_t value = low; value <= high; ++value) names.push_back(padded(value, first.size()));
+    const auto low = number_from<std::uint64_t>(first);
+    const auto high = number_from<std::uint64_t>(last);
+    if (!low || !high) return bad(list, "brackets must hold numbers");
+    if (*high < *low) return bad(list, "a range runs backwards");
+    if (*high - *low >= most_names) return bad(list, "a range is too long");
+    for (std::uint64_t value = *low; value <= *high; ++value) names.push_back(padded(value, first.size()));
     if (comma == std::string_view::npos) return names;
     ranges.remove_prefix(comma + 1);
   }
@@ -97,15 +91,13 @@ Result<std::vector<int>> expand_task_counts(std::string_view counts) {
     const auto comma = rest.find(',');
     const auto part = rest.substr(0, comma);
     const auto open = part.find("(x");
-    std::uint64_t value = 0;
-    std::uint64_t times = 1;
-    const bool repeated = open != std::string_view::npos;
-    if (!whole_number(part.substr(0, open), value) || value > most_names ||
-        (repeated && (part.back() != ')' || !whole_number(part.substr(open + 2, part.size() - open - 3), times) ||
-                      times > most_names))) {
-      return bad(counts, "counts look like 2(x3),1");
-    }
-    tasks.insert(tasks.end(), times, static_cast<int>(value));
+    constexpr Bounds<int> bounds{.least = 0, .most = most_names};
+    const auto value = number_from(part.substr(0, open), bounds);
+    std::optional<int> times = 1;
+    if (open != std::string_view::npos)
+      times = part.back() == ')' ? number_from(part.substr(open + 2, part.size() - open - 3), bounds) : std::nullopt;
+    if (!value || !times) return bad(counts, "counts must look like 2(x3),1");
+    tasks.insert(tasks.end(), static_cast<std::size_t>(*times), *value);
     if (comma == std::string_view::npos) return tasks;
     rest.remove_prefix(comma + 1);
   }

@@ -1,10 +1,10 @@
 #include "rankscope/trainer/launch/placement.h"
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -12,12 +12,7 @@ namespace {
 Result<std::optional<int>> integer(const Environment& environment, std::string_view name) {
   const auto text = environment(name);
   if (!text) return std::optional<int>{};
-  int value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc{} || end != text->data() + text->size() || value < 0) {
-    return fail(ErrorKind::usage,
-                format("the environment variable {} is '{}', which is no number from 0", name, *text));
-  }
+  RS_TRY(const int value, number_of<int>(format("the environment variable {}", name), {.least = 0}, *text));
   return std::optional{value};
 }
 
@@ -66,9 +61,7 @@ Result<int> tasks_of_step(const Environment& environment) {
   constexpr std::uint64_t first_own_step = 0x80000000u;
   const auto text = environment("SLURM_STEP_ID");
   if (!text) return 0;
-  std::uint64_t step = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), step);
-  if (error != std::errc{} || end != text->data() + text->size() || step >= first_own_step) return 0;
+  if (!number_from<std::uint64_t>(*text, {.most = first_own_step - 1})) return 0;
   RS_TRY(const auto tasks, integer(environment, "SLURM_STEP_NUM_TASKS"));
   return tasks.value_or(1);
 }

@@ -1,28 +1,27 @@
 #include "rankscope/trainer/layout/stage_split.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <numeric>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::trainer {
 namespace {
 
 Result<std::vector<std::size_t>> numbers_of(const std::string& split) {
   std::vector<std::size_t> numbers;
-  const char* at = split.data();
-  const char* const end = at + split.size();
+  std::string_view rest = split;
   while (true) {
-    std::size_t number = 0;
-    const auto [rest, error] = std::from_chars(at, end, number);
-    if (error != std::errc{} || number == 0 || (rest != end && *rest != ',')) {
-      return fail(ErrorKind::usage, format("--split {}: give the number of blocks of each part, such as 2,1,3", split));
+    const auto number = take_number<std::size_t>(rest, {.least = 1});
+    if (!number || (!rest.empty() && rest.front() != ',')) {
+      return fail(ErrorKind::usage,
+                  format("--split {}: must be the number of blocks of each part, such as 2,1,3", split));
     }
-    numbers.push_back(number);
-    if (rest == end) return numbers;
-    at = rest + 1;
+    numbers.push_back(*number);
+    if (rest.empty()) return numbers;
+    rest.remove_prefix(1);
   }
 }
 

@@ -1,37 +1,24 @@
 #include "rankscope/trainer/layout/tile_plan.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::trainer {
-namespace {
-
-/// A whole number from 1 at `text`; moves `text` behind it. 0 where there is none.
-int take_number(std::string_view& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || value < 1) return 0;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
-}  // namespace
-
 Result<TileGrid> tile_grid(const std::string& text, int ranks) {
   if (text.empty()) return TileGrid{ranks, 1};
   std::string_view rest = text;
-  TileGrid grid;
-  grid.rows = take_number(rest);
+  const auto rows = take_number<int>(rest, {.least = 1});
   const bool crossed = rest.starts_with('x');
   if (crossed) rest.remove_prefix(1);
-  grid.columns = take_number(rest);
-  if (!crossed || grid.rows == 0 || grid.columns == 0 || !rest.empty()) {
-    return fail(ErrorKind::usage, format("--tiles {}: give rows x columns, such as 2x2", text));
+  const auto columns = number_from<int>(rest, {.least = 1});
+  if (!rows || !crossed || !columns) {
+    return fail(ErrorKind::usage, format("--tiles {}: must be rows x columns, such as 2x2", text));
   }
+  const TileGrid grid{*rows, *columns};
   if (std::int64_t{grid.rows} * grid.columns != ranks) {
-    return fail(ErrorKind::usage, format("--tiles {} makes {} tiles, but there are {}; each has one", text,
+    return fail(ErrorKind::usage, format("--tiles {} makes {} tiles, but there are {}; each rank has one", text,
                                          std::int64_t{grid.rows} * grid.columns, counted(ranks, "rank")));
   }
   return grid;

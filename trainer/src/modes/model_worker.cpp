@@ -77,7 +77,7 @@ class ModelWorker final : public Worker {
         setting_(plan),
         sharing_(std::move(sharing)),
         model_(std::move(model)),
-        stage_(zero_stage(plan.options.mode)),
+        stage_(plan.options.mode->zero),
         feed_(plan.source, plan.plan.loading, plan.options, device_of(plan.place)) {}
 
   Result<void> prepare();

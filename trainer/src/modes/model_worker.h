@@ -10,13 +10,6 @@
 
 namespace rankscope::trainer {
 
-/// How a process uses its devices.
-enum class DeviceUse : std::uint8_t {
-  one,       ///< the model is on one device
-  chain,     ///< its layers are spread over them
-  replicas,  ///< each has a replica
-};
-
 /// How ranks share the work of a model.
 struct ModelSharing {
   Comm* replicas = nullptr;  ///< ranks with a copy of the model, whose gradients are averaged; null: there is one copy

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -47,41 +46,48 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 bool lists(std::string_view keys, std::string_view key) { return std::ranges::count(split(keys, ' '), key) > 0; }
 
-std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
-// Bounds keep conversions exact: ranks and steps are whole, a delay is at most an hour, a factor at most 1000.
+/// How a key is read: ranks and steps are whole, a delay is at most an hour, a factor at most 1000.
 struct Key {
   std::string_view id;
-  double low;
-  double high;
-  bool whole;
-  void (*store)(Fault&, double);
+  Result<void> (*store)(Fault&, std::string_view key, std::string_view value);
 };
 
+template <class Number, auto Member>
+Result<void> store_bounded(Fault& fault, std::string_view key, Bounds<Number> bounds, std::string_view value) {
+  RS_TRY(fault.*Member, number_of(key, bounds, value));
+  return {};
+}
+
+using Text = std::string_view;
 constexpr std::array keys{
-    Key{"rank", 0, 1e6, true, [](Fault& f, double v) { f.rank = static_cast<int>(v); }},
-    Key{"factor", 1, 1000, false, [](Fault& f, double v) { f.factor = v; }},
-    Key{"ms", 0, 3.6e6, false, [](Fault& f, double v) { f.delay = std::chrono::nanoseconds{std::llround(v * 1e6)}; }},
-    Key{"every", 1, 1e9, true, [](Fault& f, double v) { f.every = static_cast<std::int64_t>(v); }},
-    Key{"step", 0, 1e12, true, [](Fault& f, double v) { f.step = static_cast<std::int64_t>(v); }},
+    Key{"rank",
+        [](Fault& f, Text key, Text value) {
+          return store_bounded<int, &Fault::rank>(f, key, {0, 1'000'000}, value);
+        }},
+    Key{"factor",
+        [](Fault& f, Text key, Text value) {
+          return store_bounded<double, &Fault::factor>(f, key, {1, 1000}, value);
+        }},
+    Key{"ms",
+        [](Fault& f, Text key, Text value) -> Result<void> {
+          RS_TRY(const double ms, number_of<double>(key, {0, 3'600'000}, value));
+          f.delay = std::chrono::nanoseconds{std::llround(ms * 1e6)};
+          return {};
+        }},
+    Key{"every",
+        [](Fault& f, Text key, Text value) {
+          return store_bounded<std::int64_t, &Fault::every>(f, key, {1, 1'000'000'000}, value);
+        }},
+    Key{"step",
+        [](Fault& f, Text key, Text value) {
+          return store_bounded<std::int64_t, &Fault::step>(f, key, {0, 1'000'000'000'000}, value);
+        }},
 };
 
 Result<void> store_key(Fault& fault, std::string_view key, std::string_view value) {
   const auto* row = std::ranges::find(keys, key, &Key::id);
   RS_CHECK(row != keys.end());
-  const auto parsed = number(value);
-  if (!parsed) return fail(ErrorKind::usage, format("'{}' is no number for {}", value, key));
-  if (*parsed < row->low || *parsed > row->high || (row->whole && *parsed != std::floor(*parsed))) {
-    return fail(ErrorKind::usage, format("{}={} is out of range; it must be {} from {} to {}", key, value,
-                                         row->whole ? "a whole number" : "a number", row->low, row->high));
-  }
-  row->store(fault, *parsed);
-  return {};
+  return row->store(fault, key, value);
 }
 
 Result<Fault> parse_keys(const Kind& kind, std::string_view text) {
@@ -93,7 +99,7 @@ Result<Fault> parse_keys(const Kind& kind, std::string_view text) {
     if (equal == std::string_view::npos)
       return fail(ErrorKind::usage, format("'{}' is not of the form key=value", part));
     if (!lists(kind.required, key) && !lists(kind.optional, key)) {
-      return fail(ErrorKind::usage, format("'{}' is no key of {}", key, kind.id));
+      return fail(ErrorKind::usage, format("'{}' is not a key of {}", key, kind.id));
     }
     if (std::ranges::count(seen, key) > 0) return fail(ErrorKind::usage, format("{} is given twice", key));
     seen.push_back(key);

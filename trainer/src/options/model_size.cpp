@@ -11,17 +11,19 @@ namespace {
 Result<void> check_shared(const std::string& what, std::int64_t count, std::int64_t ranks) {
   if (count % ranks == 0) return {};
   const std::int64_t below = count / ranks * ranks;
-  return fail(ErrorKind::usage, format("{} {} cannot be shared equally by {} ranks; take {}", what, count, ranks,
-                                       below > 0 ? format("{} or {}", below, below + ranks) : format("{}", ranks)));
+  return fail(ErrorKind::usage,
+              format("{0} {1} cannot be shared equally by {2} ranks; give {0} {3}", what, count, ranks,
+                     below > 0 ? format("{} or {}", below, below + ranks) : format("{}", ranks)));
 }
 
 Result<void> check_gpt(const GptSize& size, std::int64_t ranks, SequenceParallel sequence) {
+  if (gpt_vocabulary % ranks != 0) {
+    return fail(ErrorKind::usage,
+                format("a vocabulary of {} tokens cannot be shared equally by {} ranks; use 2, 4 or 8 ranks",
+                       gpt_vocabulary, ranks));
+  }
   RS_TRY_VOID(check_shared("--heads", size.heads, ranks));
-  if (sequence == SequenceParallel::yes) RS_TRY_VOID(check_shared("--seq", size.sequence, ranks));
-  if (gpt_vocabulary % ranks == 0) return {};
-  return fail(ErrorKind::usage,
-              format("a vocabulary of {} tokens cannot be shared equally by {} ranks; take another number of ranks",
-                     gpt_vocabulary, ranks));
+  return sequence == SequenceParallel::yes ? check_shared("--seq", size.sequence, ranks) : Result<void>{};
 }
 
 Result<void> refuse(const ModelOptions& options, const char* why, const char* instead) {

@@ -1,6 +1,7 @@
-#include "options/option_checks.h"
+#include "rankscope/trainer/options/options.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "rankscope/core/format.h"
@@ -9,71 +10,69 @@
 namespace rankscope::trainer {
 namespace {
 
-bool spreads_layers(const std::string& mode) { return is_pipeline(mode) || mode == "mp" || mode == "ddp+mp"; }
+/// An option that only some modes have a use for, as the command line says it.
+struct ModeRule {
+  ModeOption option;
+  std::string_view flags;
+  bool (*is_given)(const TrainOptions&);
+  std::string_view advice = "";
+};
 
-/// Modes in which ranks average gradients; single takes the same options, to be compared with them.
-bool synchronizes(const std::string& mode) {
-  return mode == "ddp" || mode == "ddp+mp" || mode == "tile" || mode == "single" || zero_stage(mode) != ZeroStage::none;
+bool corrupts(const TrainOptions& o) { return std::ranges::count(o.faults, FaultKind::corrupt, &Fault::kind) > 0; }
+
+/// What a pipeline takes, apart from how it is split.
+PipelineOptions without_split(PipelineOptions pipeline) {
+  pipeline.split.clear();
+  return pipeline;
 }
 
-// Nothing that was asked for is left undone in silence.
+constexpr std::array mode_rules{
+    ModeRule{ModeOption::pipeline, "--schedule, --micro-batches, --chunks and --write-schedule",
+             [](const TrainOptions& o) { return without_split(o.pipeline) != PipelineOptions{}; }},
+    ModeRule{ModeOption::mesh, "--dp, --tp, --pp, --sequence-parallel and --zero1",
+             [](const TrainOptions& o) { return o.mesh != MeshOptions{}; }},
+    ModeRule{ModeOption::split, "--split", [](const TrainOptions& o) { return !o.pipeline.split.empty(); }},
+    ModeRule{ModeOption::devices, "--devices", [](const TrainOptions& o) { return o.devices != 0; }},
+    ModeRule{ModeOption::accumulate, "--accumulate", [](const TrainOptions& o) { return o.accumulate != 1; },
+             "; a pipeline accumulates over its micro-batches: give --micro-batches"},
+    ModeRule{ModeOption::unused_head, "--unused-head", [](const TrainOptions& o) { return o.model.unused_head; }},
+    ModeRule{ModeOption::reducer, "--ddp-impl c10d and --find-unused",
+             [](const TrainOptions& o) { return o.ddp.implementation != DdpImplementation::own || o.ddp.find_unused; }},
+    ModeRule{ModeOption::bucket_size, "--bucket-mb", [](const TrainOptions& o) { return o.ddp.bucket_mb > 0; }},
+    ModeRule{ModeOption::buffers, "--no-broadcast-buffers",
+             [](const TrainOptions& o) { return !o.ddp.broadcast_buffers; }},
+    ModeRule{ModeOption::tiles, "--tiles and --halo", [](const TrainOptions& o) { return o.tile != TileOptions{}; }},
+    ModeRule{ModeOption::sync_batch_norm, "--sync-bn", [](const TrainOptions& o) { return o.sync_batch_norm; }},
+    ModeRule{ModeOption::sequence_lengths, "--seq-dist", [](const TrainOptions& o) { return o.data.lengths.vary(); },
+             "; ranks that share samples need samples of one length"},
+    ModeRule{ModeOption::replica_check, "--check-replicas", [](const TrainOptions& o) { return o.check_replicas != 0; },
+             "; ranks must have copies of the model"},
+    ModeRule{ModeOption::replica_check, "--fault corrupt", corrupts, "; ranks must have copies of the model"},
+};
+
 Result<void> check_for_mode(const TrainOptions& o) {
-  const auto only = [&](const char* option, const char* modes) {
-    return fail(ErrorKind::usage, format("{}: only for --parallel {}, not for {}", option, modes, o.mode));
-  };
-  PipelineOptions left = o.pipeline;
-  left.split.clear();
-  if (!is_pipeline(o.mode) && left != PipelineOptions{})
-    return only("--schedule, --micro-batches, --chunks and --write-schedule", "pp and 3d");
-  if (o.mode != "3d" && o.mesh != MeshOptions{}) {
-    return only("--dp, --tp, --pp, --sequence-parallel and --zero1", "3d");
+  for (const ModeRule& rule : mode_rules) {
+    if (o.mode->takes.contain(rule.option) || !rule.is_given(o)) continue;
+    return fail(ErrorKind::usage, format("{}: only for --parallel {}, not for {}{}", rule.flags,
+                                         modes_that_take(rule.option), o.mode->name, rule.advice));
   }
-  if (!spreads_layers(o.mode) && !o.pipeline.split.empty()) return only("--split", "pp, 3d, mp and ddp+mp");
-  if (!has_devices(o.mode) && o.devices != 0) return only("--devices", "dp, mp and ddp+mp");
-  if (is_pipeline(o.mode) && o.accumulate != 1) {
-    return fail(ErrorKind::usage, "--accumulate: a pipeline accumulates over its micro-batches; give --micro-batches");
+  if (o.mesh.zero1 && (corrupts(o) || o.check_replicas != 0)) {
+    return fail(ErrorKind::usage, format("{}: not with --zero1, since an update replaces what was damaged",
+                                         corrupts(o) ? "--fault corrupt" : "--check-replicas"));
   }
-  const bool whole = !has_devices(o.mode) && !is_pipeline(o.mode) && !is_tensor_parallel(o.mode);
-  if (!whole && o.model.unused_head) {
-    return fail(ErrorKind::usage, format("--unused-head: not with --parallel {}", o.mode));
+  if (o.mode->work == Work::tiles && !is_convolutional(o.model.kind)) {
+    return fail(ErrorKind::usage, format("--parallel {} cuts images: it needs a convolutional model ({}), not {}",
+                                         o.mode->name, convolutional_models(), name_of(o.model.kind)));
   }
-  DdpOptions buckets = o.ddp;
-  if (o.mode == "3d") buckets.bucket_mb = 0;
-  if (!synchronizes(o.mode) && buckets != DdpOptions{}) {
-    const char* const with_buckets = "--ddp-impl, --bucket-mb, --find-unused and --no-broadcast-buffers";
-    return only(o.mode == "3d" ? "--ddp-impl, --find-unused and --no-broadcast-buffers" : with_buckets,
-                "ddp, ddp+mp, zero1 to zero3 and tile");
-  }
-  if (o.mode != "tile" && o.tile != TileOptions{}) return only("--tiles and --halo", "tile");
-  if (o.mode == "tile" && !is_convolutional(o.model.kind)) {
-    return fail(ErrorKind::usage, format("--parallel tile cuts images: it needs a model of convolutions ({}), not {}",
-                                         convolutional_models(), name_of(o.model.kind)));
-  }
-  if (o.sync_batch_norm && !synchronizes(o.mode)) return only("--sync-bn", "ddp, ddp+mp, zero1 to zero3 and tile");
   if (o.sync_batch_norm && !is_convolutional(o.model.kind)) {
-    return fail(ErrorKind::usage, format("--sync-bn: {} has no batch normalization; {} have", name_of(o.model.kind),
-                                         convolutional_models()));
-  }
-  const bool own_only = o.mode == "ddp+mp" || zero_stage(o.mode) != ZeroStage::none;
-  if (own_only && (o.ddp.find_unused || o.ddp.implementation != DdpImplementation::own)) {
-    return fail(ErrorKind::usage, format("--find-unused and --ddp-impl c10d: not with --parallel {}", o.mode));
-  }
-  if (zero_stage(o.mode) == ZeroStage::parameters && o.ddp.bucket_mb > 0) {
-    return fail(ErrorKind::usage, "--bucket-mb: not with --parallel zero3, which reduces block by block");
+    return fail(ErrorKind::usage, format("--sync-bn: {} has no batch normalization; these models have: {}",
+                                         name_of(o.model.kind), convolutional_models()));
   }
   return {};
 }
 
-// Ranks that share the layers or the stages of a model have the samples in common; stages have fixed shapes, too.
 Result<void> check_lengths(const TrainOptions& o) {
   if (!o.data.lengths.vary()) return {};
-  const bool shares_samples = is_pipeline(o.mode) || is_tensor_parallel(o.mode);
-  if (shares_samples) {
-    return fail(ErrorKind::usage,
-                format("--seq-dist: not with --parallel {}, whose ranks share samples of one length; take"
-                       "  ddp, ddp+mp, zero1 to zero3, dp, mp or single",
-                       o.mode));
-  }
   if (o.model.kind != ModelKind::gpt) {
     return fail(ErrorKind::usage,
                 format("--seq-dist: only for --model gpt; samples of {} are images", name_of(o.model.kind)));
@@ -84,21 +83,6 @@ Result<void> check_lengths(const TrainOptions& o) {
                                          text_of(o.data.lengths), sequence, needed));
   }
   return {};
-}
-
-/// Modes in which a rank can compare its parameters with those of another.
-bool has_replicas(const TrainOptions& o) {
-  return o.mode == "ddp" || o.mode == "ddp+mp" || o.mode == "tile" || (o.mode == "3d" && !o.mesh.zero1);
-}
-
-// In the other modes, an update heals what was damaged, or gives it to all.
-Result<void> check_replicas(const TrainOptions& o) {
-  const bool corrupts = std::ranges::count(o.faults, FaultKind::corrupt, &Fault::kind) > 0;
-  if (has_replicas(o) || (!corrupts && o.check_replicas == 0)) return {};
-  return fail(ErrorKind::usage,
-              format("{}: only for --parallel ddp, ddp+mp, tile and 3d without --zero1, in which ranks have copies of "
-                     "the model, not for {}",
-                     corrupts ? "--fault corrupt" : "--check-replicas", o.mode));
 }
 
 Result<void> check_checkpoints(const TrainOptions& o) {
@@ -114,17 +98,16 @@ Result<void> check_checkpoints(const TrainOptions& o) {
     return fail(ErrorKind::usage, "--checkpoints: not with --no-broadcast-buffers, since one set of buffers is saved");
   }
   if (!checkpoints.folder.empty() && o.ddp.implementation == DdpImplementation::c10d) {
-    return fail(
-        ErrorKind::usage,
-        "--checkpoints: not with --ddp-impl c10d, which orders its buckets anew after the first step, so that a "
-        "resumed run rounds differently");
+    return fail(ErrorKind::usage,
+                "--checkpoints: not with --ddp-impl c10d, which reorders its buckets after the first step, so that a "
+                "resumed run would round differently");
   }
   if (checkpoints.folder.empty() && checkpoints.keep != CheckpointOptions{}.keep) {
     return fail(ErrorKind::usage, "--keep needs --checkpoints FOLDER");
   }
   if (o.launch.restarts > 0 && o.launch.nodes > 1) {
     return fail(ErrorKind::usage,
-                "--restarts: for one machine; with several let the job's scheduler or torchrun restart");
+                "--restarts is for one machine; with several, let the scheduler or torchrun restart the job");
   }
   return {};
 }
@@ -132,14 +115,12 @@ Result<void> check_checkpoints(const TrainOptions& o) {
 Result<void> check_device(const TrainOptions& o) {
   if (!o.device.share_gpu) return {};
   if (o.device.wish != DeviceWish::cuda) return fail(ErrorKind::usage, "--share-gpu needs --device cuda");
-  if (!has_devices(o.mode)) return {};
+  if (o.mode->devices == DeviceUse::one) return {};
   return fail(ErrorKind::usage,
-              format("--share-gpu: not with --parallel {}, whose ranks have several devices each", o.mode));
+              format("--share-gpu: not with --parallel {}, whose ranks have several devices each", o.mode->name));
 }
 
 }  // namespace
-
-bool has_devices(const std::string& mode) { return mode == "dp" || mode == "mp" || mode == "ddp+mp"; }
 
 Result<void> check_together(const TrainOptions& o) {
   if (o.launch.node_rank >= o.launch.nodes) {
@@ -158,7 +139,7 @@ Result<void> check_together(const TrainOptions& o) {
   const ModelOptions& model = o.model;
   if (is_convolutional(model.kind) && (model.layers | model.hidden | model.heads | model.sequence) != 0) {
     return fail(ErrorKind::usage,
-                format("--layers, --hidden, --heads and --seq: the size of {} is in its name; give --scale",
+                format("--layers, --hidden, --heads and --seq: the name of {} fixes its size; use --scale",
                        name_of(model.kind)));
   }
   if (model.kind == ModelKind::mlp && (model.heads | model.sequence) != 0)
@@ -166,11 +147,21 @@ Result<void> check_together(const TrainOptions& o) {
   if (!o.data.dataset.empty() && o.data.folder.empty()) return fail(ErrorKind::usage, "--dataset needs --data FOLDER");
   if (o.validation.every == 0 && o.validation.samples > 0)
     return fail(ErrorKind::usage, "--validation-samples needs --validate-every N");
+  RS_TRY_VOID(check_for_mode(o));
   RS_TRY_VOID(check_lengths(o));
-  RS_TRY_VOID(check_replicas(o));
   RS_TRY_VOID(check_checkpoints(o));
-  RS_TRY_VOID(check_device(o));
-  return check_for_mode(o);
+  return check_device(o);
+}
+
+Result<void> fit_to_ranks(TrainOptions& options, int world_size) {
+  if (options.mode->runs_on_one_rank() && world_size != 1) {
+    return fail(ErrorKind::usage, format("--parallel {} runs on one rank, not on {}", options.mode->name, world_size));
+  }
+  if (options.mode->work != Work::layers || options.model.kind != ModelKind::gpt) return {};
+  const GptSize size = gpt_size(options.model);
+  const bool chosen = options.model.heads != 0;
+  if (!chosen && world_size > size.heads && size.hidden % world_size == 0) options.model.heads = world_size;
+  return {};
 }
 
 }  // namespace rankscope::trainer

@@ -2,11 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <map>
 
-#include "options/option_checks.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -33,6 +32,7 @@ const Names<DdpImplementation> ddp_names{{"own", DdpImplementation::own}, {"c10d
 
 // The text of an option that is read after CLI11 is done, so that its errors are our sentences.
 struct Raw {
+  std::string mode = "ddp";
   std::string pace = "auto";
   std::string lengths = "full";
   std::vector<std::string> faults;
@@ -50,17 +50,26 @@ void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names
       ->type_name(list);
 }
 
+/// "; gpt with tp"
+std::string other_default_models() {
+  std::string text;
+  for (const ModeTraits& mode : all_modes)
+    if (mode.model != ModelKind::mlp) text += format("; {} with {}", name_of(mode.model), mode.name);
+  return text;
+}
+
 void add_model_options(CLI::App& app, TrainOptions& o) {
-  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp; of tp and tp+sp gpt)");
+  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp" + other_default_models() + ")");
   add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
   app.add_option("--layers", o.model.layers,
-                 "Layers of the gpt or mlp (default: by --scale; with pp, mp and ddp+mp at least two for each part)")
+                 "Layers of gpt or mlp (default: set by --scale; at least two for each stage or device)")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--hidden", o.model.hidden, "Width of the gpt or mlp (default: by --scale)")
+  app.add_option("--hidden", o.model.hidden, "Width of gpt or mlp (default: set by --scale)")
       ->check(CLI::Range(1, 65536));
-  app.add_option("--heads", o.model.heads, "Attention heads of the gpt (default: by --scale)")
+  app.add_option("--heads", o.model.heads,
+                 "Attention heads of gpt (default: set by --scale; in tp and tp+sp at least one per rank)")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--seq", o.model.sequence, "Tokens per sample of the gpt (default: by --scale)")
+  app.add_option("--seq", o.model.sequence, "Tokens per sample of gpt (default: set by --scale)")
       ->check(CLI::Range(1, 65536));
   app.add_flag("--unused-head", o.model.unused_head, "Add a head that odd steps do not use (needs --find-unused)");
 }
@@ -68,15 +77,16 @@ void add_model_options(CLI::App& app, TrainOptions& o) {
 void add_training_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--steps", o.steps, "Steps to train (default: those of --epochs, else 20)")
       ->check(CLI::Range(1, 1000000000));
-  app.add_option("--epochs", o.epochs, "Passes over the data; --steps ends earlier")->check(CLI::Range(1, 1000000));
+  app.add_option("--epochs", o.epochs, "Passes over the data; --steps may end the run earlier")
+      ->check(CLI::Range(1, 1000000));
   auto* global = app.add_option("--global-batch", o.global_batch,
-                                "Samples per step of all ranks together (default: by --batch-per-device)");
+                                "Samples per step of all ranks together (default: follows from --batch-per-device)");
   auto* device = app.add_option("--batch-per-device", o.batch_per_device,
-                                "Samples per micro-step of one device (default 8; of pp 4 per micro-batch)");
+                                "Samples per micro-step of one device (default 8; in pp and 3d 4 per micro-batch)");
   global->check(CLI::Range(1, 1 << 24))->excludes(device);
   device->check(CLI::Range(1, 1 << 24));
   app.add_option("--accumulate", o.accumulate,
-                 "Micro-steps per step; only the last one reduces gradients, of zero2 and zero3 each")
+                 "Micro-steps per step; only the last one reduces gradients, but in zero2 and zero3 each one does")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
   add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "Optimizer (default sgd)");
@@ -87,7 +97,7 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--warmup-steps", o.optimizer.rate.warmup, "Steps in which the learning rate rises to its full value")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000000000));
-  app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd, not of adamw")
+  app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd; adamw has its own")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--weight-decay", o.optimizer.weight_decay, "Weight decay")
@@ -106,8 +116,10 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
 }
 
 void add_data_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--data", o.data.folder, "Folder with CIFAR-10/100 binary or IDX (MNIST) files; else generated data");
-  app.add_option("--dataset", o.data.dataset, "cifar10, cifar100 or mnist, where the folder holds several");
+  app.add_option("--data", o.data.folder,
+                 "Folder with CIFAR-10/100 binary or IDX (MNIST) files (default: generated data)");
+  app.add_option("--dataset", o.data.dataset,
+                 "Data set to use if the folder holds several: cifar10, cifar100 or mnist");
   app.add_option("--samples", o.data.samples, "Number of generated samples")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));
@@ -116,52 +128,50 @@ void add_data_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::Range(1, 64));
 }
 
-void add_parallel_options(CLI::App& app, TrainOptions& o, const std::string& modes) {
-  app.add_option("--parallel", o.mode, "How the work is shared: " + modes)->capture_default_str();
-  app.add_option("--ranks", o.launch.ranks,
-                 "Training processes on this machine (default: what the launcher says, else 1)")
+void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
+  app.add_option("--parallel", raw.mode, "How the work is shared: " + mode_summaries())->capture_default_str();
+  app.add_option("--ranks", o.launch.ranks, "Training processes on this machine (default: set by the launcher, else 1)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--devices", o.devices,
-                 "Devices of the process in dp, mp and ddp+mp (default 2); on the CPU each is a thread")
+                 format("Devices of each process in {} (default 2); on the CPU each is a thread",
+                        modes_that_take(ModeOption::devices)))
       ->check(CLI::Range(1, 64));
-  add_choice(
-      app, "--device", o.device.wish, device_names,
-      "Where tensors are: GPUs (NCCL) or the CPU (Gloo); auto (default) takes GPUs where each rank can have one");
+  add_choice(app, "--device", o.device.wish, device_names,
+             "Train on GPUs (NCCL) or on the CPU (Gloo); auto (default) uses GPUs if there is one for each rank");
   app.add_flag("--share-gpu", o.device.share_gpu,
-               "Let ranks of this machine share GPUs, with --device cuda: a test of the trainer, not of its speed");
+               "Let ranks of this machine share GPUs (with --device cuda), to test the trainer, not its speed");
   add_choice(app, "--ddp-impl", o.ddp.implementation, ddp_names, "Gradient reducer: ours or PyTorch's (default own)");
-  app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB (default: 25, of tiny models 0.5)")
+  app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB (default 25; 0.5 for tiny models)")
       ->check(CLI::PositiveNumber);
   app.add_flag("--find-unused", o.ddp.find_unused, "Accept parameters that get no gradient in a step");
   app.add_flag("--broadcast-buffers,!--no-broadcast-buffers", o.ddp.broadcast_buffers,
-               "Take buffers (BatchNorm statistics) from rank 0 in each step (default on)");
+               "Copy buffers (BatchNorm statistics) from rank 0 to all ranks in each step (default on)");
   app.add_flag("--sync-bn", o.sync_batch_norm,
                "BatchNorm takes its statistics from the samples of all ranks (SyncBatchNorm); tile always does");
 }
 
 void add_pipeline_options(CLI::App& app, TrainOptions& o) {
   PipelineOptions& pipeline = o.pipeline;
-  app.add_option(
-      "--schedule", pipeline.schedule,
-      "Order of the work of --parallel pp and 3d: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
-      "or a CSV file with a line of actions such as 0F0,0B0 per rank");
+  app.add_option("--schedule", pipeline.schedule,
+                 "Order of work in a pipeline: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
+                 "or a CSV file with a line of actions per rank, such as 0F0,0B0");
   app.add_option("--micro-batches", pipeline.micro_batches,
-                 "Parts that pp cuts the batch into (default: two per rank, or what the CSV file has)")
+                 "Micro-batches per step of a pipeline (default: two per rank, or as in the CSV file)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--chunks", pipeline.chunks,
-                 "Stages of each rank of pp (default: 2 where the schedule has several, else 1)")
+                 "Stages of each rank in a pipeline (default: 2 if the schedule needs several, else 1)")
       ->check(CLI::Range(1, 64));
-  app.add_option("--split", pipeline.split,
-                 "Blocks of the model in each stage of pp or on each device of mp, such as 2,1,3 (default: balanced by "
-                 "their work)");
-  app.add_option("--write-schedule", pipeline.write_schedule, "Write the schedule of pp as a CSV file");
+  app.add_option(
+      "--split", pipeline.split,
+      "Blocks of the model in each stage or on each device, such as 2,1,3 (default: balanced by their work)");
+  app.add_option("--write-schedule", pipeline.write_schedule, "Write the schedule of the pipeline to this CSV file");
 }
 
 void add_tile_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--tiles", o.tile.grid, "Rows x columns of tiles of --parallel tile (default: a row for each rank)");
+  app.add_option("--tiles", o.tile.grid, "Rows x columns of tiles, such as 2x2 (default: one row per rank)");
   app.add_option_function<std::string>(
          "--halo", [&o](const std::string& value) { o.tile.exchange_halos = value == "on"; },
-         "Whether tiles exchange their borders; off shows the error that this makes (default on)")
+         "Whether tiles exchange their borders (default on); off shows the error that results")
       ->check(CLI::IsMember({"on", "off"}))
       ->type_name("on|off");
 }
@@ -169,48 +179,47 @@ void add_tile_options(CLI::App& app, TrainOptions& o) {
 void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
   CheckpointOptions& checkpoints = o.checkpoints;
   app.add_option("--checkpoints", checkpoints.folder,
-                 "Folder for checkpoints, the same for all machines; one is saved at the end of the run");
+                 "Folder for checkpoints, shared by all machines; one is saved at the end of the run");
   app.add_option("--save-every", checkpoints.every, "Also save every N steps")->check(CLI::Range(1, 1000000000));
-  app.add_option("--keep", checkpoints.keep, "Checkpoints that stay")
+  app.add_option("--keep", checkpoints.keep, "Number of checkpoints to keep")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   app.add_flag(
       "--resume", [&checkpoints](std::int64_t) { checkpoints.resume = Resume::yes; },
-      "Go on from the latest checkpoint, also with another number of ranks in ddp and zero1 to zero3");
+      "Resume from the latest checkpoint; ddp and zero1 to zero3 may use another number of ranks");
   app.add_option("--restarts", o.launch.restarts,
-                 "Times that all ranks start again after one was lost, from the latest checkpoint if there is one")
+                 "How often to restart all ranks after one was lost, from the latest checkpoint if there is one")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000));
 }
 
 void add_validation_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--validate-every", o.validation.every,
-                 "Steps between two passes over samples that are not trained on, one of them behind the last step")
+                 "Steps between two validation passes over samples that are not trained on; one follows the last step")
       ->check(CLI::Range(1, 1000000000));
   app.add_option("--validation-samples", o.validation.samples,
-                 "Samples of such a pass (default: 512, or all there are)")
+                 "Samples of a validation pass (default: 512, or all if there are fewer)")
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--check-replicas", o.check_replicas,
-                 "Steps between two comparisons of the copies of the model on different ranks (default: only before "
-                 "checkpoints)")
+                 "Steps between two checks that all copies of the model are equal (default: only before checkpoints)")
       ->check(CLI::Range(1, 1000000000));
 }
 
 void add_mesh_options(CLI::App& app, TrainOptions& o) {
   MeshOptions& mesh = o.mesh;
-  app.add_option("--dp", mesh.shape.data, "Copies of the model in 3d (default: what the other two leave)")
+  app.add_option("--dp", mesh.shape.data, "Copies of the model in 3d (default: ranks divided by --tp and --pp)")
       ->check(CLI::Range(1, 65536));
   app.add_option("--tp", mesh.shape.tensor, "Ranks that share each layer in 3d (default 1)")
       ->check(CLI::Range(1, 65536));
   app.add_option("--pp", mesh.shape.pipeline, "Ranks of a pipeline in 3d (default 1)")->check(CLI::Range(1, 65536));
   app.add_flag(
       "--sequence-parallel", [&mesh](std::int64_t) { mesh.sequence = SequenceParallel::yes; },
-      "In 3d, ranks that share layers share the sequence between them, too (as tp+sp)");
-  app.add_flag("--zero1", mesh.zero1, "In 3d, each copy keeps a shard of the optimizer's state (as zero1)");
+      "In 3d, ranks that share layers also share the sequence (like tp+sp)");
+  app.add_flag("--zero1", mesh.zero1, "In 3d, each copy keeps only a shard of the optimizer state (like zero1)");
 }
 
 void add_launch_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--nnodes", o.launch.nodes, "Machines; start the trainer once on each")
+  app.add_option("--nnodes", o.launch.nodes, "Number of machines; start the trainer once on each")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
   app.add_option("--node-rank", o.launch.node_rank, "Number of this machine, from 0")
@@ -221,38 +230,37 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::Range(1, 65535));
   app.add_option("--log-dir", o.launch.log_folder, "Folder for one log file per rank");
   app.add_flag("--bind-cpus", o.launch.bind_cpus,
-               "Give each rank of this machine cores of its own; needs as many as ranks times --threads");
+               "Bind each rank of this machine to its own cores; needs ranks x --threads of them");
 }
 
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option("--pace", raw.pace,
-                 "Nominal compute time of a step: MS, auto or off; auto is the default with more "
-                 "ranks than cores, so that ranks do not disturb one another; on GPUs it is off")
+                 "Nominal compute time of a step: milliseconds, auto (measured) or off; by default auto if there are "
+                 "more ranks "
+                 "than cores, so that ranks do not disturb one another, else off; auto is off on GPUs")
       ->capture_default_str();
-  app.add_option(
-         "--seq-dist", raw.lengths,
-         "Lengths of the samples of the gpt, so that ranks have unequal work: full, uniform:SHORTEST-LONGEST or "
-         "lognormal:MEDIAN,SIGMA in tokens, --seq at most")
+  app.add_option("--seq-dist", raw.lengths,
+                 "Sample lengths of gpt in tokens, up to --seq, so that ranks have unequal work: full, "
+                 "uniform:SHORTEST-LONGEST or "
+                 "lognormal:MEDIAN,SIGMA")
       ->capture_default_str();
-  app.add_option("--fault", raw.faults, "Inject a fault, repeatable: " + fault_forms())
+  app.add_option("--fault", raw.faults, "Inject a fault (repeatable): " + fault_forms())
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--timeout", raw.timeout, "Seconds until a silent peer is given up")
+  app.add_option("--timeout", raw.timeout, "Seconds to wait for a rank that does not answer")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 86400.0));
   app.add_option("--dump-gradients", o.dump_gradients,
-                 "Write losses and gradients of each step to FILE (rank 0), in place of what it holds");
+                 "Write the losses and gradients of each step to this file (rank 0); it is overwritten");
 }
 
 Result<PaceOptions> parse_pace(const std::string& text, bool given) {
   if (text == "auto") return PaceOptions{PaceMode::automatic, given, 0};
   if (text == "off") return PaceOptions{PaceMode::off, given, 0};
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value > 0 && value <= 600000)) {
-    return fail(ErrorKind::usage, format("--pace {}: give milliseconds (0 to 600000), auto or off", text));
-  }
-  return PaceOptions{PaceMode::fixed, given, value};
+  const auto value = number_from<double>(text, {.least = 0, .most = 600000});
+  if (!value || *value == 0)
+    return fail(ErrorKind::usage, format("--pace {}: must be milliseconds (above 0, up to 600000), auto or off", text));
+  return PaceOptions{PaceMode::fixed, given, *value};
 }
 
 Result<void> read_raw(TrainOptions& options, const Raw& raw, bool pace_given) {
@@ -285,18 +293,20 @@ std::string convolutional_models() {
   return list;
 }
 
-Result<CommandLine> parse_command_line(int argc, const char* const* argv, const std::string& modes) {
+Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
   TrainOptions& options = line.options;
   Raw raw;
-  CLI::App app{"Trains a model on several processes, so that rankscope has something known to explain.",
+  CLI::App app{"Trains a model on several ranks, as a job with known behaviour for rankscope to explain.",
                "rankscope-train"};
   app.set_version_flag("--version", RANKSCOPE_VERSION);
   app.add_flag("--explain", line.explains,
-               "Train nothing; print what each rank would need of memory and send in a step, by arithmetic");
+               "Do not train; print how much memory each rank would need and how much it would send in a step");
   bool only_options = false;
+  bool only_modes = false;
+  app.add_flag("--list-modes", only_modes, "Print the parallel modes: a line for each, with tabs between its fields");
   app.add_flag("--help-options", only_options, "For `rankscope train --help`")->group("");
-  add_parallel_options(app, options, modes);
+  add_parallel_options(app, options, raw);
   add_model_options(app, options);
   add_training_options(app, options);
   add_data_options(app, options);
@@ -317,13 +327,15 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv, const 
     return fail(ErrorKind::usage, format("{} (--help lists the options)", error.what()));
   }
   if (only_options) line.text = options_text(app);
+  if (only_modes) line.text = mode_lines();
   if (line.text) return line;
-  if (is_tensor_parallel(options.mode) && app.count("--model") == 0) options.model.kind = ModelKind::gpt;
+  RS_TRY(options.mode, find_mode(raw.mode));
+  if (app.count("--model") == 0) options.model.kind = options.mode->model;
   if (options.optimizer.kind == OptimizerKind::adamw && app.count("--momentum") > 0)
-    return fail(ErrorKind::usage, "--momentum: belongs to --optimizer sgd; adamw has its own");
+    return fail(ErrorKind::usage, "--momentum is for --optimizer sgd; adamw has its own");
   RS_TRY_VOID(read_raw(options, raw, app.count("--pace") > 0));
   if (options.steps == 0 && options.epochs == 0) options.steps = 20;
-  if (options.devices == 0) options.devices = has_devices(options.mode) ? 2 : 1;
+  if (options.devices == 0) options.devices = options.mode->devices == DeviceUse::one ? 1 : 2;
   if (options.optimizer.learning_rate == 0) {
     options.optimizer.learning_rate = options.optimizer.kind == OptimizerKind::sgd ? 0.05 : 0.001;
   }
@@ -347,13 +359,9 @@ Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::in
 }
 
 bool is_convolutional(ModelKind kind) { return kind != ModelKind::mlp && kind != ModelKind::gpt; }
-bool is_pipeline(const std::string& mode) { return mode == "pp" || mode == "3d"; }
-bool is_tensor_parallel(const std::string& mode) { return mode == "tp" || mode == "tp+sp"; }
-ZeroStage zero_stage(const std::string& mode) {
-  if (mode == "zero1") return ZeroStage::optimizer;
-  if (mode == "zero2") return ZeroStage::gradients;
-  if (mode == "zero3") return ZeroStage::parameters;
-  return ZeroStage::none;
+bool splits_sequence(const TrainOptions& options) {
+  const SequenceParallel sequence = options.mode->work == Work::mesh ? options.mesh.sequence : options.mode->sequence;
+  return sequence == SequenceParallel::yes;
 }
 
 std::string name_of(ModelKind kind) {

@@ -1,13 +1,13 @@
 #include "rankscope/trainer/options/sequence_lengths.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numbers>
 #include <optional>
 #include <string_view>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/trainer/layout/sampler.h"
 
 namespace rankscope::trainer {
@@ -24,21 +24,13 @@ double normal(std::uint64_t bits) {
   return radius * std::cos(2 * std::numbers::pi * unit(mix(bits, 1)));
 }
 
-template <class Number>
-std::optional<Number> whole_number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// The two numbers around `between`.
 template <class First, class Second>
 std::optional<std::pair<First, Second>> two_numbers(std::string_view text, char between) {
   const std::size_t at = text.find(between);
   if (at == std::string_view::npos) return std::nullopt;
-  const auto first = whole_number<First>(text.substr(0, at));
-  const auto second = whole_number<Second>(text.substr(at + 1));
+  const auto first = number_from<First>(text.substr(0, at));
+  const auto second = number_from<Second>(text.substr(at + 1));
   if (!first || !second) return std::nullopt;
   return std::pair{*first, *second};
 }
@@ -76,10 +68,11 @@ Result<SequenceLengths> parse_sequence_lengths(const std::string& text) {
   if (all.starts_with("uniform:")) lengths = uniform(all.substr(8));
   if (all.starts_with("lognormal:")) lengths = lognormal(all.substr(10));
   if (lengths) return *lengths;
-  return fail(ErrorKind::usage,
-              format("--seq-dist {}: give full, uniform:SHORTEST-LONGEST in tokens (1 to {}) or lognormal:MEDIAN,SIGMA "
-                     "with SIGMA up to {}, such as lognormal:32,0.8",
-                     text, longest_sequence, largest_sigma));
+  return fail(
+      ErrorKind::usage,
+      format("--seq-dist {}: must be full, uniform:SHORTEST-LONGEST in tokens (1 to {}) or lognormal:MEDIAN,SIGMA "
+             "with SIGMA up to {}, such as lognormal:32,0.8",
+             text, longest_sequence, largest_sigma));
 }
 
 std::string text_of(const SequenceLengths& lengths) {

@@ -10,19 +10,20 @@ namespace {
 
 constexpr double least_share = 0.01;  // of the median
 
+/// As metrics.md C4 has it.
 double median_seconds(std::span<const DeviceTime> devices) {
   std::vector<double> seconds;
   for (const DeviceTime& use : devices) seconds.push_back(use.busy_seconds);
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::ranges::nth_element(seconds, middle);
-  return *middle;
+  std::ranges::sort(seconds);
+  const double lower = seconds[(seconds.size() - 1) / 2];
+  return lower + (seconds[seconds.size() / 2] - lower) / 2;
 }
 
 }  // namespace
 
 std::string use_text(std::span<const DeviceTime> devices) {
   const auto [least, most] = std::ranges::minmax(devices, {}, &DeviceTime::busy_seconds);
-  return format("all {} have computed, {:.2f} to {:.2f} s of CPU each", counted(devices.size(), "device"),
+  return format("all {} computed, {:.2f} to {:.2f} s of CPU each", counted(devices.size(), "device"),
                 least.busy_seconds, most.busy_seconds);
 }
 
@@ -35,7 +36,7 @@ std::string unused_text(std::span<const DeviceTime> devices) {
   }
   if (unused.empty()) return {};
   return format(
-      "{} had nothing to compute (half of the devices more than {:.2f} s of CPU): take fewer of them, or give "
+      "{} had nothing to compute (the median is {:.2f} s of CPU): use fewer devices, or give "
       "each a share of the batch or of the layers",
       unused, median);
 }

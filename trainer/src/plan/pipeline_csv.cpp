@@ -1,11 +1,11 @@
 // Schedules as CSV, in the form of torch.distributed.pipelining. What is read is somebody's own work: it is checked
 // completely before any rank begins, since a schedule that cannot run would only stand still.
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/trainer/plan/pipeline_plan.h"
 
 namespace rankscope::trainer {
@@ -13,24 +13,16 @@ namespace {
 
 using enum PipelinePart;
 
-constexpr std::int32_t largest_number = 65535;  // of a stage or micro-batch
+constexpr Bounds<std::int32_t> bounds{.least = 0, .most = 65535};  // of a stage or micro-batch
 constexpr std::string_view form = "write stage, F, B, I or W, and micro-batch, such as 1F0";
 
-std::optional<std::int32_t> take_number(std::string_view& text) {
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || value < 0 || value > largest_number) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
 std::optional<StageAction> action_from(std::string_view text) {
-  const auto stage = take_number(text);
+  const auto stage = take_number(text, bounds);
   if (!stage || text.empty()) return std::nullopt;
   for (const PipelinePart part : {forward, backward, backward_input, backward_weight}) {
     if (text.front() != letter_of(part)) continue;
     text.remove_prefix(1);
-    const auto micro_batch = take_number(text);
+    const auto micro_batch = take_number(text, bounds);
     if (!micro_batch || !text.empty()) return std::nullopt;
     return StageAction{part, *stage, *micro_batch};
   }
@@ -62,7 +54,8 @@ class Reader {
   Result<PipelinePlan> read(std::string_view csv) {
     auto lines = split(csv, '\n');
     while (!lines.empty() && lines.back().empty()) lines.pop_back();
-    if (lines.empty()) return wrong("it holds no schedule: one line per rank with actions such as 0F0,0F1,0B0,0B1");
+    if (lines.empty())
+      return wrong("it holds no schedule; write one line per rank with actions such as 0F0,0F1,0B0,0B1");
     plan_.schedule = path_;
     for (const std::string_view line : lines) RS_TRY_VOID(read_line(line));
     RS_TRY_VOID(check_stages());
@@ -91,17 +84,17 @@ class Reader {
     for (const std::string_view cell : split(line, ',')) {
       if (cell.empty()) continue;
       const auto action = action_from(cell);
-      if (!action) return wrong(rank, format("'{}' is no action; {}", cell, form));
+      if (!action) return wrong(rank, format("'{}' is not an action; {}", cell, form));
       const auto [owner, added] = owners_.emplace(action->stage, rank);
       if (owner->second != rank)
         return wrong(rank, format("{}: stage {} belongs to line {}", cell, action->stage, owner->second + 1));
       auto& positions = positions_[{action->stage, action->micro_batch}];
       if (!positions.of.emplace(action->part, actions.size()).second)
-        return wrong(rank, format("{} stands there twice", cell));
+        return wrong(rank, format("{} appears twice", cell));
       plan_.micro_batches = std::max(plan_.micro_batches, action->micro_batch + 1);
       actions.push_back(*action);
     }
-    if (actions.empty()) return wrong(rank, format("it has no action; {}", form));
+    if (actions.empty()) return wrong(rank, format("it has no actions; {}", form));
     return {};
   }
 
@@ -155,7 +148,7 @@ class Reader {
     if (!is_forward && positions_.at({missing.stage, missing.micro_batch}).has(backward_input))
       missing.part = backward_input;
     return wrong(static_cast<std::size_t>(still->rank),
-                 format("it stands still at {}, its action {}: {} before it can never be done", text_of(action),
+                 format("it stops at {}, its action {}: {} must come first and can never be done", text_of(action),
                         still->position + 1, text_of(missing)));
   }
 

@@ -87,7 +87,7 @@ Result<PipelinePlan> plan_from_file(const PipelineOptions& options, int ranks) {
                                          plan.micro_batches));
   }
   if (options.chunks > 0) {
-    return fail(ErrorKind::usage, format("--chunks: how many chunks a rank has is said in {} already", path));
+    return fail(ErrorKind::usage, format("--chunks: the schedule in {} already sets the chunks of each rank", path));
   }
   return plan;
 }

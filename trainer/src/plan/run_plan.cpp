@@ -31,11 +31,19 @@ Result<void> check_mesh(const TrainOptions& options, const MeshShape& shape) {
 }
 
 Sharing sharing_of(const TrainOptions& options, const Placement& place, const std::optional<Mesh>& mesh) {
-  const bool together = options.mode == "pp" || options.mode == "tile" || is_tensor_parallel(options.mode);
-  if (together) return {1, 0};
-  if (mesh) return {mesh->shape().data, mesh->position().data};
-  if (options.mode == "dp") return {1, 0, options.devices};
-  return {place.world_size, place.rank};
+  switch (options.mode->work) {
+    case Work::alone:
+      return {1, 0, options.mode->devices == DeviceUse::replicas ? options.devices : 1};
+    case Work::copies:
+      return {place.world_size, place.rank};
+    case Work::layers:
+    case Work::tiles:
+    case Work::stages:
+      return {1, 0};
+    case Work::mesh:
+      break;
+  }
+  return {mesh->shape().data, mesh->position().data};
 }
 
 std::int64_t usual_per_device(const RunPlan& plan) {
@@ -58,8 +66,9 @@ Result<void> check_copies(const TrainOptions& options, int copies) {
   const bool corrupts = std::ranges::count(options.faults, FaultKind::corrupt, &Fault::kind) > 0;
   if (copies > 1 || (!corrupts && options.check_replicas == 0)) return {};
   return fail(ErrorKind::usage,
-              format("{}: there is only one copy of the model, nothing to compare it with; take more ranks{}",
-                     corrupts ? "--fault corrupt" : "--check-replicas", options.mode == "3d" ? ", of --dp" : ""));
+              format("{}: there is only one copy of the model and nothing to compare it with; use more ranks{}",
+                     corrupts ? "--fault corrupt" : "--check-replicas",
+                     options.mode->work == Work::mesh ? " and a larger --dp" : ""));
 }
 
 Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan, int world_size) {
@@ -96,11 +105,11 @@ Result<void> check_faults(const TrainOptions& options, int world_size, std::int6
     }
     if (fault.kind == FaultKind::comm && world_size == 1) {
       return fail(ErrorKind::usage,
-                  format("--fault {}: one rank sends nothing to others that could be late", fault_text(fault)));
+                  format("--fault {}: with one rank there is no communication to delay", fault_text(fault)));
     }
     if (const auto first = first_step_of(fault); steps > 0 && first >= steps) {
       return fail(ErrorKind::usage,
-                  format("--fault {}: it would act in step {} first, but there are only steps 0 to {}",
+                  format("--fault {}: it would first act in step {}, but there are only steps 0 to {}",
                          fault_text(fault), first, steps - 1));
     }
   }
@@ -108,19 +117,18 @@ Result<void> check_faults(const TrainOptions& options, int world_size, std::int6
 }
 
 Result<int> ranks_of_pipeline(const TrainOptions& options, int world_size) {
-  if (options.mode != "3d") return world_size;
+  if (options.mode->work != Work::mesh) return world_size;
   RS_TRY(const MeshShape shape, mesh_shape(options.mesh.shape, world_size));
   return shape.pipeline;
 }
 
 Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, std::int64_t samples) {
   RS_TRY_VOID(check_faults(options, place.world_size, 0));
-  if (is_tensor_parallel(options.mode)) {
-    const auto sequence = options.mode == "tp+sp" ? SequenceParallel::yes : SequenceParallel::no;
-    RS_TRY_VOID(check_split(options.model, place.world_size, sequence));
+  if (options.mode->work == Work::layers) {
+    RS_TRY_VOID(check_split(options.model, place.world_size, options.mode->sequence));
   }
   std::optional<Mesh> mesh;
-  if (options.mode == "3d") {
+  if (options.mode->work == Work::mesh) {
     RS_TRY(const MeshShape shape, mesh_shape(options.mesh.shape, place.world_size));
     mesh.emplace(shape, place.rank);
     RS_TRY_VOID(check_mesh(options, shape));
@@ -133,11 +141,11 @@ Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, st
                 format("{} ranks cannot share {} samples; use fewer ranks or more data", place.world_size, samples));
   }
   RunPlan plan{.shares = sharing.shares(), .mesh = mesh};
-  if (is_pipeline(options.mode)) {
+  if (options.mode->has_stages()) {
     RS_TRY(const int ranks, ranks_of_pipeline(options, place.world_size));
     RS_TRY(plan.pipeline, plan_pipeline(options.pipeline, ranks));
   }
-  if (options.mode == "tile") {
+  if (options.mode->work == Work::tiles) {
     RS_TRY(plan.tiles, tile_grid(options.tile.grid, place.world_size));
   }
   RS_TRY(plan.batch, batch_sizes(options, sharing.shares(), usual_per_device(plan)));

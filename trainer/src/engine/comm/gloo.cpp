@@ -205,7 +205,7 @@ struct Rendezvous::Parts {
 
   void wait_until_told(const std::string& reason) {
     const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds{3};
-    while (!store->check({"told/" + reason}) && std::chrono::steady_clock::now() < latest)
+    while (!store->check({"reported/" + reason}) && std::chrono::steady_clock::now() < latest)
       std::this_thread::sleep_for(std::chrono::milliseconds{10});
   }
 
@@ -281,11 +281,11 @@ std::optional<int> Rendezvous::others_who_found(const std::string& reason) {
   return std::nullopt;
 }
 
-void Rendezvous::told(const std::string& reason) {
+void Rendezvous::mark_reported(const std::string& reason) {
   try {
-    parts_->store->set("told/" + reason, bytes_of("yes"));
+    parts_->store->set("reported/" + reason, bytes_of("yes"));
   } catch (const std::exception& error) {
-    log_progress(format("the other ranks cannot be told that this one ends: {}", error.what()));
+    log_progress(format("cannot notify the other ranks that this one ends: {}", error.what()));
   }
 }
 
@@ -303,8 +303,8 @@ std::string Rendezvous::who_is_gone(const std::string& failure) {
     // It serves the store, which the others still ask.
     if (parts_->place.rank == 0) std::this_thread::sleep_for(time_for_others);
     // Ranks that end because of the first one must not be named as lost, too.
-    const auto told = parts_->store->compareSet("gone", {}, bytes_of(found));
-    return text_of(told);
+    const auto first_answer = parts_->store->compareSet("gone", {}, bytes_of(found));
+    return text_of(first_answer);
   } catch (const std::exception&) {
     return found;
   }

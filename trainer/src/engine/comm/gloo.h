@@ -24,9 +24,9 @@ class Rendezvous {
   [[nodiscard]] Result<std::unique_ptr<Comm>> make_group(const std::string& name, std::vector<int> members);
 
   /// For the first rank that ends for a reason that others may have, too: how many of those found the same within a
-  /// second, after which it says so and calls told(). Nothing for the others, once the first one has told.
+  /// second, after which it logs it and calls mark_reported(). Nothing for the others, once the first one has.
   [[nodiscard]] std::optional<int> others_who_found(const std::string& reason);
-  void told(const std::string& reason);
+  void mark_reported(const std::string& reason);
 
   /// Which peers are dead or stopped, or, where the `failure` is a wait that became too long, which ones did not fail
   /// so themselves; as a sentence, "" where nobody can be named. The first rank that tells decides for all.

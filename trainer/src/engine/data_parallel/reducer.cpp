@@ -76,7 +76,7 @@ class OwnReducer final : public GradientSync {
 
   Result<void> after_backward() override {
     if (reduction_ == Reduction::later) return {};
-    RS_TRY_VOID(ready_.check_all_full("use --find-unused if that is meant"));
+    RS_TRY_VOID(ready_.check_all_full("use --find-unused if this is intended"));
     RS_TRY_VOID(agree_on_used());
     for (auto& bucket : buckets_) {
       RS_TRY_VOID(bucket.handle.wait());

@@ -65,7 +65,7 @@ class ZeroBuckets final : public ZeroSync {
 
   Result<void> after_backward() override {
     if (!reduces()) return {};
-    RS_TRY_VOID(ready_.check_all_full("ZeRO needs all of them: train it with --parallel ddp --find-unused"));
+    RS_TRY_VOID(ready_.check_all_full("ZeRO needs all gradients; train this model with --parallel ddp --find-unused"));
     for (auto& bucket : buckets_) RS_TRY_VOID(settle(bucket));
     return {};
   }

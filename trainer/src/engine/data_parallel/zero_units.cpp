@@ -111,7 +111,7 @@ class ZeroUnits final : public ZeroSync {
       if (!reached_[unit]) note_missing(unit, {});
     if (missing_) {
       return no_gradient(units_.flat().name(*missing_),
-                         "ZeRO needs all of them: train it with --parallel ddp --find-unused");
+                         "ZeRO needs all gradients; train this model with --parallel ddp --find-unused");
     }
     return units_.finish_reduction();
   }

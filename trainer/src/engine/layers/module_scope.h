@@ -1,5 +1,5 @@
-// Which module runs: told as ranges (--modules) and as the context of operators (--stack). Where neither was asked for,
-// a scope costs one branch.
+// Which module runs: recorded as ranges (--modules) and as the context of operators (--stack). Where neither was asked
+// for, a scope costs one branch.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace rankscope::trainer {
 
 /// What called an operator. A C++ program has no Python stack, and frames inside libtorch say nothing about the model:
-/// told is the path of the innermost module, and the line that called it.
+/// recorded are the path of the innermost module, and the line that called it.
 struct CallContext {
   const std::string* module = nullptr;  ///< "layer0.linear"
   std::source_location called_from;

@@ -45,7 +45,7 @@ Result<void> check_finite(const Totals& totals, std::int64_t step, int rank) {
   return fail(
       ErrorKind::not_computable,
       format("step {}: the loss of rank {} is {}, so training ends here; try a smaller --lr or --warmup-steps, or "
-             "look at the data; what was saved before is whole",
+             "check the data; earlier checkpoints are intact",
              step, rank, std::isnan(totals.loss) ? "nan" : "infinite"));
 }
 
@@ -80,7 +80,7 @@ void Progress::end(std::int64_t steps, const Pacer& pacer) const {
   note("pace_longest_overrun_ns", std::to_string(pacer.longest_overrun().count()));
   log_progress(
       format("done: {} steps in {:.2f} s{}", steps, std::chrono::duration<double>(Clock::now() - begun_).count(),
-             pacer.overruns() > 0 ? format("; {} blocks took longer than their nominal time, by {:.1f} ms at most",
+             pacer.overruns() > 0 ? format("; {} blocks took longer than their nominal time, by up to {:.1f} ms",
                                            pacer.overruns(), static_cast<double>(pacer.longest_overrun().count()) / 1e6)
                                   : ""));
 }

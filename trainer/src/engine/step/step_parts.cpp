@@ -141,8 +141,9 @@ Result<void> GradientDump::loss(double mean) {
 Result<void> GradientDump::flushed() {
   errno = 0;
   if (file_.flush()) return {};
-  return fail(ErrorKind::cannot_write, format("{}: cannot be written: {} (--dump-gradients)", path_,
-                                              errno != 0 ? std::strerror(errno) : "the disk took no more"));
+  return fail(ErrorKind::cannot_write,
+              format("{}: cannot be written: {} (--dump-gradients)", path_,
+                     errno != 0 ? std::strerror(errno) : "the file could not be written completely"));
 }
 
 }  // namespace rankscope::trainer

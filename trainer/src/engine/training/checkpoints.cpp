@@ -31,16 +31,16 @@ NamedOptions model_options(const WorkerPlan& plan) {
 
 ModeSizes sizes_of(const WorkerPlan& plan) {
   const int world = plan.place.world_size;
-  const std::string& mode = plan.options.mode;
-  ModeSizes sizes{.mode = mode};
+  const ModeTraits& mode = *plan.options.mode;
+  ModeSizes sizes{.mode = std::string{mode.name}};
   if (plan.plan.mesh) {
     const MeshShape& shape = plan.plan.mesh->shape();
     sizes.dp = shape.data;
     sizes.tp = shape.tensor;
     sizes.pp = shape.pipeline;
-  } else if (is_tensor_parallel(mode)) {
+  } else if (mode.work == Work::layers) {
     sizes.tp = world;
-  } else if (is_pipeline(mode)) {
+  } else if (mode.has_stages()) {
     sizes.pp = world;
   } else {
     sizes.dp = plan.plan.shares;
@@ -142,7 +142,7 @@ Result<void> make_folder(const std::string& folder) {
   std::filesystem::create_directories(folder, error);
   if (!error) return {};
   return fail(ErrorKind::cannot_write,
-              format("--checkpoints {}: cannot be made: {}; give a folder that all ranks can write to", folder,
+              format("--checkpoints {}: cannot be created: {}; choose a folder that all ranks can write to", folder,
                      error.message()));
 }
 
@@ -160,13 +160,12 @@ Result<std::int64_t> Checkpoints::resume() {
   RS_TRY_VOID(make_folder(options.folder));
   const std::vector<std::int64_t> steps = saved_steps(options.folder);
   if (options.resume == Resume::no && !steps.empty()) {
-    return fail(ErrorKind::usage,
-                format("--checkpoints {}: holds the checkpoint of step {} already; give --resume to go "
-                       "on from it, or another folder",
-                       options.folder, steps.back()));
+    return fail(ErrorKind::usage, format("--checkpoints {}: already holds the checkpoint of step {}; add --resume to "
+                                         "continue from it, or choose another folder",
+                                         options.folder, steps.back()));
   }
   if (options.resume == Resume::if_saved && steps.empty()) {
-    log_progress(format("{}: nothing is saved there yet, so training begins with step 0", options.folder));
+    log_progress(format("{}: it holds no checkpoint yet, so training begins with step 0", options.folder));
   }
   if (options.resume == Resume::no || (options.resume == Resume::if_saved && steps.empty())) return 0;
   // A crash right behind the first checkpoint leaves it without `latest`.
@@ -182,18 +181,18 @@ Result<std::int64_t> Checkpoints::resume() {
   if (facts.global_batch != plan_.plan.batch.global || facts.seed != plan_.options.seed) {
     return fail(ErrorKind::usage,
                 format("{}: saved with --global-batch {} and --seed {}, so the samples that follow would not be the "
-                       "same; give both again",
+                       "same; use both again",
                        checkpoint.path(), facts.global_batch, facts.seed));
   }
   if (facts_of(plan_, facts.step).cursor != facts.cursor) {
     return fail(
         ErrorKind::usage,
-        format("{}: with these --ranks and --accumulate the samples that follow would not be the same; take those "
+        format("{}: with these --ranks and --accumulate the samples that follow would not be the same; use those "
                "that it was saved with ({})",
                checkpoint.path(), counted(static_cast<std::uint64_t>(facts.world_size), "rank")));
   }
   if (options.resume == Resume::yes && facts.step >= plan_.plan.steps) {
-    return fail(ErrorKind::usage, format("{}: {} are done already; give --steps above that", checkpoint.path(),
+    return fail(ErrorKind::usage, format("{}: {} are already done; use a larger --steps", checkpoint.path(),
                                          counted(static_cast<std::uint64_t>(facts.step), "step")));
   }
   RS_TRY(const auto values, read_all(checkpoint, state));
@@ -209,7 +208,7 @@ Result<void> Checkpoints::after_step(std::int64_t done) {
   const auto saved = save(done);
   if (saved || done == plan_.plan.steps) return saved;
   if (plan_.everybody != nullptr && plan_.everybody->has_failed()) return saved;
-  if (plan_.place.rank == 0) log_error(format("{}; training goes on", saved.error().message));  // all have the same
+  if (plan_.place.rank == 0) log_error(format("{}; training continues", saved.error().message));  // all have the same
   return {};
 }
 

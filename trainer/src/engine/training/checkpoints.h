@@ -18,7 +18,7 @@ class Checkpoints {
   [[nodiscard]] Result<std::int64_t> resume();
 
   /// Saves after `done` steps where --save-every or the end of the run ask for it. All ranks call it. A checkpoint that
-  /// cannot be written is told, and training goes on; at the end of the run it is an error.
+  /// cannot be written is logged, and training continues; at the end of the run it is an error.
   [[nodiscard]] Result<void> after_step(std::int64_t done);
   /// Whether that is so.
   [[nodiscard]] bool is_due(std::int64_t done) const;

@@ -47,7 +47,8 @@ Result<std::optional<int>> take_gpu(const TrainOptions& options, const Placement
   }
   if (!choice.reason.empty()) log_progress(format("training on the CPU: {}", choice.reason));
   if (choice.first && options.device.share_gpu)
-    log_progress("ranks share GPUs (--share-gpu) and talk through sockets: times say nothing about the network");
+    log_progress(
+        "ranks share GPUs (--share-gpu) and communicate through sockets: times do not show the speed of the network");
   return choice.first;
 }
 

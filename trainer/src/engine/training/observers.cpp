@@ -68,10 +68,10 @@ std::string types_of(c10::ArrayRef<const c10::IValue> inputs) {
   return text + "]";
 }
 
-void tell_json(const char* key, const std::string& json) {
+void attach_json(const char* key, const std::string& json) {
   annotate::newer_api()->attribute_json(key, json.data(), static_cast<std::uint32_t>(json.size()));
 }
-void tell_text(const char* key, const std::string& text) {
+void attach_text(const char* key, const std::string& text) {
   annotate::detail::api()->attribute_text(key, text.data(), static_cast<std::uint32_t>(text.size()));
 }
 
@@ -90,14 +90,14 @@ const CallContext* context_of(const at::RecordFunction& function) {
   return module;
 }
 
-/// Tells the inputs and the call context of an operator whose span has just been begun.
+/// Attaches the inputs and the call context of an operator whose span has just been begun.
 class OperatorDetails {
  public:
   /// Reads what the user asked for.
   OperatorDetails();
   [[nodiscard]] bool needs_inputs() const { return shapes_; }
   [[nodiscard]] bool follows_backward() const { return stack_; }
-  void tell(const at::RecordFunction& function) const;
+  void attach(const at::RecordFunction& function) const;
 
  private:
   bool shapes_;
@@ -107,15 +107,15 @@ class OperatorDetails {
 OperatorDetails::OperatorDetails()
     : shapes_(annotate::wants(annotate::Detail::shapes)), stack_(annotate::wants(annotate::Detail::stack)) {}
 
-void OperatorDetails::tell(const at::RecordFunction& function) const {
+void OperatorDetails::attach(const at::RecordFunction& function) const {
   if (shapes_) {
-    tell_json("input_dims", dims_of(function.inputs()));
-    tell_json("input_types", types_of(function.inputs()));
+    attach_json("input_dims", dims_of(function.inputs()));
+    attach_json("input_types", types_of(function.inputs()));
   }
   if (!stack_) return;
   if (const CallContext* const context = context_of(function)) {
-    tell_text("module", *context->module);
-    tell_text("called_from", place_of(context->called_from));
+    attach_text("module", *context->module);
+    attach_text("called_from", place_of(context->called_from));
   }
 }
 
@@ -129,12 +129,12 @@ void begin_backward_node(const at::RecordFunction& function) {
 
 void end_backward_node() { backward_context = {}; }
 
-// Which of the open operators were told to the recorder: its window may open or close between begin and end.
+// Which of the open operators the recorder has seen begin: its window may open or close between begin and end.
 struct OpenOperators {
   static constexpr std::size_t deepest = 256;
   bool observed = false;
   std::size_t depth = 0;
-  std::bitset<deepest> told;
+  std::bitset<deepest> recorded;
 };
 thread_local OpenOperators open_operators;
 
@@ -148,13 +148,13 @@ std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& fu
   if (!open.observed) return nullptr;
   const std::size_t depth = open.depth++;
   if (depth >= OpenOperators::deepest) return nullptr;
-  const bool tell = annotate::recording();
-  open.told[depth] = tell;
-  if (tell) {
+  const bool is_recorded = annotate::recording();
+  open.recorded[depth] = is_recorded;
+  if (is_recorded) {
     const std::string_view name = function.name();
     annotate::detail::api()->push(static_cast<std::uint8_t>(annotate::Kind::op), name.data(),
                                   static_cast<std::uint32_t>(name.size()));
-    details().tell(function);
+    details().attach(function);
   }
   return nullptr;
 }
@@ -163,7 +163,7 @@ void end_operator(const at::RecordFunction&, at::ObserverContext*) {
   OpenOperators& open = open_operators;
   if (!open.observed || open.depth == 0) return;
   const std::size_t depth = --open.depth;
-  if (depth < OpenOperators::deepest && open.told[depth]) annotate::detail::api()->pop();
+  if (depth < OpenOperators::deepest && open.recorded[depth]) annotate::detail::api()->pop();
 }
 
 std::unique_ptr<at::ObserverContext> begin_node(const at::RecordFunction& function) {
@@ -179,7 +179,7 @@ void end_node(const at::RecordFunction&, at::ObserverContext*) {
 }
 
 // Which of the details the user asked for are acted on: all.
-void tell_details() {
+void note_details() {
   std::string names;
   for (const auto& [detail, name] :
        {std::pair{annotate::Detail::shapes, "shapes"}, std::pair{annotate::Detail::memory, "memory"},
@@ -200,7 +200,7 @@ void observe_operators() {
   if (details().follows_backward() || accelerator() != nullptr)
     at::addGlobalCallback(
         at::RecordFunctionCallback(begin_node, end_node).scopes({at::RecordScope::BACKWARD_FUNCTION}));
-  tell_details();
+  note_details();
 }
 
 }  // namespace
@@ -221,7 +221,7 @@ struct MemoryObserver::Counter final : c10::MemoryReportingInfoBase {
   void reportMemoryUsage(void* address, std::int64_t size, std::size_t, std::size_t, c10::Device device) override {
     if (device.type() != type) return;
     const std::int64_t now = bytes.fetch_add(size, std::memory_order_relaxed) + size;
-    if (tells_each && annotate::recording()) {
+    if (marks_each && annotate::recording()) {
       annotate::mark("[memory]");
       annotate::describe_mark("address", static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(address)));
       annotate::describe_mark("bytes", size);  // negative: released
@@ -233,7 +233,7 @@ struct MemoryObserver::Counter final : c10::MemoryReportingInfoBase {
   }
   bool memoryProfilingEnabled() const override { return true; }
   const c10::DeviceType type;
-  const bool tells_each = annotate::wants(annotate::Detail::memory);
+  const bool marks_each = annotate::wants(annotate::Detail::memory);
   std::atomic<std::int64_t> bytes{0};
   std::atomic<std::int64_t> peak{0};
 };
@@ -246,7 +246,7 @@ MemoryObserver::~MemoryObserver() = default;
 
 std::int64_t MemoryObserver::allocated_bytes() const { return counter_->bytes.load(std::memory_order_relaxed); }
 
-void MemoryObserver::tell() const {
+void MemoryObserver::record() const {
   if (!gpu_) {
     annotate::counter("allocated_bytes", static_cast<double>(allocated_bytes()));
     annotate::counter("peak_allocated_bytes", static_cast<double>(counter_->peak.load(std::memory_order_relaxed)));

@@ -16,7 +16,7 @@ class MemoryObserver {
   explicit MemoryObserver(std::optional<int> gpu);
   ~MemoryObserver();
   /// Counters: what is held now, and the most so far; of a GPU also what its allocator has reserved.
-  void tell() const;
+  void record() const;
   /// Held by tensors that this thread, or autograd for it, has made since.
   [[nodiscard]] std::int64_t allocated_bytes() const;
 

@@ -50,10 +50,10 @@ Result<void> check_replicas(const Replicated& own, std::int64_t done) {
   std::ranges::sort(odd);
   const std::string which = is_majority ? format("{} differ{} from the other {}", listed(odd),
                                                  odd.size() == 1 ? "s" : "", most->second.size())
-                                        : format("{} differ, and which of them is right cannot be told", listed(odd));
+                                        : format("{} differ, and nothing shows which of them is right", listed(odd));
   return fail(ErrorKind::not_computable,
-              format("after {} the copies of the model are not the same: {}; memory was damaged, or an update was not "
-                     "the same everywhere: go on from a checkpoint with --resume",
+              format("after {} the copies of the model are not the same: {}; memory was damaged, or an update "
+                     "differed between ranks; continue from a checkpoint with --resume",
                      counted(done, "step"), which));
 }
 

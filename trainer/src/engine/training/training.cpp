@@ -28,7 +28,7 @@ void describe(const WorkerPlan& run, const WorkerDescription& worker) {
   const TrainOptions& options = run.options;
   const std::string faults = all_fault_texts(options.faults);
   note("role", "trainer");
-  note("parallel", options.mode);
+  note("parallel", std::string{options.mode->name});
   note("model", name_of(options.model.kind));
   note("parameters", std::to_string(worker.parameters));
   note("global_batch", std::to_string(run.plan.batch.global));
@@ -41,7 +41,7 @@ void describe(const WorkerPlan& run, const WorkerDescription& worker) {
   note("torch_version", RANKSCOPE_TORCH_VERSION);
   note("pace_ms", format("{}", worker.pace_ms));
   if (!faults.empty()) note("injected_faults", faults);
-  log_progress(format("{} on {}: {} with {} parameters ({}), {} data of {} samples", options.mode,
+  log_progress(format("{} on {}: {} with {} parameters ({}), {} data of {} samples", options.mode->name,
                       counted(run.place.world_size, "rank"), name_of(options.model.kind), worker.parameters,
                       name_of(options.dtype), run.source.name(), run.source.samples()));
   log_progress(
@@ -60,9 +60,9 @@ class DeviceTimes {
  public:
   /// Steps begin now, on the calling thread.
   void begin();
-  /// All ranks call it behind their last step, on the same thread; rank 0 says what all have computed, and which
+  /// All ranks call it after their last step, on the same thread; rank 0 says what all have computed, and which
   /// devices have not.
-  [[nodiscard]] Result<void> tell(const WorkerPlan& plan, const Worker& worker) const;
+  [[nodiscard]] Result<void> report(const WorkerPlan& plan, const Worker& worker) const;
 
  private:
   std::chrono::nanoseconds begun_{0};  // CPU time of the training thread
@@ -70,7 +70,7 @@ class DeviceTimes {
 
 void DeviceTimes::begin() { begun_ = cpu_time_of(CLOCK_THREAD_CPUTIME_ID); }
 
-Result<void> DeviceTimes::tell(const WorkerPlan& plan, const Worker& worker) const {
+Result<void> DeviceTimes::report(const WorkerPlan& plan, const Worker& worker) const {
   if (plan.place.gpu) return {};  // a thread's CPU time is not what its GPU has computed
   std::vector<std::chrono::nanoseconds> times = worker.device_times();
   if (times.empty()) times.push_back(cpu_time_of(CLOCK_THREAD_CPUTIME_ID) - begun_);
@@ -192,10 +192,10 @@ Result<void> Training::run(const MemoryObserver* memory) {
     const auto stepped = std::chrono::steady_clock::now();
     RS_TRY_VOID(after_step(index + 1));
     progress_.leave_out(std::chrono::steady_clock::now() - stepped);
-    if (memory != nullptr) memory->tell();
+    if (memory != nullptr) memory->record();
   }
   progress_.end(std::max<std::int64_t>(0, plan_.steps - first), worker_.finish());
-  if (first < plan_.steps) RS_TRY_VOID(device_times_.tell(setting_, worker_));
+  if (first < plan_.steps) RS_TRY_VOID(device_times_.report(setting_, worker_));
   // Rank 0 serves the store and stays until nobody needs it.
   if (everybody_ != nullptr) return everybody_->barrier("end").wait();
   return {};

@@ -45,15 +45,15 @@ struct Explained {
 
   [[nodiscard]] int sharers() const {
     if (plan.mesh) return plan.mesh->shape().tensor;
-    return is_tensor_parallel(options.mode) ? ranks : 1;
+    return options.mode->work == Work::layers ? ranks : 1;
   }
   [[nodiscard]] SequenceParallel sequence() const {
-    return options.mode == "tp+sp" ? SequenceParallel::yes : options.mesh.sequence;
+    return splits_sequence(options) ? SequenceParallel::yes : SequenceParallel::no;
   }
   /// Stages, or devices of a process, over which the blocks are spread; 1 where they are not.
   [[nodiscard]] int parts() const {
     if (plan.pipeline) return plan.pipeline->stages();
-    return options.mode == "mp" || options.mode == "ddp+mp" ? options.devices : 1;
+    return options.mode->devices == DeviceUse::chain ? options.devices : 1;
   }
   [[nodiscard]] ModelOptions model() const {
     return parts() > 1 || plan.pipeline ? deep_enough(options.model, parts()) : options.model;

@@ -1,4 +1,4 @@
-// What the processor can compute, as the kernel tells it.
+// What the processor can compute, as the kernel reports it.
 #pragma once
 
 #include <string>

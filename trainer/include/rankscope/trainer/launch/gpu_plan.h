@@ -27,11 +27,11 @@ struct GpuChoice {
 using EnvironmentVariable = std::pair<std::string, std::string>;
 
 /// What CUDA and c10d read when they start; what the user has set stays. Groups have a stream each, which must not wait
-/// for one another because they share a hardware queue, and a lost rank is told of by an exception, not by an abort.
+/// for one another because they share a hardware queue, and a lost rank is reported by an exception, not by an abort.
 [[nodiscard]] std::vector<EnvironmentVariable> gpu_environment();
 
 /// What makes NCCL take each rank for a host of its own (reference nccl.md 8): it refuses ranks of one host on one GPU.
-/// They then talk through sockets, so that times tell nothing about a network.
+/// They then talk through sockets, so that times say nothing about a network.
 [[nodiscard]] std::vector<EnvironmentVariable> sharing_environment(int rank);
 
 /// Where one rank trains.

@@ -19,8 +19,6 @@ enum class DataType : std::uint8_t {
   bf16,  ///< mixed precision: forwards compute in bf16, parameters and their gradients are f32
 };
 enum class DdpImplementation : std::uint8_t { own, c10d };
-/// What is in shards, together with all before it.
-enum class ZeroStage : std::uint8_t { none, optimizer, gradients, parameters };
 /// `automatic`: GPUs where all ranks can have them, else the CPU.
 enum class DeviceWish : std::uint8_t { automatic, cpu, cuda };
 enum class PaceMode : std::uint8_t { automatic, off, fixed };

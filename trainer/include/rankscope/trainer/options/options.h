@@ -9,12 +9,13 @@
 
 #include "rankscope/core/result.h"
 #include "rankscope/trainer/options/fault.h"
+#include "rankscope/trainer/options/modes.h"
 #include "rankscope/trainer/options/option_groups.h"
 
 namespace rankscope::trainer {
 
 struct TrainOptions {
-  std::string mode = "ddp";
+  const ModeTraits* mode = &mode_named("ddp");
   std::int64_t steps = 0;  ///< 0: what the epochs say, else 20
   std::int64_t epochs = 0;
   std::int64_t global_batch = 0;
@@ -45,15 +46,15 @@ struct TrainOptions {
 };
 
 /// What main does next: train, say what training would need (--explain), or print `text` and end with 0 (--help,
-/// --version).
+/// --version, --list-modes).
 struct CommandLine {
   TrainOptions options;
   std::optional<std::string> text;
   bool explains = false;
 };
 
-/// `modes` is the list of parallel modes for --help. A wrong option is an error of kind usage.
-[[nodiscard]] Result<CommandLine> parse_command_line(int argc, const char* const* argv, const std::string& modes);
+/// A wrong option is an error of kind usage.
+[[nodiscard]] Result<CommandLine> parse_command_line(int argc, const char* const* argv);
 
 /// Batch sizes after --global-batch or --batch-per-device have been divided over the devices.
 struct BatchSizes {
@@ -65,13 +66,20 @@ struct BatchSizes {
 
 /// Whether it works on images with rows and columns from its first layer to its head.
 [[nodiscard]] bool is_convolutional(ModelKind kind);
-/// Modes in which every rank has some stages of the model.
-[[nodiscard]] bool is_pipeline(const std::string& mode);
-/// Modes in which every rank has a part of each layer.
-[[nodiscard]] bool is_tensor_parallel(const std::string& mode);
+/// "cnn, resnet18, ...".
+[[nodiscard]] std::string convolutional_models();
 
-/// Of "zero1" to "zero3"; none of other modes.
-[[nodiscard]] ZeroStage zero_stage(const std::string& mode);
+/// Refuses options that contradict each other, or that the mode or the model has no use for: nothing that was asked for
+/// is left undone in silence.
+[[nodiscard]] Result<void> check_together(const TrainOptions& options);
+
+/// What follows from the number of ranks: refuses a mode of one process on several, and gives a gpt whose heads nobody
+/// has chosen at least one for each rank that shares its layers.
+[[nodiscard]] Result<void> fit_to_ranks(TrainOptions& options, int world_size);
+
+/// Whether ranks that share layers share the sequence, too.
+[[nodiscard]] bool splits_sequence(const TrainOptions& options);
+
 [[nodiscard]] std::string name_of(ModelKind kind);
 [[nodiscard]] std::string name_of(DataType type);
 

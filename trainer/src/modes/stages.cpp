@@ -5,7 +5,7 @@
 
 namespace rankscope::trainer {
 
-Result<int> run_pp(const TrainOptions& options, const Placement& place) {
+Result<int> run_stages(const TrainOptions& options, const Placement& place) {
   if (place.world_size == 1) {
     RS_TRY_VOID(train({options, place}, [](const WorkerPlan& plan) { return make_stage_worker(plan, {}); }));
     return 0;

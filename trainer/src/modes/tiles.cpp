@@ -5,11 +5,10 @@
 
 namespace rankscope::trainer {
 
-Result<int> run_tile(const TrainOptions& options, const Placement& place) {
-  if (place.world_size == 1) return run_single(options, place);
+Result<int> run_tiles(const TrainOptions& options, const Placement& place) {
   RS_TRY(const auto rendezvous, Rendezvous::meet(place, options.timeout));
-  RS_TRY(const auto gradients, rendezvous->make_group("tile", everybody(place)));
-  RS_TRY(const auto halos, rendezvous->make_group("tile halo", everybody(place)));  // they never wait behind a bucket
+  RS_TRY(const auto gradients, rendezvous->make_group(std::string{options.mode->group}, everybody(place)));
+  RS_TRY(const auto halos, rendezvous->make_group("tile halo", everybody(place)));  // they never wait for a bucket
   return train_among(place, *rendezvous, {gradients.get(), halos.get()}, [&] {
     return train({options, place, gradients.get()}, [&](const WorkerPlan& plan) {
       return make_model_worker(
