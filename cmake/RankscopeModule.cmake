@@ -7,6 +7,12 @@ set(RANKSCOPE_ALLOWED_analyzer   core)
 set(RANKSCOPE_ALLOWED_gui        core analyzer)
 set(RANKSCOPE_ALLOWED_cli        core collectors analyzer)
 set(RANKSCOPE_ALLOWED_tests      core collectors trainer analyzer gui cli)
+# The subjects of a module (folders of its src and include), from low to high: a file includes what stands in its own
+# subject or before it. Files beside the folders may use all of them. scripts/check_layers.py holds this, too.
+set(RANKSCOPE_SUBJECTS_analyzer
+    words math render clocks steps rules collectives importers alignment split devices data_loading launches kernels
+    fusable copies operators overlap memory predicted flops pipeline bandwidth replay critical_path what_if blame
+    efficiency stragglers trend hang hta facts verdict quality findings scaling compare pack exports)
 # cmake-format: on
 
 # rankscope_module(<name> [PART <part>] USES <module>... SOURCES <file>... [PRIVATE_LIBRARIES <target>...]

@@ -36,7 +36,7 @@ TEST(ViewVerb, RefusesWrongOptionsWithStatus2) {
   EXPECT_EQ(view({"--ranks", "1"}).status, 2);
   EXPECT_THAT(view({"--ranks", "1"}).err, HasSubstr("--ranks: name the run that it is for"));
   EXPECT_THAT(view({"--session", "x"}).err, HasSubstr("--session: name the run that it is for"));
-  EXPECT_THAT(view({demo, "--at", "soon"}).err, HasSubstr("'soon' is no time; write e.g. 1.5s"));
+  EXPECT_THAT(view({demo, "--at", "soon"}).err, HasSubstr("'soon' must be a time such as 1.5s"));
   EXPECT_EQ(view({demo, "--at", "soon"}).status, 2);
   EXPECT_EQ(view({demo, "--ranks", "x"}).status, 2);
 }

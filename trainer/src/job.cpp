@@ -8,11 +8,11 @@
 
 #include "modes/registry.h"
 #include "rankscope/core/format.h"
-#include "rankscope/trainer/cpu_binding.h"
-#include "rankscope/trainer/gpu_plan.h"
-#include "rankscope/trainer/launcher.h"
-#include "rankscope/trainer/pipeline_plan.h"
-#include "rankscope/trainer/run_plan.h"
+#include "rankscope/trainer/launch/cpu_binding.h"
+#include "rankscope/trainer/launch/gpu_plan.h"
+#include "rankscope/trainer/launch/launcher.h"
+#include "rankscope/trainer/plan/pipeline_plan.h"
+#include "rankscope/trainer/plan/run_plan.h"
 
 namespace rankscope::trainer {
 namespace {

@@ -7,14 +7,13 @@
 #include <optional>
 #include <string>
 
-#include "engine/explain.h"
+#include "engine/catching.h"
+#include "engine/worker/explain.h"
 #include "job.h"
-#include "modes/catching.h"
 #include "modes/registry.h"
-#include "rank.h"
-#include "rankscope/trainer/log.h"
-#include "rankscope/trainer/options.h"
-#include "rankscope/trainer/placement.h"
+#include "rankscope/trainer/launch/log.h"
+#include "rankscope/trainer/launch/placement.h"
+#include "rankscope/trainer/options/options.h"
 
 namespace rankscope::trainer {
 namespace {

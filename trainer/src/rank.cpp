@@ -1,15 +1,15 @@
-#include "rank.h"
+#include "job.h"
 
 #include <algorithm>
 #include <string>
 
-#include "engine/process.h"
-#include "modes/catching.h"
+#include "engine/catching.h"
+#include "engine/training/process.h"
 #include "modes/registry.h"
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
-#include "rankscope/trainer/cpu_binding.h"
-#include "rankscope/trainer/log.h"
+#include "rankscope/trainer/launch/cpu_binding.h"
+#include "rankscope/trainer/launch/log.h"
 
 namespace rankscope::trainer {
 namespace {

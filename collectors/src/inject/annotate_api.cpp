@@ -1,7 +1,7 @@
 // The table behind annotate.h.
 #include "rankscope/collectors/annotate.h"
 
-#include "recorder.h"
+#include "inject/recorder/recorder.h"
 
 namespace rankscope::inject {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "recorder.h"
+#include "inject/recorder/recorder.h"
 
 namespace rankscope::inject {
 namespace {

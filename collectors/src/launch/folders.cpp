@@ -13,10 +13,10 @@
 #include <fstream>
 #include <optional>
 
-#include "../segment_names.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "spool/segment_names.h"
 
 namespace rankscope::collectors {
 namespace {

@@ -12,7 +12,6 @@
 #include <set>
 #include <thread>
 
-#include "../segment_names.h"
 #include "folders.h"
 #include "pytorch.h"
 #include "rankscope/core/format.h"
@@ -23,6 +22,7 @@
 #include "rankscope/core/secrets.h"
 #include "source_notes.h"
 #include "spool.h"
+#include "spool/segment_names.h"
 #include "talk.h"
 
 #ifndef RANKSCOPE_VERSION

@@ -13,9 +13,6 @@
 #include <cstring>
 #include <optional>
 
-#include "../inject_settings.h"
-#include "../recording_switch.h"
-#include "../tally.h"
 #include "child_process.h"
 #include "containers.h"
 #include "environment.h"
@@ -24,10 +21,14 @@
 #include "pytorch.h"
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "settings/inject_settings.h"
 #include "source_notes.h"
 #include "spool.h"
+#include "spool/recording_switch.h"
+#include "spool/tally.h"
 #include "talk.h"
 #include "watcher.h"
 
@@ -58,12 +59,16 @@ class Subreaper {
 Result<void> check(const RecordOptions& options) {
   if (options.command.empty()) return fail(ErrorKind::usage, "there is no command to record; give it after --");
   if (options.sample_hz < 0 || options.sample_hz > fastest_hz) {
-    return fail(ErrorKind::usage, format("--sample-hz: {} is not between 0 and {}", options.sample_hz, fastest_hz));
+    return fail(ErrorKind::usage,
+                format("--sample-hz must be {} (is {})", number_words<double>({0, fastest_hz}), options.sample_hz));
   }
   if (options.ring_kib < 64 || options.ring_kib > most_ring_kib) {
-    return fail(ErrorKind::usage, format("--ring-kib: {} is not between 64 and {}", options.ring_kib, most_ring_kib));
+    return fail(ErrorKind::usage, format("--ring-kib must be {} (is {})",
+                                         number_words<std::uint32_t>({64, most_ring_kib}), options.ring_kib));
   }
-  if (options.duration_s < 0) return fail(ErrorKind::usage, format("--duration: {} is negative", options.duration_s));
+  if (options.duration_s < 0)
+    return fail(ErrorKind::usage,
+                format("--duration must be {} (is {})", number_words<double>({.least = 0}), options.duration_s));
   if (options.pytorch == PyTorch::observed) {
     RS_TRY(const SourceSet sources, sources_from(options.collect));
     if (!sources.has(Source::annotate))
@@ -155,15 +160,26 @@ int watch_over(const Child& child, Watcher& watcher, const InjectSettings& setti
   }
 }
 
-/// As if nothing had been begun.
-void take_back(const OutFolder& out, const fs::path& spool) {
-  untie(spool, out.path);
-  remove_folder(spool);
-  remove_unused(out);
-}
+/// OUT and the spool; both are removed again, as if nothing had been begun, unless they are kept.
+struct Folders {
+  explicit Folders(OutFolder made) : out{std::move(made)} {}
+  Folders(const Folders&) = delete;
+  Folders& operator=(const Folders&) = delete;
+  ~Folders() {
+    if (kept) return;
+    if (!spool.empty()) {
+      untie(spool, out.path);
+      remove_folder(spool);
+    }
+    remove_unused(out);
+  }
 
-RecordOutcome not_started(const RecordOptions& options, int error, const OutFolder& out, const fs::path& spool) {
-  take_back(out, spool);
+  OutFolder out;
+  fs::path spool{};  ///< empty until it is made
+  bool kept = false;
+};
+
+RecordOutcome not_started(const RecordOptions& options, int error) {
   const bool absent = error == ENOENT;
   say(options.talk, format("rankscope: cannot run {}: {}\n", options.command.front(),
                            absent ? "there is no such command" : std::strerror(error)));
@@ -225,16 +241,17 @@ void note_container(const RecordOptions& options, const Conditions& conditions, 
   summary.notes.push_back(container_note(runtime, conditions.needed));
 }
 
-RecordOutcome finish(const RecordOptions& options, const Conditions& conditions, const OutFolder& out, Watcher& watcher,
+RecordOutcome finish(const RecordOptions& options, const Conditions& conditions, Folders& folders, Watcher& watcher,
                      RecordOutcome outcome) {
   const InjectSettings& settings = conditions.settings;
-  const fs::path spool = settings.segments;
+  const OutFolder& out = folders.out;
+  const fs::path& spool = folders.spool;
   outcome.summary.out = out.path;
   outcome.summary.not_recorded = read_tally(spool);
   wait_for_stragglers(spool);
   watcher.finish(outcome.status);
   if (outcome.status == options.refusal_status && !any_step(out.path)) {
-    take_back(out, spool);
+    folders.kept = false;
     return outcome;
   }
   outcome.summary.not_watched = watcher.not_watched();
@@ -324,50 +341,46 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RS_TRY_VOID(signal_from(options.toggle));
   RS_TRY(fs::path library,
          options.library.empty() ? find_inject_library() : Result<fs::path>{fs::absolute(options.library)});
-  RS_TRY(const OutFolder out, make_out_folder(options, job_identity()));
-  auto spool = make_spool_folder();
-  if (!spool) return remove_unused(out), tl::make_unexpected(spool.error());
-  settings.segments = spool->string();
+  RS_TRY(OutFolder out, make_out_folder(options, job_identity()));
+  Folders folders{std::move(out)};
+  RS_TRY(folders.spool, make_spool_folder());
+  const fs::path& spool = folders.spool;
+  settings.segments = spool.string();
   if (options.preload == Preload::yes) {
-    auto named = preloadable(library, *spool);
-    if (!named) return take_back(out, *spool), tl::make_unexpected(named.error());
-    library = *named;
+    RS_TRY(library, preloadable(library, spool));
   }
-  make_tally(*spool);
-  auto toggle = make_toggle(options, *spool);
-  if (!toggle) return take_back(out, *spool), tl::make_unexpected(toggle.error());
-  if (auto tied = tie(*spool, new_manifest(options), out.path); !tied)
-    return take_back(out, *spool), tl::make_unexpected(tied.error());
+  make_tally(spool);
+  RS_TRY(Toggle toggle, make_toggle(options, spool));
+  RS_TRY_VOID(tie(spool, new_manifest(options), folders.out.path));
   if (options.talk == Talk::verbose) {
-    say(options.talk, format("rankscope: segments are in {} until the end\n", spool->string()));
+    say(options.talk, format("rankscope: segments are in {} until the end\n", spool.string()));
   }
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
-  const auto hook = options.pytorch == PyTorch::observed ? write_pytorch_hook(*spool) : Result<fs::path>{};
-  if (!hook) return take_back(out, *spool), tl::make_unexpected(hook.error());
-  auto environment = command_environment(lookup, settings, library.string(), options.preload, *hook);
-  const NeededInside needed{library, *spool};
+  RS_TRY(const fs::path hook, options.pytorch == PyTorch::observed ? write_pytorch_hook(spool) : Result<fs::path>{});
+  auto environment = command_environment(lookup, settings, library.string(), options.preload, hook);
+  const NeededInside needed{library, spool};
   const std::string unseen = container_warning(options.command, lookup, needed);
   if (!unseen.empty()) {
     environment.warnings.push_back(unseen);
-  } else if (settings.follow && !hook->empty()) {
+  } else if (settings.follow && !hook.empty()) {
     const std::string replaced = pytorch_container_warning(container_runtime(options.command), lookup);
     if (!replaced.empty()) environment.warnings.push_back(replaced);
   }
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
   SignalRelay signals;
-  auto child = start_command(options.command, environment.variables, signals);
-  if (!child) return take_back(out, *spool), tl::make_unexpected(child.error());
-  if (child->error != 0) {
-    static_cast<void>(reap(child->process));
-    return not_started(options, child->error, out, *spool);
+  RS_TRY(const auto child, start_command(options.command, environment.variables, signals));
+  if (child.error != 0) {
+    static_cast<void>(reap(child.process));
+    return not_started(options, child.error);
   }
-  Watcher watcher{*spool, child->process};
-  RecordOutcome outcome{.status = watch_over({child->process, signals}, watcher, settings, *toggle, options.talk)};
+  folders.kept = true;
+  Watcher watcher{spool, child.process};
+  RecordOutcome outcome{.status = watch_over({child.process, signals}, watcher, settings, toggle, options.talk)};
   outcome.summary.notes = environment.warnings;
-  if (toggle->signal != 0 && !toggle->was_on)
+  if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(format("--toggle: SIG{} never came, so no events were recorded", options.toggle));
-  return finish(options, {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by()}, out, watcher,
+  return finish(options, {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by()}, folders, watcher,
                 std::move(outcome));
 }
 

@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "../segment_names.h"
-#include "../tally.h"
 #include "folders.h"
 #include "gather.h"
 #include "rankscope/collectors/spools.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/recording.h"
 #include "spool.h"
+#include "spool/segment_names.h"
+#include "spool/tally.h"
 #include "talk.h"
 
 namespace rankscope::collectors {

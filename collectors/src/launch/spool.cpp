@@ -9,9 +9,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "../segment_names.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/recording.h"
+#include "spool/segment_names.h"
 
 namespace rankscope::collectors {
 namespace {

@@ -7,6 +7,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/model/text.h"
+#include "rankscope/core/numbers.h"
 #include "text_groups.h"
 #include "text_words.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 using text::integer;
 using text::rank_from;
-using text::to_integer;
 using text::Word;
 using Words = std::vector<Word>;
 
@@ -243,7 +243,7 @@ Result<void> TextReader::link_line(const Words& words) {
 
 AttributeValue TextReader::value_of(const Word& word) {
   if (word.json) return JsonText{builder_.intern(word.value)};
-  const auto number = word.quoted ? std::nullopt : to_integer(word.value);
+  const auto number = word.quoted ? std::nullopt : number_from<std::int64_t>(word.value);
   return number ? AttributeValue{*number} : AttributeValue{builder_.intern(word.value)};
 }
 
@@ -362,8 +362,8 @@ Result<void> TextReader::collective(const NewCollective& base, const Words& word
 Result<void> TextReader::counter_line(RankId rank, const Words& words) {
   if (words.size() != 5) return wrong("a counter needs RANK counter TIME VALUE NAME");
   RS_TRY(const std::int64_t time, integer(words[2].value));
-  const auto value = text::to_number(words[3].value);
-  if (!value) return wrong(format("'{}' is no number", words[3].value));
+  const auto value = text::sample_value(words[3].value);
+  if (!value) return wrong(format("'{}' must be a number", words[3].value));
   builder_.add_sample(process_of(rank), builder_.intern(words[4].value), at(time), *value);
   return {};
 }

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "rankscope/analyzer/pipeline_actions.h"
+#include "rankscope/analyzer/pipeline/actions.h"
 #include "rankscope/gui/models/time_scale.h"
 #include "timeline/colours.h"
 

@@ -4,7 +4,7 @@
 
 #include "checkpoint/files.h"
 #include "checkpoint/manifest_json.h"
-#include "checkpoint/tensor_json.h"
+#include "checkpoint/strict_json.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {

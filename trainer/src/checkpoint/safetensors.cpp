@@ -9,7 +9,6 @@
 
 #include "checkpoint/files.h"
 #include "checkpoint/strict_json.h"
-#include "checkpoint/tensor_json.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {

@@ -1,6 +1,6 @@
 // The modes of one process, with one device or several.
-#include "engine/model_worker.h"
-#include "engine/training.h"
+#include "engine/training/training.h"
+#include "modes/model_worker.h"
 #include "modes/modes.h"
 
 namespace rankscope::trainer {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "modes/catching.h"
+#include "engine/catching.h"
 #include "rankscope/core/format.h"
-#include "rankscope/trainer/log.h"
+#include "rankscope/trainer/launch/log.h"
 
 namespace rankscope::trainer {
 namespace {

@@ -1,12 +1,12 @@
 // Data, tensor and pipeline parallel at once: --parallel 3d.
 #include <memory>
 
-#include "engine/stage_worker.h"
-#include "engine/training.h"
+#include "engine/pipeline/stage_worker.h"
+#include "engine/training/training.h"
 #include "modes/ending.h"
 #include "modes/modes.h"
 #include "rankscope/core/format.h"
-#include "rankscope/trainer/mesh.h"
+#include "rankscope/trainer/layout/mesh.h"
 
 namespace rankscope::trainer {
 namespace {

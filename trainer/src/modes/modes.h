@@ -2,8 +2,8 @@
 #pragma once
 
 #include "rankscope/core/result.h"
-#include "rankscope/trainer/options.h"
-#include "rankscope/trainer/placement.h"
+#include "rankscope/trainer/launch/placement.h"
+#include "rankscope/trainer/options/options.h"
 
 namespace rankscope::trainer {
 

@@ -1,5 +1,5 @@
-#include "engine/stage_worker.h"
-#include "engine/training.h"
+#include "engine/pipeline/stage_worker.h"
+#include "engine/training/training.h"
 #include "modes/ending.h"
 #include "modes/modes.h"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "rankscope/core/result.h"
-#include "rankscope/trainer/options.h"
-#include "rankscope/trainer/placement.h"
+#include "rankscope/trainer/launch/placement.h"
+#include "rankscope/trainer/options/options.h"
 
 namespace rankscope::trainer {
 

@@ -1,6 +1,6 @@
-#include "engine/model_worker.h"
-#include "engine/training.h"
+#include "engine/training/training.h"
 #include "modes/ending.h"
+#include "modes/model_worker.h"
 #include "modes/modes.h"
 
 namespace rankscope::trainer {

@@ -4,7 +4,7 @@
 #include <QObject>
 #include <memory>
 
-#include "rankscope/analyzer/closer_look.h"
+#include "rankscope/analyzer/blame/closer_look.h"
 #include "rankscope/gui/models/latest_job.h"
 #include "rankscope/gui/models/session.h"
 

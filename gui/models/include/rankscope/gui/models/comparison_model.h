@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 #include "rankscope/gui/models/latest_job.h"
 #include "rankscope/gui/models/session.h"
 #include "rankscope/gui/models/step_link.h"

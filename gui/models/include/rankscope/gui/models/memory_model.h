@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "rankscope/analyzer/memory_lines.h"
+#include "rankscope/analyzer/memory/lines.h"
 #include "rankscope/gui/models/latest_job.h"
 #include "rankscope/gui/models/memory_peaks.h"
 #include "rankscope/gui/models/session.h"

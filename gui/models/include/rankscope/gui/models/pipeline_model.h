@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "rankscope/analyzer/pipeline_actions.h"
+#include "rankscope/analyzer/pipeline/actions.h"
 #include "rankscope/gui/models/latest_job.h"
 #include "rankscope/gui/models/session.h"
 

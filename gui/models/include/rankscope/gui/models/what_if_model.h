@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/analyzer/what_if.h"
+#include "rankscope/analyzer/what_if/what_if.h"
 #include "rankscope/gui/models/latest_job.h"
 #include "rankscope/gui/models/session.h"
 
