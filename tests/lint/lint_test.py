@@ -88,7 +88,7 @@ class Layers(unittest.TestCase):
         self.assertIn("core may not use analyzer; it may use: nothing", out)
 
     def test_an_unknown_module(self):
-        self.assertIn("no module utils", layers("core/src/a.cpp", '"rankscope/utils/a.h"')[1])
+        self.assertIn("unknown module utils", layers("core/src/a.cpp", '"rankscope/utils/a.h"')[1])
 
     def test_private_headers_of_others(self):
         private = {"core/src/ring.h": ""}
