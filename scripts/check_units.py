@@ -19,6 +19,7 @@ NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:
                    r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.S | re.M)
 TEMPLATE = re.compile(r"^template ?<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*> ?")
 MACRO = re.compile(r"^(?:[A-Z][A-Z_0-9]+)\b")
+BODY, OPEN = object(), object()  # of a function; of a class, an enumeration or an initializer
 
 
 def private_names(text):
@@ -30,36 +31,34 @@ def private_names(text):
             head.append(part)
             continue
         words = " ".join("".join(head).split())
-        at_file_scope = all(scope is not None for scope in scopes)
+        head = []
         if part == "}":
-            if scopes:
-                scopes.pop()
-            # What follows a class or an initializer up to the semicolon names nothing new.
-            head = ["}"]
+            # What follows a class or an initializer, up to the semicolon, names nothing new; an argument's default goes on.
+            closed = scopes.pop() if scopes else None
+            head = ["}"] if closed is OPEN else [closed[0], "0"] if isinstance(closed, tuple) else []
             continue
-        namespace = re.fullmatch(r"(?:inline )?namespace ?([\w:]*)", words.lstrip("} "))
-        if part == "{" and namespace:
-            scopes.append(namespace[1])
-        else:
-            if at_file_scope and not words.startswith("}") and ("" in scopes or re.match(r"(template.*> )?static ", words)):
-                name = declared(words)
-                if name:
-                    found[("::".join(filter(None, scopes)), name[0])] = name[1]
-            elif at_file_scope and words.startswith("} ") and part == "{":
-                name = declared(words[2:]) if "" in scopes else None
-                if name:
-                    found[("::".join(filter(None, scopes)), name[0])] = name[1]
+        if part == "{" and words.count("(") > words.count(")"):
+            scopes.append((words,))
+        elif all(isinstance(scope, str) for scope in scopes) and not words.startswith("}"):
+            namespace = re.fullmatch(r"(?:inline )?namespace ?([\w:]*)", words) if part == "{" else None
+            name = None if namespace else declared(words)
+            if name and ("" in scopes or re.match(r"(template.*> )?static ", words)):
+                found[("::".join(filter(None, scopes)), name[0])] = name[1]
             if part == "{":
-                scopes.append(None)
-        if part == ";" or part == "{":
-            head = []
+                scopes.append(namespace[1] if namespace else BODY if is_function(words) else OPEN)
+        elif part == "{":
+            scopes.append(OPEN)
     return found
+
+
+def is_function(words):
+    return "(" in words and not re.match(r"[^(]*=|(?:struct|class|enum|union) ", TEMPLATE.sub("", words))
 
 
 def declared(words):
     words = re.sub(r"^alignas\([^)]*\) ", "", words)
     words = TEMPLATE.sub("", words.replace("[[nodiscard]] ", "").replace("[[maybe_unused]] ", ""))
-    if not words or MACRO.match(words) or words.startswith(("using namespace", "namespace ", "friend ")):
+    if not words or words[0] in ",)" or MACRO.match(words) or words.startswith(("using namespace", "namespace ", "friend ")):
         return None
     alias = re.match(r"using (\w+) ?= ?(.*)", words)
     if alias:

@@ -53,7 +53,8 @@ class Units(unittest.TestCase):
     def test_the_same_private_name_in_two_files_of_a_folder(self):
         for text in ("constexpr int most = 3;", "struct Part { int a = 1; };", "class Part final : public Base {};",
                      "int most(int a, const Run& run) { return a; }", "alignas(64) Part most[2] = {};",
-                     "template <class T>\nint most(T a) { return a; }"):
+                     "template <class T>\nint most(T a) { return a; }",
+                     "void f(Words words = {}) { if (a) { b(); } }\n\nconst std::string most = FOLDER \"/x\";"):
             status, out = self.of(text, text)
             self.assertEqual(status, 1, text)
             self.assertRegex(out, r"core/src/x: (most|Part) is in a.cpp, b.cpp")
