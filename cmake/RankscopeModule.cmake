@@ -52,7 +52,7 @@ function(rankscope_program target)
   endif()
 endfunction()
 
-# Large units and precompiled headers for a target that uses these modules; with TESTS for one that has tests.
+# Large units (unless ALONE) and precompiled headers for a target that uses these modules; with TESTS for one that has tests.
 function(rankscope_large_units target)
   set(uses ${ARGN})
   list(TRANSFORM uses REPLACE "^rankscope::" "")
@@ -63,7 +63,9 @@ function(rankscope_large_units target)
   if("TESTS" IN_LIST uses)
     list(APPEND kinds TESTS)
   endif()
-  rankscope_unity(${target})
+  if(NOT "ALONE" IN_LIST uses)
+    rankscope_unity(${target})
+  endif()
   rankscope_precompile(${target} ${kinds})
 endfunction()
 

@@ -84,7 +84,7 @@ def wrong(root, path, quote, target, arrows):
     used = re.match(r"rankscope/(\w+)/", target)
     if used:
         if used[1] not in arrows:
-            return f"there is no module {used[1]}"
+            return f"unknown module {used[1]}"
         if used[1] not in arrows[module]:
             return f"{module} may not use {used[1]}; it may use: {' '.join(sorted(arrows[module] - {module})) or 'nothing'}"
         return None

@@ -18,7 +18,7 @@ ReportOptions with_instances() {
   return options;
 }
 
-Json rendered(const Report& report, const ReportOptions& options = {}) {
+Json json_of(const Report& report, const ReportOptions& options = {}) {
   return Json::parse(render_json(report, *sample_run(), options));
 }
 
@@ -29,7 +29,7 @@ std::vector<std::string> keys_of(const Json& object) {
 }
 
 TEST(RenderJson, HasEverySectionOfTheSchema) {
-  const auto json = rendered(slow_report(*sample_run()));
+  const auto json = json_of(slow_report(*sample_run()));
   EXPECT_EQ(json.at("schema"), "rankscope.report/1");
   for (const auto* key : {"run", "steps", "ranks", "kernels", "operators", "copies", "collectives", "efficiency",
                           "stragglers", "critical_path", "pipeline", "what_if", "findings", "data_quality"}) {
@@ -41,7 +41,7 @@ TEST(RenderJson, HasEverySectionOfTheSchema) {
 }
 
 TEST(RenderJson, TheRunSaysWhereItsTimesComeFrom) {
-  const auto run = rendered(clean_report(*sample_run())).at("run");
+  const auto run = json_of(clean_report(*sample_run())).at("run");
   EXPECT_EQ(run.at("ranks"), 4);
   EXPECT_EQ(run.at("world_size"), 4);
   EXPECT_EQ(run.at("steps"), 20);
@@ -49,7 +49,7 @@ TEST(RenderJson, TheRunSaysWhereItsTimesComeFrom) {
 }
 
 TEST(RenderJson, TheShownPartsOfARankAddUp) {
-  const auto ranks = rendered(slow_report(*sample_run())).at("ranks");
+  const auto ranks = json_of(slow_report(*sample_run())).at("ranks");
   for (const auto& rank : ranks) {
     const auto ns = [&](const char* key) { return rank.at(key).get<std::int64_t>(); };
     EXPECT_EQ(ns("compute_ns") + ns("exposed_comm_ns") + ns("memory_ns") + ns("idle_ns"), ns("window_ns"));
@@ -61,7 +61,7 @@ TEST(RenderJson, TheShownPartsOfARankAddUp) {
 TEST(RenderJson, EveryNullHasAReason) {
   auto report = clean_report(*sample_run());
   (*report.rank_rows)[0].overlap_ratio = {.value = {}, .why = "no communication"};
-  const auto rank = rendered(report).at("ranks").at(0);
+  const auto rank = json_of(report).at("ranks").at(0);
   EXPECT_TRUE(rank.at("overlap_ratio").is_null());
   EXPECT_EQ(rank.at("why").at("overlap_ratio"), "no communication");
   EXPECT_TRUE(rank.at("memory").at("peak_allocated_bytes").is_null());
@@ -73,7 +73,7 @@ TEST(RenderJson, UnknownWaitsHaveTheReasonOfTheirOwn) {
   GroupRow& group = report.collectives->groups.front();
   group.without_wait = group.count;
   group.why_no_wait = "its root was not recorded";
-  const auto row = rendered(report).at("collectives").at("groups").at(0);
+  const auto row = json_of(report).at("collectives").at("groups").at(0);
   EXPECT_TRUE(row.at("wait_ns").is_null());
   EXPECT_EQ(row.at("why").at("wait_ns"), "its root was not recorded");
   EXPECT_EQ(row.at("transfer_ns"), 38'000'000);
@@ -88,7 +88,7 @@ TEST(RenderJson, CallsThatAreAllInGraphsHaveNoLength) {
   one_call.launches = 6;
   one_call.call.median_ns = 7;
   report.launches = LaunchesSection{{in_graphs, one_call}};
-  const auto rows = rendered(report).at("launches");
+  const auto rows = json_of(report).at("launches");
   EXPECT_TRUE(rows.at(0).at("call").is_null());
   EXPECT_EQ(rows.at(0).at("why").at("call"), "all of them were in CUDA graphs");
   EXPECT_EQ(rows.at(1).at("call").at("median_ns"), 7);
@@ -102,7 +102,7 @@ TEST(RenderJson, LargeNumbersKeepEveryDigit) {
 }
 
 TEST(RenderJson, AStragglerIsOneRow) {
-  const auto rows = rendered(slow_report(*sample_run())).at("stragglers");
+  const auto rows = json_of(slow_report(*sample_run())).at("stragglers");
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].at("rank"), 2);
   EXPECT_EQ(rows[0].at("kind"), "compute");
@@ -112,14 +112,14 @@ TEST(RenderJson, AStragglerIsOneRow) {
 }
 
 TEST(RenderJson, ACleanRunHasAnEmptyListOfStragglers) {
-  EXPECT_EQ(rendered(clean_report(*sample_run())).at("stragglers"), Json::array());
+  EXPECT_EQ(json_of(clean_report(*sample_run())).at("stragglers"), Json::array());
 }
 
 TEST(RenderJson, WhatCannotBeComputedSaysWhy) {
   auto report = clean_report(*sample_run());
   report.steps = unavailable("no step marks");
   report.stragglers = unavailable("one rank");
-  const auto json = rendered(report);
+  const auto json = json_of(report);
   EXPECT_EQ(json.at("steps"), (Json{{"unavailable", "no step marks"}}));
   EXPECT_EQ(json.at("stragglers"), (Json{{"unavailable", "one rank"}}));
   EXPECT_TRUE(json.at("run").at("steps").is_null());
@@ -128,8 +128,8 @@ TEST(RenderJson, WhatCannotBeComputedSaysWhy) {
 
 TEST(RenderJson, InstancesAreListedOnlyWhenAsked) {
   const auto report = clean_report(*sample_run());
-  EXPECT_FALSE(rendered(report).at("collectives").contains("instances"));
-  const auto instances = rendered(report, with_instances()).at("collectives").at("instances");
+  EXPECT_FALSE(json_of(report).at("collectives").contains("instances"));
+  const auto instances = json_of(report, with_instances()).at("collectives").at("instances");
   ASSERT_EQ(instances.size(), 1U);
   EXPECT_EQ(instances[0].at("group"), "dp");
   EXPECT_EQ(instances[0].at("op"), "allreduce");
@@ -140,7 +140,7 @@ TEST(RenderJson, InstancesAreListedOnlyWhenAsked) {
 TEST(RenderJson, DataQualityCarriesItsAdvice) {
   auto report = clean_report(*sample_run());
   report.data_quality = {{Counter::events_dropped, 12}};
-  const auto row = rendered(report).at("data_quality").at(0);
+  const auto row = json_of(report).at("data_quality").at(0);
   EXPECT_EQ(row.at("counter"), "events_dropped");
   EXPECT_EQ(row.at("value"), 12);
   EXPECT_EQ(row.at("severity"), "data_loss");
@@ -157,7 +157,7 @@ TEST(RenderJson, AFindingNamesItsRankAndStep) {
                                           .gain_ns_per_step = 0,
                                           .rank = RankId{1},
                                           .step = 5}};
-  const auto row = rendered(report).at("findings").at(0);
+  const auto row = json_of(report).at("findings").at(0);
   EXPECT_EQ(row.at("rank"), 1);
   EXPECT_EQ(row.at("step"), 5);
 }
@@ -165,7 +165,7 @@ TEST(RenderJson, AFindingNamesItsRankAndStep) {
 TEST(RenderJson, NamesWithAnyBytesStayValid) {
   auto report = clean_report(*sample_run());
   (*report.rank_rows)[0].host = "n\x1b[0\xff\"";
-  EXPECT_EQ(rendered(report).at("ranks").at(0).at("host"), "n\x1b[0\uFFFD\"");
+  EXPECT_EQ(json_of(report).at("ranks").at(0).at("host"), "n\x1b[0\uFFFD\"");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using ::testing::Not;
 using testing::Tag;
 using testing::tags_of;
 
-std::string rendered(const Report& report) { return render_html(report, *sample_run(), {}); }
+std::string page_of(const Report& report) { return render_html(report, *sample_run(), {}); }
 
 /// A report whose ranks have a split for each counted step.
 Report with_steps(Report report) {
@@ -44,7 +44,7 @@ std::vector<double> bar_widths(const std::string& page, const std::string& chart
 }
 
 TEST(RenderHtml, TheVerdictComesFirstThenTheFindings) {
-  const auto page = rendered(slow_report(*sample_run()));
+  const auto page = page_of(slow_report(*sample_run()));
   const auto verdict = page.find(">Rank 2 is slow: it computes slower than its peers.<");
   ASSERT_NE(verdict, std::string::npos);
   EXPECT_LT(page.find("<h2 id=\"verdict-title\">"), verdict);
@@ -77,12 +77,12 @@ TEST(RenderHtml, WhatWasAskedForByNameAndIsMissingSaysWhyAndNothingElse) {
 }
 
 TEST(RenderHtml, EveryTagIsClosedInItsOrder) {
-  EXPECT_EQ(badly_nested(rendered(with_steps(slow_report(*sample_run())))), "");
-  EXPECT_EQ(badly_nested(rendered(Report{})), "");
+  EXPECT_EQ(badly_nested(page_of(with_steps(slow_report(*sample_run())))), "");
+  EXPECT_EQ(badly_nested(page_of(Report{})), "");
 }
 
 TEST(RenderHtml, NothingIsLoadedFromElsewhere) {
-  const auto page = rendered(with_steps(slow_report(*sample_run())));
+  const auto page = page_of(with_steps(slow_report(*sample_run())));
   for (const char* loader : {"http:", "https:", " src=", "url(", "@import"}) EXPECT_THAT(page, Not(HasSubstr(loader)));
   EXPECT_THAT(page, HasSubstr("default-src &#39;none&#39;"));
 }
@@ -102,7 +102,7 @@ TEST(RenderHtml, NamesFromARecordingAreNeverMarkup) {
   Finding& finding = report.findings->front();
   finding.title = finding.evidence = finding.advice = hostile;
   report.data_quality = {{Counter::events_dropped, 3, {hostile}}};
-  auto page = rendered(report);
+  auto page = page_of(report);
   EXPECT_EQ(badly_nested(page), "");
   EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
   EXPECT_THAT(page, Not(HasSubstr("<img")));
@@ -110,7 +110,7 @@ TEST(RenderHtml, NamesFromARecordingAreNeverMarkup) {
   EXPECT_THAT(page, Not(HasSubstr("\u202e")));
   EXPECT_THAT(page, HasSubstr("&lt;/script&gt;&lt;script&gt;alert(1)"));
   report.steps = unavailable(hostile);
-  page = rendered(report);
+  page = page_of(report);
   EXPECT_EQ(badly_nested(page), "");
   EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
 }
@@ -119,7 +119,7 @@ TEST(RenderHtml, ASectionThatIsMissingIsNamedWithItsReason) {
   auto report = clean_report(*sample_run());
   report.steps = unavailable("the recording has no step marks");
   report.stragglers = unavailable("no steps");
-  const auto page = rendered(report);
+  const auto page = page_of(report);
   EXPECT_THAT(page, Not(HasSubstr("id=\"steps\"")));
   EXPECT_THAT(page, Not(HasSubstr("href=\"#steps\"")));
   EXPECT_THAT(page, HasSubstr("id=\"missing\""));
@@ -128,7 +128,7 @@ TEST(RenderHtml, ASectionThatIsMissingIsNamedWithItsReason) {
 }
 
 TEST(RenderHtml, TheBarsOfARankTogetherAreItsWindow) {
-  const auto page = rendered(with_steps(clean_report(*sample_run())));
+  const auto page = page_of(with_steps(clean_report(*sample_run())));
   const auto widths = bar_widths(page, "split-chart");
   ASSERT_FALSE(widths.empty());
   ASSERT_EQ(widths.size() % 4, 0U);  // all four ranks have the same parts
@@ -146,24 +146,24 @@ TEST(RenderHtml, ThePageOfManyRanksAndStepsStaysBelowTwoMegabytes) {
     report.rank_rows->push_back(sample_rank(rank, 25'000'000));
   }
   for (RankRow& row : *report.rank_rows) row.per_step.assign(999, row.total);
-  const auto page = rendered(report);
+  const auto page = page_of(report);
   EXPECT_LT(page.size(), 2'000'000U);
   EXPECT_THAT(page, HasSubstr("32 of 512 ranks, those farthest from the others"));
 }
 
 TEST(RenderHtml, AStepThatIsNotCountedIsDrawnApartAndSaid) {
-  const auto page = rendered(with_steps(clean_report(*sample_run())));
+  const auto page = page_of(with_steps(clean_report(*sample_run())));
   EXPECT_THAT(page, HasSubstr("step 0: 45.6 ms (warm-up, not counted)"));
 }
 
 TEST(RenderHtml, ADashIsInTheTableWhereAStepHasNoOwnTimes) {
-  const auto page = rendered(with_steps(clean_report(*sample_run())));
+  const auto page = page_of(with_steps(clean_report(*sample_run())));
   EXPECT_THAT(page, HasSubstr("<th scope=\"row\" class=\"number\">0</th>\n<td class=\"number\">"));
   EXPECT_THAT(page, HasSubstr("<td>warm-up</td>\n<td class=\"number\">–</td>"));
 }
 
 TEST(RenderHtml, ASlowRankIsOrangeInTheMapOfLateness) {
-  const auto page = rendered(with_steps(slow_report(*sample_run())));
+  const auto page = page_of(with_steps(slow_report(*sample_run())));
   // 12.3 ms of a step of 45.6 ms
   EXPECT_THAT(page, HasSubstr("class=\"mark heat-6\""));
   EXPECT_THAT(page, HasSubstr("+12.35 ms against the median rank"));
@@ -175,13 +175,13 @@ TEST(RenderHtml, LatenessIsAgainstAllRanksWhateverIsShown) {
   report.asked_for.rows_left_out = {rows[0], rows[1], rows[3]};
   rows.erase(rows.begin() + 3);
   rows.erase(rows.begin(), rows.begin() + 2);
-  EXPECT_THAT(rendered(report), HasSubstr("+12.35 ms against the median rank"));
+  EXPECT_THAT(page_of(report), HasSubstr("+12.35 ms against the median rank"));
 }
 
 TEST(RenderHtml, OneRankAloneHasOneMapAndIsToldSo) {
   auto report = with_steps(clean_report(*sample_run()));
   report.rank_rows->resize(1);
-  const auto page = rendered(report);
+  const auto page = page_of(report);
   EXPECT_THAT(page, Not(HasSubstr("lateness-map")));
   EXPECT_THAT(page, Not(HasSubstr("lower map")));
   EXPECT_THAT(page, HasSubstr("A cell that is orange is a slow step."));
@@ -191,18 +191,18 @@ TEST(RenderHtml, OneRankAloneHasOneMapAndIsToldSo) {
 
 TEST(RenderHtml, TheStepsChartSaysWhatItShows) {
   auto report = with_steps(clean_report(*sample_run()));
-  EXPECT_THAT(rendered(report), HasSubstr("A column for each of 20 steps, 45.6 ms long in the middle, and a line for "
-                                          "each of 4 ranks with its own time. The table"));
+  EXPECT_THAT(page_of(report), HasSubstr("A column for each of 20 steps, 45.6 ms long in the middle, and a line for "
+                                         "each of 4 ranks with its own time. The table"));
   for (std::uint32_t rank = 4; rank < 20; ++rank) {
     report.rank_rows->push_back(sample_rank(rank, 25'000'000));
     report.rank_rows->back().per_step.assign(19, report.rank_rows->back().total);
   }
-  EXPECT_THAT(rendered(report), HasSubstr("and lines of 16 of 20 ranks with their own time. The table"));
+  EXPECT_THAT(page_of(report), HasSubstr("and lines of 16 of 20 ranks with their own time. The table"));
   report.steps = sample_steps(1000);
-  EXPECT_THAT(rendered(report), HasSubstr("Columns of up to 9 steps each for 1000 steps, 45.6 ms long in the middle. "
-                                          "The table"));
+  EXPECT_THAT(page_of(report), HasSubstr("Columns of up to 9 steps each for 1000 steps, 45.6 ms long in the middle. "
+                                         "The table"));
   report.steps = sample_steps(1);
-  EXPECT_THAT(rendered(report), HasSubstr("A column for the only step, 45.6 ms long. The table"));
+  EXPECT_THAT(page_of(report), HasSubstr("A column for the only step, 45.6 ms long. The table"));
 }
 
 TEST(RenderHtml, RanksThatTheMapsLeaveOutAreCountedWithTheWayToThem) {
@@ -211,7 +211,7 @@ TEST(RenderHtml, RanksThatTheMapsLeaveOutAreCountedWithTheWayToThem) {
     report.rank_rows->push_back(sample_rank(rank, 25'000'000));
     report.rank_rows->back().per_step.assign(19, report.rank_rows->back().total);
   }
-  const auto page = rendered(report);
+  const auto page = page_of(report);
   const auto maps = page.substr(page.find("id=\"rank-steps\""));
   EXPECT_THAT(maps,
               HasSubstr("32 of 40 ranks, those farthest from the others; a page made with --ranks shows others."));
@@ -224,7 +224,7 @@ TEST(RenderHtml, WhatIsMissingOfTheAcceleratorIsNamed) {
   report.kernels = missing;
   report.operators = missing;
   report.copies = missing;
-  const auto page = rendered(report);
+  const auto page = page_of(report);
   for (const char* const name : {"launches", "kernels", "operators", "copies"})
     EXPECT_THAT(page, HasSubstr(std::string{"<dt>"} + name + "</dt>"));
 }

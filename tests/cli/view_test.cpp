@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/demo.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -15,8 +16,6 @@ ProgramResult view(std::vector<std::string> words, const std::vector<std::string
   words.insert(words.begin(), {RANKSCOPE_PROGRAM, "view"});
   return testing::run_program(words, environment);
 }
-
-const std::string demo = RANKSCOPE_SAMPLES "/demo.rankscope";
 
 /// Both where the viewer was not built and where no display answers, the way out is named.
 TEST(ViewVerb, EndsWithStatus5AndAWayOutWhereNoWindowCanBeOpened) {

@@ -29,7 +29,7 @@ ClockRow first() {
   return clock;
 }
 
-ClockRow second() {
+ClockRow second_row() {
   ClockRow clock = row("b", "a");
   clock.aligned = true;
   clock.ahead_ns = 20'000;
@@ -38,7 +38,7 @@ ClockRow second() {
 }
 
 TEST(RenderedClocks, TakenForOneAreNotSaidToHaveBeenSet) {
-  Report report = with_clocks({first(), second()});
+  Report report = with_clocks({first(), second_row()});
   EXPECT_THAT(clock_lines(report), Contains(Field(&ClockLine::text, HasSubstr("2 clocks set by the ends"))));
   report.clocks.assumed_shared = true;
   EXPECT_THAT(clock_lines(report), Not(Contains(Field(&ClockLine::text, HasSubstr("set by the ends")))));
@@ -52,7 +52,7 @@ TEST(RenderedClocks, TakenForOneAreNotSaidToHaveBeenSet) {
 TEST(RenderedClocks, LeftApartAreNotCountedAsSetAndSayWhy) {
   ClockRow apart = row("c", "c");
   apart.why_apart = "it shares fewer than 20 operations with a, or with clocks that do";
-  const Report report = with_clocks({first(), second(), apart});
+  const Report report = with_clocks({first(), second_row(), apart});
   EXPECT_THAT(clock_lines(report), Contains(Field(&ClockLine::text, HasSubstr("2 clocks set by the ends"))));
   EXPECT_THAT(clock_table(report.clocks, 10).rows[2].back().text, HasSubstr("fewer than 20 operations"));
   nlohmann::ordered_json json;
@@ -63,7 +63,7 @@ TEST(RenderedClocks, LeftApartAreNotCountedAsSetAndSayWhy) {
 TEST(RenderedClocks, OneMoreDoubtfulClockIsOne) {
   std::vector<ClockRow> clocks{first()};
   for (const char* name : {"b", "c", "d"}) {
-    clocks.push_back(second());
+    clocks.push_back(second_row());
     clocks.back().name = name;
     clocks.back().doubt = "it jumps";
   }

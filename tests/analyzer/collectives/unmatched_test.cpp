@@ -23,7 +23,7 @@ std::vector<UnmatchedParts> unmatched(std::string_view text) {
   return matching.section->unmatched_parts;
 }
 
-constexpr std::string_view head = "@run clock=same_host\n@group dp 0,1\n";
+constexpr std::string_view one_group = "@run clock=same_host\n@group dp 0,1\n";
 
 std::string numbered(int rank, std::initializer_list<int> sequences, std::string_view more = "") {
   std::string text;
@@ -35,7 +35,7 @@ std::string numbered(int rank, std::initializer_list<int> sequences, std::string
 }
 
 TEST(UnmatchedParts, AreNoneWhereAllFoundPartners) {
-  EXPECT_TRUE(unmatched(std::string{head} + numbered(0, {1, 2}) + numbered(1, {1, 2})).empty());
+  EXPECT_TRUE(unmatched(std::string{one_group} + numbered(0, {1, 2}) + numbered(1, {1, 2})).empty());
 }
 
 TEST(UnmatchedParts, OfRanksThatWereNotGivenSayThat) {
@@ -48,7 +48,7 @@ TEST(UnmatchedParts, OfRanksThatWereNotGivenSayThat) {
 }
 
 TEST(UnmatchedParts, AtTheEdgesAreOfRecordingsThatCoverOtherTimes) {
-  const auto parts = unmatched(std::string{head} + numbered(0, {1, 2, 3, 4}) + numbered(1, {3, 4, 5}));
+  const auto parts = unmatched(std::string{one_group} + numbered(0, {1, 2, 3, 4}) + numbered(1, {3, 4, 5}));
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].count, 3) << "1 and 2 of rank 0, 5 of rank 1";
   EXPECT_EQ(parts[0].rank, RankId{0});
@@ -57,20 +57,21 @@ TEST(UnmatchedParts, AtTheEdgesAreOfRecordingsThatCoverOtherTimes) {
 }
 
 TEST(UnmatchedParts, InTheMiddleWereLostOrLeftOut) {
-  const auto parts = unmatched(std::string{head} + numbered(0, {1, 2, 3}) + numbered(1, {1, 3}));
+  const auto parts = unmatched(std::string{one_group} + numbered(0, {1, 2, 3}) + numbered(1, {1, 3}));
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_THAT(parts[0].why, HasSubstr("lost, or the program left it out"));
 }
 
 TEST(UnmatchedParts, WhoseRanksDisagreeAreProbablyABug) {
-  const auto parts = unmatched(std::string{head} + numbered(0, {1}, " bytes=4000") + numbered(1, {1}, " bytes=8000"));
+  const auto parts =
+      unmatched(std::string{one_group} + numbered(0, {1}, " bytes=4000") + numbered(1, {1}, " bytes=8000"));
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].count, 2);
   EXPECT_THAT(parts[0].why, HasSubstr("disagree"));
 }
 
 TEST(UnmatchedParts, OfASendWhoseReceiverHangsSayThat) {
-  const auto parts = unmatched(std::string{head} +
+  const auto parts = unmatched(std::string{one_group} +
                                "0 comm 0 100 send group=dp peer=1\n"
                                "1 comm 0 - recv group=dp peer=0 state=started\n");
   ASSERT_EQ(parts.size(), 2U);
@@ -79,7 +80,7 @@ TEST(UnmatchedParts, OfASendWhoseReceiverHangsSayThat) {
 }
 
 TEST(UnmatchedParts, OfSendsSayThatTheReceiverRecordedFewer) {
-  const auto parts = unmatched(std::string{head} +
+  const auto parts = unmatched(std::string{one_group} +
                                "0 comm 0 100 send group=dp peer=1\n0 comm 200 300 send group=dp peer=1\n"
                                "1 comm 0 100 recv group=dp peer=0\n");
   ASSERT_EQ(parts.size(), 1U);

@@ -30,19 +30,19 @@ std::shared_ptr<const Run> run_with_copies() {
       "@link launch 2 6\n");
 }
 
-std::string text_of(const Run& run, const ReportOptions& options = {}) {
+std::string tables_text(const Run& run, const ReportOptions& options = {}) {
   return render_text(analyze(run, options), run, options, Colour::no);
 }
 
 TEST(DeviceTables, ShowWhatHeldTheHostUp) {
-  const std::string text = text_of(*run_with_copies());
+  const std::string text = tables_text(*run_with_copies());
   EXPECT_THAT(text, HasSubstr("DtoH  Device -> Pageable      1  1.000  12.0 MB    12 GB/s"));
   EXPECT_THAT(text, HasSubstr("sync  cudaStreamSynchronize  aten::item   logging            1  4.000"));
   EXPECT_THAT(text, HasSubstr("copy  cudaMemcpyAsync        aten::item   logging            1  1.000"));
 }
 
 TEST(DeviceTables, ShowKernelsByTheirShortNames) {
-  const std::string text = text_of(*run_with_copies());
+  const std::string text = tables_text(*run_with_copies());
   EXPECT_THAT(text, HasSubstr("MeanOps · reduce_kernel"));
   EXPECT_THAT(text, HasSubstr("of the time of matrix products and convolutions 100 %"));
 }
@@ -50,7 +50,7 @@ TEST(DeviceTables, ShowKernelsByTheirShortNames) {
 TEST(DeviceTables, SumTheRowsThatAreLeftOut) {
   ReportOptions top;
   top.top = 1;
-  const std::string text = text_of(*run_with_copies(), top);
+  const std::string text = tables_text(*run_with_copies(), top);
   EXPECT_THAT(text, HasSubstr("rest (2 names)"));
   EXPECT_THAT(text, HasSubstr("2 more; --top 3 shows all."));
 }
@@ -71,7 +71,7 @@ std::vector<std::string> many_names(std::size_t count) {
 
 TEST(DeviceTables, SayHowTheRestIsSeenInTextAndOnThePage) {
   const auto run = run_of_kernels(many_names(30));
-  EXPECT_THAT(text_of(*run), HasSubstr("20 more; --top 30 shows all."));
+  EXPECT_THAT(tables_text(*run), HasSubstr("20 more; --top 30 shows all."));
   ReportOptions options;
   const auto page = [&] { return render_html(analyze(*run, options), *run, options); };
   EXPECT_THAT(page(), HasSubstr("5 more; a page made with --top 30 shows all."));
@@ -79,7 +79,7 @@ TEST(DeviceTables, SayHowTheRestIsSeenInTextAndOnThePage) {
   options.top = 30;
   EXPECT_THAT(page(), HasSubstr("kernel_27"));
   EXPECT_THAT(page(), Not(HasSubstr(" more; ")));
-  EXPECT_THAT(text_of(*run, options), Not(HasSubstr(" more; ")));
+  EXPECT_THAT(tables_text(*run, options), Not(HasSubstr(" more; ")));
 }
 
 TEST(DeviceTables, KernelsThatWouldReadTheSameAreNumbered) {
@@ -88,7 +88,7 @@ TEST(DeviceTables, KernelsThatWouldReadTheSameAreNumbered) {
                       "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "ncclDevKernel_AllReduce_Sum_f32_RING_SIMPLE",
                       "split_embedding_backward_" + std::string(40, 'a') + "_1_unweighted_kernel",
                       "split_embedding_backward_" + std::string(40, 'a') + "_2_unweighted_kernel"});
-  const std::string text = text_of(*run);
+  const std::string text = tables_text(*run);
   EXPECT_THAT(text, HasSubstr("\n  (1) fill "));
   EXPECT_THAT(text, HasSubstr("\n  (2) fill "));
   EXPECT_THAT(text, HasSubstr("\n  ncclDevKernel_AllR…e_Sum_f32_RING_LL "));
@@ -100,7 +100,7 @@ TEST(DeviceTables, KernelsThatWouldReadTheSameAreNumbered) {
   const std::string page = render_html(analyze(*run, {}), *run, {});
   EXPECT_THAT(page, HasSubstr(">(1) fill<"));
   EXPECT_THAT(page, HasSubstr(">ncclDevKernel_AllReduce_Sum_f32_RING_SIMPLE<")) << "which has room for it";
-  EXPECT_THAT(text_of(*run_of_kernels({"gemm", "fill"})), Not(HasSubstr("(1)")));
+  EXPECT_THAT(tables_text(*run_of_kernels({"gemm", "fill"})), Not(HasSubstr("(1)")));
 }
 
 TEST(DeviceTables, ShowNoLengthOfCallsWhereAllWereInGraphs) {
@@ -112,7 +112,7 @@ TEST(DeviceTables, ShowNoLengthOfCallsWhereAllWereInGraphs) {
       "0 compute 20 21 b lane=s7\n"
       "@link launch 0 1\n"
       "@link launch 0 2\n");
-  const std::string text = text_of(*run);
+  const std::string text = tables_text(*run);
   EXPECT_THAT(text, HasSubstr("   0  all            2     –  7 ns (10 ns)      –"));
   EXPECT_THAT(text, HasSubstr("– stands where all launches were in CUDA graphs"));
 }
@@ -125,15 +125,15 @@ TEST(DeviceTables, SayThatStreamsOfSeveralRanksAreLeftOut) {
         "{0} runtime 0 10 cudaLaunchKernel lane=main\n{0} compute 15 16 a lane=s7\n@link launch {1} {2}\n",
         rank, 2 * rank, 2 * rank + 1);
   const auto run = rankscope::testing::run_of(text);
-  EXPECT_THAT(text_of(*run), HasSubstr("Streams: 2 more rows; --ranks with one rank shows its streams"));
+  EXPECT_THAT(tables_text(*run), HasSubstr("Streams: 2 more rows; --ranks with one rank shows its streams"));
   ReportOptions one;
   one.ranks = {RankId{1}};
-  EXPECT_THAT(text_of(*run, one), HasSubstr("   1  0:7            1"));
-  EXPECT_THAT(text_of(*run, one), Not(HasSubstr("Streams:")));
+  EXPECT_THAT(tables_text(*run, one), HasSubstr("   1  0:7            1"));
+  EXPECT_THAT(tables_text(*run, one), Not(HasSubstr("Streams:")));
 }
 
 TEST(DeviceTables, SayWhatLateMeansOnlyWhereSomethingWasLate) {
-  const std::string unlaunched = text_of(*run_with_copies());
+  const std::string unlaunched = tables_text(*run_with_copies());
   EXPECT_THAT(unlaunched, HasSubstr("WHY NOTHING RAN"));
   EXPECT_THAT(unlaunched, Not(HasSubstr("Late:")));
 }
@@ -152,10 +152,10 @@ TEST(DeviceTables, AreMeansPerStepOnlyWhereAStepWasCounted) {
 
 TEST(DeviceTables, SayThatThreadsOverlapWhereTheyDo) {
   const auto text = [](const char* second) {
-    return text_of(*rankscope::testing::run_of(std::string{"@lane 0 main kind=thread number=1\n"
-                                                           "@lane 0 gloo kind=thread number=2\n"
-                                                           "0 op 0 100 aten::mm lane=main\n0 op 0 90 "} +
-                                               "gloo:all_reduce lane=" + second + "\n"));
+    return tables_text(*rankscope::testing::run_of(std::string{"@lane 0 main kind=thread number=1\n"
+                                                               "@lane 0 gloo kind=thread number=2\n"
+                                                               "0 op 0 100 aten::mm lane=main\n0 op 0 90 "} +
+                                                   "gloo:all_reduce lane=" + second + "\n"));
   };
   EXPECT_THAT(text("gloo"), HasSubstr("Host ms of several threads are added up"));
   EXPECT_THAT(text("main"), Not(HasSubstr("Host ms of several threads")));
@@ -194,7 +194,7 @@ TEST(DeviceTables, NamesOfKernelsAndOperatorsAreNeverMarkup) {
 
 TEST(DeviceTables, AreLeftOutForCpuRanks) {
   const auto run = rankscope::testing::run_of("0 op 0 10 aten::mm\n");
-  const std::string text = text_of(*run);
+  const std::string text = tables_text(*run);
   EXPECT_THAT(text, HasSubstr("OPERATORS"));
   EXPECT_THAT(text, Not(HasSubstr("KERNELS")));
   EXPECT_THAT(text, Not(HasSubstr("device ms")));

@@ -30,13 +30,13 @@ void expect_product(const EfficiencyFactors& factors) {
 }
 
 // Rank 0 computes 40 of 100, rank 1 computes 80 of 100; rank 0 waits 50 in the allreduce; 10 of each are idle.
-constexpr std::string_view two_ranks =
+constexpr std::string_view uneven_ranks =
     "@run clock=same_host\n@group dp 0,1\n@rank 0 host=a\n@rank 1 host=a\n"
     "0 step 0 100 step index=0\n0 compute 0 40 gemm\n0 comm 40 90 allreduce group=dp\n"
     "1 step 0 100 step index=0\n1 compute 0 80 gemm\n1 comm 80 90 allreduce group=dp\n";
 
 TEST(Efficiency, IsTheProductOfBalanceCommunicationAndOrchestration) {
-  const auto section = efficiency_of(*run_of(two_ranks));
+  const auto section = efficiency_of(*run_of(uneven_ranks));
   ASSERT_TRUE(section) << section.error().why;
   const EfficiencyFactors& factors = section->run;
   EXPECT_DOUBLE_EQ(factors.parallel(), 0.6);
@@ -49,7 +49,7 @@ TEST(Efficiency, IsTheProductOfBalanceCommunicationAndOrchestration) {
 }
 
 TEST(Efficiency, TheLedgerHoldsAllTimeOfAllRanks) {
-  const auto section = efficiency_of(*run_of(two_ranks));
+  const auto section = efficiency_of(*run_of(uneven_ranks));
   EXPECT_EQ(section->whole_ns, 200);
   EXPECT_EQ(std::accumulate(section->ledger.begin(), section->ledger.end(), std::int64_t{0}), 200);
   EXPECT_EQ(section->ledger[static_cast<std::size_t>(LedgerPart::compute)], 120);
@@ -90,7 +90,7 @@ TEST(Efficiency, OneRankIsInBalance) {
 }
 
 TEST(Efficiency, WithoutAReplayTransferAndSerializationAreNotKnown) {
-  auto section = efficiency_of(*run_of(two_ranks));
+  auto section = efficiency_of(*run_of(uneven_ranks));
   EXPECT_FALSE(section->transfer.value);
   EXPECT_EQ(section->serialization.why, "no replay of the step without transfer times was made");
   set_network(*section, unavailable("the replay errs too much"));

@@ -10,7 +10,7 @@ namespace {
 
 using testing::run_of;
 
-constexpr std::string_view head =
+constexpr std::string_view with_lane =
     "@device 0 0 name=\"NVIDIA A100-SXM4-80GB\"\n"
     "@lane 0 main kind=thread number=1\n"
     "@lane 0 backward kind=thread number=2\n"
@@ -52,7 +52,7 @@ std::int64_t ns_of(const Ladder& ladder, LadderStep step) {
   return sum;
 }
 
-constexpr std::string_view one_product =
+constexpr std::string_view product_lines =
     "0 op 0 100 aten::linear {} lane=main\n"
     "0 op 10 90 aten::mm {} lane=main\n"
     "0 runtime 20 30 cudaLaunchKernel lane=main\n"
@@ -60,7 +60,7 @@ constexpr std::string_view one_product =
     "@link launch 2 3\n";
 
 TEST(Flops, OfAChainOnlyTheInnermostOperatorIsCounted) {
-  const FlopsSection section = flops_of(one_product);
+  const FlopsSection section = flops_of(product_lines);
   EXPECT_EQ(section.sums.calls, 1);
   EXPECT_EQ(section.sums.model, flops_of_product);
   EXPECT_EQ(section.sums.kernels_ns, 10'000);
@@ -188,7 +188,7 @@ TEST(Flops, CountedKernelsBesideOthersAreOneLossWithThem) {
 TEST(Flops, FasterThanThePeakIsAWrongCountOrPeak) {
   ReportOptions slow;
   slow.peak_tflops = 100;  // 20000 ns for what ran in 10000
-  const FlopsSection section = flops_of(one_product, slow);
+  const FlopsSection section = flops_of(product_lines, slow);
   ASSERT_FALSE(section.ladder);
   EXPECT_EQ(section.ladder.error().why,
             "FLOP count or peak is wrong: at the peak the FLOP of rank 0 take 20.0 µs, its compute time is 10.0 µs");
@@ -197,13 +197,13 @@ TEST(Flops, FasterThanThePeakIsAWrongCountOrPeak) {
 TEST(Flops, APeakThatIsGivenWinsOverTheTable) {
   ReportOptions given;
   given.peak_tflops = 250;
-  const FlopsSection section = flops_of(one_product, given);
+  const FlopsSection section = flops_of(product_lines, given);
   EXPECT_EQ(section.ranks.front().at_peak_ns, 8000);
   EXPECT_EQ(section.ranks.front().peak_source, "--peak-tflops");
 }
 
 TEST(Flops, WithoutAKnownPeakTheLadderEndsAtTheComputeTime) {
-  std::string text = with_products(one_product);
+  std::string text = with_products(product_lines);
   text.replace(text.find("NVIDIA A100-SXM4-80GB"), 21, "Accelerator 9");
   const auto run = run_of(text);
   const FlopsSection section = analyze(*run, {}).flops.value();
@@ -215,7 +215,7 @@ TEST(Flops, WithoutAKnownPeakTheLadderEndsAtTheComputeTime) {
 
 TEST(Flops, TheUnitsOfFp32AreToldByTheKernel) {
   const auto precision = [](std::string_view kernel) {
-    std::string text = with_products(one_product);
+    std::string text = with_products(product_lines);
     for (std::size_t at = text.find("c10::BFloat16"); at != std::string::npos; at = text.find("c10::BFloat16"))
       text.replace(at, 13, "float");
     text.replace(text.find("10100 gemm"), 10, format("100100 {}", kernel));
@@ -289,14 +289,14 @@ TEST(Flops, TheRunMayTellItsModel) {
 
 TEST(Flops, SumsThatDoNotFitAreLostVisibly) {
   constexpr std::string_view huge = "\"Input Dims\"=@\"[[2000000,1000000],[1000000,2000000]]\"";  // 8e18
-  const auto run = run_of(std::string{head} + format("0 op 0 10 aten::mm {0} lane=main\n"
-                                                     "0 runtime 1 2 cudaLaunchKernel lane=main\n"
-                                                     "0 op 10 20 aten::mm {0} lane=main\n"
-                                                     "0 runtime 11 12 cudaLaunchKernel lane=main\n"
-                                                     "0 compute 100 110 gemm lane=s7\n"
-                                                     "0 compute 110 120 gemm lane=s7\n"
-                                                     "@link launch 1 4\n@link launch 3 5\n",
-                                                     huge));
+  const auto run = run_of(std::string{with_lane} + format("0 op 0 10 aten::mm {0} lane=main\n"
+                                                          "0 runtime 1 2 cudaLaunchKernel lane=main\n"
+                                                          "0 op 10 20 aten::mm {0} lane=main\n"
+                                                          "0 runtime 11 12 cudaLaunchKernel lane=main\n"
+                                                          "0 compute 100 110 gemm lane=s7\n"
+                                                          "0 compute 110 120 gemm lane=s7\n"
+                                                          "@link launch 1 4\n@link launch 3 5\n",
+                                                          huge));
   const FlopsSection section = analyze(*run, {}).flops.value();
   EXPECT_EQ(section.sums.calls, 1);
   EXPECT_EQ(lost(section.ranks.front(), NotCountable::too_large), 1);

@@ -9,7 +9,7 @@ namespace {
 
 using testing::run_of;
 
-constexpr std::string_view lanes =
+constexpr std::string_view fusable_lanes =
     "@rank 0 pid=1 host=n0\n@lane 0 s7 kind=stream number=7 device=0\n@lane 0 s9 kind=stream number=9 device=0\n";
 constexpr std::string_view add = "\"vectorized_elementwise_kernel<4, CUDAFunctor_add<float> >\"";
 constexpr std::string_view mul = "\"vectorized_elementwise_kernel<4, MulFunctor<float> >\"";
@@ -20,7 +20,7 @@ std::string kernel(std::int64_t begin, std::int64_t end, std::string_view name, 
 }
 
 FusableSection found_in(const std::string& text, const ReportOptions& options = {}) {
-  return analyze(*run_of(std::string{lanes} + text), options).fusable.value();
+  return analyze(*run_of(std::string{fusable_lanes} + text), options).fusable.value();
 }
 
 TEST(Fusable, PointwiseKernelsInARowAreASequence) {

@@ -12,7 +12,7 @@ namespace {
 using testing::run_of;
 using Lines = std::vector<std::string>;
 
-constexpr std::string_view lanes =
+constexpr std::string_view kernel_lanes =
     "@lane 0 main kind=thread number=1\n"
     "@lane 0 s7 kind=stream number=7 device=0\n"
     "@lane 0 s9 kind=stream number=9 device=0\n";
@@ -22,7 +22,9 @@ KernelsSection kernels_of(std::string_view text, const ReportOptions& options = 
   return analyze(*run, options).kernels.value();
 }
 
-KernelsSection kernels_on_lanes(std::string_view text) { return kernels_of(std::string{lanes} + std::string{text}); }
+KernelsSection kernels_on_lanes(std::string_view text) {
+  return kernels_of(std::string{kernel_lanes} + std::string{text});
+}
 
 /// "name grid count sum exclusive"
 Lines lines_of(const std::vector<KernelRow>& rows) {
@@ -120,7 +122,7 @@ TEST(Kernels, OnlyTheCountedStepsAreSummed) {
   ReportOptions second;
   second.steps = {{1, 1}};
   second.include_warm_up = true;
-  const auto section = kernels_of(std::string{lanes} +
+  const auto section = kernels_of(std::string{kernel_lanes} +
                                       "0 step 0 100 step index=0 lane=main\n"
                                       "0 step 100 200 step index=1 lane=main\n"
                                       "0 compute 10 40 a lane=s7\n"

@@ -10,13 +10,13 @@ namespace {
 
 using testing::run_of;
 
-constexpr std::string_view lanes =
+constexpr std::string_view launch_lanes =
     "@lane 0 main kind=thread number=1\n"
     "@lane 0 s7 kind=stream number=7 device=0\n"
     "@lane 0 s9 kind=stream number=9 device=0\n";
 
 Section<LaunchesSection> launches_in(std::string_view text) {
-  return launches_of(*run_of(std::string{lanes} + std::string{text}), unavailable("no steps"), {});
+  return launches_of(*run_of(std::string{launch_lanes} + std::string{text}), unavailable("no steps"), {});
 }
 
 TEST(Launches, CallDelayAndIssueAreToldPerStreamAndForAll) {
@@ -79,7 +79,7 @@ TEST(Launches, WithoutLaunchCallsThereIsNoSection) {
 }
 
 TEST(Launches, APartWithoutAnyIsNotARecordingWithoutAny) {
-  const auto run = run_of(std::string{lanes} +
+  const auto run = run_of(std::string{launch_lanes} +
                           "0 step 0 100 step index=0 lane=main\n"
                           "0 runtime 0 10 cudaLaunchKernel lane=main\n"
                           "0 compute 20 40 a lane=s7\n"

@@ -11,7 +11,7 @@ namespace {
 using testing::run_of;
 using Lines = std::vector<std::string>;
 
-constexpr std::string_view lanes =
+constexpr std::string_view operator_lanes =
     "@lane 0 main kind=thread number=1\n"
     "@lane 0 backward kind=thread number=2\n"
     "@lane 0 s7 kind=stream number=7 device=0\n";
@@ -22,7 +22,7 @@ OperatorsSection operators_of(std::string_view text) {
 }
 
 OperatorsSection operators_on_lanes(std::string_view text) {
-  return operators_of(std::string{lanes} + std::string{text});
+  return operators_of(std::string{operator_lanes} + std::string{text});
 }
 
 /// "name calls self/total device/device total"

@@ -175,27 +175,27 @@ TEST(Pipeline, WithoutACommonClockOnlyOwnSpansCount) {
   EXPECT_FALSE(section.drawn);
 }
 
-std::shared_ptr<const Run> run_of(const std::string& text) {
+std::shared_ptr<const Run> run_of_text(const std::string& text) {
   const auto run = run_from_text(text);
   if (!run) throw std::runtime_error(run.error().message);
   return *run;
 }
 
-constexpr const char* sends =
+constexpr const char* two_sends =
     "@run clock=same_host clock_error=1000\n"
     "@group pp 0,1\n"
     "0 comm 10 12 send group=pp peer=1\n"
     "1 comm 10 12 recv group=pp peer=0\n";
 
 TEST(Pipeline, AnOrderThatNoScheduleHasIsUnknownAndSaysWhere) {
-  const auto section = pipeline_of(*run_of(std::string{sends} + "0 forward 0 10 f stage=0 mb=1\n"
-                                                                "0 forward 10 20 f stage=0 mb=0\n"
-                                                                "0 backward 60 80 b stage=0 mb=0\n"
-                                                                "0 backward 80 100 b stage=0 mb=1\n"
-                                                                "1 forward 12 22 f stage=1 mb=0\n"
-                                                                "1 forward 22 32 f stage=1 mb=1\n"
-                                                                "1 backward 32 52 b stage=1 mb=0\n"
-                                                                "1 backward 52 72 b stage=1 mb=1\n"));
+  const auto section = pipeline_of(*run_of_text(std::string{two_sends} + "0 forward 0 10 f stage=0 mb=1\n"
+                                                                         "0 forward 10 20 f stage=0 mb=0\n"
+                                                                         "0 backward 60 80 b stage=0 mb=0\n"
+                                                                         "0 backward 80 100 b stage=0 mb=1\n"
+                                                                         "1 forward 12 22 f stage=1 mb=0\n"
+                                                                         "1 forward 22 32 f stage=1 mb=1\n"
+                                                                         "1 backward 32 52 b stage=1 mb=0\n"
+                                                                         "1 backward 52 72 b stage=1 mb=1\n"));
   ASSERT_TRUE(section) << section.error().why;
   EXPECT_FALSE(section->schedule);
   EXPECT_NE(section->why_unknown.find("F1 instead of F0"), std::string::npos) << section->why_unknown;
@@ -205,8 +205,8 @@ TEST(Pipeline, AnOrderThatNoScheduleHasIsUnknownAndSaysWhere) {
 }
 
 TEST(Pipeline, RangesNamedAsTorchNamesThemAreUnderstood) {
-  const auto section = pipeline_of(*run_of(std::string{sends} + "0 user 0 10 PP:0F0\n0 user 60 80 PP:0B0\n"
-                                                                "1 user 12 22 PP:1F0\n1 user 32 52 PP:1B0\n"));
+  const auto section = pipeline_of(*run_of_text(std::string{two_sends} + "0 user 0 10 PP:0F0\n0 user 60 80 PP:0B0\n"
+                                                                         "1 user 12 22 PP:1F0\n1 user 32 52 PP:1B0\n"));
   ASSERT_TRUE(section) << section.error().why;
   EXPECT_EQ(section->schedule, PipelineSchedule::gpipe);
   EXPECT_EQ(section->places[1].forward_ns, 10);
@@ -214,11 +214,11 @@ TEST(Pipeline, RangesNamedAsTorchNamesThemAreUnderstood) {
 
 TEST(Pipeline, SaysWhyThereIsNone) {
   const auto why = [](const std::string& text) {
-    const auto section = pipeline_of(*run_of(text));
+    const auto section = pipeline_of(*run_of_text(text));
     return section ? std::string{} : section.error().why;
   };
   EXPECT_NE(why("0 forward 0 10 f\n1 forward 0 10 f\n").find("no pipeline"), std::string::npos);
-  EXPECT_NE(why(sends).find("not marked per micro-batch"), std::string::npos);
+  EXPECT_NE(why(two_sends).find("not marked per micro-batch"), std::string::npos);
   EXPECT_NE(why("0 forward 0 10 f stage=0 mb=0\n1 forward 0 10 f stage=1 mb=0\n").find("no rank sends"),
             std::string::npos);
   EXPECT_NE(why("0 user 0 10 PP:0F0 lane=main\n0 compute 2 20 gemm\n").find("host only"), std::string::npos);
@@ -226,8 +226,8 @@ TEST(Pipeline, SaysWhyThereIsNone) {
 
 TEST(Pipeline, TimesThatCannotBeDoNotOverflow) {
   const std::string far = std::to_string(std::int64_t{1} << 61);
-  const auto section = pipeline_of(*run_of(std::string{sends} + "0 forward -" + far + " " + far + " f stage=0 mb=0\n" +
-                                           "1 forward 0 " + far + " f stage=1 mb=0\n"));
+  const auto section = pipeline_of(*run_of_text(std::string{two_sends} + "0 forward -" + far + " " + far +
+                                                " f stage=0 mb=0\n" + "1 forward 0 " + far + " f stage=1 mb=0\n"));
   EXPECT_FALSE(section);
 }
 

@@ -72,7 +72,7 @@ TEST(Split, LoaderThreadsAreNoLanes) {
   EXPECT_EQ(split.idle_ns, 30);
 }
 
-constexpr std::string_view two_ranks =
+constexpr std::string_view overlapping_ranks =
     "@run clock=same_host\n"
     "@group dp 0,1\n"
     "0 op 0 30 op\n"
@@ -82,7 +82,7 @@ constexpr std::string_view two_ranks =
     "1 comm 50 70 allreduce group=dp\n";
 
 TEST(Split, ACollectiveWaitsForTheLastRankAndThenMoves) {
-  const TimeSplit split = split_of(two_ranks, {at(0), at(100)});
+  const TimeSplit split = split_of(overlapping_ranks, {at(0), at(100)});
   EXPECT_EQ(split.comm_ns, 70);
   EXPECT_EQ(split.wait_ns, 40);
   EXPECT_EQ(split.transfer_ns, 20);

@@ -53,7 +53,7 @@ const std::string schemas = R"sql(
     (1,16777225,1,NULL,22,'Message size [bytes]',NULL,NULL,8), (1,16777225,2,NULL,5,'Peer rank',NULL,NULL,16);
 )sql";
 
-std::shared_ptr<const Run> run_of(const std::string& rows) {
+std::shared_ptr<const Run> run_of_rows(const std::string& rows) {
   const TemporaryFolder folder;
   run_sql(folder / "a.sqlite", modern_tables + rows);
   const auto run = read_export(folder / "a.sqlite");
@@ -92,7 +92,7 @@ TEST(NsysCollectives, PayloadsTellCommunicatorRankAndBytes) {
         Range{.begin = 10, .end = 20, .pid = pid, .text = "ncclAllReduce", .domain = 1, .payload = reduction(4096)});
     rows += launched(pid, 12, kernel_of(rank, 30 + rank, 60, 9, all_reduce));
   }
-  const auto run = run_of(rows);
+  const auto run = run_of_rows(rows);
   ASSERT_EQ(run->collectives().size(), 2U);
   const Collective& first = run->collectives()[0];
   EXPECT_EQ(first.rank, RankId{0});
@@ -114,10 +114,10 @@ TEST(NsysCollectives, PayloadsTellCommunicatorRankAndBytes) {
 }
 
 TEST(NsysCollectives, WithoutPayloadsTheCommandThatExportsThemIsSaid) {
-  const auto run = run_of(schemas +
-                          "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PARAM_INCLUDE_BLOBS','false'),"
-                          "('EXPORT_PARAM_INPUT_FILE','job.nsys-rep');" +
-                          insert(Kernel{.begin = 0, .end = 5}));
+  const auto run = run_of_rows(schemas +
+                               "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PARAM_INCLUDE_BLOBS','false'),"
+                               "('EXPORT_PARAM_INPUT_FILE','job.nsys-rep');" +
+                               insert(Kernel{.begin = 0, .end = 5}));
   EXPECT_EQ(run->quality().of(Counter::payloads_not_exported), 1U);
   EXPECT_EQ(run->metadata("nsys.export_with_payloads"),
             "nsys export --type sqlite --include-blobs=true --force-overwrite=true --output a.sqlite job.nsys-rep");
@@ -141,7 +141,7 @@ TEST(NsysCollectives, SendRecvInsideAnAllToAllRangeIsOneAllToAll) {
     rows += all_to_all(rank, 50, 300 - 5 * rank, 400, 2);
     rows += insert(kernel_of(rank, 1'000, 1'100, 77, send_recv));  // its launch lies outside the window
   }
-  const auto run = run_of(rows);
+  const auto run = run_of_rows(rows);
   ASSERT_EQ(run->collectives().size(), 6U);
   for (const Collective& collective : run->collectives()) {
     EXPECT_EQ(run->text(collective.op), "alltoall");
@@ -160,7 +160,7 @@ TEST(NsysCollectives, WhatOneRankLacksAtTheEdgeOfTheWindowShiftsNothing) {
       const std::int64_t begin = i * 10'000'000;
       rows += insert(kernel_of(rank, begin + 1000 * rank, begin + 100'000, i, all_reduce));
     }
-  const auto run = run_of(rows);
+  const auto run = run_of_rows(rows);
   std::map<std::int64_t, int> members;
   for (const Collective& collective : run->collectives()) ++members[collective.sequence];
   EXPECT_EQ(members.size(), 40U);
@@ -173,20 +173,21 @@ TEST(NsysCollectives, AGuessThatDoesNotFitIsGivenUp) {
   for (int i = 0; i < 20; ++i) rows += insert(kernel_of(0, i * 10'000'000, i * 10'000'000 + 10, i + 1, all_reduce));
   for (int i = 0; i < 20; ++i)
     rows += insert(kernel_of(1, i * 10'000'000 + 5'000'000, i * 10'000'000 + 5'000'010, i + 1, all_reduce));
-  const auto run = run_of(rows);
+  const auto run = run_of_rows(rows);
   ASSERT_EQ(run->collectives().size(), 40U);
   for (const Collective& collective : run->collectives()) EXPECT_FALSE(collective.group.is_set());
 }
 
 TEST(NsysCollectives, AKernelThatEndsBeforeItBeginsStopsNothing) {
-  const auto run = run_of(insert(kernel_of(0, 50, 20, 1, all_reduce)) + insert(kernel_of(1, 60, 10, 1, all_reduce)));
+  const auto run =
+      run_of_rows(insert(kernel_of(0, 50, 20, 1, all_reduce)) + insert(kernel_of(1, 60, 10, 1, all_reduce)));
   ASSERT_EQ(run->collectives().size(), 2U);
   EXPECT_EQ(run->quality().of(Counter::negative_duration), 2U);
   for (const Collective& collective : run->collectives()) EXPECT_EQ(collective.finished, collective.started);
 }
 
 TEST(NsysCollectives, OneRankAloneIsNoGroupOfOne) {
-  const auto run = run_of(insert(kernel_of(0, 0, 100, 1, all_reduce)));
+  const auto run = run_of_rows(insert(kernel_of(0, 0, 100, 1, all_reduce)));
   ASSERT_EQ(run->collectives().size(), 1U);
   EXPECT_FALSE(run->collectives()[0].group.is_set()) << "a group of one would say that nothing was communicated";
 }
@@ -209,7 +210,7 @@ TEST(NsysCollectives, SendsAndReceivesKnowTheirPartner) {
                          .payload = to_peer(64, static_cast<std::uint32_t>(1 - rank))});
     rows += launched(pid, 12, kernel_of(rank, 30, 60, 9, send_recv));
   }
-  const auto run = run_of(rows);
+  const auto run = run_of_rows(rows);
   ASSERT_EQ(run->collectives().size(), 2U);
   EXPECT_EQ(run->text(run->collectives()[0].op), "send");
   EXPECT_EQ(run->collectives()[0].peer, 1);
@@ -220,7 +221,7 @@ TEST(NsysCollectives, SendsAndReceivesKnowTheirPartner) {
 
 TEST(NsysCollectives, APayloadThatIsCutIsCounted) {
   const std::string whole = reduction(4096);
-  const auto run = run_of(
+  const auto run = run_of_rows(
       schemas +
       insert(Range{
           .begin = 0, .end = 9, .text = "ncclAllReduce", .domain = 1, .payload = whole.substr(0, whole.size() - 20)}));
