@@ -29,7 +29,7 @@ CudaDriver::CudaDriver() {
   const std::string library = named != nullptr && *named != '\0' ? named : "libcuda.so.1";
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    problem_ = format("{} cannot be loaded, which tells what GPUs are used", library);
+    problem_ = format("{} cannot be loaded, which is needed to see which GPUs are used", library);
     return;
   }
   const auto find = [handle](const char* name, auto& function) {
@@ -39,7 +39,7 @@ CudaDriver::CudaDriver() {
   const bool usable = find("cuDeviceGetCount", count_) && find("cuDeviceGet", device_) &&
                       (find("cuDeviceGetUuid_v2", uuid_) || find("cuDeviceGetUuid", uuid_)) &&
                       find("cuDevicePrimaryCtxGetState", context_);
-  if (!usable) problem_ = format("{} is no CUDA driver that is known here", library);
+  if (!usable) problem_ = format("{} is not a known CUDA driver", library);
 }
 
 std::vector<CudaDevice> CudaDriver::devices() const {

@@ -111,7 +111,7 @@ Library examine(const std::string& path, void* handle) {
   if (const std::string missing = find_functions(handle, library.call); !missing.empty())
     library.problem = "it lacks " + missing;
   else if (library.call.get_version(&library.version) != result::success)
-    library.problem = "it does not tell its version";
+    library.problem = "it does not report its version";
   else
     library.problem = refusal_of(library.version);
   return library;
@@ -130,10 +130,10 @@ std::string refusal_of(std::uint32_t number) {
     return format("CUPTI {} is older than that of CUDA 12.4; use a newer CUDA toolkit", number);
   // No synchronization records, crashes and a deadlock (NVIDIA's release notes of 13.0 Update 1).
   if (number == v13_0_general)
-    return "the CUPTI of CUDA 13.0 without updates crashes programs; use that of 13.0 Update 1 or newer";
+    return "the CUPTI of CUDA 13.0 without updates crashes programs; use that of CUDA 13.0 Update 1 or newer";
   if (number >= first_unknown)
-    return format("CUPTI {} is newer than this rankscope knows; use a newer rankscope", number);
-  if (number > 28 && number < v13_0_general) return format("CUPTI calls itself {}, which is no known version", number);
+    return format("CUPTI {} is newer than this rankscope supports; use a newer rankscope", number);
+  if (number > 28 && number < v13_0_general) return format("CUPTI reports version {}, which is unknown", number);
   return {};
 }
 
@@ -141,11 +141,11 @@ std::string refusal_of(std::uint32_t number) {
 Fault fault_of(std::uint32_t number) {
   constexpr std::uint32_t v13_4_update_1 = 130401;
   if (number == version::v12_4)
-    return {"12.4 Update 1 has been reported to lose kernels",
-            "compare the number of launches with that of kernels (kernels_without_launch); use 12.5 or newer"};
+    return {"users have reported that 12.4 Update 1 loses kernels",
+            "compare the number of launches with the number of kernels (kernels_without_launch), or use 12.5 or newer"};
   if (number < v13_4_update_1)
     return {"before 13.4 Update 1 it uses more and more of the CPU in long recordings",
-            "bound recordings of hours by --window or --duration"};
+            "limit recordings of hours with --window or --duration"};
   return {};
 }
 
@@ -170,11 +170,11 @@ Library load_first(std::span<const std::string> paths) {
     dlclose(handle);  // two of them in one process would disturb each other
   }
   Library none;
-  none.problem = !refused.empty() ? refused
-                                  : format(
-                                        "no libcupti could be loaded ({}); install the CUDA toolkit or name one with "
-                                        "RANKSCOPE_CUPTI",
-                                        not_loaded);
+  none.problem =
+      !refused.empty()
+          ? refused
+          : format("no libcupti could be loaded ({}); install the CUDA toolkit or set RANKSCOPE_CUPTI to a libcupti",
+                   not_loaded);
   return none;
 }
 

@@ -90,7 +90,7 @@ struct Library {
 /// The first of these that can be used. Those that cannot are let go of, and their reasons told.
 [[nodiscard]] Library load_first(std::span<const std::string> paths);
 
-/// What a version that is used does wrong, as far as a recording can show it; empty for none that is known.
+/// What a version that is used does wrong, as far as a recording can show it; empty for none that is known of.
 struct Fault {
   std::string_view what{};
   std::string_view advice{};

@@ -73,9 +73,9 @@ GpuState counter_state(const fs::path& root, const cupti::Library& library) {
                 : state.good       ? "only for the administrator (RmProfilingAdminOnly), and here by " + own
                                    : "only for the administrator (RmProfilingAdminOnly)";
   state.advice =
-      "--pm-sampling needs them, all else does not: an administrator sets options nvidia "
-      "NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d and reloads the driver, or gives the job CAP_SYS_ADMIN "
-      "(driver R565 and later: CAP_PERFMON; in a container: --cap-add=SYS_ADMIN)";
+      "only --pm-sampling needs them: an administrator can set options nvidia NVreg_RestrictProfilingToAdminUsers=0 in "
+      "/etc/modprobe.d and reload the driver, or give the job CAP_SYS_ADMIN (driver R565 and later: CAP_PERFMON; in a "
+      "container: --cap-add=SYS_ADMIN)";
   if (!state.good || !library.problem.empty()) return state;
   const std::string problem = sampling_problem(library.path);
   if (problem.empty()) return state;

@@ -70,7 +70,7 @@ GpuState device_state(const fs::path& root) {
                  "on a cluster: allocate GPUs with the job; in a container: docker --gpus all, apptainer --nv"};
   if (devices.amd && !devices.nvidia) {
     state.found = "AMD (/dev/kfd)";
-    state.advice = "the work of AMD's GPUs is not recorded; record it with torch.profiler, whose traces are read";
+    state.advice = "the work of AMD GPUs is not recorded; record it with torch.profiler, whose traces rankscope reads";
   }
   if (!devices.nvidia) return state;
   std::string closed;
@@ -93,20 +93,20 @@ struct Profiler {
   std::string_view advice;
 };
 constexpr std::string_view ends_recording =
-    "only one of them can use CUPTI in a process: end it, or record another process";
+    "only one of them can use CUPTI in a process: stop it, or record another process";
 constexpr std::array profilers{
     Profiler{"nsys", ends_recording},
     Profiler{"nsys-launcher", ends_recording},
     Profiler{"ncu", ends_recording},
     Profiler{"cuda-gdb", ends_recording},
     Profiler{"compute-sanitiz", ends_recording},
-    Profiler{"nv-hostengine", "DCGM holds the GPU's counters at times; kernels, copies and NVML are not disturbed"},
-    Profiler{"dcgm-exporter", "DCGM holds the GPU's counters at times; kernels, copies and NVML are not disturbed"},
+    Profiler{"nv-hostengine", "DCGM uses the GPU's counters at times; kernels, copies and NVML are not affected"},
+    Profiler{"dcgm-exporter", "DCGM uses the GPU's counters at times; kernels, copies and NVML are not affected"},
 };
 
 /// Others who may hold CUPTI or the counters of the GPUs now.
 GpuState holder_state(const fs::path& root) {
-  GpuState state{true, "other profilers", "none runs", "nothing is to be done"};
+  GpuState state{true, "other profilers", "none runs", "nothing to do"};
   std::error_code error;
   for (fs::directory_iterator entry{root / "proc", error}, end; !error && entry != end; entry.increment(error)) {
     std::ifstream file{entry->path() / "comm"};
@@ -131,8 +131,8 @@ std::string version_text(std::uint32_t number) {
 
 GpuState cupti_state(const cupti::Library& library) {
   GpuState state{library.problem.empty(), "CUPTI", library.problem,
-                 "kernels, copies and CUDA calls are not recorded; a program that brings its own libcupti, as PyTorch "
-                 "does, is recorded with that one"};
+                 "kernels, copies and CUDA calls are not recorded, except in programs that bring their own libcupti, "
+                 "as PyTorch does"};
   if (state.good)
     state.found = format("{}, CUDA {} ({})", library.path, version_text(library.version), library.version);
   if (!library.passed_over.empty()) state.found += "; not used: " + library.passed_over;
@@ -142,8 +142,8 @@ GpuState cupti_state(const cupti::Library& library) {
 /// What this version does wrong that concerns a recording.
 GpuState cupti_fault_state(const cupti::Library& library) {
   const cupti::Fault fault = cupti::fault_of(library.version);
-  if (!library.problem.empty()) return {true, "CUPTI's faults", "no CUPTI is used", "nothing is to be done"};
-  if (fault.what.empty()) return {true, "CUPTI's faults", "none that is known", "nothing is to be done"};
+  if (!library.problem.empty()) return {true, "CUPTI's faults", "no CUPTI is used", "nothing to do"};
+  if (fault.what.empty()) return {true, "CUPTI's faults", "none that is known of", "nothing to do"};
   return {false, "CUPTI's faults", std::string{fault.what}, std::string{fault.advice}};
 }
 
@@ -207,10 +207,10 @@ GpuState torch_state() {
     if (version.empty()) continue;
     const std::string cuda = quoted_value(file, "cuda");
     return {true, "PyTorch", format("{} in {}{}", version, folder.string(), cuda.empty() ? ", for the CPU" : ""),
-            "nothing is to be done"};
+            "nothing to do"};
   }
   return {false, "PyTorch", "not in the active environment",
-          "of need for programs that train with it only; activate their environment to see it here"};
+          "only needed by programs that train with it; activate their environment to see it here"};
 }
 
 /// Where the dynamic linker, the toolkit and PyTorch have it.
@@ -224,7 +224,7 @@ std::vector<std::string> nccl_paths() {
 
 GpuState nccl_state() {
   GpuState state{false, "NCCL", "no libnccl.so.2 is found",
-                 "a program that brings its own is recorded all the same; NCCL 2.23 or newer is needed"};
+                 "a program that brings its own is recorded anyway; NCCL 2.23 or newer is needed"};
   for (const std::string& path : nccl_paths()) {
     void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) continue;

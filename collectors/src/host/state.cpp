@@ -13,11 +13,13 @@ constexpr rlim_t enough_files = 512;  // of the recorder, which watches up to 64
 GpuState clock_state() {
   timex time{};
   const int state = adjtimex(&time);
-  if (state == -1) return {true, "host clock", "may not be asked here", "nothing is to be done"};
+  if (state == -1) return {true, "host clock", "cannot be queried here", "nothing to do"};
   const bool synchronised = state != TIME_ERROR && (time.status & STA_UNSYNC) == 0;
   return {synchronised, "host clock",
-          synchronised ? format("kept by a time service, to {} µs", time.maxerror) : "kept by no time service",
-          "only recordings of several hosts need it: run chrony or ntpd on each; their collectives align them, too"};
+          synchronised ? format("synchronized by a time service, to {} µs", time.maxerror)
+                       : "not synchronized by a time service",
+          "only needed for recordings of several hosts: run chrony or ntpd on each; collectives are also used to align "
+          "their clocks"};
 }
 
 GpuState file_state() {
@@ -25,7 +27,7 @@ GpuState file_state() {
   const bool told = getrlimit(RLIMIT_NOFILE, &limit) == 0;
   const bool enough = told && limit.rlim_cur >= enough_files;
   return {enough, "open files", told ? format("up to {}", limit.rlim_cur) : "the limit cannot be read",
-          format("processes may not be watched: ulimit -n {}", enough_files)};
+          format("processes may be left unwatched: run ulimit -n {}", enough_files)};
 }
 
 GpuState size_state() {
@@ -33,7 +35,7 @@ GpuState size_state() {
   const bool free = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
   return {free, "size of files",
           free ? "no limit" : format("up to {:.1f} MB", static_cast<double>(limit.rlim_cur) / 1e6),
-          "a recording ends where it gets there: ulimit -f unlimited"};
+          "a recording stops when a file reaches this size: run ulimit -f unlimited"};
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Result<void> check(const RecordOptions& options) {
   if (options.pytorch == PyTorch::observed) {
     RS_TRY(const SourceSet sources, sources_from(options.collect));
     if (!sources.has(Source::annotate))
-      return fail(ErrorKind::usage, "--pytorch: --collect leaves annotate out, which records what PyTorch tells");
+      return fail(ErrorKind::usage, "--pytorch needs the source annotate, which --collect leaves out");
   }
   return {};
 }
@@ -128,7 +128,7 @@ Result<int> signal_from(const std::string& name) {
   if (name.empty() || name == "cuda") return 0;
   if (name == "USR1") return SIGUSR1;
   if (name == "USR2") return SIGUSR2;
-  return fail(ErrorKind::usage, format("--toggle: '{}' is none of USR1, USR2, cuda", name));
+  return fail(ErrorKind::usage, format("--toggle must be USR1, USR2 or cuda (is \"{}\")", name));
 }
 
 Result<Toggle> make_toggle(const RecordOptions& options, const fs::path& spool) {
@@ -195,7 +195,7 @@ void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcom
   outcome.summary.notes.push_back(error.message);
   outcome.summary.notes.push_back(
       format("the recording is incomplete; what could not be copied is kept in {}; `rankscope record --recover {}` "
-             "copies it once there is room",
+             "copies it once there is free space",
              spool.string(), spool.string()));
   if (outcome.status == 0) outcome.status = status_recorder_failed;
 }
@@ -203,7 +203,7 @@ void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcom
 void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   if (summary.processes > 0) return;
   summary.notes.push_back(settings.collect.has(Source::host)
-                              ? "no process had a rank, used NVTX, CUDA or the annotation API, or lived for a second"
+                              ? "no process had a rank, used NVTX, CUDA or the annotation API, or ran for a second"
                               : "no process had a rank, or used NVTX, CUDA or the annotation API");
 }
 
@@ -212,7 +212,7 @@ void note_details(DetailSet asked, RecordSummary& summary) {
   for (const DetailInfo& info : details()) {
     if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
     summary.notes.push_back(
-        format("--{}: no source in the recorded program acted on it, so no {} were recorded (the reference trainer "
+        format("--{}: no source in the recorded program supports it, so no {} were recorded (the reference trainer "
                "does; PyTorch programs cannot yet)",
                info.id, info.what));
   }
@@ -267,7 +267,7 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   note_absence(settings, outcome.summary);
   if (settings.toggled == ToggledBy::cuda && outcome.summary.sources.started == 0)
     outcome.summary.notes.emplace_back(
-        "--toggle: cudaProfilerStart was not seen (the source cupti tells it), so no events were recorded");
+        "--toggle: cudaProfilerStart was not seen (the source cupti reports it), so no events were recorded");
   note_container(options, conditions, outcome.summary);
   note_sources(options, conditions, outcome.summary);
   note_details(settings.details, outcome.summary);
@@ -284,12 +284,11 @@ Result<fs::path> preloadable(const fs::path& library, const fs::path& spool) {
   std::error_code error;
   fs::create_symlink(library, link, error);
   if (error)
-    return fail(ErrorKind::cannot_write, format("cannot make the link {}: {}", link.string(), error.message()));
+    return fail(ErrorKind::cannot_write, format("cannot create the link {}: {}", link.string(), error.message()));
   if (link.string().find_first_of(" :") == std::string::npos) return link;
-  return fail(
-      ErrorKind::cannot_write,
-      format("{} has a blank or colon in its path, and so has {}; name a folder without them with RANKSCOPE_SPOOL",
-             library.string(), spool.string()));
+  return fail(ErrorKind::cannot_write,
+              format("{} has a blank or colon in its path, and so has {}; set RANKSCOPE_SPOOL to a folder without them",
+                     library.string(), spool.string()));
 }
 
 }  // namespace
@@ -298,14 +297,14 @@ Result<fs::path> find_inject_library() {
   std::error_code error;
   if (const char* const named = std::getenv(variable::library); named != nullptr && *named != '\0') {
     if (fs::is_regular_file(named, error)) return fs::absolute(named);
-    return fail(ErrorKind::cannot_write, format("{} names {}, which does not exist", variable::library, named));
+    return fail(ErrorKind::cannot_write, format("{} is {}, which does not exist", variable::library, named));
   }
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const fs::path& beside : {folder, folder.parent_path() / "lib", folder.parent_path() / "bin"}) {
     if (fs::is_regular_file(beside / inject_library_name, error)) return beside / inject_library_name;
   }
-  return fail(ErrorKind::cannot_write, format("{} is neither in {} nor in ../lib; name it with {}", inject_library_name,
-                                              folder.string(), variable::library));
+  return fail(ErrorKind::cannot_write, format("{} is neither in {} nor in ../lib; set {} to its path",
+                                              inject_library_name, folder.string(), variable::library));
 }
 
 std::string guess_launcher(const std::vector<std::string>& command) {
@@ -379,7 +378,8 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RecordOutcome outcome{.status = watch_over({child.process, signals}, watcher, settings, toggle, options.talk)};
   outcome.summary.notes = environment.warnings;
   if (toggle.signal != 0 && !toggle.was_on)
-    outcome.summary.notes.push_back(format("--toggle: SIG{} never came, so no events were recorded", options.toggle));
+    outcome.summary.notes.push_back(
+        format("--toggle: SIG{} was never received, so no events were recorded", options.toggle));
   return finish(options, {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by()}, folders, watcher,
                 std::move(outcome));
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr double per_mib = 1024 * 1024;
 
 // Numbers of nvml.h. Sent and received are seen from the GPU.
-constexpr std::array table{
+constexpr std::array gpm_table{
     GpmQuantity{"gpm_sm_active_percent", 2},
     GpmQuantity{"gpm_sm_occupancy_percent", 3},
     GpmQuantity{"gpm_tensor_active_percent", 5},
@@ -27,7 +27,7 @@ constexpr std::array table{
 
 }  // namespace
 
-std::span<const GpmQuantity> gpm_quantities() { return table; }
+std::span<const GpmQuantity> gpm_quantities() { return gpm_table; }
 
 GpmFunctions find_gpm_functions(void* library) {
   GpmFunctions call;
@@ -45,7 +45,7 @@ GpmFunctions find_gpm_functions(void* library) {
 }
 
 GpmDevice::GpmDevice(const GpmFunctions& call, Handle device) : call_(call), device_(device), problem_(why_not()) {
-  static_assert(table.size() == quantity_count);
+  static_assert(gpm_table.size() == quantity_count);
   if (!problem_.empty()) return;
   int status = call_.allocate(&request_->before);
   if (status == success) status = call_.allocate(&request_->after);
@@ -66,7 +66,7 @@ std::string GpmDevice::why_not() const {
   if (support.supported == 0) return "this GPU has no GPM, which came with Hopper";
   unsigned now = 0, later = 0;
   if (call_.mig_mode != nullptr && call_.mig_mode(device_, &now, &later) == success && now != 0)
-    return "this GPU is divided by MIG, and GPM tells of its parts only";
+    return "this GPU is divided by MIG, and GPM only reports its parts";
   return {};
 }
 
@@ -93,14 +93,14 @@ void GpmDevice::read(std::int64_t now_ns, const Take& take) {
 
 void GpmDevice::evaluate(const Take& take) {
   request_->count = quantity_count;
-  for (std::size_t i = 0; i < quantity_count; ++i) request_->metrics[i] = {.number = table[i].number};
+  for (std::size_t i = 0; i < quantity_count; ++i) request_->metrics[i] = {.number = gpm_table[i].number};
   if (const int status = call_.evaluate(request_.get()); status != success) return fail(status);
   delivered_ = true;
   for (std::size_t i = 0; i < quantity_count; ++i) {
     const GpmMetric& metric = request_->metrics[i];
     if (metric.status == success && std::isfinite(metric.value)) {
       told_[i] = Told::value;
-      take(table[i], metric.value * table[i].factor);
+      take(gpm_table[i], metric.value * gpm_table[i].factor);
     } else if (metric.status != success && told_[i] == Told::nothing) {
       told_[i] = Told::missing;
     }
@@ -111,7 +111,7 @@ void GpmDevice::take_missing(const std::function<void(const GpmQuantity&, std::s
   for (std::size_t i = 0; i < quantity_count; ++i) {
     if (told_[i] != Told::missing) continue;
     told_[i] = Told::missing_said;
-    take(table[i], reason(request_->metrics[i].status));
+    take(gpm_table[i], reason(request_->metrics[i].status));
   }
 }
 

@@ -70,7 +70,7 @@ Value ecc_errors(const Functions& call, Handle device) {
   return value_of<unsigned long long>(call.ecc_errors, 1, device, uncorrected, since_load);
 }
 
-constexpr std::array table{
+constexpr std::array quantity_table{
     Quantity{"nvml_busy_percent", busy<&Busy::gpu>},
     Quantity{"nvml_memory_busy_percent", busy<&Busy::memory>},
     Quantity{"memory_used_bytes", used_memory},
@@ -89,6 +89,6 @@ constexpr std::array table{
 
 }  // namespace
 
-std::span<const Quantity> quantities() { return table; }
+std::span<const Quantity> quantities() { return quantity_table; }
 
 }  // namespace rankscope::collectors::nvml

@@ -15,7 +15,6 @@ namespace rankscope::collectors {
 namespace {
 
 using nvml::Quantity;
-using nvml::success;
 
 constexpr std::uint32_t most_devices = 64;
 constexpr std::size_t text_bytes = 96;
@@ -76,7 +75,7 @@ std::string NvmlSampler::load(const std::string& library) {
                       find("nvmlErrorString", call_->error_text) && find("nvmlDeviceGetCount_v2", call_->count) &&
                       find("nvmlDeviceGetHandleByIndex_v2", call_->handle) && find("nvmlDeviceGetUUID", call_->uuid) &&
                       find("nvmlDeviceGetName", call_->name);
-  if (!usable) return format("{} is no NVML that is known here", library);
+  if (!usable) return format("{} is not a known NVML library", library);
   find("nvmlSystemGetDriverVersion", call_->driver_version);
   find("nvmlDeviceGetMigMode", call_->mig_mode);
   find("nvmlDeviceGetUtilizationRates", call_->busy);
@@ -90,27 +89,29 @@ std::string NvmlSampler::load(const std::string& library) {
   find("nvmlDeviceGetFieldValues", call_->fields);
   find("nvmlDeviceGetTotalEccErrors", call_->ecc_errors);
   *gpm_call_ = nvml::find_gpm_functions(handle);
-  if (const int status = call_->init(); status != success) return format("NVML refuses: {}", call_->error_text(status));
+  if (const int status = call_->init(); status != nvml::success)
+    return format("NVML refuses: {}", call_->error_text(status));
   call_->shutdown = shutdown;  // it was initialised
   return {};
 }
 
 std::string NvmlSampler::find_devices() {
   std::array<char, text_bytes> text{};
-  if (call_->driver_version != nullptr && call_->driver_version(text.data(), text.size() - 1) == success)
+  if (call_->driver_version != nullptr && call_->driver_version(text.data(), text.size() - 1) == nvml::success)
     driver_ = text.data();
   unsigned count = 0;
-  if (const int status = call_->count(&count); status != success)
-    return format("NVML tells no devices: {}", call_->error_text(status));
+  if (const int status = call_->count(&count); status != nvml::success)
+    return format("NVML does not list devices: {}", call_->error_text(status));
   for (unsigned index = 0; index < std::min(count, most_devices); ++index) {
     nvml::Handle handle = nullptr;
-    if (call_->handle(index, &handle) != success) continue;  // another user's, or lost
+    if (call_->handle(index, &handle) != nvml::success) continue;  // another user's, or lost
     NvmlDevice device{.index = index};
-    if (call_->name(handle, text.data(), text.size() - 1) == success) device.name = text.data();
-    if (call_->uuid(handle, text.data(), text.size() - 1) == success) device.uuid = text.data();
+    if (call_->name(handle, text.data(), text.size() - 1) == nvml::success) device.name = text.data();
+    if (call_->uuid(handle, text.data(), text.size() - 1) == nvml::success) device.uuid = text.data();
     unsigned mode = 0;
     unsigned pending = 0;
-    device.divided = call_->mig_mode != nullptr && call_->mig_mode(handle, &mode, &pending) == success && mode != 0;
+    device.divided =
+        call_->mig_mode != nullptr && call_->mig_mode(handle, &mode, &pending) == nvml::success && mode != 0;
     devices_.push_back(device);
     for (const Quantity& quantity : nvml::quantities()) {
       auto& tracks = quantity.cost == nvml::Cost::little ? tracks_ : slow_tracks_;
@@ -118,7 +119,7 @@ std::string NvmlSampler::find_devices() {
     }
     gpm_tracks_.emplace_back(*gpm_call_, handle, index);
   }
-  return devices_.empty() ? "NVML finds no GPU that may be used" : "";
+  return devices_.empty() ? "NVML finds no GPU that this process may use" : "";
 }
 
 std::size_t NvmlSampler::slow_reads_in(std::int64_t period_ns) {

@@ -79,7 +79,7 @@ PmLibrary find_pm_functions(const std::string& library) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = dlerror();
-    found.problem = format("{} cannot be loaded: {}", library, why == nullptr ? "no reason is told" : why);
+    found.problem = format("{} cannot be loaded: {}", library, why == nullptr ? "no reason was given" : why);
   } else if (const std::string missing = find_all(handle, found.call); !missing.empty()) {
     found.problem = format("{} lacks {}: CUPTI samples the GPU's counters from CUDA 12.6 on; use a newer CUDA toolkit",
                            library, missing);
@@ -101,13 +101,13 @@ std::string pm_refusal(const PmFunctions& call, int status, const std::string& d
         text, doing);
   if (status == result::hardware_busy)
     return format(
-        "another program holds the GPU's counters ({} when {}): end it (Nsight, DCGM, another recording); DCGM lets "
-        "go of them with dcgmi profile --pause",
+        "another program holds the GPU's counters ({} when {}): stop it (Nsight, DCGM, another recording); dcgmi "
+        "profile --pause makes DCGM release them",
         text, doing);
   if (status == result::not_initialized && !has_host_library())
     return format(
         "{} was not found ({} when {}), which CUPTI needs to describe the GPU's counters: it belongs beside libcupti, "
-        "in {}, where the CUDA toolkit and the package nvidia-cuda-cupti have it; put it there, or its folder into "
+        "in {}, where the CUDA toolkit and the package nvidia-cuda-cupti put it; put it there, or add its folder to "
         "LD_LIBRARY_PATH",
         host_library, text, doing, call.folder);
   const bool kind = status >= result::first_kind_of_device && status <= result::last_kind_of_device;
@@ -116,7 +116,7 @@ std::string pm_refusal(const PmFunctions& call, int status, const std::string& d
         "this GPU, or the way in which it is shared (vGPU, MIG, WSL, confidential computing), has no such "
         "counters: {} when {}",
         text, doing);
-  return format("CUPTI refused {}: {}; another profiler may hold the GPU's counters", doing, text);
+  return format("CUPTI refused {}: {}; another profiler may be using the GPU's counters", doing, text);
 }
 
 }  // namespace rankscope::collectors::cupti

@@ -6,8 +6,8 @@
 namespace rankscope::collectors {
 namespace {
 
-constexpr std::array<DetailInfo, detail_count> table{{
-    {Detail::shapes, "shapes", "shapes and types of operator inputs; costs most, two texts are made per operator",
+constexpr std::array<DetailInfo, detail_count> detail_table{{
+    {Detail::shapes, "shapes", "shapes and types of operator inputs; costs the most: two texts per operator",
      "shapes of operator inputs"},
     {Detail::memory, "memory", "each allocation and release of tensor memory; costs four records each", "allocations"},
     {Detail::stack, "stack",
@@ -18,11 +18,11 @@ constexpr std::array<DetailInfo, detail_count> table{{
 
 }  // namespace
 
-std::span<const DetailInfo> details() { return table; }
+std::span<const DetailInfo> details() { return detail_table; }
 
 std::string name_of(DetailSet set) {
   std::string text;
-  for (const DetailInfo& info : table)
+  for (const DetailInfo& info : detail_table)
     if (set.has(info.detail)) text += (text.empty() ? "" : ",") + std::string{info.id};
   return text;
 }
@@ -32,8 +32,8 @@ DetailSet details_from(std::string_view list) {
   while (!list.empty()) {
     const std::string_view id = list.substr(0, list.find(','));
     list.remove_prefix(std::min(list.size(), id.size() + 1));
-    const auto* const info = std::ranges::find(table, id, &DetailInfo::id);
-    if (info != table.end()) set.add(info->detail);
+    const auto* const info = std::ranges::find(detail_table, id, &DetailInfo::id);
+    if (info != detail_table.end()) set.add(info->detail);
   }
   return set;
 }

@@ -33,10 +33,9 @@ bool StepWindow::is_over(std::uint64_t step) const { return repeat > 0 && step /
 
 Result<StepWindow> step_window_from(std::string_view text) {
   const auto wrong = [&] {
-    return fail(ErrorKind::usage,
-                format("--window: '{}' is not wait,warmup,active,repeat (such as 10,2,5,1) with active "
-                       "at least 1",
-                       text));
+    return fail(
+        ErrorKind::usage,
+        format("--window must be wait,warmup,active,repeat with active at least 1, as in 10,2,5,1 (is \"{}\")", text));
   };
   std::array<std::uint32_t, 4> numbers{};
   std::size_t count = 0;
@@ -55,7 +54,7 @@ Result<StepWindow> step_window_from(std::string_view text) {
 Result<GraphLevel> graph_level_from(std::string_view text) {
   if (text.empty() || text == "node") return GraphLevel::node;
   if (text == "graph") return GraphLevel::graph;
-  return fail(ErrorKind::usage, format("--cuda-graphs: '{}' is neither node nor graph", text));
+  return fail(ErrorKind::usage, format("--cuda-graphs must be node or graph (is \"{}\")", text));
 }
 
 Result<double> pm_hz_from(std::string_view text) {

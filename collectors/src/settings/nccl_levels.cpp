@@ -12,8 +12,8 @@ struct Named {
   std::string_view id;
   NcclLevels contains;
 };
-constexpr std::array table{Named{"coll", {0b0001}}, Named{"p2p", {0b0011}}, Named{"proxy", {0b0111}},
-                           Named{"kernel", {0b1011}}};
+constexpr std::array level_table{Named{"coll", {0b0001}}, Named{"p2p", {0b0011}}, Named{"proxy", {0b0111}},
+                                 Named{"kernel", {0b1011}}};
 
 }  // namespace
 
@@ -23,9 +23,9 @@ Result<NcclLevels> nccl_levels_from(std::string_view list) {
   while (!list.empty()) {
     const std::string_view id = list.substr(0, list.find(','));
     list.remove_prefix(std::min(list.size(), id.size() + 1));
-    const auto* const found = std::ranges::find(table, id, &Named::id);
-    if (found == table.end())
-      return fail(ErrorKind::usage, format("--nccl: '{}' is no level; there are coll, p2p, proxy, kernel", id));
+    const auto* const found = std::ranges::find(level_table, id, &Named::id);
+    if (found == level_table.end())
+      return fail(ErrorKind::usage, format("--nccl: there is no level '{}'; there are coll, p2p, proxy, kernel", id));
     levels.bits |= found->contains.bits;
   }
   return levels;

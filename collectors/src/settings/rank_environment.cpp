@@ -66,7 +66,7 @@ RankEnvironment from_family(const Lookup& lookup, const Family& family) {
 
 RankEnvironment from_torchrun(const Lookup& lookup) {
   RankEnvironment found = from_family(lookup, torchrun);
-  if (found.world_size < 0) found.problem = "RANK is set, but WORLD_SIZE is not";
+  if (found.world_size < 0) found.problem = "RANK is set, but WORLD_SIZE is not set";
   return found;
 }
 

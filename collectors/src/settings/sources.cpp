@@ -11,8 +11,8 @@
 namespace rankscope::collectors {
 namespace {
 
-constexpr std::array<SourceInfo, source_count> table{{
-    {Source::annotate, "annotate", "spans and collectives a program tells through annotate.h", "", true},
+constexpr std::array<SourceInfo, source_count> source_table{{
+    {Source::annotate, "annotate", "spans and collectives that a program reports through annotate.h", "", true},
     {Source::nvtx, "nvtx", "NVTX ranges, marks and payloads; NCCL's own calls", "", RANKSCOPE_HAVE_NVTX != 0},
     {Source::host, "host", "CPU, memory, context switches, page faults, I/O and pressure, sampled", "/proc", true},
     {Source::cupti, "cupti", "kernels, copies and CUDA calls", "libcupti and an NVIDIA driver", true},
@@ -26,7 +26,7 @@ enum class Built : std::uint8_t { no, yes };
 
 std::string ids(Built wanted) {
   std::string text;
-  for (const SourceInfo& info : table)
+  for (const SourceInfo& info : source_table)
     if (info.built == (wanted == Built::yes)) text += (text.empty() ? "" : ", ") + std::string{info.id};
   return text;
 }
@@ -39,11 +39,11 @@ std::string choices() {
 
 }  // namespace
 
-std::span<const SourceInfo> sources() { return table; }
+std::span<const SourceInfo> sources() { return source_table; }
 
 SourceSet all_sources() {
   SourceSet set;
-  for (const SourceInfo& info : table) {
+  for (const SourceInfo& info : source_table) {
     if (info.built && info.by_default) set.add(info.source);
   }
   return set;
@@ -55,8 +55,8 @@ Result<SourceSet> sources_from(std::string_view list) {
   while (!list.empty()) {
     const std::string_view id = list.substr(0, list.find(','));
     list.remove_prefix(std::min(list.size(), id.size() + 1));
-    const auto* const info = std::ranges::find(table, id, &SourceInfo::id);
-    if (info == table.end()) {
+    const auto* const info = std::ranges::find(source_table, id, &SourceInfo::id);
+    if (info == source_table.end()) {
       return fail(ErrorKind::usage, format("--collect: there is no source '{}'; {}", id, choices()));
     }
     if (!info->built)
@@ -68,7 +68,7 @@ Result<SourceSet> sources_from(std::string_view list) {
 
 std::string name_of(SourceSet set) {
   std::string text;
-  for (const SourceInfo& info : table) {
+  for (const SourceInfo& info : source_table) {
     if (set.has(info.source)) text += (text.empty() ? "" : ",") + std::string{info.id};
   }
   return text;

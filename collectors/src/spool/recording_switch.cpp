@@ -33,7 +33,7 @@ Result<RecordingSwitch> RecordingSwitch::make(const std::filesystem::path& folde
   const bool written = file >= 0 && write(file, zeroes.data(), zeroes.size()) == static_cast<ssize_t>(zeroes.size());
   if (file >= 0) close(file);
   void* const page = written ? map_page(path, O_RDWR, PROT_READ | PROT_WRITE) : nullptr;
-  if (page == nullptr) return fail(ErrorKind::cannot_write, format("cannot make {}: {}", path, std::strerror(errno)));
+  if (page == nullptr) return fail(ErrorKind::cannot_write, format("cannot create {}: {}", path, std::strerror(errno)));
   return RecordingSwitch{static_cast<std::atomic<std::uint8_t>*>(page)};
 }
 

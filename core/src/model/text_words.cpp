@@ -25,7 +25,7 @@ Result<std::string> read_value(std::string_view line, std::size_t& at, bool stop
   if (at >= line.size()) return fail(ErrorKind::unreadable, "a quoted text is not closed");
   ++at;
   const Json parsed = Json::parse(line.substr(begin, at - begin), nullptr, false);
-  if (!parsed.is_string()) return fail(ErrorKind::unreadable, "a quoted text is no JSON string");
+  if (!parsed.is_string()) return fail(ErrorKind::unreadable, "a quoted text is not a JSON string");
   return parsed.get<std::string>();
 }
 

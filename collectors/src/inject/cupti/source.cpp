@@ -246,7 +246,7 @@ void say_if_late() {
   ThreadState* const state = here();
   if (state == nullptr || late_ms <= latest_ms) return;
   latest_ms = late_ms;
-  state->pen().metadata("cupti_calls_late", format("calls were recorded from {} ms after the begin on", late_ms));
+  state->pen().metadata("cupti_calls_late", format("calls were recorded from {} ms after the start", late_ms));
 }
 
 void wake(Source& own) {
@@ -305,7 +305,7 @@ std::string watch_profiler_calls(const Source& own) {
   for (const auto& watched : profiler_calls) {
     const int status = call.enable_callback(1, own.subscriber, watched.domain, watched.number);
     if (status != result::success)
-      return "--toggle cuda: CUPTI does not tell of cudaProfilerStart: " + call.text_of(status);
+      return "--toggle cuda: CUPTI does not report cudaProfilerStart: " + call.text_of(status);
   }
   return {};
 }
@@ -327,8 +327,8 @@ std::string subscribe(Source& own) {
   const std::string who =
       other[0] == '\0' ? "another profiler (torch.profiler, Nsight, a debugger)" : std::string{other.data()};
   return format(
-      "{} holds CUPTI, which one profiler of a process can use; kernels and copies are not recorded: end it, or "
-      "leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)",
+      "{} uses CUPTI already, which only one profiler of a process can use; kernels and copies are not recorded: stop "
+      "it, or leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)",
       who);
 }
 

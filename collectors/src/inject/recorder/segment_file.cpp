@@ -26,7 +26,7 @@ std::string cpus_allowed() {
   return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? std::to_string(CPU_COUNT(&cpus)) : std::string{};
 }
 
-/// The container that the process runs in; empty for none that is known.
+/// The container that the process runs in; empty for none that is known of.
 std::string container() {
   if (std::getenv("APPTAINER_CONTAINER") != nullptr) return "apptainer";
   if (std::getenv("SINGULARITY_CONTAINER") != nullptr) return "singularity";

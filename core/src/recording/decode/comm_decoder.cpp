@@ -11,10 +11,6 @@
 namespace rankscope::recording {
 namespace {
 
-StringId name_in(DeviceDecoder::Names names, std::uint64_t id) {
-  return id < names.size() ? names[id] : StringId::none();
-}
-
 constexpr std::size_t fewest_members = 2;
 
 }  // namespace

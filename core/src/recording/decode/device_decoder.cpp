@@ -19,12 +19,6 @@ Fields fields_of(const Record& record) {
   return fields;
 }
 
-SpanKind kind_of(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
-
-StringId name_in(DeviceDecoder::Names names, std::uint64_t id) {
-  return id < names.size() ? names[id] : StringId::none();
-}
-
 bool launches_kernels(std::string_view call) {
   return call.find("LaunchKernel") != std::string_view::npos ||
          call.find("LaunchCooperative") != std::string_view::npos;

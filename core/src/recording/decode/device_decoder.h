@@ -14,6 +14,16 @@
 
 namespace rankscope::recording {
 
+/// The kind that a record's code stands for; one of a newer version is a plain range.
+inline SpanKind kind_of(std::uint8_t code) {
+  return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user;
+}
+
+/// A name of the chunk that a record lies in.
+inline StringId name_in(std::span<const StringId> names, std::uint64_t id) {
+  return id < names.size() ? names[id] : StringId::none();
+}
+
 /// Decodes activities, calls, moments and devices of one process. Their order in the segment does not matter.
 class DeviceDecoder {
  public:

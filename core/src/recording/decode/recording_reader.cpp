@@ -43,7 +43,7 @@ Result<void> check_version(const fs::path& path) {
   const auto manifest = read_manifest(path);
   if (!manifest || manifest->major <= format_major) return {};
   return fail(ErrorKind::unreadable,
-              format("{} was recorded in format {}.{}, this rankscope reads up to {}.x; use a newer rankscope",
+              format("{} was recorded in format {}.{}; this rankscope reads up to {}.x: use a newer rankscope",
                      path.string(), manifest->major, manifest->minor, format_major));
 }
 
@@ -55,8 +55,8 @@ tl::unexpected<Error> no_segments(const fs::path& path) {
         format("{} holds no segments: no process in it could be recorded, or the copy is incomplete", path.string()));
   return fail(
       ErrorKind::unreadable,
-      format("{} holds no segments yet: its recorder {} still runs, or was killed before it gathered them from {}; "
-             "`rankscope record --recover {}` on that host does so",
+      format("{} holds no segments yet: its recorder {} is still running, or was killed before it gathered them from "
+             "{}; to gather them, run `rankscope record --recover {}` on that host",
              path.string(), marks.front().recorder, marks.front().spool.string(), marks.front().spool.string()));
 }
 
@@ -224,7 +224,7 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   const auto paths = segments_of(path);
   if (paths.empty() && !looks_like_recording(path))
     return fail(ErrorKind::unreadable,
-                format("{} is no recording: it has no {} and no segments", path.string(), manifest_name));
+                format("{} is not a recording: it has no {} and no segments", path.string(), manifest_name));
   if (paths.empty()) return no_segments(path);
   OpenSegments opened = open_segments(paths);
   if (opened.segments.empty()) return tl::make_unexpected(opened.refused.front());

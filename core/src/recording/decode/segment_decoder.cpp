@@ -16,8 +16,6 @@ std::string_view text_of(const std::array<char, n>& field) {
   return {field.data(), static_cast<std::size_t>(std::ranges::find(field, '\0') - field.begin())};
 }
 
-SpanKind kind_of(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
-
 // Not so for the recorder's own thread, which samples and pairs clocks: it gets no row in the timeline.
 bool fills_a_row(const Chunk& chunk) {
   RecordWalk walk{chunk.payload};

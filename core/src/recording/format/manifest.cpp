@@ -91,7 +91,7 @@ Result<Manifest> read_manifest(const fs::path& recording) {
   if (!file) return fail(ErrorKind::unreadable, format("cannot open {}", path.string()));
   const Json json = Json::parse(file, nullptr, false);
   if (!json.is_object() || value_or<std::string>(json, "schema", "") != schema)
-    return fail(ErrorKind::unreadable, format("{} is no rankscope manifest", path.string()));
+    return fail(ErrorKind::unreadable, format("{} is not a rankscope manifest", path.string()));
   Manifest manifest;
   manifest.major = static_cast<int>(value_or<std::int64_t>(json, "major", 1));
   manifest.minor = static_cast<int>(value_or<std::int64_t>(json, "minor", 0));

@@ -24,7 +24,7 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
     if (memory != MAP_FAILED) result.bytes_ = {static_cast<const std::byte*>(memory), size};
   }
   close(file);
-  if (!regular) return fail(ErrorKind::unreadable, format("{} is no regular file", path.string()));
+  if (!regular) return fail(ErrorKind::unreadable, format("{} is not a regular file", path.string()));
   if (facts.st_size > 0 && result.bytes_.empty())
     return fail(ErrorKind::unreadable, format("cannot map {}", path.string()));
   return result;

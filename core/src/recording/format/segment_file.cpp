@@ -124,10 +124,10 @@ Result<SegmentStatic> read_fixed(std::span<const std::byte> page) {
   if (page.size() < segment_header_bytes) return fail(ErrorKind::unreadable, "it is shorter than its header");
   SegmentStatic fixed;
   std::memcpy(static_cast<void*>(&fixed), page.data(), sizeof fixed);
-  if (fixed.magic != segment_magic) return fail(ErrorKind::unreadable, "it is no rankscope segment");
+  if (fixed.magic != segment_magic) return fail(ErrorKind::unreadable, "it is not a rankscope segment");
   if (fixed.major > format_major)
     return fail(ErrorKind::unreadable,
-                format("it has format version {}.{}, this rankscope reads up to {}.x; use a newer rankscope",
+                format("it has format version {}.{}; this rankscope reads up to {}.x: use a newer rankscope",
                        fixed.major, fixed.minor, format_major));
   if (crc32c(page.data(), sizeof fixed) != read_at<std::uint32_t>(page, offsetof(SegmentHeader, static_crc)))
     return fail(ErrorKind::unreadable, "its header is damaged (checksum)");
@@ -149,7 +149,7 @@ Result<SegmentFile> read_segment(const std::filesystem::path& path) {
   segment.counters = read_counters(segment.file.bytes());
   const std::uint32_t header = segment.fixed.header_bytes;
   if (header < sizeof(SegmentHeader) || header > segment.file.bytes().size())
-    return tl::make_unexpected(context({ErrorKind::unreadable, "its header is cut"}));
+    return tl::make_unexpected(context({ErrorKind::unreadable, "its header is cut off"}));
   segment.clock_pairs.push_back(segment.fixed.first_pair);
   walk_chunks(segment);
   return segment;

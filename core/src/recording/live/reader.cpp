@@ -17,13 +17,14 @@ namespace rankscope::recording {
 
 namespace fs = std::filesystem;
 
-namespace {
-
+/// A segment, and what was read of it so far.
 struct Followed {
   LiveSegment segment;
   std::optional<LiveDecoder> decoder{};
   bool is_readable = true;
 };
+
+namespace {
 
 /// On this host: its segments would be here, too. Another host may be called as this one, with "-2" behind it.
 bool is_of_this_host(const SpoolMark& mark) {
