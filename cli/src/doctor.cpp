@@ -31,26 +31,26 @@ struct Line {
 Line library_line() {
   const auto path = find_program_file(inject_library_name);
   return {path.has_value(), "recorder library", path ? path->string() : "not found",
-          "it must stand beside the program or be named by RANKSCOPE_INJECT_LIB"};
+          "it must be beside the program, or RANKSCOPE_INJECT_LIB must be its path"};
 }
 
 Line trainer_line() {
   const auto path = find_program_file(trainer_name);
-  return {
-      path.has_value(), "reference trainer", path ? path->string() : "not built",
-      "configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it); everything else works without"};
+  return {path.has_value(), "reference trainer", path ? path->string() : "not built",
+          "configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it); everything else works "
+          "without it"};
 }
 
 Line viewer_line() {
   const auto path = find_program_file(viewer_name);
   return {path.has_value(), "timeline viewer", path ? path->string() : "not built",
-          "configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup installs it); everything else works without"};
+          "configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup installs it); everything else works without it"};
 }
 
 Line clock_line() {
   const bool tsc = recording::TickClock::detect().source() == recording::ClockSource::tsc;
   return {tsc, "event clock", tsc ? "time-stamp counter" : "CLOCK_MONOTONIC",
-          "events cost some 20 ns more each; the kernel does not trust the processor's counter"};
+          "each event costs about 20 ns more; the kernel does not trust the processor's counter"};
 }
 
 Line spool_line() {
@@ -70,7 +70,7 @@ Line spool_line() {
 Line pressure_line() {
   const bool there = std::ifstream{"/proc/pressure/cpu"}.good();
   return {there, "pressure counters", there ? "/proc/pressure" : "absent",
-          "the kernel was built or booted without psi; host samples lack pressure"};
+          "the kernel was built or booted without PSI; host samples have no pressure values"};
 }
 
 std::string to_text(const Line& line) {

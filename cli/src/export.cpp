@@ -30,10 +30,9 @@ std::string shown(const std::string& out) { return analyzer::is_stdout(out) ? "s
 Result<void> split_words(ExportArguments& arguments) {
   std::vector<std::string>& words = arguments.run.paths;
   if (words.size() < 2)
-    return fail(ErrorKind::usage, format("name what to export and where to: rankscope export {} OUT", words.front()));
+    return fail(ErrorKind::usage, format("give what to export and where to: rankscope export {} OUT", words.front()));
   if (words.back().empty())
-    return fail(ErrorKind::usage,
-                "OUT is an empty name; name the file or folder to write (is a shell variable unset?)");
+    return fail(ErrorKind::usage, "OUT is empty; give the file or folder to write (is a shell variable unset?)");
   arguments.out = words.back();
   words.pop_back();
   return {};
@@ -43,10 +42,9 @@ Result<void> split_words(ExportArguments& arguments) {
 Result<void> check_critical_path(const ExportArguments& arguments) {
   if (!arguments.critical_path) return {};
   if (!arguments.limits.ranks.empty())
-    return fail(ErrorKind::usage, "--critical-path: it goes over all ranks, so that --ranks cannot be given with it");
+    return fail(ErrorKind::usage, "--critical-path covers all ranks and cannot be combined with --ranks");
   if (arguments.to == "perfetto" || arguments.to == "chrome") return {};
-  return fail(ErrorKind::usage,
-              format("--critical-path: only in --to perfetto and --to chrome, not in {}", arguments.to));
+  return fail(ErrorKind::usage, format("--critical-path needs --to perfetto or --to chrome (is {})", arguments.to));
 }
 
 Result<std::shared_ptr<const Run>> add_critical_path(const ExportArguments& arguments, std::shared_ptr<const Run> run) {
@@ -68,7 +66,7 @@ Result<void> export_run(ExportArguments& arguments) {
   catch_interrupts();
   for (const analyzer::ExportInfo& info : analyzer::exports())
     if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + shown(arguments.out)));
-  return fail(ErrorKind::usage, format("--to: '{}' is no format", arguments.to));
+  return fail(ErrorKind::usage, format("--to: there is no format '{}'", arguments.to));
 }
 
 }  // namespace
@@ -86,8 +84,8 @@ Action declare_export(CLI::App& app, const Words&) {
   add_run(app, arguments->run)->option_text("... OUT");
   app.add_option("--to", arguments->to, "format")->capture_default_str()->check(CLI::IsMember(ids));
   app.add_flag("--critical-path", arguments->critical_path,
-               "add what determined how long the steps are as a track of its own (perfetto, chrome); times are then "
-               "those of the aligned clocks");
+               "add a track with the critical path of the steps (perfetto, chrome); all times are then those of the "
+               "aligned clocks");
   add_limits(app, arguments->limits);
   app.footer(footer);
   return [arguments] {

@@ -64,14 +64,14 @@ Action declare_gate(CLI::App& app, const Words&) {
   runs.label_a = "the baseline";
   runs.label_b = "the run";
   app.add_option("RUN", runs.b, "the run in question: a recording, a trace file or a folder of traces")->required();
-  app.add_option("--baseline", runs.a, "the run that it is compared with")->required();
-  app.add_option("--max-regression", arguments->limit, "by how much a step may be longer, e.g. 3%")->required();
+  app.add_option("--baseline", runs.a, "the run to compare it with")->required();
+  app.add_option("--max-regression", arguments->limit, "how much longer a step may be, e.g. 3%")->required();
   app.add_flag("--allow-different", arguments->allow_different,
-               "judge runs of different world size, batch or dtype, too");
+               "also judge runs of different world size, batch or dtype");
   add_comparison(app, runs);
   app.footer(
-      "Exit status: 0 pass, 1 the step is longer by more than that, 4 cannot tell (in words), 2 wrong options, 3 "
-      "nothing readable, 5 cannot write.\nThe rule: docs/compare.md. Options apply to both runs.");
+      "Exit status: 0 pass, 1 the step is longer by more than that, 2 wrong options, 3 nothing readable, 4 cannot tell "
+      "(it says why), 5 cannot write.\nThe rule: docs/compare.md. Options apply to both runs.");
   return [arguments] {
     const auto status = judge_run(*arguments);
     return status ? *status : say(status.error());

@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     return say_usage_error(message, argc > 1 ? argv[1] : "");
   }
   if (!behind_dashes.empty() && !chosen->takes_words)
-    return say_usage_error("this verb takes nothing behind --", chosen->name);
+    return say_usage_error("this verb takes nothing after --", chosen->name);
   // `rankscope dump RUN | head` ends quietly. A recorded command keeps the usual signal, which it would inherit.
   if (!chosen->takes_words) std::signal(SIGPIPE, SIG_IGN);
   return action();

@@ -46,8 +46,7 @@ Result<void> check_outputs(const std::vector<std::string>& runs, const Outputs& 
   for (const std::string& file : {outputs.json, outputs.html})
     if (!file.empty()) RS_TRY_VOID(check_output(runs, file));
   if (outputs.json.empty() || outputs.html.empty() || !same_file(outputs.json, outputs.html)) return {};
-  return fail(ErrorKind::usage,
-              format("--json and --html: both write to {}; give each a file of its own", outputs.json));
+  return fail(ErrorKind::usage, format("--json and --html both write to {}; give each its own file", outputs.json));
 }
 
 Result<void> write_outputs(const Outputs& outputs, const Renderers& render) {

@@ -32,13 +32,13 @@ Action declare_record(CLI::App& app, const Words& behind_dashes) {
   add_record_options(app, *options);
   const auto spool = std::make_shared<std::string>();
   app.add_option("--recover", *spool,
-                 "gather FOLDER, which a killed recorder left (rankscope doctor lists them), into --out or where it "
-                 "belongs; runs no command")
+                 "gather FOLDER, which a killed recorder left (rankscope doctor lists such folders), into --out or its "
+                 "recording; runs no command")
       ->type_name("FOLDER");
   app.prefix_command();  // everything from the command's name on belongs to the command
   app.footer(
       "rankscope record --out run.rankscope -- torchrun --nproc-per-node 4 train.py\n"
-      "Returns the command's own exit status, 128+n if a signal n ended it.");
+      "Exit status: that of the command, or 128+n if signal n ended it.");
   return [options, spool, &app, &behind_dashes] {
     options->command = app.remaining();
     options->command.insert(options->command.end(), behind_dashes.begin(), behind_dashes.end());

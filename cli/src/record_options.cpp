@@ -14,37 +14,35 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   std::string ids;
   for (const collectors::SourceInfo& source : collectors::sources())
     if (source.built) ids += (ids.empty() ? "" : ",") + std::string{source.id};
-  const auto not_empty = [](const std::string& value) { return value.empty() ? "its value is empty" : std::string{}; };
-  app.add_option("--out", options.out, "folder to record into (default: PROGRAM-DATE-TIME.rankscope)")
+  const auto not_empty = [](const std::string& value) { return value.empty() ? "the value is empty" : std::string{}; };
+  app.add_option("--out", options.out, "folder to write the recording to (default: PROGRAM-DATE-TIME.rankscope)")
       ->check(not_empty);
   app.add_option("--collect", options.collect, "sources to record, of " + ids + " (default, and all: all but pm)")
       ->check(not_empty);
   app.add_option("--nccl", options.nccl,
-                 "of NCCL: coll, p2p (sends and receives too), proxy (and its network operations), kernel (and the "
-                 "times of a kernel's channels); default p2p")
+                 "what to record of NCCL: coll, p2p (also sends and receives), proxy (also its network operations), "
+                 "kernel (also the times of a kernel's channels); default p2p")
       ->check(not_empty);
   app.add_option("--cuda-graphs", options.cuda_graphs,
-                 "of a launch of a CUDA graph: node (each kernel in it), graph (one activity as a whole: costs far "
-                 "less); default node")
+                 "what to record of a CUDA graph launch: node (each kernel in it), graph (one activity for all of it: "
+                 "costs far less); default node")
       ->check(not_empty);
-  app.add_flag(
-      "--pm-sampling{200}", options.pm_sampling,
-      "sample SM, tensor, DRAM, NVLink and PCIe activity of the GPUs by their own counters, 200 times a second "
-      "or =HZ; needs permission and may hold the GPUs' clocks (docs/gpu.md)");
+  app.add_flag("--pm-sampling{200}", options.pm_sampling,
+               "sample SM, tensor, DRAM, NVLink and PCIe activity with the GPUs' own counters, 200 times a second or "
+               "=HZ; needs permission and may fix the GPUs' clocks (docs/gpu.md)");
   app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")
       ->capture_default_str()
       ->check(within<double>({}));
   app.add_option("--ring-kib", options.ring_kib,
-                 "buffer of each process; events that find it full are dropped and counted")
+                 "size of each process's buffer; events are dropped and counted while it is full")
       ->capture_default_str()
       ->check(within<std::uint32_t>({}));
   app.add_option("--rank-env", options.rank_env,
                  "environment variable that holds the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
   app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
-  app.add_option(
-         "--toggle", options.toggle,
-         "record nothing until this signal (USR1, USR2) comes to rankscope; the next one ends it, and so on. cuda: "
-         "from cudaProfilerStart to cudaProfilerStop")
+  app.add_option("--toggle", options.toggle,
+                 "start with recording off; this signal to rankscope (USR1, USR2) turns it on, the next one off, and "
+                 "so on. cuda: on from cudaProfilerStart to cudaProfilerStop")
       ->check(not_empty);
   app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
       ->capture_default_str()
@@ -61,11 +59,12 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
       "do not record child processes");
   app.add_flag_callback(
       "--no-preload", [&options] { options.preload = collectors::Preload::no; },
-      "do not set LD_PRELOAD; programs are then entered through NVTX or CUDA only");
+      "do not set LD_PRELOAD; the recorder is then loaded through NVTX or CUDA only");
   app.add_flag_callback(
-      "--quiet", [&options] { options.talk = collectors::Talk::quiet; }, "say nothing but errors");
+      "--quiet", [&options] { options.talk = collectors::Talk::quiet; }, "print errors only");
   app.add_flag_callback(
-      "--verbose", [&options] { options.talk = collectors::Talk::verbose; }, "say where the events are kept meanwhile");
+      "--verbose", [&options] { options.talk = collectors::Talk::verbose; },
+      "print where events are kept during the recording");
 }
 
 int record(const RecordOptions& options) {

@@ -38,7 +38,7 @@ std::string is_no_section(const std::string& text) {
   std::string all;
   for (const analyzer::SectionInfo& info : analyzer::sections())
     all += format("{}{}", all.empty() ? "" : ", ", info.id);
-  return format("'{}' is no section; there are: {}", text, all);
+  return format("there is no section '{}'; there are: {}", text, all);
 }
 
 /// What `--only trend findings RUN` asks for, and sections that need another option.
@@ -47,10 +47,8 @@ Result<void> check_only(const ReportArguments& arguments) {
     return fail(ErrorKind::usage, "--only hta needs --hta-compat");
   for (const std::string& path : arguments.run.paths)
     if (!arguments.only.empty() && is_section(path) && !std::filesystem::exists(path))
-      return fail(ErrorKind::usage,
-                  format("{}: there is no such file; several sections are separated by commas: --only "
-                         "{},{}",
-                         path, arguments.only.back(), path));
+      return fail(ErrorKind::usage, format("{}: there is no such file; separate sections by commas: --only {},{}", path,
+                                           arguments.only.back(), path));
   return {};
 }
 
@@ -94,12 +92,13 @@ Action declare_report(CLI::App& app, const Words&) {
       ->check(is_no_section);
   app.footer(footer);
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
-  auto* const hta = app.add_flag("--hta-compat", arguments->hta, "HTA's own numbers beside ours (Kineto traces)");
+  auto* const hta =
+      app.add_flag("--hta-compat", arguments->hta, "add the numbers of Holistic Trace Analysis (Kineto traces)");
   app.add_flag("--hta-include-last", arguments->hta_last_step,
-               "with --hta-compat: as HTA does when it keeps the last step")
+               "with --hta-compat: include the last step, as HTA does when told to keep it")
       ->needs(hta);
   app.add_option("--peak-tflops", arguments->peak_tflops,
-                 "what one device computes at most, in TFLOP/s; else by the device's name")
+                 "peak of one device, in TFLOP/s (default: by the device's name)")
       ->check(within<double>({.least = 0.001, .most = 1e9}));
   add_selection(app, arguments->selection);
   return [arguments] {

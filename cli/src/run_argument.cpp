@@ -34,7 +34,7 @@ Result<std::map<std::string, std::uint32_t>> map_from(std::string_view text) {
 }  // namespace
 
 void add_rank_map(CLI::App& app, std::string& rank_map) {
-  app.add_option("--rank-map", rank_map, "ranks of trace files that do not tell: FILE=RANK,...");
+  app.add_option("--rank-map", rank_map, "ranks of trace files that do not state theirs: FILE=RANK,...");
 }
 
 CLI::Option* add_run(CLI::App& app, RunArgument& argument) {
@@ -49,8 +49,7 @@ Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
   analyzer::ImportOptions options;
   RS_TRY(options.rank_map, map_from(argument.rank_map));
   if (std::ranges::find(argument.paths, "") != argument.paths.end())
-    return fail(ErrorKind::usage,
-                "RUN is an empty name; name a recording, e.g. run.rankscope (is a shell variable unset?)");
+    return fail(ErrorKind::usage, "RUN is empty; give a recording, e.g. run.rankscope (is a shell variable unset?)");
   options.progress = progress_of("reading " + argument.paths.front());
   const std::vector<std::filesystem::path> paths{argument.paths.begin(), argument.paths.end()};
   return analyzer::open_run(paths, options);
@@ -66,7 +65,8 @@ Result<void> check_not_read(const std::vector<std::string>& runs, const std::str
     const fs::path source = fs::weakly_canonical(run, failed);
     const auto [end, ignored] = std::ranges::mismatch(source, target);
     if (!failed && end == source.end())  // it is the source, or lies in it
-      return fail(ErrorKind::usage, format("{} is what is read, or a part of it; write to another name", out));
+      return fail(ErrorKind::usage,
+                  format("{} is being read, or is a part of what is read; give another name to write to", out));
   }
   return {};
 }
@@ -74,11 +74,9 @@ Result<void> check_not_read(const std::vector<std::string>& runs, const std::str
 Result<void> check_output(const std::vector<std::string>& runs, const std::string& out) {
   RS_TRY_VOID(check_not_read(runs, out));
   if (analyzer::is_stdout(out) || !analyzer::holds_original(out)) return {};
-  return fail(
-      ErrorKind::usage,
-      format("{} is a recording or a trace, which would be lost; name another file to write, or remove this one "
-             "first",
-             out));
+  return fail(ErrorKind::usage, format("{} is a recording or a trace, which would be overwritten; give another file to "
+                                       "write, or remove this one first",
+                                       out));
 }
 
 }  // namespace rankscope::cli

@@ -58,14 +58,14 @@ Action declare_scale(CLI::App& app, const Words&) {
                  "numbers of ranks to predict, e.g. 64,128 (default: 2, 4, 8 times as many)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  auto* const strong = app.add_flag("--strong", arguments->strong, "all ranks together keep their work");
-  app.add_flag("--weak", arguments->weak, "each rank keeps its work")->excludes(strong);
-  app.add_option("--latency-us", arguments->options.latency_us, "latency of the network between hosts, per hop")
+  auto* const strong = app.add_flag("--strong", arguments->strong, "the total work stays the same");
+  app.add_flag("--weak", arguments->weak, "the work of each rank stays the same")->excludes(strong);
+  app.add_option("--latency-us", arguments->options.latency_us, "latency of the network between hosts, in µs per hop")
       ->check(within<double>({.least = 0, .most = 1e6}));
   app.add_option("--bandwidth-gbps", arguments->options.bandwidth_gbps, "its bandwidth per rank in GB/s (1e9 bytes)")
       ->check(within<double>({.least = 1e-6, .most = 1e6}));
   app.add_option("--ranks-per-host", arguments->options.ranks_per_host,
-                 "how many ranks fit on one host (default: as many as there were)")
+                 "how many ranks one host holds (default: as many as were recorded)")
       ->check(within<int>({.least = 1, .most = 1 << 17}));
   app.add_option("--seed", arguments->options.seed, "of the draws")
       ->capture_default_str()

@@ -27,7 +27,7 @@ Result<std::pair<std::int64_t, std::int64_t>> step_range(std::string_view text) 
 }
 
 std::string is_given(const std::string& value) {
-  return value.empty() ? "its value is empty (is a shell variable unset?)" : std::string{};
+  return value.empty() ? "the value is empty (is a shell variable unset?)" : std::string{};
 }
 
 }  // namespace
@@ -39,12 +39,12 @@ void add_limits(CLI::App& app, Selection& selection) {
 
 void add_steps(CLI::App& app, Selection& selection) {
   app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B, A: or :B)")->check(is_given);
-  app.add_flag("--include-warmup", selection.include_warm_up, "count leading slow steps, too");
+  app.add_flag("--include-warmup", selection.include_warm_up, "also count leading slow steps");
 }
 
 void add_selection(CLI::App& app, Selection& selection) {
   add_limits(app, selection);
-  app.add_flag("--include-warmup", selection.include_warm_up, "count leading slow steps, too");
+  app.add_flag("--include-warmup", selection.include_warm_up, "also count leading slow steps");
   app.add_option("--top", selection.top, "length of the lists in the text")
       ->capture_default_str()
       ->check(within<int>({.least = 1, .most = 1000000}));

@@ -35,7 +35,7 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   if (!viewer)
     return fail(ErrorKind::cannot_write,
                 "the timeline viewer is not in this build: configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup "
-                "installs it), or make a page: rankscope report RUN --html page.html");
+                "installs it), or write a page: rankscope report RUN --html page.html");
   std::vector<std::string> command{viewer->string()};
   const auto pass = [&command](const char* option, const std::string& value) {
     if (!value.empty()) command.insert(command.end(), {option, value});
@@ -51,7 +51,7 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   pass("--size", arguments.size);
   if (arguments.run.paths.empty() && command.size() > 1)
     return fail(ErrorKind::usage,
-                format("{}: name the run that it is for", command[1] == session_of_viewer ? "--session" : command[1]));
+                format("{} needs the run that it is for", command[1] == session_of_viewer ? "--session" : command[1]));
   command.emplace_back("--");
   const auto is_there = [](const std::string& path) -> Result<void> {
     std::error_code failed;
@@ -82,14 +82,14 @@ Action declare_view(CLI::App& app, const Words&) {
   add_run(app, arguments->run)->required(false);
   app.add_option("--at", arguments->at, "show 100 ms around this time of the run: 1.5s, 200ms, 40us");
   app.add_option("--ranks", arguments->ranks, "only these ranks, e.g. 0,2,4-7");
-  app.add_option("--compare", arguments->compare,
-                 "show this run below the other, step by step, with what changed; two .rankscope folders or packs need "
-                 "no option");
+  app.add_option(
+      "--compare", arguments->compare,
+      "show this run below the other, step by step, with what changed; not needed for two .rankscope folders or packs");
   app.add_option("--session", arguments->session,
-                 "keep pins, marks and what is shown in this file, in place of NAME.rankscope-view beside the run");
+                 "keep pins, marks and the view in this file instead of NAME.rankscope-view beside the run");
   auto* const picture = app.add_option("--picture", arguments->picture,
-                                       "write a picture of the timeline (.png, .svg) and end; needs no display");
-  app.add_option("--size", arguments->size, "of the picture: WIDTHxHEIGHT (default: 1600x900)")->needs(picture);
+                                       "write a picture of the timeline (.png, .svg) and exit; needs no display");
+  app.add_option("--size", arguments->size, "size of the picture: WIDTHxHEIGHT (default: 1600x900)")->needs(picture);
   app.footer("Exit status: 5 where the viewer was not built or finds no display.");
   return [arguments] {
     const auto command = command_of(*arguments);

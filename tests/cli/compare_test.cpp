@@ -117,7 +117,7 @@ TEST_F(TwoRuns, AnOutputIsNeverAnInput) {
     for (const char* option : {"--json", "--html"}) {
       const auto result = rankscope({"compare", a, b, option, input});
       EXPECT_EQ(result.status, 2);
-      EXPECT_THAT(result.err, HasSubstr("is what is read"));
+      EXPECT_THAT(result.err, HasSubstr("is being read"));
     }
   EXPECT_EQ(rankscope({"compare", a, b, "--json", path("x"), "--html", path("x")}).status, 2);
   EXPECT_EQ(rankscope({"compare", a, b, "--json", "/nonexistent/x.json"}).status, 5);

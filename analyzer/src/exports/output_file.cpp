@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 enum class Kept : std::uint8_t { nothing, what_was_written };
 
 tl::unexpected<Error> cannot_write(std::string_view path, int code, Kept kept = Kept::nothing) {
-  const char* const advice = code == ENOSPC || code == EDQUOT ? "; make room or choose another folder"
+  const char* const advice = code == ENOSPC || code == EDQUOT ? "; free some space or choose another folder"
                              : code == ENOENT                 ? "; its folder does not exist"
                                                               : "";
   return fail(ErrorKind::cannot_write,

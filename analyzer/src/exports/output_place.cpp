@@ -76,11 +76,11 @@ OutputPlace::~OutputPlace() {
 }
 
 Result<OutputPlace> OutputPlace::file(const fs::path& target) {
-  if (is_stdout(target)) return cannot_write(target, "this format is no stream; give a file");
+  if (is_stdout(target)) return cannot_write(target, "this format cannot be written to stdout; give a file");
   std::error_code failed;
   const auto status = fs::status(target, failed);
   if (target.filename().empty() || fs::is_directory(status)) return cannot_write(target, "it is a folder");
-  if (fs::exists(status) && !fs::is_regular_file(status)) return cannot_write(target, "it is no regular file");
+  if (fs::exists(status) && !fs::is_regular_file(status)) return cannot_write(target, "it is not a regular file");
   if (fs::exists(status) && ::access(target.c_str(), W_OK) != 0) return cannot_write(target, "permission denied");
   const auto parent = target.parent_path();
   if (!parent.empty() && !fs::is_directory(parent, failed)) return cannot_write(target, "its folder does not exist");
@@ -105,7 +105,9 @@ Result<OutputPlace> OutputPlace::folder(const fs::path& target) {
     RS_TRY(const std::string other, not_ours(place.target_));
     if (!other.empty())
       return cannot_write(
-          target, format("the folder holds {}, which no export of rankscope wrote there; choose a new folder", other));
+          target,
+          format("the folder holds {}, which was not written there by an export of rankscope; choose a new folder",
+                 other));
   }
   fs::remove_all(place.temporary_, failed);
   fs::create_directory(place.temporary_, failed);

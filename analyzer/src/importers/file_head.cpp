@@ -41,7 +41,7 @@ std::string_view why_no_head(const std::filesystem::path& path) {
   GzipStream stream{*head};
   std::array<char, 1> byte{};
   const bool damaged = stream.read(byte) == 0 && stream.incomplete();
-  return damaged ? "is damaged: nothing of it can be unpacked" : "is empty";
+  return damaged ? "is damaged: nothing in it can be unpacked" : "is empty";
 }
 
 }  // namespace rankscope::analyzer

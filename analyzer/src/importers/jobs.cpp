@@ -18,12 +18,12 @@ std::int64_t gap_between(const JobEvidence& a, const JobEvidence& b) {
 /// Why both cannot be of one job; empty if they can.
 std::string difference(const JobEvidence& first, const JobEvidence& other) {
   if (first.world_size > 0 && other.world_size > 0 && first.world_size != other.world_size)
-    return format("{} is of a job of {}, {} of one of {}", other.file, counted(other.world_size, "rank"), first.file,
-                  counted(first.world_size, "rank"));
+    return format("{} belongs to a job of {}, {} to a job of {}", other.file, counted(other.world_size, "rank"),
+                  first.file, counted(first.world_size, "rank"));
   if (first.recording && other.recording && *first.recording != *other.recording)
-    return format("{} was exported from another recording than {}", other.file, first.file);
+    return format("{} and {} were exported from different recordings", other.file, first.file);
   if (!first.job.empty() && !other.job.empty() && first.job != other.job)
-    return format("{} is of job {}, {} of job {}", other.file, other.job, first.file, first.job);
+    return format("{} belongs to job {}, {} to job {}", other.file, other.job, first.file, first.job);
   if (const std::int64_t days = gap_between(first, other) / a_day; days > 0)
     return format("{} and {} were recorded more than {} apart", first.file, other.file, counted(days, "day"));
   return {};

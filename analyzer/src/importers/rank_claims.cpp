@@ -101,14 +101,14 @@ Result<std::size_t> row_of(const InputIndex& index, const std::string& entry) {
   if (rows.empty()) rows = rows_of_process(index, entry);
   if (rows.empty())
     return wrong_map(
-        format("nothing that is opened is named {}; there is {}", entry, index.names_of(all_rows(inputs))));
+        format("none of the opened files is called {}; there is {}", entry, index.names_of(all_rows(inputs))));
   if (rows.size() == 1) return rows.front();
   const bool one_file =
       std::ranges::all_of(rows, [&](std::size_t row) { return inputs[row].path == inputs[rows.front()].path; });
   if (one_file)
-    return wrong_map(
-        format("{} holds {} processes; name each as FILE:PID=RANK: {}", entry, rows.size(), index.names_of(rows)));
-  return wrong_map(format("{} names {} files; write their paths: {}", entry, rows.size(), index.names_of(rows)));
+    return wrong_map(format("{} holds {} processes; give the rank of each as FILE:PID=RANK: {}", entry, rows.size(),
+                            index.names_of(rows)));
+  return wrong_map(format("{} stands for {} files; write their paths: {}", entry, rows.size(), index.names_of(rows)));
 }
 
 }  // namespace
@@ -123,9 +123,9 @@ Result<std::vector<std::optional<std::int64_t>>> ranks_from_map(std::span<const 
   for (const auto& [entry, rank] : map) {
     RS_TRY(const std::size_t row, row_of(index, entry));
     const auto [same, is_new] = entries.try_emplace(row, entry);
-    if (!is_new) return wrong_map(format("{} and {} are one file; name it once", same->second, entry));
+    if (!is_new) return wrong_map(format("{} and {} are the same file; give it once", same->second, entry));
     const auto [owner, is_free] = owners.try_emplace(rank, entry);
-    if (!is_free) return wrong_map(format("{} and {} are both given rank {}", owner->second, entry, rank));
+    if (!is_free) return wrong_map(format("{} and {} both have rank {}", owner->second, entry, rank));
     ranks[row] = rank;
   }
   return ranks;
@@ -145,12 +145,13 @@ Result<void> check_claims(std::span<const RankInput> inputs, std::span<const Ran
     if (rows.size() < 2) continue;
     const bool by_map = std::ranges::any_of(rows, [&](std::size_t row) { return claims[row].by_map; });
     if (by_map)
-      return wrong_map(format("rank {} is given to one of {}, and the others say that they are it; name them all", rank,
-                              InputIndex{inputs}.names_of(rows)));
-    return fail(ErrorKind::unreadable,
-                format("{} inputs claim to be rank {}: {}; open one of them, or name their ranks with --rank-map "
-                       "FILE=RANK,...",
-                       rows.size(), rank, InputIndex{inputs}.names_of(rows)));
+      return wrong_map(
+          format("rank {} is given to one of {}, and the others claim to be the same rank; give the ranks of all", rank,
+                 InputIndex{inputs}.names_of(rows)));
+    return fail(
+        ErrorKind::unreadable,
+        format("{} inputs claim to be rank {}: {}; open one of them, or give their ranks with --rank-map FILE=RANK,...",
+               rows.size(), rank, InputIndex{inputs}.names_of(rows)));
   }
   return {};
 }
@@ -158,7 +159,7 @@ Result<void> check_claims(std::span<const RankInput> inputs, std::span<const Ran
 tl::unexpected<Error> nothing_tells(std::span<const RankInput> inputs, std::span<const std::size_t> rows) {
   const bool several = std::ranges::any_of(rows, [&](std::size_t row) { return inputs[row].processes > 1; });
   return fail(ErrorKind::unreadable,
-              format("nothing tells which ranks these are: {}; name them with --rank-map {}=RANK,...",
+              format("the ranks of these files are unknown: {}; give them with --rank-map {}=RANK,...",
                      InputIndex{inputs}.names_of(rows), several ? "FILE:PID" : "FILE"));
 }
 

@@ -13,7 +13,7 @@ namespace rankscope::analyzer {
 Result<ScratchFolder> ScratchFolder::create(const std::filesystem::path& parent) {
   std::string name = (parent / ".rankscope.XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr)
-    return fail(ErrorKind::cannot_write, format("cannot make a temporary folder in {}: {}", parent.string(),
+    return fail(ErrorKind::cannot_write, format("cannot create a temporary folder in {}: {}", parent.string(),
                                                 std::generic_category().message(errno)));
   return ScratchFolder{name};
 }

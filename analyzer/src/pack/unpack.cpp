@@ -51,7 +51,7 @@ class Unpacker {
  private:
   [[nodiscard]] tl::unexpected<Error> no_pack() const {
     return fail(ErrorKind::unreadable,
-                format("{} is no packed recording (rankscope pack writes NAME.rankscope.tar.zst)", shown_));
+                format("{} is not a packed recording (rankscope pack writes NAME.rankscope.tar.zst)", shown_));
   }
 
   /// The checksum of the whole stands at its end.
@@ -70,10 +70,9 @@ class Unpacker {
       bytes_ += bytes;
       return {};
     }
-    return fail(ErrorKind::unreadable,
-                format("{} would unpack to more than {} MB, which no pack of a recording does; if it can be trusted, "
-                       "unpack it with tar --zstd -x and open the folder",
-                       shown_, most_bytes_ / 1'000'000));
+    return fail(ErrorKind::unreadable, format("{} would unpack to more than {} MB, which is too much for a recording; "
+                                              "if you trust it, unpack it with tar --zstd -x and open the folder",
+                                              shown_, most_bytes_ / 1'000'000));
   }
 
   Result<void> copy(const tar::Member& member) {
@@ -99,7 +98,7 @@ class Unpacker {
     if (place.empty()) return {};
     out.close();
     if (!out)
-      return fail(ErrorKind::cannot_write, format("cannot unpack {} into {}; name a larger folder with TMPDIR", shown_,
+      return fail(ErrorKind::cannot_write, format("cannot unpack {} into {}; set TMPDIR to a larger folder", shown_,
                                                   target_.parent_path().string()));
     return {};
   }
@@ -141,7 +140,7 @@ Result<std::shared_ptr<const Run>> read_pack(const fs::path& path) {
   RS_TRY(const auto in, ZstdReader::open(path));
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
-  if (error) return fail(ErrorKind::cannot_write, format("cannot unpack {}: TMPDIR names no folder", path.string()));
+  if (error) return fail(ErrorKind::cannot_write, format("cannot unpack {}: TMPDIR is not a folder", path.string()));
   RS_TRY(const auto scratch, ScratchFolder::create(base));
   const fs::path folder = scratch.path() / "recording";
   fs::create_directories(folder / recording::segment_folder, error);

@@ -224,9 +224,9 @@ TEST(KinetoExport, FilesOfTwoRecordingsAreNotTakenForOneJob) {
   const auto first = recorded("origin_unix=1700000000000000000 meta.command=train");
   EXPECT_THAT(mixed(*first, *first), IsEmpty());
   EXPECT_THAT(mixed(*first, *recorded("origin_unix=1700000000000000000 meta.command=other")),
-              ElementsAre("rank-1.json was exported from another recording than rank-0.json"));
+              ElementsAre("rank-1.json and rank-0.json were exported from different recordings"));
   EXPECT_THAT(mixed(*first, *recorded("origin_unix=1700000060000000000 meta.command=train")),
-              ElementsAre("rank-1.json was exported from another recording than rank-0.json"))
+              ElementsAre("rank-1.json and rank-0.json were exported from different recordings"))
       << "the same command, a minute later";
 }
 

@@ -65,7 +65,7 @@ TEST(OutputFile, AFullDeviceIsAnErrorWithAdvice) {
   const auto written = write_file("/dev/full", "x");
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().kind, ErrorKind::cannot_write);
-  EXPECT_NE(written.error().message.find("make room"), std::string::npos);
+  EXPECT_NE(written.error().message.find("free some space"), std::string::npos);
 }
 
 TEST(OutputFile, ADeviceIsWrittenAndStaysADevice) {

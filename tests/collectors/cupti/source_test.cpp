@@ -191,7 +191,7 @@ TEST(Cupti, AGraphLevelThatDoesNotExistIsRefused) {
   const Folder folder;
   RecordOptions options{.command = {"true"}};
   options.cuda_graphs = "kernel";
-  EXPECT_EQ(record(folder, options).why, "--cuda-graphs: 'kernel' is neither node nor graph");
+  EXPECT_EQ(record(folder, options).why, "--cuda-graphs must be node or graph (is \"kernel\")");
 }
 
 TEST(Cupti, AnotherProfilerThatHoldsItIsNamedAndTheRestIsRecorded) {
@@ -201,7 +201,7 @@ TEST(Cupti, AnotherProfilerThatHoldsItIsNamedAndTheRestIsRecorded) {
     EXPECT_EQ(recorded.status, 0);
     ASSERT_TRUE(recorded.run) << recorded.why;
     EXPECT_THAT(std::string{told(*recorded.run, "cupti_problem")},
-                AllOf(HasSubstr("CUPTI for Kineto"), HasSubstr("holds CUPTI")))
+                AllOf(HasSubstr("CUPTI for Kineto"), HasSubstr("uses CUPTI already")))
         << version;
     EXPECT_EQ(lost(*recorded.run, Counter::sources_failed), 1U);
   }
@@ -215,7 +215,7 @@ TEST(Cupti, VersionsWithKnownFaultsAreRefusedWithASentence) {
     return recorded.run ? std::string{told(*recorded.run, "cupti_problem")} : recorded.why;
   };
   EXPECT_THAT(why("21"), HasSubstr("older than that of CUDA 12.4"));
-  EXPECT_THAT(why("130000"), HasSubstr("use that of 13.0 Update 1"));
+  EXPECT_THAT(why("130000"), HasSubstr("use that of CUDA 13.0 Update 1"));
   EXPECT_THAT(why("140000"), HasSubstr("use a newer rankscope"));
 }
 

@@ -136,7 +136,7 @@ TEST(Launcher, WhereEvenTheSpoolHasBlanksTheCommandIsNotStarted) {
   fs::copy(RANKSCOPE_TEST_LIBRARY, options.library);
   const auto outcome = run_recorded(options);
   ASSERT_FALSE(outcome);
-  EXPECT_THAT(outcome.error().message, HasSubstr("name a folder without them with RANKSCOPE_SPOOL"));
+  EXPECT_THAT(outcome.error().message, HasSubstr("set RANKSCOPE_SPOOL to a folder without them"));
   EXPECT_FALSE(fs::exists(folder / "started"));
 }
 
@@ -218,7 +218,7 @@ TEST(Launcher, AProgramThatLeavesTheGpuAloneIsSaidToHaveDoneSo) {
   RecordOptions options{.command = {program("annotate_actor")}};
   options.host_root = folder.path();
   EXPECT_THAT(record(folder, options).summary.notes,
-              ElementsAre(HasSubstr("cupti, nccl, nvml: no process initialised CUDA with the recorder in it")));
+              ElementsAre(HasSubstr("cupti, nccl, nvml: no recorded process initialised CUDA")));
 }
 
 /// A program of that name that starts its command as it is, like a container that shows nothing of the recorder.

@@ -336,7 +336,7 @@ TEST(PyTorchHook, TellsAProblemOnceAndDoesNotTryAgain) {
 TEST(PyTorchHook, SaysWhereOnlyOperatorsAreMissing) {
   std::vector<std::string> notes;
   note_pytorch({.operators = false, .steps = true}, notes);
-  EXPECT_THAT(notes, ElementsAre(HasSubstr("PyTorch told no operators")));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("PyTorch reported no operators")));
   notes.clear();
   note_pytorch({.operators = true, .steps = true}, notes);
   EXPECT_THAT(notes, IsEmpty());
@@ -372,7 +372,7 @@ TEST(PyTorchHook, NeedsTheAnnotations) {
   const Folder folder;
   RecordOptions options = observed({"true"});
   options.collect = "host";
-  EXPECT_THAT(record(folder, options).why, HasSubstr("--pytorch: --collect leaves annotate out"));
+  EXPECT_THAT(record(folder, options).why, HasSubstr("--pytorch needs the source annotate"));
 }
 
 TEST(PyTorchHook, KeepsAnotherTracerOfItt) {
@@ -383,7 +383,7 @@ TEST(PyTorchHook, KeepsAnotherTracerOfItt) {
   add_pytorch(environment, lookup, "/spool/python", "/l/librankscope_inject.so");
   EXPECT_THAT(environment.variables, ElementsAre(Pair("PYTHONPATH", "/spool/python")));
   EXPECT_THAT(environment.warnings,
-              ElementsAre(HasSubstr("libittnotify_collector.so, which is kept: operators of PyTorch")));
+              ElementsAre(HasSubstr("libittnotify_collector.so and stays so: operators of PyTorch")));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(SourceNotes, EachReasonIsSaidOnceWithTheNumberOfItsProcesses) {
 }
 
 TEST(SourceNotes, AProgramThatNeverTouchedCudaIsTold) {
-  EXPECT_THAT(notes_of({{}, {}}), ElementsAre(HasSubstr("no process initialised CUDA")));
+  EXPECT_THAT(notes_of({{}, {}}), ElementsAre(HasSubstr("no recorded process initialised CUDA")));
 }
 
 TEST(SourceNotes, CountersThatWereAskedForAndNotSampledAreTold) {

@@ -121,7 +121,7 @@ TEST(Spool, OfARunningRecorderIsLeftAlone) {
   for (const LeftSpool& left : left_spools()) EXPECT_NE(left.path, *spool);
   const auto summary = recover({.spool = *spool, .talk = Talk::quiet});
   ASSERT_FALSE(summary);
-  EXPECT_THAT(summary.error().message, HasSubstr("still runs"));
+  EXPECT_THAT(summary.error().message, HasSubstr("is still running"));
 }
 
 TEST(Spool, OfAnotherUserIsNeitherListedNorRead) {

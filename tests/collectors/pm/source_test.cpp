@@ -293,7 +293,9 @@ TEST(PmSampling, AGpuThatNobodyUsesIsLeftAlone) {
 TEST(PmSampling, RatesThatAreNoneAreUsageErrors) {
   for (const char* rate : {"0", "-1", "20000", "often", "nan", "1e99"}) {
     const Folder folder;
-    EXPECT_THAT(play(folder, "some", {}, {.pm_sampling = rate}).why, HasSubstr("--pm-sampling: '")) << rate;
+    EXPECT_THAT(play(folder, "some", {}, {.pm_sampling = rate}).why,
+                HasSubstr("--pm-sampling must be a number from 1 to 10000 (is \""))
+        << rate;
   }
 }
 

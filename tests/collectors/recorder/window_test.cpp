@@ -78,7 +78,7 @@ TEST(RecordingWindow, ASignalThatEndsProgramsCannotSwitchIt) {
   const Folder folder;
   RecordOptions options{.command = {"true"}};
   options.toggle = "TERM";
-  EXPECT_EQ(record(folder, options).why, "--toggle: 'TERM' is none of USR1, USR2, cuda");
+  EXPECT_EQ(record(folder, options).why, "--toggle must be USR1, USR2 or cuda (is \"TERM\")");
 }
 
 }  // namespace

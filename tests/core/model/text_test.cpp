@@ -99,7 +99,7 @@ TEST(TextForm, GroupsOfOneNameAreToldApartByTheirRanks) {
   EXPECT_EQ(ranks_with(2), ranks_with(3));
   EXPECT_EQ(ranks_with(2), (std::vector{RankId{2}, RankId{3}}));
   EXPECT_EQ(run_from_text("@group dp 0,1\n0 comm 1 2 x group=dp members=0,3\n").error().message,
-            "line 2: no line '@group dp 0,3' is above");
+            "line 2: there is no line '@group dp 0,3' above");
 }
 
 TEST(TextForm, AGroupWithoutMembersIsReadBack) {
@@ -120,7 +120,7 @@ TEST(TextForm, AGroupWithoutMembersIsReadBack) {
 
 TEST(TextForm, AnErrorNamesTheLine) {
   EXPECT_EQ(run_from_text("0 compute 0 60 gemm\n0 banana 1 2 x\n").error().message,
-            "line 2: 'banana' is no kind of span");
+            "line 2: 'banana' is not a kind of span");
   EXPECT_FALSE(run_from_text(""));
   EXPECT_FALSE(run_from_text("0 compute 0 sixty gemm\n"));
 }

@@ -1,15 +1,49 @@
 // The interned strings of one packet sequence at a time: categories, names of events, names and values of arguments.
 #pragma once
 
+#include <cstdint>
 #include <protozero/pbf_writer.hpp>
 #include <string_view>
 #include <vector>
 
 #include "exports/perfetto/fields.h"
-#include "exports/perfetto/intern_table.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::perfetto {
+
+/// One kind of interned string: numbers for those that are declared where they are first used, anew in each packet
+/// sequence. Forgets everything in constant time.
+class InternTable {
+ public:
+  struct Entry {
+    std::uint32_t iid;
+    bool fresh;  ///< used for the first time in this sequence: declare it
+  };
+
+  explicit InternTable(std::size_t strings, std::uint32_t reserved = 0) : slots_(strings), reserved_(reserved) {}
+
+  void begin_sequence() {
+    ++sequence_;
+    used_ = reserved_;
+  }
+  /// Numbers count from `reserved` + 1 in order of first use.
+  Entry of(StringId id) {
+    Slot& slot = slots_[id.index()];
+    if (slot.sequence == sequence_) return {slot.iid, false};
+    slot = {sequence_, ++used_};
+    return {slot.iid, true};
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t sequence = 0;
+    std::uint32_t iid = 0;
+  };
+  std::vector<Slot> slots_;
+  std::uint32_t reserved_;
+  std::uint32_t sequence_ = 0;
+  std::uint32_t used_ = 0;
+};
 
 /// Arguments that are no attributes of the recording.
 enum class Key : std::uint8_t {

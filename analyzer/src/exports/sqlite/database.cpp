@@ -17,7 +17,7 @@ SqliteDatabase::SqliteDatabase(const std::filesystem::path& path) {
 void SqliteDatabase::check(int code) {
   if (failed() || code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW) return;
   error_ = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
-  if (code == SQLITE_FULL || code == SQLITE_IOERR) error_ += "; make room or choose another folder";
+  if (code == SQLITE_FULL || code == SQLITE_IOERR) error_ += "; free some space or choose another folder";
 }
 
 void SqliteDatabase::run(const char* sql) {

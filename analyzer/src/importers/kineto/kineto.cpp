@@ -145,7 +145,8 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
   RS_TRY(std::vector<TraceFile> files, load(paths, options, run));
   for (const TraceFile& file : files)
     if (!file.is_trace)
-      return fail(ErrorKind::unreadable, format("{} is JSON, but no trace: it has no traceEvents", file.path.string()));
+      return fail(ErrorKind::unreadable,
+                  format("{} is JSON, but not a trace: it has no traceEvents", file.path.string()));
   std::vector<RankEvidence> evidence;
   for (const TraceFile& file : files) evidence.push_back(rank_evidence(file, run));
   RS_TRY(const std::vector<RankId> ranks, assign_ranks(evidence, options, run.quality()));

@@ -29,13 +29,13 @@ std::string_view word(const std::array<std::string_view, n>& words, std::optiona
 
 /// Columns that all device tables begin with.
 enum Head : std::uint8_t { begin, end, process, device, context, stream, correlation, head_size };
-constexpr std::array<std::string_view, head_size> head{"start",     "end",      "globalPid",    "deviceId",
-                                                       "contextId", "streamId", "correlationId"};
+constexpr std::array<std::string_view, head_size> shared_columns{"start",     "end",      "globalPid",    "deviceId",
+                                                                 "contextId", "streamId", "correlationId"};
 
 template <std::size_t n>
 constexpr auto with_head(const std::array<std::string_view, n>& more) {
   std::array<std::string_view, head_size + n> all{};
-  std::ranges::copy(head, all.begin());
+  std::ranges::copy(shared_columns, all.begin());
   std::ranges::copy(more, all.begin() + head_size);
   return all;
 }

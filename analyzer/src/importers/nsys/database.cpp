@@ -78,7 +78,7 @@ tl::unexpected<Error> refuse(const fs::path& path, std::string_view why) {
 /// What can be seen from outside; SQLite's own messages would not say what to do.
 Result<void> check_file(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) return refuse(path, "is no file that can be read");
+  if (!fs::is_regular_file(path, error)) return refuse(path, "is not a readable file");
   std::ifstream file{path, std::ios::binary};
   if (!file) return refuse(path, "cannot be opened for reading");
   std::array<char, 100> head{};
@@ -89,7 +89,7 @@ Result<void> check_file(const fs::path& path) {
     const bool report = path.extension() == ".nsys-rep" || path.extension() == ".qdrep";
     return refuse(path, report ? "is a report of Nsight Systems in its own format: export it with "
                                  "nsys export --type sqlite --include-blobs=true"
-                               : "is no SQLite database: export the report with nsys export --type sqlite");
+                               : "is not an SQLite database: export the report with nsys export --type sqlite");
   }
   const auto size = fs::file_size(path, error);
   if (read.size() < head.size() || (!error && size < stated_size(read)))
@@ -97,7 +97,7 @@ Result<void> check_file(const fs::path& path) {
                                std::max<std::uint64_t>(stated_size({head.data(), head.size()}), head.size())));
   for (const std::string_view suffix : {"-wal", "-journal"})
     if (holds_bytes(path.string() + std::string{suffix}))
-      return refuse(path, format("has unfinished changes beside it ({}{}): the export still runs or was killed; "
+      return refuse(path, format("has unfinished changes beside it ({}{}): the export is still running or was killed; "
                                  "export the report again",
                                  path.filename().string(), suffix));
   if (is_being_written(path)) return refuse(path, "is locked by a program that writes it: wait until the export ends");
@@ -177,7 +177,7 @@ Result<Database> Database::open(const fs::path& path) {
   RS_TRY_VOID(database.connect());
   RS_TRY_VOID(database.read_schema());
   if (!database.has("StringIds"))
-    return refuse(path, "is an SQLite database, but no export of Nsight Systems: it has no table StringIds");
+    return refuse(path, "is an SQLite database, but not an export of Nsight Systems: it has no table StringIds");
   return database;
 }
 

@@ -12,11 +12,11 @@
 namespace rankscope::analyzer::nsys {
 namespace {
 
-constexpr std::string_view table = "NVTX_EVENTS";
+constexpr std::string_view nvtx_table = "NVTX_EVENTS";
 
 enum Column : std::uint8_t {
-  begin,
-  end,
+  starts,
+  stops,
   event_type,
   thread,
   domain_id,
@@ -33,7 +33,7 @@ enum Column : std::uint8_t {
   binary,
   column_count
 };
-constexpr std::array<std::string_view, column_count> columns{
+constexpr std::array<std::string_view, column_count> nvtx_columns{
     "start",  "end",         "eventType",  "globalTid",   "domainId",    "category",   "color",      "text",
     "textId", "uint64Value", "int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue", "binaryData"};
 
@@ -70,7 +70,7 @@ class NvtxTable {
         domains_(std::move(domains)) {}
 
   Result<CallsByThread> read() {
-    RS_TRY(Rows rows, database_.rows(table, columns));
+    RS_TRY(Rows rows, database_.rows(nvtx_table, nvtx_columns));
     while (rows.next()) row(rows);
     RS_TRY_VOID(rows.finish());
     for (auto& [thread_, calls] : calls_) {
@@ -115,7 +115,7 @@ class NvtxTable {
   }
 
   void mark(const Event& event, const Rows& rows) {
-    const auto time = timeline_.moment(event.process, rows.integer(begin));
+    const auto time = timeline_.moment(event.process, rows.integer(starts));
     if (!time) return;
     const std::uint32_t ticket =
         builder_.add_mark(timeline_.thread(event.process, event.thread), builder_.intern(event.text), *time);
@@ -123,7 +123,7 @@ class NvtxTable {
   }
 
   void range(const Event& event, const Rows& rows, LaneId lane) {
-    const auto when = timeline_.when(event.process, rows.integer(begin), rows.integer(end));
+    const auto when = timeline_.when(event.process, rows.integer(starts), rows.integer(stops));
     if (!when) return;
     const RangeName name = parse_range_name(event.text);
     const RangeKind kind = event.nccl ? RangeKind{SpanKind::api, {}} : kind_of_range(name);
@@ -206,8 +206,8 @@ class NvtxTable {
 
 bool holds_payloads(const Database& database) {
   constexpr std::array<std::string_view, 1> wanted{"binaryData"};
-  if (!database.has(table, wanted[0])) return false;
-  auto rows = database.rows(table, wanted, "WHERE binaryData IS NOT NULL LIMIT 1");
+  if (!database.has(nvtx_table, wanted[0])) return false;
+  auto rows = database.rows(nvtx_table, wanted, "WHERE binaryData IS NOT NULL LIMIT 1");
   return rows && rows->next();
 }
 
@@ -215,9 +215,9 @@ bool holds_payloads(const Database& database) {
 
 Result<std::vector<Joined>> read_communicators(const Database& database, const PayloadSchemas& schemas) {
   std::vector<Joined> joined;
-  if (!database.has(table, "binaryData")) return joined;
+  if (!database.has(nvtx_table, "binaryData")) return joined;
   constexpr std::array<std::string_view, 2> wanted{"globalTid", "binaryData"};
-  RS_TRY(Rows rows, database.rows(table, wanted, "WHERE binaryData IS NOT NULL"));
+  RS_TRY(Rows rows, database.rows(nvtx_table, wanted, "WHERE binaryData IS NOT NULL"));
   while (rows.next()) {
     const auto payload = schemas.decode(payload_bytes(rows, 1));
     if (!payload || !payload->communicator || !payload->rank || !payload->ranks) continue;
@@ -229,7 +229,7 @@ Result<std::vector<Joined>> read_communicators(const Database& database, const P
 }
 
 Result<CallsByThread> read_nvtx(const Database& database, Timeline& timeline, const PayloadSchemas& schemas) {
-  if (!database.has(table)) return CallsByThread{};
+  if (!database.has(nvtx_table)) return CallsByThread{};
   RS_TRY(Domains domains, Domains::read(database, timeline, schemas));
   return NvtxTable(database, timeline, schemas, std::move(domains)).read();
 }

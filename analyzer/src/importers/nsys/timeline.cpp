@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t no_stream = -1;
 
-std::int64_t signed_32(std::int64_t value) { return value == no_value_32 ? no_stream : value; }
+std::int64_t stream_number(std::int64_t value) { return value == no_value_32 ? no_stream : value; }
 
 }  // namespace
 
@@ -48,7 +48,7 @@ LaneId Timeline::thread(ProcessKey key, std::optional<std::int64_t> global_tid) 
 
 LaneId Timeline::stream(ProcessKey key, std::int64_t device, std::int64_t stream) {
   ProcessRows& process = rows_.at(key);
-  const std::int64_t number = signed_32(stream);
+  const std::int64_t number = stream_number(stream);
   const auto [found, added] = process.streams.try_emplace({device, number});
   if (!added) return found->second;
   const auto seen = census_.processes.find(key);

@@ -208,7 +208,7 @@ TEST(ForeignFiles, WhatIsNoTraceIsRefusedInOneSentence) {
     return run ? std::string{"it was read"} : run.error().message;
   };
   EXPECT_THAT(refused("a.json", ""), HasSubstr("is empty"));
-  EXPECT_THAT(refused("a.json.gz", "\x1f\x8b no gzip"), HasSubstr("is damaged: nothing of it can be unpacked"));
+  EXPECT_THAT(refused("a.json.gz", "\x1f\x8b no gzip"), HasSubstr("is damaged: nothing in it can be unpacked"));
   EXPECT_THAT(refused("nothing.json.gz", packed("")), HasSubstr("is empty"));
   EXPECT_THAT(refused("b.json", "{\"x\": 1}"), HasSubstr("no format that rankscope reads"));
   EXPECT_THAT(refused("c.json", "{\"schemaVersion\": 1}"), HasSubstr("no traceEvents"));
@@ -263,7 +263,7 @@ TEST(DamagedTrace, FilesOfAFolderThatHoldNoTraceAreNamed) {
               ElementsAre(QualityPlace{Counter::files_left_out, 1, "rank1.json, which is empty"},
                           QualityPlace{Counter::files_left_out, 1, "rank2.json.gz, which is empty"},
                           QualityPlace{Counter::files_left_out, 1,
-                                       "rank3.json.gz, which is damaged: nothing of it can be unpacked"}));
+                                       "rank3.json.gz, which is damaged: nothing in it can be unpacked"}));
 }
 
 }  // namespace

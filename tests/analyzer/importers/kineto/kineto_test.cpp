@@ -221,7 +221,7 @@ TEST(Kineto, FilesThatCannotBeOfOneJobAreNamed) {
   const std::string first = of_world(0, 4, "1700000000000000000");
   EXPECT_THAT(mixed_jobs(first, of_world(1, 4, "1700000030000000000")), ElementsAre());
   EXPECT_THAT(mixed_jobs(first, of_world(1, 8, "1700000000000000000")),
-              ElementsAre("b.json is of a job of 8 ranks, a.json of one of 4 ranks"));
+              ElementsAre("b.json belongs to a job of 8 ranks, a.json to a job of 4 ranks"));
   EXPECT_THAT(mixed_jobs(first, of_world(1, 4, "1700200000000000000")),
               ElementsAre("a.json and b.json were recorded more than 2 days apart"));
   EXPECT_THAT(mixed_jobs(of_world(0, 4, "1700000000000000000", R"("PT_PROFILER_JOB_NAME": "x", )"),

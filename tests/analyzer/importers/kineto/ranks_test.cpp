@@ -99,9 +99,9 @@ TEST(TraceRanks, AMapThatDoesNotFitIsRefusedInOneSentence) {
   folder.write("a.json", without_rank(op("x", 1, 2)));
   folder.write("b.json", without_rank(op("y", 1, 2)));
   EXPECT_THAT(refusal_of(folder, {{"c.json", 1}}),
-              HasSubstr("nothing that is opened is named c.json; there is a.json, b.json"));
-  EXPECT_THAT(refusal_of(folder, {{":5", 0}}), HasSubstr("nothing that is opened is named :5"));
-  EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {"b.json", 1}}), HasSubstr("a.json and b.json are both given rank 1"));
+              HasSubstr("none of the opened files is called c.json; there is a.json, b.json"));
+  EXPECT_THAT(refusal_of(folder, {{":5", 0}}), HasSubstr("none of the opened files is called :5"));
+  EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {"b.json", 1}}), HasSubstr("a.json and b.json both have rank 1"));
   const std::string path = (folder.path() / "a.json").string();
   EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {path, 2}}), HasSubstr("are one file"));
   folder.write("b.json",
@@ -140,7 +140,7 @@ TEST(TraceRanks, ANameThatSeveralFilesHaveIsNoName) {
                          two.write("a.json", without_rank(op("y", 1, 2)))};
   const auto refused = open_run(files, with_map({{"a.json", 4}}));
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("a.json names 2 files; write their paths: " + files[0].string()));
+  EXPECT_THAT(refused.error().message, HasSubstr("a.json stands for 2 files; write their paths: " + files[0].string()));
   const auto run = open_run(files, with_map({{files[0].string(), 4}, {files[1].string(), 3}}));
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_THAT((*run)->ranks(), ElementsAre(RankId{3}, RankId{4}));

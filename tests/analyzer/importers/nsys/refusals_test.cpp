@@ -41,7 +41,7 @@ TEST(NsysRefusals, AbsentEmptyAndForeignFiles) {
 TEST(NsysRefusals, ADatabaseOfSomethingElse) {
   const TemporaryFolder folder;
   run_sql(folder / "other.sqlite", "CREATE TABLE songs (title TEXT);");
-  EXPECT_THAT(refusal(folder / "other.sqlite"), HasSubstr("no export of Nsight Systems"));
+  EXPECT_THAT(refusal(folder / "other.sqlite"), HasSubstr("not an export of Nsight Systems"));
 }
 
 TEST(NsysRefusals, AnExportWithoutEvents) {
