@@ -58,7 +58,7 @@ TEST(GpuPlan, WithTooFewGpusItIsTheCpuAndThatIsSaid) {
   const auto choice = choose_gpu(wanting(DeviceWish::automatic), place(0, 4), {.devices = 1}).value();
   EXPECT_EQ(choice.first, std::nullopt);
   EXPECT_EQ(choice.reason,
-            "4 ranks with 1 GPU each need 4 of them here, and there is 1; take fewer, or --share-gpu for a test");
+            "4 ranks with 1 GPU each need 4 of them here, and there is 1; use fewer, or --share-gpu for a test");
   EXPECT_EQ(choose_gpu(wanting(DeviceWish::automatic), place(0, 1), {.problem = "it is broken"}).value().reason,
             "it is broken");
 }
@@ -75,7 +75,7 @@ TEST(GpuPlan, GpusThatWereAskedForAreNotReplaced) {
   EXPECT_EQ(refusal(options, place(0, 1), {.problem = "it is broken"}), "--device cuda: it is broken");
   EXPECT_THAT(refusal(options, place(0, 3), {.devices = 2}), HasSubstr("3 ranks with 1 GPU each need 3 of them"));
   EXPECT_THAT(refusal(wanting(DeviceWish::cuda, "mp", 2), place(0, 1), {.devices = 1}),
-              HasSubstr("1 rank with 2 GPUs each need 2 of them here, and there is 1; take fewer"));
+              HasSubstr("1 rank with 2 GPUs each need 2 of them here, and there is 1; use fewer"));
   EXPECT_EQ(choose_gpu(options, place(0, 1), {}).error().kind, ErrorKind::usage);
 }
 

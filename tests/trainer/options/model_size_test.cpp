@@ -49,11 +49,11 @@ TEST(ModelSize, TellsWhatRanksCouldShare) {
 }
 
 TEST(ModelSize, NamesTheModelsThatCanBeSplit) {
-  EXPECT_EQ(refused({}, 2, yes), "--model mlp has no sequence to split; take --model gpt, or --parallel tp");
+  EXPECT_EQ(refused({}, 2, yes), "--model mlp has no sequence to split; use --model gpt, or --parallel tp");
   EXPECT_EQ(refused({.kind = ModelKind::resnet18}, 2, no),
-            "--model resnet18 has layers that cannot be split; take --model gpt or --model mlp");
+            "--model resnet18 has layers that cannot be split; use --model gpt or --model mlp");
   EXPECT_EQ(refused({.kind = ModelKind::resnet50}, 2, yes),
-            "--model resnet50 has layers that cannot be split; take --model gpt");
+            "--model resnet50 has layers that cannot be split; use --model gpt");
 }
 
 }  // namespace

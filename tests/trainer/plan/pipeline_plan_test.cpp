@@ -188,7 +188,7 @@ TEST(PipelinePlan, SaysWhatAScheduleTakes) {
   EXPECT_EQ(refused(options_of("interleaved", 0, 1), 2),
             "--schedule interleaved needs at least 2 chunks per rank, not --chunks 1");
   EXPECT_EQ(refused(options_of("interleaved", 9), 4),
-            "--schedule interleaved on 4 ranks cannot take 9 micro-batches; take 8 or 10");
+            "--schedule interleaved on 4 ranks cannot take 9 micro-batches; use 8 or 10");
   EXPECT_THAT(refused(options_of("2f2b"), 2), HasSubstr("no schedule of that name; there are: gpipe, 1f1b,"));
 }
 

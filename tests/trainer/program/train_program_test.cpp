@@ -64,7 +64,7 @@ TEST(Train, SaysWhatIsWrongAndEndsWithTheStatusOfThat) {
       {"--ranks 2 --fault slow:rank=2,factor=2", 2, "no rank 2"},
       {"--ranks 2 --fault slo:rank=0", 2, "slow:rank=R,factor=F"},
       {"--ranks 4 --samples 3", 2, "4 ranks cannot share 3 samples"},
-      {"--ranks 3 --global-batch 16", 2, "take 15 or 18"},
+      {"--ranks 3 --global-batch 16", 2, "use 15 or 18"},
       {"--ranks 2 --global-batch 16 --batch-per-device 8", 2, "excludes"},
       {"--ranks 2 --data /nonexistent-folder", 2, "no such folder"},
       {"--ranks 2 --steps 5 --fault kill:rank=1,step=5", 2, "only steps 0 to 4"},

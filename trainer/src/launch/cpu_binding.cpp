@@ -31,7 +31,7 @@ Result<std::vector<int>> cores_of(std::span<const int> allowed, const CoreShare&
   if (each < share.threads) {
     return fail(
         ErrorKind::usage,
-        format("--bind-cpus: {} x {} need as many cores, but only {} may be used here ({}); take fewer ranks, "
+        format("--bind-cpus: {} x {} need as many cores, but only {} may be used here ({}); use fewer ranks, "
                "or leave it out where the launcher binds ranks itself (srun --cpu-bind)",
                counted(share.ranks, "rank"), counted(share.threads, "thread"), allowed.size(), text_of(allowed)));
   }

@@ -26,7 +26,7 @@ std::string obstacle_of(const TrainOptions& options, const Placement& place, con
   const int each = devices_of(options);
   const int needed = each * place.local_world_size;
   if (driver.devices >= needed || sees_only_its_own(options, place, driver)) return {};
-  return format("{} with {} each need {} of them here, and there {}; take fewer{}",
+  return format("{} with {} each need {} of them here, and there {}; use fewer{}",
                 counted(place.local_world_size, "rank"), counted(each, "GPU"), needed,
                 driver.devices == 1 ? "is 1" : format("are {}", driver.devices),
                 each == 1 ? ", or --share-gpu for a test" : "");

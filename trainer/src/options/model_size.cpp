@@ -27,7 +27,7 @@ Result<void> check_gpt(const GptSize& size, std::int64_t ranks, SequenceParallel
 }
 
 Result<void> refuse(const ModelOptions& options, const char* why, const char* instead) {
-  return fail(ErrorKind::usage, format("--model {} {}; take {}", name_of(options.kind), why, instead));
+  return fail(ErrorKind::usage, format("--model {} {}; use {}", name_of(options.kind), why, instead));
 }
 
 }  // namespace

@@ -350,7 +350,7 @@ Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::in
   }
   if (options.global_batch % parts != 0) {
     return fail(ErrorKind::usage,
-                format("--global-batch {} cannot be divided over {} devices x {} micro-steps = {} parts; take {} or {}",
+                format("--global-batch {} cannot be divided over {} devices x {} micro-steps = {} parts; use {} or {}",
                        options.global_batch, devices, options.accumulate, parts,
                        std::max<std::int64_t>(1, options.global_batch / parts) * parts,
                        (options.global_batch / parts + 1) * parts));

@@ -46,7 +46,7 @@ std::string why_it_does_not_fit(PipelineSchedule schedule, const PipelineShape& 
   if (schedule == PipelineSchedule::zb_v)
     return format("--schedule {} has 2 chunks per rank, not --chunks {}", name, shape.chunks);
   if (shape.chunks < 2) return format("--schedule {} needs at least 2 chunks per rank, not --chunks 1", name);
-  return format("--schedule {} on {} ranks cannot take {} micro-batches; take {}", name, shape.ranks,
+  return format("--schedule {} on {} ranks cannot take {} micro-batches; use {}", name, shape.ranks,
                 shape.micro_batches, fitting_micro_batches(schedule, shape));
 }
 

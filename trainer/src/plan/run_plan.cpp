@@ -76,7 +76,7 @@ Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan, in
   if (const std::int64_t batch = plan.batch.per_device; batch % micro_batches != 0) {
     const std::int64_t below = batch / micro_batches * micro_batches;
     return fail(ErrorKind::usage,
-                format("a batch of {} samples cannot be cut into {} micro-batches; take {}", batch, micro_batches,
+                format("a batch of {} samples cannot be cut into {} micro-batches; use {}", batch, micro_batches,
                        below > 0 ? format("{} or {}", below, below + micro_batches) : format("{}", micro_batches)));
   }
   for (const auto& fault : options.faults) {
