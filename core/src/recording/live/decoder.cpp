@@ -47,7 +47,7 @@ std::optional<LiveLayer> layer_of(SpanKind kind) {
 SpanKind kind_of(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
 
 template <std::size_t n>
-std::string_view text_of(const std::array<char, n>& field) {
+std::string_view text_in(const std::array<char, n>& field) {
   return {field.data(), static_cast<std::size_t>(std::ranges::find(field, '\0') - field.begin())};
 }
 
@@ -294,8 +294,8 @@ LiveProcess LiveDecoder::process(const SegmentCounters& counters) const {
   LiveProcess process;
   process.pid = fixed_.pid;
   process.rank = fixed_.rank >= 0 ? fixed_.rank : counters.late_rank - 1;
-  process.program = text_of(fixed_.program);
-  process.watched = text_of(fixed_.rank_source) == watched_source;
+  process.program = text_in(fixed_.program);
+  process.watched = text_in(fixed_.rank_source) == watched_source;
   process.ended = counters.end == ProcessEnd::exited;
   process.events = events_;
   process.dropped = counters.events_dropped;
