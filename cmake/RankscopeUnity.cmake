@@ -1,12 +1,13 @@
 # Large units: most of the time of a small file is spent on reading headers and on instantiating the same templates again.
-# So the files of a folder are compiled together, up to RANKSCOPE_UNITY_SIZE of them, unless RANKSCOPE_UNITY is off, which
-# is quicker to rebuild after a change of one file. Names in the anonymous namespaces of a folder must therefore differ.
-set(RANKSCOPE_UNITY ON CACHE STRING "Compile the files of a folder together: ON, OFF (but for what includes libtorch), or NEVER")
+# So the files of a folder below src are compiled together, with those of its subfolders, up to RANKSCOPE_UNITY_SIZE of
+# them, unless RANKSCOPE_UNITY is off, which is quicker to rebuild after a change of one file. Names in the anonymous
+# namespaces of such a folder must therefore differ; scripts/check_units.py checks that.
+set(RANKSCOPE_UNITY ON CACHE STRING "Compile the files of a folder together: ON, OFF (except what includes libtorch), or NEVER")
 set_property(CACHE RANKSCOPE_UNITY PROPERTY STRINGS ON OFF NEVER)
 set(RANKSCOPE_UNITY_SIZE 24 CACHE STRING "The most files that are compiled together")
 
 # rankscope_unity(<target> [ALWAYS]) does so with the sources that the target has so far; main.cpp, and what has compiler
-# options of its own, stay apart. ALWAYS: also where RANKSCOPE_UNITY is off.
+# options of its own, stay apart. ALWAYS: also where RANKSCOPE_UNITY is off, and all folders of the target together.
 function(rankscope_unity target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ALWAYS" "" "")
   if(RANKSCOPE_UNITY STREQUAL "NEVER" OR NOT (RANKSCOPE_UNITY OR arg_ALWAYS))
@@ -15,14 +16,23 @@ function(rankscope_unity target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(^|/)main\\.cpp$")
+  list(SORT sources)
   set(folders "")
   foreach(source IN LISTS sources)
     get_filename_component(path ${source} ABSOLUTE)
     get_filename_component(folder ${path} DIRECTORY)
-    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
-    string(MAKE_C_IDENTIFIER "${folder}" folder)
-    list(APPEND folders ${folder})
-    list(APPEND of_${folder} ${source})
+    file(RELATIVE_PATH folder ${CMAKE_CURRENT_SOURCE_DIR} ${folder})
+    # The folder of the target's own, or the first one below it.
+    string(REGEX MATCH "^/(src/)?[^/]*" folder "/${folder}")
+    string(MAKE_C_IDENTIFIER "${target}_${folder}" folder)
+    if(arg_ALWAYS)
+      set(folder ${target})
+    endif()
+    get_source_file_property(apart ${path} SKIP_UNITY_BUILD_INCLUSION)
+    if(NOT apart)
+      list(APPEND folders ${folder})
+      list(APPEND of_${folder} ${source})
+    endif()
   endforeach()
   list(REMOVE_DUPLICATES folders)
   foreach(folder IN LISTS folders)

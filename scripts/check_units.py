@@ -3,10 +3,10 @@
 
 scripts/check_units.py [ROOT]
 
-cmake/RankscopeUnity.cmake compiles the files of a folder as one, except in dev. There a type, constant or function in an
-anonymous namespace (or static) of two files is an error, which is found here without compiling. Functions with the same
-name and other parameters are overloads; whether a call of one is still clear only the compiler knows. Prints the folder, the
-name and the files.
+cmake/RankscopeUnity.cmake compiles the files of each folder below src, with those of its subfolders, as one, except in dev.
+There a type, constant or function in an anonymous namespace (or static) of two files is an error, which is found here without
+compiling. Functions with the same name and other parameters are overloads; whether a call of one is still clear only the
+compiler knows. Prints the folder, the name and the files.
 """
 import collections
 import pathlib
@@ -14,6 +14,7 @@ import re
 import sys
 
 MODULES = ("core", "collectors", "analyzer", "trainer", "gui", "cli", "tests")
+TOGETHER = {"trainer/src/modes": "trainer/src/engine"}
 ALONE = ("tests/collectors", "tests/trainer", "tests/gui", "tests/bench", "tests/fuzz")  # compiled file by file
 NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/|'
                    r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.S | re.M)
@@ -84,21 +85,29 @@ def clash(kinds):
     return not (kinds[0].startswith("alias ") and len(set(kinds)) == 1)
 
 
+def unit_of(name):
+    """The folder whose files are compiled together with the one of this name."""
+    folders = name.split("/")[:-1]
+    most = folders.index("src") + 2 if "src" in folders else 3
+    unit = "/".join(folders[:most])
+    return TOGETHER.get(unit, unit)
+
+
 def check(root):
     folders = collections.defaultdict(list)
     for module in MODULES:
         for path in sorted((root / module).rglob("*.cpp")):
             name = path.relative_to(root).as_posix()
             if path.name != "main.cpp" and not name.startswith(ALONE):
-                folders[path.parent].append(path)
+                folders[unit_of(name)].append(path)
     for folder, paths in folders.items():
         users = collections.defaultdict(list)
         for path in paths:
             for key, kind in private_names(path.read_text()).items():
-                users[key].append((path.name, kind))
+                users[key].append((path.relative_to(root).as_posix().removeprefix(folder + "/"), kind))
         for (_, name), files in sorted(users.items()):
             if len(files) > 1 and clash([kind for _, kind in files]):
-                yield f"{folder.relative_to(root)}: {name} is in {', '.join(file for file, _ in files)}"
+                yield f"{folder}: {name} is in {', '.join(file for file, _ in files)}"
 
 
 def main(argv):

@@ -67,7 +67,7 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
 }
 
 /// Returns only where that fails.
-Error become(const std::vector<std::string>& command) {
+Error become_viewer(const std::vector<std::string>& command) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -93,7 +93,7 @@ Action declare_view(CLI::App& app, const Words&) {
   app.footer("Exit status: 5 where the viewer was not built or finds no display.");
   return [arguments] {
     const auto command = command_of(*arguments);
-    return say(command ? become(*command) : command.error());
+    return say(command ? become_viewer(*command) : command.error());
   };
 }
 

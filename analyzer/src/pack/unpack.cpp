@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t copy_bytes = 1 << 20;
+constexpr std::size_t unpacked_bytes = 1 << 20;
 constexpr std::uint64_t most_growth = 200;
 constexpr std::uint64_t least_bound = std::uint64_t{256} << 20U;
 
@@ -109,7 +109,7 @@ class Unpacker {
   std::uint64_t most_bytes_;
   std::uint64_t bytes_ = 0;
   std::size_t files_ = 0;
-  std::vector<char> buffer_ = std::vector<char>(copy_bytes);
+  std::vector<char> buffer_ = std::vector<char>(unpacked_bytes);
 };
 
 /// Recordings shrink to a fifth or a tenth; a small file that fills a disk is an attack or damage.

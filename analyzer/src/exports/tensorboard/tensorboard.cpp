@@ -14,7 +14,7 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view suffix = ".pt.trace.json";
-constexpr std::size_t spans_between_progress = 1 << 14;
+constexpr std::size_t spans_between_calls = 1 << 14;
 
 /// Letters, digits, dots and dashes of a host's name: it becomes part of a file name.
 std::string host_name(const Run& run, RankId rank) {
@@ -46,7 +46,7 @@ Result<void> write_tensorboard(const Run& run, const std::filesystem::path& out,
     RS_TRY(auto file, OutputFile::create(folder.path() / file_name(run, rank)));
     TextWriter text{file};
     const Tick tick = [&] {
-      if (++spans % spans_between_progress != 0 || !progress) return true;
+      if (++spans % spans_between_calls != 0 || !progress) return true;
       return progress(static_cast<double>(spans) / all);
     };
     if (!write_tensorboard_file(plan, rank, text, tick))

@@ -16,7 +16,7 @@ namespace rankscope::inject {
 namespace {
 
 constexpr double fastest_hz = 5;  // NVML renews its values up to six times a second
-constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+constexpr std::size_t sampler_stack_bytes = std::size_t{1} << 20;
 
 void describe(recording::ThreadWriter& pen, const collectors::NvmlSampler& sampler) {
   pen.metadata("driver_version", sampler.driver_version());
@@ -45,7 +45,7 @@ void sample_for_ever(collectors::NvmlSampler& sampler, recording::ThreadWriter& 
   }
 }
 
-void* run(void*) {
+void* sample(void*) {
   guarded([] {
     ThreadState* const state = here();
     if (state == nullptr) return;
@@ -64,7 +64,7 @@ void start_nvml() noexcept {
   static std::atomic<bool> started{false};
   recording::SegmentWriter* const segment = recorder_state().published.load();
   if (segment == nullptr || segment->header().fixed.local_rank > 0 || started.exchange(true)) return;
-  start_quiet_thread("rankscope-nvml", stack_bytes, run);
+  start_quiet_thread("rankscope-nvml", sampler_stack_bytes, sample);
 }
 
 }  // namespace rankscope::inject

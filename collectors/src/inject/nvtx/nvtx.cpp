@@ -11,7 +11,9 @@ namespace {
 
 constexpr auto told = WindowControl::Told::nvtx;
 
-std::string_view text(const char* value) { return value == nullptr ? std::string_view{} : std::string_view{value}; }
+std::string_view message_text(const char* value) {
+  return value == nullptr ? std::string_view{} : std::string_view{value};
+}
 
 /// Calls with the UTF-8 of a wide text.
 template <class Function>
@@ -150,27 +152,27 @@ nvtxDomainHandle_t create_domain(std::string_view name) {
 // --- NVTX's functions, module CORE ---
 
 void core_mark_ex(const nvtxEventAttributes_t* event) { mark_event(domain_of(nullptr), *event); }
-void core_mark_a(const char* message) { mark(text(message)); }
+void core_mark_a(const char* message) { mark(message_text(message)); }
 void core_mark_w(const wchar_t* message) {
   with_narrow(message, [](std::string_view name) { mark(name); });
 }
 nvtxRangeId_t core_start_ex(const nvtxEventAttributes_t* event) { return start_event(domain_of(nullptr), *event); }
-nvtxRangeId_t core_start_a(const char* message) { return start(text(message)); }
+nvtxRangeId_t core_start_a(const char* message) { return start(message_text(message)); }
 nvtxRangeId_t core_start_w(const wchar_t* message) {
   return with_narrow(message, [](std::string_view name) { return start(name); });
 }
 void core_end(nvtxRangeId_t id) { end(id); }
 int core_push_ex(const nvtxEventAttributes_t* event) { return push_event(domain_of(nullptr), *event); }
-int core_push_a(const char* message) { return push(domain_of(nullptr), text(message)); }
+int core_push_a(const char* message) { return push(domain_of(nullptr), message_text(message)); }
 int core_push_w(const wchar_t* message) {
   return with_narrow(message, [](std::string_view name) { return push(domain_of(nullptr), name); });
 }
 int core_pop() { return pop(domain_of(nullptr)); }
-void core_category_a(std::uint32_t id, const char* name) { name_category(domain_of(nullptr), id, text(name)); }
+void core_category_a(std::uint32_t id, const char* name) { name_category(domain_of(nullptr), id, message_text(name)); }
 void core_category_w(std::uint32_t id, const wchar_t* name) {
   with_narrow(name, [&](std::string_view value) { name_category(domain_of(nullptr), id, value); });
 }
-void core_thread_a(std::uint32_t id, const char* name) { name_thread(id, text(name)); }
+void core_thread_a(std::uint32_t id, const char* name) { name_thread(id, message_text(name)); }
 void core_thread_w(std::uint32_t id, const wchar_t* name) {
   with_narrow(name, [&](std::string_view value) { name_thread(id, value); });
 }
@@ -191,21 +193,23 @@ int domain_pop(nvtxDomainHandle_t domain) { return pop(domain_of(domain)); }
 nvtxResourceHandle_t domain_resource_create(nvtxDomainHandle_t domain, nvtxResourceAttributes_t* resource) {
   if (resource->identifierType == NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE &&
       resource->messageType == NVTX_MESSAGE_TYPE_ASCII) {
-    name_thread(resource->identifier.ullValue, text(resource->message.ascii));
+    name_thread(resource->identifier.ullValue, message_text(resource->message.ascii));
   }
   return reinterpret_cast<nvtxResourceHandle_t>(&domain_of(domain));  // never looked into
 }
 void domain_category_a(nvtxDomainHandle_t domain, std::uint32_t id, const char* name) {
-  name_category(domain_of(domain), id, text(name));
+  name_category(domain_of(domain), id, message_text(name));
 }
 void domain_category_w(nvtxDomainHandle_t domain, std::uint32_t id, const wchar_t* name) {
   with_narrow(name, [&](std::string_view value) { name_category(domain_of(domain), id, value); });
 }
-nvtxStringHandle_t domain_string_a(nvtxDomainHandle_t, const char* value) { return register_string(text(value)); }
+nvtxStringHandle_t domain_string_a(nvtxDomainHandle_t, const char* value) {
+  return register_string(message_text(value));
+}
 nvtxStringHandle_t domain_string_w(nvtxDomainHandle_t, const wchar_t* value) {
   return with_narrow(value, register_string);
 }
-nvtxDomainHandle_t domain_create_a(const char* name) { return create_domain(text(name)); }
+nvtxDomainHandle_t domain_create_a(const char* name) { return create_domain(message_text(name)); }
 nvtxDomainHandle_t domain_create_w(const wchar_t* name) { return with_narrow(name, create_domain); }
 
 // --- payload extension ---

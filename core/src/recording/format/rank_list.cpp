@@ -9,7 +9,7 @@
 namespace rankscope::recording {
 namespace {
 
-constexpr std::size_t most_ranks = std::size_t{1} << 20;  // what a damaged list may claim
+constexpr std::size_t most_listed = std::size_t{1} << 20;  // what a damaged list may claim
 constexpr std::size_t shortest_run = 3;
 
 std::string plain(std::span<const RankId> ranks) {
@@ -62,7 +62,7 @@ std::optional<std::vector<RankId>> ranks_in(std::string_view list) {
     const auto last = take_sign(list, '-') ? take_number<std::uint32_t>(list) : first;
     const auto stride = take_sign(list, ':') ? take_number<std::uint32_t>(list, {.least = 1}) : 1;
     if (!first || !last || !stride) return std::nullopt;
-    if (*last < *first || (*last - *first) / *stride >= most_ranks - ranks.size()) return std::nullopt;
+    if (*last < *first || (*last - *first) / *stride >= most_listed - ranks.size()) return std::nullopt;
     for (std::uint64_t rank = *first; rank <= *last; rank += *stride)
       ranks.push_back(RankId{static_cast<std::uint32_t>(rank)});
     if (!list.empty() && !take_sign(list, ',')) return std::nullopt;

@@ -44,10 +44,10 @@ std::optional<LiveLayer> layer_of(SpanKind kind) {
   return std::nullopt;
 }
 
-SpanKind kind_of(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
+SpanKind kind_from(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
 
 template <std::size_t n>
-std::string_view text_of(const std::array<char, n>& field) {
+std::string_view text_in(const std::array<char, n>& field) {
   return {field.data(), static_cast<std::size_t>(std::ranges::find(field, '\0') - field.begin())};
 }
 
@@ -163,7 +163,7 @@ void LiveDecoder::push(std::uint32_t number, const Record& record) {
   ++events_;
   Thread& thread = threads_[number];
   const HostTime time = saw(record.word(0));
-  const SpanKind kind = kind_of(record.head.code);
+  const SpanKind kind = kind_from(record.head.code);
   const bool is_named = record.head.name < thread.names.size();
   const auto index = step_number(number, kind, is_named ? thread.names[record.head.name] : std::string_view{});
   if (layer_of(kind)) account(number, time);
@@ -231,7 +231,7 @@ void LiveDecoder::activity(const Record& record) {
   ++events_;
   ActivityFields fields{};
   std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
-  const auto layer = layer_of(kind_of(record.head.code));
+  const auto layer = layer_of(kind_from(record.head.code));
   has_device_ = true;
   if (!layer || !believable(fields.begin) || !believable(fields.end) || fields.end < fields.begin) return;
   const HostTime base = anchor_ ? clock_.host_time(anchor_->ticks) : HostTime{nanoseconds{last_pair_.monotonic_ns}};
@@ -294,8 +294,8 @@ LiveProcess LiveDecoder::process(const SegmentCounters& counters) const {
   LiveProcess process;
   process.pid = fixed_.pid;
   process.rank = fixed_.rank >= 0 ? fixed_.rank : counters.late_rank - 1;
-  process.program = text_of(fixed_.program);
-  process.watched = text_of(fixed_.rank_source) == watched_source;
+  process.program = text_in(fixed_.program);
+  process.watched = text_in(fixed_.rank_source) == watched_source;
   process.ended = counters.end == ProcessEnd::exited;
   process.events = events_;
   process.dropped = counters.events_dropped;

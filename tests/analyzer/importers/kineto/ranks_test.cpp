@@ -29,7 +29,7 @@ std::string on_device(int device) {
   return without_rank(on_stream("kernel", "k", 1, 2, "{\"device\": " + std::to_string(device) + ", \"stream\": 7}"));
 }
 
-ImportOptions with_map(std::map<std::string, std::uint32_t> map) {
+ImportOptions with_rank_map(std::map<std::string, std::uint32_t> map) {
   ImportOptions options;
   options.rank_map = std::move(map);
   return options;
@@ -79,14 +79,14 @@ TEST(TraceRanks, FilesThatTellNothingAreRefusedUntilTheyAreMapped) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(exit_status(refused.error().kind), 3);
   EXPECT_THAT(refused.error().message, HasSubstr("--rank-map"));
-  const auto run = folder.open(with_map({{"a.json", 4}, {"b.json", 3}}));
+  const auto run = folder.open(with_rank_map({{"a.json", 4}, {"b.json", 3}}));
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_THAT((*run)->ranks(), ElementsAre(RankId{3}, RankId{4}));
 }
 
 /// What is said of a --rank-map for two files that do not tell their rank, a.json and b.json.
 std::string refusal_of(const TraceFolder& folder, std::map<std::string, std::uint32_t> map) {
-  const auto run = folder.open(with_map(std::move(map)));
+  const auto run = folder.open(with_rank_map(std::move(map)));
   EXPECT_FALSE(run);
   if (run) return "";
   EXPECT_EQ(run.error().kind, ErrorKind::usage);
@@ -115,7 +115,7 @@ TEST(TraceRanks, AMapNamesFilesByNameOrPath) {
   const TraceFolder folder;
   folder.write("a.json", without_rank(op("x", 1, 2)));
   folder.write("b.json", without_rank(op("y", 1, 2)));
-  const auto run = folder.open(with_map({{(folder.path() / "." / "a.json").string(), 4}, {"b.json", 3}}));
+  const auto run = folder.open(with_rank_map({{(folder.path() / "." / "a.json").string(), 4}, {"b.json", 3}}));
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_THAT((*run)->ranks(), ElementsAre(RankId{3}, RankId{4}));
 }
@@ -138,10 +138,10 @@ TEST(TraceRanks, ANameThatSeveralFilesHaveIsNoName) {
   const TraceFolder two;
   const std::array files{one.write("a.json", without_rank(op("x", 1, 2))),
                          two.write("a.json", without_rank(op("y", 1, 2)))};
-  const auto refused = open_run(files, with_map({{"a.json", 4}}));
+  const auto refused = open_run(files, with_rank_map({{"a.json", 4}}));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("a.json stands for 2 files; write their paths: " + files[0].string()));
-  const auto run = open_run(files, with_map({{files[0].string(), 4}, {files[1].string(), 3}}));
+  const auto run = open_run(files, with_rank_map({{files[0].string(), 4}, {files[1].string(), 3}}));
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_THAT((*run)->ranks(), ElementsAre(RankId{3}, RankId{4}));
 }
@@ -149,7 +149,7 @@ TEST(TraceRanks, ANameThatSeveralFilesHaveIsNoName) {
 TEST(TraceRanks, AMapForWhatKnowsItsRanksIsRefused) {
   const TraceFolder folder;
   const std::array file{folder.write("run.txt", "0 compute 0 5 k\n")};
-  const auto run = open_run(file, with_map({{"run.txt", 1}}));
+  const auto run = open_run(file, with_rank_map({{"run.txt", 1}}));
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().kind, ErrorKind::usage);
   EXPECT_THAT(run.error().message, HasSubstr("run.txt holds a whole run"));

@@ -23,7 +23,7 @@ std::int64_t checksum_of(const std::vector<at::Tensor>& tensors) {
   return static_cast<std::int64_t>(sum);
 }
 
-std::string listed(const std::vector<int>& ranks) {
+std::string named(const std::vector<int>& ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < ranks.size(); ++i)
     text += format("{}{}", i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
@@ -48,9 +48,9 @@ Result<void> check_replicas(const Replicated& own, std::int64_t done) {
   for (const auto& row : ranks_of)
     if (!is_majority || row.first != most->first) odd.insert(odd.end(), row.second.begin(), row.second.end());
   std::ranges::sort(odd);
-  const std::string which = is_majority ? format("{} differ{} from the other {}", listed(odd),
-                                                 odd.size() == 1 ? "s" : "", most->second.size())
-                                        : format("{} differ, and nothing shows which of them is right", listed(odd));
+  const std::string which =
+      is_majority ? format("{} differ{} from the other {}", named(odd), odd.size() == 1 ? "s" : "", most->second.size())
+                  : format("{} differ, and nothing shows which of them is right", named(odd));
   return fail(ErrorKind::not_computable,
               format("after {} the copies of the model are not the same: {}; memory was damaged, or an update "
                      "differed between ranks; continue from a checkpoint with --resume",
