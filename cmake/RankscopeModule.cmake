@@ -7,6 +7,12 @@ set(RANKSCOPE_ALLOWED_analyzer   core)
 set(RANKSCOPE_ALLOWED_gui        core analyzer)
 set(RANKSCOPE_ALLOWED_cli        core collectors analyzer)
 set(RANKSCOPE_ALLOWED_tests      core collectors trainer analyzer gui cli)
+# The subjects of a module (folders of its src and include), from low to high: a file includes what stands in its own
+# subject or before it. Files beside the folders may use all of them. scripts/check_layers.py holds this, too.
+set(RANKSCOPE_SUBJECTS_analyzer
+    words math render clocks steps rules collectives importers alignment split devices data_loading launches kernels
+    fusable copies operators overlap memory predicted flops pipeline bandwidth replay critical_path what_if blame
+    efficiency stragglers trend hang hta facts verdict quality findings scaling compare pack exports)
 # cmake-format: on
 
 # rankscope_module(<name> [PART <part>] USES <module>... SOURCES <file>... [PRIVATE_LIBRARIES <target>...]
@@ -30,15 +36,37 @@ function(rankscope_module name)
   target_link_libraries(rankscope_${id}
     PUBLIC ${arg_USES} ${arg_PUBLIC_LIBRARIES} PRIVATE ${arg_PRIVATE_LIBRARIES} rankscope_flags)
   set_target_properties(rankscope_${id} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  rankscope_large_units(rankscope_${id} ${name} ${arg_USES})
 endfunction()
 
-# rankscope_program(<target> MODULE <name> USES <module>... SOURCES <file>... [LIBRARIES <target>...])
+# rankscope_program(<target> MODULE <name> USES <module>... SOURCES <file>... [LIBRARIES <target>...] [OWN_UNITS]); with
+# OWN_UNITS the caller sees to large units and precompiled headers himself.
 function(rankscope_program target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODULE" "USES;SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_UNITS" "MODULE" "USES;SOURCES;LIBRARIES")
   rankscope_check_arrows(${arg_MODULE} ${arg_USES})
   add_executable(${target} ${arg_SOURCES})
   list(TRANSFORM arg_USES PREPEND rankscope::)
   target_link_libraries(${target} PRIVATE ${arg_USES} ${arg_LIBRARIES} rankscope_flags)
+  if(NOT arg_OWN_UNITS)
+    rankscope_large_units(${target} ${arg_MODULE} ${arg_USES})
+  endif()
+endfunction()
+
+# Large units (unless ALONE) and precompiled headers for a target that uses these modules; with TESTS for one that has tests.
+function(rankscope_large_units target)
+  set(uses ${ARGN})
+  list(TRANSFORM uses REPLACE "^rankscope::" "")
+  set(kinds "")
+  if("analyzer" IN_LIST uses)
+    list(APPEND kinds MODEL)
+  endif()
+  if("TESTS" IN_LIST uses)
+    list(APPEND kinds TESTS)
+  endif()
+  if(NOT "ALONE" IN_LIST uses)
+    rankscope_unity(${target})
+  endif()
+  rankscope_precompile(${target} ${kinds})
 endfunction()
 
 function(rankscope_check_arrows name)

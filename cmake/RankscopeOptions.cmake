@@ -7,7 +7,6 @@ set_property(CACHE RANKSCOPE_TRAINER PROPERTY STRINGS AUTO ON OFF)
 set(RANKSCOPE_GUI AUTO CACHE STRING "Timeline viewer (needs Qt 6): AUTO, ON or OFF")
 set_property(CACHE RANKSCOPE_GUI PROPERTY STRINGS AUTO ON OFF)
 set(RANKSCOPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
-option(RANKSCOPE_PRECOMPILE "Parse common headers once; without it GCC warns of array bounds and string overflows, too" ON)
 option(RANKSCOPE_FUZZ "Build the fuzz targets as libFuzzer programs (clang only; scripts/fuzz)" OFF)
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -17,14 +16,14 @@ endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+add_compile_options(-fPIC) # programs, too, so that all targets can share precompiled headers
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
-find_program(RANKSCOPE_CCACHE ccache)
+find_program(RANKSCOPE_CCACHE ccache)  # set to nothing: without it
 if(RANKSCOPE_CCACHE)
   # Files with a precompiled header are kept only if ccache may judge by its content (ccache's manual, "Precompiled
   # headers").
@@ -34,10 +33,29 @@ if(RANKSCOPE_CCACHE)
   endif()
 endif()
 
+# lld takes a quarter of the time of GNU ld, which is what a change of one file in dev waits for.
+find_program(RANKSCOPE_LLD ld.lld)
+if(RANKSCOPE_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_link_options(-fuse-ld=lld)
+endif()
+# rankscope_link_portably(<target>): what users take to other machines is linked by GNU ld, whose symbol versions are tested.
+function(rankscope_link_portably target)
+  if(RANKSCOPE_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_link_options(${target} PRIVATE -fuse-ld=bfd)
+  endif()
+endfunction()
+
 # Flags that every target of ours is compiled with; linked by rankscope_module and its siblings.
 add_library(rankscope_flags INTERFACE)
-target_compile_options(rankscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+target_compile_options(rankscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion
   -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual)
+# In large units a local may be named like something in a neighbouring file.
+target_compile_options(rankscope_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
+# Tests spend their time in the libraries; optimizing what EXPECT_EQ expands to takes longer than it saves.
+add_library(rankscope_tests_flags INTERFACE)
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(rankscope_tests_flags INTERFACE -O1)
+endif()
 # Not -Wnull-dereference: at -O2 GCC 12 reports it inside the standard library's own headers.
 if(RANKSCOPE_WERROR)
   target_compile_options(rankscope_flags INTERFACE -Werror)
@@ -55,16 +73,3 @@ if(RANKSCOPE_SANITIZE)
   # GCC 12 reports false positives from inlined library code when it instruments.
   target_compile_options(rankscope_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
-
-# rankscope_precompile(<target> [<header>...]): what nearly every file of the target includes is parsed once, not in each
-# of them, which takes a third of the time.
-function(rankscope_precompile target)
-  if(NOT RANKSCOPE_PRECOMPILE)
-    return()
-  endif()
-  target_precompile_headers(${target} PRIVATE <algorithm> <array> <cmath> <functional> <map> <memory> <numeric>
-    <optional> <span> <string> <tuple> <vector> <rankscope/core/format.h> <rankscope/core/model/run.h> ${ARGN})
-  # In a precompiled header GCC 12 forgets that std::string is not ours, and warns inside of it, wrongly.
-  target_compile_options(${target} PRIVATE
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)
-endfunction()

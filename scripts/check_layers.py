@@ -4,7 +4,9 @@
 scripts/check_layers.py [ROOT]
 
 For each source file of each module: "rankscope/<module>/..." must be a module that the table allows, a private header
-must be the module's own, Qt belongs to gui and libtorch to trainer. Prints each wrong include as FILE:LINE: why.
+must be the module's own, Qt belongs to gui and libtorch to trainer. In a module with subjects a file includes what
+stands in its own folder or in one before it, so that there is no circle. No folder holds more than 40 files.
+Prints each wrong include as FILE:LINE: why.
 """
 import pathlib
 import re
@@ -16,6 +18,54 @@ THIRD_PARTY = [  # include, the modules that may have it, its name
 ]
 INCLUDE = re.compile(r"^\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
 SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".c", ".cu", ".cuh", ".inc"}
+
+
+MOST_FILES = 40  # of one folder: more have no subject in common
+
+
+def subject_orders(root):
+    """module -> {subject: place}"""
+    text = (root / "cmake/RankscopeModule.cmake").read_text()
+    rows = re.findall(r"^set\(RANKSCOPE_SUBJECTS_(\w+)\s+([^)]*)\)", text, re.M)
+    return {module: {name: place for place, name in enumerate(names.split())} for module, names in rows}
+
+
+def subject_of(path):
+    """The folder below src or include/rankscope/<module>; None for files beside the folders."""
+    parts = path.parts
+    if "src" in parts:
+        inside = parts[parts.index("src") + 1:]
+    elif "rankscope" in parts:
+        inside = parts[parts.index("rankscope") + 2:]
+    else:
+        return None
+    return inside[0] if len(inside) > 1 else None
+
+
+def wrong_order(root, path, target, order):
+    """Why a file of a module with subjects may not include a header of the same module."""
+    own = subject_of(path)
+    if own is None:
+        return None
+    if own not in order:
+        return f"the subject {own} is not in RANKSCOPE_SUBJECTS_{path.parts[0]}"
+    public = target.startswith(f"rankscope/{path.parts[0]}/")
+    inside = target.split("/")[2:] if public else target.split("/")
+    if len(inside) < 2:
+        private = not public and (root / path.parts[0] / "src" / target).is_file()
+        return "a header beside the subjects may use all of them" if private else None
+    used = inside[0]
+    if used in order and order[used] > order[own]:
+        return f"{used} comes after {own} in RANKSCOPE_SUBJECTS_{path.parts[0]}"
+    return None
+
+
+def crowded_folders(root, modules):
+    for module in modules:
+        for folder in sorted(p for p in (root / module).rglob("*") if p.is_dir()):
+            files = sum(p.suffix in SUFFIXES for p in folder.iterdir())
+            if files > MOST_FILES and module != "tests":
+                yield f"{folder.relative_to(root)}: {files} files, more than {MOST_FILES}: which subjects are these?"
 
 
 def allowed_arrows(root):
@@ -34,7 +84,7 @@ def wrong(root, path, quote, target, arrows):
     used = re.match(r"rankscope/(\w+)/", target)
     if used:
         if used[1] not in arrows:
-            return f"there is no module {used[1]}"
+            return f"unknown module {used[1]}"
         if used[1] not in arrows[module]:
             return f"{module} may not use {used[1]}; it may use: {' '.join(sorted(arrows[module] - {module})) or 'nothing'}"
         return None
@@ -53,10 +103,15 @@ def wrong(root, path, quote, target, arrows):
 
 def check(root):
     arrows = allowed_arrows(root)
+    orders = subject_orders(root)
+    yield from crowded_folders(root, arrows)
     for path in sorted(p for module in arrows for p in (root / module).rglob("*") if p.suffix in SUFFIXES):
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             found = INCLUDE.match(line)
-            reason = found and wrong(root, path.relative_to(root), found[1], found[2], arrows)
+            relative = path.relative_to(root)
+            reason = found and wrong(root, relative, found[1], found[2], arrows)
+            if found and not reason and relative.parts[0] in orders:
+                reason = wrong_order(root, relative, found[2], orders[relative.parts[0]])
             if reason:
                 yield f"{path.relative_to(root)}:{number}: {found[2]}: {reason}"
 

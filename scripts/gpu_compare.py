@@ -190,8 +190,8 @@ def check_samples(busy, samples, hz):
     before = [value for time, value in samples if begin - idle <= time <= begin - margin]
     behind = [value for time, value in samples if end + margin <= time <= end + idle]
     wanted = [hz * (end - begin - 2 * margin) / 2e9, hz * (idle - margin) / 2e9]  # half of the samples that there should be
-    counts = f"{len(during)} samples while busy ({wanted[0]:.0f} at least), {len(before)} before, {len(behind)} behind ({wanted[1]:.0f} at least)"
-    checks = [Check("samples come as often as was asked for, while busy and while idle", len(during) >= wanted[0] and len(behind) >= wanted[1], counts)]
+    counts = f"{len(during)} samples while busy ({wanted[0]:.0f} at least), {len(before)} before, {len(behind)} after it ({wanted[1]:.0f} at least)"
+    checks = [Check("samples come as often as requested, while busy and while idle", len(during) >= wanted[0] and len(behind) >= wanted[1], counts)]
     if not during or not behind:
         return checks + [Check(what, False, counts)]
     still, at_work = statistics.median(before + behind), statistics.median(during)
@@ -221,7 +221,7 @@ def check_nvml(counters, metadata, uuids):
     for name, most in (("memory_used_bytes", 2e12), ("power_watts", 5000), ("sm_clock_mhz", 10000), ("temperature_celsius", 150)):
         values = counters.get(f"GPU 0 {name}", [])
         sane = bool(values) and all(0 < value < most for value in values)
-        checks.append(Check(f"NVML tells {name}", sane, f"{len(values)} values" + (f", {min(values):g} to {max(values):g}" if values else "")))
+        checks.append(Check(f"NVML reports {name}", sane, f"{len(values)} values" + (f", {min(values):g} to {max(values):g}" if values else "")))
     return checks
 
 

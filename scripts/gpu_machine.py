@@ -1,4 +1,4 @@
-"""Runs programs for scripts/gpu-check, each within its time, and leaves no process of theirs behind."""
+"""Runs programs for scripts/gpu-check, each within its time, and stops every process that they started."""
 import ctypes
 import dataclasses
 import json

@@ -87,7 +87,7 @@ def check_pytorch(session):
         yield Check("Nsight Systems was measured beside it", None, "nsys did not run the program" if shutil.which("nsys") else "nsys is not installed here")
     report = session.report(recording)
     steps, made = report.get("steps", []), STEPS[WIDE]  # of the optimizer that steps first
-    yield Check("--pytorch tells the steps", isinstance(steps, list) and len(steps) >= made, f"{len(steps)} of {made} and the warm-up")
+    yield Check("--pytorch records the steps", isinstance(steps, list) and len(steps) >= made, f"{len(steps)} of {made} and the warm-up")
     yield session.quality(recording, report)
 
 
@@ -190,7 +190,7 @@ def check_levels(session):
     yield check
     if recording is not None:
         timed, all_of_them = session.database(recording).timed_collectives()
-        yield Check("--nccl kernel tells by the GPU's timer when collectives ran", timed > 0, f"{timed} of {all_of_them} have times")
+        yield Check("--nccl kernel has the times of collectives from the GPU's timer", timed > 0, f"{timed} of {all_of_them} have times")
 
 
 def check_long(session):
@@ -211,4 +211,4 @@ def check_long(session):
     made = json_of(what, outcome)["more_steps"]
     yield Check(what, not dropped, f"{dropped or 'none'}; {made} steps" + ("" if seconds == LONG_S else f"; {LONG_S} s were not left"))
     yield session.quality(recording, report)
-    yield Check("all of its steps are told", len(report.get("steps", [])) >= made, f"{len(report.get('steps', []))} of {made}")
+    yield Check("all of its steps are in the report", len(report.get("steps", [])) >= made, f"{len(report.get('steps', []))} of {made}")

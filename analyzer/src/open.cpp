@@ -62,7 +62,7 @@ struct Recognised {
 bool is_report(std::string_view head) { return head.find("\"rankscope.report/") != std::string_view::npos; }
 
 /// Why a file that is named like those of an importer, but is none, was left out of a folder.
-std::optional<QualityPlace> left_out(const fs::path& file, std::string_view why, const ImporterInfo& importer) {
+std::optional<QualityPlace> left_out_file(const fs::path& file, std::string_view why, const ImporterInfo& importer) {
   const std::string name = file.filename().string();
   if (std::ranges::none_of(importer.suffixes, [&name](std::string_view suffix) { return name.ends_with(suffix); }))
     return std::nullopt;
@@ -105,7 +105,7 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
   }
   if (all.files.size() > before) {
     for (const auto& [file, why] : unknown)
-      if (auto loss = left_out(file, why, *all.importer)) all.left_out.push_back(std::move(*loss));
+      if (auto loss = left_out_file(file, why, *all.importer)) all.left_out.push_back(std::move(*loss));
     return {};
   }
   for (const fs::path& file : files)

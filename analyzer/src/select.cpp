@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "analyses/steps.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,7 +1,7 @@
 // rankscope compare A B
 #include <memory>
 
-#include "rankscope/analyzer/render_comparison.h"
+#include "rankscope/analyzer/compare/render_comparison.h"
 #include "say.h"
 #include "two_runs.h"
 #include "verb.h"

@@ -1,10 +1,9 @@
 // rankscope gate RUN --baseline B --max-regression 3%
-#include <charconv>
-#include <cmath>
 #include <memory>
 
-#include "rankscope/analyzer/render_comparison.h"
+#include "rankscope/analyzer/compare/render_comparison.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "say.h"
 #include "two_runs.h"
 #include "verb.h"
@@ -26,15 +25,13 @@ Result<double> share_from(std::string_view text) {
   const auto wrong = [&](std::string_view why) {
     return fail(ErrorKind::usage, format("--max-regression: '{}' {}", text, why));
   };
-  double percent = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  if (error != std::errc{} || !std::isfinite(percent)) return wrong("is no share; write for example 3%");
-  if (unit.empty()) return wrong(format("has no unit; write {}% for percent of the baseline's step", text));
-  if (unit != "%" && unit != " %") return wrong("is no share; write for example 3%");
-  if (percent < 0 || percent > most_percent)
+  std::string_view unit = text;
+  const auto percent = take_number<double>(unit);
+  if (percent && unit.empty()) return wrong(format("has no unit; write {}% for percent of the baseline's step", text));
+  if (!percent || (unit != "%" && unit != " %")) return wrong("is not a share; write for example 3%");
+  if (*percent < 0 || *percent > most_percent)
     return wrong(format("is out of range; write a share from 0% to {:g}%", most_percent));
-  return percent / 100;
+  return *percent / 100;
 }
 
 int status_of(analyzer::GateVerdict verdict) {

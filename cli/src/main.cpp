@@ -43,7 +43,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& asked) {
     return app.exit(asked);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    return say_usage_error(error.what(), argc > 1 ? argv[1] : "");
+    std::string message = error.what();
+    if (const auto colon = message.find(": must be "); colon != std::string::npos) message.erase(colon, 1);
+    return say_usage_error(message, argc > 1 ? argv[1] : "");
   }
   if (!behind_dashes.empty() && !chosen->takes_words)
     return say_usage_error("this verb takes nothing behind --", chosen->name);

@@ -4,6 +4,7 @@
 
 #include "rankscope/collectors/sources.h"
 #include "say.h"
+#include "within.h"
 
 namespace rankscope::cli {
 
@@ -30,10 +31,13 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
       "--pm-sampling{200}", options.pm_sampling,
       "sample SM, tensor, DRAM, NVLink and PCIe activity of the GPUs by their own counters, 200 times a second "
       "or =HZ; needs permission and may hold the GPUs' clocks (docs/gpu.md)");
-  app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")->capture_default_str();
+  app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")
+      ->capture_default_str()
+      ->check(within<double>({}));
   app.add_option("--ring-kib", options.ring_kib,
                  "buffer of each process; events that find it full are dropped and counted")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(within<std::uint32_t>({}));
   app.add_option("--rank-env", options.rank_env,
                  "environment variable that holds the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
   app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
@@ -43,7 +47,8 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
          "from cudaProfilerStart to cudaProfilerStop")
       ->check(not_empty);
   app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(within<double>({}));
   for (const collectors::DetailInfo& info : collectors::details())
     app.add_flag_callback(
         "--" + std::string{info.id}, [&options, detail = info.detail] { options.details.add(detail); },

@@ -1,6 +1,5 @@
 // rankscope report RUN
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "say.h"
 #include "selection.h"
 #include "verb.h"
+#include "within.h"
 
 namespace rankscope::cli {
 namespace {
@@ -28,28 +28,20 @@ struct ReportArguments {
   Selection selection;
 };
 
-/// Why a text is no peak of a device; empty: it is one.
-std::string is_a_peak(const std::string& text) {
-  double tflops = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tflops);
-  const bool fits = error == std::errc{} && end == text.data() + text.size() && tflops >= 1e-3 && tflops <= 1e9;
-  return fits ? std::string{} : format("'{}' is no number of TFLOP/s between 0.001 and 1000000000", text);
-}
-
 bool is_section(std::string_view text) {
-  return std::ranges::find(analyzer::analyses(), text, &analyzer::AnalysisInfo::id) != analyzer::analyses().end();
+  return std::ranges::find(analyzer::sections(), text, &analyzer::SectionInfo::id) != analyzer::sections().end();
 }
 
 /// Why a text is no section; empty: it is one.
 std::string is_no_section(const std::string& text) {
   if (is_section(text)) return {};
   std::string all;
-  for (const analyzer::AnalysisInfo& info : analyzer::analyses())
+  for (const analyzer::SectionInfo& info : analyzer::sections())
     all += format("{}{}", all.empty() ? "" : ", ", info.id);
   return format("'{}' is no section; there are: {}", text, all);
 }
 
-/// What was meant by `--only trend findings RUN`, and sections that need another option.
+/// What `--only trend findings RUN` asks for, and sections that need another option.
 Result<void> check_only(const ReportArguments& arguments) {
   if (std::ranges::find(arguments.only, "hta") != arguments.only.end() && !arguments.hta)
     return fail(ErrorKind::usage, "--only hta needs --hta-compat");
@@ -93,7 +85,7 @@ Action declare_report(CLI::App& app, const Words&) {
   add_run(app, arguments->run);
   add_outputs(app, arguments->outputs, "the report");
   std::string footer = "Sections:\n";
-  for (const analyzer::AnalysisInfo& info : analyzer::analyses())
+  for (const analyzer::SectionInfo& info : analyzer::sections())
     footer += format("  {:<14}{}\n", info.id, info.question);
   app.add_option("--only", arguments->only, "only these sections, separated by commas (no spaces): kernels,copies")
       ->delimiter(',')
@@ -108,7 +100,7 @@ Action declare_report(CLI::App& app, const Words&) {
       ->needs(hta);
   app.add_option("--peak-tflops", arguments->peak_tflops,
                  "what one device computes at most, in TFLOP/s; else by the device's name")
-      ->check(is_a_peak);
+      ->check(within<double>({.least = 0.001, .most = 1e9}));
   add_selection(app, arguments->selection);
   return [arguments] {
     const auto status = report(*arguments);

@@ -1,12 +1,12 @@
 #include "run_argument.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "say.h"
 
 namespace rankscope::cli {
@@ -20,15 +20,13 @@ Result<std::map<std::string, std::uint32_t>> map_from(std::string_view text) {
     text.remove_prefix(std::min(entry.size() + 1, text.size()));
     const std::size_t equals = entry.rfind('=');
     if (equals == std::string_view::npos || equals == 0)
-      return fail(ErrorKind::usage, format("--rank-map: '{}' is no FILE=RANK", entry));
+      return fail(ErrorKind::usage, format("--rank-map must be FILE=RANK,... (has \"{}\")", entry));
+    const std::string_view file = entry.substr(0, equals);
     const std::string_view number = entry.substr(equals + 1);
-    std::uint32_t rank = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rank);
-    if (error != std::errc{} || end != number.data() + number.size() || rank >= analyzer::most_ranks)
-      return fail(ErrorKind::usage, format("--rank-map: '{}' in '{}' is no rank; write a number below {}", number,
-                                           entry, analyzer::most_ranks));
-    if (!map.emplace(entry.substr(0, equals), rank).second)
-      return fail(ErrorKind::usage, format("--rank-map: {} is named twice", entry.substr(0, equals)));
+    RS_TRY(const std::uint32_t rank, number_of<std::uint32_t>(format("--rank-map: the rank of {}", file),
+                                                              {.most = analyzer::most_ranks - 1}, number));
+    if (!map.emplace(file, rank).second)
+      return fail(ErrorKind::usage, format("--rank-map: {} stands there twice", file));
   }
   return map;
 }

@@ -1,5 +1,5 @@
 // rankscope scale RUN... [--to N]
-#include "rankscope/analyzer/scale.h"
+#include "rankscope/analyzer/scaling/scale.h"
 
 #include <memory>
 
@@ -8,6 +8,7 @@
 #include "say.h"
 #include "selection.h"
 #include "verb.h"
+#include "within.h"
 
 namespace rankscope::cli {
 namespace {
@@ -60,13 +61,15 @@ Action declare_scale(CLI::App& app, const Words&) {
   auto* const strong = app.add_flag("--strong", arguments->strong, "all ranks together keep their work");
   app.add_flag("--weak", arguments->weak, "each rank keeps its work")->excludes(strong);
   app.add_option("--latency-us", arguments->options.latency_us, "latency of the network between hosts, per hop")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(within<double>({.least = 0, .most = 1e6}));
   app.add_option("--bandwidth-gbps", arguments->options.bandwidth_gbps, "its bandwidth per rank in GB/s (1e9 bytes)")
-      ->check(CLI::Range(1e-6, 1e6));
+      ->check(within<double>({.least = 1e-6, .most = 1e6}));
   app.add_option("--ranks-per-host", arguments->options.ranks_per_host,
                  "how many ranks fit on one host (default: as many as there were)")
-      ->check(CLI::Range(1, 1 << 17));
-  app.add_option("--seed", arguments->options.seed, "of the draws")->capture_default_str();
+      ->check(within<int>({.least = 1, .most = 1 << 17}));
+  app.add_option("--seed", arguments->options.seed, "of the draws")
+      ->capture_default_str()
+      ->check(within<std::uint64_t>({}));
   add_outputs(app, arguments->outputs, "the answer");
   add_steps(app, arguments->selection);
   return [arguments] {

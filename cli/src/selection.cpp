@@ -1,32 +1,29 @@
 #include "selection.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/rank_choice.h"
+#include "within.h"
 
 namespace rankscope::cli {
 namespace {
 
-Result<std::int64_t> number(std::string_view text, std::string_view option) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0)
-    return fail(ErrorKind::usage, format("{}: '{}' is no number from 0 up; write A:B, A: or :B", option, text));
-  return value;
-}
-
 /// "A:B", "A:" to the last, ":B" from the first, or "A" for one step.
 Result<std::pair<std::int64_t, std::int64_t>> step_range(std::string_view text) {
   const std::size_t colon = text.find(':');
-  if (text == ":") return fail(ErrorKind::usage, "--steps: ':' names no step; write A:B, A: or :B");
-  RS_TRY(const std::int64_t first, colon == 0 ? Result<std::int64_t>{0} : number(text.substr(0, colon), "--steps"));
-  if (colon == std::string_view::npos) return std::pair{first, first};
-  const std::string_view end = text.substr(colon + 1);
-  RS_TRY(const std::int64_t last, end.empty() ? Result<std::int64_t>{analyzer::to_the_end} : number(end, "--steps"));
-  if (last < first) return fail(ErrorKind::usage, format("--steps: {} is before {}", last, first));
-  return std::pair{first, last};
+  const std::string_view end = colon == std::string_view::npos ? text : text.substr(colon + 1);
+  const auto number = [](std::string_view word, std::int64_t if_empty) {
+    return word.empty() ? std::optional{if_empty} : number_from<std::int64_t>(word, {.least = 0});
+  };
+  const auto first = number(text.substr(0, colon), 0);
+  const auto last = number(end, analyzer::to_the_end);
+  if (text == ":" || !first || !last)
+    return fail(ErrorKind::usage,
+                format("--steps must be A:B, A: or :B with whole numbers, as in 5:15 (is \"{}\")", text));
+  if (*last < *first) return fail(ErrorKind::usage, format("--steps: {} is before {}", *last, *first));
+  return std::pair{*first, *last};
 }
 
 std::string is_given(const std::string& value) {
@@ -50,7 +47,7 @@ void add_selection(CLI::App& app, Selection& selection) {
   app.add_flag("--include-warmup", selection.include_warm_up, "count leading slow steps, too");
   app.add_option("--top", selection.top, "length of the lists in the text")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->check(within<int>({.least = 1, .most = 1000000}));
 }
 
 Result<analyzer::ReportOptions> options_from(const Selection& selection) {

@@ -65,7 +65,7 @@ Words without_faults(const Words& words) {
 int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   const auto trainer = find_program_file(trainer_name);
   if (!trainer) {
-    say("the reference trainer is not in this build: configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup "
+    say("this build has no reference trainer: configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup "
         "fetches it)");
     return collectors::status_recorder_failed;
   }
@@ -75,15 +75,16 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
     return printed ? become({trainer->string(), "--help-options"}) : say(printed.error());
   }
   arguments.record.command.insert(arguments.record.command.end(), words.begin(), words.end());
-  const bool explains = std::ranges::find(words, "--explain") != words.end();  // there is nothing to record
-  if (arguments.no_record || explains) return become(arguments.record.command);
+  const bool only_prints =  // there is nothing to record
+      std::ranges::any_of(words, [](const auto& word) { return word == "--explain" || word == "--list-modes"; });
+  if (arguments.no_record || only_prints) return become(arguments.record.command);
   arguments.record.shown_command = {"rankscope", "train"};
   const Words shown = without_faults(words);
   arguments.record.shown_command.insert(arguments.record.shown_command.end(), shown.begin(), shown.end());
   arguments.record.injected = faults_in(words);
   const bool launched = std::getenv("RANK") != nullptr || std::getenv("SLURM_STEP_ID") != nullptr;
   if (!launched) arguments.record.launcher = "rankscope train";
-  // Where the trainer takes a GPU by itself, what was recorded of it is in the recording, and nothing is missed.
+  // Where the trainer takes a GPU by itself, the recording has what was recorded of it, and nothing is missing.
   if (!asks_for_gpus(words)) arguments.record.gpus = collectors::Gpus::not_used;
   arguments.record.refusal_status = exit_status(ErrorKind::usage);  // the launcher or its ranks said why
   return record(arguments.record);
@@ -91,17 +92,17 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
 
 }  // namespace
 
-Action declare_train(CLI::App& app, const Words& behind_dashes) {
+Action declare_train(CLI::App& app, const Words& after_dashes) {
   const auto arguments = std::make_shared<TrainArguments>();
   app.set_help_flag();
   app.add_flag("-h,--help", arguments->help, "print this, and the options of the trainer");
   add_record_options(app, arguments->record);
-  app.add_flag("--no-record", arguments->no_record, "only train");
+  app.add_flag("--no-record", arguments->no_record, "train without recording");
   app.allow_extras();
   app.footer("rankscope train --parallel ddp --ranks 4 --steps 20 --fault slow:rank=2,factor=1.5 --out run.rankscope");
-  return [arguments, &app, &behind_dashes] {
+  return [arguments, &app, &after_dashes] {
     Words words = app.remaining();
-    words.insert(words.end(), behind_dashes.begin(), behind_dashes.end());
+    words.insert(words.end(), after_dashes.begin(), after_dashes.end());
     return train(*arguments, words, app);
   };
 }

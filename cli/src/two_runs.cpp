@@ -1,6 +1,6 @@
 #include "two_runs.h"
 
-#include "rankscope/analyzer/render_comparison.h"
+#include "rankscope/analyzer/compare/render_comparison.h"
 #include "run_argument.h"
 
 namespace rankscope::cli {

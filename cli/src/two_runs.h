@@ -5,7 +5,7 @@
 #include <string>
 
 #include "outputs.h"
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 #include "selection.h"
 
 namespace rankscope::cli {

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "outputs.h"
-#include "rankscope/analyzer/what_if.h"
+#include "rankscope/analyzer/what_if/what_if.h"
 #include "run_argument.h"
 #include "say.h"
 #include "selection.h"

@@ -5,13 +5,14 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
+
+#include "rankscope/core/numbers.h"
 
 namespace rankscope {
 
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
-  // Fields count from behind the last ')': the program's name may hold blanks and brackets.
+  // Fields count from the last ')' on: the program's name may hold blanks and brackets.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string_view::npos || name_end + 2 >= text.size()) return std::nullopt;
   text.remove_prefix(name_end + 2);
@@ -21,10 +22,11 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
     const std::size_t blank = text.find(' ');
     if (blank == std::string_view::npos) return std::nullopt;
     text.remove_prefix(blank + 1);
-    if (field + 1 == 20) std::from_chars(text.data(), text.data() + text.size(), stat.threads);
+    if (field + 1 == 20) stat.threads = leading_number<std::int64_t>(text).value_or(0);
   }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), stat.start_ticks_of_boot);
-  if (error != std::errc{}) return std::nullopt;
+  const auto start = leading_number<std::uint64_t>(text);
+  if (!start) return std::nullopt;
+  stat.start_ticks_of_boot = *start;
   return stat;
 }
 

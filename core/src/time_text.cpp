@@ -1,10 +1,10 @@
 #include "rankscope/core/time_text.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope {
 namespace {
@@ -27,16 +27,14 @@ const Unit& unit_for(nanoseconds duration) {
 }  // namespace
 
 Result<nanoseconds> duration_from(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
-  const bool number = error == std::errc{} && std::isfinite(value) && value >= 0;
+  std::string_view suffix = text;
+  const auto value = take_number<double>(suffix, {.least = 0});
   for (const Unit& unit : units) {
-    if (!number || !(suffix == unit.name || (suffix.empty() && unit.name == "s"))) continue;
-    const double ns = std::round(value * static_cast<double>(unit.ns));
+    if (!value || !(suffix == unit.name || (suffix.empty() && unit.name == "s"))) continue;
+    const double ns = std::round(*value * static_cast<double>(unit.ns));
     if (ns < 9e18) return nanoseconds{static_cast<std::int64_t>(ns)};
   }
-  return fail(ErrorKind::usage, format("'{}' is no time; write e.g. 1.5s, 200ms, 40us or 17ns", text));
+  return fail(ErrorKind::usage, format("'{}' must be a time such as 1.5s, 200ms, 40us or 17ns", text));
 }
 
 std::string duration_text(nanoseconds duration) {

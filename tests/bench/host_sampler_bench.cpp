@@ -1,7 +1,7 @@
 // Cost of one host sample.
 #include <benchmark/benchmark.h>
 
-#include "host_sampler.h"
+#include "host/sampler.h"
 
 namespace {
 

@@ -4,14 +4,14 @@
 
 #include <array>
 
-#include "analyses/collectives.h"
+#include "collectives/find.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
 #include "replay/build.h"
-#include "replay/critical_path.h"
+#include "critical_path/find.h"
 #include "replay/simulate.h"
-#include "replay/slack.h"
-#include "replay/what_if.h"
+#include "critical_path/slack.h"
+#include "what_if/find.h"
 
 namespace rankscope::analyzer::replay {
 namespace {

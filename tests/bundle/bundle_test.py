@@ -83,7 +83,7 @@ class Bundle(unittest.TestCase):
         (other / "lib").mkdir(parents=True)
         words = (self.home / "bin/rankscope-train", "--parallel", "single", "--steps", "1")
         result = run(*words, folder=self.home, RANKSCOPE_TORCH=str(other))
-        self.assertEqual((result.returncode, "there is no" in result.stderr), (125, True), result.stderr)
+        self.assertEqual((result.returncode, "does not exist" in result.stderr), (125, True), result.stderr)
         (other / "lib/libtorch_cpu.so").touch()
         (other / "version.py").write_text("__version__ = '2.3.1+cpu'\n")
         result = run(*words, folder=self.home, RANKSCOPE_TORCH=str(other))

@@ -170,9 +170,9 @@ TEST_F(TwoRuns, WrongOptionsOfTheGateAreNamed) {
   EXPECT_THAT(rankscope({"gate", a, "--max-regression", "3%"}).err, HasSubstr("--baseline is required"));
   EXPECT_THAT(rankscope({"gate", a, "--baseline", a}).err, HasSubstr("--max-regression is required"));
   for (const auto& [limit, words] :
-       {std::pair{"abc", "is no share"}, std::pair{"3", "has no unit; write 3%"}, std::pair{"-1%", "is out of range"},
-        std::pair{"3%%", "is no share"}, std::pair{"nan%", "is no share"}, std::pair{"1e9%", "is out of range"},
-        std::pair{"%", "is no share"}}) {
+       {std::pair{"abc", "is not a share"}, std::pair{"3", "has no unit; write 3%"},
+        std::pair{"-1%", "is out of range"}, std::pair{"3%%", "is not a share"}, std::pair{"nan%", "is not a share"},
+        std::pair{"1e9%", "is out of range"}, std::pair{"%", "is not a share"}}) {
     const auto result = rankscope({"gate", a, "--baseline", a, std::string{"--max-regression="} + limit});
     EXPECT_EQ(result.status, 2) << limit;
     EXPECT_THAT(result.err, HasSubstr(words)) << limit;

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include "cli/demo.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/segment_writer.h"
 #include "support/run_program.h"
@@ -24,8 +25,6 @@ testing::ProgramResult rankscope(std::vector<std::string> words) {
   words.insert(words.begin(), RANKSCOPE_PROGRAM);
   return run_program(words);
 }
-
-const std::string demo = std::string{RANKSCOPE_SAMPLES} + "/demo.rankscope";
 
 TEST(Pack, APackIsReadAsTheRecordingItWasMadeOf) {
   const TemporaryFolder folder;

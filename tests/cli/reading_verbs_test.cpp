@@ -168,12 +168,12 @@ TEST_F(ReadingVerbs, StepsOrRanksThatTheRecordingLacksAreAWrongOption) {
   EXPECT_THAT(steps.err, HasSubstr("0 to 9"));
   EXPECT_EQ(rankscope({"report", run, "--ranks", "7"}).status, 2);
   for (const auto& [option, value, why] : std::vector<std::tuple<const char*, const char*, const char*>>{
-           {"--ranks", "-1", "'-1' is no rank"},
-           {"--ranks", "0,", "'' is no rank"},
-           {"--ranks", "0,,1", "'' is no rank"},
-           {"--ranks", "1-", "'' is no number"},
-           {"--steps", ":", "':' names no step"},
-           {"--steps", "3:x", "'x' is no number"},
+           {"--ranks", "-1", "must be ranks from 0 to 1048575, such as 0,2,4-7 (has \"-1\")"},
+           {"--ranks", "0,", "(has \"\")"},
+           {"--ranks", "0,,1", "(has \"\")"},
+           {"--ranks", "1-", "(has \"1-\")"},
+           {"--steps", ":", "--steps must be A:B, A: or :B with whole numbers, as in 5:15 (is \":\")"},
+           {"--steps", "3:x", "(is \"3:x\")"},
            {"--steps", "70:", "none of the steps from 70 on"}}) {
     const auto wrong = rankscope({"report", run, std::string{option} + "=" + value});
     EXPECT_EQ(wrong.status, 2) << option << ' ' << value;
@@ -415,15 +415,16 @@ TEST_F(ReadingVerbs, AFolderOfTracesIsNeverNamedLikeAFile) {
 TEST_F(ReadingVerbs, ARankMapThatDoesNotFitIsAWrongOption) {
   const std::string run = write("run.txt", steady_ranks(2));
   const std::string trace = write("a.json", trace_of(0));
-  for (const auto& [input, map, said] : {std::tuple{run, "run.txt=1", "run.txt holds a whole run"},
-                                         {trace, "a.json", "'a.json' is no FILE=RANK"},
-                                         {trace, "=3", "'=3' is no FILE=RANK"},
-                                         {trace, "a.json=-1", "'-1' in 'a.json=-1' is no rank"},
-                                         {trace, "a.json=1x", "is no rank"},
-                                         {trace, "a.json=99999999999", "is no rank"},
-                                         {trace, "a.json=", "is no rank"},
-                                         {trace, "a.json=1,a.json=2", "a.json is named twice"},
-                                         {trace, "b.json=1", "nothing that is opened is named b.json"}}) {
+  for (const auto& [input, map, said] :
+       {std::tuple{run, "run.txt=1", "run.txt holds a whole run"},
+        {trace, "a.json", "--rank-map must be FILE=RANK,... (has \"a.json\")"},
+        {trace, "=3", "(has \"=3\")"},
+        {trace, "a.json=-1", "the rank of a.json must be a whole number from 0 to 16777215 (is \"-1\")"},
+        {trace, "a.json=1x", "(is \"1x\")"},
+        {trace, "a.json=99999999999", "must be a whole number"},
+        {trace, "a.json=", "(is empty)"},
+        {trace, "a.json=1,a.json=2", "a.json stands there twice"},
+        {trace, "b.json=1", "nothing that is opened is named b.json"}}) {
     const auto result = rankscope({"report", input, "--rank-map", map});
     EXPECT_EQ(result.status, 2) << map;
     EXPECT_THAT(result.err, HasSubstr(said));

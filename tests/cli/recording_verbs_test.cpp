@@ -89,7 +89,7 @@ TEST_F(RecordingVerbs, PmSamplingStandsAloneOrHasARate) {
   for (const char* option : {"--pm-sampling=often", "--pm-sampling=0"}) {
     const auto result = run_program({RANKSCOPE_PROGRAM, "record", option, "--out", out(), "--", "echo", "ran"});
     EXPECT_EQ(result.status, 2) << option;
-    EXPECT_THAT(result.err, HasSubstr("is no number of samples per second"));
+    EXPECT_THAT(result.err, HasSubstr("--pm-sampling must be a number from 1 to 10000 (is"));
   }
   for (const char* option : {"--pm-sampling", "--pm-sampling=50"}) {
     const auto result =

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/demo.h"
 #include "support/run_program.h"
 
 namespace rankscope {
@@ -14,8 +15,6 @@ ProgramResult scale(std::vector<std::string> words) {
   words.insert(words.begin(), {RANKSCOPE_PROGRAM, "scale"});
   return testing::run_program(words);
 }
-
-const std::string demo = RANKSCOPE_SAMPLES "/demo.rankscope";
 
 TEST(ScaleVerb, PredictsOnOneHost) {
   const ProgramResult shown = scale({demo, "--to", "8,16", "--ranks-per-host", "16"});

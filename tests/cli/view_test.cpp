@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/demo.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -15,8 +16,6 @@ ProgramResult view(std::vector<std::string> words, const std::vector<std::string
   words.insert(words.begin(), {RANKSCOPE_PROGRAM, "view"});
   return testing::run_program(words, environment);
 }
-
-const std::string demo = RANKSCOPE_SAMPLES "/demo.rankscope";
 
 /// Both where the viewer was not built and where no display answers, the way out is named.
 TEST(ViewVerb, EndsWithStatus5AndAWayOutWhereNoWindowCanBeOpened) {
@@ -36,7 +35,7 @@ TEST(ViewVerb, RefusesWrongOptionsWithStatus2) {
   EXPECT_EQ(view({"--ranks", "1"}).status, 2);
   EXPECT_THAT(view({"--ranks", "1"}).err, HasSubstr("--ranks: name the run that it is for"));
   EXPECT_THAT(view({"--session", "x"}).err, HasSubstr("--session: name the run that it is for"));
-  EXPECT_THAT(view({demo, "--at", "soon"}).err, HasSubstr("'soon' is no time; write e.g. 1.5s"));
+  EXPECT_THAT(view({demo, "--at", "soon"}).err, HasSubstr("'soon' must be a time such as 1.5s"));
   EXPECT_EQ(view({demo, "--at", "soon"}).status, 2);
   EXPECT_EQ(view({demo, "--ranks", "x"}).status, 2);
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/demo.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -18,8 +19,6 @@ ProgramResult whatif(std::vector<std::string> words) {
   words.insert(words.begin(), {RANKSCOPE_PROGRAM, "whatif"});
   return testing::run_program(words);
 }
-
-const std::string demo = RANKSCOPE_SAMPLES "/demo.rankscope";
 
 TEST(WhatIfVerb, PredictsAStepWithoutTheSlowRank) {
   const ProgramResult shown = whatif({demo, "--fix", "rank:2"});

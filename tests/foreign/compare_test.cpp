@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 #include "rankscope/analyzer/open.h"
 #include "shared_data.h"
 #include "support/changed_run.h"

@@ -1,10 +1,9 @@
 // Memory of real jobs: figures counted from the JSON of the traces by a program of its own.
 #include <gtest/gtest.h>
 
-#include <charconv>
-
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/numbers.h"
 #include "shared_data.h"
 
 namespace rankscope {
@@ -19,10 +18,8 @@ struct Recorded {
 
   /// Time in the file, in microseconds.
   [[nodiscard]] std::int64_t file_us(std::int64_t time_ns) const {
-    const std::string_view text = run->metadata(run->processes().front(), "file_time_offset_ns");
-    std::int64_t offset = 0;
-    std::from_chars(text.data(), text.data() + text.size(), offset);
-    return (time_ns + offset) / 1000;
+    const std::string_view offset = run->metadata(run->processes().front(), "file_time_offset_ns");
+    return (time_ns + leading_number<std::int64_t>(offset).value_or(0)) / 1000;
   }
 };
 

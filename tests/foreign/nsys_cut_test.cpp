@@ -52,14 +52,7 @@ TEST_P(CutNsys, BlankedAnywhereNeitherCrashesNorHangs) {
   }
 }
 
-std::vector<std::string> exports_of_others() {
-  std::vector<std::string> files = testing::shared_files("nsys");
-  std::erase_if(files, [](const std::string& name) { return !name.ends_with(".sqlite"); });
-  if (files.empty()) files.emplace_back();
-  return files;
-}
-
-INSTANTIATE_TEST_SUITE_P(Shared, CutNsys, ::testing::ValuesIn(exports_of_others()),
+INSTANTIATE_TEST_SUITE_P(Shared, CutNsys, ::testing::ValuesIn(testing::exports_of_nsys()),
                          [](const auto& test) { return testing::plain_name(test.param); });
 
 }  // namespace

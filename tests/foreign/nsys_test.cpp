@@ -21,13 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-std::vector<std::string> exports_of_others() {
-  std::vector<std::string> files = testing::shared_files("nsys");
-  std::erase_if(files, [](const std::string& name) { return !name.ends_with(".sqlite"); });
-  if (files.empty()) files.emplace_back();
-  return files;
-}
-
 class NsysFiles : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -67,7 +60,7 @@ TEST_P(NsysFiles, GiveTheSameReportWhenTheyComeBackFromKineto) {
   EXPECT_EQ(report(**again), report(**run));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shared, NsysFiles, ::testing::ValuesIn(exports_of_others()),
+INSTANTIATE_TEST_SUITE_P(Shared, NsysFiles, ::testing::ValuesIn(testing::exports_of_nsys()),
                          [](const auto& test) { return testing::plain_name(test.param); });
 
 /// The only span of a name; the test fails if there is none or more.

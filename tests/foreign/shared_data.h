@@ -26,6 +26,14 @@ inline std::vector<std::string> shared_files(std::string_view folder) {
   return files;
 }
 
+/// Exports of Nsight Systems; a single empty name where there is none.
+inline std::vector<std::string> exports_of_nsys() {
+  std::vector<std::string> files = shared_files("nsys");
+  std::erase_if(files, [](const std::string& name) { return !name.ends_with(".sqlite"); });
+  if (files.empty()) files.emplace_back();
+  return files;
+}
+
 /// All recordings, each with its folder; a single empty name where there is none.
 inline std::vector<std::string> shared_recordings() {
   std::vector<std::string> all;

@@ -1,7 +1,7 @@
 // The bytes of a buffer of activity records, of any version -> what is stored -> a recording -> Run. A record begins
 // with two bytes that say how long it is; CUPTI's own walk over a buffer is not tested here. Names are pointers: a
 // fuzzer's are replaced by those of a few texts.
-#include "cupti_records.h"
+#include "cupti/records.h"
 
 #include <array>
 #include <filesystem>

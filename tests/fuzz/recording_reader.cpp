@@ -8,7 +8,7 @@
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/recording/format.h"
 #include "rankscope/core/recording/recording.h"
-#include "recording/crc32c.h"
+#include "recording/format/crc32c.h"
 
 namespace {
 

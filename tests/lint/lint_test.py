@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import check_layers  # noqa: E402
 import check_names  # noqa: E402
+import check_units  # noqa: E402
 
 loader = importlib.machinery.SourceFileLoader("bench", str(pathlib.Path(check_names.__file__).with_name("bench")))
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench", loader))
@@ -43,6 +44,34 @@ def layers(name, include, **others):
     return run(check_layers, tree | others.get("files", {}))
 
 
+class Units(unittest.TestCase):
+    """Two files of a folder, each with one thing that it keeps to itself."""
+
+    def of(self, first, second, namespace="namespace a {\nnamespace {\n%s\n}\n}\n"):
+        return run(check_units, {"core/src/x/a.cpp": namespace % first, "core/src/x/b.cpp": namespace % second})
+
+    def test_the_same_private_name_in_two_files_of_a_folder(self):
+        for text in ("constexpr int most = 3;", "struct Part { int a = 1; };", "class Part final : public Base {};",
+                     "int most(int a, const Run& run) { return a; }", "alignas(64) Part most[2] = {};",
+                     "template <class T>\nint most(T a) { return a; }",
+                     "void f(Words words = {}) { if (a) { b(); } }\n\nconst std::string most = FOLDER \"/x\";"):
+            status, out = self.of(text, text)
+            self.assertEqual(status, 1, text)
+            self.assertRegex(out, r"core/src/x: (most|Part) is in a.cpp, b.cpp")
+        self.assertEqual(self.of("int most = 1;", "struct most {};")[0], 1)
+
+    def test_overloads_members_and_equal_aliases_are_fine(self):
+        self.assertEqual(self.of("int most(int a) { return a; }", "int most(Run a, int b) { return b; }")[0], 0)
+        self.assertEqual(self.of("using Key = std::pair<int, int>;", "using Key = std::pair<int, int>;")[0], 0)
+        self.assertEqual(self.of("int A::most() { return 1; }", "int A::most() { return 1; }")[0], 0)
+        self.assertEqual(self.of('const char* a = "int most = 1;";  // int most;', "int most = '{';")[0], 0)
+
+    def test_what_others_see_or_stands_elsewhere_is_fine(self):
+        self.assertEqual(self.of("int most = 1;", "int most = 1;", "namespace a {\n%s\n}\n")[0], 0)
+        tree = {f"core/src/{folder}/a.cpp": "namespace {\nint most = 1;\n}\n" for folder in "xy"}
+        self.assertEqual(run(check_units, tree)[0], 0)
+
+
 class Layers(unittest.TestCase):
     def test_an_arrow_of_the_table_is_fine(self):
         self.assertEqual(layers("analyzer/src/a.cpp", '"rankscope/core/run.h"')[0], 0)
@@ -60,7 +89,7 @@ class Layers(unittest.TestCase):
         self.assertIn("core may not use analyzer; it may use: nothing", out)
 
     def test_an_unknown_module(self):
-        self.assertIn("no module utils", layers("core/src/a.cpp", '"rankscope/utils/a.h"')[1])
+        self.assertIn("unknown module utils", layers("core/src/a.cpp", '"rankscope/utils/a.h"')[1])
 
     def test_private_headers_of_others(self):
         private = {"core/src/ring.h": ""}

@@ -240,7 +240,7 @@ class Refusal(unittest.TestCase):
         self.assertEqual(self.run_check("/no/such.tar.xz").returncode, 2)
         result = self.refused("NVIDIA H100, 580.1")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("is no bundle", result.stderr)
+        self.assertIn("is not a bundle", result.stderr)
 
 
 if __name__ == "__main__":

@@ -175,8 +175,8 @@ class Told(unittest.TestCase):
 
     def test_values_of_nvml_are_there_and_sane(self):
         self.assertEqual(self.nvml_failures(self.counters), [])
-        self.assertEqual(self.nvml_failures({**self.counters, "GPU 0 power_watts": [90.0, 0.0]}), ["NVML tells power_watts"])
-        self.assertEqual(self.nvml_failures({**self.counters, "GPU 0 memory_used_bytes": []}), ["NVML tells memory_used_bytes"])
+        self.assertEqual(self.nvml_failures({**self.counters, "GPU 0 power_watts": [90.0, 0.0]}), ["NVML reports power_watts"])
+        self.assertEqual(self.nvml_failures({**self.counters, "GPU 0 memory_used_bytes": []}), ["NVML reports memory_used_bytes"])
 
     def test_another_gpu(self):
         for metadata, uuids in (([], ["GPU-1"]), (["GPU-2 NVIDIA H100"], ["GPU-1"]), (["GPU-1 NVIDIA H100"], [])):

@@ -1,7 +1,6 @@
 #include "support/changed_run.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "rankscope/core/model/text.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::testing {
 namespace {
@@ -29,12 +29,6 @@ std::shared_ptr<const Run> run_of(const std::string& text) {
     std::abort();
   }
   return *run;
-}
-
-std::optional<std::int64_t> number(std::string_view word) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc{} && end == word.data() + word.size() ? std::optional{value} : std::nullopt;
 }
 
 /// Words of a line; what stands in quotes, blanks included, is one word with them.
@@ -79,7 +73,7 @@ std::vector<Words> lines_of(const Run& run) {
 template <class Change>
 void change(std::string& word, std::string_view key, Change apply) {
   if (!word.starts_with(key)) return;
-  const auto value = number(std::string_view{word}.substr(key.size()));
+  const auto value = number_from<std::int64_t>(std::string_view{word}.substr(key.size()));
   if (value) word = std::string{key} + std::to_string(apply(*value));
 }
 
@@ -87,9 +81,10 @@ template <class Change>
 void change_range(std::string& word, std::string_view key, Change apply) {
   if (!word.starts_with(key)) return;
   const std::size_t colon = word.find(':');
-  word = std::string{key} +
-         std::to_string(apply(*number(std::string_view{word}.substr(key.size(), colon - key.size())))) + ":" +
-         std::to_string(apply(*number(std::string_view{word}.substr(colon + 1))));
+  word =
+      std::string{key} +
+      std::to_string(apply(*number_from<std::int64_t>(std::string_view{word}.substr(key.size(), colon - key.size())))) +
+      ":" + std::to_string(apply(*number_from<std::int64_t>(std::string_view{word}.substr(colon + 1))));
 }
 
 /// Time with some stretches made longer.
@@ -126,14 +121,15 @@ std::shared_ptr<const Run> with_longer_kernel(const Run& run, std::string_view n
   std::vector<std::pair<std::int64_t, std::int64_t>> longer;
   const auto is_slow = [&](const Words& words) { return words[1] == "compute" && name_in(words[4]) == name; };
   for (const Words& words : lines)
-    if (is_event(words) && is_slow(words)) longer.emplace_back(*number(words[2]), *number(words[3]));
+    if (is_event(words) && is_slow(words))
+      longer.emplace_back(*number_from<std::int64_t>(words[2]), *number_from<std::int64_t>(words[3]));
   const Warp warp{std::move(longer), factor};
   std::string text;
   for (Words& words : lines) {
     if (is_event(words)) {
-      const std::int64_t begin = *number(words[2]);
+      const std::int64_t begin = *number_from<std::int64_t>(words[2]);
       words[2] = std::to_string(warp(begin));
-      if (const auto end = is_point(words) ? std::nullopt : number(words[3])) {
+      if (const auto end = is_point(words) ? std::nullopt : number_from<std::int64_t>(words[3])) {
         const std::int64_t length =
             is_slow(words) ? std::llround(static_cast<double>(*end - begin) * factor) : *end - begin;
         words[3] = std::to_string(is_activity(words) ? warp(begin) + length : warp(*end));
@@ -158,15 +154,17 @@ std::shared_ptr<const Run> repeated(const Run& run, int times) {
     const auto further = [&](std::int64_t value) { return value + copy * std::int64_t{100'000}; };
     for (Words words : lines) {
       if (is_event(words)) {
-        words[2] = std::to_string(later(*number(words[2])));
-        if (!is_point(words) && number(words[3])) words[3] = std::to_string(later(*number(words[3])));
+        words[2] = std::to_string(later(*number_from<std::int64_t>(words[2])));
+        if (!is_point(words) && number_from<std::int64_t>(words[3]))
+          words[3] = std::to_string(later(*number_from<std::int64_t>(words[3])));
         for (std::string& word : words) {
           change(word, "enqueued=", later);
           change(word, "index=", further);
           change(word, "seq=", further);
         }
       } else if (words.front() == "@link") {
-        for (const std::size_t end : {2U, 3U}) words[end] = std::to_string(*number(words[end]) + copy * spans);
+        for (const std::size_t end : {2U, 3U})
+          words[end] = std::to_string(*number_from<std::int64_t>(words[end]) + copy * spans);
       } else if (words.front() == "@rank") {
         if (copy > 0) continue;
         for (std::string& word : words) change_range(word, "recorded=", [&](std::int64_t time) { return time; });
@@ -197,8 +195,9 @@ std::shared_ptr<const Run> with_skewed_clocks(const Run& run, const std::vector<
       for (std::string& word : words) change_range(word, "recorded=", shown);
     } else if (is_event(words)) {
       const bool is_counter = words[1] == "counter";
-      words[2] = std::to_string(shown(*number(words[2])));
-      if (!is_point(words) && number(words[3])) words[3] = std::to_string(shown(*number(words[3])));
+      words[2] = std::to_string(shown(*number_from<std::int64_t>(words[2])));
+      if (!is_point(words) && number_from<std::int64_t>(words[3]))
+        words[3] = std::to_string(shown(*number_from<std::int64_t>(words[3])));
       for (std::string& word : words)
         if (!is_counter) change(word, "enqueued=", shown);
     }

@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 constexpr std::int64_t start_up_ns = 5'000'000;
 constexpr double slowest_start_ms = 1;
 
-std::int64_t ns_of(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
-
 std::vector<HostClock> make_clocks(const Plan& plan) {
   Random random{plan.seed ^ 0xC10C5U};
   std::vector<HostClock> clocks;

@@ -28,8 +28,6 @@ double nominal_ms(const Plan& plan, PipelinePart part) {
   return 0;
 }
 
-std::int64_t ns_of(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
-
 }  // namespace
 
 Pipeline::Pipeline(const Plan& plan, const Teams& teams, std::int64_t step)

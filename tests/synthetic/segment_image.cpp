@@ -8,7 +8,7 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/records.h"
-#include "recording/crc32c.h"
+#include "recording/format/crc32c.h"
 
 namespace rankscope::synthetic {
 namespace {

@@ -31,8 +31,6 @@ Communicator communicator(const Plan& plan, std::string name, const Place& own, 
   return {std::move(name), recording::rank_list(members)};
 }
 
-std::int64_t ns_of(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
-
 }  // namespace
 
 double Random::uniform() {

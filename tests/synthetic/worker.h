@@ -12,6 +12,8 @@
 
 namespace rankscope::synthetic {
 
+inline std::int64_t ns_of(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
+
 /// Numbers that depend on nothing but a seed, on every machine (SplitMix64).
 class Random {
  public:

@@ -6,13 +6,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "modes/registry.h"
 #include "rankscope/core/format.h"
-#include "rankscope/trainer/cpu_binding.h"
-#include "rankscope/trainer/gpu_plan.h"
-#include "rankscope/trainer/launcher.h"
-#include "rankscope/trainer/pipeline_plan.h"
-#include "rankscope/trainer/run_plan.h"
+#include "rankscope/trainer/launch/cpu_binding.h"
+#include "rankscope/trainer/launch/gpu_plan.h"
+#include "rankscope/trainer/launch/launcher.h"
+#include "rankscope/trainer/plan/pipeline_plan.h"
+#include "rankscope/trainer/plan/run_plan.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -40,7 +39,7 @@ Result<void> write_schedule(const TrainOptions& options, int world_size) {
 Result<int> launch_job(TrainOptions options, const std::vector<std::string>& arguments) {
   options.launch.ranks = std::max(1, options.launch.ranks);
   const int world_size = options.launch.ranks * options.launch.nodes;
-  RS_TRY_VOID(find_mode(options.mode, world_size));
+  RS_TRY_VOID(fit_to_ranks(options, world_size));
   if (options.data.folder.empty()) {
     RS_TRY_VOID(plan_run(options, {.world_size = world_size}, options.data.samples));
   } else {

@@ -7,28 +7,26 @@
 #include <optional>
 #include <string>
 
-#include "engine/explain.h"
+#include "engine/catching.h"
+#include "engine/worker/explain.h"
 #include "job.h"
-#include "modes/catching.h"
-#include "modes/registry.h"
-#include "rank.h"
-#include "rankscope/trainer/log.h"
-#include "rankscope/trainer/options.h"
-#include "rankscope/trainer/placement.h"
+#include "rankscope/trainer/launch/log.h"
+#include "rankscope/trainer/launch/placement.h"
+#include "rankscope/trainer/options/options.h"
 
 namespace rankscope::trainer {
 namespace {
 
-Result<int> print_explained(const TrainOptions& options, const std::optional<Placement>& place) {
+Result<int> print_explained(TrainOptions options, const std::optional<Placement>& place) {
   const int ranks = place ? place->world_size : std::max(1, options.launch.ranks) * options.launch.nodes;
-  RS_TRY_VOID(find_mode(options.mode, ranks));
+  RS_TRY_VOID(fit_to_ranks(options, ranks));
   RS_TRY(const std::string text, catching([&] { return explain(options, ranks); }));
   if (!place || place->rank == 0) std::fputs(text.c_str(), stdout);
   return 0;
 }
 
 Result<int> run(int argc, const char* const* argv) {
-  RS_TRY(const CommandLine line, parse_command_line(argc, argv, list_modes()));
+  RS_TRY(const CommandLine line, parse_command_line(argc, argv));
   if (line.text) {
     std::fputs(line.text->c_str(), stdout);
     return 0;

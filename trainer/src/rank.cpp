@@ -1,15 +1,15 @@
-#include "rank.h"
+#include "job.h"
 
 #include <algorithm>
 #include <string>
 
-#include "engine/process.h"
-#include "modes/catching.h"
-#include "modes/registry.h"
+#include "engine/catching.h"
+#include "engine/training/process.h"
+#include "modes/modes.h"
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
-#include "rankscope/trainer/cpu_binding.h"
-#include "rankscope/trainer/log.h"
+#include "rankscope/trainer/launch/cpu_binding.h"
+#include "rankscope/trainer/launch/log.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -28,24 +28,23 @@ Result<void> check_whole_mask(const Placement& place) {
   const std::size_t allowed = allowed_cores().size();
   if (place.source == "rankscope" || allowed == online_cores()) return {};
   return fail(ErrorKind::usage,
-              format("--bind-cpus: rank {} was started with {} of {} cores, so {} has shared them out", place.rank,
+              format("--bind-cpus: rank {} was started with {} of {} cores, so {} has already divided them", place.rank,
                      allowed, online_cores(), place.source));
 }
 
-Result<int> run_mode(const TrainOptions& given, const Placement& place) {
+Result<int> train_as_rank(const TrainOptions& given, const Placement& place) {
   if (given.launch.restarts > 0 && place.source != "rankscope") {
-    return fail(ErrorKind::usage,
-                format("--restarts: {} has started the ranks and would have to start them again", place.source));
+    return fail(ErrorKind::usage, format("--restarts: {} started the ranks and must restart them", place.source));
   }
-  const TrainOptions options = after_restarts(given, place.restarts);
+  TrainOptions options = after_restarts(given, place.restarts);
   if (place.restarts > 0) {
-    log_progress(format("started again (restart {}): {}; faults that happen once do not happen again", place.restarts,
+    log_progress(format("restart {}: {}; faults that happen once are not repeated", place.restarts,
                         options.checkpoints.folder.empty() ? "from step 0, since there is no --checkpoints"
                                                            : "from the latest checkpoint"));
   }
   if (options.launch.ranks > 0 && options.launch.ranks * options.launch.nodes != place.world_size) {
-    return fail(ErrorKind::usage, format("--ranks {} does not fit the {} ranks that {} has started",
-                                         options.launch.ranks, place.world_size, place.source));
+    return fail(ErrorKind::usage, format("--ranks {} does not match the {} ranks that {} started", options.launch.ranks,
+                                         place.world_size, place.source));
   }
   RS_TRY_VOID(open_log(options.launch.log_folder, place.rank));
   if (options.launch.bind_cpus) {
@@ -53,19 +52,19 @@ Result<int> run_mode(const TrainOptions& given, const Placement& place) {
     RS_TRY(const std::string cores, bind_to_cores({place.local_rank, place.local_world_size, options.threads}));
     annotate::metadata("cpus", cores.c_str());
   }
-  RS_TRY(const Mode mode, find_mode(options.mode, place.world_size));
+  RS_TRY_VOID(fit_to_ranks(options, place.world_size));
   Placement on_device = place;
   RS_TRY(on_device.gpu, take_gpu(options, place));
   on_device.shares_gpu = options.device.share_gpu;
   set_up_torch(options);
-  return catching([&] { return mode.run(options, on_device); });
+  return catching([&] { return run_mode(options, on_device); });
 }
 
 }  // namespace
 
 // What is wrong with options or data is wrong on all ranks: one says it.
 Result<int> run_rank(const TrainOptions& options, const Placement& place) {
-  auto status = run_mode(options, place);
+  auto status = train_as_rank(options, place);
   const bool common =
       !status && (status.error().kind == ErrorKind::usage || status.error().kind == ErrorKind::unreadable);
   if (common && place.rank != 0 && place.source == "rankscope") return exit_status(status.error().kind);

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "analyses/statistics.h"
+#include "math/statistics.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {

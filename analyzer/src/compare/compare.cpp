@@ -1,17 +1,17 @@
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "analyses/severity.h"
-#include "analyses/statistics.h"
 #include "compare/bootstrap.h"
 #include "compare/findings.h"
 #include "compare/key_changes.h"
 #include "compare/likeness.h"
 #include "compare/split_means.h"
+#include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "rules/severity.h"
 
 namespace rankscope::analyzer {
 namespace {

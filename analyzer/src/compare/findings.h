@@ -1,7 +1,7 @@
 // Findings that came and went, and peaks of memory.
 #pragma once
 
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 
 namespace rankscope::analyzer {
 

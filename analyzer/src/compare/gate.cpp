@@ -1,7 +1,7 @@
 // Whether a run may pass (metrics.md 17.3).
 #include <algorithm>
 
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

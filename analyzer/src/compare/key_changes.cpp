@@ -8,9 +8,9 @@
 #include <span>
 #include <utility>
 
-#include "analyses/statistics.h"
 #include "compare/false_discovery.h"
 #include "compare/rank_sum.h"
+#include "math/statistics.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -1,7 +1,7 @@
 // Which kernels, operators and operations of groups became slower, and which are new or gone (metrics.md 17.2).
 #pragma once
 
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 
 namespace rankscope::analyzer {
 

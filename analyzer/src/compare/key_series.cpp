@@ -4,13 +4,13 @@
 #include <map>
 #include <utility>
 
-#include "analyses/asked_for.h"
-#include "analyses/kernel_keys.h"
-#include "analyses/range_walk.h"
-#include "analyses/statistics.h"
-#include "analyses/text_of.h"
 #include "compare/step_slots.h"
+#include "kernels/kernel_keys.h"
+#include "math/statistics.h"
+#include "operators/range_walk.h"
 #include "rankscope/core/format.h"
+#include "steps/asked_for.h"
+#include "words/text_of.h"
 
 namespace rankscope::analyzer {
 namespace {

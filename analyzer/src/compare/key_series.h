@@ -1,7 +1,7 @@
 // Time per step of everything that has a name: kernels, copies, operators, annotations, operations of groups.
 #pragma once
 
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 
 namespace rankscope::analyzer {
 

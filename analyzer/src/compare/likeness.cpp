@@ -21,7 +21,7 @@ bool is_of_one_run(std::string_view key) {
          key.starts_with("nsys.tables_");
 }
 
-std::map<std::string, std::string> facts_of(const RunDigest& run) {
+std::map<std::string, std::string> comparable_facts_of(const RunDigest& run) {
   std::map<std::string, std::string> facts;
   for (const auto& [key, value] : run.report.facts)
     if (!is_of_one_run(key)) facts[key] = value;
@@ -64,8 +64,8 @@ Likeness compare_facts(const RunDigest& a, const RunDigest& b) {
   };
   note("world size", format("{}", a.report.world_size), format("{}", b.report.world_size), Says::another_job);
   note("ranks recorded", format("{}", a.report.ranks.size()), format("{}", b.report.ranks.size()), Says::another_job);
-  const auto facts_a = facts_of(a);
-  const auto facts_b = facts_of(b);
+  const auto facts_a = comparable_facts_of(a);
+  const auto facts_b = comparable_facts_of(b);
   std::map<std::string, std::string> either = facts_a;
   either.insert(facts_b.begin(), facts_b.end());
   for (const auto& [key, ignored] : either) {

@@ -1,7 +1,7 @@
 // Are two runs of the same job? (metrics.md 17.3)
 #pragma once
 
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 
 namespace rankscope::analyzer {
 

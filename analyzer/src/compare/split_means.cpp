@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyses/apportion.h"
+#include "math/apportion.h"
 #include "rankscope/core/format.h"
-#include "units.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -56,7 +56,7 @@ std::vector<RankId> ranks_with_steps(const RunDigest& run) {
 }
 
 /// "left out: ranks 4-7 of B."
-std::string left_out(std::span<const RankId> all, std::span<const RankId> paired, std::string_view of) {
+std::string left_out_ranks(std::span<const RankId> all, std::span<const RankId> paired, std::string_view of) {
   std::vector<RankId> rest;
   std::ranges::copy_if(all, std::back_inserter(rest), [&](RankId rank) { return !is_one_of(paired, rank); });
   return rest.empty() ? std::string{} : format(" Left out: {} of {}.", ranks_text(rest), of);
@@ -102,7 +102,7 @@ Section<SplitComparison> compare_splits(const RunDigest& a, const RunDigest& b) 
     paired_b.insert(paired_b.end(), row.ranks_b.begin(), row.ranks_b.end());
   }
   if (!result.ranks.empty())
-    result.pairing += left_out(a.ranks, paired_a, a.name.label) + left_out(b.ranks, paired_b, b.name.label);
+    result.pairing += left_out_ranks(a.ranks, paired_a, a.name.label) + left_out_ranks(b.ranks, paired_b, b.name.label);
   // Nobody paired: the means of all ranks are what can be compared.
   result.all = result.ranks.empty() ? change_of(a, b, "all ranks", ranks_a, ranks_b)
                                     : change_of(a, b, "all ranks", std::move(paired_a), std::move(paired_b));

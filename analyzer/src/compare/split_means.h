@@ -1,7 +1,7 @@
 // Where a step became longer: means of the parts of its window (metrics.md 17.2).
 #pragma once
 
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 
 namespace rankscope::analyzer {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyses/steps.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
 

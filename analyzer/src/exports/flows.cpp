@@ -5,8 +5,8 @@
 #include <span>
 #include <tuple>
 
-#include "analyses/comm_ops.h"
-#include "analyses/matching.h"
+#include "collectives/comm_ops.h"
+#include "collectives/matching.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "exports/json_text.h"
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/scanner.h"
-#include "letters.h"
+#include "words/json_text.h"
+#include "words/letters.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,10 +1,10 @@
 #include <array>
 
-#include "exports/chrome.h"
-#include "exports/kineto.h"
-#include "exports/perfetto.h"
-#include "exports/sqlite.h"
-#include "exports/tensorboard.h"
+#include "exports/chrome/chrome.h"
+#include "exports/kineto/kineto.h"
+#include "exports/perfetto/perfetto.h"
+#include "exports/sqlite/sqlite.h"
+#include "exports/tensorboard/tensorboard.h"
 #include "rankscope/analyzer/export.h"
 
 namespace rankscope::analyzer {

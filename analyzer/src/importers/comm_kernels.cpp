@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "letters.h"
+#include "words/letters.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,10 +1,10 @@
 #include "importers/comm_names.h"
 
 #include <algorithm>
-#include <charconv>
 
-#include "element_type.h"
 #include "importers/comm_kernels.h"
+#include "rankscope/core/numbers.h"
+#include "words/element_type.h"
 
 namespace rankscope::analyzer {
 
@@ -31,8 +31,7 @@ FrameworkOp op_of_framework_range(std::string_view name) {
   const std::size_t arrow = name.find_first_of("<>");  // "send 0->1", "recv 1<-0"
   if (arrow == std::string_view::npos) return found;
   const std::string_view peer = name.substr(std::min(name.find_first_of("0123456789", arrow), name.size()));
-  std::int64_t value = 0;
-  if (std::from_chars(peer.data(), peer.data() + peer.size(), value).ec == std::errc{}) found.peer = value;
+  if (const auto rank = leading_number<std::int64_t>(peer)) found.peer = *rank;
   return found;
 }
 

@@ -1,13 +1,13 @@
 #include "importers/rank_claims.h"
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "letters.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
+#include "words/letters.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -170,9 +170,8 @@ std::optional<std::int64_t> rank_in_name(std::string_view file_name) {
       if (inside_a_word) continue;
       std::string_view rest = std::string_view{name}.substr(at + word.size());
       if (word == "rank" && (rest.starts_with('-') || rest.starts_with('_'))) rest.remove_prefix(1);
-      std::int64_t rank = -1;  // "rank--3" is none
-      const auto error = std::from_chars(rest.data(), rest.data() + rest.size(), rank).ec;
-      if (error == std::errc{} && rank >= 0 && rank < most_ranks && !rest.starts_with('-')) return rank;
+      const auto rank = leading_number<std::int64_t>(rest, {.least = 0, .most = most_ranks - 1});
+      if (rank && !rest.starts_with('-')) return rank;  // not "rank--0"
     }
   }
   return std::nullopt;

@@ -2,7 +2,7 @@
 
 #include "importers/importer.h"
 #include "importers/kineto/kineto.h"
-#include "importers/nsys.h"
+#include "importers/nsys/nsys.h"
 
 namespace rankscope::analyzer {
 

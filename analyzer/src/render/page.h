@@ -22,6 +22,9 @@ struct Column {
   std::size_t max_width = 40;
 };
 
+/// In a cell without a value.
+inline constexpr std::string_view empty_cell = "–";
+
 struct Cell {
   std::string text;
   Tone tone = Tone::plain;

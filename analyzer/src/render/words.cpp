@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "exports/json_text.h"
 #include "rankscope/core/format.h"
+#include "words/json_text.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -141,6 +141,13 @@ std::string decimal(std::int64_t value, int decimals) {
   const auto magnitude = value < 0 ? -value : value;
   const auto whole = format("{}{}", value < 0 ? "-" : "", magnitude / unit);
   return decimals == 0 ? whole : format("{}.{:0{}}", whole, magnitude % unit, decimals);
+}
+
+std::string sentence(std::string_view text) {
+  auto shown = printable(text);
+  if (shown.empty()) return shown;
+  if (shown.front() >= 'a' && shown.front() <= 'z') shown.front() = static_cast<char>(shown.front() - 'a' + 'A');
+  return shown.ends_with('.') ? shown : shown + ".";
 }
 
 }  // namespace rankscope::analyzer

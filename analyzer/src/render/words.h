@@ -8,13 +8,16 @@
 #include <string_view>
 #include <vector>
 
-#include "analyses/apportion.h"
-#include "units.h"
+#include "math/apportion.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer {
 
 /// Valid UTF-8 that cannot steer a terminal: control characters and direction overrides become \xNN or \u{NNNN}.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// Printable, with a capital letter in front and a full stop at the end.
+[[nodiscard]] std::string sentence(std::string_view text);
 
 /// Columns that a printable text takes on a terminal.
 [[nodiscard]] std::size_t display_width(std::string_view text);

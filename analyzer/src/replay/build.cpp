@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "analyses/step_marks.h"
 #include "replay/draft.h"
 #include "replay/rank_graph.h"
+#include "steps/step_marks.h"
 
 namespace rankscope::analyzer::replay {
 namespace {

@@ -1,9 +1,9 @@
 // Makes the replay graph of a run (metrics.md 12.1).
 #pragma once
 
-#include "analyses/collectives.h"
-#include "analyses/steps.h"
+#include "collectives/find.h"
 #include "replay/graph.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer::replay {
 

@@ -1,7 +1,7 @@
 // Members of one operation: who waits for whom, and what happens where members are not in the graph.
 #include <algorithm>
 
-#include "analyses/comm_ops.h"
+#include "collectives/comm_ops.h"
 #include "replay/rank_graph.h"
 
 namespace rankscope::analyzer::replay {

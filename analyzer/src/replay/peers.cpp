@@ -4,8 +4,8 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "analyses/statistics.h"
-#include "keys.h"
+#include "math/statistics.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::replay {
 namespace {

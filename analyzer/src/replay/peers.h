@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "analyses/peers.h"
 #include "replay/graph.h"
+#include "split/peers.h"
 
 namespace rankscope::analyzer::replay {
 

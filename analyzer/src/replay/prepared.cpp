@@ -1,6 +1,6 @@
 #include "replay/prepared.h"
 
-#include "analyses/same_job.h"
+#include "collectives/same_job.h"
 #include "replay/build.h"
 
 namespace rankscope::analyzer::replay {

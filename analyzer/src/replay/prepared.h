@@ -3,12 +3,12 @@
 
 #include <utility>
 
-#include "analyses/collectives.h"
-#include "analyses/rank_rows.h"
-#include "analyses/steps.h"
-#include "clocks/aligned_run.h"
+#include "alignment/aligned_run.h"
+#include "collectives/find.h"
 #include "rankscope/core/result.h"
 #include "replay/graph.h"
+#include "split/rank_rows.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer::replay {
 

@@ -1,7 +1,7 @@
 // The part of the graph that one rank makes: its threads, streams and communication lanes.
 #pragma once
 
-#include "analyses/collectives.h"
+#include "collectives/find.h"
 #include "replay/draft.h"
 
 namespace rankscope::analyzer::replay {

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <set>
 
-#include "analyses/device_work.h"
-#include "analyses/layers.h"
+#include "split/device_work.h"
+#include "split/layers.h"
 
 namespace rankscope::analyzer::replay {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "analyses/collectives.h"
+#include "collectives/find.h"
 #include "replay/rank_graph.h"
 #include "replay/thread_stretches.h"
 

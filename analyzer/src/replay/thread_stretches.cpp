@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyses/host_timeline.h"
+#include "split/host_timeline.h"
 
 namespace rankscope::analyzer::replay {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyses/counted_windows.h"
+#include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
 

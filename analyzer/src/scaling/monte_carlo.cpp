@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "analyses/statistics.h"
+#include "math/statistics.h"
 
 namespace rankscope::analyzer::scaling {
 namespace {

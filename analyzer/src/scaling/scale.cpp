@@ -1,19 +1,19 @@
-#include "rankscope/analyzer/scale.h"
+#include "rankscope/analyzer/scaling/scale.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
 
-#include "analyses/collectives.h"
-#include "analyses/same_job.h"
-#include "analyses/statistics.h"
-#include "analyses/steps.h"
-#include "clocks/aligned_run.h"
+#include "alignment/aligned_run.h"
+#include "collectives/find.h"
+#include "collectives/same_job.h"
+#include "math/statistics.h"
 #include "rankscope/core/format.h"
 #include "replay/build.h"
-#include "replay/what_if.h"
 #include "scaling/monte_carlo.h"
+#include "steps/find.h"
+#include "what_if/find.h"
 
 namespace rankscope::analyzer {
 namespace {

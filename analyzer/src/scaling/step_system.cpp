@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "analyses/comm_ops.h"
+#include "collectives/comm_ops.h"
 #include "rankscope/core/format.h"
 #include "scaling/transfer_fit.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "analyses/collectives.h"
+#include "collectives/find.h"
 #include "rankscope/analyzer/section.h"
 #include "replay/graph.h"
 

@@ -3,20 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "analyses/comm_ops.h"
+#include "collectives/comm_ops.h"
+#include "math/statistics.h"
 
 namespace rankscope::analyzer::scaling {
-namespace {
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
-}  // namespace
-
 std::optional<Ring> ring_of(std::string_view op, std::int64_t ranks) {
   const std::string_view name = comm_op(op).name;
   const auto n = static_cast<double>(ranks);
@@ -32,17 +22,17 @@ LinkModel fit_link(std::span<const Transfer> transfers, const Ring& ring) {
   std::map<std::int64_t, std::vector<double>> by_size;
   for (const Transfer& transfer : transfers) by_size[transfer.bytes].push_back(transfer.ns);
   std::vector<Transfer> sizes;
-  for (auto& [bytes, lengths] : by_size) sizes.push_back({bytes, median_of(std::move(lengths))});
+  for (auto& [bytes, lengths] : by_size) sizes.push_back({bytes, median(std::move(lengths))});
   LinkModel model;
   std::vector<double> slopes;
   for (std::size_t i = 0; i < sizes.size(); ++i)
     for (std::size_t j = i + 1; j < sizes.size(); ++j)
       slopes.push_back((sizes[j].ns - sizes[i].ns) / static_cast<double>(sizes[j].bytes - sizes[i].bytes));
   model.latency_known = !slopes.empty();
-  const double slope = std::max(0.0, median_of(slopes));
+  const double slope = std::max(0.0, median(slopes));
   std::vector<double> rests;
   for (const Transfer& size : sizes) rests.push_back(size.ns - slope * static_cast<double>(size.bytes));
-  const double fixed = std::max(0.0, median_of(rests));
+  const double fixed = std::max(0.0, median(rests));
   if (model.latency_known) {
     model.alpha_ns = ring.rounds > 0 ? fixed / ring.rounds : 0;
     model.ns_per_byte = ring.share > 0 ? slope / ring.share : 0;

@@ -1,9 +1,9 @@
 // CUDA loads the library through CUDA_INJECTION64_PATH when a process initialises it: from then on it is recorded.
-#include "cupti_source.h"
-#include "nvml_source.h"
-#include "pm_source.h"
-#include "recorder.h"
-#include "thread_state.h"
+#include "inject/cupti/pm_source.h"
+#include "inject/cupti/source.h"
+#include "inject/nvml/source.h"
+#include "inject/recorder/recorder.h"
+#include "inject/recorder/thread_state.h"
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   namespace inject = rankscope::inject;

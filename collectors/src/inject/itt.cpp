@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "recorder.h"
+#include "inject/recorder/recorder.h"
 
 namespace rankscope::inject {
 namespace {
@@ -49,7 +49,7 @@ constexpr std::array<unsigned char, 8> itt_magic{0xED, 0xAB, 0xAB, 0xEC, 0x0D, 0
 
 // The ranges of ITT nest among themselves.
 alignas(8) constexpr char operators[8] = {};
-constexpr auto told = WindowControl::Told::annotate;
+constexpr auto told_by_itt = WindowControl::Told::annotate;
 
 constexpr std::string_view pytorch = "PyTorch";
 IttDomain ours{.enabled = 1, .name = "PyTorch", .wide_name = nullptr, .extra1 = 0, .extra2 = nullptr, .next = nullptr};
@@ -115,7 +115,7 @@ void begin_task(const IttDomain* domain, IttId, IttId, IttString* handle) {
     const std::string_view name = text_of(handle);
     if (thread == nullptr || ends_elsewhere(name)) return;
     tell_once(*thread);
-    thread->push(operators, kind_of(name), name, told);
+    thread->push(operators, kind_of(name), name, told_by_itt);
   });
 }
 void end_task(const IttDomain* domain) {

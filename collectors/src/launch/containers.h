@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../rank_environment.h"
+#include "settings/rank_environment.h"
 
 namespace rankscope::collectors {
 

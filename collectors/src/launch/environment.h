@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "../inject_settings.h"
 #include "rankscope/collectors/record.h"
+#include "settings/inject_settings.h"
 
 namespace rankscope::collectors {
 

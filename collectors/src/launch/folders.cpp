@@ -13,10 +13,10 @@
 #include <fstream>
 #include <optional>
 
-#include "../segment_names.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "spool/segment_names.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -88,7 +88,7 @@ Result<std::optional<OutFolder>> make_or_join(const fs::path& out, const std::st
   const fs::path beside = out.string() + "." + host_name() + "-" + std::to_string(getpid()) + ".new";
   if (!fs::create_directory(beside, error)) {
     return fail(ErrorKind::cannot_write,
-                format("cannot make {}: {}", beside.string(), error ? error.message() : "it exists already"));
+                format("cannot create {}: {}", beside.string(), error ? error.message() : "it exists already"));
   }
   RS_TRY_VOID(fill(beside, job));
   fs::rename(beside, out, error);
@@ -96,7 +96,7 @@ Result<std::optional<OutFolder>> make_or_join(const fs::path& out, const std::st
   std::error_code ignored;
   fs::remove_all(beside, ignored);
   if (fs::exists(fs::symlink_status(out, ignored))) return join(out, job);
-  return fail(ErrorKind::cannot_write, format("cannot make {}: {}", out.string(), error.message()));
+  return fail(ErrorKind::cannot_write, format("cannot create {}: {}", out.string(), error.message()));
 }
 
 /// "run.rankscope", "run-2.rankscope", ...: what starts in the same second takes the next one.

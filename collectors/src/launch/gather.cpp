@@ -12,7 +12,6 @@
 #include <set>
 #include <thread>
 
-#include "../segment_names.h"
 #include "folders.h"
 #include "pytorch.h"
 #include "rankscope/core/format.h"
@@ -23,6 +22,7 @@
 #include "rankscope/core/secrets.h"
 #include "source_notes.h"
 #include "spool.h"
+#include "spool/segment_names.h"
 #include "talk.h"
 
 #ifndef RANKSCOPE_VERSION
@@ -162,7 +162,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
   summary.ranks = ranks.size();
   if (running > 0) {
     summary.notes.push_back(
-        format("{} still running after the command has ended; what happens there from now on is not recorded",
+        format("{} still running after the command ended; what happens there from now on is not recorded",
                counted(running, "recorded process")));
   }
   if (failure) return tl::make_unexpected(*failure);

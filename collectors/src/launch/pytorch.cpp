@@ -25,14 +25,13 @@ Result<void> write(const fs::path& path, std::string_view text) {
 Result<fs::path> write_pytorch_hook(const fs::path& spool) {
   const fs::path folder = spool / "python";
   if (folder.string().find(':') != std::string::npos)
-    return fail(ErrorKind::cannot_write,
-                format("--pytorch: {} has a colon in its path, at which PYTHONPATH is split; name a folder without one "
-                       "with RANKSCOPE_SPOOL",
-                       spool.string()));
+    return fail(ErrorKind::cannot_write, format("--pytorch: {} has a colon in its path, where PYTHONPATH is split; set "
+                                                "RANKSCOPE_SPOOL to a folder without one",
+                                                spool.string()));
   std::error_code error;
   fs::create_directory(folder, error);
   if (error)
-    return fail(ErrorKind::cannot_write, format("cannot make the folder {}: {}", folder.string(), error.message()));
+    return fail(ErrorKind::cannot_write, format("cannot create the folder {}: {}", folder.string(), error.message()));
   RS_TRY_VOID(write(folder / "sitecustomize.py", sitecustomize_py().text));
   RS_TRY_VOID(write(folder / "rankscope_pytorch.py", rankscope_pytorch_py().text));
   return folder;
@@ -51,8 +50,8 @@ void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const fs
       tracer != nullptr && *tracer != '\0' && fs::path{tracer}.filename() != std::string_view{inject_library_name};
   if (!taken) return environment.variables.emplace_back(itt_library, library), void();
   environment.warnings.push_back(
-      format("{} names {}, which is kept: operators of PyTorch are not recorded; unset it to record them", itt_library,
-             tracer));
+      format("{} is set to {} and stays so: operators of PyTorch are not recorded; unset it to record them",
+             itt_library, tracer));
 }
 
 std::string pytorch_container_warning(const std::string& runtime, const Lookup& lookup) {
@@ -60,8 +59,8 @@ std::string pytorch_container_warning(const std::string& runtime, const Lookup& 
   for (const std::string_view prefix : container_prefixes)
     if (lookup((std::string{prefix} + python_path).c_str()) != nullptr) return {};
   return format(
-      "--pytorch: in the container of {} PYTHONPATH is the hook's and what is set here, not what the image sets; if "
-      "its programs miss modules, give the image's in APPTAINERENV_PYTHONPATH",
+      "--pytorch: in the container of {} PYTHONPATH holds the hook and what is set here, not what the image sets; if "
+      "its programs do not find their modules, give the image's folders in APPTAINERENV_PYTHONPATH",
       runtime);
 }
 
@@ -77,12 +76,12 @@ void note_pytorch(const PyTorchSeen& seen, std::vector<std::string>& notes) {
   if (!seen.problem.empty()) notes.push_back("--pytorch: " + seen.problem);
   if (!seen.operators && !seen.steps && seen.problem.empty()) {
     notes.emplace_back(
-        "--pytorch: no recorded Python program ran an operator of PyTorch (python -I, -E and -S leave the hook out, "
+        "--pytorch: no recorded Python program ran an operator of PyTorch (python -I, -E and -S do not load the hook, "
         "and it needs ctypes), so there are no operators and steps");
     return;
   }
   if (!seen.operators && seen.problem.empty())
-    notes.emplace_back("--pytorch: PyTorch told no operators to the recorder, so there are steps only");
+    notes.emplace_back("--pytorch: PyTorch reported no operators to the recorder, so there are only steps");
   if (!seen.steps) {
     notes.emplace_back(
         "--pytorch: no optimizer of torch.optim made three steps outside of torch.compile, so there are no steps; mark "

@@ -13,9 +13,6 @@
 #include <cstring>
 #include <optional>
 
-#include "../inject_settings.h"
-#include "../recording_switch.h"
-#include "../tally.h"
 #include "child_process.h"
 #include "containers.h"
 #include "environment.h"
@@ -24,10 +21,14 @@
 #include "pytorch.h"
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "settings/inject_settings.h"
 #include "source_notes.h"
 #include "spool.h"
+#include "spool/recording_switch.h"
+#include "spool/tally.h"
 #include "talk.h"
 #include "watcher.h"
 
@@ -58,16 +59,20 @@ class Subreaper {
 Result<void> check(const RecordOptions& options) {
   if (options.command.empty()) return fail(ErrorKind::usage, "there is no command to record; give it after --");
   if (options.sample_hz < 0 || options.sample_hz > fastest_hz) {
-    return fail(ErrorKind::usage, format("--sample-hz: {} is not between 0 and {}", options.sample_hz, fastest_hz));
+    return fail(ErrorKind::usage,
+                format("--sample-hz must be {} (is {})", number_words<double>({0, fastest_hz}), options.sample_hz));
   }
   if (options.ring_kib < 64 || options.ring_kib > most_ring_kib) {
-    return fail(ErrorKind::usage, format("--ring-kib: {} is not between 64 and {}", options.ring_kib, most_ring_kib));
+    return fail(ErrorKind::usage, format("--ring-kib must be {} (is {})",
+                                         number_words<std::uint32_t>({64, most_ring_kib}), options.ring_kib));
   }
-  if (options.duration_s < 0) return fail(ErrorKind::usage, format("--duration: {} is negative", options.duration_s));
+  if (options.duration_s < 0)
+    return fail(ErrorKind::usage,
+                format("--duration must be {} (is {})", number_words<double>({.least = 0}), options.duration_s));
   if (options.pytorch == PyTorch::observed) {
     RS_TRY(const SourceSet sources, sources_from(options.collect));
     if (!sources.has(Source::annotate))
-      return fail(ErrorKind::usage, "--pytorch: --collect leaves annotate out, which records what PyTorch tells");
+      return fail(ErrorKind::usage, "--pytorch needs the source annotate, which --collect leaves out");
   }
   return {};
 }
@@ -123,7 +128,7 @@ Result<int> signal_from(const std::string& name) {
   if (name.empty() || name == "cuda") return 0;
   if (name == "USR1") return SIGUSR1;
   if (name == "USR2") return SIGUSR2;
-  return fail(ErrorKind::usage, format("--toggle: '{}' is none of USR1, USR2, cuda", name));
+  return fail(ErrorKind::usage, format("--toggle must be USR1, USR2 or cuda (is \"{}\")", name));
 }
 
 Result<Toggle> make_toggle(const RecordOptions& options, const fs::path& spool) {
@@ -155,15 +160,26 @@ int watch_over(const Child& child, Watcher& watcher, const InjectSettings& setti
   }
 }
 
-/// As if nothing had been begun.
-void take_back(const OutFolder& out, const fs::path& spool) {
-  untie(spool, out.path);
-  remove_folder(spool);
-  remove_unused(out);
-}
+/// OUT and the spool; both are removed again, as if nothing had been begun, unless they are kept.
+struct Folders {
+  explicit Folders(OutFolder made) : out{std::move(made)} {}
+  Folders(const Folders&) = delete;
+  Folders& operator=(const Folders&) = delete;
+  ~Folders() {
+    if (kept) return;
+    if (!spool.empty()) {
+      untie(spool, out.path);
+      remove_folder(spool);
+    }
+    remove_unused(out);
+  }
 
-RecordOutcome not_started(const RecordOptions& options, int error, const OutFolder& out, const fs::path& spool) {
-  take_back(out, spool);
+  OutFolder out;
+  fs::path spool{};  ///< empty until it is made
+  bool kept = false;
+};
+
+RecordOutcome not_started(const RecordOptions& options, int error) {
   const bool absent = error == ENOENT;
   say(options.talk, format("rankscope: cannot run {}: {}\n", options.command.front(),
                            absent ? "there is no such command" : std::strerror(error)));
@@ -179,7 +195,7 @@ void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcom
   outcome.summary.notes.push_back(error.message);
   outcome.summary.notes.push_back(
       format("the recording is incomplete; what could not be copied is kept in {}; `rankscope record --recover {}` "
-             "copies it once there is room",
+             "copies it once there is free space",
              spool.string(), spool.string()));
   if (outcome.status == 0) outcome.status = status_recorder_failed;
 }
@@ -187,7 +203,7 @@ void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcom
 void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   if (summary.processes > 0) return;
   summary.notes.push_back(settings.collect.has(Source::host)
-                              ? "no process had a rank, used NVTX, CUDA or the annotation API, or lived for a second"
+                              ? "no process had a rank, used NVTX, CUDA or the annotation API, or ran for a second"
                               : "no process had a rank, or used NVTX, CUDA or the annotation API");
 }
 
@@ -196,7 +212,7 @@ void note_details(DetailSet asked, RecordSummary& summary) {
   for (const DetailInfo& info : details()) {
     if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
     summary.notes.push_back(
-        format("--{}: no source in the recorded program acted on it, so no {} were recorded (the reference trainer "
+        format("--{}: no source in the recorded program supports it, so no {} were recorded (the reference trainer "
                "does; PyTorch programs cannot yet)",
                info.id, info.what));
   }
@@ -225,16 +241,17 @@ void note_container(const RecordOptions& options, const Conditions& conditions, 
   summary.notes.push_back(container_note(runtime, conditions.needed));
 }
 
-RecordOutcome finish(const RecordOptions& options, const Conditions& conditions, const OutFolder& out, Watcher& watcher,
+RecordOutcome finish(const RecordOptions& options, const Conditions& conditions, Folders& folders, Watcher& watcher,
                      RecordOutcome outcome) {
   const InjectSettings& settings = conditions.settings;
-  const fs::path spool = settings.segments;
+  const OutFolder& out = folders.out;
+  const fs::path& spool = folders.spool;
   outcome.summary.out = out.path;
   outcome.summary.not_recorded = read_tally(spool);
   wait_for_stragglers(spool);
   watcher.finish(outcome.status);
   if (outcome.status == options.refusal_status && !any_step(out.path)) {
-    take_back(out, spool);
+    folders.kept = false;
     return outcome;
   }
   outcome.summary.not_watched = watcher.not_watched();
@@ -250,7 +267,7 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   note_absence(settings, outcome.summary);
   if (settings.toggled == ToggledBy::cuda && outcome.summary.sources.started == 0)
     outcome.summary.notes.emplace_back(
-        "--toggle: cudaProfilerStart was not seen (the source cupti tells it), so no events were recorded");
+        "--toggle: cudaProfilerStart was not seen (the source cupti reports it), so no events were recorded");
   note_container(options, conditions, outcome.summary);
   note_sources(options, conditions, outcome.summary);
   note_details(settings.details, outcome.summary);
@@ -267,12 +284,11 @@ Result<fs::path> preloadable(const fs::path& library, const fs::path& spool) {
   std::error_code error;
   fs::create_symlink(library, link, error);
   if (error)
-    return fail(ErrorKind::cannot_write, format("cannot make the link {}: {}", link.string(), error.message()));
+    return fail(ErrorKind::cannot_write, format("cannot create the link {}: {}", link.string(), error.message()));
   if (link.string().find_first_of(" :") == std::string::npos) return link;
-  return fail(
-      ErrorKind::cannot_write,
-      format("{} has a blank or colon in its path, and so has {}; name a folder without them with RANKSCOPE_SPOOL",
-             library.string(), spool.string()));
+  return fail(ErrorKind::cannot_write,
+              format("{} has a blank or colon in its path, and so has {}; set RANKSCOPE_SPOOL to a folder without them",
+                     library.string(), spool.string()));
 }
 
 }  // namespace
@@ -281,14 +297,14 @@ Result<fs::path> find_inject_library() {
   std::error_code error;
   if (const char* const named = std::getenv(variable::library); named != nullptr && *named != '\0') {
     if (fs::is_regular_file(named, error)) return fs::absolute(named);
-    return fail(ErrorKind::cannot_write, format("{} names {}, which does not exist", variable::library, named));
+    return fail(ErrorKind::cannot_write, format("{} is {}, which does not exist", variable::library, named));
   }
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const fs::path& beside : {folder, folder.parent_path() / "lib", folder.parent_path() / "bin"}) {
     if (fs::is_regular_file(beside / inject_library_name, error)) return beside / inject_library_name;
   }
-  return fail(ErrorKind::cannot_write, format("{} is neither in {} nor in ../lib; name it with {}", inject_library_name,
-                                              folder.string(), variable::library));
+  return fail(ErrorKind::cannot_write, format("{} is neither in {} nor in ../lib; set {} to its path",
+                                              inject_library_name, folder.string(), variable::library));
 }
 
 std::string guess_launcher(const std::vector<std::string>& command) {
@@ -324,50 +340,47 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RS_TRY_VOID(signal_from(options.toggle));
   RS_TRY(fs::path library,
          options.library.empty() ? find_inject_library() : Result<fs::path>{fs::absolute(options.library)});
-  RS_TRY(const OutFolder out, make_out_folder(options, job_identity()));
-  auto spool = make_spool_folder();
-  if (!spool) return remove_unused(out), tl::make_unexpected(spool.error());
-  settings.segments = spool->string();
+  RS_TRY(OutFolder out, make_out_folder(options, job_identity()));
+  Folders folders{std::move(out)};
+  RS_TRY(folders.spool, make_spool_folder());
+  const fs::path& spool = folders.spool;
+  settings.segments = spool.string();
   if (options.preload == Preload::yes) {
-    auto named = preloadable(library, *spool);
-    if (!named) return take_back(out, *spool), tl::make_unexpected(named.error());
-    library = *named;
+    RS_TRY(library, preloadable(library, spool));
   }
-  make_tally(*spool);
-  auto toggle = make_toggle(options, *spool);
-  if (!toggle) return take_back(out, *spool), tl::make_unexpected(toggle.error());
-  if (auto tied = tie(*spool, new_manifest(options), out.path); !tied)
-    return take_back(out, *spool), tl::make_unexpected(tied.error());
+  make_tally(spool);
+  RS_TRY(Toggle toggle, make_toggle(options, spool));
+  RS_TRY_VOID(tie(spool, new_manifest(options), folders.out.path));
   if (options.talk == Talk::verbose) {
-    say(options.talk, format("rankscope: segments are in {} until the end\n", spool->string()));
+    say(options.talk, format("rankscope: segments are in {} until the end\n", spool.string()));
   }
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
-  const auto hook = options.pytorch == PyTorch::observed ? write_pytorch_hook(*spool) : Result<fs::path>{};
-  if (!hook) return take_back(out, *spool), tl::make_unexpected(hook.error());
-  auto environment = command_environment(lookup, settings, library.string(), options.preload, *hook);
-  const NeededInside needed{library, *spool};
+  RS_TRY(const fs::path hook, options.pytorch == PyTorch::observed ? write_pytorch_hook(spool) : Result<fs::path>{});
+  auto environment = command_environment(lookup, settings, library.string(), options.preload, hook);
+  const NeededInside needed{library, spool};
   const std::string unseen = container_warning(options.command, lookup, needed);
   if (!unseen.empty()) {
     environment.warnings.push_back(unseen);
-  } else if (settings.follow && !hook->empty()) {
+  } else if (settings.follow && !hook.empty()) {
     const std::string replaced = pytorch_container_warning(container_runtime(options.command), lookup);
     if (!replaced.empty()) environment.warnings.push_back(replaced);
   }
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
   SignalRelay signals;
-  auto child = start_command(options.command, environment.variables, signals);
-  if (!child) return take_back(out, *spool), tl::make_unexpected(child.error());
-  if (child->error != 0) {
-    static_cast<void>(reap(child->process));
-    return not_started(options, child->error, out, *spool);
+  RS_TRY(const auto child, start_command(options.command, environment.variables, signals));
+  if (child.error != 0) {
+    static_cast<void>(reap(child.process));
+    return not_started(options, child.error);
   }
-  Watcher watcher{*spool, child->process};
-  RecordOutcome outcome{.status = watch_over({child->process, signals}, watcher, settings, *toggle, options.talk)};
+  folders.kept = true;
+  Watcher watcher{spool, child.process};
+  RecordOutcome outcome{.status = watch_over({child.process, signals}, watcher, settings, toggle, options.talk)};
   outcome.summary.notes = environment.warnings;
-  if (toggle->signal != 0 && !toggle->was_on)
-    outcome.summary.notes.push_back(format("--toggle: SIG{} never came, so no events were recorded", options.toggle));
-  return finish(options, {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by()}, out, watcher,
+  if (toggle.signal != 0 && !toggle.was_on)
+    outcome.summary.notes.push_back(
+        format("--toggle: SIG{} was never received, so no events were recorded", options.toggle));
+  return finish(options, {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by()}, folders, watcher,
                 std::move(outcome));
 }
 

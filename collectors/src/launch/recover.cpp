@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "../segment_names.h"
-#include "../tally.h"
 #include "folders.h"
 #include "gather.h"
 #include "rankscope/collectors/spools.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/recording.h"
 #include "spool.h"
+#include "spool/segment_names.h"
+#include "spool/tally.h"
 #include "talk.h"
 
 namespace rankscope::collectors {
@@ -49,25 +49,25 @@ Result<recording::Manifest> check_spool(const fs::path& spool) {
     return fail(ErrorKind::unreadable, format("--recover: there is no folder {}", name));
   if (const auto owner = owner_of(spool); owner != geteuid())
     return fail(ErrorKind::unreadable,
-                owner ? format("--recover: {} belongs to another user (uid {}), who has to recover it", name, *owner)
+                owner ? format("--recover: {} belongs to another user (uid {}), who must recover it", name, *owner)
                       : format("--recover: {} is a link; name the folder itself", name));
   auto manifest = recording::read_manifest(spool);
   const bool is_spool = manifest ? manifest->spooled.has_value() : !recording::segments_of(spool).empty();
   if (!is_spool)
     return fail(ErrorKind::unreadable,
-                format("--recover: {} is no folder that a recorder left; `rankscope doctor` lists those", name));
+                format("--recover: {} is not a folder that a recorder left; `rankscope doctor` lists these", name));
   if (manifest && is_elsewhere(manifest->spooled->recorder))
     return fail(ErrorKind::cannot_write,
-                format("--recover: {} belongs to a recorder on host {}, which may still run; recover it there", name,
-                       manifest->spooled->recorder.host));
+                format("--recover: {} belongs to a recorder on host {}, which may still be running; recover it there",
+                       name, manifest->spooled->recorder.host));
   if (manifest && is_running(manifest->spooled->recorder))
     return fail(ErrorKind::cannot_write,
-                format("--recover: the recorder of {} (process {}) still runs and gathers it itself", name,
+                format("--recover: the recorder of {} (process {}) is still running and will gather it itself", name,
                        manifest->spooled->recorder.pid));
   wait_for_stragglers(spool);  // those that are just ending
   if (const auto running = count_written(recording::segments_of(spool)); running > 0)
     return fail(ErrorKind::cannot_write,
-                format("--recover: {} still running and writing into {}; wait for the end, or end what runs",
+                format("--recover: {} still running and writing into {}; wait until they end, or stop them",
                        counted(running, "recorded process"), name));
   return manifest ? std::move(manifest) : Result<recording::Manifest>{new_manifest({})};
 }
@@ -77,7 +77,8 @@ Result<fs::path> recovered_out(const RecoverOptions& options, const recording::M
   const fs::path wished = options.out.empty() && manifest.spooled ? fs::path{manifest.spooled->out} : options.out;
   if (wished.empty())
     return fail(ErrorKind::usage,
-                format("--recover: {} does not tell its recording; name one with --out", options.spool.string()));
+                format("--recover: {} does not say which recording it belongs to; give one with --out",
+                       options.spool.string()));
   for (const recording::SpoolMark& mark : recording::spool_marks_of(wished))
     if (mark.spool == options.spool) return wished;
   RS_TRY(const OutFolder made, make_out_folder({.out = wished}, {}));

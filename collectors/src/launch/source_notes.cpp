@@ -50,8 +50,8 @@ std::string nccl_note(const SourceStory& story) {
   if (story.nccl_processes == 0)
     return "nccl: no process was seen calling NCCL, so none of its collectives were recorded";
   return format(
-      "nccl: NCCL{}{} did not take the profiler plugin, so collectives are known by their calls only; NCCL "
-      "2.23 or newer takes it with the first communicator, unless NCCL_PROFILER_PLUGIN is set",
+      "nccl: NCCL{}{} did not load the profiler plugin, so only the calls of collectives are known; NCCL 2.23 or newer "
+      "loads it with the first communicator, unless NCCL_PROFILER_PLUGIN is set",
       story.nccl_version.empty() ? "" : " ", story.nccl_version);
 }
 
@@ -79,8 +79,8 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
   if (!devices.nvidia && story.activities == 0 && story.plugin_processes == 0) {
     if (devices.amd)
       return {
-          format("{}: the GPUs of this host are AMD's (/dev/kfd), whose work is not recorded; all else was. Record "
-                 "it with torch.profiler: rankscope reads its traces",
+          format("{}: the GPUs of this host are from AMD (/dev/kfd), whose work is not recorded; all else was. Record "
+                 "with torch.profiler instead: rankscope reads its traces",
                  wanted)};
     return {format("{}: no NVIDIA GPU was found on this host (no /dev/nvidiactl); all else was recorded", wanted)};
   }
@@ -89,8 +89,8 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
     notes.push_back(format("{}: {} ({})", id_of(problem.source), problem.text, counted(problem.processes, "process")));
   if (story.cuda_processes == 0 && story.plugin_processes == 0) {
     notes.push_back(
-        format("{}: no process initialised CUDA with the recorder in it, so nothing of GPUs was recorded; if "
-               "the program does use them, its environment was cleared on the way (docs/gpu.md)",
+        format("{}: no recorded process initialised CUDA, so nothing was recorded of GPUs; if the program does use "
+               "them, its environment was cleared before it started (docs/gpu.md)",
                wanted));
     return notes;
   }

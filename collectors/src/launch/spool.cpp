@@ -9,9 +9,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "../segment_names.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/recording.h"
+#include "spool/segment_names.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -69,10 +69,10 @@ Result<fs::path> make_spool_folder() {
   if (base.empty()) base = "/tmp";
   std::string name = base + "/" + name_prefix() + "XXXXXX";
   if (mkdtemp(name.data()) == nullptr) {
-    return fail(ErrorKind::cannot_write,
-                format("cannot make a folder for segments in {}: {}; name a writable node-local folder "
-                       "with RANKSCOPE_SPOOL",
-                       base, std::strerror(errno)));
+    return fail(
+        ErrorKind::cannot_write,
+        format("cannot create a folder for segments in {}: {}; set RANKSCOPE_SPOOL to a writable node-local folder",
+               base, std::strerror(errno)));
   }
   std::error_code error;
   const fs::path folder = fs::canonical(name, error);  // one name for it, wherever it is written

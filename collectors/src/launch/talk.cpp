@@ -30,11 +30,11 @@ std::string summary_text(const RecordSummary& summary) {
                    counted(summary.events_dropped, "event"));
   }
   if (summary.events_dropped > 0 && summary.disk_refusals > 0) {
-    text += format("rankscope: lost {}: the folder for segments was full; name a larger one with RANKSCOPE_SPOOL\n",
+    text += format("rankscope: lost {}: the folder for segments was full; set RANKSCOPE_SPOOL to a larger one\n",
                    counted(summary.events_dropped, "event"));
   }
   if (summary.not_recorded > 0) {
-    text += format("rankscope: {} could not be recorded: no segment could be made for them\n",
+    text += format("rankscope: {} could not be recorded: no segment could be created for them\n",
                    counted(summary.not_recorded, "process"));
   }
   if (summary.not_watched > 0) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <string>
 
-#include "../segment_names.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
+#include "spool/segment_names.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -26,13 +26,9 @@ std::string children_of(pid_t process) {
 
 void add_children(pid_t process, std::vector<pid_t>& found) {
   const std::string text = children_of(process);
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    pid_t child = 0;
-    const auto [next, error] = std::from_chars(at, end, child);
-    if (error == std::errc{}) found.push_back(child);
-    at = std::max(next, at) + 1;
+  for (std::string_view rest = text; !rest.empty();) {
+    if (const auto child = take_number<pid_t>(rest)) found.push_back(*child);
+    rest.remove_prefix(std::min<std::size_t>(rest.size(), 1));  // a blank
   }
 }
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../host_sampler.h"
+#include "host/sampler.h"
 #include "rankscope/core/recording/segment_writer.h"
 
 namespace rankscope::collectors {

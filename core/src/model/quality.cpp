@@ -17,106 +17,109 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {chunks_corrupt, "chunks_corrupt", data_loss,
      "A chunk does not match its checksum and was left out. Copy the recording again or check the disk."},
     {records_unknown, "records_unknown", info,
-     "Records of a newer minor version were skipped. Read the recording with a newer rankscope to see them."},
-    {names_lost, "names_lost", error, "Events refer to names that are missing, or names were cut at 4000 bytes."},
+     "Records of a newer minor version were skipped. Use a newer rankscope to see them."},
+    {names_lost, "names_lost", error, "Events refer to names that are missing, or names were cut off at 4000 bytes."},
     {spans_unclosed, "spans_unclosed", info,
      "Spans were still open when their process stopped; they are drawn up to its last event and marked as cut."},
     {ranks_missing, "ranks_missing", data_loss,
      "Some ranks of the job are not in the recording: waits are lower bounds. Record every rank."},
     {rank_unknown, "rank_unknown", error,
-     "Processes with events have no rank, or one that was only guessed. Give --rank-env NAME when recording (or start "
-     "them with torchrun or srun), --rank-map FILE=RANK when reading traces."},
+     "Processes with events have no rank, or only a guessed one. Give --rank-env NAME when recording (or start them "
+     "with torchrun or srun), or --rank-map FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
-     "Several processes carry the same rank (loader workers, shells); the one with most events stands for it."},
+     "Several processes have the same rank (loader workers, shells); the one with the most events represents it."},
     {pop_without_push, "pop_without_push", info,
-     "A range ended that had begun before the recording, or its begin was lost."},
+     "A range ended that had begun before the recording, or its beginning was lost."},
     {negative_duration, "negative_duration", error, "Events ended before they began; they are kept with length 0."},
     {collectives_open, "collectives_open", error,
-     "Collectives have no end in the recording: the job was stopped, a rank was lost or hung there, or a file is cut."},
+     "Collectives have no end in the recording: the job was stopped, a rank was lost or hung there, or a file is cut "
+     "off."},
     {collectives_unmatched, "collectives_unmatched", error,
      "Collectives have no partner on other ranks: a rank is missing, the window was cut, or the program called "
      "different ones."},
     {desync, "desync", error,
-     "Ranks called different operations at the same place of one group: a probable bug in the training program."},
+     "Ranks of one group called different operations at the same position: probably a bug in the training program."},
     {clock_violations, "clock_violations", error,
      "A collective ended on one rank before it began on another: the clocks disagree by more than the stated error."},
     {clock_low, "clock_low", error,
-     "Clocks of different hosts could not be aligned well: the report says how far they may be off, and what is not "
+     "Clocks of different hosts could not be aligned well: the report says how far off they may be, and what is not "
      "compared."},
     {manifest_unreadable, "manifest_unreadable", info,
-     "manifest.json is absent or broken; facts about the run are missing."},
+     "manifest.json is missing or damaged: facts about the run are missing."},
     {steps_partial, "steps_partial", info,
-     "Steps that are cut, lossy or absent on some rank are left out of the statistics."},
-    {steps_uneven, "steps_uneven", info, "Ranks recorded different steps; only the common ones are compared."},
+     "Steps that are cut off, incomplete or missing on some rank are left out of the statistics."},
+    {steps_uneven, "steps_uneven", info,
+     "Ranks recorded different steps; only the steps that all of them have are compared."},
     {warmup_excluded, "warmup_excluded", info,
      "Leading slow steps are left out of the statistics; --include-warmup counts them."},
     {no_comm_args, "no_comm_args", info,
-     "Communication carries no group or sequence number: across ranks it is matched by order, or not at all."},
+     "Communication has no group or sequence number: across ranks it is matched by order, or not at all."},
     {pace_overruns, "pace_overruns", info,
      "Paced blocks took longer than their nominal time because the machine was too busy: times are noisier than "
      "intended."},
     {processes_without_events, "processes_without_events", info,
-     "Processes were seen from outside only: host samples, no events."},
+     "Some processes were only seen from outside: they have host samples, but no events."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
     {disk_full, "disk_full", data_loss,
-     "Events were lost because the folder for segments was full. Name a larger one with RANKSCOPE_SPOOL."},
+     "Events were lost because the folder for segments was full. Set RANKSCOPE_SPOOL to a larger one."},
     {attributes_dropped, "attributes_dropped", data_loss,
-     "Details of events need more than 4 GiB; later ones were left out. Open fewer ranks or steps at a time."},
+     "Details of events need more than 4 GiB: the rest was left out. Open fewer ranks or steps at a time."},
     {not_gathered, "not_gathered", error,
-     "A recorder still runs, or was killed before it gathered its segments from its node-local folder, which nothing "
-     "keeps. `rankscope doctor` on that host names the folder; `rankscope record --recover FOLDER` gathers it."},
+     "A recorder is still running, or was killed before it gathered its segments from its node-local folder, which may "
+     "be cleared at any time. `rankscope doctor` on that host shows the folder; `rankscope record --recover FOLDER` "
+     "gathers it."},
     {processes_not_recorded, "processes_not_recorded", data_loss,
-     "No segment could be made for some processes: they are missing. Name a writable folder with room with "
-     "RANKSCOPE_SPOOL."},
+     "No segment could be created for some processes: they are missing. Set RANKSCOPE_SPOOL to a writable folder with "
+     "free space."},
     {processes_not_watched, "processes_not_watched", info,
-     "Processes without events of their own were not sampled either: more than 64 at a time, or no segment could be "
-     "made for them."},
+     "Processes without events were not sampled either: there were more than 64 at a time, or no segment could be "
+     "created for them."},
     {chunks_missing, "chunks_missing", data_loss,
-     "Chunks are missing in the middle of a thread: what it did in between is lost, and what was open there is cut. "
-     "Copy the recording again or check the disk."},
+     "Chunks are missing in the middle of a thread: what it did in between is lost, and what was open there is cut "
+     "off. Copy the recording again or check the disk."},
     {truncated_input, "truncated_input", data_loss,
      "A trace file ends early (the profiled program died, or the copy is incomplete): what followed is missing."},
     {events_malformed, "events_malformed", data_loss,
-     "Events of a trace are no valid JSON and were left out. Record again with a newer profiler if it matters."},
+     "Events of a trace are not valid JSON and were left out. Record again with a newer profiler if it matters."},
     {events_repaired, "events_repaired", info,
-     "Events hold texts with quotes that were not escaped; they were read as far as that can be told."},
+     "Events hold texts with quotes that were not escaped; they were read as far as their end can be guessed."},
     {events_incomplete, "events_incomplete", data_loss,
-     "Events without a name, category, thread or time, and collectives that an export did not write whole, were left "
+     "Events without a name, category, thread or time, and collectives that were exported incompletely, were left "
      "out."},
     {events_unsupported, "events_unsupported", info,
      "Kinds of events that the profiler itself does not write (begin/end pairs, arrows of other tools) were left out."},
     {categories_unknown, "categories_unknown", info,
-     "Events of unknown categories are kept as plain ranges and are no part of any time split."},
+     "Events of unknown categories are kept as plain ranges and do not count in any time split."},
     {times_unusable, "times_unusable", data_loss,
      "Device activities without a usable time (0, longer than a day, or beyond 120 years) were left out; their time "
      "counts as idle."},
     {time_rounded_us, "time_rounded_us", info,
      "The trace holds whole microseconds: events below 1 us may have no length, and order inside 1 us is unknown."},
-    {base_time_differs, "base_time_differs", info, "Trace files count from different base times; that was corrected."},
+    {base_time_differs, "base_time_differs", info, "Trace files have different base times; this was corrected."},
     {time_origin_unknown, "time_origin_unknown", info,
-     "A trace does not say when its clock started; each such file counts from its own first event."},
+     "A trace does not say when its clock started; times in each such file start at its first event."},
     {kernels_without_launch, "kernels_without_launch", info,
      "Device activities have no launch call in the trace, as at the edges of the recorded window or with graphs."},
     {kernel_before_launch, "kernel_before_launch", info,
-     "Device activities start before their launch call, by the clocks of the profiler; times are kept as they are."},
+     "By the clocks of the profiler, device activities start before their launch call; times are kept as they are."},
     {correlation_reused, "correlation_reused", error,
-     "Several host calls carry one correlation number; device activities are joined to the first."},
+     "Several host calls have the same correlation number; device activities are linked to the first."},
     {blocks_dropped, "blocks_dropped", info,
-     "Blocks of a trace file that are no part of the format (logs, additions of other tools) were not kept."},
+     "Blocks of a trace file that do not belong to the format (logs, additions by other tools) were not kept."},
     {secrets_dropped, "secrets_dropped", info,
-     "Blocks of a trace file that look like an environment or a secret were left out of what is shown and exported. "
-     "They are still in the file itself: do not pass it on."},
+     "Blocks of a trace file that look like environment variables or secrets are not shown or exported. They are still "
+     "in the file itself: do not pass it on."},
     {graphs_opaque, "graphs_opaque", info,
-     "Replays of CUDA graphs were recorded as wholes: their kernels are unknown and count as compute. Record with "
+     "Each replay of a CUDA graph was recorded as one event: its kernels are unknown and count as compute. Record with "
      "rankscope record --cuda-graphs node, or nsys profile --cuda-graph-trace=node."},
     {payloads_not_exported, "payloads_not_exported", error,
      "The export lacks what NCCL said about its calls, so bytes and communicators are unknown. Export the report "
      "again: "
      "nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     {source_warnings, "source_warnings", info,
-     "The tool that recorded this warned of problems; rankscope dump shows its words as metadata nsys.message."},
+     "The tool that recorded this reported problems; rankscope dump shows them as metadata nsys.message."},
     {collectives_alone, "collectives_alone", info,
-     "The partners of these collectives are ranks that were not recorded: how much of them is waiting cannot be told. "
+     "The partners of these collectives are ranks that were not recorded, so how much of them is waiting is unknown. "
      "Record every rank into one folder."},
     {jobs_mixed, "jobs_mixed", error,
      "Files of different jobs were opened together, so their ranks are not compared. Open the files of one job at a "
@@ -125,39 +128,40 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Two processes that ran at the same time were both recorded as one rank: its numbers mix both. Give each its own "
      "rank (RANK, SLURM_PROCID), or record one job per recording."},
     {files_left_out, "files_left_out", error,
-     "Files in the folder are named like its traces, but are none, and were left out: if they were to be ranks, those "
-     "are missing. Copy them again, or move them away."},
+     "Files in the folder are named like its traces, but do not hold one, and were left out: if they belong to ranks, "
+     "these are missing. Copy them again, or move them away."},
     {clock_split_host, "clock_split_host", error,
-     "Device times of ranks on one host do not share a clock, by the ends of their operations: each rank was aligned "
+     "The ends of operations show that device times of ranks on one host do not share a clock: each rank was aligned "
      "on its own."},
     {activities_dropped, "activities_dropped", data_loss,
      "The CUDA profiler had no buffer for kernels, copies or calls: idle time is overstated where they are missing. "
      "Record fewer steps (--window)."},
     {activities_unknown, "activities_unknown", info,
-     "Records of the CUDA profiler of kinds or lengths that are not known here were left out. Use a newer rankscope."},
+     "Records of the CUDA profiler of an unknown kind or length were left out. Use a newer rankscope."},
     {sources_failed, "sources_failed", error,
-     "Sources that were asked for could not record: `rankscope record` said why at its end, and the metadata of the "
-     "processes does (cupti_problem, nvml_problem, pm_problem)."},
+     "Sources that were asked for could not record: `rankscope record` said why when it ended, and so does the "
+     "metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},
     {comm_times_unknown, "comm_times_unknown", info,
-     "Collectives of NCCL were recorded as they were enqueued, but not when they ran: they are no part of any time "
-     "split. Record kernels too (--collect with cupti), or use --nccl kernel."},
+     "For collectives of NCCL it was recorded when they were enqueued, but not when they ran: they do not count in any "
+     "time split. Record kernels too (--collect with cupti), or use --nccl kernel."},
     {comm_events_dropped, "comm_events_dropped", data_loss,
-     "NCCL had more events open than can be followed at a time: the rest was left out. Record with a lower --nccl."},
+     "NCCL had more events open at a time than can be followed: the rest was left out. Record with a lower --nccl "
+     "level."},
     {pm_samples_dropped, "pm_samples_dropped", data_loss,
      "Samples of the GPUs' counters were lost before they could be read, or had no usable value. Record with a lower "
-     "--pm-sampling."},
+     "rate of --pm-sampling."},
     {pm_metrics_left_out, "pm_metrics_left_out", info,
      "Counters that a GPU does not have, or that do not fit into one pass with the others, were not sampled: the "
-     "metadata of the processes names them (pm_without)."},
+     "metadata of the processes lists them (pm_without)."},
     {gpu_clocks_held, "gpu_clocks_held", info,
      "The counters of GPUs were sampled (--pm-sampling), which may hold their clocks: compare durations only with "
      "recordings made the same way."},
     {comm_not_announced, "comm_not_announced", info,
-     "NCCL told of operations that are none of those that the program announced for the same ranks: they count beside "
-     "these, so that bytes may be too many. Announce each before NCCL is called, on the thread that calls it."},
+     "NCCL reported operations that the program had not announced for the same ranks: both are counted, so the number "
+     "of bytes may be too high. Announce each operation before NCCL is called, on the thread that calls it."},
     {comm_announced_only, "comm_announced_only", info,
-     "The program announced collectives of which NCCL told nothing, though it told of others of their group: when they "
-     "ran is what the host saw."},
+     "The program announced collectives that NCCL did not report, though it reported others of their group: their "
+     "times are those of the host."},
 }};
 
 constexpr bool in_order() {

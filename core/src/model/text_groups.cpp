@@ -3,19 +3,21 @@
 #include <algorithm>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "text_words.h"
 
 namespace rankscope::text {
 
 Result<std::int64_t> integer(std::string_view word) {
-  if (const auto value = to_integer(word)) return *value;
-  return fail(ErrorKind::unreadable, format("'{}' is no integer", word));
+  if (const auto value = number_from<std::int64_t>(word)) return *value;
+  return fail(ErrorKind::unreadable, format("'{}' must be a whole number", word));
 }
 
 Result<RankId> rank_from(std::string_view word) {
   if (word == "-") return RankId::none();
   RS_TRY(const std::int64_t value, integer(word));
-  if (value < 0 || value >= 0xFFFFFFFF) return fail(ErrorKind::unreadable, format("'{}' is no rank", word));
+  if (value < 0 || value >= 0xFFFFFFFF)
+    return fail(ErrorKind::unreadable, format("'{}' must be a rank: a whole number from 0, or -", word));
   return RankId{static_cast<std::uint32_t>(value)};
 }
 
@@ -44,7 +46,7 @@ Result<GroupId> Groups::find(std::string_view name, RankId rank, std::optional<s
     const auto exact = std::ranges::find(groups, wanted, &Declared::members);
     if (exact != groups.end()) return exact->id;
     return fail(ErrorKind::unreadable,
-                format("no line '@group {} {}' is above", name, members->empty() ? "\"\"" : *members));
+                format("there is no line '@group {} {}' above", name, members->empty() ? "\"\"" : *members));
   }
   const auto own = std::find_if(groups.rbegin(), groups.rend(), [rank](const Declared& group) {
     return std::ranges::find(group.members, rank) != group.members.end();

@@ -7,6 +7,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/model/text.h"
+#include "rankscope/core/numbers.h"
 #include "text_groups.h"
 #include "text_words.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 using text::integer;
 using text::rank_from;
-using text::to_integer;
 using text::Word;
 using Words = std::vector<Word>;
 
@@ -125,7 +125,7 @@ Result<void> TextReader::directive(const Words& words) {
   if (name == "@link") return link_line(words);
   if (name == "@group") return group_line(words);
   if (name == "@quality") return quality_line(words);
-  return wrong(format("unknown directive '{}'", name));
+  return wrong(format("the directive '{}' is unknown", name));
 }
 
 Result<void> TextReader::run_line(const Words& words) {
@@ -146,7 +146,7 @@ Result<void> TextReader::run_line(const Words& words) {
     } else if (word.key.starts_with("meta.")) {
       info.metadata.emplace_back(word.key.substr(5), word.value);
     } else {
-      return wrong(format("@run does not know '{}'", word.key.empty() ? word.value : word.key));
+      return wrong(format("@run has no field '{}'", word.key.empty() ? word.value : word.key));
     }
   }
   return {};
@@ -175,7 +175,7 @@ Result<void> TextReader::process_line(const Words& words) {
     } else if (word.key == "ended") {
       const std::size_t colon = std::min(word.value.find(':'), word.value.size());
       const auto ending = ending_from(std::string_view{word.value}.substr(0, colon));
-      if (!ending) return wrong(format("'{}' is no ending", word.value));
+      if (!ending) return wrong(format("'{}' is not an ending", word.value));
       process.ending = *ending;
       if (colon < word.value.size()) {
         RS_TRY(process.exit_status, integer(std::string_view{word.value}.substr(colon + 1)));
@@ -183,7 +183,7 @@ Result<void> TextReader::process_line(const Words& words) {
     } else if (word.key.starts_with("meta.")) {
       process.metadata.emplace_back(builder_.intern(word.key.substr(5)), builder_.intern(word.value));
     } else {
-      return wrong(format("@rank does not know '{}'", word.key.empty() ? word.value : word.key));
+      return wrong(format("@rank has no field '{}'", word.key.empty() ? word.value : word.key));
     }
   }
   const RankId rank = process.rank;
@@ -198,7 +198,7 @@ Result<void> TextReader::lane_line(const Words& words) {
   LaneKind kind = LaneKind::thread;
   if (const Word* word = find(words, "kind")) {
     const auto known = lane_kind_from(word->value);
-    if (!known) return wrong(format("'{}' is no kind of lane", word->value));
+    if (!known) return wrong(format("'{}' is not a kind of lane", word->value));
     kind = *known;
   }
   RS_TRY(const std::int64_t number, integer_or(words, "number", 0));
@@ -223,7 +223,7 @@ Result<void> TextReader::device_line(const Words& words) {
     } else if (word.key.starts_with("meta.")) {
       device.metadata.emplace_back(builder_.intern(word.key.substr(5)), builder_.intern(word.value));
     } else {
-      return wrong(format("@device does not know '{}'", word.key.empty() ? word.value : word.key));
+      return wrong(format("@device has no field '{}'", word.key.empty() ? word.value : word.key));
     }
   }
   builder_.add_device(std::move(device));
@@ -233,17 +233,18 @@ Result<void> TextReader::device_line(const Words& words) {
 Result<void> TextReader::link_line(const Words& words) {
   if (words.size() != 4) return wrong("@link needs KIND FROM TO");
   const auto kind = link_kind_from(words[1].value);
-  if (!kind) return wrong(format("'{}' is no kind of link", words[1].value));
+  if (!kind) return wrong(format("'{}' is not a kind of link", words[1].value));
   RS_TRY(const std::int64_t from, integer(words[2].value));
   RS_TRY(const std::int64_t to, integer(words[3].value));
-  if (std::min(from, to) < 0 || std::max(from, to) >= spans_) return wrong("@link names a span that is not above it");
+  if (std::min(from, to) < 0 || std::max(from, to) >= spans_)
+    return wrong("@link refers to a span that is not above it");
   builder_.add_link(*kind, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to));
   return {};
 }
 
 AttributeValue TextReader::value_of(const Word& word) {
   if (word.json) return JsonText{builder_.intern(word.value)};
-  const auto number = word.quoted ? std::nullopt : to_integer(word.value);
+  const auto number = word.quoted ? std::nullopt : number_from<std::int64_t>(word.value);
   return number ? AttributeValue{*number} : AttributeValue{builder_.intern(word.value)};
 }
 
@@ -257,9 +258,9 @@ Result<void> TextReader::group_line(const Words& words) {
 
 Result<void> TextReader::quality_line(const Words& words) {
   if (words.size() != 3 && words.size() != 4)
-    return wrong("@quality needs a counter, its value, and perhaps the place");
+    return wrong("@quality needs a counter, its value and, if known, the place");
   const auto counter = counter_from(words[1].value);
-  if (!counter) return wrong(format("'{}' is no counter", words[1].value));
+  if (!counter) return wrong(format("'{}' is not a counter", words[1].value));
   RS_TRY(const std::int64_t value, integer(words[2].value));
   const auto amount = static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
   builder_.quality().add(*counter, amount);
@@ -274,7 +275,7 @@ Result<void> TextReader::event(const Words& words) {
   if (kind == "counter") return counter_line(rank, words);
   if (kind == "mark") return mark_line(rank, words);
   const auto known = span_kind_from(kind);
-  if (!known) return wrong(format("'{}' is no kind of span", kind));
+  if (!known) return wrong(format("'{}' is not a kind of span", kind));
   return span_line(rank, *known, words);
 }
 
@@ -297,7 +298,7 @@ Result<std::uint8_t> flags_from(const Words& words) {
   if (cut->value == "begin") return span_flag::cut_begin;
   if (cut->value == "end") return span_flag::cut_end;
   if (cut->value == "both") return static_cast<std::uint8_t>(span_flag::cut_begin | span_flag::cut_end);
-  return wrong(format("cut is begin, end or both, not '{}'", cut->value));
+  return wrong(format("cut must be begin, end or both (is '{}')", cut->value));
 }
 
 Result<void> TextReader::span_line(RankId rank, SpanKind kind, const Words& words) {
@@ -362,8 +363,8 @@ Result<void> TextReader::collective(const NewCollective& base, const Words& word
 Result<void> TextReader::counter_line(RankId rank, const Words& words) {
   if (words.size() != 5) return wrong("a counter needs RANK counter TIME VALUE NAME");
   RS_TRY(const std::int64_t time, integer(words[2].value));
-  const auto value = text::to_number(words[3].value);
-  if (!value) return wrong(format("'{}' is no number", words[3].value));
+  const auto value = text::sample_value(words[3].value);
+  if (!value) return wrong(format("'{}' must be a number", words[3].value));
   builder_.add_sample(process_of(rank), builder_.intern(words[4].value), at(time), *value);
   return {};
 }

@@ -25,7 +25,7 @@ Result<std::string> read_value(std::string_view line, std::size_t& at, bool stop
   if (at >= line.size()) return fail(ErrorKind::unreadable, "a quoted text is not closed");
   ++at;
   const Json parsed = Json::parse(line.substr(begin, at - begin), nullptr, false);
-  if (!parsed.is_string()) return fail(ErrorKind::unreadable, "a quoted text is no JSON string");
+  if (!parsed.is_string()) return fail(ErrorKind::unreadable, "a quoted text is not a JSON string");
   return parsed.get<std::string>();
 }
 
@@ -59,14 +59,7 @@ Result<std::vector<Word>> split_line(std::string_view line) {
   }
 }
 
-std::optional<std::int64_t> to_integer(std::string_view word) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<double> to_number(std::string_view word) {
+std::optional<double> sample_value(std::string_view word) {
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;

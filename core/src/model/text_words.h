@@ -25,8 +25,8 @@ struct Word {
 [[nodiscard]] bool is_own_key(SpanKind kind, std::string_view key);
 
 [[nodiscard]] Result<std::vector<Word>> split_line(std::string_view line);
-[[nodiscard]] std::optional<std::int64_t> to_integer(std::string_view word);
-[[nodiscard]] std::optional<double> to_number(std::string_view word);
+/// The value of a sample, which may also be "inf" or "nan".
+[[nodiscard]] std::optional<double> sample_value(std::string_view word);
 /// The text itself, or a JSON string where it would not survive as a bare word.
 [[nodiscard]] std::string quote(std::string_view text);
 /// A JSON string in any case.

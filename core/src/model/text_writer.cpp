@@ -4,6 +4,7 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/text.h"
+#include "rankscope/core/numbers.h"
 #include "text_words.h"
 
 namespace rankscope {
@@ -21,7 +22,7 @@ std::string members_of(const Group& group) {
 
 /// A text value that would be read back as a number is quoted.
 std::string text_value(std::string_view value) {
-  const bool misread = text::to_integer(value).has_value() || value.starts_with("@");
+  const bool misread = number_from<std::int64_t>(value).has_value() || value.starts_with("@");
   return misread ? text::quote_always(value) : quote(value);
 }
 

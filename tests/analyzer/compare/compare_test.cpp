@@ -1,5 +1,5 @@
 // Two runs against each other, on runs whose difference is known (metrics.md 17).
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "analyzer/analyses/synthetic_run.h"
+#include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"
 #include "support/changed_run.h"
 

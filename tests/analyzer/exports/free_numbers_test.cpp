@@ -1,4 +1,4 @@
-#include "exports/free_numbers.h"
+#include "exports/kineto/free_numbers.h"
 
 #include <gtest/gtest.h>
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "analyses/collectives.h"
-#include "analyzer/analyses/synthetic_run.h"
+#include "analyzer/synthetic_run.h"
+#include "collectives/find.h"
 #include "replay/build.h"
-#include "replay/fix.h"
+#include "what_if/fix.h"
 
 namespace rankscope::analyzer::replay {
 

@@ -1,12 +1,12 @@
 // How steps grow with the number of ranks.
-#include "rankscope/analyzer/scale.h"
+#include "rankscope/analyzer/scaling/scale.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/analyses/synthetic_run.h"
+#include "analyzer/synthetic_run.h"
 #include "scaling/transfer_fit.h"
 
 namespace rankscope::analyzer {

@@ -23,7 +23,7 @@ constexpr std::string_view text_of_two =
 
 std::shared_ptr<const Run> run_of(std::string_view text) { return run_from_text(text).value(); }
 
-std::string as_text(const Run& run) {
+std::string retimed_text(const Run& run) {
   std::ostringstream out;
   write_text(run, out);
   return out.str();
@@ -32,7 +32,7 @@ std::string as_text(const Run& run) {
 TEST(RetimedRun, IsTheSameRunWhereEveryClockIsRight) {
   const auto run = run_of(text_of_two);
   const std::vector<ClockMap> right(run->processes().size());
-  EXPECT_EQ(as_text(*RunBuilder::retimed(*run, right)), as_text(*run));
+  EXPECT_EQ(retimed_text(*RunBuilder::retimed(*run, right)), retimed_text(*run));
 }
 
 TEST(RetimedRun, MovesEverythingOfAProcessAndNothingElse) {
@@ -41,7 +41,7 @@ TEST(RetimedRun, MovesEverythingOfAProcessAndNothingElse) {
   maps[1].ahead = nanoseconds{100};
   const auto result = RunBuilder::retimed(*run, maps);
   EXPECT_EQ(result->marks().front().time, at(-49)) << "marks of all ranks lie on one axis";
-  const std::string moved = as_text(*result);
+  const std::string moved = retimed_text(*result);
   for (const std::string_view line :
        {"host=b recorded=0:5000", "1 runtime 10 20 launch", "1 compute 30 100 gemm", "1 comm 40 90 allreduce",
         "enqueued=30", "1 comm 200 - allreduce", "1 comm 300 - allreduce", "1 mark -49 there",

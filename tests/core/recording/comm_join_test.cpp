@@ -1,5 +1,5 @@
 // What the program announced and what its communication library carried out: which are the same.
-#include "comm_join.h"
+#include "recording/decode/comm_join.h"
 
 #include <gmock/gmock.h>
 

@@ -10,10 +10,10 @@
 #include <fstream>
 #include <thread>
 
-#include "live_split.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/segment_writer.h"
-#include "segment_file.h"
+#include "recording/format/segment_file.h"
+#include "recording/live/split.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::recording {

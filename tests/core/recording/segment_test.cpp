@@ -276,7 +276,7 @@ TEST(Segment, AMissingChunkIsCounted) {
   EXPECT_EQ((*run)->quality().of(Counter::chunks_corrupt), 0U);
 }
 
-std::vector<std::string> texts_of(const Run& run, const AttributeRange& attributes) {
+std::vector<std::string> attributes_as_text(const Run& run, const AttributeRange& attributes) {
   std::vector<std::string> texts;
   for (const Attribute& attribute : attributes)
     texts.push_back(std::string{run.text(attribute.key)} + "=" +
@@ -306,14 +306,15 @@ TEST(Segment, MarksAndRangesAreDescribedWhoeverDoesSo) {
   const auto run = read_recording(folder.path());
   ASSERT_TRUE(run) << run.error().message;
   for (const Span& span : (*run)->spans()) {
-    const auto texts = texts_of(**run, (*run)->attributes_of((*run)->id_of(span)));
+    const auto texts = attributes_as_text(**run, (*run)->attributes_of((*run)->id_of(span)));
     if ((*run)->text(span.name) == "range")
       EXPECT_EQ(texts, (std::vector<std::string>{"last=two", "first=1"}));
     else
       EXPECT_EQ(texts, (std::vector<std::string>{"of=span", "dims=[[2,3]]"}));
   }
   ASSERT_EQ((*run)->marks().size(), 1U);
-  EXPECT_EQ(texts_of(**run, (*run)->attributes_of((*run)->marks()[0])), (std::vector<std::string>{"of=mark"}));
+  EXPECT_EQ(attributes_as_text(**run, (*run)->attributes_of((*run)->marks()[0])),
+            (std::vector<std::string>{"of=mark"}));
   EXPECT_EQ((*run)->quality().of(Counter::pop_without_push), 0U);
 }
 

@@ -30,7 +30,7 @@ TEST(FullDisk, IsOneSentenceWithPathAndBytesAndNothingIsLost) {
                                        (folder / "step-00000020.tmp" / "rank-00000.safetensors").string() + " (" +
                                        std::to_string(file_bytes) +
                                        " bytes): File too large; make room, keep fewer checkpoints or choose "
-                                       "another folder; earlier checkpoints are as they were");
+                                       "another folder; earlier checkpoints are unchanged");
   EXPECT_EQ(folder.file_count(), 2u) << "what was written in part is removed";
   auto checkpoint = Checkpoint::open(folder.path()).value();
   EXPECT_TRUE(equal(loaded(checkpoint, state_of(1)), state_of(1)));

@@ -69,19 +69,20 @@ TEST(Loading, TakesTheStepThatIsNamed) {
   EXPECT_EQ(Checkpoint::open(folder.path(), 10).value().manifest().facts.step, 10);
   EXPECT_EQ(
       message_of(Checkpoint::open(folder.path(), 15)),
-      (folder / "step-00000015").string() + ": is no checkpoint: it has no manifest.json; there are steps 10, 20");
+      (folder / "step-00000015").string() + ": is not a checkpoint: it has no manifest.json; there are steps 10, 20");
 }
 
 TEST(Loading, WithoutLatestSaysWhatThereIs) {
   const TemporaryFolder folder;
-  EXPECT_EQ(message_of(Checkpoint::open(folder.path())), folder.path().string() + ": names no latest checkpoint");
+  EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
+            folder.path().string() + ": does not name a latest checkpoint");
   EXPECT_EQ(message_of(Checkpoint::open(folder / "absent")),
-            (folder / "absent").string() + ": names no latest checkpoint");
+            (folder / "absent").string() + ": does not name a latest checkpoint");
   EXPECT_THAT(saved_steps(folder / "absent"), IsEmpty());
   ASSERT_TRUE(save({folder.path()}, state_of(1), 10).front());
   fs::remove(folder / "latest");
   EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
-            folder.path().string() + ": names no latest checkpoint; there is step 10");
+            folder.path().string() + ": does not name a latest checkpoint; there is step 10");
 }
 
 TEST(Loading, AHostileLatestLeadsNowhere) {
@@ -91,7 +92,7 @@ TEST(Loading, AHostileLatestLeadsNowhere) {
                                   std::string{"step-20"}, std::string{"step-\0", 6}})
     for (const char* end : {"", "\n"}) {
       write(folder / "latest", name + end);
-      EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr("names no checkpoint")) << name;
+      EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr("does not name a checkpoint")) << name;
     }
   write(folder / "latest", std::string(100'000, 's'));
   EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr("at most 64 are allowed"));
@@ -121,7 +122,8 @@ TEST(Loading, AFileCutAtAnyByteOrLongerOrAbsentIsNamed) {
   const std::string whole = read_file(path);
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += 13) {
     write(path, whole.substr(0, bytes));
-    EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is cut: it has ")) << bytes;
+    EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is truncated: it has "))
+        << bytes;
   }
   write(path, whole + "x");
   EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is damaged: it has "));
@@ -136,7 +138,7 @@ TEST(Loading, ADamagedManifestIsNamed) {
   const fs::path path = folder / "step-00000020" / "manifest.json";
   std::string text = read_file(path);
   write(path, text.substr(0, text.size() / 2));
-  EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is cut or damaged"));
+  EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is truncated or damaged"));
   text.replace(text.find("\"step\": 20"), 10, "\"step\": 21");
   write(path, text);
   EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is damaged: its checksum"));
@@ -159,7 +161,7 @@ TEST(Loading, ElementsThatNoFileHoldsAreNamed) {
     const auto read = checkpoint.read("w", range);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().kind, ErrorKind::not_computable);
-    EXPECT_THAT(read.error().message, HasSubstr(" of w is in none of its files"));
+    EXPECT_THAT(read.error().message, HasSubstr("no file holds element "));
   }
 }
 
@@ -188,7 +190,7 @@ TEST(Loading, APartIsOnlyReadAsItWasSplit) {
   auto checkpoint = Checkpoint::open(folder.path()).value();
   EXPECT_EQ(checkpoint.read("w@tp1of2", {0, 4}).value(), state[1].bytes);
   EXPECT_THAT(message_of(checkpoint.read("w@tp1of4", {0, 2})),
-              HasSubstr("it has no w@tp1of4, but w@tp0of2: parts of a tensor are only read as they were split"));
+              HasSubstr("it has no w@tp1of4, but w@tp0of2: parts of a tensor can only be read as they were split"));
   EXPECT_THAT(message_of(checkpoint.read("w", {0, 8})), HasSubstr("it has no w, but w@tp0of2"));
   EXPECT_THAT(message_of(checkpoint.read("v", {0, 8})), HasSubstr("it has no tensor v"));
 }
@@ -203,7 +205,7 @@ TEST(Fitting, TheSameModelFits) {
   EXPECT_TRUE(check_fits(checkpoint, model, "sgd", infos, Expected::all_tensors));
   EXPECT_TRUE(check_fits(checkpoint, model, "sgd", std::span{infos}.first(2)));
   EXPECT_THAT(message_of(check_fits(checkpoint, model, "sgd", std::span{infos}.first(5), Expected::all_tensors)),
-              HasSubstr("it has a tensor empty, which is not known here"));
+              HasSubstr("it has a tensor empty, which this model does not have"));
 }
 
 TEST(Fitting, TheFirstDifferenceIsNamed) {

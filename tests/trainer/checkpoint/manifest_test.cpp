@@ -101,7 +101,7 @@ TEST(Manifest, HostileOnesAreRefusedWithTheReason) {
     return [pointer, value](Json& json) { json[Json::json_pointer{pointer}] = value; };
   };
   const HostileManifest table[]{
-      {set("/schema", "rankscope.recording"), "no manifest of a checkpoint"},
+      {set("/schema", "rankscope.recording"), "is not the manifest of a rankscope checkpoint"},
       {set("/format", 2), "has format 2, but this rankscope knows formats up to 1: use a newer one"},
       {set("/format", "1"), "\"format\""},
       {set("/step", -1), "\"step\""},
@@ -109,29 +109,29 @@ TEST(Manifest, HostileOnesAreRefusedWithTheReason) {
       {set("/step", 1.5), "\"step\""},
       {set("/world_size", 0), "\"world_size\""},
       {set("/seed", -1), "\"seed\""},
-      {set("/parallel", Json::array()), "\"parallel\" is no object"},
+      {set("/parallel", Json::array()), "\"parallel\" must be an object"},
       {set("/parallel/tp", 0), "parallel: \"tp\""},
-      {set("/model/options/kind", "gpt"), "do not have this fingerprint"},
-      {set("/model/options/kind", 7), "a value is no text"},
-      {set("/optimizer/kind", nullptr), "optimizer: \"kind\" is no text"},
+      {set("/model/options/kind", "gpt"), "its fingerprint does not match"},
+      {set("/model/options/kind", 7), "every value must be text"},
+      {set("/optimizer/kind", nullptr), "optimizer: \"kind\" must be text"},
       {set("/data/samples", "many"), "data: \"samples\""},
-      {set("/tensors", Json::object()), "\"tensors\" is no list"},
-      {set("/tensors/0", 5), "tensors: \"name\" is no text"},
-      {set("/tensors/0/name", "a[0:1]"), "is no name of a tensor"},
-      {set("/tensors/1/name", "w"), "\"w\" stands there twice"},
+      {set("/tensors", Json::object()), "\"tensors\" must be a list"},
+      {set("/tensors/0", 5), "tensors: \"name\" must be text"},
+      {set("/tensors/0/name", "a[0:1]"), "is not a valid tensor name"},
+      {set("/tensors/1/name", "w"), "\"w\" appears twice"},
       {set("/tensors/0/dtype", "F31"), "tensor w: the type \"F31\" is not known"},
       {set("/tensors/0/shape", Json{4294967296, 4294967296}), "more elements than can be counted"},
-      {set("/files/0/name", "../../etc/passwd"), "is no name of a file"},
-      {set("/files/0/name", ".."), "is no name of a file"},
-      {set("/files/0/name", "rank-00001.safetensors"), "stands there twice"},
+      {set("/files/0/name", "../../etc/passwd"), "is not a valid file name"},
+      {set("/files/0/name", ".."), "is not a valid file name"},
+      {set("/files/0/name", "rank-00001.safetensors"), "appears twice"},
       {set("/files/0/bytes", -1), "\"bytes\""},
-      {set("/files/0/crc32", "ABCD"), "\"crc32\" is not 8 digits"},
-      {set("/files/0/ranges/0", Json{"w", 0}), "a range is not [name, begin, end]"},
-      {set("/files/0/ranges/0", Json{"w", 6, 6}), "a range is not [name, begin, end]"},
-      {set("/files/0/ranges/0", Json{"w", -1, 6}), "a range is not [name, begin, end]"},
+      {set("/files/0/crc32", "ABCD"), "\"crc32\" must be 8 digits"},
+      {set("/files/0/ranges/0", Json{"w", 0}), "a range must be [name, begin, end]"},
+      {set("/files/0/ranges/0", Json{"w", 6, 6}), "a range must be [name, begin, end]"},
+      {set("/files/0/ranges/0", Json{"w", -1, 6}), "a range must be [name, begin, end]"},
       {set("/files/0/ranges/0", Json{"v", 0, 6}), "holds \"v\", which is not among the tensors"},
       {set("/files/0/ranges/0", Json{"w", 0, 13}), "holds w up to element 13, but it has 12"},
-      {set("/files/0/ranges/0", Json{"w", 0, 7}), "element 6 of w stands in two places"},
+      {set("/files/0/ranges/0", Json{"w", 0, 7}), "element 6 of w is stored twice"},
   };
   for (const auto& [change, reason] : table) {
     const auto read = parse_manifest(changed(change), "m.json");
@@ -146,7 +146,7 @@ TEST(Manifest, ElementsThatNobodyWroteAreCounted) {
   CheckpointManifest manifest = sample();
   EXPECT_TRUE(check_complete(manifest));
   manifest.files.pop_back();
-  EXPECT_EQ(check_complete(manifest).error().message, "6 of 12 elements of w were written by no rank");
+  EXPECT_EQ(check_complete(manifest).error().message, "no rank wrote 6 of the 12 elements of w");
 }
 
 }  // namespace

@@ -152,10 +152,10 @@ TEST(Saving, AStateWithElementsOfNobodyIsNoCheckpoint) {
   const auto results = save_slices({folder.path()}, 10, 2, [&](int) { return slices_of(state, Held::sharded, 0, 2); });
   for (const auto& saved : results) {
     ASSERT_FALSE(saved);
-    EXPECT_THAT(saved.error().message, HasSubstr("in two places"));
+    EXPECT_THAT(saved.error().message, HasSubstr("is stored twice"));
   }
   const auto half = save_slices({folder.path()}, 10, 1, [&](int) { return slices_of(state, Held::sharded, 0, 2); });
-  EXPECT_THAT(half.front().error().message, HasSubstr("were written by no rank"));
+  EXPECT_THAT(half.front().error().message, HasSubstr("no rank wrote "));
   EXPECT_THAT(names_in(folder.path()), IsEmpty());
 }
 

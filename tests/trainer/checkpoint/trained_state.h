@@ -11,7 +11,7 @@
 
 #include "rankscope/trainer/checkpoint/load.h"
 #include "rankscope/trainer/checkpoint/save.h"
-#include "rankscope/trainer/sampler.h"
+#include "rankscope/trainer/layout/sampler.h"
 
 namespace rankscope::trainer::testing {
 

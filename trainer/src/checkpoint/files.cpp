@@ -38,7 +38,7 @@ Result<Descriptor> open_to_read(int folder, const std::string& name, const std::
 Result<std::uint64_t> size_of(int descriptor, const std::string& shown) {
   struct stat facts {};
   if (::fstat(descriptor, &facts) != 0) return cannot_read(shown, errno);
-  if (!S_ISREG(facts.st_mode)) return fail(ErrorKind::unreadable, format("{}: is no file", shown));
+  if (!S_ISREG(facts.st_mode)) return fail(ErrorKind::unreadable, format("{}: is not a file", shown));
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
@@ -47,7 +47,7 @@ Result<void> read_at(int descriptor, std::uint64_t offset, std::span<std::byte> 
     const auto got = ::pread(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return cannot_read(shown, errno);
-    if (got == 0) return fail(ErrorKind::unreadable, format("{}: is cut: it ends at byte {}", shown, offset));
+    if (got == 0) return fail(ErrorKind::unreadable, format("{}: is truncated: it ends at byte {}", shown, offset));
     offset += static_cast<std::uint64_t>(got);
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
@@ -86,8 +86,8 @@ Result<std::uint32_t> crc32_of_file(int descriptor, const std::string& shown) {
 tl::unexpected<Error> cannot_write(const std::filesystem::path& path, std::string_view what, int code) {
   const bool is_full = code == ENOSPC || code == EDQUOT || code == EFBIG;
   return fail(ErrorKind::cannot_write,
-              format("cannot write {} ({}): {}{}; earlier checkpoints are as they were", path.string(), what,
-                     reason(code), is_full ? "; make room, keep fewer checkpoints or choose another folder" : ""));
+              format("cannot write {} ({}): {}{}; earlier checkpoints are unchanged", path.string(), what, reason(code),
+                     is_full ? "; make room, keep fewer checkpoints or choose another folder" : ""));
 }
 
 Result<void> sync_folder(const std::filesystem::path& folder) {

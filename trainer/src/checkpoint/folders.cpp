@@ -3,13 +3,13 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 
 #include "checkpoint/files.h"
 #include "checkpoint/strict_json.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/trainer/checkpoint/load.h"
 
 namespace rankscope::trainer {
@@ -38,11 +38,10 @@ std::string name_of(std::int64_t step, StepFolderKind kind) {
 
 std::optional<StepFolder> step_folder_named(const std::string& name) {
   if (!name.starts_with(prefix)) return std::nullopt;
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), step);
-  if (error != std::errc{} || step < 0) return std::nullopt;
+  const auto step = leading_number<std::int64_t>(std::string_view{name}.substr(prefix.size()), {.least = 0});
+  if (!step) return std::nullopt;
   for (const auto kind : {StepFolderKind::saved, StepFolderKind::unsaved, StepFolderKind::replaced})
-    if (name == name_of(step, kind)) return StepFolder{{}, step, kind};
+    if (name == name_of(*step, kind)) return StepFolder{{}, *step, kind};
   return std::nullopt;
 }
 
@@ -78,7 +77,7 @@ Result<std::int64_t> read_latest(const fs::path& folder) {
   const auto step = step_folder_named(name);
   if (!step || step->kind != StepFolderKind::saved)
     return fail(ErrorKind::unreadable,
-                format("{}: names no checkpoint: {}{}", path, in_quotes(name), other_steps(folder, -1)));
+                format("{}: does not name a checkpoint: {}{}", path, in_quotes(name), other_steps(folder, -1)));
   return step->step;
 }
 

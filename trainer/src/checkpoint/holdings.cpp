@@ -4,7 +4,7 @@
 
 #include "checkpoint/files.h"
 #include "checkpoint/manifest_json.h"
-#include "checkpoint/tensor_json.h"
+#include "checkpoint/strict_json.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
@@ -13,7 +13,7 @@ namespace {
 Result<TensorInfo> tensor_from(const Json& json, const std::string& where) {
   const Fields unnamed{json, format("{}: tensors", where)};
   RS_TRY(std::string name, unnamed.text("name"));
-  if (!is_tensor_name(name)) return unnamed.wrong(format("{} is no name of a tensor", in_quotes(name)));
+  if (!is_tensor_name(name)) return unnamed.wrong(format("{} is not a valid tensor name", in_quotes(name)));
   return tensor_info_from(Fields{json, format("{}: tensor {}", where, name)}, name);
 }
 
@@ -24,7 +24,7 @@ Result<TensorRange> range_from(const Json& json, const std::string& where) {
     return fits ? json[i].get<std::int64_t>() : -1;
   };
   if (!has_form || number(1) < 0 || number(2) <= number(1))
-    return fail(ErrorKind::unreadable, format("{}: a range is not [name, begin, end]", where));
+    return fail(ErrorKind::unreadable, format("{}: a range must be [name, begin, end]", where));
   return TensorRange{json[0].get<std::string>(), {number(1), number(2)}};
 }
 
@@ -38,7 +38,7 @@ Result<std::uint32_t> crc32_from(const Fields& fields) {
   RS_TRY(const std::string text, fields.text("crc32"));
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (text.size() != 8 || !std::ranges::all_of(text, is_digit))
-    return fields.wrong("\"crc32\" is not 8 digits of 0-9a-f");
+    return fields.wrong("\"crc32\" must be 8 digits of 0-9a-f");
   return static_cast<std::uint32_t>(std::stoul(text, nullptr, 16));
 }
 
@@ -46,7 +46,7 @@ Result<CheckpointFile> file_from(const Json& json, const std::string& where) {
   const Fields unnamed{json, format("{}: files", where)};
   CheckpointFile file;
   RS_TRY(file.name, unnamed.text("name"));
-  if (!is_plain_file_name(file.name)) return unnamed.wrong(format("{} is no name of a file", in_quotes(file.name)));
+  if (!is_plain_file_name(file.name)) return unnamed.wrong(format("{} is not a valid file name", in_quotes(file.name)));
   const Fields fields{json, format("{}: file {}", where, in_quotes(file.name))};
   RS_TRY(file.bytes, fields.any_unsigned("bytes"));
   RS_TRY(file.crc32, crc32_from(fields));
@@ -63,7 +63,7 @@ Result<void> check_unique_names(const std::vector<T>& entries, const std::string
   std::set<std::string_view> names;
   for (const T& entry : entries)
     if (!names.insert(entry.name).second)
-      return fail(ErrorKind::unreadable, format("{}: {} stands there twice", where, in_quotes(entry.name)));
+      return fail(ErrorKind::unreadable, format("{}: {} appears twice", where, in_quotes(entry.name)));
   return {};
 }
 
@@ -126,7 +126,7 @@ Result<void> check_ranges(const Holdings& holdings, const std::string& where) {
   for (std::size_t i = 1; i < all.size(); ++i)
     if (all[i]->tensor == all[i - 1]->tensor && all[i]->range.begin < all[i - 1]->range.end)
       return fail(ErrorKind::unreadable,
-                  format("{}: element {} of {} stands in two places", where, all[i]->range.begin, all[i]->tensor));
+                  format("{}: element {} of {} is stored twice", where, all[i]->range.begin, all[i]->tensor));
   return {};
 }
 

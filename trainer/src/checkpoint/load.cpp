@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "checkpoint/files.h"
-#include "checkpoint/fit.h"
 #include "checkpoint/folders.h"
+#include "checkpoint/strict_json.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/checkpoint/safetensors.h"
 
@@ -56,7 +58,69 @@ Result<void> check_size(int folder, const CheckpointFile& file, const std::strin
   RS_TRY(const std::uint64_t size, size_of(opened.number(), shown));
   if (size == file.bytes) return {};
   return fail(ErrorKind::unreadable, format("{}: is {}: it has {} bytes, but was saved with {}", shown,
-                                            size < file.bytes ? "cut" : "damaged", size, file.bytes));
+                                            size < file.bytes ? "truncated" : "damaged", size, file.bytes));
+}
+
+std::string_view without_part(std::string_view tensor) { return tensor.substr(0, tensor.find('@')); }
+
+/// "it has no tensor NAME", and what to do where NAME is a part of another split.
+std::string why_missing(const CheckpointManifest& manifest, const std::string& tensor) {
+  const ModeSizes& sizes = manifest.facts.sizes;
+  for (const TensorInfo& other : manifest.tensors)
+    if (without_part(other.name) == without_part(tensor))
+      return format("it has no {}, but {}: parts of a tensor can only be read as they were split; train with {}",
+                    tensor, other.name,
+                    sizes.mode == "3d"
+                        ? format("--parallel 3d --dp {} --tp {} --pp {}", sizes.dp, sizes.tp, sizes.pp)
+                        : format("--parallel {} on {}", sizes.mode,
+                                 counted(static_cast<std::uint64_t>(sizes.dp * sizes.tp * sizes.pp), "rank")));
+  return format("it has no tensor {}", tensor);
+}
+
+// Whether a checkpoint belongs to what is about to be trained.
+tl::unexpected<Error> misfit(const Checkpoint& checkpoint, std::string_view what) {
+  return fail(ErrorKind::usage, format("{}: is a checkpoint of a different training: {}", checkpoint.path(), what));
+}
+
+std::optional<std::string> value_of(const NamedOptions& options, const std::string& name) {
+  const auto found = options.find(name);
+  return found == options.end() ? std::nullopt : std::optional{found->second};
+}
+
+std::string shown(const std::optional<std::string>& value) { return value ? in_quotes(*value) : "not set"; }
+
+std::string shown(const TensorInfo& tensor) {
+  std::string shape;
+  for (const std::int64_t size : tensor.shape) shape += format("{}{}", shape.empty() ? "" : ", ", size);
+  return format("{} [{}]", name_of(tensor.type), shape);
+}
+
+Result<void> check_model(const Checkpoint& checkpoint, const NamedOptions& model) {
+  const NamedOptions& saved = checkpoint.manifest().facts.model;
+  NamedOptions names = saved;
+  names.insert(model.begin(), model.end());
+  for (const auto& [name, value] : names) {
+    const auto there = value_of(saved, name);
+    const auto here = value_of(model, name);
+    if (there != here)
+      return misfit(checkpoint, format("the model's {} is {} there and {} here", name, shown(there), shown(here)));
+  }
+  return {};
+}
+
+Result<void> check_tensors(const Checkpoint& checkpoint, std::span<const TensorInfo> tensors, Expected expected) {
+  std::map<std::string_view, const TensorInfo*> saved;
+  for (const TensorInfo& tensor : checkpoint.manifest().tensors) saved.emplace(tensor.name, &tensor);
+  for (const TensorInfo& tensor : tensors) {
+    const auto found = saved.find(tensor.name);
+    if (found == saved.end()) return misfit(checkpoint, why_missing(checkpoint.manifest(), tensor.name));
+    if (*found->second != tensor)
+      return misfit(checkpoint,
+                    format("tensor {} is {} there and {} here", tensor.name, shown(*found->second), shown(tensor)));
+    if (expected == Expected::all_tensors) saved.erase(found);
+  }
+  if (expected == Expected::some_tensors || saved.empty()) return {};
+  return misfit(checkpoint, format("it has a tensor {}, which this model does not have", saved.begin()->first));
 }
 
 }  // namespace
@@ -110,9 +174,10 @@ struct Checkpoint::Impl {
       const bool fits = found != stored.end() && found->second->info.type == info.type &&
                         elements_of(found->second->info) == entry.range.count();
       if (!fits)
-        return fail(ErrorKind::unreadable, format("{}: does not hold {} as its manifest says: the two are not of one "
-                                                  "checkpoint",
-                                                  shown, name));
+        return fail(ErrorKind::unreadable,
+                    format("{}: does not hold {} as its manifest says: they are not from the same "
+                           "checkpoint",
+                           shown, name));
       result.begin_of.emplace(name, header.data_begin + found->second->begin);
     }
     return result;
@@ -148,12 +213,12 @@ Result<Checkpoint> Checkpoint::open(const fs::path& folder, std::optional<std::i
     std::error_code ignored;
     if (!fs::exists(folder / latest_name, ignored))
       return fail(ErrorKind::unreadable,
-                  format("{}: names no latest checkpoint{}", folder.string(), other_steps(folder, -1)));
+                  format("{}: does not name a latest checkpoint{}", folder.string(), other_steps(folder, -1)));
     RS_TRY(step, read_latest(folder));
   }
   const fs::path path = present_folder(folder, *step);
   if (!has_manifest(path))
-    return fail(ErrorKind::unreadable, format("{}: is no checkpoint: it has no {}{}", path.string(),
+    return fail(ErrorKind::unreadable, format("{}: is not a checkpoint: it has no {}{}", path.string(),
                                               checkpoint_manifest_name, other_steps(folder, *step)));
   const std::string manifest_path = (path / checkpoint_manifest_name).string();
   RS_TRY(Descriptor directory, open_to_read(AT_FDCWD, path.string(), path.string()));
@@ -195,7 +260,7 @@ Result<std::vector<std::byte>> Checkpoint::read(const std::string& tensor, Eleme
   auto place = std::ranges::upper_bound(places, at, {}, [](const Place& p) { return p.range.end; });
   for (; place != places.end() && at < range.end && place->range.begin <= at; ++place) RS_TRY_VOID(fill(*place));
   if (at < range.end)
-    return fail(ErrorKind::not_computable, format("{}: element {} of {} is in none of its files{}", path(), at, tensor,
+    return fail(ErrorKind::not_computable, format("{}: no file holds element {} of {}{}", path(), at, tensor,
                                                   other_steps(impl_->folder, manifest().facts.step)));
   return bytes;
 }
@@ -203,6 +268,15 @@ Result<std::vector<std::byte>> Checkpoint::read(const std::string& tensor, Eleme
 Result<void> Checkpoint::verify() {
   for (std::size_t i = 0; i < impl_->files.size(); ++i) RS_TRY_VOID(impl_->file(i));
   return {};
+}
+
+Result<void> check_fits(const Checkpoint& checkpoint, const NamedOptions& model, const std::string& optimizer,
+                        std::span<const TensorInfo> tensors, Expected expected) {
+  RS_TRY_VOID(check_model(checkpoint, model));
+  const std::string& saved = checkpoint.manifest().facts.optimizer;
+  if (saved != optimizer)
+    return misfit(checkpoint, format("its optimizer is {}, here it is {}", in_quotes(saved), in_quotes(optimizer)));
+  return check_tensors(checkpoint, tensors, expected);
 }
 
 }  // namespace rankscope::trainer

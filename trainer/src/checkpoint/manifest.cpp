@@ -42,10 +42,10 @@ Result<NamedOptions> model_from(const Fields& fields) {
   RS_TRY(const Fields model, fields.object("model"));
   RS_TRY(const Fields options, model.object("options"));
   if (!std::ranges::all_of(options.json(), [](const Json& value) { return value.is_string(); }))
-    return options.wrong("a value is no text");
+    return options.wrong("every value must be text");
   const auto named = options.json().get<NamedOptions>();
   RS_TRY(const std::string fingerprint, model.text("fingerprint"));
-  if (fingerprint != fingerprint_of(named)) return model.wrong("its options do not have this fingerprint");
+  if (fingerprint != fingerprint_of(named)) return model.wrong("its fingerprint does not match its options");
   return named;
 }
 
@@ -79,7 +79,7 @@ Result<TrainingFacts> facts_from(const Fields& fields) {
 // The format comes first: a newer one may have its checksum elsewhere.
 Result<void> check_origin(const Fields& fields) {
   const auto kind = fields.text("schema");
-  if (!kind || *kind != schema) return fields.wrong("is no manifest of a checkpoint of rankscope");
+  if (!kind || *kind != schema) return fields.wrong("is not the manifest of a rankscope checkpoint");
   RS_TRY(const std::int64_t version, fields.number("format", 1));
   if (version > checkpoint_format)
     return fields.wrong(format("has format {}, but this rankscope knows formats up to {}: use a newer one", version,
@@ -87,7 +87,7 @@ Result<void> check_origin(const Fields& fields) {
   RS_TRY(const std::string checksum, fields.text(checksum_key));
   Json others = fields.json();
   others.erase(checksum_key);
-  if (checksum != checksum_of(others)) return fields.wrong("is damaged: its checksum is not that of its content");
+  if (checksum != checksum_of(others)) return fields.wrong("is damaged: its checksum does not match its content");
   return {};
 }
 
@@ -145,7 +145,7 @@ Result<void> check_complete(const CheckpointManifest& manifest) {
   for (const TensorInfo& tensor : manifest.tensors) {
     const std::int64_t elements = elements_of(tensor).value_or(0);
     if (held[tensor.name] != elements)
-      return fail(ErrorKind::not_computable, format("{} of {} elements of {} were written by no rank",
+      return fail(ErrorKind::not_computable, format("no rank wrote {} of the {} elements of {}",
                                                     elements - held[tensor.name], elements, tensor.name));
   }
   return {};

@@ -9,7 +9,6 @@
 
 #include "checkpoint/files.h"
 #include "checkpoint/strict_json.h"
-#include "checkpoint/tensor_json.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::trainer {
@@ -23,7 +22,7 @@ Result<std::map<std::string, std::string>> metadata_from(const Json& json, const
   std::map<std::string, std::string> metadata;
   const bool is_text =
       json.is_object() && std::ranges::all_of(json, [](const Json& value) { return value.is_string(); });
-  if (!is_text) return fail(ErrorKind::unreadable, format("{}: __metadata__ holds something else than text", path));
+  if (!is_text) return fail(ErrorKind::unreadable, format("{}: __metadata__ holds something other than text", path));
   for (const auto& [key, value] : json.items()) metadata.emplace(key, value.get<std::string>());
   return metadata;
 }
@@ -35,7 +34,7 @@ Result<StoredTensor> tensor_from(const std::string& name, const Json& json, cons
   RS_TRY(const Json* const offsets, fields.list("data_offsets"));
   const auto is_offset = [](const Json& value) { return value.is_number_unsigned(); };
   if (offsets->size() != 2 || !std::ranges::all_of(*offsets, is_offset))
-    return fields.wrong("\"data_offsets\" are not two numbers from 0 on");
+    return fields.wrong("\"data_offsets\" must be two whole numbers of at least 0");
   tensor.begin = offsets->at(0).get<std::uint64_t>();
   tensor.end = offsets->at(1).get<std::uint64_t>();
   const auto needed = static_cast<std::uint64_t>(*elements_of(tensor.info) * bytes_of(tensor.info.type));
@@ -52,13 +51,13 @@ Result<void> check_layout(const std::vector<StoredTensor>& tensors, std::uint64_
     if (tensor.begin != end)
       return fail(ErrorKind::unreadable,
                   format("{}: tensor {}: its bytes begin at {}, {} where the one before it ends, at {}", path,
-                         in_quotes(tensor.info.name), tensor.begin, tensor.begin < end ? "before" : "behind", end));
+                         in_quotes(tensor.info.name), tensor.begin, tensor.begin < end ? "before" : "after", end));
     end = tensor.end;
   }
   if (end == data_bytes) return {};
   return fail(ErrorKind::unreadable,
               format("{}: {}: its tensors have {} bytes, but {} follow the header", path,
-                     end > data_bytes ? "is cut" : "has bytes behind its last tensor", end, data_bytes));
+                     end > data_bytes ? "is truncated" : "has bytes after its last tensor", end, data_bytes));
 }
 
 Result<std::string> read_text(int descriptor, std::uint64_t offset, std::uint64_t bytes, const std::string& path) {
@@ -116,17 +115,17 @@ Result<SafetensorsHeader> read_safetensors_header(int descriptor, const std::str
   RS_TRY(const std::uint64_t size, size_of(descriptor, path));
   if (size < length_bytes)
     return fail(ErrorKind::unreadable,
-                format("{}: is cut: {} bytes, but a safetensors file begins with 8", path, size));
+                format("{}: is truncated: {} bytes, but a safetensors file begins with 8", path, size));
   RS_TRY(const std::string length, read_text(descriptor, 0, length_bytes, path));
   const std::uint64_t bytes = little_endian(length);
   if (bytes > largest_safetensors_header)
     return fail(ErrorKind::unreadable,
-                format("{}: is no safetensors file: its header would have {} bytes, at most {} are "
+                format("{}: is not a safetensors file: its header would have {} bytes, at most {} are "
                        "allowed",
                        path, bytes, largest_safetensors_header));
   if (bytes > size - length_bytes)
     return fail(ErrorKind::unreadable,
-                format("{}: is cut within its header: {} bytes of {}", path, size - length_bytes, bytes));
+                format("{}: is truncated within its header: {} bytes of {}", path, size - length_bytes, bytes));
   RS_TRY(const std::string json, read_text(descriptor, length_bytes, bytes, path));
   return parse_safetensors_header(json, size - length_bytes - bytes, path);
 }

@@ -1,14 +1,17 @@
 #include "rankscope/trainer/checkpoint/save.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
+#include <set>
+#include <vector>
 
 #include "checkpoint/files.h"
 #include "checkpoint/folders.h"
 #include "checkpoint/manifest_json.h"
-#include "checkpoint/retention.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/checkpoint/safetensors.h"
 
@@ -33,6 +36,51 @@ TensorBytes stored_form(const TensorSlice& slice) {
   return {std::move(info), slice.bytes};
 }
 
+// Open for writing: on NFS a lock for oneself needs that.
+bool is_read(const fs::path& checkpoint) {
+  const Descriptor manifest{::open((checkpoint / checkpoint_manifest_name).c_str(), O_RDWR | O_CLOEXEC)};
+  return manifest.number() >= 0 && ::flock(manifest.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+// The manifest goes first: what a crash leaves of the rest is no checkpoint.
+std::string remove_folder(const fs::path& path, const StageHook& hook) {
+  const auto done = [&](std::string_view stage) {
+    if (hook) hook(format("{} {}", path.filename().string(), stage));
+  };
+  if (is_read(path)) return {};
+  std::error_code failed;
+  fs::remove(path / checkpoint_manifest_name, failed);
+  done("without manifest");
+  if (!failed) fs::remove_all(path, failed);
+  done("removed");
+  return failed ? format("cannot remove {}: {}", path.string(), failed.message()) : "";
+}
+
+/// Removes checkpoints of steps before `step` until `keep` stay, that of `step` included, and what crashes left of
+/// steps up to it. One that is being read stays; the next saving tries again. Gives what could not be removed and why.
+std::string remove_old(const fs::path& folder, std::int64_t step, int keep, const StageHook& hook) {
+  const std::vector<StepFolder> all = step_folders(folder);
+  std::vector<fs::path> removed;
+  std::set<std::int64_t> stay{step};
+  for (auto found = all.rbegin(); found != all.rend(); ++found) {
+    if (found->step > step || (found->step == step && found->kind == StepFolderKind::saved)) continue;
+    // What was moved out of the way is the checkpoint of its step until another one has its place.
+    const bool is_replaced = found->kind == StepFolderKind::replaced && has_manifest(step_folder(folder, found->step));
+    const bool is_whole = found->kind != StepFolderKind::unsaved && has_manifest(found->path) && !is_replaced;
+    if (is_whole && static_cast<int>(stay.size()) < keep)
+      stay.insert(found->step);
+    else
+      removed.push_back(found->path);
+  }
+  std::ranges::reverse(removed);
+  std::string warning;
+  for (const fs::path& path : removed) {
+    const std::string problem = remove_folder(path, hook);
+    if (warning.empty()) warning = problem;
+  }
+  return warning;
+}
+
 /// One rank's part in saving.
 class Saving {
  public:
@@ -44,10 +92,10 @@ class Saving {
         temporary_(step_folder(options.folder, facts.step, StepFolderKind::unsaved)) {}
 
   Result<SavedCheckpoint> save(std::span<const TensorSlice> slices) {
-    RS_TRY_VOID(tell(rank_.rank == 0 ? prepare() : Json::object()));
-    const auto told = tell(write_own(slices));
-    if (!told) return discarded(told.error());
-    const auto ends = tell(rank_.rank == 0 ? finish(*told) : Json::object());
+    RS_TRY_VOID(exchange(rank_.rank == 0 ? prepare() : Json::object()));
+    const auto from_ranks = exchange(write_own(slices));
+    if (!from_ranks) return discarded(from_ranks.error());
+    const auto ends = exchange(rank_.rank == 0 ? finish(*from_ranks) : Json::object());
     if (!ends) return tl::make_unexpected(ends.error());
     return SavedCheckpoint{final_, ends->front()["bytes"].get<std::uint64_t>(),
                            ends->front()["warning"].get<std::string>()};
@@ -59,7 +107,7 @@ class Saving {
   }
 
   /// Gives what all ranks say, by rank, or the error of the first that says one.
-  Result<std::vector<Json>> tell(const Result<Json>& mine) const {
+  Result<std::vector<Json>> exchange(const Result<Json>& mine) const {
     const Json message = mine ? *mine : Json{{error_key, mine.error().message}};
     std::vector<std::string> texts{compact(message)};
     if (rank_.world > 1) {
@@ -134,8 +182,8 @@ class Saving {
   }
 
   /// What rank 0 does when all files are there.
-  [[nodiscard]] Result<Json> finish(const std::vector<Json>& told) const {
-    const auto manifest = written_manifest(told);
+  [[nodiscard]] Result<Json> finish(const std::vector<Json>& from_ranks) const {
+    const auto manifest = written_manifest(from_ranks);
     if (!manifest) return discarded(manifest.error());
     RS_TRY_VOID(put_in_place());
     const std::string latest = final_.filename().string() + "\n";
@@ -147,8 +195,8 @@ class Saving {
     return Json{{"bytes", bytes}, {"warning", warning}};
   }
 
-  [[nodiscard]] Result<CheckpointManifest> written_manifest(const std::vector<Json>& told) const {
-    RS_TRY(CheckpointManifest manifest, combined(told));
+  [[nodiscard]] Result<CheckpointManifest> written_manifest(const std::vector<Json>& from_ranks) const {
+    RS_TRY(CheckpointManifest manifest, combined(from_ranks));
     for (const CheckpointFile& file : manifest.files) {
       const fs::path path = temporary_ / file.name;
       std::error_code failed;
@@ -162,11 +210,11 @@ class Saving {
   }
 
   /// Ranks may have been given states that do not fit together: that must not look like a checkpoint.
-  [[nodiscard]] Result<CheckpointManifest> combined(const std::vector<Json>& told) const {
+  [[nodiscard]] Result<CheckpointManifest> combined(const std::vector<Json>& from_ranks) const {
     CheckpointManifest manifest{.created_by = written_by, .facts = facts_};
     std::map<std::string, TensorInfo> tensors;
-    for (std::size_t rank = 0; rank < told.size(); ++rank) {
-      RS_TRY(Holdings part, holdings_from({told[rank], format("rank {}", rank)}));
+    for (std::size_t rank = 0; rank < from_ranks.size(); ++rank) {
+      RS_TRY(Holdings part, holdings_from({from_ranks[rank], format("rank {}", rank)}));
       for (TensorInfo& tensor : part.tensors) {
         const auto [known, is_new] = tensors.emplace(tensor.name, tensor);
         if (!is_new && known->second != tensor)

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -29,10 +30,10 @@ class Checker final : public nlohmann::json_sax<Json> {
   bool start_array(std::size_t) override { return enter(); }
   bool end_array() override { return leave(); }
   bool key(string_t& name) override {
-    return keys_.back().insert(name).second || stop(format("the key {} stands there twice", in_quotes(name)));
+    return keys_.back().insert(name).second || stop(format("the key {} appears twice", in_quotes(name)));
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return stop(format("is cut or damaged: at byte {} it is no JSON", position));
+    return stop(format("is truncated or damaged: byte {} is not valid JSON", position));
   }
 
  private:
@@ -68,7 +69,7 @@ Result<Json> parse_strict(std::string_view text, const std::string& where) {
   if (!Json::sax_parse(text.begin(), text.end(), &checker))
     return fail(ErrorKind::unreadable, format("{}: {}", where, checker.problem()));
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!json.is_object()) return fail(ErrorKind::unreadable, format("{}: is no JSON object", where));
+  if (!json.is_object()) return fail(ErrorKind::unreadable, format("{}: must be a JSON object", where));
   return json;
 }
 
@@ -87,32 +88,49 @@ Result<std::int64_t> Fields::number(const char* key, std::int64_t least, std::in
   const bool is_whole = value != nullptr && value->is_number_integer() &&
                         (!value->is_number_unsigned() || value->get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
   if (!is_whole || value->get<std::int64_t>() < least || value->get<std::int64_t>() > most)
-    return wrong(format("\"{}\" is no number from {} on that fits", key, least));
+    return wrong(format("\"{}\" must be {}", key, number_words<std::int64_t>({least, most})));
   return value->get<std::int64_t>();
 }
 
 Result<std::uint64_t> Fields::any_unsigned(const char* key) const {
   const Json* const value = find(key);
-  if (value == nullptr || !value->is_number_unsigned()) return wrong(format("\"{}\" is no number from 0 on", key));
+  if (value == nullptr || !value->is_number_unsigned())
+    return wrong(format("\"{}\" must be a whole number of at least 0", key));
   return value->get<std::uint64_t>();
 }
 
 Result<std::string> Fields::text(const char* key) const {
   const Json* const value = find(key);
-  if (value == nullptr || !value->is_string()) return wrong(format("\"{}\" is no text", key));
+  if (value == nullptr || !value->is_string()) return wrong(format("\"{}\" must be text", key));
   return value->get<std::string>();
 }
 
 Result<const Json*> Fields::list(const char* key) const {
   const Json* const value = find(key);
-  if (value == nullptr || !value->is_array()) return wrong(format("\"{}\" is no list", key));
+  if (value == nullptr || !value->is_array()) return wrong(format("\"{}\" must be a list", key));
   return value;
 }
 
 Result<Fields> Fields::object(const char* key) const {
   const Json* const value = find(key);
-  if (value == nullptr || !value->is_object()) return wrong(format("\"{}\" is no object", key));
+  if (value == nullptr || !value->is_object()) return wrong(format("\"{}\" must be an object", key));
   return Fields{*value, format("{}: {}", where_, key)};
+}
+
+Result<TensorInfo> tensor_info_from(const Fields& fields, std::string name) {
+  TensorInfo info{.name = std::move(name)};
+  RS_TRY(const std::string dtype, fields.text("dtype"));
+  const auto type = element_type_named(dtype);
+  if (!type) return fields.wrong(format("the type {} is not known", in_quotes(dtype)));
+  info.type = *type;
+  RS_TRY(const Json* const shape, fields.list("shape"));
+  for (const Json& size : *shape) {
+    const bool fits = size.is_number_unsigned() && size.get<std::uint64_t>() <= std::uint64_t{INT64_MAX};
+    if (!fits) return fields.wrong("every size of its shape must be a whole number of at least 0");
+    info.shape.push_back(size.get<std::int64_t>());
+  }
+  if (!elements_of(info)) return fields.wrong("its shape has more elements than can be counted");
+  return info;
 }
 
 }  // namespace rankscope::trainer

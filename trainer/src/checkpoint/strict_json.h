@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "rankscope/core/result.h"
+#include "rankscope/trainer/checkpoint/tensor.h"
 
 namespace rankscope::trainer {
 
@@ -46,5 +47,9 @@ class Fields {
   const Json& json_;
   std::string where_;
 };
+
+/// A tensor's type and shape, as safetensors headers and manifests write them: takes "dtype" and "shape"; the elements
+/// of what it returns can be counted.
+[[nodiscard]] Result<TensorInfo> tensor_info_from(const Fields& fields, std::string name);
 
 }  // namespace rankscope::trainer

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "engine/accelerator.h"
+#include "engine/comm/accelerator.h"
 
 namespace rankscope::trainer {
 

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
-#include "modes/catching.h"
+#include "engine/catching.h"
 #include "rankscope/core/format.h"
-#include "rankscope/trainer/log.h"
+#include "rankscope/trainer/launch/log.h"
 
 namespace rankscope::trainer {
 namespace {
 
-/// What ranks with the same trouble say alike: "step 5: the loss" of "step 5: the loss of rank 1 is nan, ...".
+/// What the messages of ranks with the same problem have in common: "step 5: the loss" of "step 5: the loss of rank 1
+/// is nan, ...".
 std::string reason_of(const std::string& message) { return message.substr(0, message.find(" of rank ")); }
 
 /// A sentence of several ranks is said by one. Returns the exit status.
@@ -18,8 +19,8 @@ int end_together(const Error& error, Rendezvous& rendezvous) {
   const std::string reason = reason_of(error.message);
   if (const auto others = rendezvous.others_who_found(reason)) {
     log_error(*others == 0 ? error.message
-                           : format("{}; {} found the same", error.message, counted(*others, "other rank")));
-    rendezvous.told(reason);
+                           : format("{}; {} reported the same", error.message, counted(*others, "other rank")));
+    rendezvous.mark_reported(reason);
   }
   return exit_status(error.kind);
 }

@@ -4,10 +4,10 @@
 #include <functional>
 #include <vector>
 
-#include "engine/comm.h"
-#include "engine/gloo.h"
+#include "engine/comm/comm.h"
+#include "engine/comm/gloo.h"
 #include "rankscope/core/result.h"
-#include "rankscope/trainer/placement.h"
+#include "rankscope/trainer/launch/placement.h"
 
 namespace rankscope::trainer {
 

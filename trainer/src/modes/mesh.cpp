@@ -1,12 +1,12 @@
 // Data, tensor and pipeline parallel at once: --parallel 3d.
 #include <memory>
 
-#include "engine/stage_worker.h"
-#include "engine/training.h"
+#include "engine/pipeline/stage_worker.h"
+#include "engine/training/training.h"
 #include "modes/ending.h"
 #include "modes/modes.h"
 #include "rankscope/core/format.h"
-#include "rankscope/trainer/mesh.h"
+#include "rankscope/trainer/layout/mesh.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -24,16 +24,17 @@ struct MeshGroups {
   }
 };
 
-/// Groups of one direction are told apart by their first rank.
+/// The names of groups of one direction differ by their first rank.
 Result<std::unique_ptr<Comm>> group_along(Rendezvous& rendezvous, const char* name, std::vector<int> ranks) {
   if (ranks.size() == 1) return std::unique_ptr<Comm>{};
   const int first = ranks.front();
   return rendezvous.make_group(format("{} of {}", name, first), std::move(ranks));
 }
 
-Result<MeshGroups> make_groups(Rendezvous& rendezvous, const Placement& place, const Mesh& mesh) {
+Result<MeshGroups> make_groups(Rendezvous& rendezvous, const std::string& group, const Placement& place,
+                               const Mesh& mesh) {
   MeshGroups groups;
-  RS_TRY(groups.all, rendezvous.make_group("all", everybody(place)));
+  RS_TRY(groups.all, rendezvous.make_group(group, everybody(place)));
   RS_TRY(groups.tensor, group_along(rendezvous, "tp", mesh.tensor_group()));
   RS_TRY(groups.data, group_along(rendezvous, "dp", mesh.data_group()));
   RS_TRY(groups.forward, group_along(rendezvous, "pp forward", mesh.pipeline_group()));
@@ -51,11 +52,11 @@ StageSharing sharing_of(const MeshGroups& groups, const MeshOptions& options) {
 
 }  // namespace
 
-Result<int> run_3d(const TrainOptions& options, const Placement& place) {
-  if (place.world_size == 1) return run_pp(options, place);
+Result<int> run_mesh(const TrainOptions& options, const Placement& place) {
   RS_TRY(const MeshShape shape, mesh_shape(options.mesh.shape, place.world_size));
   RS_TRY(const auto rendezvous, Rendezvous::meet(place, options.timeout));
-  RS_TRY(const MeshGroups groups, make_groups(*rendezvous, place, Mesh{shape, place.rank}));
+  RS_TRY(const MeshGroups groups,
+         make_groups(*rendezvous, std::string{options.mode->group}, place, Mesh{shape, place.rank}));
   return train_among(place, *rendezvous, groups.each(), [&] {
     return train({options, place, groups.all.get()},
                  [&](const WorkerPlan& plan) { return make_stage_worker(plan, sharing_of(groups, options.mesh)); });

@@ -1,22 +1,23 @@
-// Entry points of the modes; rows of the registry.
+// Training in the mode of the options; each way to share the work (Work) has a file.
 #pragma once
 
 #include "rankscope/core/result.h"
-#include "rankscope/trainer/options.h"
-#include "rankscope/trainer/placement.h"
+#include "rankscope/trainer/launch/placement.h"
+#include "rankscope/trainer/options/options.h"
 
 namespace rankscope::trainer {
 
-[[nodiscard]] Result<int> run_3d(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_ddp(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_ddp_mp(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_dp(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_mp(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_pp(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_single(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_tile(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_tp(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_tp_sp(const TrainOptions& options, const Placement& place);
-[[nodiscard]] Result<int> run_zero(const TrainOptions& options, const Placement& place);
+/// Trains as one rank, and returns the exit status.
+[[nodiscard]] Result<int> run_mode(const TrainOptions& options, const Placement& place);
+
+/// One process, with its devices.
+[[nodiscard]] Result<int> run_alone(const TrainOptions& options, const Placement& place);
+/// Several ranks each.
+[[nodiscard]] Result<int> run_copies(const TrainOptions& options, const Placement& place);
+[[nodiscard]] Result<int> run_layers(const TrainOptions& options, const Placement& place);
+[[nodiscard]] Result<int> run_tiles(const TrainOptions& options, const Placement& place);
+[[nodiscard]] Result<int> run_mesh(const TrainOptions& options, const Placement& place);
+/// One rank or several.
+[[nodiscard]] Result<int> run_stages(const TrainOptions& options, const Placement& place);
 
 }  // namespace rankscope::trainer

@@ -11,30 +11,31 @@
 #include <utility>
 #include <vector>
 
-#include "rankscope/analyzer/bandwidth_section.h"
-#include "rankscope/analyzer/blame_section.h"
-#include "rankscope/analyzer/clocks_section.h"
-#include "rankscope/analyzer/collectives_section.h"
-#include "rankscope/analyzer/copies_section.h"
-#include "rankscope/analyzer/critical_path_section.h"
-#include "rankscope/analyzer/data_loading_section.h"
-#include "rankscope/analyzer/efficiency_section.h"
-#include "rankscope/analyzer/findings_section.h"
-#include "rankscope/analyzer/flops_section.h"
-#include "rankscope/analyzer/fusable_section.h"
-#include "rankscope/analyzer/hta_section.h"
-#include "rankscope/analyzer/kernels_section.h"
-#include "rankscope/analyzer/launches_section.h"
-#include "rankscope/analyzer/memory_section.h"
-#include "rankscope/analyzer/operators_section.h"
-#include "rankscope/analyzer/overlap_section.h"
-#include "rankscope/analyzer/pipeline_section.h"
-#include "rankscope/analyzer/predicted_section.h"
-#include "rankscope/analyzer/rank_sections.h"
+#include "rankscope/analyzer/bandwidth/section.h"
+#include "rankscope/analyzer/blame/section.h"
+#include "rankscope/analyzer/clocks/section.h"
+#include "rankscope/analyzer/collectives/section.h"
+#include "rankscope/analyzer/copies/section.h"
+#include "rankscope/analyzer/critical_path/section.h"
+#include "rankscope/analyzer/data_loading/section.h"
+#include "rankscope/analyzer/efficiency/section.h"
+#include "rankscope/analyzer/findings/section.h"
+#include "rankscope/analyzer/flops/section.h"
+#include "rankscope/analyzer/fusable/section.h"
+#include "rankscope/analyzer/hta/section.h"
+#include "rankscope/analyzer/kernels/section.h"
+#include "rankscope/analyzer/launches/section.h"
+#include "rankscope/analyzer/memory/section.h"
+#include "rankscope/analyzer/operators/section.h"
+#include "rankscope/analyzer/overlap/section.h"
+#include "rankscope/analyzer/pipeline/section.h"
+#include "rankscope/analyzer/predicted/section.h"
 #include "rankscope/analyzer/section.h"
-#include "rankscope/analyzer/steps_section.h"
-#include "rankscope/analyzer/trend_section.h"
-#include "rankscope/analyzer/what_if_section.h"
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
+#include "rankscope/analyzer/stragglers/section.h"
+#include "rankscope/analyzer/trend/section.h"
+#include "rankscope/analyzer/what_if/section.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
@@ -98,27 +99,29 @@ struct ReportOptions {
   bool include_warm_up = false;
   bool instances = false;  ///< JSON: list every matched unit
   std::size_t top = 10;
-  std::vector<std::string> only;        ///< ids of analyses: only their sections are shown; empty = all
+  std::vector<std::string> only;        ///< ids of sections: only these are shown; empty = all
   std::optional<HtaLastStep> hta;       ///< compute HTA's numbers, too
   std::optional<double> peak_tflops{};  ///< of one device, in the place of the table of devices
 };
 
-/// Runs every analysis of the registry. There is always a report: a section that cannot be computed says why.
+/// Finds every section. There is always a report: a section that cannot be computed says why.
 [[nodiscard]] Report analyze(const Run& run, const ReportOptions& options);
 
 /// False if no section that is wanted could be computed: the run is readable, but tells nothing (exit status 4).
 [[nodiscard]] bool anything_computed(const Report& report, const ReportOptions& options);
-/// True if the section of an analysis is to be shown.
+/// True if a section is to be shown.
 [[nodiscard]] bool wants(const ReportOptions& options, std::string_view id);
-/// Why the section of an analysis of the registry could not be computed; empty if it was.
+/// Why a section of sections() could not be computed; empty if it was.
 [[nodiscard]] std::string why_missing(const Report& report, std::string_view id);
 
-/// One analysis, in the order of the report.
-struct AnalysisInfo {
-  std::string_view id;  ///< section of the report, as in --only
-  std::string_view question;
+/// A section of the report, as its readers see it.
+struct SectionInfo {
+  std::string_view id;  ///< as in --only and, mostly, the JSON report
+  std::string_view title;
+  std::string_view question;  ///< what it answers
 };
-[[nodiscard]] std::span<const AnalysisInfo> analyses();
+/// All that can be chosen, in the order of the report.
+[[nodiscard]] std::span<const SectionInfo> sections();
 
 /// The table of the rules that make findings, as docs/findings.md has it.
 [[nodiscard]] std::string rules_as_markdown();

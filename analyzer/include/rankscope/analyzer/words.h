@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rankscope/analyzer/efficiency_section.h"
+#include "rankscope/analyzer/efficiency/section.h"
 #include "rankscope/core/model/quality.h"
 
 namespace rankscope::analyzer {

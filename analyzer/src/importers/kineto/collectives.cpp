@@ -3,12 +3,12 @@
 #include <numeric>
 #include <tuple>
 
-#include "element_type.h"
 #include "importers/comm_kernels.h"
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/trace_file.h"
-#include "keys.h"
 #include "rankscope/analyzer/open.h"
+#include "words/element_type.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

@@ -5,8 +5,8 @@
 #include <unordered_set>
 
 #include "importers/kineto/trace_file.h"
-#include "keys.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

@@ -7,8 +7,8 @@
 #include "importers/kineto/file_offset.h"
 #include "importers/kineto/load.h"
 #include "importers/kineto/restore.h"
-#include "keys.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

@@ -6,10 +6,10 @@
 #include <span>
 
 #include "importers/kineto/decimal.h"
-#include "letters.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/secrets.h"
+#include "words/letters.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

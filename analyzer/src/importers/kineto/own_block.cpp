@@ -6,7 +6,7 @@
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/file_offset.h"
 #include "importers/kineto/metadata.h"
-#include "keys.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

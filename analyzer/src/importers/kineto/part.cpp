@@ -5,8 +5,8 @@
 
 #include "importers/comm_kernels.h"
 #include "importers/kineto/decimal.h"
-#include "keys.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

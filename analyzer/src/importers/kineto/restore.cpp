@@ -10,8 +10,8 @@
 
 #include "importers/importer.h"
 #include "importers/kineto/decimal.h"
-#include "keys.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "keys.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

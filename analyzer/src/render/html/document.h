@@ -8,7 +8,7 @@
 namespace rankscope::analyzer::html {
 
 struct DocumentSection {
-  std::string_view id;
+  std::string id;
   std::string_view title;
   std::string body;  ///< made by a Writer
 };

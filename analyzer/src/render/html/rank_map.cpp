@@ -15,19 +15,20 @@ constexpr double bottom = 44;
 constexpr double widest_cell = 64;
 
 /// Up to which share of the largest amount a colour goes.
-struct Shade {
+struct AmountShade {
   double share;
   LegendEntry entry;
 };
-constexpr std::array<Shade, 5> shades{{{0, {"heat-3", "none"}},
-                                       {0.1, {"heat-4", "up to 10 % of the largest"}},
-                                       {0.33, {"heat-5", "10 to 33 %"}},
-                                       {0.67, {"heat-6", "33 to 67 %"}},
-                                       {1e300, {"heat-7", "more"}}}};
+constexpr std::array<AmountShade, 5> amount_shades{{{0, {"heat-3", "none"}},
+                                                    {0.1, {"heat-4", "up to 10 % of the largest"}},
+                                                    {0.33, {"heat-5", "10 to 33 %"}},
+                                                    {0.67, {"heat-6", "33 to 67 %"}},
+                                                    {1e300, {"heat-7", "more"}}}};
 
 std::string_view colour_of(std::int64_t amount, std::int64_t largest) {
   const double share = static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(1, largest));
-  return std::ranges::find_if(shades, [&](const Shade& shade) { return share <= shade.share; })->entry.colour;
+  return std::ranges::find_if(amount_shades, [&](const AmountShade& shade) { return share <= shade.share; })
+      ->entry.colour;
 }
 
 void draw_axes(Chart& chart, const RankMatrix& matrix, const RankMapWords& words, double width, double height) {
@@ -44,8 +45,8 @@ void draw_axes(Chart& chart, const RankMatrix& matrix, const RankMapWords& words
 }  // namespace
 
 void write_rank_map(Writer& page, const RankMatrix& matrix, const RankMapWords& words) {
-  std::array<LegendEntry, shades.size()> legend;
-  std::ranges::transform(shades, legend.begin(), &Shade::entry);
+  std::array<LegendEntry, amount_shades.size()> legend;
+  std::ranges::transform(amount_shades, legend.begin(), &AmountShade::entry);
   write_legend(page, legend);
   const double width = std::min(widest_cell, (chart_width - left - right) / static_cast<double>(matrix.columns.size()));
   const double height = matrix.rows.size() > 16 ? 16 : 24;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "rankscope/analyzer/render_comparison.h"
+#include "rankscope/analyzer/compare/render_comparison.h"
 #include "rankscope/core/format.h"
 #include "rankscope/gui/models/base/words.h"
 

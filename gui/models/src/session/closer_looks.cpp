@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "rankscope/analyzer/closer_look.h"
+#include "rankscope/analyzer/blame/closer_look.h"
 
 namespace rankscope::gui {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "rankscope/analyzer/closer_look.h"
+#include "rankscope/analyzer/blame/closer_look.h"
 #include "rankscope/analyzer/report.h"
 
 namespace rankscope::gui {

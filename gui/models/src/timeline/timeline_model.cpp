@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "rankscope/analyzer/closer_look.h"
+#include "rankscope/analyzer/blame/closer_look.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/colours.h"
-#include "rankscope/analyzer/pipeline_actions.h"
+#include "rankscope/analyzer/pipeline/actions.h"
 #include "rankscope/gui/models/base/time_scale.h"
 
 namespace rankscope::gui {

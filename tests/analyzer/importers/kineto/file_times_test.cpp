@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/importers/kineto/trace_text.h"
-#include "keys.h"
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/select.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer {
 namespace {

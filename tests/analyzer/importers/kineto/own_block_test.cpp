@@ -1,8 +1,8 @@
 // The block "rankscope" of traces that our own export did not write, or that were changed since.
 #include <gmock/gmock.h>
 
-#include "keys.h"
 #include "trace_text.h"
+#include "words/keys.h"
 
 namespace rankscope {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "rankscope/analyzer/compare.h"
+#include "rankscope/analyzer/compare/compare.h"
 #include "rankscope/gui/models/base/latest_job.h"
 #include "rankscope/gui/models/base/table_model.h"
 #include "rankscope/gui/models/compare/step_link.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "rankscope/analyzer/memory_lines.h"
+#include "rankscope/analyzer/memory/lines.h"
 #include "rankscope/gui/models/base/latest_job.h"
 #include "rankscope/gui/models/base/table_model.h"
 #include "rankscope/gui/models/memory/memory_peaks.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "rankscope/analyzer/memory_lines.h"
+#include "rankscope/analyzer/memory/lines.h"
 #include "rankscope/core/lod/value_lod.h"
 
 namespace rankscope::gui {

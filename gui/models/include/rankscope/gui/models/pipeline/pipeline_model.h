@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "rankscope/analyzer/pipeline_actions.h"
+#include "rankscope/analyzer/pipeline/actions.h"
 #include "rankscope/gui/models/base/latest_job.h"
 #include "rankscope/gui/models/base/table_model.h"
 #include "rankscope/gui/models/session/session.h"

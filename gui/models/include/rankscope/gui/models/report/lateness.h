@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "rankscope/analyzer/steps_section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {

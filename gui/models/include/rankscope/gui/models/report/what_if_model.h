@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/analyzer/what_if.h"
+#include "rankscope/analyzer/what_if/what_if.h"
 #include "rankscope/gui/models/base/latest_job.h"
 #include "rankscope/gui/models/base/table_model.h"
 #include "rankscope/gui/models/session/session.h"

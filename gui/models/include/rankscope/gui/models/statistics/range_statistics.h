@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "rankscope/analyzer/closer_look.h"
+#include "rankscope/analyzer/blame/closer_look.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::gui {

@@ -1,0 +1,82 @@
+// What the comparison of two runs found out, as plain data (metrics.md 17).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankscope/analyzer/compare/compared_findings.h"
+#include "rankscope/analyzer/compare/compared_keys.h"
+#include "rankscope/analyzer/compare/compared_split.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/section.h"
+
+namespace rankscope::analyzer {
+
+/// Which way the median step went.
+enum class StepVerdict : std::uint8_t { unchanged, slower, faster, cannot_tell };
+[[nodiscard]] std::string_view name_of(StepVerdict verdict);
+
+struct StepComparison {
+  StepVerdict verdict = StepVerdict::cannot_tell;
+  std::string why;               ///< why it cannot be told; empty: it can
+  std::optional<double> change;  ///< median of B / median of A - 1
+  std::optional<double> low;     ///< 95 % interval; set if there are enough steps
+  std::optional<double> high;
+  FindingSeverity severity = FindingSeverity::info;  ///< of a change (metrics.md 20)
+};
+
+/// What one run states otherwise than the other.
+struct Difference {
+  std::string what;
+  std::string a;  ///< empty: not recorded
+  std::string b;
+  bool must_agree = false;  ///< world size, batch, dtype: then it is another job
+};
+
+struct Likeness {
+  std::vector<Difference> differences;  ///< those that must agree first
+  std::vector<std::string> unknown;     ///< what neither run states: "batch", "dtype"
+};
+
+/// Of runs with a different number of ranks (metrics.md 17.2); factors of 1 mean no loss.
+struct Scaling {
+  double same_problem = 0;   ///< computation of A / computation of B, all ranks together
+  double grown_problem = 0;  ///< the same if the problem grew with the number of ranks
+  double parallel_a = 0;     ///< share of the ranks' time that computes (8.1)
+  double parallel_b = 0;
+};
+
+/// How a run is called in sentences, and where it came from.
+struct RunName {
+  std::string label;  ///< "A", "the baseline"
+  std::string path;
+};
+
+struct ComparedRun {
+  RunName name;
+  std::string source;
+  std::int64_t ranks = 0;
+  std::int64_t world_size = 0;
+  std::int64_t counted_steps = 0;
+  std::optional<std::int64_t> median_ns;
+  std::string why_no_steps;
+  std::vector<std::string> losses;  ///< counters of lost or altered data, with their values
+};
+
+struct Comparison {
+  ComparedRun a;
+  ComparedRun b;
+  AskedFor asked_for;  ///< of both runs; an open range of steps stays open, since it may end elsewhere in each
+  StepComparison steps;
+  Section<SplitComparison> split = unavailable("not computed");
+  KeyComparison keys;
+  ComparedFindings findings;
+  std::vector<MemoryChange> memory;
+  Likeness likeness;
+  std::optional<Section<Scaling>> scaling;  ///< only if the numbers of ranks differ
+};
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,26 @@
+// Everything that is wrong (metrics.md 20).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "rankscope/analyzer/stragglers/section.h"
+#include "rankscope/core/id.h"
+
+namespace rankscope::analyzer {
+
+struct Finding {
+  std::string id;  ///< stable, e.g. "straggler.compute", "rank_lost"
+  FindingSeverity severity = FindingSeverity::info;
+  std::string title;
+  std::string evidence;
+  std::string advice;
+  std::int64_t gain_ns_per_step = 0;
+  std::optional<RankId> rank;
+  std::optional<std::int64_t> step;
+  std::string why_no_gain{};  ///< set where no time can be told that fixing it gives back; gain_ns_per_step is then 0
+  std::string subject{};      ///< what it is about beside `rank`, such as "link 0, 1"; tells findings of one id apart
+};
+
+}  // namespace rankscope::analyzer

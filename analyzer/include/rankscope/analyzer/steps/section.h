@@ -1,0 +1,58 @@
+// Where each step begins and ends (metrics.md 1).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rankscope/core/id.h"
+#include "rankscope/core/time.h"
+
+namespace rankscope::analyzer {
+
+/// Indices of a first and a last step, both included.
+using StepRange = std::pair<std::int64_t, std::int64_t>;
+/// As the last of a range: all that follow.
+inline constexpr std::int64_t to_the_end = std::numeric_limits<std::int64_t>::max();
+/// "the steps 3 to 9", "the steps from 3 on"
+[[nodiscard]] std::string step_range_text(const StepRange& range);
+
+/// Fewer counted steps have no jitter worth a number (metrics.md 1.7).
+inline constexpr std::int64_t least_for_jitter = 5;
+
+/// One step of one rank: metrics.md 1.2. The windows of a rank tile its recording from the first to the last mark.
+struct StepWindow {
+  RankId rank;
+  std::int64_t index = 0;
+  TimeRange window;
+  bool complete = false;
+};
+
+/// One step of the job: metrics.md 1.4.
+struct Step {
+  std::int64_t index = 0;
+  TimeRange time;            ///< clocks refused: in the lowest rank's clock
+  std::int64_t wall_ns = 0;  ///< length of `time`; clocks refused: longest window of any rank (1.4)
+  bool complete = false;     ///< on all present ranks
+  bool warm_up = false;      ///< left out of statistics (1.6)
+};
+
+struct StepsSection {
+  std::string source;               ///< where the marks came from: "step spans", ...
+  std::vector<Step> steps;          ///< by index
+  std::vector<StepWindow> windows;  ///< by (rank, index)
+  std::int64_t median_ns = 0;       ///< of the counted steps: complete and no warm-up
+  std::int64_t p90_ns = 0;
+  std::int64_t mean_ns = 0;     ///< what gains per average step are a part of
+  double jitter = 0;            ///< robust sigma / median (1.7)
+  bool clocks_refused = false;  ///< wall is the longest window, not a difference of run times
+  [[nodiscard]] bool counted(std::int64_t index) const;
+  /// Of an average step; 0 where no step was counted.
+  [[nodiscard]] double share_of_step(std::int64_t ns) const {
+    return mean_ns > 0 ? static_cast<double>(ns) / static_cast<double>(mean_ns) : 0;
+  }
+};
+
+}  // namespace rankscope::analyzer

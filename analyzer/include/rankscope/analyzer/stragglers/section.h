@@ -1,0 +1,69 @@
+// Slow ranks (metrics.md 9).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rankscope/core/id.h"
+
+namespace rankscope::analyzer {
+
+enum class StragglerKind : std::uint8_t { compute, host, data, network, memory, mixed };
+enum class Persistence : std::uint8_t { persistent, transient };
+enum class Certainty : std::uint8_t { fact, of_two, of_three, few_steps };
+enum class FindingSeverity : std::uint8_t { info, minor, major, critical };
+[[nodiscard]] std::string_view name_of(StragglerKind kind);
+[[nodiscard]] std::string_view name_of(Persistence persistence);
+[[nodiscard]] std::string_view name_of(Certainty certainty);
+[[nodiscard]] std::string_view name_of(FindingSeverity severity);
+
+/// Why the GPU of a slow rank runs slower than those of the others.
+enum class SlowDevice : std::uint8_t {
+  too_hot,
+  power_limit,
+  hardware,    ///< it brakes itself, or its server's power brake does
+  clocks_set,  ///< somebody has set its clocks
+  low_clock,   ///< NVML names no reason
+};
+
+struct Straggler {
+  RankId rank;
+  StragglerKind kind = StragglerKind::compute;
+  Persistence persistence = Persistence::persistent;
+  Certainty certainty = Certainty::fact;
+  FindingSeverity severity = FindingSeverity::minor;
+  double slowdown = 1;
+  std::int64_t lag_ns_per_step = 0;  ///< transient: of the steps with a stall
+  /// What an average step would be shorter: replayed with this rank as its peers, else as far as the next slowest rank
+  /// lets it.
+  std::int64_t gain_ns_per_step = 0;
+  bool gain_replayed = false;
+  std::optional<std::int64_t> since_step{};  ///< slow from this step on; not set: from the first
+  std::optional<std::int64_t> until_step{};  ///< slow up to this step; not set: to the last
+  std::int64_t gain_ns_while_slow = 0;       ///< gain of an average one of these steps; 0 where it is slow in all
+  std::int64_t step_ns_while_slow = 0;       ///< mean length of these steps
+  std::string evidence;
+  std::optional<SlowDevice> device{};  ///< set where its GPU's counters explain it
+};
+
+/// Who came last, where that is a fact (metrics.md 9.4).
+struct LastArrivals {
+  std::int64_t counted = 0;  ///< steps (their operation of longest wait), or operations
+  bool by_operation = false;
+  std::vector<std::pair<RankId, std::int64_t>> ranks;  ///< how often; the most first
+  Certainty certainty = Certainty::fact;               ///< of_two, of_three: somebody always comes last
+};
+
+struct StragglersSection {
+  std::vector<Straggler> rows;  ///< severity minor and above, worst first
+  std::string compared;         ///< "Compared with 3 peers; medians of 20 steps."
+  std::string cannot_tell;      ///< set where noise or too few steps hide slowdowns: "cannot tell below 31 % ..."
+  LastArrivals last_arrivals{};
+  std::optional<double> smallest_detectable;  ///< slowdown in two thirds of the steps that would be found (9.2)
+};
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,58 @@
+// How fast data moved, and who sent how much to whom.
+#include "bandwidth/parts.h"
+
+#include "rankscope/core/format.h"
+#include "render/html/rank_map.h"
+#include "render/words.h"
+
+namespace rankscope::analyzer::html {
+namespace {
+
+std::string tooltip(RankId from, RankId to, std::int64_t bytes) {
+  return format("rank {} sent {} to rank {}", from.value, bytes_text(bytes), to.value);
+}
+
+void write_traffic(Writer& page, const BandwidthSection& section, std::size_t most) {
+  const RankMatrix matrix = rank_matrix(traffic_cells(section), most_ranks);
+  write_rank_map(page, matrix,
+                 {{"traffic-map", "Bytes sent from rank to rank",
+                   "A cell for each pair of ranks, coloured by how many bytes the one sent to the other; the table "
+                   "below has the numbers."},
+                  "from",
+                  "to",
+                  tooltip});
+  if (matrix.left_out > 0)
+    page.element("p",
+                 format("Of many ranks those with most bytes are drawn; {} between others is left out.",
+                        bytes_text(matrix.left_out)),
+                 {{"class", "faint"}});
+  write_table(page, traffic_table(section, most), "Sends from rank to rank, the most bytes first");
+  if (section.traffic.size() > most)
+    page.element("p", format("{} more; the JSON report has them.", section.traffic.size() - most));
+}
+
+}  // namespace
+
+void write_bandwidth(Writer& page, const Source& source) {
+  if (!source.report.bandwidth) return;
+  const BandwidthSection& section = *source.report.bandwidth;
+  const std::size_t most = most_rows(source.options);
+  for (const std::string& note : slow_path_notes(section)) page.element("p", note, {{"class", "warning"}});
+  if (!section.rows.empty()) {
+    write_table(page, bandwidth_table(section, most), "Bandwidth by group, operation and size (1 GB = 10⁹ bytes)");
+    if (section.rows.size() > most)
+      page.element("p", format("{} more; the JSON report has them.", section.rows.size() - most));
+    for (const std::string& note : bandwidth_notes(section)) page.element("p", note, {{"class", "faint"}});
+  }
+  if (!section.traffic.empty()) write_traffic(page, section, most);
+  if (section.margins.empty()) return;
+  write_table(page, margin_table(section, most), "Bytes of each rank");
+  if (section.margins.size() > most)
+    page.element("p", format("{} more; the JSON report has them.", section.margins.size() - most));
+  page.element("p",
+               "Given to collectives: elements times their size, on each rank; by which paths they travelled is not "
+               "recorded.",
+               {{"class", "faint"}});
+}
+
+}  // namespace rankscope::analyzer::html

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <map>
+
+#include "bandwidth/parts.h"
+#include "bandwidth/slow_path_words.h"
+#include "rankscope/core/format.h"
+#include "rules/severity.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+bool has(const SlowPath& path, RankId rank) { return std::ranges::find(path.ranks, rank) != path.ranks.end(); }
+
+/// A rank that is late with its communication is told as such, with the path.
+bool told_by_straggler(const Report& report, const SlowPath& path) {
+  return path.ranks.size() <= 2 && report.stragglers &&
+         std::ranges::any_of(report.stragglers->rows, [&](const Straggler& row) {
+           return row.kind == StragglerKind::network && has(path, row.rank);
+         });
+}
+
+/// By its ranks: names of groups may differ from run to run.
+std::string paths_of_finding(const SlowPath& path) {
+  std::string text{name_of(path.kind)};
+  for (const RankId rank : path.ranks) text += format(" {}", rank.value);
+  return text;
+}
+
+std::string_view advice_for(SlowPath::Kind kind) {
+  switch (kind) {
+    case SlowPath::Kind::group:
+      return "Compare the links between these ranks with those of the others: topology (nvidia-smi topo -m), link "
+             "errors, congested network ports, NCCL's choice of interface (NCCL_DEBUG=INFO).";
+    case SlowPath::Kind::link:
+      return "Look at the link between the two: errors, a reduced speed, other traffic on the same path.";
+    case SlowPath::Kind::sender:
+    case SlowPath::Kind::receiver:
+      return "Look at the network port of that rank's host: errors, a reduced speed, other jobs beside it.";
+  }
+  return "";
+}
+
+/// Paths of one kind that became slow in the same step have one cause, probably.
+constexpr std::size_t most_alike = 3;
+struct AlikePaths {
+  std::size_t count = 0;
+  std::size_t last_told = 0;  ///< row of the findings
+};
+
+}  // namespace
+
+/// metrics.md 9.7 and 20. Of a path that is slow in several operations or sizes the one that costs most is said.
+void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings) {
+  const Report& report = context.report;
+  if (!report.bandwidth || context.everybody.steps == 0) return;
+  std::vector<std::pair<SlowPath::Kind, std::vector<RankId>>> told;
+  std::map<std::pair<SlowPath::Kind, std::int64_t>, AlikePaths> alike;
+  for (const SlowPath& path : report.bandwidth->slow) {
+    const std::pair what{path.kind, path.ranks};
+    if (told_by_straggler(report, path) || std::ranges::find(told, what) != told.end()) continue;
+    told.push_back(what);
+    Finding finding;
+    finding.id = path.kind == SlowPath::Kind::group ? "slow_group" : "slow_link";
+    finding.severity = severity_of(1 - path.ratio, lost_speed_limits);
+    if (finding.severity == FindingSeverity::info) continue;
+    finding.title = title_of(path);
+    finding.evidence = evidence_of(path);
+    finding.advice = advice_for(path.kind);
+    finding.gain_ns_per_step = path.cost_ns * context.everybody.ranks / context.everybody.steps;
+    if (path.ranks.size() == 1) finding.rank = path.ranks.front();
+    finding.subject = paths_of_finding(path);
+    finding.step = path.since_step;
+    if (path.since_step) {
+      AlikePaths& same = alike[{path.kind, *path.since_step}];
+      if (++same.count > most_alike) continue;
+      same.last_told = findings.size();
+    }
+    findings.push_back(std::move(finding));
+  }
+  for (const auto& [what, same] : alike)
+    if (same.count > most_alike)
+      findings[same.last_told].evidence += format("; {} became slow in step {}, too: see COMMUNICATION BANDWIDTH",
+                                                  counted(same.count - most_alike, "more path"), what.second);
+}
+
+}  // namespace rankscope::analyzer

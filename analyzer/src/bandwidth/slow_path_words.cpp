@@ -1,0 +1,50 @@
+#include "bandwidth/slow_path_words.h"
+
+#include <algorithm>
+
+#include "rankscope/core/format.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+std::string subject_of(const SlowPath& path) {
+  switch (path.kind) {
+    case SlowPath::Kind::group:
+      return format("group {} ({}) moves data", path.name, ranks_text(path.ranks));
+    case SlowPath::Kind::link:
+      return format("the link from rank {} to rank {} moves data", path.ranks.at(0).value, path.ranks.at(1).value);
+    case SlowPath::Kind::sender:
+      return format("what rank {} sends moves", path.ranks.at(0).value);
+    case SlowPath::Kind::receiver:
+      return format("what rank {} receives moves", path.ranks.at(0).value);
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::string size_text(const SizeClass& size) {
+  if (size.from_bytes == 0) return format("below {}", bytes_text(size.below_bytes));
+  if (size.below_bytes == 0) return format("from {} on", bytes_text(size.from_bytes));
+  return format("{} to {}", bytes_text(size.from_bytes), bytes_text(size.below_bytes));
+}
+
+std::string speed_text(double gbps) {
+  constexpr double most = 9e18;  // what fits 64 bits
+  return format("{}/s", bytes_text(static_cast<std::int64_t>(std::min(gbps * 1e9, most))));
+}
+
+std::string title_of(const SlowPath& path) {
+  if (path.compared > 0) return format("{} at {:.2f} of the usual speed", subject_of(path), path.ratio);
+  const std::string since = path.since_step ? format(" since step {}", *path.since_step) : " towards the end";
+  return format("{} at {:.2f} of its former speed{}", subject_of(path), path.ratio, since);
+}
+
+std::string evidence_of(const SlowPath& path) {
+  const std::string beside = path.compared > 0 ? format("{} like it", path.compared) : "before";
+  return format("{} of {} at {}, {} at {} (medians of the bus bandwidth); {:.0f} % of the ranks' time", path.op,
+                size_text(path.size), speed_text(path.gbps), beside, speed_text(path.usual_gbps), path.share * 100);
+}
+
+}  // namespace rankscope::analyzer

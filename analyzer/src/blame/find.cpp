@@ -1,0 +1,212 @@
+#include "blame/find.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "blame/delay_costs.h"
+#include "math/checked_product.h"
+#include "steps/counted_windows.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr const char* too_long = "the times in it are too long to be added up";
+
+/// Direct waits, without asking what was behind them.
+class DirectWaits {
+ public:
+  DirectWaits(const Run& run, const ClockTrust& clocks, const Matching& matching, const MemberTimes& times)
+      : run_(run), clocks_(clocks), matching_(matching), times_(times) {}
+
+  void add(const Unit& unit) {
+    const Awaited awaited{run_, clocks_, unit};
+    const RankId rank = run_.collectives()[awaited.row()].rank;
+    std::int64_t known = 0;
+    std::int64_t unknown = 0;
+    for (const std::uint32_t row : unit.members) {
+      const std::int64_t ns = times_.of(row).counted_ns;
+      if (ns == 0) continue;
+      const Collective& waiting = run_.collectives()[row];
+      const bool fact = awaited.is_fact(waiting, matching_.parts[row].wait_ns);
+      (fact ? known : unknown) += ns;
+      if (fact) pairs_[{waiting.rank, rank}] += ns;
+    }
+    if (known + unknown == 0) return;
+    (awaited.by_run_time() ? run_time_ : duration_) = true;
+    unknown_ns_ += unknown;
+    Sums& sums = groups_[{unit.group, group_operation(run_, unit)}];
+    ++sums.count;
+    sums.ns += known + unknown;
+    if (known == 0) return;
+    sums.by_awaited[rank] += known;
+    marginal_[rank] += awaited.marginal_ns();
+  }
+
+  [[nodiscard]] std::vector<WaitingPair> pairs() const {
+    std::vector<WaitingPair> list;
+    for (const auto& [ranks, ns] : pairs_) list.push_back({ranks.first, ranks.second, ns});
+    std::ranges::stable_sort(list, std::greater{}, &WaitingPair::ns);
+    return list;
+  }
+  [[nodiscard]] std::vector<BlameGroup> groups() const {
+    std::vector<BlameGroup> list;
+    for (const auto& [key, sums] : groups_) {
+      BlameGroup group{.id = key.first,
+                       .group = std::string{run_.text(run_.groups()[key.first.index()].name)},
+                       .op = key.second,
+                       .count = sums.count,
+                       .ns = sums.ns};
+      for (const auto& [rank, ns] : sums.by_awaited)
+        if (ns > group.most_awaited_ns) std::tie(group.most_awaited, group.most_awaited_ns) = std::pair(rank, ns);
+      list.push_back(std::move(group));
+    }
+    std::ranges::stable_sort(list, std::greater{}, &BlameGroup::ns);
+    return list;
+  }
+  [[nodiscard]] const std::map<RankId, std::int64_t>& marginal() const { return marginal_; }
+  [[nodiscard]] std::int64_t unknown_ns() const { return unknown_ns_; }
+  [[nodiscard]] std::string method() const {
+    if (run_time_ && duration_) return "run time and duration";
+    return duration_ ? "duration" : "run time";
+  }
+
+ private:
+  struct Sums {
+    std::int64_t count = 0;
+    std::int64_t ns = 0;
+    std::map<RankId, std::int64_t> by_awaited;
+  };
+
+  const Run& run_;
+  const ClockTrust& clocks_;
+  const Matching& matching_;
+  const MemberTimes& times_;
+  std::map<std::pair<RankId, RankId>, std::int64_t> pairs_;  // (waiting, awaited)
+  std::map<std::pair<GroupId, std::string>, Sums> groups_;
+  std::map<RankId, std::int64_t> marginal_;
+  std::int64_t unknown_ns_ = 0;
+  bool run_time_ = false;
+  bool duration_ = false;
+};
+
+/// Fills total and partial; false if they do not fit.
+bool add_up(const Run& run, const EarlierUnits& earlier, std::span<const Unit> units, const MemberTimes& times,
+            BlameSection& section) {
+  for (std::uint32_t row = 0; row < run.collectives().size(); ++row) {
+    const std::uint32_t unit = earlier.unit_of(row);
+    const bool complete = unit != EarlierUnits::none && units[unit].complete;
+    if (!add_fits(complete ? section.total_ns : section.partial_ns, times.of(row).counted_ns)) return false;
+  }
+  return true;
+}
+
+/// They add up to total_ns.
+std::vector<std::int64_t> waits_of_units(std::span<const Unit> units, const MemberTimes& times) {
+  std::vector<std::int64_t> waits;
+  for (const Unit& unit : units) {
+    waits.push_back(0);
+    if (!unit.complete) continue;
+    for (const std::uint32_t row : unit.members) waits.back() += times.of(row).counted_ns;
+  }
+  return waits;
+}
+
+std::vector<BlameRow> rows_of(const Run& run, std::vector<BlameRow> costs, const DirectWaits& direct,
+                              const EarlierUnits& earlier, std::span<const Unit> units, const MemberTimes& times) {
+  for (std::uint32_t row = 0; row < run.collectives().size(); ++row) {
+    const std::uint32_t unit = earlier.unit_of(row);
+    if (unit != EarlierUnits::none && units[unit].complete)
+      costs[place_of(run, run.collectives()[row].rank)].waited_ns += times.of(row).counted_ns;
+  }
+  for (const auto& [rank, ns] : direct.marginal()) costs[place_of(run, rank)].marginal_ns = ns;
+  std::erase_if(costs, [](const BlameRow& row) { return row.cost_ns() == 0 && row.waited_ns == 0; });
+  std::ranges::stable_sort(costs, std::greater{}, &BlameRow::cost_ns);
+  return costs;
+}
+
+void add_windows(const std::vector<RankRow>& rows, const ReportOptions& options, BlameSection& section) {
+  for (const RankRow* row : asked_rows_to_sum(rows, options)) {
+    ++section.ranks;
+    section.window_ns += row->total.window_ns;
+    section.rank_steps += static_cast<std::int64_t>(row->per_step.size());
+  }
+}
+
+}  // namespace
+
+std::int64_t BlameRow::direct() const { return std::accumulate(direct_ns.begin(), direct_ns.end(), std::int64_t{0}); }
+
+std::int64_t BlameRow::cost_ns() const { return std::accumulate(inherited_ns.begin(), inherited_ns.end(), direct()); }
+
+DelayPart BlameRow::largest_part() const {
+  auto largest = DelayPart::compute;
+  for (std::size_t i = 0; i < delay_part_count; ++i)
+    if (of(static_cast<DelayPart>(i)) > of(largest)) largest = static_cast<DelayPart>(i);
+  return largest;
+}
+
+std::string_view name_of(DelayPart part) {
+  switch (part) {
+    case DelayPart::compute:
+      return "compute";
+    case DelayPart::host:
+      return "host";
+    case DelayPart::data:
+      return "data";
+    case DelayPart::memory:
+      return "memory";
+    case DelayPart::network:
+      return "network";
+    case DelayPart::unmatched:
+      return "unmatched";
+    case DelayPart::unexplained:
+      return "unexplained";
+  }
+  return "?";
+}
+
+BlameResult find_blame(const Run& run, const ClockTrust& clocks, const Section<StepsSection>& steps,
+                       const Section<std::vector<RankRow>>& rows, const Matching& matching,
+                       const ReportOptions& options) {
+  const auto none = [](std::string why) { return BlameResult{unavailable(std::move(why)), {}}; };
+  if (run.ranks().size() < 2) return none("it needs the recordings of at least two ranks");
+  if (!matching.section) return none(matching.section.error().why);
+  if (!rows) return none(rows.error().why);
+  const std::span<const Unit> units = matching.section->units;
+  const auto tells = [&run](const Unit& unit) { return tells_waits(run, unit); };
+  if (std::ranges::none_of(units, tells)) return none("of no operation it is known who waited for whom");
+  const EarlierUnits earlier{run, units};
+  const MemberTimes times{run, steps, matching, options};
+  BlameSection section;
+  if (!add_up(run, earlier, units, times, section)) return none(too_long);
+  add_windows(*rows, options, section);
+  DelayCosts costs{run, clocks, matching, earlier, times};
+  costs.charge_all();
+  DirectWaits direct{run, clocks, matching, times};
+  for (const Unit& unit : units)
+    if (unit.complete && tells(unit)) direct.add(unit);
+  section.unknown_ns = costs.unknown_ns();
+  section.rows = rows_of(run, std::move(costs).rows(), direct, earlier, units, times);
+  section.groups = direct.groups();
+  section.pairs = direct.pairs();
+  section.pairs_unknown_ns = direct.unknown_ns();
+  section.method = direct.method();
+  return {std::move(section), waits_of_units(units, times)};
+}
+
+void set_slack(const Run& run, std::span<const Unit> units, const std::vector<bool>& unit_has_slack,
+               std::span<const std::int64_t> waits_ns, BlameSection& blame) {
+  std::int64_t total = 0;
+  for (std::size_t row = 0; row < units.size(); ++row) {
+    if (!unit_has_slack[row] || waits_ns[row] == 0) continue;
+    total += waits_ns[row];
+    const auto group = std::ranges::find_if(blame.groups, [&](const BlameGroup& one) {
+      return one.id == units[row].group && one.op == group_operation(run, units[row]);
+    });
+    if (group != blame.groups.end()) group->with_slack_ns += waits_ns[row];
+  }
+  blame.with_slack_ns = total;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,73 @@
+#include "blame/member_times.h"
+
+#include <algorithm>
+
+#include "steps/counted_windows.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+/// The rows of one rank: Run::collectives() is sorted by rank.
+std::pair<std::uint32_t, std::uint32_t> rows_of(const Run& run, RankId rank) {
+  const auto own = std::ranges::equal_range(run.collectives(), rank, {}, &Collective::rank);
+  const auto first = static_cast<std::uint32_t>(own.begin() - run.collectives().begin());
+  return {first, first + static_cast<std::uint32_t>(own.size())};
+}
+
+}  // namespace
+
+std::size_t place_of(const Run& run, RankId rank) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(run.ranks(), rank) - run.ranks().begin());
+}
+
+MemberTimes::MemberTimes(const Run& run, const Section<StepsSection>& steps, const Matching& matching,
+                         const ReportOptions& options)
+    : run_(run), times_(run.collectives().size()), waits_(run.ranks().size()), begins_(run.ranks().size()) {
+  const std::vector<RankId> counted = ranks_to_sum(run, steps, options, Among::all_ranks);
+  for (const RankId rank : run.ranks())
+    add_rank(rank, steps, matching, std::ranges::find(counted, rank) != counted.end());
+}
+
+void MemberTimes::add_rank(RankId rank, const Section<StepsSection>& steps, const Matching& matching, bool counts) {
+  const std::size_t place = place_of(run_, rank);
+  const auto [first, last] = rows_of(run_, rank);
+  if (first == last) return;
+  const Layers layers = layers_of(run_, rank, matching).layers;
+  for (const ExposedWait& wait : exposed_waits(run_, rank, matching, layers, counted_windows(run_, rank, steps))) {
+    times_[wait.row].exposed_ns = wait.ns;
+    if (counts) times_[wait.row].counted_ns = wait.counted_ns;
+    waits_[place].push_back(wait.row);
+  }
+  std::vector<RunTime> moments{std::min(run_.extent().begin, run_.process_of(rank).recorded.begin)};
+  if (steps)
+    for (const StepWindow& window : windows_of(*steps, rank)) moments.push_back(window.window.begin);
+  const std::size_t steps_end = moments.size();
+  for (std::uint32_t row = first; row < last; ++row) {
+    if (run_.collectives()[row].state != CommState::finished) continue;
+    moments.push_back(run_.collectives()[row].started);
+    moments.push_back(run_.collectives()[row].finished);
+  }
+  std::vector<RunTime> ascending = moments;
+  std::ranges::sort(ascending);
+  const std::vector<Spent> spent = spent_before(layers, ascending);
+  const auto before = [&](RunTime time) -> const Spent& {
+    return spent[static_cast<std::size_t>(std::ranges::lower_bound(ascending, time) - ascending.begin())];
+  };
+  for (std::size_t i = 0; i < steps_end; ++i) begins_[place].push_back({moments[i], before(moments[i])});
+  for (std::uint32_t row = first; row < last; ++row) {
+    if (run_.collectives()[row].state != CommState::finished) continue;
+    times_[row].at_start = before(run_.collectives()[row].started);
+    times_[row].at_end = before(run_.collectives()[row].finished);
+  }
+}
+
+Beginning MemberTimes::beginning_of(std::uint32_t row) const {
+  const Collective& member = run_.collectives()[row];
+  const std::vector<Beginning>& begins = begins_[place_of(run_, member.rank)];
+  auto after = std::ranges::upper_bound(begins.begin() + 1, begins.end(), member.started, {}, &Beginning::time);
+  return *(after - 1);
+}
+
+const std::vector<std::uint32_t>& MemberTimes::waits_of(RankId rank) const { return waits_[place_of(run_, rank)]; }
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,52 @@
+#include "collectives/asked_for.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "steps/asked_for.h"
+
+namespace rankscope::analyzer {
+
+namespace {
+
+/// True if the operation began in one of the steps, on the clock of its own rank.
+bool began_in(const StepsSection& steps, const Collective& member) {
+  const RunTime begin = member.state == CommState::enqueued ? member.enqueued : member.started;
+  const std::span<const StepWindow> windows = windows_of(steps, member.rank);
+  const auto later =
+      std::ranges::upper_bound(windows, begin, {}, [](const StepWindow& window) { return window.window.begin; });
+  return later != windows.begin() && std::prev(later)->window.contains(begin);
+}
+
+/// The rows of Run::collectives() that lie in the steps asked for. The members of a unit go together: a late one may
+/// have begun in its next step.
+RowSet rows_in_steps(const Run& run, const CollectivesSection& section, const StepsSection& steps) {
+  RowSet rows(run.collectives().size());
+  for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = began_in(steps, run.collectives()[row]);
+  for (const Unit& unit : section.units) {
+    const bool first = rows[unit.members.front()];
+    for (const std::uint32_t row : unit.members) rows[row] = first;
+  }
+  return rows;
+}
+
+}  // namespace
+
+RowSet rows_asked_for(const Run& run, const CollectivesSection& section, const Section<StepsSection>& steps,
+                      const ReportOptions& options) {
+  RowSet rows(run.collectives().size(), true);
+  if (options.steps && steps) rows = rows_in_steps(run, section, *steps);
+  if (options.ranks.empty()) return rows;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    rows[row] = rows[row] && is_asked_for(options, run.collectives()[row].rank);
+  return rows;
+}
+
+Section<CollectivesSection> collectives_asked_for(const Run& run, const ClockTrust& clocks, const Matching& matching,
+                                                  const Section<StepsSection>& steps, const ReportOptions& options) {
+  if (!matching.section || (!options.steps && options.ranks.empty())) return matching.section;
+  if (options.steps && !steps) return unavailable(steps.error().why);
+  return select_members(run, clocks, matching, rows_asked_for(run, *matching.section, steps, options));
+}
+
+}  // namespace rankscope::analyzer

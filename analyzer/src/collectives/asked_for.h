@@ -1,0 +1,20 @@
+// Which operations a report shows: those of the steps and ranks that its reader asked for.
+#pragma once
+
+#include "collectives/find.h"
+#include "steps/find.h"
+
+namespace rankscope::analyzer {
+
+/// The rows of Run::collectives() of the ranks asked for that began in the steps asked for.
+[[nodiscard]] RowSet rows_asked_for(const Run& run, const CollectivesSection& section,
+                                    const Section<StepsSection>& steps, const ReportOptions& options);
+
+/// The operations that began in the steps asked for and in which a rank asked for took part; waits, matched and
+/// unmatched members are those of the ranks asked for.
+[[nodiscard]] Section<CollectivesSection> collectives_asked_for(const Run& run, const ClockTrust& clocks,
+                                                                const Matching& matching,
+                                                                const Section<StepsSection>& steps,
+                                                                const ReportOptions& options);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,77 @@
+#include "collectives/parts.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+#include "render/json_parts.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json group_json(const GroupRow& row) {
+  Why why;
+  Json out;
+  out["group"] = row.group;
+  out["op"] = row.op;
+  out["count"] = row.count;
+  out["bytes"] = row.bytes >= 0 ? Json(row.bytes)
+                                : why.null("bytes", row.bytes_too_large > 0 ? "does not fit 64 bits" : "not recorded");
+  if (row.bytes_too_large > 0) out["bytes_too_large"] = row.bytes_too_large;
+  out["wait_ns"] = row.without_wait < row.count ? Json(row.wait_ns) : why.null("wait_ns", row.why_no_wait);
+  out["transfer_ns"] =
+      row.without_transfer < row.count ? Json(row.transfer_ns) : why.null("transfer_ns", row.why_no_transfer);
+  out["busbw_gbps"] = row.busbw_gbps ? rounded(*row.busbw_gbps, 4) : why.null("busbw_gbps", row.why_no_busbw);
+  if (!row.method.empty()) out["method"] = row.method;
+  std::move(why).attach(out);
+  return out;
+}
+
+Json instance_json(const Unit& unit, const Run& run) {
+  Why why;
+  Json out;
+  const auto rank = [&](const char* name, RankId id) {
+    return id.is_set() ? Json(id.value) : why.null(name, "below the clock error");
+  };
+  const auto number = [&](const char* name, std::int64_t value) {
+    return value >= 0 ? Json(value) : why.null(name, "");
+  };
+  out["group"] = run.text(run.groups()[unit.group.index()].name);
+  out["op"] = run.text(unit.op);
+  out["seq"] = number("seq", unit.sequence);
+  out["bytes"] = unit.bytes_too_large ? why.null("bytes", "does not fit 64 bits") : number("bytes", unit.bytes);
+  out["last_rank"] = rank("last_rank", unit.last_rank);
+  out["first_rank"] = rank("first_rank", unit.first_rank);
+  out["spread_ns"] = unit.spread_ns;
+  out["transfer_ns"] = unit.transfer_ns;
+  out["members"] = unit.members.size();
+  out["complete"] = unit.complete;
+  std::move(why).attach(out);
+  return out;
+}
+
+Json unmatched_json(const UnmatchedParts& parts) {
+  return {{"why", parts.why},     {"group", parts.group},     {"op", parts.op},
+          {"count", parts.count}, {"rank", parts.rank.value}, {"first_ns", ns_of(parts.first)}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json collectives_json(const CollectivesSection& section, const Run& run,
+                                        const ReportOptions& options) {
+  Json out;
+  out["matched"] = section.matched;
+  out["unmatched"] = section.unmatched;
+  out["unmatched_parts"] = list_json(section.unmatched_parts, unmatched_json);
+  out["key"] = section.key;
+  out["groups"] = list_json(section.groups, group_json);
+  if (!options.instances) return out;
+  auto& instances = out["instances"] = Json::array();
+  for (const auto& unit : section.units) {
+    if (unit.members.size() >= 2) instances.push_back(instance_json(unit, run));
+  }
+  return out;
+}
+
+}  // namespace rankscope::analyzer

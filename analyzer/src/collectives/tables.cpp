@@ -1,0 +1,100 @@
+#include "collectives/parts.h"
+
+#include <algorithm>
+
+#include "rankscope/core/format.h"
+#include "render/noted_table.h"
+#include "render/words.h"
+
+namespace rankscope::analyzer {
+
+Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
+  Table table{{{"group", Align::left, 16},
+               {"operation", Align::left, 16},
+               {"count"},
+               {"bytes"},
+               {"waiting"},
+               {"moving data"},
+               {"bus bandwidth"}},
+              {}};
+  for (const auto& group : groups) {
+    if (table.rows.size() == limit) break;
+    table.rows.push_back(
+        {{printable(group.group)},
+         {printable(group.op)},
+         {format("{}", group.count)},
+         {group.bytes < 0 ? std::string{empty_cell} : bytes_text(group.bytes)},
+         {group.without_wait == group.count ? std::string{empty_cell} : duration_text(group.wait_ns)},
+         {group.without_transfer == group.count ? std::string{empty_cell} : duration_text(group.transfer_ns)},
+         {group.busbw_gbps ? format("{:.3g} GB/s", *group.busbw_gbps) : std::string{empty_cell}}});
+  }
+  return table;
+}
+
+namespace {
+
+/// "No bandwidth where: too short; bytes not recorded."; empty without reasons.
+std::string none_where(std::string_view what, std::span<const std::string> reasons) {
+  std::vector<std::string> told;  // each once
+  for (const auto& reason : reasons)
+    if (!reason.empty() && std::ranges::find(told, printable(reason)) == told.end()) told.push_back(printable(reason));
+  std::string note;
+  for (const auto& reason : told) note += (note.empty() ? format("No {} where: ", what) : "; ") + reason;
+  return note.empty() ? note : note + ".";
+}
+
+}  // namespace
+
+std::string unknown_note(const std::vector<GroupRow>& groups) {
+  std::vector<std::string> times;
+  std::vector<std::string> bandwidths;
+  for (const auto& group : groups) {
+    if (group.without_wait == group.count) times.push_back(group.why_no_wait);
+    if (group.without_transfer == group.count) times.push_back(group.why_no_transfer);
+    if (!group.busbw_gbps) bandwidths.push_back(group.why_no_busbw);
+  }
+  std::string note = none_where("waiting or moving", times);
+  const std::string bandwidth = none_where("bandwidth", bandwidths);
+  if (!note.empty() && !bandwidth.empty()) note += ' ';
+  return note + bandwidth;
+}
+
+std::string matching_note(const CollectivesSection& section) {
+  const auto all = section.matched + section.unmatched;
+  return format("Matched by {}: {} of {} members found their partners.", printable(section.key), section.matched, all);
+}
+
+std::vector<std::string> unmatched_notes(const CollectivesSection& section) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> notes;
+  for (const UnmatchedParts& parts : section.unmatched_parts) {
+    if (notes.size() == most) {
+      notes.push_back(format("{} more reasons or operations without partners are in the JSON report.",
+                             section.unmatched_parts.size() - most));
+      break;
+    }
+    notes.push_back(format("Without partner: {} {} of {}, the first on rank {} at {:.3f} s: {}.", parts.count,
+                           printable(parts.op), printable(parts.group), parts.rank.value,
+                           static_cast<double>(ns_of(parts.first)) / 1e9, parts.why));
+  }
+  return notes;
+}
+
+void add_collectives(Page& page, const Report& report, const ReportOptions& options) {
+  if (!report.collectives) return;
+  const auto& section = *report.collectives;
+  page.heading("COLLECTIVES", "sums; waiting = of all ranks, for the last one; moving data = until the median end");
+  if (section.groups.empty()) {
+    page.paragraph("None was recorded.");
+    return;
+  }
+  const auto limit = std::max<std::size_t>(16, options.top);
+  page.table(collective_table(section.groups, limit));
+  add_left_out(page, left_out(section.groups.size(), limit));
+  page.paragraph(matching_note(section) + " Waiting counts the lateness of the last rank, whatever made it late.",
+                 Tone::faint);
+  for (const std::string& note : unmatched_notes(section)) page.paragraph(note, Tone::faint);
+  if (const auto note = unknown_note(section.groups); !note.empty()) page.paragraph(note, Tone::faint);
+}
+
+}  // namespace rankscope::analyzer

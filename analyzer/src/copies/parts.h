@@ -1,0 +1,23 @@
+// The section on copies: its tables, JSON and picture, and the rules that judge it.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "rankscope/analyzer/report.h"
+#include "render/noted_table.h"
+#include "rules/rule.h"
+
+namespace rankscope::analyzer {
+
+/// Nothing where no rank has an accelerator, or nothing of the kind was recorded.
+[[nodiscard]] std::vector<NotedTable> copy_tables(const Report& report, std::size_t most);
+[[nodiscard]] nlohmann::ordered_json copies_json(const CopiesSection& section, const ReportOptions& options);
+
+void judge_calls(const RuleContext& context, std::vector<Finding>& findings);
+void judge_synchronizations(const RuleContext& context, std::vector<Finding>& findings);
+void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings);
+void judge_allocations(const RuleContext& context, std::vector<Finding>& findings);
+
+}  // namespace rankscope::analyzer

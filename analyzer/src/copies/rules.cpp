@@ -1,0 +1,114 @@
+// Calls of the host that make an accelerator run dry.
+#include <algorithm>
+#include <numeric>
+
+#include "copies/host_calls.h"
+#include "copies/parts.h"
+#include "rankscope/core/format.h"
+#include "rules/severity.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+/// What a call is, by its name.
+enum class Call : std::uint8_t { copy, allocation, other };
+
+Call kind_of(std::string_view call) {
+  if (allocates_memory(call)) return Call::allocation;
+  const bool copies = call.find("Memcpy") != std::string_view::npos || call.find("Memset") != std::string_view::npos;
+  return copies ? Call::copy : Call::other;
+}
+
+/// True if the call of an idle share is one of `rows`: by its name and where it was made. A copy of pageable memory is
+/// known by that alone, since its call has the name of one that blocks nobody.
+bool is_among(const std::vector<HostCallRow>& rows, const IdleShare& share) {
+  return std::ranges::any_of(rows, [&](const HostCallRow& row) {
+    const std::string& where = row.op.empty() ? row.range : row.op;
+    return row.call == share.call && (share.range == where || share.range == row.range);
+  });
+}
+
+/// Time in which nothing ran while the host was in calls of one kind: in waits only where it waited there; an
+/// allocation and a copy that blocks hold it up whatever they do.
+std::int64_t idle_in(const Usual& usual, Call kind, const std::vector<HostCallRow>& rows) {
+  std::int64_t ns = 0;
+  for (const IdleShare& share : usual.idle_shares) {
+    if (share.call.empty() || kind_of(share.call) != kind) continue;
+    const bool held_up = share.cause == IdleCause::sync || kind == Call::allocation ||
+                         (kind == Call::copy && share.cause == IdleCause::host && is_among(rows, share));
+    if (held_up) ns += share.ns;
+  }
+  return ns;
+}
+
+std::string place_of(const HostCallRow& row) {
+  const std::string& where = row.op.empty() ? row.range : row.op;
+  return where.empty() ? row.call : format("{} in {}", row.call, where);
+}
+
+std::int64_t time_of(const std::vector<HostCallRow>& rows) {
+  return std::accumulate(rows.begin(), rows.end(), std::int64_t{0},
+                         [](std::int64_t sum, const HostCallRow& row) { return sum + row.ns; });
+}
+
+/// "3.10 ms of 412 calls per step and rank; most time in cudaStreamSynchronize in aten::item (2.90 ms)"
+std::string calls_text(const Usual& usual, const std::vector<HostCallRow>& rows) {
+  std::int64_t calls = 0;
+  for (const HostCallRow& row : rows) calls += row.count;
+  const auto most = std::ranges::max_element(rows, {}, &HostCallRow::ns);
+  return format("{} of {} {}; most time in {} ({})", duration_text(usual.mean(time_of(rows))),
+                counted(usual.mean(calls), "call"), usual.steps > 0 ? "per step and rank" : "per rank", place_of(*most),
+                duration_text(usual.mean(most->ns)));
+}
+
+struct HeldUp {
+  std::string_view id;
+  std::string_view title;
+  Call calls = Call::other;
+  std::string_view advice;
+};
+
+/// The gain is the time in which the device had nothing to do meanwhile, at most that of the calls: an upper bound,
+/// since the host may be late anyway.
+void judge_calls(const RuleContext& context, const HeldUp& what, const std::vector<HostCallRow>& rows,
+                 std::vector<Finding>& findings) {
+  const Usual& usual = context.everybody;
+  const std::int64_t idle = std::min(idle_in(usual, what.calls, rows), time_of(rows));
+  const FindingSeverity severity = severity_of(usual.share(idle), gain_limits);
+  if (severity == FindingSeverity::info || rows.empty()) return;
+  findings.push_back({std::string{what.id}, severity,
+                      format("{} of the time {}", percent_of(usual.share(idle)), what.title), calls_text(usual, rows),
+                      std::string{what.advice}, usual.per_step(idle), std::nullopt, std::nullopt});
+}
+
+}  // namespace
+
+void judge_synchronizations(const RuleContext& context, std::vector<Finding>& findings) {
+  if (!context.report.copies) return;
+  judge_calls(context,
+              {"synchronizations", "devices have nothing to do, because the host waited for them", Call::other,
+               "Read results of the device (.item(), .cpu(), print) once in many steps, and leave out explicit "
+               "synchronizations: the host then runs ahead."},
+              context.report.copies->synchronizations, findings);
+}
+
+void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings) {
+  if (!context.report.copies) return;
+  judge_calls(context,
+              {"blocking_copies", "devices have nothing to do, because a copy held the host up", Call::copy,
+               "Copy from pinned memory (pin_memory=True) and without blocking (non_blocking=True), one batch ahead."},
+              context.report.copies->blocking_copies, findings);
+}
+
+void judge_allocations(const RuleContext& context, std::vector<Finding>& findings) {
+  if (!context.report.copies) return;
+  judge_calls(
+      context,
+      {"allocations", "devices have nothing to do, because the host allocates or frees memory", Call::allocation,
+       "The caching allocator gives memory back and takes it again: leave out empty_cache(), keep shapes alike, "
+       "or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."},
+      context.report.copies->allocations, findings);
+}
+
+}  // namespace rankscope::analyzer

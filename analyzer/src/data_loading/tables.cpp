@@ -1,0 +1,75 @@
+#include "data_loading/parts.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "rankscope/core/format.h"
+#include "render/means.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+bool any_of_kind(const DataLoadingSection& section, LoaderWorkers kind) {
+  return std::ranges::find(section.rows, kind, &DataLoadingRow::kind) != section.rows.end();
+}
+
+std::vector<Cell> cells_of(const DataLoadingRow& row) {
+  const Means means{1, row.steps};
+  const bool known = row.kind == LoaderWorkers::recorded;
+  const auto share = [&](std::int64_t part) {
+    return known && row.waiting_ns > 0 ? share_text(part, row.waiting_ns) : std::string{"–"};
+  };
+  const std::string workers = row.kind == LoaderWorkers::none ? "0" : known ? format("{}", row.workers) : "?";
+  return {{format("{}", row.rank.value)},
+          {means.count(row.waits)},
+          {means.ms(row.waiting_ns)},
+          {share_text(row.waiting_ns, row.window_ns)},
+          {workers},
+          {share(row.all_busy_ns)},
+          {share(row.some_busy_ns)},
+          {share(row.none_busy_ns)},
+          {row.batches > 0 ? Means{1, row.batches}.ms(row.batches_ns) : "–"},
+          {row.ready_ahead ? format("{:.1f}", *row.ready_ahead) : "–"}};
+}
+
+void add_notes(const DataLoadingSection& section, NotedTable& noted) {
+  if (any_of_kind(section, LoaderWorkers::recorded))
+    noted.notes.emplace_back(
+        "All, some, none busy: shares of the waiting time by how many workers were loading then. All: they are too few "
+        "or too slow. None: what was loaded came late, or the main thread loads more itself. Ready: batches loaded and "
+        "not taken when a wait began, mean.");
+  if (any_of_kind(section, LoaderWorkers::not_in_recording))
+    noted.notes.emplace_back(
+        "?: the work of loader workers was not recorded (those of PyTorch are processes of their own), so that it is "
+        "not known whether they were busy while the rank waited.");
+  if (any_of_kind(section, LoaderWorkers::none))
+    noted.notes.emplace_back("0 workers: the training thread loads its batches itself.");
+}
+
+}  // namespace
+
+std::vector<NotedTable> data_loading_tables(const Report& report, std::size_t most) {
+  if (!report.data_loading) return {};
+  std::vector<DataLoadingRow> rows = report.data_loading->rows;
+  std::ranges::stable_sort(rows, std::ranges::greater{}, &DataLoadingRow::waiting_ns);
+  const bool steps = std::ranges::any_of(rows, [](const DataLoadingRow& row) { return row.steps > 0; });
+  NotedTable noted{"Data loading", steps ? "mean per step" : "whole recording",
+                   Table{{{"rank"},
+                          {"waits"},
+                          {"waiting ms"},
+                          {"of time"},
+                          {"workers"},
+                          {"all busy"},
+                          {"some"},
+                          {"none"},
+                          {"ms per batch"},
+                          {"ready"}},
+                         {}},
+                   left_out(rows.size(), most)};
+  rows.resize(rows.size() - noted.left_out.rows);
+  for (const DataLoadingRow& row : rows) noted.table.rows.push_back(cells_of(row));
+  add_notes(*report.data_loading, noted);
+  return {std::move(noted)};
+}
+
+}  // namespace rankscope::analyzer

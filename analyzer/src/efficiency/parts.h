@@ -1,0 +1,37 @@
+// The section on efficiency: its tables, JSON and picture, and the rules that judge it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/words.h"
+#include "render/page.h"
+#include "render/source.h"
+#include "rules/rule.h"
+
+namespace rankscope::analyzer {
+
+[[nodiscard]] Table tree_table(const EfficiencySection& section);
+/// Parts that have time: milliseconds per step and rank, and shares that add up to 100 %.
+[[nodiscard]] Table ledger_table(const EfficiencySection& section);
+/// One row per group of ranks; empty where there is one group only.
+[[nodiscard]] Table grouping_table(const Grouping& grouping, std::string_view what);
+/// What must be said beside the numbers.
+[[nodiscard]] std::vector<std::string> efficiency_notes(const Report& report);
+
+void add_efficiency(Page& page, const Report& report, const ReportOptions& options);
+[[nodiscard]] nlohmann::ordered_json efficiency_json(const EfficiencySection& section);
+
+void judge_balance(const RuleContext& context, std::vector<Finding>& findings);
+void judge_communication(const RuleContext& context, std::vector<Finding>& findings);
+void judge_sum(const RuleContext& context, std::vector<Finding>& findings);
+void judge_efficiency(const RuleContext& context, std::vector<Finding>& findings);
+
+namespace html {
+void write_efficiency(Writer& page, const Source& source);
+}  // namespace html
+
+}  // namespace rankscope::analyzer

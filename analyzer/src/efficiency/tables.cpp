@@ -1,0 +1,162 @@
+#include "efficiency/parts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "rankscope/core/format.h"
+#include "render/means.h"
+#include "render/words.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+std::string percent(double share) { return format("{:.1f} %", 100 * share); }
+
+void add_grouping(const Grouping& grouping, std::string_view between, std::string_view inside,
+                  std::vector<TreeLine>& lines) {
+  if (!grouping.between.value) return;
+  lines.push_back({"", between, 2, *grouping.between.value, ""});
+  lines.push_back({"", inside, 2, *grouping.inside.value, ""});
+}
+
+std::string ledger_sentence(const EfficiencySection& section) {
+  const auto tenths = apportioned(section.ledger, 1000);
+  std::string text;
+  for (std::size_t i = 0; i < ledger_part_count; ++i)
+    if (tenths[i] > 0)
+      text +=
+          format("{}{} {} %", text.empty() ? "" : ", ", words_of(static_cast<LedgerPart>(i)), decimal(tenths[i], 1));
+  return format("All time of the ranks: {}.", text);
+}
+
+std::string steps_sentence(const EfficiencySection& section) {
+  if (section.steps.size() < 2) return {};
+  const auto parallel = [](const StepEfficiency& step) { return step.factors.known() ? step.factors.parallel() : 0; };
+  const auto [least, most] = std::ranges::minmax_element(section.steps, {}, parallel);
+  return format("From {} in step {} to {} in step {}.", percent(parallel(*least)), least->step,
+                percent(parallel(*most)), most->step);
+}
+
+}  // namespace
+
+std::string_view words_of(LedgerPart part) {
+  switch (part) {
+    case LedgerPart::compute:
+      return "compute";
+    case LedgerPart::exposed_transfer:
+      return "moving data";
+    case LedgerPart::exposed_wait:
+      return "waiting for other ranks";
+    case LedgerPart::exposed_unsplit:
+      return "communication, not known which";
+    case LedgerPart::memory:
+      return "copies";
+    case LedgerPart::idle_host:
+      return "idle for the host";
+    case LedgerPart::idle_sync:
+      return "idle in synchronization";
+    case LedgerPart::idle_data:
+      return "idle for data";
+    case LedgerPart::idle_kernel_gap:
+      return "gaps between kernels";
+    case LedgerPart::idle_other:
+      return "idle for other causes";
+    case LedgerPart::tail:
+      return "behind the rank's own window";
+  }
+  return "?";
+}
+
+std::vector<TreeLine> tree_lines(const EfficiencySection& section) {
+  const EfficiencyFactors& run = section.run;
+  std::vector<TreeLine> lines;
+  lines.push_back({"parallel", "parallel efficiency", 0, run.parallel(), "the share of the ranks' time that computes"});
+  lines.push_back({"load_balance", "load balance", 1, run.load_balance(),
+                   format("mean compute / most compute (rank {})", run.most_computing.value)});
+  add_grouping(section.classes, "between classes of peers", "inside them", lines);
+  add_grouping(section.hosts, "between hosts", "inside them", lines);
+  lines.push_back(
+      {"communication", "communication", 1, run.communication(),
+       format("most compute / most time not idle (rank {}): communication and copies", run.most_active.value)});
+  if (section.transfer.value && section.serialization.value) {
+    lines.push_back({"serialization", "serialization", 2, *section.serialization.value, "waiting for each other"});
+    lines.push_back({"transfer", "transfer", 2, *section.transfer.value, "moving data"});
+  }
+  lines.push_back({"orchestration", "orchestration", 1, run.orchestration(),
+                   format("most time not idle / longest time (rank {}): idle time", run.longest.value)});
+  return lines;
+}
+
+Table tree_table(const EfficiencySection& section) {
+  Table table{{{"factor", Align::left}, {"value"}, {"what it is", Align::left, 70}}, {}};
+  bool first = true;
+  for (const TreeLine& line : tree_lines(section)) {
+    const std::string_view sign = line.depth == 1 ? (first ? "= " : "× ") : line.depth == 0 ? "" : "    ";
+    if (line.depth == 1) first = false;
+    table.rows.push_back({{format("{}{}", sign, line.name)}, {percent(line.value)}, {line.meaning}});
+  }
+  return table;
+}
+
+Table ledger_table(const EfficiencySection& section) {
+  const auto tenths = apportioned(section.ledger, 1000);
+  const auto steps = static_cast<std::int64_t>(section.steps.size());
+  const Means means{section.run.ranks, steps * section.run.ranks};
+  Table table{{{"time", Align::left}, {"ms"}, {"share"}}, {}};
+  for (std::size_t i = 0; i < ledger_part_count; ++i)
+    if (section.ledger[i] > 0)
+      table.rows.push_back({{std::string{words_of(static_cast<LedgerPart>(i))}},
+                            {means.ms(section.ledger[i])},
+                            {decimal(tenths[i], 1) + " %"}});
+  return table;
+}
+
+Table grouping_table(const Grouping& grouping, std::string_view what) {
+  Table table{{{std::string{what}, Align::left, 32},
+               {"ranks", Align::left, 24},
+               {"parallel"},
+               {"load balance"},
+               {"communication"},
+               {"orchestration"}},
+              {}};
+  if (grouping.groups.size() < 2) return table;
+  for (const EfficiencyGroup& group : grouping.groups) {
+    const EfficiencyFactors& factors = group.factors;
+    if (!factors.known()) {
+      table.rows.push_back({{printable(group.name)}, {rank_ranges(group.ranks)}, {"0 %"}, {"–"}, {"–"}, {"–"}});
+      continue;
+    }
+    table.rows.push_back({{printable(group.name)},
+                          {rank_ranges(group.ranks)},
+                          {percent(factors.parallel())},
+                          {percent(factors.load_balance())},
+                          {percent(factors.communication())},
+                          {percent(factors.orchestration())}});
+  }
+  return table;
+}
+
+std::vector<std::string> efficiency_notes(const Report& report) {
+  const EfficiencySection& section = *report.efficiency;
+  std::vector<std::string> notes{ledger_sentence(section)};
+  if (const auto steps = steps_sentence(section); !steps.empty()) notes.front() += " " + steps;
+  if (section.run.ranks < report.world_size)
+    notes.push_back(
+        format("{} of {} ranks{}.", section.run.ranks, report.world_size,
+               section.left_out.empty() ? "" : format("; without these steps: {}", ranks_text(section.left_out))));
+  return notes;
+}
+
+void add_efficiency(Page& page, const Report& report, const ReportOptions& options) {
+  if (!report.efficiency) return;
+  const EfficiencySection& section = *report.efficiency;
+  if (section.run.ranks == 1 && options.only.empty()) return;  // the time split of the one rank says the same
+  const auto steps = static_cast<std::int64_t>(section.steps.size());
+  page.heading("EFFICIENCY",
+               format("{} of {}; 80 % and more is usually fine", steps > 0 ? counted(steps, "step") : "whole recording",
+                      counted(section.run.ranks, "rank")));
+  page.table(tree_table(section));
+  for (const std::string& note : efficiency_notes(report)) page.paragraph(note, Tone::faint);
+}
+
+}  // namespace rankscope::analyzer

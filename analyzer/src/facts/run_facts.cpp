@@ -1,0 +1,100 @@
+#include "facts/run_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "math/statistics.h"
+#include "predicted/find.h"
+#include "steps/find.h"
+#include "steps/sample_windows.h"
+#include "words/keys.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+/// What was injected must not be known to whoever looks for it; what each rank counts for itself is no fact of the run
+/// (DATA QUALITY has the sum); how a file counts its time is nobody's interest, and a command to export it again is
+/// advice.
+bool is_hidden(std::string_view key) {
+  static constexpr std::array hidden{std::string_view{"injected_faults"},
+                                     std::string_view{"pace_overruns"},
+                                     std::string_view{"pace_longest_overrun_ns"},
+                                     predicted_held_key,  // a section of its own has them
+                                     predicted_sent_key,
+                                     keys::file_time_offset,
+                                     keys::file_time_type,
+                                     keys::nsys_export_again};
+  return std::ranges::find(hidden, key) != hidden.end();
+}
+
+/// The command line without its faults: "train --ranks 4 --fault slow:rank=2 --steps 20" -> "train --ranks 4 --steps
+/// 20".
+std::string without_faults(std::string_view command) {
+  static constexpr std::string_view option = "--fault";
+  std::string kept;
+  bool skip_value = false;
+  while (!command.empty()) {
+    const std::string_view word = command.substr(0, command.find(' '));
+    command.remove_prefix(std::min(word.size() + 1, command.size()));
+    const bool skip = skip_value || word.starts_with(option);
+    skip_value = word == option;
+    if (!skip) kept += (kept.empty() ? "" : " ") + std::string{word};
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> facts_of(const Run& run) {
+  std::map<std::string, std::pair<std::string, std::size_t>> common;  // value of the first rank, and how many agree
+  for (const RankId rank : run.ranks()) {
+    for (const auto& [key, value] : run.process_of(rank).metadata) {
+      auto& [text, agreeing] = common.try_emplace(std::string{run.text(key)}, run.text(value), 0).first->second;
+      if (text == run.text(value)) ++agreeing;
+    }
+  }
+  std::map<std::string, std::string> facts;
+  for (const auto& [key, entry] : common) {
+    if (entry.second == run.ranks().size()) facts[key] = entry.first;
+  }
+  for (const auto& [key, value] : run.info().metadata) facts[key] = value;
+  std::erase_if(facts, [](const auto& fact) { return is_hidden(fact.first); });
+  if (const auto command = facts.find("command"); command != facts.end())
+    command->second = without_faults(command->second);
+  return {facts.begin(), facts.end()};
+}
+
+std::uint64_t pace_overruns_of(const Run& run) {
+  std::uint64_t sum = 0;
+  for (const RankId rank : run.ranks()) {
+    const std::string_view text = run.metadata(run.process_of(rank), "pace_overruns");
+    std::uint64_t own = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), own);
+    if (error == std::errc{} && end != text.data()) sum += own;
+  }
+  return sum;
+}
+
+std::vector<RankFacts> rank_facts_of(const Run& run, const StepsSection* steps) {
+  std::vector<RankFacts> all;
+  for (const RankId rank : run.ranks()) {
+    const Process& process = run.process_of(rank);
+    RankFacts facts;
+    facts.rank = rank;
+    facts.host = run.text(process.host);
+    facts.program = run.text(process.program);
+    facts.ending = process.ending;
+    facts.exit_status = process.exit_status;
+    if (const std::vector<double> cpu = counter_values(run, rank, "cpu_percent", steps); !cpu.empty())
+      facts.cpu_percent = median(cpu);
+    const std::vector<double> rss = counter_values(run, rank, "rss_bytes", steps);
+    if (!rss.empty()) facts.peak_rss_bytes = std::llround(std::ranges::max(rss));
+    all.push_back(std::move(facts));
+  }
+  return all;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,15 @@
+// What the recording states about itself: metadata for the head of the report, and plain facts of each rank.
+#pragma once
+
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+
+/// Metadata of the run and what all ranks state alike, by key. What was injected as a fault is never among them.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> facts_of(const Run& run);
+/// `steps` limits the samples to the steps asked for; null = the whole recording.
+[[nodiscard]] std::vector<RankFacts> rank_facts_of(const Run& run, const StepsSection* steps);
+/// Blocks of a paced run that took longer than their nominal time, on all ranks.
+[[nodiscard]] std::uint64_t pace_overruns_of(const Run& run);
+
+}  // namespace rankscope::analyzer

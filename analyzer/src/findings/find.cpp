@@ -1,0 +1,40 @@
+#include "findings/find.h"
+
+#include <algorithm>
+
+#include "rules/severity.h"
+
+namespace rankscope::analyzer {
+
+Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report, const ReportOptions& options,
+                                             std::vector<Finding> lost, std::span<const Rule> rules) {
+  const RuleContext context{run,
+                            report,
+                            options,
+                            sum_ranks(report, options, Whom::everybody),
+                            sum_ranks(report, options, Whom::all_but_stragglers),
+                            std::move(lost)};
+  std::vector<Finding> findings;
+  // Where the file is cut, what ran may be missing; a whole recording holds start-up and shut-down, too: metrics.md 20
+  // caps what rests on such data.
+  const bool whole = context.everybody.steps > 0 && run.quality().of(Counter::truncated_input) == 0;
+  for (const Rule& rule : rules) {
+    const std::size_t before = findings.size();
+    if (rule.judge != nullptr) rule.judge(context, findings);
+    if (whole || !rule.needs_whole_input) continue;
+    for (std::size_t i = before; i < findings.size(); ++i)
+      findings[i].severity = capped(findings[i].severity, FindingSeverity::minor);
+  }
+  if (findings.empty() && !report.rank_rows && !report.collectives)
+    return unavailable("it needs the time of each rank");
+  std::erase_if(findings, [](const Finding& finding) { return finding.severity == FindingSeverity::info; });
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
+    if (a.severity != b.severity) return a.severity > b.severity;
+    const auto is_lost = [](const Finding& finding) { return finding.id == "rank_lost"; };
+    if (is_lost(a) != is_lost(b)) return is_lost(a);  // what else is wrong may follow from it
+    return a.gain_ns_per_step > b.gain_ns_per_step;
+  });
+  return findings;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,31 @@
+// The section on flops: its tables, JSON and picture.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankscope/analyzer/report.h"
+#include "render/noted_table.h"
+#include "render/source.h"
+
+namespace rankscope::analyzer {
+
+/// Nothing where no FLOP are known.
+[[nodiscard]] std::vector<NotedTable> flop_tables(const Report& report, std::size_t most);
+
+/// Parts of a ladder in hundredths of a point; they add up to 10000.
+[[nodiscard]] std::vector<std::int64_t> points_of(const Ladder& ladder);
+[[nodiscard]] std::string_view words_of(LadderStep step);
+/// Steps that the ladder's times are means of; at least 1.
+[[nodiscard]] std::int64_t rank_steps_of(const FlopsSection& section);
+[[nodiscard]] nlohmann::ordered_json flops_json(const FlopsSection& section, const ReportOptions& options);
+
+namespace html {
+void write_flops(Writer& page, const Source& source);
+}  // namespace html
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,289 @@
+#include "hang/lost_ranks.h"
+
+#include <algorithm>
+
+#include "collectives/comm_frontier.h"
+#include "rankscope/core/format.h"
+#include "steps/find.h"
+#include "words/source_advice.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+bool ended_badly(const Process& process) {
+  switch (process.ending) {
+    case Ending::vanished:
+      return true;
+    case Ending::exited:
+      return process.exit_status != 0;
+    case Ending::unknown:
+      return false;
+  }
+  return false;
+}
+
+/// How many steps the rank finished; steps that the recording lacks count as none.
+std::int64_t steps_done(const Section<StepsSection>& steps, RankId rank) {
+  if (!steps) return 0;
+  return std::ranges::count(windows_of(*steps, rank), true, &StepWindow::complete);
+}
+
+struct Suspect {
+  const Process* process = nullptr;
+  const Frontier* frontier = nullptr;
+  std::int64_t steps_behind = 0;
+};
+
+std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& steps,
+                                 std::span<const Frontier> frontiers) {
+  std::int64_t farthest = 0;
+  for (const Frontier& frontier : frontiers) farthest = std::max(farthest, steps_done(steps, frontier.rank));
+  std::vector<Suspect> suspects;
+  for (const Frontier& frontier : frontiers) {
+    const Process& process = run.process_of(frontier.rank);
+    const std::int64_t behind = farthest - steps_done(steps, frontier.rank);
+    // A clean exit counts too if the others went on to operations that needed this rank, unless its file is damaged:
+    // then the operations are missing from the recording, not from the run.
+    const bool damaged = run.quality().of(Counter::chunks_corrupt) + run.quality().of(Counter::segment_cut) > 0;
+    const bool left_early = process.ending == Ending::exited && behind > 0 && frontier.missed > 0 && !damaged;
+    if (ended_badly(process) || left_early) suspects.push_back({&process, &frontier, behind});
+  }
+  return suspects;
+}
+
+/// May the ends of the recordings be put in order?
+enum class Ends : std::uint8_t { comparable, unrelated };
+
+/// The one that stopped first. Whoever missed operations that its peers started comes before all who did not: those
+/// peers were waiting for it.
+const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
+  const auto order = [ends](const Suspect& suspect) {
+    const bool awaited = suspect.frontier->missed > 0 || suspect.steps_behind > 0;
+    const std::int64_t first =
+        ends == Ends::comparable ? ns_of(suspect.process->recorded.end) : -suspect.frontier->missed;
+    return std::tuple(!awaited, first, suspect.process->rank);
+  };
+  return *std::ranges::min_element(suspects, {}, order);
+}
+
+/// The step the peers were in when they needed the rank; else the one after its own last complete step.
+std::optional<std::int64_t> step_of_loss(const Section<StepsSection>& steps, const Suspect& lost) {
+  if (!steps) return std::nullopt;
+  if (lost.frontier->first) {
+    const MissedUnit& missed = *lost.frontier->first;
+    const std::span<const StepWindow> windows = windows_of(*steps, missed.peer);
+    const auto after = std::ranges::upper_bound(windows, missed.started, {},
+                                                [](const StepWindow& window) { return window.window.begin; });
+    if (after != windows.begin()) return (after - 1)->index;
+  }
+  const std::span<const StepWindow> own = windows_of(*steps, lost.process->rank);
+  if (own.empty()) return std::nullopt;
+  return own.back().complete ? own.back().index + 1 : own.back().index;
+}
+
+/// On the process's own clock.
+std::string age_of(const Process& process) {
+  return duration_text((process.recorded.end - process.recorded.begin).count()) + " after it began";
+}
+
+std::string how_it_ended(const Process& process) {
+  if (process.ending == Ending::vanished)
+    return format("its recording just stops {} (killed, crashed or _exit)", age_of(process));
+  return format("it exited with status {} {}", process.exit_status, age_of(process));
+}
+
+std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects) {
+  std::string text = how_it_ended(*lost.process);
+  if (lost.frontier->first) {
+    text += format("; rank {} started an operation that rank {} never joined ({} missed)",
+                   lost.frontier->first->peer.value, lost.process->rank.value, lost.frontier->missed);
+  } else if (lost.frontier->unfinished > 0) {
+    text += format("; {} of its operations were never finished", lost.frontier->unfinished);
+  }
+  if (lost.steps_behind > 0)
+    text += format("; it finished {} fewer than its peers", counted(lost.steps_behind, "step"));
+  std::vector<RankId> others;
+  for (const Suspect& suspect : suspects) {
+    if (suspect.process != lost.process) others.push_back(suspect.process->rank);
+  }
+  std::ranges::sort(others);
+  if (!others.empty()) text += format("; {} ended badly, too", ranks_text(others));
+  return text;
+}
+
+/// Without any step the job died while it started: then the moment says more than the place.
+std::string title_of(const Suspect& lost, const Section<StepsSection>& steps, const std::optional<std::int64_t>& step) {
+  const std::uint32_t rank = lost.process->rank.value;
+  if (step) return format("rank {} was lost in step {}", rank, *step);
+  if (steps) return format("rank {} was lost", rank);
+  return format("rank {} was lost {}, before any step", rank, age_of(*lost.process));
+}
+
+/// All vanished at the same point: the job was stopped as a whole, by a time limit for example.
+bool stopped_together(std::span<const Suspect> suspects, std::size_t ranks) {
+  if (ranks < 2 || suspects.size() < ranks) return false;
+  return std::ranges::all_of(suspects, [](const Suspect& suspect) {
+    return suspect.process->ending == Ending::vanished && suspect.frontier->missed == 0 && suspect.steps_behind == 0;
+  });
+}
+
+constexpr nanoseconds one_end{1'000'000'000};  // a signal reaches all processes of a job within this
+
+/// The recorder was asked to end the job and all ranks ended then, whichever of them was the first.
+bool was_asked_to_end(const Run& run, std::span<const Suspect> suspects, Ends ends) {
+  if (!run.metadata("stopped_by").starts_with("SIG") || ends != Ends::comparable) return false;
+  if (suspects.empty() || suspects.size() < run.ranks().size()) return false;
+  const auto [first, last] =
+      std::ranges::minmax_element(suspects, {}, [](const Suspect& suspect) { return suspect.process->recorded.end; });
+  return last->process->recorded.end - first->process->recorded.end <= one_end;
+}
+
+/// A rank that only ended badly after everything was done has cost nobody anything.
+bool was_needed(const Run& run, const Suspect& suspect, std::span<const Frontier> frontiers) {
+  const bool open_work =
+      std::ranges::any_of(frontiers, [](const Frontier& frontier) { return frontier.unfinished > 0; });
+  return suspect.frontier->missed > 0 || suspect.steps_behind > 0 || open_work || run.ranks().size() == 1;
+}
+
+Finding lost_finding(const Section<StepsSection>& steps, const Suspect& lost, std::span<const Suspect> suspects) {
+  Finding finding;
+  finding.id = "rank_lost";
+  finding.severity = FindingSeverity::critical;
+  finding.rank = lost.process->rank;
+  finding.step = step_of_loss(steps, lost);
+  finding.title = title_of(lost, steps, finding.step);
+  finding.evidence = evidence_for(lost, suspects);
+  finding.advice = format(
+      "Look at the last lines of rank {}'s log and at the kernel log of its host (out of memory, hardware error); "
+      "checkpoint often enough to restart.",
+      lost.process->rank.value);
+  return finding;
+}
+
+/// Nobody was missed by the others, so nobody is blamed; who recorded the last event first is only a hint.
+Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Suspect> suspects) {
+  const Suspect& first = root_cause(suspects, Ends::comparable);
+  Finding finding;
+  finding.id = "job_stopped";
+  finding.severity = FindingSeverity::major;
+  finding.step = step_of_loss(steps, first);
+  finding.title = "all ranks stopped without an orderly end";
+  finding.evidence =
+      format("{} of {} recordings just stop at the same point of the program; rank {} recorded its last event first",
+             suspects.size(), suspects.size(), first.process->rank.value);
+  finding.advice = "Look for a time limit, a cancelled job or a signal from the launcher in the scheduler's log.";
+  return finding;
+}
+
+/// Whoever stops a job knows it; who did not finds the reason in what sent the signal.
+Finding asked_finding(const Run& run, const Section<StepsSection>& steps, std::span<const Suspect> suspects) {
+  Finding finding;
+  const std::string_view signal = run.metadata("stopped_by");
+  finding.id = "job_stopped";
+  finding.severity = FindingSeverity::minor;
+  finding.step = step_of_loss(steps, root_cause(suspects, Ends::comparable));
+  finding.title = format("the job was stopped by {}", signal);
+  finding.evidence = format("the recorder got {} and passed it on; {} ended with it", signal,
+                            suspects.size() == 1 ? "its rank" : format("all {} ranks", suspects.size()));
+  finding.advice = "If nobody stopped it, look for a time limit or a cancelled job in the scheduler's log.";
+  return finding;
+}
+
+/// Ranks of the job that left no recording, as ranges: a damaged file may claim billions.
+struct Absent {
+  std::vector<RankRange> ranges{};
+  std::int64_t count = 0;
+
+  [[nodiscard]] RankId first() const { return RankId{static_cast<std::uint32_t>(ranges.front().first)}; }
+};
+
+Absent absent_ranks(const Run& run) {
+  const std::int64_t world = run.info().world_size;
+  Absent absent;
+  if (run.ranks().empty()) return absent;
+  const auto add = [&absent](std::int64_t first, std::int64_t end) {
+    if (first >= end) return;
+    absent.ranges.push_back({first, end - 1});
+    absent.count += end - first;
+  };
+  std::int64_t next = 0;
+  for (const RankId rank : run.ranks()) {
+    add(next, std::min<std::int64_t>(rank.value, world));
+    next = static_cast<std::int64_t>(rank.value) + 1;
+  }
+  add(next, world);
+  return absent;
+}
+
+/// "rank 3 left no recording"
+std::string left_nothing(const Absent& absent) { return format("{} left no recording", ranks_text(absent.ranges)); }
+
+/// Before the first step a rank that left no recording is as likely the cause as one that stopped, so both are named.
+Finding lost_at_start(std::span<const Suspect> suspects, const Absent& absent, Ends ends) {
+  // Whoever exited with an error had noticed that another was gone.
+  std::vector<Suspect> vanished(suspects.begin(), suspects.end());
+  std::erase_if(vanished, [](const Suspect& suspect) { return suspect.process->ending != Ending::vanished; });
+  const bool any_vanished = !vanished.empty();
+  const Suspect& first = root_cause(any_vanished ? vanished : suspects, ends);
+  const std::uint32_t rank = first.process->rank.value;
+  Finding finding;
+  finding.id = "lost_at_start";
+  finding.severity = FindingSeverity::critical;
+  finding.rank = any_vanished ? first.process->rank : absent.first();
+  finding.title = any_vanished ? format("rank {} vanished {}, before any step, and {}", rank, age_of(*first.process),
+                                        left_nothing(absent))
+                               : format("{}, and the others ended with errors before any step", left_nothing(absent));
+  finding.evidence =
+      format("{}rank {}: {}", ends == Ends::comparable && suspects.size() > 1 ? "the first to end was " : "", rank,
+             how_it_ended(*first.process));
+  std::vector<RankId> others;
+  for (const Suspect& suspect : suspects)
+    if (suspect.process != first.process) others.push_back(suspect.process->rank);
+  std::ranges::sort(others);
+  if (!others.empty()) finding.evidence += format("; {} ended badly, too", ranks_text(others));
+  finding.advice = format("Look at the log of {} first, then at that of {}: what failed while it started?",
+                          any_vanished ? format("rank {}", rank) : format("rank {}", absent.first().value),
+                          any_vanished ? format("rank {}", absent.first().value) : format("rank {}", rank));
+  return finding;
+}
+
+Finding missing_finding(const Run& run, const Absent& absent) {
+  const std::int64_t world = run.info().world_size;
+  Finding finding;
+  finding.id = "ranks_missing";
+  finding.severity = FindingSeverity::major;
+  finding.title =
+      format("{} of {} {} not recorded", ranks_text(absent.ranges), world, absent.count == 1 ? "was" : "were");
+  finding.evidence =
+      format("{} of {} ranks left a recording; waits are lower bounds, and an absent rank may be the late one",
+             run.ranks().size(), world);
+  if (absent.count == 1) finding.rank = absent.first();
+  finding.subject = ranks_text(absent.ranges);
+  finding.advice = advice_for(Wanted::absent_ranks, run.info().source);
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps, const ClockTrust& clocks) {
+  std::vector<Finding> findings;
+  const std::vector<Frontier> frontiers = comm_frontiers(run);
+  const std::vector<Suspect> suspects = suspects_of(run, steps, frontiers);
+  const Absent absent = absent_ranks(run);
+  const Ends ends = clocks.comparable(run.ranks()) ? Ends::comparable : Ends::unrelated;
+  if (absent.count > 0 && !steps && !suspects.empty()) {
+    findings.push_back(lost_at_start(suspects, absent, ends));
+  } else if (was_asked_to_end(run, suspects, ends)) {
+    findings.push_back(asked_finding(run, steps, suspects));
+  } else if (stopped_together(suspects, run.ranks().size())) {
+    findings.push_back(stopped_finding(steps, suspects));
+  } else if (!suspects.empty()) {
+    const Suspect& lost = root_cause(suspects, ends);
+    if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(steps, lost, suspects));
+  }
+  if (absent.count > 0) findings.push_back(missing_finding(run, absent));
+  return findings;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,79 @@
+// What kernels could do better, by their names.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "kernels/kernel_names.h"
+#include "kernels/parts.h"
+#include "rankscope/core/format.h"
+#include "rules/severity.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr double worth_fusing = 0.2;  // of the time
+
+/// Of NVIDIA devices; 0 where it was not recorded. Tensor cores came with 7, TF32 with 8.
+int compute_capability(const Run& run) {
+  const StringId key = run.strings().find("computeMajor");
+  int major = 0;
+  for (const Device& device : run.devices())
+    for (const auto& [name, value] : device.metadata) {
+      const std::string_view text = run.text(value);
+      if (name == key) std::from_chars(text.data(), text.data() + text.size(), major);
+    }
+  return major;
+}
+
+}  // namespace
+
+void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findings) {
+  const int capability = compute_capability(context.run);
+  if (!context.report.kernels || capability < 7) return;
+  const KernelsSection& kernels = *context.report.kernels;
+  std::int64_t ns = 0;
+  const KernelRow* longest = nullptr;
+  for (const KernelRow& row : kernels.names) {
+    if (row.tensor_cores != TensorCores::no || !multiplies_matrices(row.name)) continue;
+    ns += row.times.exclusive_ns;
+    if (longest == nullptr) longest = &row;
+  }
+  constexpr std::string_view with_tf32 =
+      "Use bf16 or fp16 (torch.autocast), or allow TF32 (torch.set_float32_matmul_precision(\"high\")); sizes in "
+      "multiples of "
+      "8 fit the tensor cores.";
+  constexpr std::string_view half_only = "Use fp16 (torch.autocast); sizes in multiples of 8 fit the tensor cores.";
+  const std::string_view advice = capability >= 8 ? with_tf32 : half_only;
+  const Usual& usual = context.everybody;
+  const FindingSeverity severity = severity_of(usual.share(ns), tensor_core_limits);
+  if (severity == FindingSeverity::info) return;
+  findings.push_back(
+      {"tensor_cores", severity,
+       format("{} of the time matrix products and convolutions run without tensor cores", percent_of(usual.share(ns))),
+       format("{} {}, by the names of the kernels; the longest is {} ({})", duration_text(usual.mean(ns)),
+              usual.steps > 0 ? "per step and rank" : "per rank", longest->short_name,
+              duration_text(usual.mean(longest->times.exclusive_ns))),
+       std::string{advice}, 0, std::nullopt, std::nullopt});
+}
+
+void judge_fusable(const RuleContext& context, std::vector<Finding>& findings) {
+  if (!context.report.fusable || context.report.fusable->sequences.empty()) return;
+  const FusableSection& section = *context.report.fusable;
+  const Usual& usual = context.everybody;
+  const double share = usual.share(section.kernel_ns + section.gap_ns);
+  FindingSeverity severity = severity_of(usual.share(section.gap_ns), gain_limits);
+  if (share >= worth_fusing) severity = worse(severity, FindingSeverity::minor);
+  if (severity == FindingSeverity::info) return;
+  const FusableSequence& first = section.sequences.front();
+  findings.push_back(
+      {"fusable", severity, format("{} of the time pointwise kernels run in a row", percent_of(share)),
+       format("{} {} in gaps between them; longest sequence: {} ({})", duration_text(usual.mean(section.gap_ns)),
+              usual.steps > 0 ? "per step and rank" : "per rank", first.kernels,
+              duration_text(usual.mean(first.kernel_ns + first.gap_ns))),
+       "Let one kernel do what such a row does: torch.compile, a fused optimizer (fused=True), fused operators; "
+       "CUDA graphs close the gaps only.",
+       usual.per_step(section.gap_ns), std::nullopt, std::nullopt});
+}
+
+}  // namespace rankscope::analyzer

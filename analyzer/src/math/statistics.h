@@ -1,0 +1,28 @@
+// The few statistics that metrics.md names, in the form it gives them (C4, 9.2, 9.4).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rankscope::analyzer {
+
+/// Median; of an even count lo + (hi - lo) / 2 in integers. 0 for no values.
+[[nodiscard]] std::int64_t median(std::span<const std::int64_t> values);
+/// Median of numbers that need no whole result; of an even count the mean of the two in the middle. 0 for no values.
+[[nodiscard]] double median(std::vector<double> values);
+/// Median of the absolute distances from the median.
+[[nodiscard]] std::int64_t median_deviation(std::span<const std::int64_t> values);
+/// 1.4826 x MAD: the standard deviation, if the values were normal.
+[[nodiscard]] double robust_sigma(std::span<const std::int64_t> values);
+/// Linear between order statistics, rounded to 1 ns; `share` in [0, 1].
+[[nodiscard]] std::int64_t quantile(std::span<const std::int64_t> values, double share);
+/// The same of values that ascend already.
+[[nodiscard]] std::int64_t sorted_median(std::span<const std::int64_t> sorted);
+[[nodiscard]] std::int64_t sorted_quantile(std::span<const std::int64_t> sorted, double share);
+/// P(X >= hits) for X ~ Binomial(trials, chance).
+[[nodiscard]] double binomial_tail(std::int64_t hits, std::int64_t trials, double chance);
+/// z_n of metrics.md 9.2: what the farthest of n equal ranks passes by chance in 5 % of windows. n >= 4.
+[[nodiscard]] double straggler_threshold(std::size_t ranks);
+
+}  // namespace rankscope::analyzer

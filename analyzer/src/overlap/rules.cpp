@@ -1,0 +1,32 @@
+#include "overlap/parts.h"
+
+#include "rankscope/core/format.h"
+#include "rules/severity.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+
+/// 3.5
+void judge_contention(const RuleContext& context, std::vector<Finding>& findings) {
+  const Report& report = context.report;
+  if (!report.overlap || !report.steps || report.overlap->contended.empty() || report.overlap->rank_steps == 0) return;
+  std::int64_t cost = 0;
+  for (const ContendedKernel& kernel : report.overlap->contended) cost += kernel.cost_ns();
+  Finding finding;
+  finding.id = "contention";
+  finding.gain_ns_per_step = cost / report.overlap->rank_steps;
+  finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
+  if (finding.severity == FindingSeverity::info) return;
+  const ContendedKernel& worst = report.overlap->contended.front();
+  finding.title = "communication slows down the kernels beside it";
+  finding.evidence = format("{}; most by {}: {} beside communication, {} alone, {} launches",
+                            counted(report.overlap->contended.size(), "kernel"), worst.short_name,
+                            duration_text(worst.median_beside_ns), duration_text(worst.median_alone_ns), worst.beside);
+  finding.advice =
+      "Give communication fewer SMs (NCCL_MAX_CTAS, NCCL_MIN_CTAS; copy engines or NVLS where the links have them), or "
+      "move "
+      "it beside kernels that do not need the memory bandwidth.";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,88 @@
+#include "overlap/parts.h"
+
+#include <algorithm>
+#include <span>
+
+#include "rankscope/core/format.h"
+#include "render/means.h"
+#include "render/words.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::size_t widest_name = 40;
+constexpr std::size_t widest_grid = 14;
+
+NotedTable by_operation(const OverlapSection& section, std::size_t most) {
+  const Means means{static_cast<std::int64_t>(section.ranks.size()), section.rank_steps};
+  NotedTable noted{"Overlap of communication with compute", means.words(),
+                   Table{{{"group", Align::left, 16},
+                          {"operation", Align::left, widest_name},
+                          {"count"},
+                          {"ms"},
+                          {"hidden ms"},
+                          {"exposed ms"},
+                          {"hidden"}},
+                         {}},
+                   left_out(section.rows.size(), most)};
+  for (const OverlapRow& row : std::span{section.rows}.first(section.rows.size() - noted.left_out.rows))
+    noted.table.rows.push_back({{row.group.empty() ? "–" : printable(row.group)},
+                                {printable(row.op)},
+                                {means.count(row.count)},
+                                {means.ms(row.comm_ns)},
+                                {means.ms(row.overlapped_ns)},
+                                {means.ms(row.exposed_ns())},
+                                {share_text(row.overlapped_ns, row.comm_ns)}});
+  std::int64_t headroom = 0;
+  for (const RankOverlap& rank : section.ranks) headroom += rank.headroom_ns;
+  if (headroom > 0)
+    noted.notes.push_back(format("Better overlap could hide at most {} more per {} (upper bound).",
+                                 duration_text(headroom / means.parts()),
+                                 section.rank_steps > 0 ? "step and rank" : "rank"));
+  noted.notes.emplace_back(
+      "Where operations run at once, an instant is charged to the one that began first. A high share can hide waiting "
+      "or "
+      "slow compute.");
+  return noted;
+}
+
+NotedTable by_kernel(const OverlapSection& section, std::size_t most) {
+  NotedTable noted{"Kernels that communication slows down", "median of launches beside communication and alone",
+                   Table{{{"kernel", Align::left, widest_name},
+                          {"grid", Align::left, widest_grid},
+                          {"beside"},
+                          {"alone"},
+                          {"beside"},
+                          {"alone"},
+                          {"ratio"},
+                          {"cost"}},
+                         {}},
+                   left_out(section.contended.size(), most)};
+  for (const ContendedKernel& kernel :
+       std::span{section.contended}.first(section.contended.size() - noted.left_out.rows))
+    noted.table.rows.push_back({{printable(kernel.short_name)},
+                                {kernel.grid.empty() ? "–" : printable(kernel.grid)},
+                                {format("{}", kernel.beside)},
+                                {format("{}", kernel.alone)},
+                                {duration_text(kernel.median_beside_ns)},
+                                {duration_text(kernel.median_alone_ns)},
+                                {format("{:.2f} x", kernel.ratio())},
+                                {duration_text(kernel.cost_ns() / std::max<std::int64_t>(1, section.rank_steps))}});
+  noted.notes.push_back(
+      format("beside: communication covers 90 % of the launch or more; alone: 10 % or less. Cost: what all launches "
+             "beside communication took longer than alone{}.",
+             section.rank_steps > 0 ? ", mean per step and rank" : ""));
+  return noted;
+}
+
+}  // namespace
+
+std::vector<NotedTable> overlap_tables(const Report& report, std::size_t most) {
+  if (!report.overlap) return {};
+  std::vector<NotedTable> tables{by_operation(*report.overlap, most)};
+  if (!report.overlap->contended.empty()) tables.push_back(by_kernel(*report.overlap, most));
+  return tables;
+}
+
+}  // namespace rankscope::analyzer

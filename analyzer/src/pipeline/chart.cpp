@@ -1,0 +1,116 @@
+// One step of a pipeline, drawn: a row per place, a bar per micro-batch, hatched where it stands still.
+#include "pipeline/parts.h"
+
+#include <array>
+
+#include "pipeline/worker_grid.h"
+#include "rankscope/core/format.h"
+#include "render/html/elements.h"
+#include "render/words.h"
+
+namespace rankscope::analyzer::html {
+namespace {
+
+constexpr double left = 90;
+constexpr double right = 20;
+constexpr double top = 8;
+constexpr double bottom = 44;
+constexpr double row_height = 26;
+constexpr double width_of_digit = 8;
+
+std::string_view colour_of(PipelinePart part) {
+  switch (part) {
+    case PipelinePart::forward:
+      return "compute";
+    case PipelinePart::backward:
+      return "wait";
+    case PipelinePart::backward_input:
+      return "copies";
+    case PipelinePart::backward_weight:
+      return "transfer";
+  }
+  return "";
+}
+
+std::string_view words_of(PipelinePart part) {
+  switch (part) {
+    case PipelinePart::forward:
+      return "forward";
+    case PipelinePart::backward:
+      return "backward";
+    case PipelinePart::backward_input:
+      return "backward, input gradient";
+    case PipelinePart::backward_weight:
+      return "backward, weight gradient";
+  }
+  return "";
+}
+
+void draw_axis(Chart& chart, const TimeScale& scale, double base) {
+  for (std::int64_t tick = 0; tick <= scale.longest_ns; tick += scale.tick_ns) {
+    chart.line(left + scale.length(tick), top, left + scale.length(tick), base, tick == 0 ? "axis" : "grid");
+    chart.text(left + scale.length(tick), base + 18, scale.label(tick), "tick middle");
+  }
+  chart.text(left + scale.pixels / 2, base + 36, format("{} after the first forward", scale.unit), "tick middle");
+}
+
+void draw_action(Writer& page, Chart& chart, const TimeScale& scale, const DrawnAction& drawn) {
+  const PipelineAction& action = drawn.action;
+  const double x = left + scale.length(drawn.begin_ns);
+  const double y = top + row_height * drawn.place + 3;
+  const double width = scale.length(drawn.end_ns - drawn.begin_ns);
+  write_bar(page, {x, y, width, row_height - 6}, colour_of(action.part),
+            format("place {}, micro-batch {}{}: {}, {} from {} on", drawn.place, action.micro_batch,
+                   action.chunk > 0 ? format(" of chunk {}", action.chunk) : std::string{}, words_of(action.part),
+                   duration_text(drawn.end_ns - drawn.begin_ns), duration_text(drawn.begin_ns)));
+  const std::string label = std::to_string(action.micro_batch);
+  if (width > width_of_digit * static_cast<double>(label.size()) + 4)
+    chart.text(x + width / 2, y + row_height / 2 + 1, label, "middle on-bar");
+}
+
+void draw(Writer& page, const DrawnPipeline& drawn) {
+  const double base = top + row_height * static_cast<double>(drawn.ranks.size());
+  const TimeScale scale = time_scale(drawn.length_ns, chart_width - left - right);
+  Chart chart{page,
+              {"pipeline-step", format("Step {} of one pipeline, as it ran", drawn.step),
+               "A row for each place of the pipeline, a bar for each forward and backward of a micro-batch with its "
+               "number, hatched where the rank stands still. The table below says how much that is."},
+              base + bottom};
+  draw_axis(chart, scale, base);
+  for (std::size_t place = 0; place < drawn.ranks.size(); ++place) {
+    const double y = top + row_height * static_cast<double>(place);
+    chart.text(left - 10, y + row_height / 2 + 4, format("rank {}", drawn.ranks[place].value), "tick end");
+    // A broad dashed line looks hatched; colour alone would not tell idle time from work.
+    chart.line(left, y + row_height / 2, left + scale.pixels, y + row_height / 2, "pipeline-idle");
+  }
+  for (const DrawnAction& action : drawn.actions) draw_action(page, chart, scale, action);
+}
+
+void write_parts_legend(Writer& page, const DrawnPipeline& drawn) {
+  std::array<bool, 4> there{};
+  for (const DrawnAction& action : drawn.actions) there[static_cast<std::size_t>(action.action.part)] = true;
+  std::vector<LegendEntry> entries;
+  for (std::size_t part = 0; part < there.size(); ++part)
+    if (there[part])
+      entries.push_back({colour_of(static_cast<PipelinePart>(part)), words_of(static_cast<PipelinePart>(part))});
+  entries.push_back({"pipeline-idle", "idle"});
+  write_legend(page, entries);
+}
+
+}  // namespace
+
+void write_pipeline(Writer& page, const Source& source) {
+  if (!source.report.pipeline) return;
+  const PipelineSection& section = *source.report.pipeline;
+  for (const std::string& line : pipeline_lines(section)) page.element("p", line);
+  if (section.drawn) {
+    draw(page, *section.drawn);
+    write_parts_legend(page, *section.drawn);
+  } else {
+    page.element("p", format("Not drawn: {}.", section.why_not_drawn), {{"class", "faint"}});
+  }
+  write_worker_map(page, section);
+  write_noted_tables(page, {pipeline_table(section, most_rows(source.options))});
+}
+
+}  // namespace rankscope::analyzer::html

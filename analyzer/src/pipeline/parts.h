@@ -1,0 +1,33 @@
+// The section on pipeline: its tables, JSON and picture, and the rules that judge it.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "rankscope/analyzer/pipeline/section.h"
+#include "rankscope/analyzer/report.h"
+#include "render/noted_table.h"
+#include "render/page.h"
+#include "render/source.h"
+#include "rules/rule.h"
+
+namespace rankscope::analyzer {
+
+/// Schedule, bubbles and parts, a sentence each; empty without a pipeline.
+[[nodiscard]] std::vector<std::string> pipeline_lines(const PipelineSection& section);
+
+/// By place of the pipeline.
+[[nodiscard]] NotedTable pipeline_table(const PipelineSection& section, std::size_t most);
+
+void add_pipeline(Page& page, const Report& report, const ReportOptions& options);
+[[nodiscard]] nlohmann::ordered_json pipeline_json(const PipelineSection& section);
+
+void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings);
+
+namespace html {
+void write_pipeline(Writer& page, const Source& source);
+}  // namespace html
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,52 @@
+// One step of one pipeline: what ran on each place, in which order, and against which schedule.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pipeline/marks.h"
+#include "steps/find.h"
+
+namespace rankscope::analyzer {
+
+/// The actions of one step, by place. Views into a MarkedPipeline.
+struct PipelineStep {
+  std::int64_t index = 0;
+  std::vector<std::span<const MarkedAction>> places;
+
+  [[nodiscard]] RunTime begin() const;  ///< first forward
+  [[nodiscard]] RunTime end() const;    ///< last of anything
+  [[nodiscard]] std::int64_t length_ns() const { return (end() - begin()).count(); }
+};
+
+/// Why there are none.
+inline constexpr const char* no_whole_step = "no counted step has forwards and backwards on all stages of a pipeline";
+/// The counted steps in which every place has actions; without steps all of the recording as one.
+[[nodiscard]] std::vector<PipelineStep> steps_of(const MarkedPipeline& pipeline, const Section<StepsSection>& steps);
+
+/// Time in which at least one of some actions ran.
+[[nodiscard]] std::int64_t busy_ns(std::span<const MarkedAction> actions);
+
+[[nodiscard]] PipelineShape shape_of(const MarkedPipeline& pipeline, const PipelineStep& step);
+
+/// The first known schedule that every place followed (metrics.md 13.1).
+[[nodiscard]] std::optional<PipelineSchedule> schedule_of(const PipelineStep& step, const PipelineShape& shape);
+/// In words, where a place first left the schedule that it followed longest.
+[[nodiscard]] std::string why_no_schedule(const PipelineStep& step, const PipelineShape& shape);
+
+/// Length of the work of one action on one chunk, in ns.
+struct ActionTimes {
+  double forward = 0;
+  double backward = 0;
+  double input = 0;
+  double weight = 0;
+  [[nodiscard]] double of(PipelinePart part) const;
+};
+
+/// How long a step takes where all stages are equal and nothing is ever late: the bubble of a schedule is what it is
+/// longer than the work of one rank. Equal to the closed forms of metrics.md 13 where these hold.
+[[nodiscard]] double ideal_length(PipelineSchedule schedule, const PipelineShape& shape, const ActionTimes& times);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,153 @@
+#include "quality/missing.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "rankscope/core/format.h"
+#include "render/words.h"
+#include "words/source_advice.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::string_view let_it_run =
+    "The command was ended by a signal before its first step was complete: record again and let it run longer.";
+constexpr std::string_view let_it_run_or_mark =
+    "The command was ended by a signal, perhaps before its first step: record again and let it run longer. If it does "
+    "not mark its steps at all, mark each with an NVTX range or with the annotation API.";
+constexpr std::string_view longer_duration =
+    "The recording ended, as --duration asked for, before a step was complete: record again with a longer --duration, "
+    "or without.";
+constexpr std::string_view collect_marks =
+    "Steps are told by NVTX ranges and the annotation API, and --collect left both out: record again with annotate or "
+    "nvtx among its sources, or without --collect.";
+constexpr std::string_view one_job_at_a_time = "Report the files of each job alone.";
+
+std::string_view fact(const Report& report, std::string_view name) {
+  const auto found = std::ranges::find(report.facts, name, &std::pair<std::string, std::string>::first);
+  return found == report.facts.end() ? std::string_view{} : std::string_view{found->second};
+}
+
+bool is_mixed(const Report& report) {
+  return std::ranges::find(report.data_quality, Counter::jobs_mixed, &QualityRow::counter) != report.data_quality.end();
+}
+
+bool lists(std::string_view list, std::string_view id) {
+  while (!list.empty()) {
+    if (list.substr(0, list.find(',')) == id) return true;
+    list.remove_prefix(std::min(list.size(), list.substr(0, list.find(',')).size() + 1));
+  }
+  return false;
+}
+
+/// Where the recorder was told to leave out what marks steps, the program needs no other marks.
+std::string_view remedy_for_steps(const Report& report) {
+  const std::string_view collect = fact(report, "collect");
+  const bool marks = lists(collect, "annotate") || lists(collect, "nvtx") || lists(collect, "all");
+  if (!collect.empty() && !marks) return collect_marks;
+  if (fact(report, "stopped_by") == "duration") return longer_duration;
+  std::int64_t status = 0;
+  const std::string_view text = fact(report, "exit_status");
+  std::from_chars(text.data(), text.data() + text.size(), status);
+  constexpr std::int64_t first_signal = 128;
+  if (status <= first_signal) return advice_for(Wanted::steps, report.source);
+  return fact(report, "role") == "trainer" ? let_it_run : let_it_run_or_mark;
+}
+
+/// One detail of events: how `record` calls it, and the argument of torch.profiler.profile that asks for it.
+struct Detail {
+  std::string_view id;
+  std::string_view what;
+  std::string_view of_torch;
+};
+constexpr std::array<Detail, 4> details{{{"shapes", "operator inputs", "record_shapes"},
+                                         {"memory", "allocations", "profile_memory"},
+                                         {"stack", "call contexts", "with_stack"},
+                                         {"modules", "modules", "with_modules"}}};
+
+/// What `record` and `train` record only on request. Recordings that do not tell what was asked for are left alone.
+void add_own_details(const Report& report, std::vector<MissingSection>& missing) {
+  const std::string_view asked = fact(report, "details_asked");
+  const std::string_view recorded = fact(report, "details_recorded");
+  if (asked.empty()) return;
+  std::string off;
+  std::string without_source;
+  for (const Detail& detail : details) {
+    if (lists(recorded, detail.id)) continue;
+    std::string& list = lists(asked, detail.id) ? without_source : off;
+    list += format("{}{} (--{})", list.empty() ? "" : ", ", detail.what, detail.id);
+  }
+  if (!off.empty())
+    missing.push_back({"details", "not asked for: " + off, "They cost time; see rankscope record --help."});
+  if (!without_source.empty())
+    missing.push_back({"details", "asked for, but no source in the program acted on it: " + without_source, ""});
+}
+
+/// True if the recording holds such details, whatever it says of them.
+bool is_there(const Report& report, const Detail& detail) {
+  if (detail.id == "memory")
+    return report.memory && std::ranges::any_of(report.memory->devices, [](const DeviceMemory& memory) {
+             return memory.allocated.bytes.has_value();
+           });
+  if (!report.operators) return false;
+  if (detail.id == "shapes")
+    return std::ranges::any_of(report.operators->operators.rows,
+                               [](const OperatorRow& row) { return !row.shapes.empty(); });
+  return detail.id == "modules" && std::ranges::any_of(report.operators->annotations.rows, [](const OperatorRow& row) {
+           return row.name.starts_with("nn.Module: ");
+         });
+}
+
+/// The same of torch.profiler, which notes only what it was asked for.
+void add_details_of_torch(const Report& report, std::vector<MissingSection>& missing) {
+  std::string off;
+  for (const Detail& detail : details) {
+    if (fact(report, detail.of_torch) == "1" || is_there(report, detail)) continue;
+    off += format("{}{} ({}=True)", off.empty() ? "" : ", ", detail.what, detail.of_torch);
+  }
+  if (!off.empty())
+    missing.push_back({"details", "the traces do not say that these were asked for: " + off,
+                       "They cost time; they are arguments of torch.profiler.profile."});
+}
+
+/// Nobody misses what only an accelerator or our own trainer has, what was not asked for, and how far CPU ranks are
+/// from the peak.
+std::string why_missed(const Report& report, std::string_view id) {
+  if (id == "hta" && !report.hta) return {};
+  if (id == "blame" && report.ranks.size() < 2) return {};
+  std::string why = why_missing(report, id);
+  if (id == "flops" && report.flops)
+    return std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator) ? report.flops->why_no_flops
+                                                                             : std::string{};
+  return why == no_accelerator || why == no_pipeline || why == no_prediction ? std::string{} : why;
+}
+
+}  // namespace
+
+std::string_view remedy_for(const Report& report, std::string_view id) {
+  if (is_mixed(report)) return one_job_at_a_time;
+  if (id == "steps") return remedy_for_steps(report);
+  if (id == "ranks") return advice_for(Wanted::time_of_ranks, report.source);
+  if (id == "memory") return advice_for(Wanted::memory, report.source);
+  if (id == "collectives") return advice_for(Wanted::collectives, report.source);
+  if (id != "stragglers") return {};
+  if (report.ranks.size() < 2) return advice_for(Wanted::all_ranks, report.source);
+  return report.steps ? std::string_view{} : remedy_for_steps(report);
+}
+
+std::vector<MissingSection> missing_sections(const Report& report) {
+  std::vector<MissingSection> missing;
+  for (const SectionInfo& section : sections())
+    if (const std::string why = why_missed(report, section.id); !why.empty())
+      missing.push_back({std::string{section.title}, printable(why), remedy_for(report, section.id)});
+  add_own_details(report, missing);
+  if (report.source == "kineto") add_details_of_torch(report, missing);
+  for (auto row = missing.begin(); row != missing.end(); ++row) {  // each remedy once
+    const auto earlier =
+        std::find_if(missing.begin(), row, [&](const auto& other) { return other.remedy == row->remedy; });
+    if (earlier != row) row->remedy = {};
+  }
+  return missing;
+}
+
+}  // namespace rankscope::analyzer

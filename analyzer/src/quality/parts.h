@@ -1,0 +1,29 @@
+// The section on data quality and what is missing: its tables, JSON and picture.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "rankscope/analyzer/report.h"
+#include "render/page.h"
+#include "render/source.h"
+
+namespace rankscope::analyzer {
+
+/// One counter: "data loss", and what was lost where and what to do.
+struct QualityWords {
+  Cell kind;
+  std::string text;
+};
+[[nodiscard]] QualityWords words_of(const QualityRow& row, std::string_view source);
+void add_quality(Page& page, const Report& report, const ReportOptions& options);
+void add_missing(Page& page, const Report& report, const ReportOptions& options);
+[[nodiscard]] nlohmann::ordered_json quality_json(const QualityRow& row, std::string_view source);
+
+namespace html {
+void write_quality(Writer& page, const Source& source);
+void write_missing(Writer& page, const Source& source);
+}  // namespace html
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,104 @@
+// docs/findings.md ends in this table. A row without a function belongs to the rule above it.
+#include "rules.h"
+
+#include <array>
+
+#include "bandwidth/parts.h"
+#include "collectives/parts.h"
+#include "copies/parts.h"
+#include "data_loading/parts.h"
+#include "devices/parts.h"
+#include "efficiency/parts.h"
+#include "hang/parts.h"
+#include "kernels/parts.h"
+#include "memory/parts.h"
+#include "overlap/parts.h"
+#include "pipeline/parts.h"
+#include "rankscope/core/format.h"
+#include "split/parts.h"
+#include "stragglers/parts.h"
+#include "trend/parts.h"
+
+namespace rankscope::analyzer {
+
+std::span<const Rule> rules() {
+  static constexpr std::array all{
+      Rule{"rank_lost, lost_at_start, job_stopped, ranks_missing",
+           "ranks that died, never joined or were not recorded; who was first, and in which step",
+           "asked to end / not recorded, or all stopped together / lost", judge_lost_ranks},
+      Rule{"straggler.*",
+           "a rank whose own work takes longer than that of its peers: persistent, from some step on, or now and then",
+           "slowdown 1.05 / 1.10 / 1.25, of two or three ranks 1.15 / 1.25 / -; or the gain", judge_stragglers},
+      Rule{"desync", "ranks that disagree about the order, the type or the size of their collectives",
+           "- / any / if the job hung", judge_desyncs},
+      Rule{"imbalance.rotating", "every step another rank is the slow one", "the gain, from 5 % imbalance on",
+           judge_rotation},
+      Rule{"step_time.change",
+           "steps take longer from some step on, no later change undoes it, and no slow rank tells why",
+           "longer by 5 % / 10 % / 25 %", judge_step_change},
+      Rule{"step_time.odd", "single steps much longer than those around them, and no slow rank tells why", "the gain",
+           judge_odd_steps},
+      Rule{"exposed_communication",
+           "time in which only communication runs; waiting for a slow rank is left to its finding",
+           "10 % / 20 % / 35 % of the time", judge_exposed_communication, true},
+      Rule{"slow_group, slow_link",
+           "a group, link, sender or receiver whose bus bandwidth is below that of its like, or of its own past, and "
+           "costs its ranks 2 % of their time",
+           "0.8 / 0.6 / 0.4 of the usual speed", judge_slow_paths, true},
+      Rule{"contention", "kernels that take longer while communication runs beside them", "the gain", judge_contention},
+      Rule{"pipeline.bubble", "a pipeline that stands still for longer than its schedule needs", "5 / 10 / 20 points",
+           judge_pipeline},
+      Rule{"data_loading", "ranks that wait for their training data", "3 % / 10 % / 25 % of the time",
+           judge_data_loading, true},
+      Rule{"idle", "time in which nothing runs, waiting for data left out; without steps of accelerators only",
+           "10 % / 25 % / 50 % of the time", judge_idle, true},
+      Rule{"synchronizations", "accelerators that run dry because the host waits for them (.item(), synchronize)",
+           "the gain", judge_synchronizations, true},
+      Rule{"blocking_copies", "accelerators that run dry during copies that block the host, or from pageable memory",
+           "the gain", judge_blocking_copies, true},
+      Rule{"allocations",
+           "accelerators that run dry while the host allocates or frees device memory behind the first step",
+           "the gain", judge_allocations, true},
+      Rule{"tensor_cores", "matrix products and convolutions that do not use the device's tensor cores, by their names",
+           "10 % / 25 % / - of the time", judge_tensor_cores, true},
+      Rule{"gpu_throttled",
+           "a GPU that NVML says is slowed down by heat or by its server's power brake, and no slow rank tells it; "
+           "power "
+           "caps are left out",
+           "10 % / 50 % / - of the samples", judge_throttling, true},
+      Rule{"fusable", "pointwise kernels in a row", "the gain, or 20 % / - / - of the time in such kernels",
+           judge_fusable, true},
+      Rule{"efficiency.load_balance", "ranks that compute more than others, and no slow rank tells why",
+           "load balance 90 % / 80 % / 65 %", judge_efficiency, true},
+      Rule{"efficiency.communication",
+           "copies and communication that no computation hides, where no other finding says it",
+           "the factor 90 % / 80 % / 65 %", nullptr},
+      Rule{"efficiency", "ranks that compute little of the time, and no other finding says why",
+           "parallel efficiency 80 % / 65 % / 50 %", nullptr},
+      Rule{"memory_near_limit", "a device that is nearly full: what is left of it at the peak", "10 % / 5 % / 2 % left",
+           judge_memory},
+      Rule{"memory_fragmentation",
+           "memory that the framework holds unused, where more than half of the device is reserved",
+           "15 % / 25 % / 40 % unused", nullptr},
+      Rule{"memory_imbalance",
+           "a rank that needs more memory than its peers, from 64 MiB on; minor where the layout is unknown",
+           "1.15 / 1.30 / 1.50 times their median", nullptr},
+      Rule{"memory_growth", "peaks that grow from step to step, by 64 MiB and 5 % in all (a leak)",
+           "any / device full within ten times the recorded steps / -", nullptr},
+      Rule{"memory_growth.host", "the same of the resident memory of a process, by 10 % in all", "any / - / -",
+           nullptr},
+      Rule{"profiler_overhead", "the profiler itself held the job up: its numbers are not those without it",
+           "2 % / 10 % / - of the time", judge_profiler_overhead, true},
+  };
+  return all;
+}
+
+std::string rules_as_markdown() {
+  std::string text = "| id | finds | minor / major / critical |\n|---|---|---|\n";
+  for (const Rule& rule : rules()) text += format("| `{}` | {} | {} |\n", rule.id, rule.finds, rule.limits);
+  return text;
+}
+
+std::string percent_of(double share) { return format("{:.0f} %", share * 100); }
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,516 @@
+// A section is one row here and one folder: find.cpp, parts.h and what parts.h declares.
+#include "sections.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "alignment/parts.h"
+#include "bandwidth/find.h"
+#include "bandwidth/parts.h"
+#include "blame/find.h"
+#include "blame/parts.h"
+#include "collectives/find.h"
+#include "collectives/parts.h"
+#include "collectives/same_job.h"
+#include "copies/find.h"
+#include "copies/parts.h"
+#include "critical_path/find.h"
+#include "critical_path/parts.h"
+#include "critical_path/slack.h"
+#include "data_loading/find.h"
+#include "data_loading/parts.h"
+#include "devices/find.h"
+#include "devices/parts.h"
+#include "efficiency/find.h"
+#include "efficiency/parts.h"
+#include "facts/parts.h"
+#include "findings/find.h"
+#include "findings/parts.h"
+#include "flops/find.h"
+#include "flops/parts.h"
+#include "fusable/find.h"
+#include "fusable/parts.h"
+#include "hang/lost_ranks.h"
+#include "hta/find.h"
+#include "hta/parts.h"
+#include "kernels/find.h"
+#include "kernels/parts.h"
+#include "launches/find.h"
+#include "launches/parts.h"
+#include "memory/find.h"
+#include "memory/parts.h"
+#include "operators/find.h"
+#include "operators/parts.h"
+#include "overlap/find.h"
+#include "overlap/parts.h"
+#include "pipeline/find.h"
+#include "pipeline/parts.h"
+#include "predicted/find.h"
+#include "predicted/parts.h"
+#include "quality/parts.h"
+#include "render/json_parts.h"
+#include "replay/build.h"
+#include "rules.h"
+#include "split/parts.h"
+#include "split/rank_rows.h"
+#include "steps/parts.h"
+#include "stragglers/find.h"
+#include "stragglers/parts.h"
+#include "stragglers/slow_devices.h"
+#include "trend/find.h"
+#include "trend/parts.h"
+#include "verdict/verdict.h"
+#include "what_if/find.h"
+#include "what_if/parts.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// --- How sections are found ---
+
+void add(Quality& sum, const Quality& more) {
+  for (const CounterInfo& info : counter_table()) sum.add(info.counter, more.of(info.counter));
+}
+
+void find_all_steps(Work& work) {
+  StepsResult result = find_steps(work.run, work.clocks, work.options);
+  Report& report = work.report;
+  report.steps = std::move(result.section);
+  work.all_steps = std::move(result.all);
+  if (work.all_steps) report.steps_recorded = {work.all_steps->steps.front().index, work.all_steps->steps.back().index};
+  if (report.steps_recorded && report.asked_for.steps && report.asked_for.steps->second == to_the_end)
+    report.asked_for.steps->second = std::max(report.asked_for.steps->first, report.steps_recorded->second);
+  add(work.quality, result.quality);
+}
+
+void find_collectives(Work& work) {
+  work.matching = match_collectives(work.run, work.clocks);
+  work.report.collectives = work.matching.section;
+  add(work.quality, work.matching.quality);
+}
+
+/// Files of different jobs: what compares their ranks is refused, what is about each rank alone is kept.
+void refuse_other_jobs(Work& work) {
+  work.other_jobs = why_other_jobs(work.run, work.all_steps, work.matching);
+  if (work.other_jobs.empty()) return;
+  if (work.run.quality().of(Counter::jobs_mixed) == 0) work.quality.add(Counter::jobs_mixed);
+  work.report.steps = work.all_steps = unavailable(work.other_jobs);
+  work.report.steps_recorded.reset();
+  work.report.collectives = work.matching.section = unavailable(work.other_jobs);
+}
+
+void find_ranks(Work& work) {
+  refuse_other_jobs(work);
+  Report& report = work.report;
+  report.rank_rows = split_ranks(work.run, report.steps, work.matching, work.options);
+  if (report.rank_rows) describe_devices(work.run, report.steps, *report.rank_rows);
+}
+
+void find_blame_and_waits(Work& work) {
+  const Report& report = work.report;
+  BlameResult found = find_blame(work.run, work.clocks, report.steps, report.rank_rows, work.matching, work.options);
+  work.report.blame = std::move(found.section);
+  work.waits_of_units = std::move(found.waits_ns);
+}
+
+void find_memory(Work& work) {
+  Report& report = work.report;
+  report.memory = memory_of(work.run, report.steps, report.rank_rows, work.options);
+  if (report.rank_rows) fill_memory_peaks(report.memory, *report.rank_rows);
+}
+
+/// Where nothing says what a rank did, there is nothing to replay.
+Section<replay::Graph> graph_of(const Work& work) {
+  if (!work.other_jobs.empty()) return unavailable(work.other_jobs);
+  if (!work.report.rank_rows) return unavailable(work.report.rank_rows.error().why);
+  return replay::build_graph(work.run, work.report.steps, work.matching, work.clocks);
+}
+
+void find_critical_path(Work& work) {
+  work.graph = graph_of(work);
+  if (!work.graph) {
+    work.report.critical_path = unavailable(work.graph.error().why);
+    if (work.report.blame) work.report.blame->with_slack_ns = unavailable(work.graph.error().why);
+    return;
+  }
+  const std::vector<std::int64_t> slack = replay::slack_of(*work.graph);
+  work.report.critical_path = replay::critical_path(*work.graph, slack);
+  if (!work.report.blame) return;
+  const std::span<const Unit> units = work.matching.section->units;
+  set_slack(work.run, units, replay::units_with_slack(*work.graph, slack, units), work.waits_of_units,
+            *work.report.blame);
+}
+
+void find_what_if(Work& work) {
+  Report& report = work.report;
+  if (!work.graph) {
+    report.what_if = unavailable(work.graph.error().why);
+  } else {
+    const auto classes = replay::classes_of(work.run, *work.graph, report.steps, report.rank_rows);
+    report.what_if = replay::what_if(*work.graph, replay::ItemPeers(*work.graph, classes));
+  }
+  if (!report.efficiency) return;
+  const auto& replayed = report.what_if;
+  set_network(*report.efficiency, replayed ? Section<NetworkReplay>{{replayed->replayed_ns, replayed->ideal_network_ns}}
+                                           : unavailable(replayed.error().why));
+}
+
+void find_slow_ranks(Work& work) {
+  Report& report = work.report;
+  report.stragglers = find_stragglers(work.run, report.steps, report.rank_rows, report.collectives);
+  if (report.stragglers && report.steps) add_device_evidence(work.run, *report.steps, *report.stragglers);
+  if (report.stragglers && report.what_if) set_replayed_gains(*report.what_if, *report.stragglers);
+}
+
+/// What one function finds from the run and the sections before.
+template <auto section, auto find>
+void find_as(Work& work) {
+  const Report& report = work.report;
+  if constexpr (requires { find(work.run, report.steps, report.rank_rows, work.matching, work.options); })
+    work.report.*section = find(work.run, report.steps, report.rank_rows, work.matching, work.options);
+  else if constexpr (requires { find(work.run, report.steps, report.rank_rows, work.options); })
+    work.report.*section = find(work.run, report.steps, report.rank_rows, work.options);
+  else
+    work.report.*section = find(work.run, report.steps, work.options);
+}
+
+/// The same of what compares ranks, which is refused where files of different jobs were opened together.
+template <auto section, void (*find)(Work& work)>
+void find_in_one_job(Work& work) {
+  if (work.other_jobs.empty())
+    find(work);
+  else
+    work.report.*section = unavailable(work.other_jobs);
+}
+
+template <auto section>
+std::string why_missing_of(const Report& report) {
+  return report.*section ? std::string{} : (report.*section).error().why;
+}
+
+std::string why_no_hta(const Report& report) {
+  if (!report.hta) return "--hta-compat was not given";
+  return *report.hta ? std::string{} : report.hta->error().why;
+}
+
+// --- How they are written as JSON ---
+
+template <auto section, auto to_json>
+Json json_as(const Source& source) {
+  const auto& found = source.report.*section;
+  if (!found) return {{"unavailable", found.error().why}};
+  if constexpr (requires { to_json(*found, source); })
+    return to_json(*found, source);
+  else if constexpr (requires { to_json(*found, source.options); })
+    return to_json(*found, source.options);
+  else
+    return to_json(*found);
+}
+
+// A row that shows nothing of its own is left out where another part of the section shows it.
+constexpr std::array rows{
+    SectionRow{.id = "verdict", .title = "Verdict", .text = add_verdict, .chart = html::write_verdict},
+    SectionRow{.id = "head", .title = "", .part_of = "steps", .text = add_head},
+    SectionRow{
+        .id = "stragglers",
+        .title = "Slow ranks",
+        .question = "Which rank is slow, since when, and why?",
+        .needs = "ranks collectives what_if",
+        .find = find_in_one_job<&Report::stragglers, find_slow_ranks>,
+        .why_missing = why_missing_of<&Report::stragglers>,
+        .text = add_stragglers,
+        .chart = html::write_slow_ranks,
+        .json_place = 19,
+        .json = json_as<&Report::stragglers, [](const auto& found) { return list_json(found.rows, straggler_json); }>},
+    SectionRow{.id = "straggler_basis",
+               .title = "",
+               .part_of = "stragglers",
+               .json_place = 20,
+               .json = json_as<&Report::stragglers, straggler_basis_json>},
+    SectionRow{.id = "findings",
+               .title = "Findings",
+               .question = "What is wrong, how bad is it, and what would fixing it save?",
+               .needs = "*",
+               .find = find_in_one_job<&Report::findings,
+                                       [](Work& work) {
+                                         work.report.findings = judge_findings(
+                                             work.run, work.report, work.options,
+                                             find_lost_ranks(work.run, work.all_steps, work.clocks), rules());
+                                       }>,
+               .why_missing = why_missing_of<&Report::findings>,
+               .text = add_findings,
+               .chart = html::write_findings,
+               .json_place = 24,
+               .json = json_as<&Report::findings, [](const auto& found) { return list_json(found, finding_json); }>},
+    SectionRow{.id = "what_if",
+               .title = "What if",
+               .question = "What would steps cost if something were fixed?",
+               .needs = "critical_path efficiency",
+               .find = find_what_if,
+               .why_missing = why_missing_of<&Report::what_if>,
+               .tables = what_if_tables,
+               .json_place = 23,
+               .json = json_as<&Report::what_if, what_if_json>},
+    SectionRow{.id = "critical_path",
+               .title = "Critical path",
+               .question = "What determined how long the steps are?",
+               .needs = "ranks blame",
+               .find = find_critical_path,
+               .why_missing = why_missing_of<&Report::critical_path>,
+               .tables = critical_path_tables,
+               .chart = html::write_critical_path,
+               .json_place = 21,
+               .json = json_as<&Report::critical_path, critical_path_json>},
+    SectionRow{.id = "steps",
+               .title = "Steps",
+               .question = "Where does each step begin and end, and how long is it?",
+               .find = find_all_steps,
+               .why_missing = why_missing_of<&Report::steps>,
+               .chart = html::write_steps,
+               .json_place = 1,
+               .json = json_as<&Report::steps, [](const auto& found) { return list_json(found.steps, step_json); }>},
+    SectionRow{.id = "trend",
+               .title = "Steps over time",
+               .question = "Did steps become longer or shorter, which ones stand out, and why?",
+               .needs = "ranks",
+               .find = [](Work& work) { work.report.trend = find_trend(work.report.steps, work.report.rank_rows); },
+               .why_missing = why_missing_of<&Report::trend>,
+               .text = add_trend,
+               .chart = html::write_trend,
+               .json_place = 4,
+               .json = json_as<&Report::trend, trend_json>},
+    SectionRow{.id = "processes",
+               .title = "Ranks",
+               .part_of = "ranks",
+               .text = add_rank_facts,
+               .chart = html::write_ranks,
+               .json_place = 3,
+               .json_key = "rank_facts",
+               .json = [](const Source& source) { return list_json(source.report.rank_facts, facts_json); }},
+    SectionRow{.id = "ranks",
+               .title = "Where the time went",
+               .question = "Where did the time of each rank go?",
+               .needs = "steps collectives",
+               .find = find_ranks,
+               .why_missing = why_missing_of<&Report::rank_rows>,
+               .text = add_rank_tables,
+               .chart = html::write_split,
+               .json_place = 2,
+               .json = json_as<&Report::rank_rows, [](const auto& found) { return ranks_json(found, devices_json); }>},
+    SectionRow{.id = "rank_steps", .title = "Ranks and steps", .part_of = "ranks", .chart = html::write_heat_maps},
+    SectionRow{.id = "idle", .title = "Why nothing ran", .part_of = "ranks", .tables = idle_tables},
+    SectionRow{.id = "devices", .title = "Devices", .part_of = "ranks", .tables = device_tables},
+    SectionRow{.id = "efficiency",
+               .title = "Efficiency",
+               .question = "What share of the ranks' time computes, and what takes the rest?",
+               .needs = "ranks",
+               .find = find_in_one_job<&Report::efficiency,
+                                       [](Work& work) {
+                                         work.report.efficiency =
+                                             find_efficiency(work.run, work.report.steps, work.report.rank_rows);
+                                       }>,
+               .why_missing = why_missing_of<&Report::efficiency>,
+               .text = add_efficiency,
+               .chart = html::write_efficiency,
+               .json_place = 17,
+               .json = json_as<&Report::efficiency, efficiency_json>},
+    SectionRow{.id = "blame",
+               .title = "Who made others wait",
+               .question = "Who made others wait, with what, and where did it begin?",
+               .needs = "ranks",
+               .find = find_blame_and_waits,
+               .why_missing = why_missing_of<&Report::blame>,
+               .text = add_blame,
+               .chart = html::write_blame,
+               .json_place = 18,
+               .json = json_as<&Report::blame, blame_json>},
+    SectionRow{.id = "data_loading",
+               .title = "Data loading",
+               .question = "Who waits for data, and do its loader's workers keep up?",
+               .needs = "ranks",
+               .find = find_as<&Report::data_loading, find_data_loading>,
+               .why_missing = why_missing_of<&Report::data_loading>,
+               .tables = data_loading_tables,
+               .json_place = 5,
+               .json = json_as<&Report::data_loading, data_loading_json>},
+    SectionRow{.id = "overlap",
+               .title = "Overlap",
+               .question = "How much communication hides behind compute, and what does it slow down?",
+               .needs = "ranks",
+               .find = find_as<&Report::overlap, find_overlap>,
+               .why_missing = why_missing_of<&Report::overlap>,
+               .tables = overlap_tables,
+               .json_place = 6,
+               .json = json_as<&Report::overlap, overlap_json>},
+    SectionRow{
+        .id = "launches",
+        .title = "Launches",
+        .question = "How well does the host feed the streams of its accelerator?",
+        .needs = "ranks",
+        .find = find_as<&Report::launches, launches_of>,
+        .why_missing = why_missing_of<&Report::launches>,
+        .tables = launch_tables,
+        .json_place = 7,
+        .json = json_as<&Report::launches, [](const auto& found) { return list_json(found.rows, launch_json); }>},
+    SectionRow{.id = "kernels",
+               .title = "Kernels",
+               .question = "Which kernels and copies took the time, and what ran together?",
+               .needs = "ranks",
+               .find = find_as<&Report::kernels, tabulate_kernels>,
+               .why_missing = why_missing_of<&Report::kernels>,
+               .tables = kernel_tables,
+               .json_place = 8,
+               .json = json_as<&Report::kernels, kernels_json>},
+    SectionRow{.id = "fusable",
+               .title = "Sequences worth fusing",
+               .question = "Which sequences of small kernels could be one?",
+               .needs = "ranks",
+               .find = find_as<&Report::fusable, find_fusable>,
+               .why_missing = why_missing_of<&Report::fusable>,
+               .tables = fusable_tables,
+               .json_place = 9,
+               .json = json_as<&Report::fusable, fusable_json>},
+    SectionRow{.id = "operators",
+               .title = "Operators",
+               .question = "Which operators and annotations took the time of host and device?",
+               .needs = "ranks",
+               .find = find_as<&Report::operators, tabulate_operators>,
+               .why_missing = why_missing_of<&Report::operators>,
+               .tables = operator_tables,
+               .json_place = 10,
+               .json = json_as<&Report::operators, operators_json>},
+    SectionRow{.id = "copies",
+               .title = "Copies",
+               .question = "How fast are copies, and what makes the host wait for the device?",
+               .needs = "ranks",
+               .find =
+                   [](Work& work) {
+                     work.report.copies = tabulate_copies(work.run, work.report.steps, work.all_steps, work.options);
+                   },
+               .why_missing = why_missing_of<&Report::copies>,
+               .tables = copy_tables,
+               .json_place = 11,
+               .json = json_as<&Report::copies, copies_json>},
+    SectionRow{.id = "memory",
+               .title = "Memory",
+               .question = "How much memory is used, by whom, and is it enough?",
+               .needs = "ranks",
+               .find = find_memory,
+               .why_missing = why_missing_of<&Report::memory>,
+               .tables = memory_tables,
+               .chart = html::write_memory,
+               .json_place = 13,
+               .json = json_as<&Report::memory,
+                               [](const MemorySection& found, const Source& source) {
+                                 return memory_json(found, source.report.copies, source.options);
+                               }>},
+    SectionRow{.id = "predicted",
+               .title = "Predicted and measured",
+               .question = "Do ranks hold and send what the trainer predicted?",
+               .needs = "ranks",
+               .find = find_as<&Report::predicted, find_predicted>,
+               .why_missing = why_missing_of<&Report::predicted>,
+               .tables = predicted_tables,
+               .json_place = 14,
+               .json = json_as<&Report::predicted, predicted_json>},
+    SectionRow{.id = "flops",
+               .title = "FLOP and losses",
+               .question = "How much was computed, and what keeps the devices from their peak?",
+               .needs = "ranks",
+               .find = find_as<&Report::flops, count_flops>,
+               .why_missing = why_missing_of<&Report::flops>,
+               .tables = flop_tables,
+               .chart = html::write_flops,
+               .json_place = 12,
+               .json = json_as<&Report::flops, flops_json>},
+    SectionRow{.id = "pipeline",
+               .title = "Pipeline",
+               .question = "Which pipeline schedule ran, how much of it stood still, and how much had to?",
+               .needs = "ranks",
+               .find = find_in_one_job<&Report::pipeline,
+                                       [](Work& work) {
+                                         work.report.pipeline = find_pipeline(work.run, work.clocks, work.report.steps);
+                                       }>,
+               .why_missing = why_missing_of<&Report::pipeline>,
+               .text = add_pipeline,
+               .chart = html::write_pipeline,
+               .json_place = 22,
+               .json = json_as<&Report::pipeline, pipeline_json>},
+    SectionRow{.id = "collectives",
+               .title = "Collectives",
+               .question = "Which operations belong together, who came last, how much was waiting?",
+               .needs = "steps",
+               .find = find_collectives,
+               .why_missing = why_missing_of<&Report::collectives>,
+               .text = add_collectives,
+               .chart = html::write_collectives,
+               .json_place = 15,
+               .json = json_as<&Report::collectives,
+                               [](const CollectivesSection& found, const Source& source) {
+                                 return collectives_json(found, source.run, source.options);
+                               }>},
+    SectionRow{.id = "clocks", .title = "Clocks", .part_of = "collectives", .chart = html::write_clocks},
+    SectionRow{.id = "bandwidth",
+               .title = "Bandwidth",
+               .question = "How fast did data move, and which paths are slower than their like?",
+               .needs = "ranks",
+               .find =
+                   [](Work& work) {
+                     work.report.bandwidth = find_bandwidth(work.run, work.clocks, work.report.steps,
+                                                            work.report.rank_rows, work.matching, work.options);
+                   },
+               .why_missing = why_missing_of<&Report::bandwidth>,
+               .text = add_bandwidth,
+               .chart = html::write_bandwidth,
+               .json_place = 16,
+               .json = json_as<&Report::bandwidth, bandwidth_json>},
+    SectionRow{.id = "hta",
+               .title = "HTA's numbers",
+               .question = "What does HTA say of the same trace, and where is it wrong?",
+               .find =
+                   [](Work& work) {
+                     if (work.options.hta) work.report.hta = hta_numbers(work.recorded, *work.options.hta);
+                   },
+               .why_missing = why_no_hta,
+               .text = add_hta,
+               .chart = html::write_hta,
+               .json_place = 25,
+               .json_key = "hta_compat",
+               .json =
+                   [](const Source& source) {
+                     return source.report.hta ? hta_json(*source.report.hta) : Json{};  // null: not asked for, left out
+                   }},
+    SectionRow{.id = "data_quality", .title = "Data quality", .text = add_quality, .chart = html::write_quality},
+    SectionRow{.id = "missing", .title = "Not available", .text = add_missing, .chart = html::write_missing},
+    SectionRow{.id = "run", .title = "About the run", .part_of = "steps", .chart = html::write_about},
+};
+
+constexpr auto infos = [] {
+  std::array<SectionInfo, std::ranges::count_if(rows, [](const SectionRow& row) { return !row.question.empty(); })>
+      all{};
+  std::size_t next = 0;
+  for (const SectionRow& row : rows)
+    if (!row.question.empty()) all[next++] = {row.id, row.title, row.question};
+  return all;
+}();
+
+}  // namespace
+
+std::span<const SectionRow> section_rows() { return rows; }
+
+const SectionRow* section_row(std::string_view id) {
+  const auto* found =
+      std::ranges::find_if(rows, [&](const SectionRow& row) { return row.id == id && !row.question.empty(); });
+  return found == rows.end() ? nullptr : found;
+}
+
+bool is_shown(const SectionRow& row, const ReportOptions& options) {
+  return options.only.empty() || (!row.chosen_by().empty() && wants(options, row.chosen_by()));
+}
+
+std::span<const SectionInfo> sections() { return infos; }
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,122 @@
+#include "split/host_timeline.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rankscope::analyzer {
+namespace {
+
+enum class Part : std::uint8_t { nothing, range, call, data, sync };
+
+Part part_of(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::user:
+    case SpanKind::forward:
+    case SpanKind::backward:
+    case SpanKind::optimizer:
+    case SpanKind::op:
+    case SpanKind::checkpoint:
+    case SpanKind::comm:
+    case SpanKind::api:
+      return Part::range;
+    case SpanKind::runtime:
+      return Part::call;
+    case SpanKind::data:
+      return Part::data;
+    case SpanKind::sync:
+    case SpanKind::wait:
+      return Part::sync;
+    case SpanKind::step:
+    case SpanKind::loader:
+    case SpanKind::compute:
+    case SpanKind::memory:
+    case SpanKind::overhead:
+    case SpanKind::python:
+    case SpanKind::graph:
+      return Part::nothing;
+  }
+  return Part::nothing;
+}
+
+/// What its name makes of a span; looked up once per name.
+class BlockingNames {
+ public:
+  explicit BlockingNames(const Run& run) : run_(run), known_(run.strings().size(), unknown) {}
+  bool operator()(StringId name) {
+    if (!name.is_set()) return false;
+    std::uint8_t& known = known_[name.index()];
+    if (known == unknown) known = blocks_host(run_.text(name)) ? 1 : 0;
+    return known == 1;
+  }
+
+ private:
+  static constexpr std::uint8_t unknown = 2;
+  const Run& run_;
+  std::vector<std::uint8_t> known_;
+};
+
+struct Open {
+  RunTime end;
+  HostPlace outside;  // where the thread is again when this has ended
+};
+
+}  // namespace
+
+bool blocks_host(std::string_view name) {
+  // Calls of CUDA's runtime and driver (with their versioned names, cuStreamSynchronize_ptsz) and of HIP; operators of
+  // PyTorch that read a value back.
+  static constexpr std::array calls{std::string_view{"StreamSynchronize"}, std::string_view{"DeviceSynchronize"},
+                                    std::string_view{"EventSynchronize"}, std::string_view{"CtxSynchronize"}};
+  static constexpr std::array exact{
+      std::string_view{"cudaMemcpy"},          std::string_view{"hipMemcpy"},
+      std::string_view{"hipMemcpyWithStream"}, std::string_view{"cudaMemset"},
+      std::string_view{"aten::item"},          std::string_view{"aten::_local_scalar_dense"},
+      std::string_view{"aten::is_nonzero"}};
+  const bool call = name.starts_with("cu") || name.starts_with("hip");
+  return (call && std::ranges::any_of(calls, [&](auto part) { return name.find(part) != name.npos; })) ||
+         std::ranges::find(exact, name) != exact.end();
+}
+
+HostTimeline::HostTimeline(const Run& run, const Lane& lane) {
+  BlockingNames blocking{run};
+  std::vector<Open> open;
+  HostPlace now;
+  const auto set = [this](RunTime begin, const HostPlace& place) {
+    if (!stretches_.empty()) begin = std::max(begin, stretches_.back().begin);  // of spans that only overlap
+    if (!stretches_.empty() && stretches_.back().begin == begin)
+      stretches_.back().place = place;
+    else if (stretches_.empty() || stretches_.back().place != place)
+      stretches_.push_back({begin, place});
+  };
+  const auto close_until = [&](RunTime time) {
+    while (!open.empty() && open.back().end <= time) {
+      now = open.back().outside;
+      set(open.back().end, now);
+      open.pop_back();
+    }
+  };
+  for (const Span& span : run.spans_of(lane)) {
+    const Part part = part_of(span.kind);
+    if (part == Part::nothing || span.time.empty()) continue;
+    close_until(span.time.begin);
+    open.push_back({span.time.end, now});
+    if (part == Part::range) now.range = span.name;
+    if (part == Part::call || part == Part::sync) now.call = span.name;
+    now.loads_data = now.loads_data || part == Part::data;
+    now.blocks = now.blocks || part == Part::sync || blocking(span.name);
+    set(span.time.begin, now);
+  }
+  close_until(RunTime::max());
+}
+
+std::size_t HostTimeline::first_after(RunTime time) const {
+  return static_cast<std::size_t>(std::ranges::upper_bound(stretches_, time, {}, &HostStretch::begin) -
+                                  stretches_.begin());
+}
+
+HostPlace HostTimeline::at(RunTime time) const {
+  const std::size_t next = first_after(time);
+  return next == 0 ? HostPlace{} : stretches_[next - 1].place;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,51 @@
+#include "split/idle_words.h"
+
+namespace rankscope::analyzer {
+
+std::string_view words_of(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::host:
+      return "the host";
+    case IdleCause::sync:
+      return "synchronization";
+    case IdleCause::data:
+      return "data";
+    case IdleCause::kernel_gap:
+      return "gaps between kernels";
+    case IdleCause::other:
+      return "other causes";
+  }
+  return "";
+}
+
+std::string_view words_of(const IdleShare& share) {
+  switch (share.detail) {
+    case IdleDetail::launching:
+      return "launch under way";
+    case IdleDetail::nothing_followed:
+      return share.cause == IdleCause::data ? "host waited for data" : "nothing was launched any more";
+    case IdleDetail::waits_for_event:
+      return "waited for another stream";
+    case IdleDetail::profiler_overhead:
+      return "profiler held it up";
+    case IdleDetail::no_launch_record:
+      return "launch was not recorded";
+    case IdleDetail::none:
+      break;
+  }
+  switch (share.cause) {
+    case IdleCause::host:
+      return "host was late";
+    case IdleCause::sync:
+      return "host waited for the device";
+    case IdleCause::data:
+      return "host waited for data";
+    case IdleCause::kernel_gap:
+      return "gap between kernels";
+    case IdleCause::other:
+      return "queued, but began late";
+  }
+  return "";
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,47 @@
+// The section on where the time of each rank went: its tables, JSON and picture, and the rules that judge it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rankscope/analyzer/report.h"
+#include "render/noted_table.h"
+#include "render/page.h"
+#include "render/source.h"
+#include "rules/rule.h"
+
+namespace rankscope::analyzer {
+
+void add_rank_tables(Page& page, const Report& report, const ReportOptions& options);
+
+using RankRows = std::vector<const RankRow*>;
+/// All ranks, or of many the slow ones and those whose own time is farthest from the median, in their order.
+[[nodiscard]] RankRows rows_to_show(const Report& report, std::size_t limit);
+/// Ranks without steps where others have some; empty if there are none.
+[[nodiscard]] std::string without_steps_text(const Report& report);
+/// Counted steps of the ranks that have any.
+[[nodiscard]] std::int64_t steps_of(const RankRows& rows);
+/// Milliseconds per step, and shares of them.
+[[nodiscard]] Table share_table(const RankRows& rows);
+/// Milliseconds per step: communication by use, idle time by cause.
+[[nodiscard]] Table detail_table(const RankRows& rows);
+/// The `most` longest reasons and the rest; nothing where no rank has an accelerator.
+[[nodiscard]] std::vector<NotedTable> idle_tables(const Report& report, std::size_t most);
+/// How the devices of a rank are written: the subject devices knows.
+using DevicesJson = nlohmann::ordered_json (*)(std::span<const DeviceRow> devices);
+[[nodiscard]] nlohmann::ordered_json ranks_json(const std::vector<RankRow>& rows, DevicesJson devices_json);
+
+void judge_idle(const RuleContext& context, std::vector<Finding>& findings);
+void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& findings);
+
+namespace html {
+void write_heat_maps(Writer& page, const Source& source);
+void write_split(Writer& page, const Source& source);
+void write_steps(Writer& page, const Source& source);
+}  // namespace html
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,123 @@
+#include "split/rank_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "math/statistics.h"
+#include "split/device_record.h"
+#include "split/split.h"
+#include "steps/counted_windows.h"
+#include "steps/sample_windows.h"
+#include "words/text_of.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+Ratio share(std::int64_t part, std::int64_t whole, std::string_view why_not) {
+  if (whole <= 0) return {std::nullopt, std::string{why_not}};
+  return {static_cast<double>(part) / static_cast<double>(whole), {}};
+}
+
+std::string device_of(const Run& run, RankId rank) {
+  const std::string_view named = run.metadata(run.process_of(rank), "device");
+  if (!named.empty()) return std::string{named};
+  if (!run.has_accelerator(rank)) return "cpu";
+  const auto process = run.process_row_of(rank);
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process || lane.kind != LaneKind::stream) continue;
+    for (const Device& device : run.devices())
+      if (device.process == process && device.ordinal == lane.device && device.name.is_set())
+        return std::string{run.text(device.name)};
+  }
+  return "accelerator";
+}
+
+/// Idle time of one reason.
+struct IdleSum {
+  std::int64_t ns = 0;
+  std::int64_t most_ns = 0;  // in one window
+  std::size_t most_in = 0;
+};
+
+/// Idle time of the windows by reason, the longest first. `steps`: their indices, or empty.
+std::vector<IdleShare> idle_shares(const Run& run, std::span<const IdleStretch> stretches,
+                                   std::span<const TimeRange> windows, std::span<const std::int64_t> steps) {
+  std::map<IdleReason, IdleSum> sums;
+  auto first = stretches.begin();
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const TimeRange window = windows[i];
+    std::map<IdleReason, std::int64_t> here;
+    while (first != stretches.end() && first->time.end <= window.begin) ++first;
+    for (auto at = first; at != stretches.end() && at->time.begin < window.end; ++at)
+      here[at->reason] += (std::min(at->time.end, window.end) - std::max(at->time.begin, window.begin)).count();
+    for (const auto& [reason, ns] : here) {
+      IdleSum& sum = sums[reason];
+      sum.ns += ns;
+      if (ns > sum.most_ns) {
+        sum.most_ns = ns;
+        sum.most_in = i;
+      }
+    }
+  }
+  std::vector<IdleShare> shares;
+  for (const auto& [reason, sum] : sums) {
+    shares.push_back({reason.cause, reason.detail, text_of(run, reason.range), text_of(run, reason.call), sum.ns});
+    if (steps.empty()) continue;
+    shares.back().most_ns = sum.most_ns;
+    shares.back().most_in_step = steps[sum.most_in];
+  }
+  return by_reason(std::move(shares));
+}
+
+/// Of the windows of counted_windows(); empty where these are the whole recording.
+std::vector<std::int64_t> counted_indices(const Section<StepsSection>& steps, RankId rank) {
+  std::vector<std::int64_t> indices;
+  if (!steps) return indices;
+  for (const StepWindow& window : windows_of(*steps, rank))
+    if (steps->counted(window.index)) indices.push_back(window.index);
+  return indices;
+}
+
+RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const RankLayers& layers,
+               const ReportOptions& options) {
+  RankRow row;
+  row.rank = rank;
+  row.host = run.text(run.process_of(rank).host);
+  row.device = device_of(run, rank);
+  const CountedWindows windows = counted_windows(run, rank, steps);
+  std::vector<TimeSplit> splits = split_windows(layers.layers, windows.ranges);
+  row.idle_shares = idle_shares(run, layers.idle, windows.ranges, counted_indices(steps, rank));
+  for (const TimeSplit& split : splits) row.total += split;
+  if (windows.steps > 0) row.per_step = std::move(splits);
+  row.overlap_ratio = share(row.total.overlapped_comm_ns, row.total.comm_ns, "no communication");
+  row.busy = share(row.total.window_ns - row.total.idle_ns, row.total.window_ns, "empty window");
+  row.compute = share(row.total.compute_ns, row.total.window_ns, "empty window");
+  row.why_no_memory = row.why_no_reserved = "not computed";
+  const StepsSection* asked_for = options.steps && steps ? &*steps : nullptr;
+  if (const std::vector<double> cpu = counter_values(run, rank, "cpu_percent", asked_for); !cpu.empty())
+    row.cpu_percent = median(cpu);
+  return row;
+}
+
+constexpr const char* nothing_classified = "nothing was recorded that tells compute from communication";
+
+}  // namespace
+
+Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps, const Matching& matching,
+                                          const ReportOptions& options) {
+  if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
+  if (std::string why = why_no_device_activity(run); !why.empty()) return unavailable(std::move(why));
+  std::vector<RankRow> rows;
+  bool any_classified = false;
+  for (const RankId rank : run.ranks()) {
+    const RankLayers layers = layers_of(run, rank, matching);
+    any_classified = any_classified || is_classified(layers.layers);
+    rows.push_back(row_of(run, rank, steps, layers, options));
+  }
+  if (rows.empty()) return unavailable("no process has a rank");
+  if (!any_classified) return unavailable(nothing_classified);
+  return rows;
+}
+
+}  // namespace rankscope::analyzer

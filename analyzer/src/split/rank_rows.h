@@ -1,0 +1,14 @@
+// One row per rank: its time split over the counted steps, and what its counters say (metrics.md 2, 3.1, 14.1).
+#pragma once
+
+#include "collectives/find.h"
+#include "steps/find.h"
+
+namespace rankscope::analyzer {
+
+/// All ranks, over the steps asked for: a rank is compared with its peers whether they are shown or not. Nothing where
+/// a rank's devices were not recorded (device_record.h).
+[[nodiscard]] Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps,
+                                                        const Matching& matching, const ReportOptions& options);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,168 @@
+#include "split/parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "math/statistics.h"
+#include "rankscope/core/format.h"
+#include "render/noted_table.h"
+#include "render/words.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::int64_t bar_width = 24;
+
+std::array<std::int64_t, 4> parts_of(const TimeSplit& split) {
+  return {split.compute_ns, split.exposed_comm_ns, split.memory_ns, split.idle_ns};
+}
+
+/// Steps over which a rank's total was summed; 1 where there are none and the total is the whole recording.
+std::int64_t steps_in(const RankRow& row) {
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(row.per_step.size()));
+}
+
+/// Hundredths of a millisecond per step, rounded.
+std::int64_t centi_ms(std::int64_t total_ns, std::int64_t steps) {
+  return (total_ns + steps * 5'000) / (steps * 10'000);
+}
+
+std::string ms_text(std::int64_t total_ns, std::int64_t steps) { return decimal(centi_ms(total_ns, steps), 2); }
+
+std::string bar(const TimeSplit& split) {
+  constexpr std::array<std::string_view, 4> blocks{"█", "▓", "▒", "░"};
+  const auto lengths = apportioned(parts_of(split), bar_width);
+  std::string text;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::int64_t n = 0; n < lengths[i]; ++n) text += blocks[i];
+  }
+  return text;
+}
+
+/// Of the ranks that are not shown, too.
+std::vector<std::int64_t> own_times_of_all(const Report& report) {
+  std::vector<std::int64_t> times;
+  for (const auto* rows : {&*report.rank_rows, &report.asked_for.rows_left_out})
+    for (const auto& row : *rows) times.push_back(row.total.own_ns());
+  return times;
+}
+
+}  // namespace
+
+std::string without_steps_text(const Report& report) {
+  std::vector<RankId> without;
+  if (report.rank_rows)
+    for (const RankRow& row : *report.rank_rows)
+      if (row.per_step.empty()) without.push_back(row.rank);
+  if (without.empty() || without.size() == report.rank_rows->size()) return {};
+  return format("Without steps: {}. Their numbers are of the whole recording and are left out of sums over ranks.",
+                ranks_text(without));
+}
+
+std::int64_t steps_of(const std::vector<const RankRow*>& rows) {
+  std::size_t most = 0;
+  for (const RankRow* row : rows) most = std::max(most, row->per_step.size());
+  return static_cast<std::int64_t>(most);
+}
+
+RankRows rows_to_show(const Report& report, std::size_t limit) {
+  RankRows rows;
+  for (const auto& row : *report.rank_rows) rows.push_back(&row);
+  if (rows.size() <= limit) return rows;
+  const auto usual_ns = median(own_times_of_all(report));
+  const auto is_straggler = [&](const RankRow* row) {
+    return report.stragglers &&
+           std::ranges::find(report.stragglers->rows, row->rank, &Straggler::rank) != report.stragglers->rows.end();
+  };
+  std::ranges::stable_sort(rows, {}, [&](const RankRow* row) {
+    return std::pair{!is_straggler(row), -std::llabs(row->total.own_ns() - usual_ns)};
+  });
+  rows.resize(limit);
+  std::ranges::sort(rows, {}, &RankRow::rank);
+  return rows;
+}
+
+Table share_table(const RankRows& rows) {
+  Table table{{{"rank"}, {"device", Align::left, 16}, {"ms"}, {"compute"}, {"comm"}, {"copies"}, {"idle"}}, {}};
+  for (const auto* row : rows) {
+    const auto shares = apportioned(parts_of(row->total), 1000);
+    const auto share = [&](std::size_t i) { return decimal(shares[i], 1) + " %"; };
+    table.rows.push_back({{format("{}", row->rank.value)},
+                          {printable(row->device)},
+                          {ms_text(row->total.window_ns, steps_in(*row))},
+                          {share(0), Tone::compute},
+                          {share(1), Tone::comm},
+                          {share(2), Tone::memory},
+                          {share(3)}});
+  }
+  return table;
+}
+
+namespace {
+
+/// Behind the shares of a rank the same as a bar.
+Table with_bars(Table table, const RankRows& rows) {
+  table.columns.push_back({"", Align::left});
+  for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].push_back({bar(rows[i]->total)});
+  return table;
+}
+
+}  // namespace
+
+Table detail_table(const RankRows& rows) {
+  Table table{{{"rank"},
+               {"compute"},
+               {"all comm"},
+               {"hidden"},
+               {"waiting"},
+               {"moving"},
+               {"unknown"},
+               {"idle"},
+               {"host"},
+               {"sync"},
+               {"data"},
+               {"gaps"},
+               {"other"}},
+              {}};
+  for (const auto* row : rows) {
+    const auto& split = row->total;
+    const auto steps = steps_in(*row);
+    const auto comm = centi_ms(split.comm_ns, steps);
+    const auto idle = centi_ms(split.idle_ns, steps);
+    const auto uses = apportioned(std::array{split.wait_ns, split.transfer_ns, split.unsplit_ns}, comm);
+    const auto causes = apportioned(split.idle_causes_ns, idle);
+    std::vector<Cell> cells{{format("{}", row->rank.value)},
+                            {ms_text(split.compute_ns, steps)},
+                            {decimal(comm, 2)},
+                            {ms_text(split.overlapped_comm_ns, steps)}};
+    for (const auto use : uses) cells.push_back({decimal(use, 2)});
+    cells.push_back({decimal(idle, 2)});
+    for (const auto cause : causes) cells.push_back({decimal(cause, 2)});
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+void add_rank_tables(Page& page, const Report& report, const ReportOptions& options) {
+  if (!report.rank_rows || report.rank_rows->empty()) return;
+  const auto rows = rows_to_show(report, std::max<std::size_t>(16, options.top));
+  const std::int64_t steps = steps_of(rows);
+  const auto span = steps > 0 ? format("mean of {}", counted(steps, "step")) : "whole recording";
+  page.heading("WHERE THE TIME WENT", span + "; comm = communication that no computation hides");
+  page.table(with_bars(share_table(rows), rows));
+  page.paragraph("█ compute  ▓ comm  ▒ copies  ░ idle", Tone::faint);
+  page.blank();
+  page.paragraph(format("Milliseconds{}: all comm = waiting + moving + unknown, partly hidden behind compute; "
+                        "idle = host + sync + data + gaps + other.",
+                        steps > 0 ? " per step" : ""),
+                 Tone::faint);
+  page.table(detail_table(rows));
+  if (const std::string note = without_steps_text(report); !note.empty()) page.paragraph(note);
+  if (rows.size() < report.rank_rows->size()) {
+    page.paragraph(format("{} of {} ranks, those farthest from the others; --top {} shows all.", rows.size(),
+                          report.rank_rows->size(), report.rank_rows->size()));
+  }
+}
+
+}  // namespace rankscope::analyzer

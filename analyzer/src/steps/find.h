@@ -1,0 +1,23 @@
+// Where each step begins and ends, on each rank and for the job (metrics.md 1).
+#pragma once
+
+#include "clocks/clock_trust.h"
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+
+/// Steps of a run, and what had to be left out.
+struct StepsResult {
+  Section<StepsSection> section = unavailable("not computed");  ///< those asked for
+  Section<StepsSection> all = unavailable("not computed");      ///< whatever was asked for
+  Quality quality;
+};
+
+[[nodiscard]] StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOptions& options);
+
+/// The windows of one rank, ascending. Empty where the rank has no step marks.
+[[nodiscard]] std::span<const StepWindow> windows_of(const StepsSection& steps, RankId rank);
+/// The indices of the steps that enter statistics (C6), ascending.
+[[nodiscard]] std::vector<std::int64_t> counted_steps(const StepsSection& steps);
+
+}  // namespace rankscope::analyzer

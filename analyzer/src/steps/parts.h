@@ -1,0 +1,17 @@
+// The section on steps: its tables, JSON and picture.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+
+/// "Steps from step spans; 20 complete, 0 partial, 1 warm-up left out." (metrics.md 1)
+[[nodiscard]] std::string steps_source(const StepsSection& steps);
+[[nodiscard]] std::string steps_text(const StepsSection& steps);
+[[nodiscard]] nlohmann::ordered_json step_json(const Step& step);
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,67 @@
+#include "steps/sample_windows.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace rankscope::analyzer {
+namespace {
+
+bool is_inside(std::span<const TimeRange> windows, RunTime time) {
+  const auto later = std::ranges::upper_bound(windows, time, {}, &TimeRange::begin);
+  return later != windows.begin() && time < std::prev(later)->end;
+}
+
+std::int64_t overlap_ns(std::span<const TimeRange> windows, const TimeRange& stretch) {
+  std::int64_t sum = 0;
+  auto window = std::ranges::upper_bound(windows, stretch.begin, {}, &TimeRange::end);
+  for (; window != windows.end() && window->begin < stretch.end; ++window)
+    sum += (std::min(window->end, stretch.end) - std::max(window->begin, stretch.begin)).count();
+  return sum;
+}
+
+}  // namespace
+
+std::vector<double> values_inside(std::span<const CounterSample> samples, std::span<const TimeRange> windows) {
+  std::vector<double> values;
+  for (const CounterSample& sample : samples)
+    if (is_inside(windows, sample.time)) values.push_back(sample.value);
+  return values;
+}
+
+Growth growth_inside(std::span<const CounterSample> samples, std::span<const TimeRange> windows) {
+  Growth growth;
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    const TimeRange stretch{samples[i - 1].time, samples[i].time};
+    const double more = samples[i].value - samples[i - 1].value;
+    const std::int64_t covered = overlap_ns(windows, stretch);
+    if (more < 0 || covered == 0) continue;
+    growth.amount += more * static_cast<double>(covered) / static_cast<double>(stretch.length().count());
+    growth.covered_ns += covered;
+  }
+  return growth;
+}
+
+double events_inside(std::span<const CounterSample> samples, std::span<const TimeRange> windows) {
+  double events = 0;
+  for (std::size_t i = 1; i < samples.size(); ++i)
+    if (is_inside(windows, samples[i].time)) events += std::max(0.0, samples[i].value - samples[i - 1].value);
+  return events;
+}
+
+std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name, const StepsSection* steps) {
+  const auto windows = steps != nullptr ? windows_of(*steps, rank) : std::span<const StepWindow>{};
+  const auto asked_for = [&](RunTime time) {
+    if (steps == nullptr) return true;
+    return !windows.empty() && windows.front().window.begin <= time && time <= windows.back().window.end;
+  };
+  const auto process = run.process_row_of(rank);
+  std::vector<double> values;
+  for (const CounterTrack& track : run.counters()) {
+    if (track.process != process || run.text(track.name) != name) continue;
+    for (const CounterSample& sample : run.samples_of(track))
+      if (asked_for(sample.time)) values.push_back(sample.value);
+  }
+  return values;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,35 @@
+#include "steps/parts.h"
+
+#include <algorithm>
+
+#include "rankscope/core/format.h"
+#include "render/words.h"
+#include "steps/find.h"
+
+namespace rankscope::analyzer {
+
+namespace {
+
+std::int64_t size_of(const auto& list) { return static_cast<std::int64_t>(list.size()); }
+
+}  // namespace
+
+std::string steps_text(const StepsSection& steps) {
+  auto text = format(" · {}", counted(size_of(steps.steps), "step"));
+  if (steps.median_ns <= 0) return text;
+  const auto in_sums = size_of(counted_steps(steps));
+  if (in_sums != size_of(steps.steps)) text += format(", {} of them counted:", in_sums);
+  text += format("{} {} (90 % within {}", in_sums != size_of(steps.steps) ? "" : " of", duration_text(steps.median_ns),
+                 duration_text(steps.p90_ns));
+  if (in_sums >= least_for_jitter) text += format(", jitter {}", percent_text(steps.jitter));
+  return text + ")";
+}
+
+std::string steps_source(const StepsSection& steps) {
+  const auto complete = std::ranges::count_if(steps.steps, &Step::complete);
+  const auto warm_up = std::ranges::count_if(steps.steps, &Step::warm_up);
+  return format("Steps from {}; {} complete, {} partial, {} warm-up left out.", printable(steps.source), complete,
+                static_cast<std::int64_t>(steps.steps.size()) - complete, warm_up);
+}
+
+}  // namespace rankscope::analyzer

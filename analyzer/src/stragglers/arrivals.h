@@ -1,0 +1,22 @@
+// Who came last (of a broadcast: for whom the others waited): once per step, or once per operation where there are few
+// steps (metrics.md 9.4).
+#pragma once
+
+#include "steps/find.h"
+
+namespace rankscope::analyzer {
+
+/// Last arrivers whose lateness is a fact, and out of how many operations.
+struct Arrivals {
+  std::vector<RankId> last;
+  std::int64_t trials = 0;
+  bool by_unit = false;  ///< fewer than 20 steps: all matched operations count instead of steps
+  [[nodiscard]] std::int64_t times_last(RankId rank) const;
+};
+
+[[nodiscard]] Arrivals last_arrivals(const Run& run, const StepsSection& steps, const CollectivesSection& collectives);
+
+/// Entropy of the shares of the last arrivers, divided by ln of the number of ranks: 1 = everybody equally often.
+[[nodiscard]] double evenness(const Arrivals& arrivals, std::span<const RankId> ranks);
+
+}  // namespace rankscope::analyzer

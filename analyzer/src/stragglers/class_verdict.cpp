@@ -1,0 +1,250 @@
+#include "stragglers/class_verdict.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "math/statistics.h"
+#include "rankscope/core/format.h"
+#include "rules/severity.h"
+#include "stragglers/onset.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr double least_rotating_ratio = 1.05;  // metrics.md 9.4
+constexpr double arrival_chance = 0.01;        // 9.4: Binomial tail below 0.01 / n
+constexpr std::size_t least_late_steps = 10;
+constexpr double worth_explaining = 0.1;  // share of the lag from which on the unexplained rest is printed
+
+Comparison compared(std::int64_t own_ns, std::int64_t peers_ns) {
+  const double ratio = peers_ns > 0 ? static_cast<double>(own_ns) / static_cast<double>(peers_ns) : 1;
+  return {.own_ns = own_ns, .peers_ns = peers_ns, .ratio = ratio, .flagged = true};
+}
+
+std::vector<std::int64_t> medians_over(const OwnTimes& times, std::span<const std::size_t> steps) {
+  std::vector<std::int64_t> medians;
+  for (const auto& own : times) {
+    std::vector<std::int64_t> values;
+    for (const std::size_t step : steps) values.push_back(own[step]);
+    medians.push_back(median(values));
+  }
+  return medians;
+}
+
+std::vector<std::size_t> all_steps(const OwnTimes& times) {
+  std::vector<std::size_t> steps(times.front().size());
+  std::iota(steps.begin(), steps.end(), std::size_t{0});
+  return steps;
+}
+
+/// How much faster the job would be: up to the next slowest rank.
+std::int64_t gain_of(std::span<const std::int64_t> medians, std::size_t peer) {
+  return std::max<std::int64_t>(0, medians[peer] - std::ranges::max(without(medians, peer)));
+}
+
+std::string unexplained_text(const Excess& excess, std::int64_t lag) {
+  const auto rest = static_cast<double>(excess.unexplained_ns);
+  if (std::abs(rest) < worth_explaining * static_cast<double>(lag)) return {};
+  return format("; {} of the difference unexplained", duration_text(excess.unexplained_ns));
+}
+
+std::string step_list(const std::vector<std::int64_t>& counted, std::span<const std::size_t> steps) {
+  constexpr std::size_t most = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(steps.size(), most); ++i) {
+    text += format("{}{}", i == 0 ? "" : ", ", counted[steps[i]]);
+  }
+  return steps.size() > most ? text + ", ..." : text;
+}
+
+}  // namespace
+
+ClassVerdict::ClassVerdict(const PeerClass& peers, const StepsSection& steps, const Arrivals& arrivals)
+    : peers_(peers),
+      steps_(steps),
+      arrivals_(arrivals),
+      times_(own_times(peers)),
+      counted_(counted_steps(steps)),
+      windows_(compare_windows(times_)) {}
+
+Straggler ClassVerdict::row_for(std::size_t peer, Persistence persistence) const {
+  Straggler row;
+  row.rank = peers_.rows[peer]->rank;
+  row.persistence = persistence;
+  if (peers_.size() == 2) row.certainty = Certainty::of_two;
+  if (peers_.size() == 3) row.certainty = Certainty::of_three;
+  if (counted_.size() < least_steps) row.certainty = Certainty::few_steps;
+  return row;
+}
+
+/// metrics.md 20 with the caps of 9.1 and 9.3.
+void ClassVerdict::grade(Straggler& row, double ratio) const {
+  const bool few_peers = peers_.size() < firm_peers;
+  row.severity = worse(severity_of(ratio, few_peers ? straggler_limits_few : straggler_limits),
+                       severity_of(steps_.share_of_step(row.gain_ns_per_step), gain_limits));
+  if (few_peers || counted_.size() < few_steps) row.severity = capped(row.severity, FindingSeverity::major);
+  if (counted_.size() < least_steps) row.severity = capped(row.severity, FindingSeverity::minor);
+}
+
+/// What slow steps cost, and why they are slow; `where` tells which steps these are.
+Straggler ClassVerdict::row_over(std::size_t peer, std::span<const std::size_t> steps, const Comparison& size,
+                                 std::string_view where) const {
+  Straggler row = row_for(peer, Persistence::persistent);
+  row.slowdown = size.ratio;
+  row.lag_ns_per_step = size.own_ns - size.peers_ns;
+  row.gain_ns_per_step = gain_of(medians_over(times_, steps), peer);
+  const Excess excess = explain_excess(peers_, peer, steps, row.lag_ns_per_step);
+  row.kind = excess.kind;
+  if (is_alone_with_it(excess, size.peers_ns)) row.certainty = Certainty::fact;
+  row.evidence = format("{}; own time {} against {}, {:.2f} x, {}{}", describe_excess(row.rank, excess),
+                        duration_text(size.own_ns), duration_text(size.peers_ns), size.ratio, where,
+                        unexplained_text(excess, row.lag_ns_per_step));
+  return row;
+}
+
+/// Where a rank that windows flagged was slow: from the first of them on if the slowness has a clear begin, and to the
+/// last of them only in runs long enough to tell that it went away.
+StepBlock ClassVerdict::part_of(std::size_t peer, double slowdown) const {
+  const auto& own = windows_.comparisons[peer];
+  const StepBlock all{0, times_.front().size()};
+  const auto first = static_cast<std::size_t>(std::ranges::find(own, true, &Comparison::flagged) - own.begin());
+  std::size_t last = own.size() - 1;
+  while (!own[last].flagged) --last;
+  const bool ended = own.size() > consecutive_windows && last + 1 < own.size();
+  const std::size_t end = ended ? windows_.blocks[last].first + windows_.blocks[last].count : all.count;
+  if (first == 0) return {0, end};
+  const auto clear = ended ? std::nullopt : slow_end(times_, peer, slowdown);
+  const std::size_t begin = clear ? clear->first : windows_.blocks[first].first;
+  return {begin, end - begin};
+}
+
+/// Names the part of the run, unless it is all of it, and spreads its gain over the run.
+void ClassVerdict::limit(Straggler& row, const StepBlock& part) const {
+  const std::size_t steps = counted_.size();
+  if (part.count == steps) return;
+  row.since_step = counted_[part.first];
+  if (part.first + part.count < steps) row.until_step = counted_[part.first + part.count - 1];
+  for (std::size_t i = part.first; i < part.first + part.count; ++i)
+    row.step_ns_while_slow += std::ranges::lower_bound(steps_.steps, counted_[i], {}, &Step::index)->wall_ns;
+  row.step_ns_while_slow /= static_cast<std::int64_t>(part.count);
+  row.gain_ns_while_slow = row.gain_ns_per_step;
+  row.gain_ns_per_step =
+      row.gain_ns_while_slow * static_cast<std::int64_t>(part.count) / static_cast<std::int64_t>(steps);
+}
+
+std::optional<Straggler> ClassVerdict::persistent_by_windows(std::size_t peer) const {
+  if (!windows_.is_persistent(peer)) return std::nullopt;
+  std::vector<std::int64_t> own;
+  std::vector<std::int64_t> peers_own;
+  std::vector<std::size_t> flagged_steps;
+  for (std::size_t i = 0; i < windows_.blocks.size(); ++i) {
+    const Comparison& comparison = windows_.comparisons[peer][i];
+    if (!comparison.flagged) continue;
+    own.push_back(comparison.own_ns);
+    peers_own.push_back(comparison.peers_ns);
+    for (std::size_t k = 0; k < windows_.blocks[i].count; ++k) flagged_steps.push_back(windows_.blocks[i].first + k);
+  }
+  const Comparison size = compared(median(own), median(peers_own));
+  Straggler row = row_over(peer, flagged_steps, size,
+                           format("in {} of {} windows of {}", own.size(), windows_.blocks.size(),
+                                  counted(windows_.blocks.front().count, "step")));
+  limit(row, part_of(peer, row.slowdown));
+  grade(row, row.slowdown);
+  return row;
+}
+
+/// metrics.md 9.5: too late for three windows, but clearly slow from some step to the end.
+std::optional<Straggler> ClassVerdict::persistent_since(std::size_t peer) const {
+  if (windows_.blocks.empty() || !windows_.comparisons[peer].back().flagged) return std::nullopt;
+  const auto part = slow_end(times_, peer, windows_.comparisons[peer].back().ratio);
+  if (!part || part->first == 0 || part->count < least_late_steps) return std::nullopt;
+  const Comparison size = compare_chosen(times_, *part, peer);
+  if (!size.flagged) return std::nullopt;
+  std::vector<std::size_t> steps(part->count);
+  std::iota(steps.begin(), steps.end(), part->first);
+  Straggler row = row_over(peer, steps, size,
+                           format("since step {}, in the last {} of {}", counted_[part->first], part->count,
+                                  counted(counted_.size(), "step")));
+  limit(row, *part);
+  grade(row, row.slowdown);
+  return row;
+}
+
+/// metrics.md 9.4, second form: the same rank keeps arriving last.
+std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) const {
+  const auto n = static_cast<double>(peers_.size());
+  const std::int64_t hits = arrivals_.times_last(peers_.rows[peer]->rank);
+  if (peers_.size() < firm_peers || hits == 0 || arrivals_.trials == 0) return std::nullopt;
+  const double share = static_cast<double>(hits) / static_cast<double>(arrivals_.trials);
+  if (share < std::max(0.5, 3 / n) || binomial_tail(hits, arrivals_.trials, 1 / n) >= arrival_chance / n)
+    return std::nullopt;
+  const std::vector<std::size_t> steps = all_steps(times_);
+  const std::vector<std::int64_t> medians = medians_over(times_, steps);
+  const std::int64_t c = median(without(medians, peer));
+  const double ratio = c > 0 ? static_cast<double>(medians[peer]) / static_cast<double>(c) : 1;
+  if (ratio < least_rotating_ratio) return std::nullopt;
+  Straggler row = row_for(peer, Persistence::persistent);
+  row.slowdown = ratio;
+  row.lag_ns_per_step = medians[peer] - c;
+  row.gain_ns_per_step = gain_of(medians, peer);
+  const Excess excess = explain_excess(peers_, peer, steps, row.lag_ns_per_step);
+  row.kind = excess.kind;
+  row.evidence =
+      format("{}; it came last in {} of {} {}; own time {} against {}, {:.2f} x{}", describe_excess(row.rank, excess),
+             hits, arrivals_.trials, arrivals_.by_unit ? "operations (few steps)" : "steps",
+             duration_text(medians[peer]), duration_text(c), ratio, unexplained_text(excess, row.lag_ns_per_step));
+  grade(row, ratio);
+  return row;
+}
+
+Straggler ClassVerdict::transient_row(const Stalls& stalls) const {
+  Straggler row = row_for(stalls.peer, Persistence::transient);
+  const std::vector<std::int64_t> medians = medians_over(times_, stalls.steps);
+  const std::int64_t c = median(without(medians, stalls.peer));
+  row.slowdown = c > 0 ? static_cast<double>(medians[stalls.peer]) / static_cast<double>(c) : 1;
+  row.lag_ns_per_step = medians[stalls.peer] - c;
+  row.gain_ns_per_step = stalls.excess_ns / static_cast<std::int64_t>(counted_.size());
+  if (stalls.steps.back() - stalls.steps.front() + 1 == stalls.steps.size()) {  // not now and then, but in one piece
+    row.since_step = counted_[stalls.steps.front()];
+    if (stalls.steps.back() + 1 < counted_.size()) row.until_step = counted_[stalls.steps.back()];
+  }
+  const Excess excess = explain_excess(peers_, stalls.peer, stalls.steps, row.lag_ns_per_step);
+  row.kind = excess.kind;
+  const std::string period = stalls.period ? format(", every {}", counted(*stalls.period, "step")) : std::string{};
+  row.evidence = format("stalls in {} of {} steps ({}{}): there {}; together {} lost", stalls.steps.size(),
+                        counted_.size(), step_list(counted_, stalls.steps), period, describe_excess(row.rank, excess),
+                        duration_text(stalls.excess_ns));
+  const double mean_ratio = c > 0 ? 1 + static_cast<double>(row.gain_ns_per_step) / static_cast<double>(c) : 1;
+  grade(row, mean_ratio);
+  return row;
+}
+
+std::vector<Straggler> ClassVerdict::transient() const {
+  std::vector<Straggler> rows;
+  if (peers_.size() < firm_peers) return rows;
+  std::int64_t wall = 0;
+  for (const Step& step : steps_.steps) {
+    if (steps_.counted(step.index)) wall += step.wall_ns;
+  }
+  for (const Stalls& stalls : find_stalls(times_, wall)) rows.push_back(transient_row(stalls));
+  return rows;
+}
+
+std::vector<Straggler> ClassVerdict::stragglers() const {
+  std::vector<Straggler> rows;
+  for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+    std::optional<Straggler> row = persistent_by_windows(peer);
+    if (!row) row = persistent_by_arrivals(peer);
+    if (!row) row = persistent_since(peer);
+    if (row) rows.push_back(std::move(*row));
+  }
+  for (Straggler& row : transient()) {
+    const bool known = std::ranges::find(rows, row.rank, &Straggler::rank) != rows.end();
+    if (!known) rows.push_back(std::move(row));
+  }
+  std::erase_if(rows, [](const Straggler& row) { return row.severity == FindingSeverity::info; });
+  return rows;
+}
+
+}  // namespace rankscope::analyzer

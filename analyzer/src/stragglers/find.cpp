@@ -1,0 +1,126 @@
+#include "stragglers/find.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "rankscope/core/format.h"
+#include "stragglers/class_verdict.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr double hides_too_much = 1.25;  // a detectable slowdown above this is no answer: "cannot tell"
+
+std::string few_steps_text(std::size_t steps) {
+  if (steps >= few_steps) return {};
+  return format(" Few steps: severity is at most {}.", steps < least_steps ? "minor" : "major");
+}
+
+std::string comparison_text(const PeerClass& peers, std::size_t steps) {
+  std::string text = format("Compared with {} of {}; medians of {}.", counted(peers.size() - 1, "peer"), peers.name,
+                            counted(steps, "step"));
+  text += few_steps_text(steps);
+  if (!peers.caveat.empty()) text += " Caveat: " + peers.caveat + ".";
+  return text;
+}
+
+/// Each class by its name; where there are many, as in large parallel layouts, how many they are.
+std::string comparisons_text(std::span<const PeerClass* const> classes, std::size_t steps) {
+  constexpr std::size_t most_named = 3;
+  std::string text;
+  if (classes.size() <= most_named) {
+    for (const PeerClass* peers : classes) text += (text.empty() ? "" : " ") + comparison_text(*peers, steps);
+    return text;
+  }
+  const auto [least, most] = std::ranges::minmax(classes, {}, [](const PeerClass* peers) { return peers->size(); });
+  const std::string peers = least->size() == most->size()
+                                ? counted(least->size() - 1, "peer")
+                                : format("{} to {} peers", least->size() - 1, most->size() - 1);
+  return format("Each rank compared with {} of its class; {} classes, from {} to {}; medians of {}.", peers,
+                classes.size(), classes.front()->name, classes.back()->name, counted(steps, "step")) +
+         few_steps_text(steps);
+}
+
+std::string doubt_text(const StragglersSection& section, std::size_t steps) {
+  if (steps < least_steps) {
+    const std::string_view doubt = section.rows.empty()
+                                       ? "cannot tell whether a rank is slow"
+                                       : "what stands out is a hint only, and others could be slow, too";
+    return format("only {}: {} ({} are needed, {} for a firm verdict)", counted(steps, "complete step"), doubt,
+                  least_steps, few_steps);
+  }
+  const double smallest = section.smallest_detectable.value_or(1);
+  if (smallest <= hides_too_much) return {};
+  return format("equal ranks differ too much in this run: cannot tell below {:.0f} %", (smallest - 1) * 100);
+}
+
+void judge(const PeerClass& peers, const StepsSection& steps, const Arrivals& arrivals, StragglersSection& section) {
+  const std::size_t counted = counted_steps(steps).size();
+  const ClassVerdict verdict(peers, steps, arrivals);
+  for (Straggler& row : verdict.stragglers()) section.rows.push_back(std::move(row));
+  if (counted >= least_steps) {
+    section.smallest_detectable =
+        std::max(section.smallest_detectable.value_or(1), verdict.windows().smallest_detectable);
+  }
+}
+
+LastArrivals summary_of(const Arrivals& arrivals, std::span<const RankId> ranks) {
+  LastArrivals summary{arrivals.trials, arrivals.by_unit, {}, Certainty::fact};
+  if (ranks.size() == 2) summary.certainty = Certainty::of_two;
+  if (ranks.size() == 3) summary.certainty = Certainty::of_three;
+  std::map<RankId, std::int64_t> times;
+  for (const RankId rank : arrivals.last) ++times[rank];
+  summary.ranks.assign(times.begin(), times.end());
+  std::ranges::stable_sort(summary.ranks, std::ranges::greater{}, &std::pair<RankId, std::int64_t>::second);
+  return summary;
+}
+
+}  // namespace
+
+Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSection>& steps,
+                                           const Section<std::vector<RankRow>>& rows,
+                                           const Section<CollectivesSection>& collectives) {
+  if (run.ranks().empty()) return unavailable("no process has a rank");
+  if (run.ranks().size() < 2) return unavailable("one rank: there is nobody to compare it with");
+  if (!steps) return unavailable("it needs steps");
+  if (!rows) return unavailable(rows.error().why);
+  const std::vector<PeerClass> classes = peer_classes(run, *steps, *rows);
+  const bool comparable = std::ranges::any_of(classes, [](const PeerClass& peers) { return peers.size() >= 2; });
+  if (classes.empty()) return unavailable("no step is complete on all ranks");
+  if (!comparable) return unavailable("no two ranks do equal work: there are no peers to compare");
+  const Arrivals arrivals = collectives ? last_arrivals(run, *steps, *collectives) : Arrivals{};
+  StragglersSection section;
+  std::vector<const PeerClass*> compared;
+  for (const PeerClass& peers : classes) {
+    if (peers.size() < 2) continue;
+    judge(peers, *steps, arrivals, section);
+    compared.push_back(&peers);
+  }
+  section.last_arrivals = summary_of(arrivals, run.ranks());
+  section.compared = comparisons_text(compared, counted_steps(*steps).size());
+  section.cannot_tell = doubt_text(section, counted_steps(*steps).size());
+  std::ranges::stable_sort(section.rows, [](const Straggler& a, const Straggler& b) {
+    if (a.severity != b.severity) return a.severity > b.severity;
+    return a.gain_ns_per_step > b.gain_ns_per_step;
+  });
+  return section;
+}
+
+void set_replayed_gains(const WhatIfSection& replay, StragglersSection& section) {
+  // An operation that keeps its end waits on for the rank that was sped up.
+  constexpr double most_unknown = 0.1;
+  if (replay.partners_unknown > most_unknown) return;
+  for (Straggler& row : section.rows) {
+    const auto found = std::ranges::find(replay.ranks, row.rank, &RankReplay::rank);
+    if (found == replay.ranks.end() || !found->without_rank_ns) continue;
+    const std::int64_t measured = row.gain_ns_per_step;
+    row.gain_ns_per_step = std::max<std::int64_t>(0, replay.replayed_ns - *found->without_rank_ns);
+    row.gain_replayed = true;
+    if (row.gain_ns_while_slow == 0 || measured == 0) continue;
+    const double share_of_steps = static_cast<double>(measured) / static_cast<double>(row.gain_ns_while_slow);
+    row.gain_ns_while_slow = std::llround(static_cast<double>(row.gain_ns_per_step) / share_of_steps);
+  }
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,60 @@
+#include "stragglers/parts.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+#include "render/json_parts.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json last_arrivals_json(const LastArrivals& arrivals) {
+  Json out{{"counted", arrivals.counted}, {"what", arrivals.by_operation ? "operations" : "steps"}};
+  std::int64_t told = 0;
+  out["ranks"] = Json::object();
+  for (const auto& [rank, times] : arrivals.ranks) {
+    out["ranks"][std::to_string(rank.value)] = times;
+    told += times;
+  }
+  out["not_told"] = arrivals.counted - told;
+  out["certainty"] = name_of(arrivals.certainty);
+  return out;
+}
+
+}  // namespace
+
+nlohmann::ordered_json straggler_json(const Straggler& row) {
+  Json out{{"rank", row.rank.value},
+           {"kind", name_of(row.kind)},
+           {"persistence", name_of(row.persistence)},
+           {"certainty", name_of(row.certainty)},
+           {"severity", name_of(row.severity)},
+           {"slowdown", rounded(row.slowdown, 4)},
+           {"lag_ns_per_step", row.lag_ns_per_step},
+           {"gain_ns_per_step", row.gain_ns_per_step},
+           {"gain_method", row.gain_replayed ? "replay" : "measured"}};
+  if (row.since_step) out["since_step"] = *row.since_step;
+  if (row.until_step) out["until_step"] = *row.until_step;
+  if (row.step_ns_while_slow > 0) {
+    out["gain_ns_while_slow"] = row.gain_ns_while_slow;
+    out["step_ns_while_slow"] = row.step_ns_while_slow;
+  }
+  out["evidence"] = row.evidence;
+  return out;
+}
+
+nlohmann::ordered_json straggler_basis_json(const StragglersSection& section) {
+  Why why;
+  Json out;
+  out["compared"] = section.compared;
+  out["smallest_detectable"] = section.smallest_detectable ? rounded(*section.smallest_detectable, 4)
+                                                           : why.null("smallest_detectable", "too few ranks or steps");
+  out["last_arrivals"] = last_arrivals_json(section.last_arrivals);
+  out["cannot_tell"] = section.cannot_tell.empty() ? Json(nullptr) : Json(section.cannot_tell);
+  std::move(why).attach(out);
+  return out;
+}
+
+}  // namespace rankscope::analyzer

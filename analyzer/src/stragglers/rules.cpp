@@ -1,0 +1,145 @@
+#include "stragglers/parts.h"
+
+#include <algorithm>
+
+#include "bandwidth/slow_path_words.h"
+#include "rankscope/core/format.h"
+#include "rules/severity.h"
+#include "stragglers/arrivals.h"
+#include "stragglers/kind.h"
+#include "stragglers/words.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+std::string advice_for(StragglerKind kind, Persistence persistence) {
+  switch (kind) {
+    case StragglerKind::compute:
+      return "Compare clocks, power and temperature of its device and other load on its host; if its operations are "
+             "larger, even out the work.";
+    case StragglerKind::host:
+      return persistence == Persistence::transient ? "Look for pauses of the host process in these steps: garbage "
+                                                     "collection (collect on all ranks at the same step), "
+                                                     "checkpoints, logging, other jobs."
+                                                   : "Look at what its host thread does between operations: CPU "
+                                                     "binding, other jobs on the host, logging, blocking calls.";
+    case StragglerKind::data:
+      return "Look at its loader: storage path, number of workers, CPU share of its host; prefetch deeper.";
+    case StragglerKind::network:
+      return "Look at its network interface and communication thread: link speed and errors, CPU binding, proxy "
+             "settings.";
+    case StragglerKind::memory:
+      return "Look at its copies and allocations: pinned memory, allocator retries, memory of other processes.";
+    case StragglerKind::mixed:
+      return "Several parts of its step are slower: look for other load on its host first.";
+  }
+  return {};
+}
+
+std::string advice_for(SlowDevice cause) {
+  switch (cause) {
+    case SlowDevice::too_hot:
+      return "Cool its GPU: fans, airflow and what its neighbours give off (nvidia-smi -q -d TEMPERATURE,PERFORMANCE); "
+             "until then leave it out.";
+    case SlowDevice::power_limit:
+      return "Compare its power limit with that of the others and raise it (nvidia-smi -q -d POWER); if they are "
+             "equal, "
+             "this GPU needs more power for the same clock: replace it.";
+    case SlowDevice::hardware:
+      return "Its hardware brakes it: look at power supply and cooling of its server (nvidia-smi -q -d PERFORMANCE), "
+             "and leave it out until then.";
+    case SlowDevice::clocks_set:
+      return "Somebody has set its clocks: reset them (nvidia-smi -rac, -rgc), or set all GPUs alike.";
+    case SlowDevice::low_clock:
+      return "Compare its clocks, power limit and temperature with those of the others (nvidia-smi -q -d "
+             "CLOCK,POWER,PERFORMANCE).";
+  }
+  return {};
+}
+
+constexpr double even_enough = 0.9;  // metrics.md 9.4, rotating
+constexpr std::int64_t rotating_steps = 50;
+constexpr std::size_t rotating_ranks = 4;
+constexpr double rotating_imbalance = 1.05;
+
+/// Behind the evidence.
+std::string_view doubt_about(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::fact:
+      return "";
+    case Certainty::of_two:
+      return "; slower of two: which one is abnormal cannot be told";
+    case Certainty::of_three:
+      return "; slowest of three: no proof that it is abnormal";
+    case Certainty::few_steps:
+      return "; seen in few steps: no proof that it lasts";
+  }
+  return "";
+}
+
+/// metrics.md 9.7: where the matrix of links, or the bandwidth of a group, tells where a late communication comes from.
+std::string slow_paths_of(const Report& report, const Straggler& row) {
+  if (row.kind != StragglerKind::network || !report.bandwidth) return {};
+  for (const SlowPath& path : report.bandwidth->slow)
+    if (std::ranges::find(path.ranks, row.rank) != path.ranks.end()) return "; " + title_of(path);
+  return {};
+}
+
+}  // namespace
+
+void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings) {
+  const Report& report = context.report;
+  if (!report.stragglers) return;
+  for (const Straggler& row : report.stragglers->rows) {
+    const std::string when = when_text(row);
+    Finding finding;
+    finding.id = format("straggler.{}", name_of(row.kind));
+    finding.severity = row.severity;
+    finding.rank = row.rank;
+    finding.title = row.persistence == Persistence::persistent
+                        ? format("rank {} is slower than its peers{}{} ({:.2f} x, {})", row.rank.value,
+                                 when.empty() ? "" : " ", when, row.slowdown, name_of(row.kind))
+                        : format("rank {} stalls {} ({})", row.rank.value, when, name_of(row.kind));
+    finding.evidence = row.evidence;
+    finding.evidence += slow_paths_of(report, row);
+    finding.evidence += doubt_about(row.certainty);
+    finding.advice = row.device ? advice_for(*row.device) : advice_for(row.kind, row.persistence);
+    finding.gain_ns_per_step = row.gain_ns_per_step;
+    findings.push_back(std::move(finding));
+  }
+}
+
+/// metrics.md 9.4; without a replay the imbalance is the mean of the slowest over the mean of all, step by step.
+void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) {
+  const Report& report = context.report;
+  if (!report.steps || !report.rank_rows || !report.collectives || !report.stragglers) return;
+  if (!report.stragglers->rows.empty() || report.ranks.size() < rotating_ranks) return;
+  const Arrivals arrivals = last_arrivals(context.run, *report.steps, *report.collectives);
+  if (arrivals.by_unit || arrivals.trials < rotating_steps || evenness(arrivals, report.ranks) <= even_enough) return;
+  std::int64_t slowest = 0;
+  std::int64_t all = 0;
+  for (std::size_t step = 0; step < static_cast<std::size_t>(arrivals.trials); ++step) {
+    std::int64_t most = 0;
+    for (const RankRow& row : *report.rank_rows) {
+      if (step >= row.per_step.size()) continue;
+      most = std::max(most, row.per_step[step].own_ns());
+      all += row.per_step[step].own_ns();
+    }
+    slowest += most;
+  }
+  const auto ranks = static_cast<std::int64_t>(report.rank_rows->size());
+  if (all <= 0 || static_cast<double>(slowest * ranks) / static_cast<double>(all) < rotating_imbalance) return;
+  Finding finding;
+  finding.id = "imbalance.rotating";
+  finding.gain_ns_per_step = (slowest - all / ranks) / arrivals.trials;
+  finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
+  finding.title = "every step another rank is the slow one";
+  finding.evidence =
+      format("the slowest rank of a step needs {} more than the mean; the last arriver changes (evenness {:.2f})",
+             duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
+  finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,102 @@
+#include "stragglers/parts.h"
+
+#include "rankscope/core/format.h"
+#include "render/words.h"
+#include "stragglers/words.h"
+
+namespace rankscope::analyzer {
+
+namespace {
+
+std::string certainty_text(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::fact:
+      return "fact";
+    case Certainty::of_two:
+      return "slower of two";
+    case Certainty::of_three:
+      return "slowest of three";
+    case Certainty::few_steps:
+      return "few steps";
+  }
+  return {};
+}
+
+/// Where two or three ranks have too few steps for a verdict, who came last is all that can be said.
+std::string hint_of(const StragglersSection& section) {
+  const LastArrivals& last = section.last_arrivals;
+  if (last.certainty == Certainty::fact || section.cannot_tell.empty() || last.ranks.empty()) return {};
+  const auto& [rank, times] = last.ranks.front();
+  if (2 * times <= last.counted) return {};
+  return format(" Rank {} came last in {} of {}: a hint only, since of {} ranks one always does.", rank.value, times,
+                counted(last.counted, last.by_operation ? "operation" : "step"),
+                last.certainty == Certainty::of_two ? "two" : "three");
+}
+
+}  // namespace
+
+std::string left_out_text(const AskedFor& part) {
+  const auto& rows = part.slow_ranks_left_out;
+  if (rows.empty()) return {};
+  if (rows.size() == 1) {
+    const auto when = when_text(rows.front());
+    return format("Rank {}, which is not shown, is slow{}{} ({:.2f} x): it {}.", rows.front().rank.value,
+                  when.empty() ? "" : " ", when, rows.front().slowdown, behaviour_of(rows.front().kind));
+  }
+  std::vector<RankId> ranks;
+  for (const Straggler& row : rows) ranks.push_back(row.rank);
+  std::ranges::sort(ranks);
+  return format("Ranks {}, which are not shown, are slow.", rank_ranges(ranks));
+}
+
+std::string basis_of(const StragglersSection& section) {
+  auto basis = printable(section.compared) + hint_of(section);
+  if (section.smallest_detectable && section.cannot_tell.empty()) {
+    basis += format(" A rank slower by {} or more in two thirds of the steps would be found.",
+                    percent_text(*section.smallest_detectable - 1));
+  }
+  return basis;
+}
+
+Table straggler_table(const StragglersSection& section) {
+  Table table{{{"rank"},
+               {"kind", Align::left},
+               {"when", Align::left},
+               {"slowdown"},
+               {"behind per step"},
+               {"severity", Align::left},
+               {"certainty", Align::left}},
+              {}};
+  for (const auto& row : section.rows) {
+    table.rows.push_back({{format("{}", row.rank.value), Tone::heading},
+                          {std::string{name_of(row.kind)}},
+                          {when_text(row).empty() ? "all the time" : when_text(row)},
+                          {format("{:.2f} x", row.slowdown)},
+                          {duration_text(row.lag_ns_per_step)},
+                          {std::string{name_of(row.severity)}},
+                          {certainty_text(row.certainty)}});
+  }
+  return table;
+}
+
+void add_stragglers(Page& page, const Report& report, const ReportOptions&) {
+  if (!report.stragglers) return;
+  const auto& section = *report.stragglers;
+  page.heading("SLOW RANKS");
+  if (section.rows.empty()) {
+    if (const auto left_out = left_out_text(report.asked_for); !left_out.empty())
+      page.paragraph("None of those shown. " + left_out, Tone::warning);
+    else if (section.cannot_tell.empty())
+      page.paragraph("None.");
+  } else {
+    page.table(straggler_table(section));
+    for (const auto& row : section.rows) {
+      if (row.evidence.empty()) continue;
+      page.item({format("rank {}", row.rank.value), Tone::faint}, printable(row.evidence), 8);
+    }
+  }
+  if (!section.cannot_tell.empty()) page.paragraph(sentence(section.cannot_tell), Tone::warning);
+  page.paragraph(basis_of(section), Tone::faint);
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,128 @@
+#include "trend/parts.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "rankscope/core/format.h"
+#include "rules/severity.h"
+#include "steps/find.h"
+#include "trend/words.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+constexpr std::int64_t near = 5;  // steps; two methods find one begin
+
+bool told_by_straggler(const Report& report, const StepChange& change) {
+  return report.stragglers && std::ranges::any_of(report.stragglers->rows, [&](const Straggler& row) {
+           return row.since_step && std::abs(*row.since_step - change.step) <= near;
+         });
+}
+
+/// The earliest change to longer steps that no later one undoes: changes part of the way back undo nothing. Null: none.
+const StepChange* lasting_slow_down(const Report& report) {
+  const std::vector<StepChange>& changes = report.trend->changes;
+  const StepChange* found = nullptr;
+  std::int64_t lowest_after = changes.back().after_ns;
+  for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+    lowest_after = std::min(lowest_after, change->after_ns);
+    const double longer = static_cast<double>(lowest_after) / static_cast<double>(change->before_ns) - 1;
+    if (severity_of(longer, change_limits) == FindingSeverity::info || told_by_straggler(report, *change)) continue;
+    found = &*change;
+  }
+  return found;
+}
+
+/// What the steps from a change on take longer than those before it, per counted step of the run.
+std::int64_t lost_per_step(const Report& report, const StepChange& since) {
+  const std::vector<std::int64_t> counted = counted_steps(*report.steps);
+  const auto from = [&](std::int64_t step) { return counted.end() - std::ranges::lower_bound(counted, step); };
+  std::int64_t lost_ns = 0;
+  for (const StepChange& change : report.trend->changes) {
+    if (change.step < since.step) continue;
+    const auto* const next = &change == &report.trend->changes.back() ? nullptr : &change + 1;
+    lost_ns += (change.after_ns - since.before_ns) * (from(change.step) - (next != nullptr ? from(next->step) : 0));
+  }
+  return lost_ns / static_cast<std::int64_t>(counted.size());
+}
+
+bool is_told_by(const StragglersSection& section, const OddStep& odd) {
+  const auto tells = [&](RankId rank) {
+    return std::ranges::any_of(section.rows, [&](const Straggler& row) {
+      return row.rank == rank && (!row.since_step || odd.step >= *row.since_step - near) &&
+             (!row.until_step || odd.step <= *row.until_step + near);
+    });
+  };
+  return !odd.ranks.empty() && std::ranges::all_of(odd.ranks, [&](const GrownPart& part) { return tells(part.rank); });
+}
+
+/// What the host did while nothing ran in an odd step, where that is half of its excess: "; in it 36.4 ms inside
+/// cudaMemcpyAsync in aten::copy_".
+std::string odd_idle_text(const Report& report, const OddStep& odd) {
+  const IdleShare* most = nullptr;
+  if (!report.rank_rows) return {};
+  for (const RankRow& row : *report.rank_rows)
+    for (const IdleShare& share : row.idle_shares)
+      if (share.most_in_step == odd.step && 2 * share.most_ns >= odd.excess_ns &&
+          (most == nullptr || share.most_ns > most->most_ns))
+        most = &share;
+  if (most == nullptr || (most->call.empty() && most->range.empty())) return {};
+  const std::string where = most->call.empty()    ? most->range
+                            : most->range.empty() ? most->call
+                                                  : format("{} in {}", most->call, most->range);
+  return format("; nothing ran for {} of it while the host was in {}", duration_text(most->most_ns), where);
+}
+
+}  // namespace
+
+/// metrics.md 9.5 and 20. A slow rank that became slow at the same step tells it already.
+void judge_step_change(const RuleContext& context, std::vector<Finding>& findings) {
+  const Report& report = context.report;
+  if (!report.trend || report.trend->changes.empty()) return;
+  const StepChange* const change = lasting_slow_down(report);
+  if (change == nullptr) return;
+  const std::int64_t last_ns = report.trend->changes.back().after_ns;
+  const double ratio = static_cast<double>(last_ns) / static_cast<double>(change->before_ns);
+  Finding finding;
+  finding.id = "step_time.change";
+  finding.severity = severity_of(ratio - 1, change_limits);
+  finding.step = change->step;
+  finding.title = format("since step {} steps take {:.2f} times as long", change->step, ratio);
+  finding.evidence =
+      format("{} before, {} {}; {}", duration_text(change->before_ns), duration_text(last_ns),
+             change == &report.trend->changes.back() ? "since then" : "at the end", grown_text(change->ranks));
+  finding.advice =
+      "Look at what begins at that step: evaluation, checkpoints, another phase of the data, falling clocks, other "
+      "jobs on the hosts.";
+  finding.gain_ns_per_step = lost_per_step(report, *change);
+  findings.push_back(std::move(finding));
+}
+
+/// What the odd steps together cost. A rank that stalls tells its own.
+void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings) {
+  const Report& report = context.report;
+  if (!report.trend || report.trend->odd_steps.empty()) return;
+  std::vector<OddStep> odd = report.trend->odd_steps;
+  if (report.stragglers) std::erase_if(odd, [&](const OddStep& step) { return is_told_by(*report.stragglers, step); });
+  if (odd.empty()) return;
+  std::int64_t excess = 0;
+  for (const OddStep& step : odd) excess += step.excess_ns;
+  Finding finding;
+  finding.id = "step_time.odd";
+  finding.gain_ns_per_step = excess / static_cast<std::int64_t>(counted_steps(*report.steps).size());
+  finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
+  if (finding.severity == FindingSeverity::info) return;
+  const OddStep& worst = *std::ranges::max_element(odd, {}, &OddStep::excess_ns);
+  finding.step = worst.step;
+  finding.title =
+      format("{} much longer than those around {}",
+             odd.size() == 1 ? "one step takes" : format("{} steps take", odd.size()), odd.size() == 1 ? "it" : "them");
+  finding.evidence = format("together {} lost; the longest: {}{}", duration_text(excess), odd_text(worst),
+                            odd_idle_text(report, worst));
+  finding.advice =
+      "Look at these steps in the timeline: checkpoints, evaluation, garbage collection, a stalled loader or link.";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,64 @@
+#include "trend/words.h"
+
+#include <algorithm>
+#include <array>
+
+#include "math/statistics.h"
+#include "rankscope/core/format.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+std::string_view words_of(StragglerKind kind) {
+  switch (kind) {
+    case StragglerKind::compute:
+      return "compute";
+    case StragglerKind::host:
+      return "time on the host";
+    case StragglerKind::data:
+      return "waiting for data";
+    case StragglerKind::network:
+      return "late communication";
+    case StragglerKind::memory:
+      return "copies";
+    case StragglerKind::mixed:
+      return "no single part";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string grown_text(std::span<const GrownPart> ranks) {
+  if (ranks.empty()) return "no rank's own time changed with it: the time is in communication";
+  std::string text;
+  for (const StragglerKind kind : {StragglerKind::compute, StragglerKind::host, StragglerKind::data,
+                                   StragglerKind::network, StragglerKind::memory, StragglerKind::mixed}) {
+    std::vector<RankId> named;
+    std::vector<std::int64_t> before;
+    std::vector<std::int64_t> after;
+    for (const GrownPart& part : ranks) {
+      if (part.kind != kind) continue;
+      named.push_back(part.rank);
+      before.push_back(part.before_ns);
+      after.push_back(part.after_ns);
+    }
+    if (named.empty()) continue;
+    text += format("{}{}: {}, own time {} to {}", text.empty() ? "" : "; ", ranks_text(named), words_of(kind),
+                   duration_text(median(before)), duration_text(median(after)));
+  }
+  return text;
+}
+
+std::string change_text(const StepChange& change) {
+  return format("since step {} steps take {:.2f} times as long, {} to {}; {}", change.step, change.ratio(),
+                duration_text(change.before_ns), duration_text(change.after_ns), grown_text(change.ranks));
+}
+
+std::string odd_text(const OddStep& odd) {
+  return format("step {} took {}, {} more than usual; {}", odd.step, duration_text(odd.wall_ns),
+                duration_text(odd.excess_ns), grown_text(odd.ranks));
+}
+
+}  // namespace rankscope::analyzer

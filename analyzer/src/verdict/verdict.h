@@ -1,0 +1,37 @@
+// The first lines of a report: who is slow, why, by how much, and what repairing it would give back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rankscope/analyzer/report.h"
+#include "render/page.h"
+#include "render/source.h"
+
+namespace rankscope::analyzer {
+
+/// One or two plain sentences. "No problem found" is said only if every section that it needs was available.
+struct Verdict {
+  Tone tone = Tone::plain;
+  std::string headline;
+  std::vector<std::string> more;
+};
+[[nodiscard]] Verdict verdict_of(const Report& report);
+
+/// "Cannot tell: ..." with everything that could hide a problem; empty if nothing does.
+[[nodiscard]] std::string cannot_tell(const Report& report);
+
+/// "4 ranks", "3 of 4 ranks".
+[[nodiscard]] std::string ranks_text(const Report& report);
+/// What is left out of the sections below; empty if nothing is.
+[[nodiscard]] std::string asked_for_text(const AskedFor& part);
+
+void add_verdict(Page& page, const Report& report, const ReportOptions& options);
+/// What was recorded, in a few lines.
+void add_head(Page& page, const Report& report, const ReportOptions& options);
+
+namespace html {
+void write_verdict(Writer& page, const Source& source);
+}  // namespace html
+
+}  // namespace rankscope::analyzer

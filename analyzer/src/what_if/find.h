@@ -1,0 +1,23 @@
+// What fixing something would give back, by replay (metrics.md 12).
+#pragma once
+
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/what_if/section.h"
+#include "replay/peers.h"
+#include "replay/simulate.h"
+
+namespace rankscope::analyzer::replay {
+
+inline constexpr double refused_error = 0.05;  // metrics.md 12.3
+
+/// A replay that reproduces what was measured, or why there is none.
+[[nodiscard]] Section<WhatIfSection> what_if(const Graph& graph, const ItemPeers& peers);
+
+/// |replayed - measured| / measured.
+[[nodiscard]] double replay_error(std::int64_t replayed_ns, std::int64_t measured_ns);
+/// "replaying the recording misses its measured time by 7 % ..."; empty where it may be used.
+[[nodiscard]] std::string why_refused(double error);
+/// What a prediction does not know, in sentences.
+[[nodiscard]] std::vector<std::string> doubts_of(const Graph& graph);
+
+}  // namespace rankscope::analyzer::replay

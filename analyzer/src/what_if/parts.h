@@ -1,0 +1,21 @@
+// The section on what fixing something would save: its tables, JSON and picture.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankscope/analyzer/report.h"
+#include "render/noted_table.h"
+
+namespace rankscope::analyzer {
+
+[[nodiscard]] std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most);
+
+/// What no replay knows, in a sentence.
+inline constexpr std::string_view not_modelled =
+    "Not modelled: contention when overlap changes, network congestion, memory limits. Gains of several changes do not "
+    "add up.";
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,127 @@
+#include "words/source_advice.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rankscope::analyzer {
+namespace {
+
+/// Counters whose general advice does not fit the source; empty: it does.
+struct CounterAdvice {
+  Counter counter;
+  std::string_view kineto;
+  std::string_view nsys;
+};
+
+using enum Counter;
+constexpr std::array counters{
+    CounterAdvice{
+        ranks_missing,
+        "The traces of some ranks were not given: waits are lower bounds. Profile all ranks and give all their "
+        "files, or the folder that holds them.",
+        "Some ranks of the job are not in the exports: waits are lower bounds. Profile all ranks (nsys profile "
+        "--output=report.%q{RANK}) and give all exports, or the folder that holds them."},
+    CounterAdvice{
+        rank_unknown,
+        "Traces do not tell their rank, or it was guessed. Give --rank-map FILE=RANK, or name the files rank0, "
+        "rank1 and so on.",
+        "Exports do not tell the ranks of their processes, or they were guessed. Give --rank-map FILE=RANK "
+        "(FILE:PID=RANK where a file holds several processes), or name the files rank0, rank1 and so on."},
+    CounterAdvice{
+        collectives_alone,
+        "The partners of these collectives are ranks whose traces were not given: how much of them is waiting "
+        "cannot be told. Give the files of all ranks.",
+        "The partners of these collectives are ranks whose exports were not given: how much of them is waiting "
+        "cannot be told. Give the exports of all ranks."},
+    CounterAdvice{
+        collectives_unmatched,
+        "Collectives have no partner on other ranks: a file is missing, the ranks did not trace the same steps "
+        "(give all the same schedule()), or the program called different ones.",
+        "Collectives have no partner on other ranks: an export is missing, the ranks did not record the same "
+        "time (give all the same --delay and --duration), or the program called different ones."},
+    CounterAdvice{
+        steps_uneven,
+        "Ranks traced different steps; only the common ones are compared. Give all ranks the same schedule().", ""},
+    CounterAdvice{
+        no_comm_args,
+        "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
+        "Newer versions of PyTorch write them (record_param_comms); profile with activities=[CPU, CUDA].",
+        "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
+        "Profile with --trace=cuda,nvtx and export with nsys export --type sqlite --include-blobs=true."},
+    CounterAdvice{
+        truncated_input, "",
+        "An export ends early (it was copied while it was written, or only in part): what followed is missing. "
+        "Export the report again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
+    CounterAdvice{
+        secrets_dropped, "",
+        "Values that can hold secrets or belong to a person (environments, command lines, output of programs, "
+        "paths) were left out of what is shown and exported. They are still in the file itself: do not pass it "
+        "on."},
+};
+
+struct WantedAdvice {
+  Wanted wanted;
+  std::string_view rankscope;
+  std::string_view kineto;
+  std::string_view nsys;
+};
+
+constexpr std::array advice_table{
+    WantedAdvice{Wanted::steps,
+                 "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation "
+                 "API (rankscope/collectors/annotate.h, Kind::step), and record again; or record a PyTorch program "
+                 "with --pytorch.",
+                 "Call prof.step() after each training step and trace again.",
+                 "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), and profile again with "
+                 "--trace=cuda,nvtx."},
+    WantedAdvice{
+        Wanted::time_of_ranks,
+        "Record a PyTorch program with --pytorch; annotate forward, backward, optimizer and waits of others with the "
+        "annotation API (rankscope/collectors/annotate.h).",
+        "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] and trace again.",
+        "Profile again with --trace=cuda,nvtx."},
+    WantedAdvice{
+        Wanted::all_ranks,
+        "Record all ranks of one run into one folder: put `rankscope record --` in front of torchrun or mpirun, but "
+        "behind srun.",
+        "Profile all ranks and give all their files, or the folder that holds them.",
+        "Profile all ranks and give all exports, or the folder that holds them."},
+    WantedAdvice{Wanted::collectives,
+                 "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the "
+                 "annotation API.",
+                 "Give the files of all ranks; newer versions of PyTorch write which group each collective belongs to.",
+                 "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
+                 "sqlite --include-blobs=true: NCCL tells its calls as NVTX ranges."},
+    WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
+                 "Give the file of every rank that is missing, too; profile those that have none.",
+                 "Give the export of every rank that is missing, too; profile those that have none."},
+    WantedAdvice{Wanted::memory,
+                 "Record with --memory a program that acts on it, or let it count allocated_bytes with the annotation "
+                 "API (rankscope/collectors/annotate.h).",
+                 "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
+};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < advice_table.size(); ++i)
+    if (advice_table[i].wanted != static_cast<Wanted>(i)) return false;
+  return true;
+}
+static_assert(in_order(), "the table must follow the enumeration");
+
+}  // namespace
+
+std::string_view advice_for(Counter counter, std::string_view source) {
+  const auto* const found = std::ranges::find(counters, counter, &CounterAdvice::counter);
+  std::string_view own;
+  if (found != counters.end() && source == "kineto") own = found->kineto;
+  if (found != counters.end() && source == "nsys") own = found->nsys;
+  return own.empty() ? info_of(counter).advice : own;
+}
+
+std::string_view advice_for(Wanted wanted, std::string_view source) {
+  const WantedAdvice& advice = advice_table[static_cast<std::size_t>(wanted)];
+  if (source == "kineto") return advice.kineto;
+  return source == "nsys" ? advice.nsys : advice.rankscope;
+}
+
+}  // namespace rankscope::analyzer

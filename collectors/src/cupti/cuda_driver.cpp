@@ -1,0 +1,66 @@
+#include "cupti/cuda_driver.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <type_traits>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::collectors {
+namespace {
+
+constexpr int success = 0;
+
+/// "GPU-1f000000-0000-0000-0000-00000000002e"
+std::string text_of(const unsigned char (&bytes)[16]) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += format("{:02x}", bytes[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+CudaDriver::CudaDriver() {
+  const char* const named = std::getenv("RANKSCOPE_CUDA");
+  const std::string library = named != nullptr && *named != '\0' ? named : "libcuda.so.1";
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    problem_ = format("{} cannot be loaded, which is needed to see which GPUs are used", library);
+    return;
+  }
+  const auto find = [handle](const char* name, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+    return function != nullptr;
+  };
+  const bool usable = find("cuDeviceGetCount", count_) && find("cuDeviceGet", device_) &&
+                      (find("cuDeviceGetUuid_v2", uuid_) || find("cuDeviceGetUuid", uuid_)) &&
+                      find("cuDevicePrimaryCtxGetState", context_);
+  if (!usable) problem_ = format("{} is not a known CUDA driver", library);
+}
+
+std::vector<CudaDevice> CudaDriver::devices() const {
+  std::vector<CudaDevice> found;
+  int count = 0;
+  if (!problem_.empty() || count_(&count) != success) return found;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    int device = 0;
+    Uuid uuid{};
+    if (device_(&device, ordinal) != success || uuid_(&uuid, device) != success) continue;
+    found.push_back({static_cast<std::uint32_t>(ordinal), text_of(uuid.bytes)});
+  }
+  return found;
+}
+
+bool CudaDriver::is_used(std::uint32_t ordinal) const {
+  int device = 0;
+  unsigned flags = 0;
+  int active = 0;
+  return problem_.empty() && device_(&device, static_cast<int>(ordinal)) == success &&
+         context_(device, &flags, &active) == success && active != 0;
+}
+
+}  // namespace rankscope::collectors

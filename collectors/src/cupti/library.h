@@ -1,0 +1,103 @@
+// libcupti, found and loaded at run time. Its functions are declared here: NVIDIA's headers are not needed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace rankscope::collectors::cupti {
+
+/// CUptiResult, those that are told apart.
+namespace result {
+inline constexpr int success = 0;
+inline constexpr int insufficient_privileges = 35;
+inline constexpr int several_subscribers = 39;
+}  // namespace result
+
+/// CUPTI_CB_DOMAIN_… and the calls that are listened to (cupti_runtime_cbid.h, cupti_driver_cbid.h; never changed).
+struct WatchedCall {
+  int domain;
+  std::uint32_t number;
+  bool starts;  ///< the profiler; else it stops it
+};
+inline constexpr std::array profiler_calls{
+    WatchedCall{.domain = 2, .number = 171, .starts = true}, WatchedCall{.domain = 2, .number = 172, .starts = false},
+    WatchedCall{.domain = 1, .number = 308, .starts = true}, WatchedCall{.domain = 1, .number = 309, .starts = false}};
+
+/// What a program does all the time and nobody waits for: cudaGetLastError, cudaPeekAtLastError, cudaSetDevice,
+/// cudaGetDevice, cudaEventCreate, cudaEventCreateWithFlags, cudaEventDestroy and cudaEventQuery of the runtime, which
+/// PyTorch's watchdog of NCCL polls; cuEventQuery, cuCtxGetCurrent, cuDevicePrimaryCtxGetState, cuKernelGetAttribute of
+/// the driver.
+inline constexpr std::array<std::uint32_t, 8> idle_runtime_calls{10, 11, 16, 17, 133, 134, 136, 138};
+inline constexpr std::array<std::uint32_t, 4> idle_driver_calls{120, 304, 392, 686};
+
+using Subscriber = void*;
+using Callback = void (*)(void* user, int domain, std::uint32_t number, const void* data);
+using Request = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);
+using Complete = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
+                          std::size_t valid);
+
+/// CUpti_SubscriberParams of 13.0.
+struct SubscriberParams {
+  std::size_t struct_size = sizeof(SubscriberParams);
+  const char* name = nullptr;
+  char* other_name = nullptr;
+  std::size_t other_size = 0;
+};
+
+/// The functions that are used; those marked optional are null where the version lacks them.
+struct Functions {
+  int (*get_version)(std::uint32_t*) = nullptr;
+  int (*get_timestamp)(std::uint64_t*) = nullptr;
+  int (*subscribe)(Subscriber*, Callback, void*) = nullptr;
+  int (*subscribe_v2)(Subscriber*, Callback, void*, SubscriberParams*) = nullptr;  ///< optional, 13.0
+  int (*unsubscribe)(Subscriber) = nullptr;
+  int (*enable_callback)(std::uint32_t enable, Subscriber, int domain, std::uint32_t number) = nullptr;
+  int (*set_thread_id_type)(int) = nullptr;
+  int (*set_attribute)(int, std::size_t*, void*) = nullptr;
+  int (*register_callbacks)(Request, Complete) = nullptr;
+  int (*enable)(std::uint32_t) = nullptr;
+  int (*enable_and_dump)(std::uint32_t) = nullptr;
+  int (*disable)(std::uint32_t) = nullptr;
+  int (*enable_runtime_call)(std::uint32_t, std::uint8_t) = nullptr;  ///< optional, 12.5
+  int (*enable_driver_call)(std::uint32_t, std::uint8_t) = nullptr;   ///< optional, 12.5
+  int (*enable_all_sync_records)(std::uint8_t) = nullptr;             ///< optional, 12.8
+  int (*enable_event_device_times)(std::uint8_t) = nullptr;           ///< optional, 13.0
+  int (*flush_all)(std::uint32_t) = nullptr;
+  int (*next_record)(std::uint8_t*, std::size_t, void**) = nullptr;
+  int (*dropped_records)(void*, std::uint32_t, std::size_t*) = nullptr;
+  int (*callback_name)(int, std::uint32_t, const char**) = nullptr;
+  int (*result_text)(int, const char**) = nullptr;
+
+  /// "CUPTI_ERROR_UNKNOWN"
+  [[nodiscard]] std::string text_of(int status) const;
+};
+
+struct Library {
+  Functions call;
+  std::uint32_t version = 0;  ///< as cuptiGetVersion tells
+  std::string path;
+  std::string problem;      ///< empty: it can be used
+  std::string passed_over;  ///< those before it that cannot be used, and why
+};
+
+/// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart. Two
+/// of them in one process would disturb each other.
+[[nodiscard]] Library load_library();
+/// The first of these that can be used. Those that cannot are let go of, and their reasons told.
+[[nodiscard]] Library load_first(std::span<const std::string> paths);
+
+/// What a version that is used does wrong, as far as a recording can show it; empty for none that is known of.
+struct Fault {
+  std::string_view what{};
+  std::string_view advice{};
+};
+[[nodiscard]] Fault fault_of(std::uint32_t version);
+
+/// Why a version is not used; empty if it is.
+[[nodiscard]] std::string refusal_of(std::uint32_t version);
+
+}  // namespace rankscope::collectors::cupti

@@ -1,0 +1,269 @@
+#include "rankscope/collectors/gpu_state.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cupti/library.h"
+#include "cupti/records.h"
+#include "doctor/counter_permission.h"
+#include "host/devices.h"
+#include "nvml/sampler.h"
+#include "rankscope/collectors/record.h"
+#include "rankscope/core/format.h"
+#include "settings/inject_settings.h"
+
+namespace rankscope::collectors {
+namespace {
+
+constexpr int oldest_nccl = 22300;
+constexpr const char* driver_library = "libcuda.so.1";
+
+namespace fs = std::filesystem;
+
+/// "580.65.06" of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun …"; empty without the module.
+std::string kernel_module_version(const fs::path& root) {
+  std::ifstream file{root / "proc/driver/nvidia/version"};
+  std::string word;
+  for (bool behind = false; file >> word;) {
+    if (behind && word.find_first_not_of("0123456789.") == word.npos) return word;
+    behind = behind || word == "Module" || word == "Module,";
+  }
+  return {};
+}
+
+/// "13.0": the newest CUDA that the driver runs; empty if it does not tell.
+std::string cuda_of(void* driver) {
+  const auto get_version = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+  int version = 0;
+  if (get_version == nullptr || get_version(&version) != 0 || version == 0) return {};
+  return format("{}.{}", version / 1000, version / 10 % 100);
+}
+
+GpuState driver_state(const fs::path& root) {
+  void* const driver = dlopen(driver_library, RTLD_LAZY | RTLD_LOCAL);
+  const std::string module = kernel_module_version(root);
+  GpuState state{driver != nullptr, "NVIDIA driver", driver_library,
+                 "kernels, copies and GPU counters are not recorded; NVTX ranges, host samples and annotations are"};
+  if (driver == nullptr) {
+    state.found = "none: libcuda.so.1 cannot be loaded";
+    if (!module.empty() || host_devices(root).nvidia)
+      state.advice =
+          "the host has the driver, this container does not: start it with the GPUs (docker --gpus all, "
+          "apptainer --nv)";
+    return state;
+  }
+  if (!module.empty()) state.found += ", " + module;
+  if (const std::string cuda = cuda_of(driver); !cuda.empty()) state.found += ", runs CUDA up to " + cuda;
+  return state;
+}
+
+/// The files of the GPUs in /dev, and whether this user may open them.
+GpuState device_state(const fs::path& root) {
+  const HostDevices devices = host_devices(root);
+  GpuState state{devices.nvidia, "GPU devices", devices.nvidia ? "" : "no NVIDIA GPU in /dev",
+                 "on a cluster: allocate GPUs with the job; in a container: docker --gpus all, apptainer --nv"};
+  if (devices.amd && !devices.nvidia) {
+    state.found = "AMD (/dev/kfd)";
+    state.advice = "the work of AMD GPUs is not recorded; record it with torch.profiler, whose traces rankscope reads";
+  }
+  if (!devices.nvidia) return state;
+  std::string closed;
+  std::error_code error;
+  for (fs::directory_iterator entry{root / "dev", error}, end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!is_nvidia_device(name)) continue;
+    state.found += (state.found.empty() ? "" : " ") + name;
+    if (access(entry->path().c_str(), R_OK | W_OK) != 0) closed += " /dev/" + name;
+  }
+  if (closed.empty()) return state;
+  state.good = false;
+  state.found += "; not to be opened:" + closed;
+  state.advice = "CUDA cannot use them: join their group (ls -l /dev/nvidia0), or allocate them with the job";
+  return state;
+}
+
+struct Profiler {
+  std::string_view process;  ///< as /proc/PID/comm cuts it
+  std::string_view advice;
+};
+constexpr std::string_view ends_recording =
+    "only one of them can use CUPTI in a process: stop it, or record another process";
+constexpr std::array profilers{
+    Profiler{"nsys", ends_recording},
+    Profiler{"nsys-launcher", ends_recording},
+    Profiler{"ncu", ends_recording},
+    Profiler{"cuda-gdb", ends_recording},
+    Profiler{"compute-sanitiz", ends_recording},
+    Profiler{"nv-hostengine", "DCGM uses the GPU's counters at times; kernels, copies and NVML are not affected"},
+    Profiler{"dcgm-exporter", "DCGM uses the GPU's counters at times; kernels, copies and NVML are not affected"},
+};
+
+/// Others who may hold CUPTI or the counters of the GPUs now.
+GpuState holder_state(const fs::path& root) {
+  GpuState state{true, "other profilers", "none runs", "nothing to do"};
+  std::error_code error;
+  for (fs::directory_iterator entry{root / "proc", error}, end; !error && entry != end; entry.increment(error)) {
+    std::ifstream file{entry->path() / "comm"};
+    std::string name;
+    if (!std::getline(file, name)) continue;
+    const auto* const known = std::ranges::find(profilers, name, &Profiler::process);
+    if (known == profilers.end()) continue;
+    const std::string one = format("{} (process {})", name, entry->path().filename().string());
+    state.found = state.good ? one : state.found + ", " + one;
+    state.advice = known->advice;
+    state.good = false;
+  }
+  return state;
+}
+
+std::string version_text(std::uint32_t number) {
+  if (number >= cupti::version::v13_0) return format("{}.{}", number / 10'000, number / 100 % 100);
+  constexpr std::array<std::string_view, 7> of_12{"12.4", "12.5", "12.6", "12.7", "12.8", "12.9", "12.9 U1"};
+  const bool known = number >= cupti::version::v12_4 && number - cupti::version::v12_4 < of_12.size();
+  return known ? std::string{of_12[number - cupti::version::v12_4]} : "unknown";
+}
+
+GpuState cupti_state(const cupti::Library& library) {
+  GpuState state{library.problem.empty(), "CUPTI", library.problem,
+                 "kernels, copies and CUDA calls are not recorded, except in programs that bring their own libcupti, "
+                 "as PyTorch does"};
+  if (state.good)
+    state.found = format("{}, CUDA {} ({})", library.path, version_text(library.version), library.version);
+  if (!library.passed_over.empty()) state.found += "; not used: " + library.passed_over;
+  return state;
+}
+
+/// What this version does wrong that concerns a recording.
+GpuState cupti_fault_state(const cupti::Library& library) {
+  const cupti::Fault fault = cupti::fault_of(library.version);
+  if (!library.problem.empty()) return {true, "CUPTI's faults", "no CUPTI is used", "nothing to do"};
+  if (fault.what.empty()) return {true, "CUPTI's faults", "none that is known of", "nothing to do"};
+  return {false, "CUPTI's faults", std::string{fault.what}, std::string{fault.advice}};
+}
+
+GpuState nvml_state() {
+  const NvmlSampler sampler;
+  GpuState state{sampler.problem().empty(), "GPUs (NVML)", sampler.problem(),
+                 "memory, power, clocks and links of GPUs are not sampled"};
+  if (!state.good) return state;
+  state.found = format("driver {}", sampler.driver_version());
+  for (const NvmlDevice& device : sampler.devices())
+    state.found += format("; {} {} {}", device.index, device.name, device.uuid);
+  return state;
+}
+
+/// The interface of profiler plugins that a version of NCCL takes first.
+int plugin_interface(int nccl) {
+  constexpr std::array<std::pair<int, int>, 6> first{
+      {{22900, 6}, {22800, 5}, {22700, 4}, {22600, 3}, {22400, 2}, {22300, 1}}};
+  const auto* const found = std::ranges::find_if(first, [nccl](const auto& entry) { return nccl >= entry.first; });
+  return found == first.end() ? 0 : found->second;
+}
+
+/// Folders of Python's packages, of the environment that is active and of the system.
+std::vector<fs::path> package_folders() {
+  std::vector<fs::path> prefixes;
+  for (const char* const variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+    if (const char* const value = std::getenv(variable); value != nullptr && *value != '\0')
+      prefixes.emplace_back(value);
+  if (const char* const home = std::getenv("HOME")) prefixes.push_back(fs::path{home} / ".local");
+  prefixes.insert(prefixes.end(), {"/opt/conda", "/usr/local", "/usr"});
+  std::vector<fs::path> folders;
+  for (const fs::path& prefix : prefixes) {
+    std::error_code error;
+    for (fs::directory_iterator entry{prefix / "lib", error}, end; !error && entry != end; entry.increment(error)) {
+      if (!entry->path().filename().string().starts_with("python3")) continue;
+      for (const char* const packages : {"site-packages", "dist-packages"})
+        if (fs::is_directory(entry->path() / packages, error)) folders.push_back(entry->path() / packages);
+      error.clear();
+    }
+  }
+  return folders;
+}
+
+/// The value behind "NAME… = '" in a Python file; empty without.
+std::string quoted_value(const fs::path& path, std::string_view name) {
+  std::ifstream file{path};
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(name)) continue;
+    const auto begin = line.find('\'');
+    const auto end = line.find('\'', begin + 1);
+    if (begin != line.npos && end != line.npos) return line.substr(begin + 1, end - begin - 1);
+  }
+  return {};
+}
+
+/// Read from its files: Python is not started.
+GpuState torch_state() {
+  for (const fs::path& folder : package_folders()) {
+    const fs::path file = folder / "torch" / "version.py";
+    const std::string version = quoted_value(file, "__version__");
+    if (version.empty()) continue;
+    const std::string cuda = quoted_value(file, "cuda");
+    return {true, "PyTorch", format("{} in {}{}", version, folder.string(), cuda.empty() ? ", for the CPU" : ""),
+            "nothing to do"};
+  }
+  return {false, "PyTorch", "not in the active environment",
+          "only needed by programs that train with it; activate their environment to see it here"};
+}
+
+/// Where the dynamic linker, the toolkit and PyTorch have it.
+std::vector<std::string> nccl_paths() {
+  std::vector<std::string> paths{"libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2"};
+  for (const fs::path& folder : package_folders())
+    for (const char* const inside : {"nvidia/nccl/lib/libnccl.so.2", "nvidia/cu13/lib/libnccl.so.2"})
+      paths.push_back((folder / inside).string());
+  return paths;
+}
+
+GpuState nccl_state() {
+  GpuState state{false, "NCCL", "no libnccl.so.2 is found",
+                 "a program that brings its own is recorded anyway; NCCL 2.23 or newer is needed"};
+  for (const std::string& path : nccl_paths()) {
+    void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (library == nullptr) continue;
+    const auto get_version = reinterpret_cast<int (*)(int*)>(dlsym(library, "ncclGetVersion"));
+    int version = 0;
+    if (get_version == nullptr || get_version(&version) != 0) continue;
+    state.good = version >= oldest_nccl;
+    state.found = format("{}, {}.{}.{}", path, version / 10'000, version / 100 % 100, version % 100);
+    state.found += state.good ? format(", profiler plugin version {}", plugin_interface(version))
+                              : std::string{": too old for profiler plugins"};
+    return state;
+  }
+  return state;
+}
+
+/// Hooks of other tools, which are kept.
+GpuState hook_state(const char* variable, std::string_view what, std::string_view lost) {
+  const char* const value = std::getenv(variable);
+  const bool foreign = value != nullptr && std::filesystem::path{value}.filename() != inject_library_name;
+  return {!foreign, std::string{what},
+          foreign ? format("{} names {}", variable, value) : format("{} is free", variable),
+          format("unset it to record {}", lost)};
+}
+
+}  // namespace
+
+std::vector<GpuState> gpu_states(const fs::path& root) {
+  const cupti::Library library = cupti::load_library();
+  return {driver_state(root),
+          device_state(root),
+          nvml_state(),
+          cupti_state(library),
+          cupti_fault_state(library),
+          holder_state(root),
+          nccl_state(),
+          torch_state(),
+          hook_state(variable::cuda_injection, "CUDA hook", "kernels and copies"),
+          hook_state(variable::nccl_plugin, "NCCL hook", "NCCL's collectives"),
+          counter_state(root, library)};
+}
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,42 @@
+#include "inject/cupti/buffers.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace rankscope::inject::cupti {
+
+std::uint8_t* Buffers::map_one() {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
+}
+
+void Buffers::prepare(std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  limit_ = std::clamp<std::size_t>(limit, 1, most);
+  while (mapped_ < std::min(ahead, limit_)) {
+    std::uint8_t* const buffer = map_one();
+    if (buffer == nullptr) return;
+    std::memset(buffer, 0, bytes);  // touched now, not on the program's thread
+    free_[free_count_++] = buffer;
+    ++mapped_;
+  }
+}
+
+std::uint8_t* Buffers::take() {
+  const std::lock_guard lock(mutex_);
+  if (free_count_ > 0) return free_[--free_count_];
+  if (mapped_ >= limit_) return nullptr;
+  std::uint8_t* const buffer = map_one();
+  if (buffer != nullptr) ++mapped_;
+  return buffer;
+}
+
+void Buffers::give_back(std::uint8_t* buffer, std::size_t used) {
+  std::memset(buffer, 0, std::min(used, bytes));
+  const std::lock_guard lock(mutex_);
+  if (free_count_ < free_.size()) free_[free_count_++] = buffer;
+}
+
+}  // namespace rankscope::inject::cupti

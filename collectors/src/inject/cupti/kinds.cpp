@@ -1,0 +1,78 @@
+#include "inject/cupti/kinds.h"
+
+#include <algorithm>
+#include <array>
+
+#include "inject/recorder/recorder.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::inject::cupti {
+namespace {
+
+using collectors::cupti::Functions;
+using collectors::cupti::Kind;
+namespace result = collectors::cupti::result;
+
+constexpr std::array always{Kind::concurrent_kernel, Kind::memcpy, Kind::memcpy_peer, Kind::memset, Kind::overhead};
+/// Told by the program's threads themselves, several for each kernel.
+constexpr std::array of_threads{Kind::runtime, Kind::driver, Kind::synchronization, Kind::cuda_event};
+
+/// After kinds were enabled, which sets all of it back.
+void leave_out_idle_calls(const Functions& call) {
+  if (call.enable_runtime_call != nullptr)
+    for (const std::uint32_t number : collectors::cupti::idle_runtime_calls) call.enable_runtime_call(number, 0);
+  if (call.enable_driver_call != nullptr)
+    for (const std::uint32_t number : collectors::cupti::idle_driver_calls) call.enable_driver_call(number, 0);
+  // Queries that found nothing ready are no waiting. Which one is the default differs between versions.
+  if (call.enable_all_sync_records != nullptr) call.enable_all_sync_records(0);
+  if (call.enable_event_device_times != nullptr) call.enable_event_device_times(1);
+}
+
+}  // namespace
+
+std::string Kinds::add(const Functions& call, Kind kind, Existing existing) {
+  const auto number = static_cast<std::uint32_t>(kind);
+  const int status = existing == Existing::tell ? call.enable_and_dump(number) : call.enable(number);
+  if (status != result::success) return format("records of kind {} are refused: {}", number, call.text_of(status));
+  enabled_.push_back(kind);
+  return {};
+}
+
+std::string Kinds::enable(const Functions& call) {
+  std::string problem;
+  const auto ask = [&](Kind kind, Existing existing = Existing::skip) {
+    const std::string refused = add(call, kind, existing);
+    if (problem.empty()) problem = refused;
+  };
+  ask(Kind::device, Existing::tell);
+  ask(Kind::context, Existing::tell);
+  for (const Kind kind : always) ask(kind);
+  for (const Kind kind : of_threads) ask(kind);
+  if (asked_graph_level() == collectors::GraphLevel::graph) ask(Kind::graph_trace);  // in place of its kernels
+  if (asked_details().has(collectors::Detail::memory)) {
+    ask(Kind::memory);
+    ask(Kind::memory_pool);
+  }
+  leave_out_idle_calls(call);
+  return problem;
+}
+
+void Kinds::rest(const Functions& call) {
+  for (const Kind kind : of_threads)
+    if (std::ranges::find(enabled_, kind) != enabled_.end()) call.disable(static_cast<std::uint32_t>(kind));
+  resting_ = true;
+}
+
+void Kinds::wake(const Functions& call) {
+  for (const Kind kind : of_threads)
+    if (std::ranges::find(enabled_, kind) != enabled_.end()) call.enable(static_cast<std::uint32_t>(kind));
+  leave_out_idle_calls(call);
+  resting_ = false;
+}
+
+void Kinds::disable(const Functions& call) {
+  for (const Kind kind : enabled_) call.disable(static_cast<std::uint32_t>(kind));
+  enabled_.clear();
+}
+
+}  // namespace rankscope::inject::cupti

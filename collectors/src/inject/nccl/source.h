@@ -1,0 +1,45 @@
+// Events of NCCL's profiler interface -> records. Called on every thread that NCCL has, several at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "inject/nccl/layout.h"
+
+namespace rankscope::inject::nccl {
+
+/// A communicator as NCCL introduces it. Lives as long as the process: events may end after it has.
+struct Communicator {
+  std::uint64_t hash = 0;
+  std::string group;            ///< as it stands in the recording
+  std::string configured_name;  ///< the user's; empty mostly
+  std::uint32_t ranks = 0;      ///< 0 = not told
+  std::int32_t rank = -1;
+  std::mutex naming;  ///< of the threads that see its first events at a time, up to version 3
+  std::atomic<bool> identified{false};
+  std::atomic<std::int64_t> next_sequence{0};  ///< of collectives; every member sees them in the same order
+  std::atomic<std::uint64_t> announced{0};     ///< generation of the recording that knows it
+};
+
+/// What init tells; versions up to 3 tell nothing.
+struct Introduction {
+  std::uint64_t hash = 0;
+  const char* name = nullptr;
+  int ranks = 0;
+  int rank = -1;
+};
+
+/// Returns null, with a mask of 0, where nothing is to be recorded. `version` 1 to 6.
+Communicator* introduce(const Introduction& introduction, int version, int* mask) noexcept;
+
+/// Handles are numbers, never addresses: NCCL keeps some longer than it should.
+using Handle = std::uint64_t;
+
+/// 0: nothing is to be recorded of it, or there is no room.
+Handle start(Communicator* communicator, const void* descriptor, int version) noexcept;
+void stop(Handle handle) noexcept;
+void change_state(Handle handle, int state, const void* arguments, int version) noexcept;
+
+}  // namespace rankscope::inject::nccl

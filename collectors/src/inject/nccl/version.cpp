@@ -1,0 +1,47 @@
+#include "inject/nccl/version.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <string>
+
+#include "inject/recorder/thread_state.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::inject::nccl {
+namespace {
+
+/// Path of the libnccl that the process has; empty: none, or it is a part of another library.
+std::string loaded_library() {
+  std::string found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* into) {
+        const std::string_view path = info->dlpi_name == nullptr ? std::string_view{} : info->dlpi_name;
+        if (path.substr(path.rfind('/') + 1).starts_with("libnccl.so")) *static_cast<std::string*>(into) = path;
+        return 0;
+      },
+      &found);
+  return found;
+}
+
+std::string version() {
+  const std::string path = loaded_library();
+  void* const library = path.empty() ? RTLD_DEFAULT : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  const auto get_version = reinterpret_cast<int (*)(int*)>(dlsym(library, "ncclGetVersion"));
+  int number = 0;
+  const bool told = get_version != nullptr && get_version(&number) == 0;
+  if (library != RTLD_DEFAULT && library != nullptr) dlclose(library);  // it stays: the program holds it
+  return told ? format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100) : "unknown";
+}
+
+}  // namespace
+
+void tell_version(recording::ThreadWriter& pen) noexcept {
+  static std::atomic<std::uint64_t> told{0};
+  const std::uint64_t now = generation().load(std::memory_order_relaxed);
+  if (told.load(std::memory_order_relaxed) == now || told.exchange(now) == now) return;
+  guarded([&] { pen.metadata("nccl_version", version()); });
+}
+
+}  // namespace rankscope::inject::nccl

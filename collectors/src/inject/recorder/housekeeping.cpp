@@ -1,0 +1,118 @@
+// The one thread of the recorder: readies chunks, pairs clocks, samples the host, ends the recording when its time is
+// up.
+#include <time.h>
+
+#include <algorithm>
+
+#include "host/sampler.h"
+#include "inject/recorder/quiet_thread.h"
+#include "inject/recorder/recorder_state.h"
+
+namespace rankscope::inject {
+namespace {
+
+using recording::TickClock;
+
+constexpr std::int64_t tick_ns = 10'000'000;
+constexpr std::int64_t clock_pair_ns = 1'000'000'000;
+constexpr std::int64_t patience_ns =
+    200'000'000;  // a process with a rank that lives so long is recorded without events
+constexpr std::size_t stack_bytes = 256 * 1024;
+
+std::int64_t now_ns() { return static_cast<std::int64_t>(TickClock::now_monotonic()); }
+
+void sleep_until(std::int64_t time_ns) {
+  const timespec time{.tv_sec = time_ns / 1'000'000'000, .tv_nsec = time_ns % 1'000'000'000};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
+}
+
+/// Waits for the first event, or until the process has lived long enough to be of interest. Null: nothing to record.
+recording::SegmentWriter* wait_for_segment(RecorderState& state) {
+  const std::int64_t begin = now_ns();
+  for (std::int64_t now = begin;; now = now_ns()) {
+    if (auto* const segment = state.published.load()) return segment;
+    if (now - begin >= patience_ns) break;
+    sleep_until(now + tick_ns);
+  }
+  const std::lock_guard lock(state.mutex);
+  return open_segment_locked(state) ? state.segment.get() : nullptr;
+}
+
+/// Does a thing every `period`, without catching up on what was missed.
+class Every {
+ public:
+  explicit Every(std::int64_t period_ns) : period_ns_(period_ns) {}
+  bool due(std::int64_t now) {
+    if (period_ns_ <= 0 || now < next_ns_) return false;
+    next_ns_ = now - next_ns_ < period_ns_ ? next_ns_ + period_ns_ : now + period_ns_;
+    return true;
+  }
+
+ private:
+  std::int64_t period_ns_;
+  std::int64_t next_ns_ = 0;
+};
+
+collectors::Pressure pressure_of(recording::SegmentWriter& segment) {
+  return segment.header().fixed.local_rank > 0 ? collectors::Pressure::skip : collectors::Pressure::sample;
+}
+
+std::int64_t sample_period(const collectors::InjectSettings& settings) {
+  if (!settings.collect.has(collectors::Source::host) || settings.sample_hz <= 0) return 0;
+  return static_cast<std::int64_t>(1e9 / std::min(settings.sample_hz, 100.0));  // not faster than the tick
+}
+
+std::unique_ptr<recording::ThreadWriter> make_pen(RecorderState& state) {
+  const std::lock_guard lock(state.mutex);
+  return make_pen_locked(state);
+}
+
+/// Under the mutex, so that beginning threads can do it, too, and that no fork copies a half-made extent.
+void refill(RecorderState& state, recording::SegmentWriter& segment) {
+  const std::lock_guard lock(state.mutex);
+  segment.refill();
+}
+
+[[noreturn]] void keep_house(RecorderState& state, recording::SegmentWriter& segment) {
+  const auto pen = make_pen(state);
+  collectors::HostSampler sampler{collectors::HostSampler::own_process, pressure_of(segment)};
+  std::array<std::uint64_t, trouble_count> troubles{};
+  Every clock_pair{clock_pair_ns};
+  Every sample{sample_period(state.settings)};
+  const std::int64_t until = state.settings.until_ns;
+  bool stopped = false;
+  for (std::int64_t next = now_ns();; next = std::max(next + tick_ns, now_ns())) {
+    sleep_until(next);
+    refill(state, segment);
+    if (state.recording_switch != nullptr) window_control.switch_to(state.recording_switch->load() == 1);
+    const std::int64_t now = now_ns();
+    if (clock_pair.due(now)) {
+      pen->clock_pair();
+      write_troubles(*pen, troubles);
+    }
+    if (sample.due(now) && gate.open.load(std::memory_order_relaxed)) {
+      for (const collectors::HostSample& value : sampler.sample()) pen->counter(value.name, value.value);
+    }
+    if (until != 0 && now >= until && !stopped) {
+      window_control.finish();
+      pen->metadata("stopped_by", "duration");
+      stopped = true;
+    }
+  }
+}
+
+void* run(void*) {
+  guarded([] {
+    RecorderState& state = recorder_state();
+    if (recording::SegmentWriter* const segment = wait_for_segment(state)) keep_house(state, *segment);
+  });
+  return nullptr;
+}
+
+}  // namespace
+
+void start_housekeeping_locked(RecorderState& state) {
+  if (!state.housekeeping) state.housekeeping = start_quiet_thread("rankscope", stack_bytes, run);
+}
+
+}  // namespace rankscope::inject

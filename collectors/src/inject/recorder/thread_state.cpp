@@ -1,0 +1,115 @@
+#include "inject/recorder/thread_state.h"
+
+#include "inject/recorder/optimizer_steps.h"
+#include "inject/recorder/recorder.h"
+
+namespace rankscope::inject {
+
+ThreadState::ThreadState() = default;
+ThreadState::~ThreadState() = default;
+
+int ThreadState::push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::Told told) {
+  if (gate.counts_steps.load(std::memory_order_relaxed) && step_level_ == no_step) [[unlikely]] {
+    const bool is_step = told == WindowControl::Told::annotate ? kind == SpanKind::step : names_a_step(name);
+    if (is_step && begin_step(name, told)) step_level_ = depth_;
+  }
+  if (steps_ != nullptr && steps_->is_learning() && (kind == SpanKind::step || names_a_step(name))) [[unlikely]]
+    steps_->leave();
+  const std::uint32_t level = depth_++;
+  if (level >= max_depth) [[unlikely]] {
+    count(Trouble::ranges_too_deep);
+    return static_cast<int>(level);
+  }
+  if (gate.open.load(std::memory_order_relaxed)) [[likely]] {
+    open_[level] = bits_of(domain) | stored;
+    pen_->push(kind, name);
+  } else {
+    open_[level] = bits_of(domain);
+  }
+  return static_cast<int>(level);
+}
+
+bool ThreadState::begin_step(std::string_view name, WindowControl::Told told) {
+  if (!window_control.begin_step(told)) return false;
+  if (!gate.open.load(std::memory_order_relaxed)) pen_->mark(name);  // steps outside the window leave a mark
+  return true;
+}
+
+int ThreadState::pop(DomainKey domain) {
+  if (steps_ == nullptr) [[likely]]
+    return pop_range(domain);
+  // A range that began before the step ends first: the program's loop has ended, or is another one from here on.
+  if (steps_->is_left(depth_)) end_step(OptimizerSteps::abandoned);
+  const int level = pop_range(domain);
+  if (steps_->after_pop(depth_)) turn_step();
+  return level;
+}
+
+int ThreadState::pop_range(DomainKey domain) {
+  if (depth_ == 0) [[unlikely]] {
+    if (gate.open.load(std::memory_order_relaxed)) pen_->pop();  // the reader counts pops without a push
+    return -1;
+  }
+  const std::uint32_t level = depth_ - 1;
+  if (level >= max_depth) [[unlikely]] {
+    --depth_;
+    return static_cast<int>(level);
+  }
+  if ((open_[level] & ~(stored | ended)) != bits_of(domain)) [[unlikely]]
+    return close_below(domain);
+  close_top();
+  return static_cast<int>(level);
+}
+
+void ThreadState::close_top() {
+  do {
+    --depth_;
+    if ((open_[depth_] & stored) != 0) [[likely]]
+      pen_->pop();
+    if (depth_ == step_level_) [[unlikely]] {
+      step_level_ = no_step;
+      window_control.end_step();
+    }
+  } while (depth_ > 0 && (open_[depth_ - 1] & ended) != 0);
+}
+
+int ThreadState::close_below(DomainKey domain) {
+  for (std::uint32_t level = depth_ - 1; level-- > 0;) {
+    if ((open_[level] & ~stored) != bits_of(domain)) continue;
+    open_[level] |= ended;
+    count(Trouble::ranges_interleaved);
+    return static_cast<int>(level);
+  }
+  return -1;
+}
+
+void ThreadState::optimizer_stepped(std::int64_t n) {
+  if (n < 0) {
+    if (steps_ != nullptr && steps_->is_top(depth_)) end_step(OptimizerSteps::abandoned);
+    return;
+  }
+  if (steps_ == nullptr) steps_ = std::make_unique<OptimizerSteps>();
+  if (steps_->stepped(n, depth_)) turn_step();
+}
+
+/// One step ends and the next begins, where the program is outside of all ranges of a step.
+void ThreadState::turn_step() {
+  if (steps_->is_top(depth_)) end_step(steps_->ended_step());
+  steps_->begun(depth_);
+  push(OptimizerSteps::domain(), SpanKind::step, "step", WindowControl::Told::annotate);
+}
+
+/// The index is told last, so that a step that is cut off has none.
+void ThreadState::end_step(std::int64_t index) {
+  steps_->ended();
+  if (takes_attributes(OptimizerSteps::domain())) pen_->attribute("index", index);
+  pop_range(OptimizerSteps::domain());
+}
+
+void ThreadState::forget_parent() {
+  steps_.reset();
+  static_cast<void>(pen_.release());  // leaked on purpose: its destructor would write into the parent's file
+  for (std::uint32_t level = 0; level < depth_ && level < max_depth; ++level) open_[level] &= ~stored;
+}
+
+}  // namespace rankscope::inject

@@ -1,0 +1,325 @@
+#include "recording/decode/comm_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string_view>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/rank_list.h"
+
+namespace rankscope::recording {
+namespace {
+
+constexpr std::size_t fewest_members = 2;
+
+}  // namespace
+
+void CommDecoder::enqueued(const Record& record, const Where& where) {
+  CommEnqueued fields{};
+  std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
+  Open& open = open_[fields.uid];
+  open.is_enqueued = true;
+  open.enqueued = fields;
+  open.op = name_in(where.names, record.head.name);
+  open.dtype = name_in(where.names, fields.dtype);
+  open.enqueued_on = where.lane;
+  open.os_thread = where.os_thread;
+  open.group_name = name_in(where.names, fields.group);
+  const StringId members = name_in(where.names, fields.members);
+  open.in_communicator = members.is_set() && builder_.text(members).empty() && open.group_name.is_set() &&
+                         communicators_.knows(builder_.text(open.group_name));
+  if (!open.in_communicator) open.group = group_of(open.group_name, members);
+  (open.in_communicator ? library_told_ : program_told_) = true;
+}
+
+/// Lists of thousands of ranks stand beside each operation: each is read once.
+GroupId CommDecoder::group_of(StringId name, StringId members) {
+  const auto [known, added] = groups_.try_emplace({name, members});
+  if (!added) return known->second;
+  // What is as long as a text may be was cut, perhaps within a number: its last member may be another rank.
+  const std::string_view list = builder_.text(members);
+  const auto ranks = list.size() < longest_string ? ranks_in(list) : std::nullopt;
+  if (!ranks) {
+    builder_.quality().add(Counter::no_comm_args);
+    return known->second;
+  }
+  known->second = builder_.add_group(builder_.text(name), *ranks);
+  std::vector<RankId>& sorted = members_[known->second] = *ranks;
+  std::ranges::sort(sorted);
+  return known->second;
+}
+
+/// A communicator of which one member was recorded: a group of one would mean that nothing was communicated.
+GroupId CommDecoder::group_of_communicator(StringId name) {
+  const auto [known, added] = groups_.try_emplace({name, StringId::none()});
+  if (!added) return known->second;
+  const std::string_view text = builder_.text(name);
+  const std::vector<RankId> members = communicators_.members(text);
+  if (members.size() >= fewest_members || (members.size() == 1 && communicators_.is_single(text)))
+    known->second = builder_.add_group(text, members);
+  else
+    builder_.quality().add(Counter::no_comm_args);
+  return known->second;
+}
+
+// Channels and proxy operations of one collective start and finish one by one.
+void CommDecoder::started(const Record& record, const Where& where) {
+  Open& open = open_[record.word(1)];
+  if (open.is_started && open.started <= record.word(0)) return;
+  open.is_started = true;
+  open.started = record.word(0);
+  open.started_on = where.os_thread;
+  open.lane = where.lane;
+}
+
+void CommDecoder::finished(const Record& record, const Where& where) {
+  Open& open = open_[record.word(1)];
+  open.finished_on = where.os_thread;
+  open.finished = open.is_finished ? std::max(open.finished, record.word(0)) : record.word(0);
+  open.is_finished = true;
+}
+
+void CommDecoder::returned(const Record& record) { open_[record.word(1)].returned = record.word(0); }
+
+void CommDecoder::device_times(const Record& record) {
+  Open& open = open_[record.word(0)];
+  const auto begin = static_cast<std::int64_t>(record.word(1));
+  const auto end = static_cast<std::int64_t>(record.word(2));
+  if (begin <= 0 || end < begin) return builder_.quality().add(Counter::times_unusable);
+  open.device_begin = open.device_begin == 0 ? begin : std::min(open.device_begin, begin);
+  open.device_end = std::max(open.device_end, end);
+}
+
+void CommDecoder::attribute(std::uint64_t uid, StringId key, AttributeValue value) {
+  open_[uid].attributes.push_back({key, value});
+}
+
+void CommDecoder::finish(const DeviceDecoder& devices, const Ending& ending) {
+  CommJoin join;
+  if (program_told_ && library_told_) {
+    join = join_tellers();
+    count_unjoined(join);
+  }
+  const Sources from{devices, ending};
+  for (const auto& [uid, open] : open_) {
+    const auto parts = join.by_announced.find(uid);
+    if (parts != join.by_announced.end())
+      add_joined(open, parts->second, from);
+    else if (!join.carried.contains(uid))
+      add(open, from);
+  }
+}
+
+CommJoin CommDecoder::join_tellers() const {
+  std::vector<Announced> announced;
+  std::vector<Carried> carried;
+  for (const auto& [uid, open] : open_) {
+    if (!open.is_enqueued) continue;
+    const std::string_view op = builder_.text(open.op);
+    const CommEnqueued& told = open.enqueued;
+    if (open.in_communicator) {
+      const RankId peer = rank_of_peer(open);
+      carried.push_back({.uid = uid,
+                         .op = op,
+                         .bytes = told.bytes,
+                         .peer = peer.is_set() ? std::int64_t{peer.value} : -1,
+                         .communicator = open.group_name,
+                         .enqueued = told.ticks,
+                         .enqueued_on = open.os_thread});
+    } else {
+      announced.push_back({.uid = uid,
+                           .op = op,
+                           .bytes = told.bytes,
+                           .peer = told.peer,
+                           .group = open.group,
+                           .enqueued = told.ticks,
+                           .started = open.is_started ? open.started : Announced::never,
+                           .finished = open.is_finished ? open.finished : Announced::never,
+                           .enqueued_on = open.os_thread,
+                           .started_on = open.started_on,
+                           .finished_on = open.finished_on});
+    }
+  }
+  std::map<std::pair<GroupId, StringId>, Fit> known;
+  return recording::join_tellers(announced, carried, [&](GroupId group, StringId communicator) {
+    const auto [found, added] = known.try_emplace({group, communicator});
+    if (added) found->second = fit(group, communicator);
+    return found->second;
+  });
+}
+
+/// A group may use a communicator for a few of its members (two that send to one another), and not all ranks of a
+/// communicator need have been recorded.
+Fit CommDecoder::fit(GroupId group, StringId communicator) const {
+  std::vector<RankId> ranks = communicators_.members(builder_.text(communicator));
+  const auto members = members_.find(group);
+  if (ranks.empty() || members == members_.end()) return Fit::possible;
+  std::ranges::sort(ranks);
+  if (ranks == members->second) return Fit::same;
+  return std::ranges::includes(members->second, ranks) ? Fit::possible : Fit::no;
+}
+
+/// Where either told of something the other did not, though both told of operations of these ranks.
+void CommDecoder::count_unjoined(const CommJoin& join) {
+  std::set<GroupId> joined;     // announced groups of which the library told, too
+  std::set<GroupId> announced;  // all
+  std::map<StringId, std::uint64_t> beside;
+  for (const auto& [uid, open] : open_) {
+    if (!open.is_enqueued) continue;
+    if (!open.in_communicator) announced.insert(open.group);
+    if (join.by_announced.contains(uid)) joined.insert(open.group);
+    if (open.in_communicator && !join.carried.contains(uid)) ++beside[open.group_name];
+  }
+  for (const auto& [uid, open] : open_)
+    if (open.is_enqueued && !open.in_communicator && joined.contains(open.group) && !join.by_announced.contains(uid))
+      builder_.quality().add(Counter::comm_announced_only);
+  for (const auto& [communicator, amount] : beside)
+    if (std::ranges::any_of(announced, [&](GroupId group) { return fit(group, communicator) != Fit::no; }))
+      builder_.quality().add(Counter::comm_not_announced, amount);
+}
+
+void CommDecoder::add(const Open& open, const Sources& from) {
+  // Without its description or its start nobody can say what it was:
+  // enqueued before the recording window opened, or the records were lost with a chunk (counted there).
+  if (!open.is_enqueued && from.ending.was_switched_off) return;  // meant to be left out
+  if (!open.is_enqueued || (open.is_finished && !open.is_started))
+    return builder_.quality().add(Counter::pop_without_push);
+  if (open.in_communicator) return add_of_library(open, from);
+  add_announced(open, from);
+}
+
+NewCollective CommDecoder::row_of(const Open& open) const {
+  NewCollective row{.rank = rank_,
+                    .group = open.group,
+                    .op = open.op,
+                    .dtype = open.dtype,
+                    .lane = {},
+                    .enqueued_on = open.enqueued_on};
+  row.sequence = open.enqueued.sequence;
+  row.bytes = open.enqueued.bytes;
+  row.peer = open.enqueued.peer;
+  row.enqueued = clock_.run_time(open.enqueued.ticks);
+  return row;
+}
+
+void CommDecoder::add_announced(const Open& open, const Sources& from) {
+  NewCollective row = row_of(open);
+  row.state = open.is_finished ? CommState::finished : open.is_started ? CommState::started : CommState::enqueued;
+  if (open.is_started) {
+    const std::uint64_t end = open.is_finished ? open.finished : std::max(from.ending.last_ticks, open.started);
+    row.started = clock_.run_time(open.started);
+    row.finished = open.is_finished ? clock_.run_time(end) : RunTime{};
+    row.lane = open.lane;
+    row.span_ticket = builder_.add_span(open.lane, SpanKind::comm, open.op, {row.started, clock_.run_time(end)},
+                                        open.is_finished ? std::uint8_t{0} : span_flag::cut_end);
+    describe(row.span_ticket, open);
+  }
+  builder_.add_collective(row);
+  ++added_;
+}
+
+// Who it was is the program's word, which is the same on all ranks. When it ran is the library's: what the thread of
+// the program did around it is no communication of its own.
+void CommDecoder::add_joined(const Open& open, const CommJoin::Parts& parts, const Sources& from) {
+  Open whole = open;
+  std::optional<TimeRange> time;
+  NewCollective row = row_of(open);
+  std::vector<std::uint32_t> tickets;
+  for (const std::uint64_t uid : parts.uids) {
+    Open& part = open_[uid];
+    part.attributes.push_back({builder_.intern("communicator"), AttributeValue{part.group_name}});
+    if (!parts.is_whole)
+      part.attributes.push_back({builder_.intern("part_of"), AttributeValue{builder_.intern(format(
+                                                                 "{} {} of {}", builder_.text(open.op), row.sequence,
+                                                                 builder_.text(open.group_name)))}});
+    const auto one = ran(part, from);
+    if (!one && parts.is_whole) whole.attributes = part.attributes;
+    if (!one && !parts.is_whole) add_call(part, from);
+    if (!one) continue;
+    time = time ? TimeRange{std::min(time->begin, one->time.begin), std::max(time->end, one->time.end)} : one->time;
+    if (!row.lane.is_set()) row.lane = one->lane;
+    if (one->ticket != no_span) tickets.push_back(one->ticket);
+  }
+  if (!time) return add(whole, from);
+  if (open.is_started) {
+    const std::uint64_t end = open.is_finished ? open.finished : std::max(from.ending.last_ticks, open.started);
+    builder_.add_span(open.lane, SpanKind::api, open.op, {clock_.run_time(open.started), clock_.run_time(end)},
+                      open.is_finished ? std::uint8_t{0} : span_flag::cut_end);
+  }
+  row.started = time->begin;
+  row.finished = time->end;
+  row.enqueued = std::min(row.enqueued, time->begin);
+  // Of several kernels none is the operation.
+  if (tickets.size() == 1 && builder_.spans()[tickets.front()].time == *time) row.span_ticket = tickets.front();
+  builder_.add_collective(row);
+  ++added_;
+}
+
+std::optional<TimeRange> CommDecoder::carried_out(const Open& open, const DeviceDecoder& devices) const {
+  if (open.device_begin > 0) {
+    if (const auto time = devices.on_globaltimer(open.device_begin, open.device_end)) return time;
+  }
+  if (!open.is_started || !open.is_finished) return std::nullopt;
+  return TimeRange{clock_.run_time(open.started), clock_.run_time(std::max(open.started, open.finished))};
+}
+
+RankId CommDecoder::rank_of_peer(const Open& open) const {
+  if (open.enqueued.peer < 0) return RankId::none();
+  return communicators_.rank_of(builder_.text(open.group_name), open.enqueued.peer);
+}
+
+// A communication library says when an operation was enqueued; when it ran tells the kernel, else its channels, else
+// its network operations.
+std::optional<CommDecoder::Ran> CommDecoder::ran(const Open& open, const Sources& from) {
+  const RunTime enqueued = clock_.run_time(open.enqueued.ticks);
+  const auto kernel = from.devices.comm_launched_before(open.os_thread, enqueued);
+  const auto time = kernel ? std::optional{kernel->time} : carried_out(open, from.devices);
+  if (!time) return std::nullopt;
+  Ran result{*time, kernel ? kernel->lane : comm_lane(open.group_name, from.ending.process)};
+  if (!kernel) result.ticket = builder_.add_span(result.lane, SpanKind::comm, open.op, *time);
+  if (kernel && owned_.try_emplace(kernel->ticket, true).second) result.ticket = kernel->ticket;  // it may have several
+  if (result.ticket != no_span) describe(result.ticket, open);
+  return result;
+}
+
+/// Where nobody tells when it ran, what is left is the call.
+void CommDecoder::add_call(const Open& open, const Sources& from) {
+  const RunTime begin = clock_.run_time(open.enqueued.ticks);
+  const RunTime end = open.returned == 0 ? begin : clock_.run_time(open.returned);
+  const LaneId lane = comm_lane(open.group_name, from.ending.process);
+  describe(builder_.add_span(lane, SpanKind::api, open.op, {begin, end}), open);
+}
+
+void CommDecoder::add_of_library(const Open& open, const Sources& from) {
+  NewCollective row = row_of(open);
+  row.group = group_of_communicator(open.group_name);
+  if (row.peer >= 0) {
+    const RankId peer = rank_of_peer(open);
+    row.peer = peer.is_set() ? std::int64_t{peer.value} : -1;
+  }
+  ++added_;
+  const auto one = ran(open, from);
+  if (!one) {
+    builder_.quality().add(Counter::comm_times_unknown);
+    return add_call(open, from);
+  }
+  row.started = one->time.begin;
+  row.finished = one->time.end;
+  row.enqueued = std::min(row.enqueued, one->time.begin);
+  row.lane = one->lane;
+  row.span_ticket = one->ticket;
+  builder_.add_collective(row);
+}
+
+LaneId CommDecoder::comm_lane(StringId group, std::uint32_t process) {
+  const auto [found, added] = lanes_.try_emplace(group);
+  if (added) found->second = builder_.add_lane(process, LaneKind::comm, format("NCCL {}", builder_.text(group)), 0);
+  return found->second;
+}
+
+void CommDecoder::describe(std::uint32_t ticket, const Open& open) {
+  if (!open.attributes.empty()) builder_.add_attributes(ticket, open.attributes);
+}
+
+}  // namespace rankscope::recording

@@ -1,0 +1,104 @@
+// Communication as it was enqueued, started and finished -> collectives and their spans.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "rankscope/core/model/run_builder.h"
+#include "recording/decode/comm_join.h"
+#include "recording/decode/communicators.h"
+#include "recording/decode/device_decoder.h"
+#include "recording/format/segment_clock.h"
+#include "recording/format/segment_file.h"
+
+namespace rankscope::recording {
+
+/// Enqueued on one thread, executed on another or by an accelerator: put together when all threads have been read. What
+/// both the program and its communication library told of is one operation (comm_join.h).
+class CommDecoder {
+ public:
+  CommDecoder(RunBuilder& builder, const SegmentClock& clock, const Communicators& communicators, RankId rank)
+      : builder_(builder), clock_(clock), communicators_(communicators), rank_(rank) {}
+
+  /// The thread that wrote a record, and the names of its chunk.
+  struct Where {
+    LaneId lane;
+    std::int64_t os_thread = 0;
+    DeviceDecoder::Names names;
+  };
+  void enqueued(const Record& record, const Where& where);
+  void started(const Record& record, const Where& where);
+  void finished(const Record& record, const Where& where);
+  void returned(const Record& record);
+  void device_times(const Record& record);
+  void attribute(std::uint64_t uid, StringId key, AttributeValue value);
+
+  /// What a process is and did when nothing more follows.
+  struct Ending {
+    std::uint32_t process = 0;
+    std::uint64_t last_ticks = 0;
+    bool was_switched_off = false;  ///< the recorder stored only a part of the process's time
+  };
+  void finish(const DeviceDecoder& devices, const Ending& ending);
+  [[nodiscard]] std::uint64_t added() const { return added_; }
+
+ private:
+  struct Open {
+    bool is_enqueued = false, is_started = false, is_finished = false;
+    CommEnqueued enqueued{};
+    StringId op, dtype, group_name;
+    GroupId group;
+    bool in_communicator = false;  ///< its members and peer are ranks of the communicator, not of the job
+    LaneId enqueued_on, lane;
+    std::int64_t os_thread = 0, started_on = 0, finished_on = 0;
+    std::uint64_t started = 0, finished = 0, returned = 0;
+    std::int64_t device_begin = 0, device_end = 0;  ///< on the accelerator's timer; 0 = not known
+    std::vector<Attribute> attributes;
+  };
+  /// When a library's operation ran, and where.
+  struct Ran {
+    TimeRange time{};
+    LaneId lane{};
+    std::uint32_t ticket = no_span;  ///< none: the kernel is the span of another operation
+  };
+  /// What the rows of a process are made with.
+  struct Sources {
+    const DeviceDecoder& devices;
+    const Ending& ending;
+  };
+  static constexpr std::uint32_t no_span = NewCollective{}.span_ticket;
+
+  GroupId group_of(StringId name, StringId members);
+  GroupId group_of_communicator(StringId name);
+  LaneId comm_lane(StringId group, std::uint32_t process);
+  [[nodiscard]] RankId rank_of_peer(const Open& open) const;
+  [[nodiscard]] CommJoin join_tellers() const;
+  [[nodiscard]] Fit fit(GroupId group, StringId communicator) const;
+  void count_unjoined(const CommJoin& join);
+  [[nodiscard]] NewCollective row_of(const Open& open) const;
+  void add(const Open& open, const Sources& from);
+  void add_announced(const Open& open, const Sources& from);
+  void add_joined(const Open& open, const CommJoin::Parts& parts, const Sources& from);
+  void add_of_library(const Open& open, const Sources& from);
+  [[nodiscard]] std::optional<Ran> ran(const Open& open, const Sources& from);
+  void add_call(const Open& open, const Sources& from);
+  [[nodiscard]] std::optional<TimeRange> carried_out(const Open& open, const DeviceDecoder& devices) const;
+  void describe(std::uint32_t ticket, const Open& open);
+
+  RunBuilder& builder_;
+  const SegmentClock& clock_;
+  const Communicators& communicators_;
+  RankId rank_;
+  std::map<std::uint64_t, Open> open_;                       // by uid
+  std::map<std::pair<StringId, StringId>, GroupId> groups_;  // by name and members
+  std::map<GroupId, std::vector<RankId>> members_;           // of announced groups, ascending
+  std::map<StringId, LaneId> lanes_;                         // of communicators
+  std::map<std::uint32_t, bool> owned_;                      // kernels that a collective has as its span
+  bool program_told_ = false, library_told_ = false;
+  std::uint64_t added_ = 0;
+};
+
+}  // namespace rankscope::recording

@@ -1,0 +1,137 @@
+#include "rankscope/core/recording/manifest.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::recording {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view schema = "rankscope.recording";
+constexpr const char* spooled_key = "spooled";
+constexpr const char* losses_key = "losses";
+
+Json to_object(const std::vector<std::pair<std::string, std::string>>& entries) {
+  Json object = Json::object();
+  for (const auto& [key, value] : entries) object[key] = value;
+  return object;
+}
+
+std::vector<std::pair<std::string, std::string>> from_object(const Json& parent, const char* key) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  if (!parent.contains(key) || !parent[key].is_object()) return entries;
+  for (const auto& [name, value] : parent[key].items())
+    if (value.is_string()) entries.emplace_back(name, value.get<std::string>());
+  return entries;
+}
+
+std::vector<std::string> strings_from(const Json& parent, const char* key) {
+  std::vector<std::string> result;
+  if (parent.contains(key) && parent[key].is_array())
+    for (const Json& entry : parent[key])
+      if (entry.is_string()) result.push_back(entry.get<std::string>());
+  return result;
+}
+
+template <class T>
+T value_or(const Json& parent, const char* key, T fallback) {
+  if (!parent.contains(key)) return fallback;
+  const Json& value = parent[key];
+  const bool fits = std::is_integral_v<T> ? value.is_number_integer() : value.is_string();
+  return fits ? value.get<T>() : fallback;
+}
+
+Json to_json(const Spooled& spooled) {
+  return {{"host", spooled.recorder.host},
+          {"boot_id", spooled.recorder.boot_id},
+          {"pid", spooled.recorder.pid},
+          {"start_ticks", spooled.recorder.start_ticks},
+          {"out", spooled.out}};
+}
+
+std::optional<Spooled> spooled_from(const Json& parent) {
+  if (!parent.contains(spooled_key) || !parent[spooled_key].is_object()) return std::nullopt;
+  const Json& json = parent[spooled_key];
+  return Spooled{{.host = value_or<std::string>(json, "host", ""),
+                  .boot_id = value_or<std::string>(json, "boot_id", ""),
+                  .pid = value_or<std::int64_t>(json, "pid", 0),
+                  .start_ticks = value_or<std::uint64_t>(json, "start_ticks", 0)},
+                 value_or<std::string>(json, "out", "")};
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> losses_from(const Json& parent) {
+  std::vector<std::pair<std::string, std::uint64_t>> losses;
+  if (!parent.contains(losses_key) || !parent[losses_key].is_object()) return losses;
+  for (const auto& [name, value] : parent[losses_key].items())
+    if (value.is_number_unsigned()) losses.emplace_back(name, value.get<std::uint64_t>());
+  return losses;
+}
+
+}  // namespace
+
+void add_loss(Manifest& manifest, Counter counter, std::uint64_t value) {
+  if (value == 0) return;
+  const std::string name{info_of(counter).name};
+  const auto known = std::ranges::find(manifest.losses, name, &std::pair<std::string, std::uint64_t>::first);
+  if (known == manifest.losses.end())
+    manifest.losses.emplace_back(name, value);
+  else
+    known->second += value;
+}
+
+Result<Manifest> read_manifest(const fs::path& recording) {
+  const fs::path path = recording / manifest_name;
+  std::ifstream file{path};
+  if (!file) return fail(ErrorKind::unreadable, format("cannot open {}", path.string()));
+  const Json json = Json::parse(file, nullptr, false);
+  if (!json.is_object() || value_or<std::string>(json, "schema", "") != schema)
+    return fail(ErrorKind::unreadable, format("{} is not a rankscope manifest", path.string()));
+  Manifest manifest;
+  manifest.major = static_cast<int>(value_or<std::int64_t>(json, "major", 1));
+  manifest.minor = static_cast<int>(value_or<std::int64_t>(json, "minor", 0));
+  manifest.created_by = value_or<std::string>(json, "created_by", "");
+  manifest.command = strings_from(json, "command");
+  manifest.launcher = value_or<std::string>(json, "launcher", "");
+  manifest.world_size = value_or<std::int64_t>(json, "world_size", 0);
+  manifest.exit_status = value_or<std::int64_t>(json, "exit_status", -1);
+  manifest.hosts = strings_from(json, "hosts");
+  manifest.metadata = from_object(json, "metadata");
+  manifest.injected = from_object(json, injected_faults_key);
+  manifest.losses = losses_from(json);
+  manifest.spooled = spooled_from(json);
+  return manifest;
+}
+
+Result<void> write_manifest(const fs::path& recording, const Manifest& manifest) {
+  Json json;
+  json["schema"] = schema;
+  json["major"] = manifest.major;
+  json["minor"] = manifest.minor;
+  json["created_by"] = manifest.created_by;
+  json["command"] = manifest.command;
+  json["launcher"] = manifest.launcher;
+  json["world_size"] = manifest.world_size;
+  json["exit_status"] = manifest.exit_status;
+  json["hosts"] = manifest.hosts;
+  json["metadata"] = to_object(manifest.metadata);
+  if (!manifest.injected.empty()) json[injected_faults_key] = to_object(manifest.injected);
+  for (const auto& [name, value] : manifest.losses) json[losses_key][name] = value;
+  if (manifest.spooled) json[spooled_key] = to_json(*manifest.spooled);
+  const fs::path path = recording / manifest_name;
+  const fs::path temporary = recording / (std::string{manifest_name} + ".part");
+  std::ofstream file{temporary, std::ios::trunc};
+  file << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(temporary, path, error);
+  if (!file || error) return fail(ErrorKind::cannot_write, format("cannot write {}", path.string()));
+  return {};
+}
+
+}  // namespace rankscope::recording

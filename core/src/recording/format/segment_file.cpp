@@ -1,0 +1,158 @@
+#include "recording/format/segment_file.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "rankscope/core/format.h"
+#include "recording/format/crc32c.h"
+
+namespace rankscope::recording {
+namespace {
+
+constexpr std::uint32_t largest_capacity = 64U << 20;
+
+template <class T>
+T read_at(std::span<const std::byte> bytes, std::size_t offset) {
+  T value{};
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+bool checksum_holds(const RawChunk& chunk, std::span<const std::byte> payload) {
+  if (chunk.state != static_cast<std::uint32_t>(ChunkState::sealed)) return true;
+  const std::uint32_t header =
+      crc32c(&chunk.committed, sizeof chunk.committed, crc32c(&chunk, offsetof(RawChunk, committed)));
+  return header == chunk.header_crc && payload.size() == chunk.committed &&
+         crc32c(payload.data(), payload.size()) == chunk.payload_crc;
+}
+
+// Where a header is damaged the next one is looked for; headers stand on multiples of 8.
+std::size_t next_header(std::span<const std::byte> bytes, std::size_t offset) {
+  for (offset += 8; offset + chunk_header_bytes <= bytes.size(); offset += 8)
+    if (read_at<std::uint32_t>(bytes, offset) == chunk_magic && plausible(read_at<RawChunk>(bytes, offset)))
+      return offset;
+  return bytes.size();
+}
+
+/// What has to be known before the first event is read; here the bytes are still near.
+void take_early(const Record& record, std::span<const std::string_view> names, SegmentFile& segment) {
+  const auto signed_word = [&record](std::size_t index) { return static_cast<std::int64_t>(record.word(index)); };
+  switch (static_cast<RecordType>(record.head.type)) {
+    case RecordType::clock_pair:
+      segment.clock_pairs.push_back({record.word(0), signed_word(1), signed_word(2)});
+      return;
+    case RecordType::anchor:
+      segment.anchors.push_back({static_cast<ForeignClock>(record.head.code), record.word(0), signed_word(1)});
+      return;
+    case RecordType::communicator:
+      if (record.head.name < names.size())
+        segment.joined.push_back({std::string{names[record.head.name]}, static_cast<std::uint32_t>(record.word(0)),
+                                  static_cast<std::int32_t>(record.word(0) >> 32)});
+      return;
+    default:
+      return;
+  }
+}
+
+void take_chunk(const Chunk& chunk, SegmentFile& segment) {
+  segment.chunks.push_back(chunk);
+  std::vector<std::string_view> names;
+  RecordWalk walk{chunk.payload};
+  for (Record record{}; walk.next(record);) {
+    if (record.head.type != static_cast<std::uint8_t>(RecordType::string)) {
+      take_early(record, names, segment);
+    } else if (record.head.name == names.size() && record.body.size() >= 8) {
+      const auto bytes = record.body.subspan(8);
+      names.emplace_back(reinterpret_cast<const char*>(bytes.data()),
+                         std::min<std::size_t>(record.word(0), bytes.size()));
+    }
+  }
+}
+
+void walk_chunks(SegmentFile& segment) {
+  const auto bytes = segment.file.bytes();
+  std::size_t offset = segment.fixed.header_bytes;
+  std::uint32_t seen = 0;
+  while (offset + chunk_header_bytes <= bytes.size()) {
+    const auto raw = read_at<RawChunk>(bytes, offset);
+    if (!plausible(raw)) {
+      const bool never_written = raw.magic == 0;
+      if (!never_written) segment.quality.add(Counter::chunks_corrupt);
+      offset = next_header(bytes, offset);
+      continue;
+    }
+    ++seen;
+    const std::size_t begin = offset + chunk_header_bytes;
+    const std::size_t there = std::min<std::size_t>(raw.committed, (bytes.size() - begin) / 8 * 8);
+    const auto payload = bytes.subspan(begin, there);
+    const bool cut = there < raw.committed;
+    if (cut) segment.quality.add(Counter::segment_cut);
+    if (!cut && !checksum_holds(raw, payload))
+      segment.quality.add(Counter::chunks_corrupt);
+    else if (raw.thread != free_thread && there > 0)
+      take_chunk({raw.thread, raw.sequence, raw.os_thread, raw.state == static_cast<std::uint32_t>(ChunkState::sealed),
+                  payload},
+                 segment);
+    offset = begin + raw.capacity;
+  }
+  const bool tail_missing = offset != bytes.size() || seen < segment.counters.packed_chunks;
+  if (tail_missing && segment.quality.of(Counter::segment_cut) == 0) segment.quality.add(Counter::segment_cut);
+  std::ranges::sort(segment.chunks, {}, [](const Chunk& chunk) { return std::tuple{chunk.thread, chunk.sequence}; });
+}
+
+}  // namespace
+
+bool plausible(const RawChunk& chunk) {
+  return chunk.magic == chunk_magic && chunk.capacity <= largest_capacity && chunk.capacity % 8 == 0 &&
+         chunk.committed <= chunk.capacity && chunk.committed % 8 == 0 &&
+         chunk.state <= static_cast<std::uint32_t>(ChunkState::sealed);
+}
+
+SegmentCounters read_counters(std::span<const std::byte> page) {
+  return {.events_dropped = read_at<std::uint64_t>(page, offsetof(SegmentHeader, events_dropped)),
+          .extents_refused = read_at<std::uint64_t>(page, offsetof(SegmentHeader, extents_refused)),
+          .names_truncated = read_at<std::uint64_t>(page, offsetof(SegmentHeader, names_truncated)),
+          .end = read_at<ProcessEnd>(page, offsetof(SegmentHeader, end)),
+          .exit_status = read_at<std::int32_t>(page, offsetof(SegmentHeader, exit_status)),
+          .end_ticks = read_at<std::uint64_t>(page, offsetof(SegmentHeader, end_ticks)),
+          .late_rank = read_at<std::int32_t>(page, offsetof(SegmentHeader, late_rank)),
+          .late_world_size = read_at<std::int32_t>(page, offsetof(SegmentHeader, late_world_size)),
+          .packed_chunks = read_at<std::uint32_t>(page, offsetof(SegmentHeader, packed_chunks))};
+}
+
+Result<SegmentStatic> read_fixed(std::span<const std::byte> page) {
+  if (page.size() < segment_header_bytes) return fail(ErrorKind::unreadable, "it is shorter than its header");
+  SegmentStatic fixed;
+  std::memcpy(static_cast<void*>(&fixed), page.data(), sizeof fixed);
+  if (fixed.magic != segment_magic) return fail(ErrorKind::unreadable, "it is not a rankscope segment");
+  if (fixed.major > format_major)
+    return fail(ErrorKind::unreadable,
+                format("it has format version {}.{}; this rankscope reads up to {}.x: use a newer rankscope",
+                       fixed.major, fixed.minor, format_major));
+  if (crc32c(page.data(), sizeof fixed) != read_at<std::uint32_t>(page, offsetof(SegmentHeader, static_crc)))
+    return fail(ErrorKind::unreadable, "its header is damaged (checksum)");
+  return fixed;
+}
+
+Result<SegmentFile> read_segment(const std::filesystem::path& path) {
+  const auto context = while_doing(format("segment {}", path.string()));
+  RS_TRY(MappedFile file, MappedFile::open(path));
+  SegmentFile segment{.file = std::move(file),
+                      .fixed = {},
+                      .counters = {},
+                      .chunks = {},
+                      .clock_pairs = {},
+                      .anchors = {},
+                      .joined = {},
+                      .quality = {}};
+  RS_TRY(segment.fixed, read_fixed(segment.file.bytes()).map_error(context));
+  segment.counters = read_counters(segment.file.bytes());
+  const std::uint32_t header = segment.fixed.header_bytes;
+  if (header < sizeof(SegmentHeader) || header > segment.file.bytes().size())
+    return tl::make_unexpected(context({ErrorKind::unreadable, "its header is cut off"}));
+  segment.clock_pairs.push_back(segment.fixed.first_pair);
+  walk_chunks(segment);
+  return segment;
+}
+
+}  // namespace rankscope::recording

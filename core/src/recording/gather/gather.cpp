@@ -1,0 +1,114 @@
+// Packs the segment of a process that has ended: only what was written, every chunk sealed.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
+#include "recording/format/crc32c.h"
+#include "recording/format/segment_file.h"
+#include "recording/gather/scrub_payload.h"
+
+namespace rankscope::recording {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_chunk(std::ofstream& out, const Chunk& chunk) {
+  ChunkHeader header{};
+  header.magic = chunk_magic;
+  header.capacity = static_cast<std::uint32_t>(chunk.payload.size());
+  header.thread = chunk.thread;
+  header.sequence = chunk.sequence;
+  header.os_thread = chunk.os_thread;
+  const auto committed = static_cast<std::uint32_t>(chunk.payload.size());
+  header.committed.store(committed, std::memory_order_relaxed);
+  header.state.store(static_cast<std::uint32_t>(ChunkState::sealed), std::memory_order_relaxed);
+  header.payload_crc = crc32c(chunk.payload.data(), chunk.payload.size());
+  header.header_crc = crc32c(&committed, sizeof committed, crc32c(&header, offsetof(ChunkHeader, committed)));
+  out.write(reinterpret_cast<const char*>(&header), sizeof header);
+  out.write(reinterpret_cast<const char*>(chunk.payload.data()), static_cast<std::streamsize>(chunk.payload.size()));
+}
+
+void count_events(const Chunk& chunk, GatherSummary& summary) {
+  RecordWalk walk{chunk.payload};
+  for (Record record{}; walk.next(record);) {
+    if (record.head.type != static_cast<std::uint8_t>(RecordType::string)) ++summary.events;
+    if (record.head.type == static_cast<std::uint8_t>(RecordType::activity)) ++summary.activities;
+  }
+}
+
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+// Later values of a key replace earlier ones, as in the reader.
+void collect_metadata(const Chunk& chunk, Metadata& metadata) {
+  std::vector<std::string_view> names;
+  RecordWalk walk{chunk.payload};
+  for (Record record{}; walk.next(record);) {
+    if (record.head.type == static_cast<std::uint8_t>(RecordType::string)) {
+      const auto bytes = record.body.subspan(std::min<std::size_t>(8, record.body.size()));
+      const auto length = std::min<std::size_t>(record.word(0), bytes.size());
+      names.resize(std::max<std::size_t>(names.size(), std::size_t{std::min(record.head.name, 0xFFFFU)} + 1));
+      if (record.head.name < names.size())
+        names[record.head.name] = {reinterpret_cast<const char*>(bytes.data()), length};
+    }
+    if (record.head.type != static_cast<std::uint8_t>(RecordType::metadata)) continue;
+    if (record.head.name >= names.size() || record.word(0) >= names.size()) continue;
+    const std::string key{names[record.head.name]};
+    if (key == injected_faults_key) continue;
+    const auto known = std::ranges::find(metadata, key, &Metadata::value_type::first);
+    if (known == metadata.end())
+      metadata.emplace_back(key, names[record.word(0)]);
+    else
+      known->second = names[record.word(0)];
+  }
+}
+
+void write_header(std::ofstream& out, const SegmentFile& segment) {
+  std::array<char, segment_header_bytes> page{};
+  std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
+  // What was damaged or cut stays missed: a reader finds fewer chunks than there should be.
+  const std::uint64_t lost = segment.quality.of(Counter::chunks_corrupt) + segment.quality.of(Counter::segment_cut);
+  const auto chunks = static_cast<std::uint32_t>(segment.chunks.size() + lost);
+  std::memcpy(page.data() + offsetof(SegmentHeader, packed_chunks), &chunks, sizeof chunks);
+  out.write(page.data(), page.size());
+}
+
+}  // namespace
+
+Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& target, Secrets secrets) {
+  RS_TRY(const SegmentFile segment, read_segment(source));
+  const fs::path temporary = target.string() + ".part";
+  std::ofstream out{temporary, std::ios::binary | std::ios::trunc};
+  GatherSummary summary{.segments = 1, .events_dropped = segment.counters.events_dropped};
+  write_header(out, segment);
+  summary.bytes = segment_header_bytes;
+  summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
+  std::vector<std::byte> scrubbed;
+  for (Chunk chunk : segment.chunks) {
+    if (secrets == Secrets::hide) {
+      scrubbed.assign(chunk.payload.begin(), chunk.payload.end());
+      summary.secrets_hidden += scrub_payload(scrubbed);
+      chunk.payload = scrubbed;
+    }
+    write_chunk(out, chunk);
+    count_events(chunk, summary);
+    collect_metadata(chunk, summary.metadata);
+    summary.bytes += chunk_header_bytes + chunk.payload.size();
+  }
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(temporary, target, error);
+  if (!out || error) {
+    const std::string why = error ? error.message() : std::strerror(errno);
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    return fail(ErrorKind::cannot_write,
+                format("cannot write {}: {}; the segment is still in {}", target.string(), why, source.string()));
+  }
+  return summary;
+}
+
+}  // namespace rankscope::recording

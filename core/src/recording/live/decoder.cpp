@@ -1,0 +1,309 @@
+#include "recording/live/decoder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "rankscope/core/model/host_work.h"
+#include "rankscope/core/numbers.h"
+#include "rankscope/core/step_names.h"
+
+namespace rankscope::recording {
+namespace {
+
+constexpr std::size_t most_comm = 1U << 16;     // started, not finished
+constexpr nanoseconds lookback{1'000'000'000};  // threads are read one after the other, not at one moment
+
+/// Damaged times must not overflow.
+bool believable(std::int64_t ns) { return ns > 0 && ns < std::int64_t{1} << 61; }
+
+bool is_memory(std::string_view counter) {
+  return counter == "rss_bytes" || counter == "allocated_bytes" || counter == "reserved_bytes" ||
+         (counter.starts_with("GPU ") && counter.ends_with(" memory_used_bytes"));
+}
+
+/// Of a span that is work, or a wait.
+std::optional<LiveLayer> layer_of(SpanKind kind) {
+  switch (host_work_of(kind)) {
+    case HostWork::compute:
+      return LiveLayer::compute;
+    case HostWork::communication:
+      return LiveLayer::communication;
+    case HostWork::copies:
+      return LiveLayer::copies;
+    case HostWork::data:
+      return LiveLayer::data;
+    case HostWork::wait:
+    case HostWork::sync:
+      return LiveLayer::wait;
+    case HostWork::none:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+SpanKind kind_of(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
+
+template <std::size_t n>
+std::string_view text_of(const std::array<char, n>& field) {
+  return {field.data(), static_cast<std::size_t>(std::ranges::find(field, '\0') - field.begin())};
+}
+
+}  // namespace
+
+void LiveSeries::add(HostTime time, double value) {
+  if (!values_.empty() && time < values_.back().time + stretch_) {
+    values_.back().value = std::max(values_.back().value, value);
+    return;
+  }
+  if (values_.size() >= most_) halve();
+  values_.push_back({time, value});
+}
+
+void LiveSeries::halve() {
+  stretch_ *= 2;
+  std::vector<LiveValue> rest;
+  for (const LiveValue& value : values_) {
+    if (!rest.empty() && value.time < rest.back().time + stretch_)
+      rest.back().value = std::max(rest.back().value, value.value);
+    else
+      rest.push_back(value);
+  }
+  if (rest.size() >= most_) rest.erase(rest.begin());  // samples that are far apart: the oldest goes
+  values_ = std::move(rest);
+}
+
+LiveDecoder::LiveDecoder(const SegmentStatic& fixed, const LiveLimits& limits)
+    : fixed_(fixed),
+      limits_(limits),
+      clock_({fixed.first_pair}, fixed.ticks_per_ns),
+      last_pair_(fixed.first_pair),
+      latest_(clock_.host_time(fixed.first_pair.ticks)) {}
+
+void LiveDecoder::take(const LivePiece& piece) {
+  if (piece.begins_chunk) threads_[piece.thread].names.clear();
+  RecordWalk walk{piece.payload};
+  for (Record record{}; walk.next(record);) take_record(piece.thread, record);
+}
+
+void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
+  Thread& thread = threads_[number];
+  const std::uint64_t ticks = record.word(0);
+  switch (static_cast<RecordType>(record.head.type)) {
+    case RecordType::string:
+      return take_name(thread, record);
+    case RecordType::push:
+      return push(number, record);
+    case RecordType::pop:
+      return pop(number, ticks);
+    case RecordType::attribute_int:
+      return number_step(thread, record);
+    case RecordType::mark:
+    case RecordType::range_start:
+    case RecordType::comm_enqueued:
+      ++events_;
+      static_cast<void>(saw(ticks));
+      return;
+    case RecordType::comm_started:
+      if (comm_.size() >= most_comm) comm_.clear();  // they will never finish
+      comm_.try_emplace(record.word(1), saw(ticks));
+      return;
+    case RecordType::comm_finished:
+      return comm_ended(record.word(1), saw(ticks));
+    case RecordType::activity:
+      return activity(record);
+    case RecordType::counter:
+      return counter(thread, record);
+    case RecordType::clock_pair:
+      last_pair_ = {ticks, static_cast<std::int64_t>(record.word(1)), static_cast<std::int64_t>(record.word(2))};
+      clock_ = TickMap{{fixed_.first_pair, last_pair_}, fixed_.ticks_per_ns};
+      return;
+    case RecordType::anchor:
+      if (record.head.code == static_cast<std::uint8_t>(ForeignClock::activities))
+        anchor_ = Anchor{ForeignClock::activities, ticks, static_cast<std::int64_t>(record.word(1))};
+      return;
+    default:
+      return;
+  }
+}
+
+HostTime LiveDecoder::saw(std::uint64_t ticks) {
+  const HostTime time = clock_.host_time(ticks);
+  latest_ = std::max(latest_, time);
+  return time;
+}
+
+void LiveDecoder::take_name(Thread& thread, const Record& record) {
+  if (record.head.name != thread.names.size() || record.body.size() < 8) return;
+  const auto bytes = record.body.subspan(8);
+  thread.names.emplace_back(reinterpret_cast<const char*>(bytes.data()),
+                            std::min<std::size_t>(record.word(0), bytes.size()));
+}
+
+std::optional<std::int64_t> LiveDecoder::step_number(std::uint32_t number, SpanKind kind, std::string_view name) {
+  const auto digits = kind == SpanKind::user ? number_of_step_name(name) : std::nullopt;
+  const Steps source = kind == SpanKind::step ? Steps::spans : digits ? Steps::named_ranges : Steps::none;
+  if (source == Steps::none || source < source_) return std::nullopt;
+  if (source > source_) {  // what was taken for steps before is none
+    source_ = source;
+    step_thread_ = number;
+    steps_.clear();
+    unsettled_ = 0;
+    step_count_ = 0;
+  }
+  if (number != step_thread_ || threads_[number].in_step) return std::nullopt;
+  const auto counted = static_cast<std::int64_t>(step_count_);
+  return leading_number<std::int64_t>(digits.value_or(""))
+      .value_or(counted);  // no digits, or too many: counted instead
+}
+
+void LiveDecoder::push(std::uint32_t number, const Record& record) {
+  ++events_;
+  Thread& thread = threads_[number];
+  const HostTime time = saw(record.word(0));
+  const SpanKind kind = kind_of(record.head.code);
+  const bool is_named = record.head.name < thread.names.size();
+  const auto index = step_number(number, kind, is_named ? thread.names[record.head.name] : std::string_view{});
+  if (layer_of(kind)) account(number, time);
+  if (index) thread.in_step = true;
+  thread.open.push_back({.kind = kind, .is_step = index.has_value(), .begin = time, .index = index.value_or(0)});
+}
+
+void LiveDecoder::pop(std::uint32_t number, std::uint64_t ticks) {
+  Thread& thread = threads_[number];
+  const HostTime time = saw(ticks);
+  if (thread.open.empty()) return;
+  const Open open = thread.open.back();
+  if (layer_of(open.kind)) account(number, time);
+  thread.open.pop_back();
+  if (!open.is_step) return;
+  thread.in_step = false;
+  if (number == step_thread_) end_step(open, time);
+}
+
+void LiveDecoder::number_step(Thread& thread, const Record& record) {
+  if (thread.open.empty() || !thread.open.back().is_step || record.head.name >= thread.names.size()) return;
+  if (thread.names[record.head.name] == "index") thread.open.back().index = static_cast<std::int64_t>(record.word(0));
+}
+
+/// A negative number is that of the time behind the last step.
+void LiveDecoder::end_step(const Open& step, HostTime end) {
+  if (step.index < 0 || end < step.begin) return;
+  ++step_count_;
+  steps_.push_back({.index = step.index, .begin = step.begin, .duration = end - step.begin});
+  unsettled_ = std::min(unsettled_ + 1, limits_.steps);
+  if (steps_.size() > limits_.steps) steps_.pop_front();
+}
+
+/// Gives the time since the last change to the innermost span that is work, or a wait.
+void LiveDecoder::account(std::uint32_t number, HostTime until) {
+  Thread& thread = threads_[number];
+  const HostTime since = std::exchange(thread.now, std::max(thread.now, until));
+  const auto inner = std::find_if(thread.open.rbegin(), thread.open.rend(),
+                                  [](const Open& open) { return layer_of(open.kind).has_value(); });
+  if (inner == thread.open.rend()) return;
+  const LiveLayer layer = *layer_of(inner->kind);
+  const bool is_idle = layer == LiveLayer::data || layer == LiveLayer::wait;
+  if (is_idle && source_ != Steps::none && number != step_thread_) return;  // of a worker
+  add(layer, since, until);
+}
+
+void LiveDecoder::add(LiveLayer layer, HostTime begin, HostTime end) {
+  if (end <= begin) return;
+  if (host_.size() + device_.size() >= limits_.stretches) {
+    too_many_ = true;
+    return;
+  }
+  host_.push_back({begin, end, layer});
+}
+
+void LiveDecoder::comm_ended(std::uint64_t uid, HostTime end) {
+  const auto started = comm_.find(uid);
+  if (started == comm_.end()) return;
+  add(LiveLayer::communication, started->second, end);
+  comm_.erase(started);
+}
+
+/// Told in nanoseconds of a clock of its own, which an anchor ties to ticks; without one it is the wall clock.
+void LiveDecoder::activity(const Record& record) {
+  ++events_;
+  ActivityFields fields{};
+  std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
+  const auto layer = layer_of(kind_of(record.head.code));
+  has_device_ = true;
+  if (!layer || !believable(fields.begin) || !believable(fields.end) || fields.end < fields.begin) return;
+  const HostTime base = anchor_ ? clock_.host_time(anchor_->ticks) : HostTime{nanoseconds{last_pair_.monotonic_ns}};
+  const std::int64_t base_ns = anchor_ ? anchor_->ns : last_pair_.realtime_ns;
+  if (!believable(base_ns) || !believable(base.time_since_epoch().count())) return;
+  if (host_.size() + device_.size() >= limits_.stretches) {
+    too_many_ = true;
+    return;
+  }
+  device_.push_back({base + nanoseconds{fields.begin - base_ns}, base + nanoseconds{fields.end - base_ns}, *layer});
+}
+
+void LiveDecoder::counter(const Thread& thread, const Record& record) {
+  const HostTime time = saw(record.word(0));
+  if (record.head.name >= thread.names.size() || !is_memory(thread.names[record.head.name])) return;
+  const auto series = memory_.try_emplace(thread.names[record.head.name], limits_.values).first;
+  series->second.add(time, std::bit_cast<double>(record.word(1)));
+}
+
+// Where a device tells what it did, the host's own work is no part of the split; its idle time is.
+void LiveDecoder::settle() {
+  if (too_many_) {
+    host_.clear();
+    device_.clear();
+    unsettled_ = 0;
+    complete_since_ = latest_;
+    too_many_ = false;
+  }
+  const nanoseconds delay = has_device_ ? limits_.device_delay : limits_.host_delay;
+  const auto first = steps_.end() - static_cast<std::ptrdiff_t>(unsettled_);
+  const auto last = std::find_if(first, steps_.end(),
+                                 [&](const LiveStep& step) { return step.begin + step.duration + delay > latest_; });
+  if (first != last) {
+    std::vector<LiveStretch> stretches = device_;
+    for (const LiveStretch& stretch : host_)
+      if (!has_device_ || stretch.layer == LiveLayer::data || stretch.layer == LiveLayer::wait)
+        stretches.push_back(stretch);
+    std::vector<LiveStep> steps(first, last);
+    split_steps(steps, stretches);
+    for (LiveStep& step : steps)
+      if (step.begin < complete_since_) step.split.reset();
+    std::ranges::copy(steps, first);
+  }
+  unsettled_ = static_cast<std::size_t>(steps_.end() - last);
+  HostTime oldest = latest_;
+  if (last != steps_.end()) oldest = last->begin;
+  if (const auto thread = threads_.find(step_thread_); thread != threads_.end())
+    for (const Open& open : thread->second.open)
+      if (open.is_step) oldest = std::min(oldest, open.begin);
+  drop_old(std::min(oldest, latest_ - delay) - lookback);
+}
+
+void LiveDecoder::drop_old(HostTime oldest) {
+  const auto is_old = [oldest](const LiveStretch& stretch) { return stretch.end < oldest; };
+  std::erase_if(host_, is_old);
+  std::erase_if(device_, is_old);
+}
+
+LiveProcess LiveDecoder::process(const SegmentCounters& counters) const {
+  LiveProcess process;
+  process.pid = fixed_.pid;
+  process.rank = fixed_.rank >= 0 ? fixed_.rank : counters.late_rank - 1;
+  process.program = text_of(fixed_.program);
+  process.watched = text_of(fixed_.rank_source) == watched_source;
+  process.ended = counters.end == ProcessEnd::exited;
+  process.events = events_;
+  process.dropped = counters.events_dropped;
+  process.steps = step_count_;
+  process.last.assign(steps_.begin(), steps_.end());
+  for (const auto& [name, series] : memory_)
+    if (!series.values().empty()) process.memory.push_back({name, series.values()});
+  return process;
+}
+
+}  // namespace rankscope::recording

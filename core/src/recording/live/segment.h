@@ -1,0 +1,70 @@
+// One segment file that is still written to, followed from its begin.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "recording/format/segment_file.h"
+
+namespace rankscope::recording {
+
+/// Whole records of one thread that follow on what it has written before.
+struct LivePiece {
+  std::uint32_t thread = 0;
+  bool begins_chunk = false;  ///< string ids start anew
+  std::span<const std::byte> payload;
+};
+
+class LiveSegment {
+ public:
+  explicit LiveSegment(std::filesystem::path path) : path_(std::move(path)) {}
+  LiveSegment(LiveSegment&& other) noexcept;
+  LiveSegment& operator=(LiveSegment&& other) = delete;
+  ~LiveSegment();
+
+  /// Hands what is new to `take`, of each thread in its order, `budget` bytes at most. False: nothing can be read
+  /// (yet).
+  bool poll(std::uint64_t budget, const std::function<void(const LivePiece&)>& take);
+
+  /// Nothing before the first poll that returned true.
+  [[nodiscard]] const std::optional<SegmentStatic>& fixed() const { return fixed_; }
+  [[nodiscard]] const SegmentCounters& counters() const { return counters_; }
+  /// Of the last poll: bytes that were handed on, and those that are known but were too many.
+  [[nodiscard]] std::uint64_t taken() const { return taken_; }
+  [[nodiscard]] std::uint64_t behind() const { return behind_; }
+  /// Something in the file is no chunk, or not the one that it was: it is not read on.
+  [[nodiscard]] bool damaged() const { return damaged_; }
+
+ private:
+  struct Followed {
+    std::uint64_t offset = 0;  ///< of its header
+    RawChunk header{};
+    std::uint32_t taken = 0;
+  };
+  bool open_file();
+  bool read_page();
+  void find_chunks();
+  void refresh(Followed& chunk);
+  /// False: it is not at its end yet, or the budget is.
+  bool follow(Followed& chunk, std::uint64_t budget, const std::function<void(const LivePiece&)>& take);
+  [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> into) const;
+
+  std::filesystem::path path_;
+  int file_ = -1;  // stays open: what was written can be read even when the file has been removed
+  std::optional<SegmentStatic> fixed_;
+  SegmentCounters counters_;
+  std::vector<Followed> chunks_;  // not at their end yet, by offset
+  std::map<std::uint32_t, std::uint32_t> next_sequence_;
+  std::uint64_t next_chunk_ = 0;  // offset of the first chunk that was not seen yet
+  std::uint64_t taken_ = 0;
+  std::uint64_t behind_ = 0;
+  bool damaged_ = false;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace rankscope::recording

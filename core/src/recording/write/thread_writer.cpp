@@ -1,0 +1,368 @@
+// The hot path of recording. Nothing here locks, waits or calls the kernel; it allocates only for a name's first use.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "rankscope/core/recording/segment_writer.h"
+#include "recording/format/record_bytes.h"
+
+namespace rankscope::recording {
+namespace {
+
+constexpr std::uint32_t most_names = 1U << 16;
+constexpr std::uint32_t deepest = 1000;  // its pops must fit into one chunk beside the longest name
+
+/// Of an attribute record: ranges and communication are named by a handle.
+constexpr std::uint32_t words_for(Owner owner) { return owner.kind >= Owner::Kind::range ? 3 : 2; }
+
+// Eight bytes at a time, multiplied and folded; only used to find a slot, names are compared in full.
+std::uint64_t hash_of(std::string_view text) {
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15ULL;
+  std::uint64_t hash = text.size() * factor;
+  const char* data = text.data();
+  std::size_t left = text.size();
+  const auto mix = [&hash](std::uint64_t word) {
+    hash = (hash ^ word) * factor;
+    hash ^= hash >> 32;
+  };
+  for (; left >= 8; left -= 8, data += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, data, 8);
+    mix(word);
+  }
+  if (left >= 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, data, 4);
+    mix(word);
+    data += 4;
+    left -= 4;
+  }
+  std::uint32_t rest = 0;
+  for (; left > 0; --left, ++data) rest = (rest << 8) | static_cast<std::uint8_t>(*data);
+  mix(rest);
+  return hash | 1;  // 0 marks a free slot
+}
+
+std::uint64_t word_at(const char* data) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, data, 8);
+  return word;
+}
+
+// memcmp without the call: names are short, and most are the same as last time.
+bool same(const char* a, const char* b, std::size_t size) {
+  if (size < 8) {
+    for (std::size_t i = 0; i < size; ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+  for (std::size_t i = 0; i + 8 < size; i += 8)
+    if (word_at(a + i) != word_at(b + i)) return false;
+  return word_at(a + size - 8) == word_at(b + size - 8);
+}
+
+}  // namespace
+
+struct ThreadWriter::Name {
+  std::uint64_t hash = 0;
+  std::uint32_t chunk = 0xFFFFFFFF;  // sequence of the chunk in which `id` is defined
+  std::uint32_t id = 0;
+  std::unique_ptr<char[]> text;
+  std::size_t length = 0;
+};
+
+ThreadWriter::ThreadWriter(SegmentWriter& segment, std::uint32_t ordinal)
+    : segment_(segment), clock_(segment.clock()), ordinal_(ordinal), names_(new Name[256]), name_mask_(255) {}
+
+ThreadWriter::~ThreadWriter() {
+  if (chunk_ != nullptr) chunk_->state.store(static_cast<std::uint32_t>(ChunkState::full), std::memory_order_release);
+}
+
+void ThreadWriter::drop(std::uint64_t events) {
+  segment_.header().events_dropped.fetch_add(events, std::memory_order_relaxed);
+}
+
+// `keep_free` bytes stay free behind the record, so that every open span can still be closed in this chunk.
+std::uint8_t* ThreadWriter::reserve(std::uint32_t bytes, std::uint32_t keep_free) {
+  if (used_ + bytes + keep_free > capacity_ && (!next_chunk() || used_ + bytes + keep_free > capacity_)) return nullptr;
+  return reinterpret_cast<std::uint8_t*>(chunk_ + 1) + used_;
+}
+
+bool ThreadWriter::next_chunk() {
+  ChunkHeader* next = segment_.take_spare();
+  if (next == nullptr) return false;
+  if (chunk_ != nullptr) chunk_->state.store(static_cast<std::uint32_t>(ChunkState::full), std::memory_order_release);
+  next->sequence = sequence_++;
+  next->os_thread = syscall(SYS_gettid);  // once per 64 KiB
+  next->committed.store(0, std::memory_order_relaxed);
+  std::atomic_ref{next->thread}.store(ordinal_, std::memory_order_release);
+  chunk_ = next;
+  used_ = 0;
+  capacity_ = next->capacity;
+  next_name_ = 0;
+  return true;
+}
+
+ThreadWriter::Name* ThreadWriter::slot_of(std::uint64_t hash, std::string_view text) {
+  std::uint32_t at = static_cast<std::uint32_t>(hash >> 20) & name_mask_;
+  for (;; at = (at + 1) & name_mask_) {
+    Name& name = names_[at];
+    if (name.hash == 0) return &name;
+    if (name.hash == hash && name.length == text.size() && same(name.text.get(), text.data(), text.size()))
+      return &name;
+  }
+}
+
+void ThreadWriter::grow() {
+  // A program that makes up names for ever must not fill the memory: start again.
+  const bool forget = name_count_ >= most_names;
+  const std::uint32_t size = forget ? 256 : (name_mask_ + 1) * 2;
+  std::unique_ptr<Name[]> old{std::exchange(names_, std::make_unique<Name[]>(size))};
+  const std::uint32_t old_size = name_mask_ + 1;
+  name_mask_ = size - 1;
+  if (forget) {
+    name_count_ = 0;
+    return;
+  }
+  for (std::uint32_t i = 0; i < old_size; ++i)
+    if (old[i].hash != 0) *slot_of(old[i].hash, {old[i].text.get(), old[i].length}) = std::move(old[i]);
+}
+
+// Defines the name in the current chunk unless it is; no_name if there is no room. May move to the next chunk.
+std::uint32_t ThreadWriter::intern(std::string_view text, std::uint32_t keep_free) {
+  if (text.size() > longest_string) {
+    text = text.substr(0, longest_string);
+    segment_.header().names_truncated.fetch_add(1, std::memory_order_relaxed);
+  }
+  const std::uint64_t hash = hash_of(text);
+  Name* name = slot_of(hash, text);
+  if (name->hash != 0 && name->chunk + 1 == sequence_) return name->id;
+  if (name->hash == 0 && (name_count_ + 1) * 2 > name_mask_) {
+    grow();
+    name = slot_of(hash, text);
+  }
+  const std::uint32_t padded = static_cast<std::uint32_t>((text.size() + 7) / 8 * 8);
+  const std::uint32_t bytes = 16 + padded;
+  std::uint8_t* at = reserve(bytes, keep_free);
+  if (at == nullptr) return no_name;
+  if (name->hash == 0) {
+    name->text = std::make_unique<char[]>(text.size() + 1);
+    std::memcpy(name->text.get(), text.data(), text.size());
+    name->length = text.size();
+    name->hash = hash;
+    ++name_count_;
+  }
+  name->chunk = sequence_ - 1;
+  name->id = next_name_++;
+  at = put_head(at, RecordType::string, 0, bytes / 8, name->id);
+  at = put(at, text.size());
+  if (padded > 0) std::memset(at + padded - 8, 0, 8);
+  std::memcpy(at, text.data(), text.size());
+  commit(bytes);
+  return name->id;
+}
+
+// A record of one name and up to two words. The name's definition and the record must land in the same chunk.
+bool ThreadWriter::plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b,
+                         std::uint32_t words) {
+  const std::uint32_t bytes = words * 8;
+  const std::uint32_t reserved = pop_bytes * (depth_ + 1);
+  const bool fits = reserve(bytes, reserved) != nullptr;  // first, so that a known name stays known
+  const std::uint32_t id = fits ? intern(name, bytes + reserved) : no_name;
+  if (id == no_name) {
+    drop();
+    return false;
+  }
+  std::uint8_t* at = reserve(bytes, reserved);
+  at = put(put_head(at, type, code, words, id), a);
+  if (words > 2) put(at, b);
+  commit(bytes);
+  return true;
+}
+
+// The common case: the name is defined in this chunk, and there is room. Else no_name, and nothing has changed.
+inline std::uint32_t ThreadWriter::known_id(std::string_view text) const {
+  const std::uint64_t hash = hash_of(text);
+  const Name& name = names_[static_cast<std::uint32_t>(hash >> 20) & name_mask_];
+  const bool known = name.hash == hash && name.chunk + 1 == sequence_ && name.length == text.size() &&
+                     same(name.text.get(), text.data(), text.size());
+  return known ? name.id : no_name;
+}
+
+void ThreadWriter::push(SpanKind kind, std::string_view name) {
+  const std::uint64_t ticks = clock_.now();
+  const std::uint32_t reserved = pop_bytes * (depth_ + 1);
+  if (dropped_depth_ == 0 && depth_ < deepest && used_ + 16 + reserved <= capacity_) [[likely]] {
+    if (const std::uint32_t id = known_id(name); id != no_name) [[likely]] {
+      auto* const at = reinterpret_cast<std::uint8_t*>(chunk_ + 1) + used_;
+      put(put_head(at, RecordType::push, static_cast<std::uint8_t>(kind), 2, id), ticks);
+      commit(16);
+      ++depth_;
+      return;
+    }
+  }
+  push_slowly(kind, name, ticks);
+}
+
+// A new name, a new chunk, or no room.
+void ThreadWriter::push_slowly(SpanKind kind, std::string_view name, std::uint64_t ticks) {
+  const std::uint32_t reserved = pop_bytes * (depth_ + 1);
+  const bool fits = dropped_depth_ == 0 && depth_ < deepest && reserve(16, reserved) != nullptr;
+  const std::uint32_t id = fits ? intern(name, 16 + reserved) : no_name;
+  if (id == no_name) {
+    ++dropped_depth_;
+    return drop();
+  }
+  std::uint8_t* at = reserve(16, reserved);
+  put(put_head(at, RecordType::push, static_cast<std::uint8_t>(kind), 2, id), ticks);
+  commit(16);
+  ++depth_;
+}
+
+void ThreadWriter::pop() {
+  const std::uint64_t ticks = clock_.now();
+  if (dropped_depth_ > 0) {
+    --dropped_depth_;
+    return drop();
+  }
+  std::uint8_t* at = reserve(pop_bytes, 0);
+  if (at == nullptr) return drop();
+  put(put_head(at, RecordType::pop, 0, 2, 0), ticks);
+  commit(pop_bytes);
+  if (depth_ > 0) --depth_;
+}
+
+bool ThreadWriter::range_start(SpanKind kind, std::string_view name, std::uint64_t handle) {
+  return plain(RecordType::range_start, static_cast<std::uint8_t>(kind), name, clock_.now(), handle, 3);
+}
+
+void ThreadWriter::mark(std::string_view name) {
+  mark_dropped_ = !plain(RecordType::mark, 0, name, clock_.now(), 0, 2);
+}
+
+bool ThreadWriter::owner_was_dropped(Owner owner) const {
+  switch (owner.kind) {
+    case Owner::Kind::span:
+      return dropped_depth_ > 0;
+    case Owner::Kind::mark:
+      return mark_dropped_;
+    case Owner::Kind::range:
+    case Owner::Kind::comm:
+      return false;  // its start said so
+  }
+  return false;
+}
+
+void ThreadWriter::attribute(std::string_view key, std::int64_t value, Owner owner) {
+  if (owner_was_dropped(owner)) return drop();
+  constexpr std::array types{RecordType::attribute_int, RecordType::mark_attribute_int, RecordType::range_attribute_int,
+                             RecordType::comm_attribute_int};
+  plain(types[static_cast<std::size_t>(owner.kind)], 0, key, static_cast<std::uint64_t>(value), owner.handle,
+        words_for(owner));
+}
+
+void ThreadWriter::counter(std::string_view name, double value, std::uint64_t ticks) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  plain(RecordType::counter, 0, name, ticks, bits, 3);
+}
+
+void ThreadWriter::thread_name(std::string_view name) {
+  plain(RecordType::thread_name, name.starts_with("comm") ? 1 : 0, name, clock_.now(), 0, 2);
+}
+
+// Both strings and the record must be in one chunk: if the second name opened a new one, the first is defined again.
+void ThreadWriter::two_names(RecordType type, std::uint8_t code, std::string_view key, std::string_view value,
+                             std::uint64_t handle, std::uint32_t words) {
+  const std::uint32_t bytes = words * 8;
+  const std::uint32_t reserved = pop_bytes * (depth_ + 1);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (reserve(bytes, reserved) == nullptr) return drop();
+    const std::uint32_t text = intern(value, bytes + reserved);
+    const std::uint32_t before = sequence_;
+    if (text == no_name || intern(key, bytes + reserved) == no_name) return drop();
+    if (before != sequence_) continue;
+    plain(type, code, key, text, handle, words);
+    return;
+  }
+  drop();
+}
+
+void ThreadWriter::attribute(std::string_view key, std::string_view value, Owner owner) {
+  if (owner_was_dropped(owner)) return drop();
+  constexpr std::array types{RecordType::attribute_text, RecordType::mark_attribute_text,
+                             RecordType::range_attribute_text, RecordType::comm_attribute_text};
+  two_names(types[static_cast<std::size_t>(owner.kind)], 0, key, value, owner.handle, words_for(owner));
+}
+
+void ThreadWriter::attribute_json(std::string_view key, std::string_view json) {
+  if (dropped_depth_ > 0) return drop();
+  if (json.size() > longest_string) {  // a part of it would be no JSON
+    segment_.header().names_truncated.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  two_names(RecordType::attribute_text, is_json, key, json, 0, 2);
+}
+
+void ThreadWriter::metadata(std::string_view key, std::string_view value) {
+  two_names(RecordType::metadata, 0, key, value, 0, 2);
+}
+
+void ThreadWriter::range_end(std::uint64_t handle) {
+  const std::uint64_t ticks = clock_.now();
+  std::uint8_t* at = reserve(24, pop_bytes * (depth_ + 1));
+  if (at == nullptr) return drop();
+  put(put(put_head(at, RecordType::range_end, 0, 3, 0), ticks), handle);
+  commit(24);
+}
+
+void ThreadWriter::comm_enqueued(const Collective& from) {
+  const std::uint64_t ticks = clock_.now();
+  const std::uint32_t bytes = sizeof(RecordHead) + sizeof(CommEnqueued);
+  const std::uint32_t reserved = pop_bytes * (depth_ + 1);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (reserve(bytes, reserved) == nullptr) return drop();
+    const std::uint32_t group = intern(from.group, bytes + reserved);
+    const std::uint32_t before = sequence_;
+    const std::uint32_t op = intern(from.op, bytes + reserved);
+    const std::uint32_t dtype = intern(from.dtype, bytes + reserved);
+    const std::uint32_t members = intern(from.members, bytes + reserved);
+    if (std::max({group, op, dtype, members}) == no_name) return drop();
+    if (before != sequence_) continue;  // a definition opened a new chunk: once more, now they fit
+    std::uint8_t* at = reserve(bytes, reserved);
+    const CommEnqueued record{ticks, from.uid, from.sequence, from.bytes, group, dtype, members, from.peer};
+    std::memcpy(put_head(at, RecordType::comm_enqueued, 0, bytes / 8, op), &record, sizeof record);
+    return commit(bytes);
+  }
+  drop();
+}
+
+void ThreadWriter::comm_started(std::uint64_t uid) {
+  const std::uint64_t ticks = clock_.now();
+  std::uint8_t* at = reserve(24, pop_bytes * (depth_ + 1));
+  if (at == nullptr) return drop();
+  put(put(put_head(at, RecordType::comm_started, 0, 3, 0), ticks), uid);
+  commit(24);
+}
+
+void ThreadWriter::comm_finished(std::uint64_t uid) {
+  const std::uint64_t ticks = clock_.now();
+  std::uint8_t* at = reserve(24, pop_bytes * (depth_ + 1));
+  if (at == nullptr) return drop();
+  put(put(put_head(at, RecordType::comm_finished, 0, 3, 0), ticks), uid);
+  commit(24);
+}
+
+void ThreadWriter::clock_pair() {
+  const ClockPair pair = clock_.pair();
+  std::uint8_t* at = reserve(32, pop_bytes * (depth_ + 1));
+  if (at == nullptr) return drop();
+  at = put(put_head(at, RecordType::clock_pair, 0, 4, 0), pair.ticks);
+  put(put(at, static_cast<std::uint64_t>(pair.monotonic_ns)), static_cast<std::uint64_t>(pair.realtime_ns));
+  commit(32);
+}
+
+}  // namespace rankscope::recording

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Checks that files of a folder can be compiled together: what they keep to themselves has different names.
+
+scripts/check_units.py [ROOT]
+
+cmake/RankscopeUnity.cmake compiles the files of a folder as one, except in dev. There a type, constant or function in an
+anonymous namespace (or static) of two files is an error, which is found here without compiling. Functions with the same
+name and other parameters are overloads; whether a call of one is still clear only the compiler knows. Prints the folder, the
+name and the files.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+MODULES = ("core", "collectors", "analyzer", "trainer", "gui", "cli", "tests")
+ALONE = ("tests/collectors", "tests/trainer", "tests/gui", "tests/bench", "tests/fuzz")  # compiled file by file
+NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/|'
+                   r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.S | re.M)
+TEMPLATE = re.compile(r"^template ?<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*> ?")
+MACRO = re.compile(r"^(?:[A-Z][A-Z_0-9]+)\b")
+BODY, OPEN = object(), object()  # of a function; of a class, an enumeration or an initializer
+
+
+def private_names(text):
+    """(namespace, name) -> what it is, of everything that only this file sees."""
+    text = NOISE.sub(lambda found: '""' if found[0][0] in "R\"'" else " ", text)
+    found, scopes, head = {}, [], []
+    for part in re.split(r"([{};])", text):
+        if part not in ("{", "}", ";"):
+            head.append(part)
+            continue
+        words = " ".join("".join(head).split())
+        head = []
+        if part == "}":
+            # What follows a class or an initializer, up to the semicolon, names nothing new; an argument's default goes on.
+            closed = scopes.pop() if scopes else None
+            head = ["}"] if closed is OPEN else [closed[0], "0"] if isinstance(closed, tuple) else []
+            continue
+        if part == "{" and words.count("(") > words.count(")"):
+            scopes.append((words,))
+        elif all(isinstance(scope, str) for scope in scopes) and not words.startswith("}"):
+            namespace = re.fullmatch(r"(?:inline )?namespace ?([\w:]*)", words) if part == "{" else None
+            name = None if namespace else declared(words)
+            if name and ("" in scopes or re.match(r"(template.*> )?static ", words)):
+                found[("::".join(filter(None, scopes)), name[0])] = name[1]
+            if part == "{":
+                scopes.append(namespace[1] if namespace else BODY if is_function(words) else OPEN)
+        elif part == "{":
+            scopes.append(OPEN)
+    return found
+
+
+def is_function(words):
+    return "(" in words and not re.match(r"[^(]*=|(?:struct|class|enum|union) ", TEMPLATE.sub("", words))
+
+
+def declared(words):
+    words = re.sub(r"^alignas\([^)]*\) ", "", words)
+    words = TEMPLATE.sub("", words.replace("[[nodiscard]] ", "").replace("[[maybe_unused]] ", ""))
+    if not words or words[0] in ",)" or MACRO.match(words) or words.startswith(("using namespace", "namespace ", "friend ")):
+        return None
+    alias = re.match(r"using (\w+) ?= ?(.*)", words)
+    if alias:
+        return alias[1], "alias " + alias[2]
+    if words.startswith("using "):
+        return None
+    kind = re.match(r"(?:struct|class|union|enum class|enum) (?:alignas\([^)]*\) )?(\w+)(?: final)?(?: ?:.*)?$", words)
+    if kind:
+        return kind[1], "type"
+    function = re.match(r"[^=]*?([\w:~]*::)?\b(operator\W+|\w+) ?\((.*)\)[^()]*$", words)
+    if function and function[1]:
+        return None  # a member
+    if function and "=" not in words.split("(")[0]:
+        parameters = re.sub(r" ?= ?[^,]*", "", function[3])
+        return function[2], "function " + re.sub(r" ?\b\w+(?=,|$)", "", re.sub(r"\bconst\b ?", "", parameters))
+    variable = re.match(r"[^=({]*?\b(\w+)(?: ?\[[^\]]*\])* ?(?:=.*|\(.*)?$", words)
+    return (variable[1], "variable") if variable and " " in words else None
+
+
+def clash(kinds):
+    if all(kind.startswith("function ") for kind in kinds) and len(set(kinds)) == len(kinds):
+        return False  # overloads
+    return not (kinds[0].startswith("alias ") and len(set(kinds)) == 1)
+
+
+def check(root):
+    folders = collections.defaultdict(list)
+    for module in MODULES:
+        for path in sorted((root / module).rglob("*.cpp")):
+            name = path.relative_to(root).as_posix()
+            if path.name != "main.cpp" and not name.startswith(ALONE):
+                folders[path.parent].append(path)
+    for folder, paths in folders.items():
+        users = collections.defaultdict(list)
+        for path in paths:
+            for key, kind in private_names(path.read_text()).items():
+                users[key].append((path.name, kind))
+        for (_, name), files in sorted(users.items()):
+            if len(files) > 1 and clash([kind for _, kind in files]):
+                yield f"{folder.relative_to(root)}: {name} is in {', '.join(file for file, _ in files)}"
+
+
+def main(argv):
+    if argv[:1] in (["-h"], ["--help"]):
+        return print(__doc__.strip())
+    problems = list(check(pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]))
+    print("\n".join(problems) or "units: the files of each folder can be compiled together")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,161 @@
+#include "alignment/by_ends.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "alignment/aligned_run.h"
+#include "analyzer/synthetic_run.h"
+#include "collectives/find.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::run_of;
+
+constexpr std::string_view head = "@run clock=wall_clock clock_error=10000000 source=kineto\n";
+
+struct Part {
+  std::uint32_t rank;
+  double begin_ms;
+  double end_ms;
+  std::string_view op = "allreduce";
+};
+
+std::shared_ptr<const Run> parts(std::uint32_t ranks, const std::vector<Part>& all) {
+  std::string text{head};
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) text += format("@rank {}\n", rank);
+  for (const Part& part : all)
+    text += format("{} comm {} {} {} group=-\n", part.rank, std::llround(part.begin_ms * 1e6),
+                   std::llround(part.end_ms * 1e6), part.op);
+  return run_of(text);
+}
+
+/// `count` operations 100 ms apart; rank 1 begins 3 ms later and ends 0.2 ms later.
+std::vector<Part> together(int count) {
+  std::vector<Part> all;
+  for (int i = 1; i <= count; ++i) {
+    all.push_back({0, 100.0 * i, 100.0 * i + 10});
+    all.push_back({1, 100.0 * i + 3, 100.0 * i + 10.2});
+  }
+  return all;
+}
+
+Matching matched(const Run& run) {
+  const AlignedRun aligned{run};
+  return match_collectives(aligned.run(), aligned.clocks());
+}
+
+TEST(OperationsFoundByEnds, AreThoseThatEndTogetherOnDifferentRanks) {
+  const auto run = parts(2, together(3));
+  const Matching matching = matched(*run);
+  ASSERT_TRUE(matching.section);
+  EXPECT_EQ(matching.section->units.size(), 3U);
+  EXPECT_EQ(matching.section->matched, 6);
+  EXPECT_EQ(matching.section->unmatched, 0);
+  EXPECT_THAT(matching.section->key, HasSubstr("ends that agree"));
+}
+
+TEST(OperationsFoundByEnds, TellByTheirDurationsWhoCameLast) {
+  const auto run = parts(2, together(3));
+  const Matching matching = matched(*run);
+  ASSERT_TRUE(matching.section);
+  for (const Unit& unit : matching.section->units) {
+    EXPECT_EQ(unit.last_rank, RankId{1});
+    EXPECT_EQ(unit.wait_ns, 2'800'000);  // 10 ms less 7.2 ms
+  }
+}
+
+TEST(OperationsFoundByEnds, LeavePartsWithoutPartnerAlone) {
+  std::vector<Part> all = together(3);
+  all.push_back({0, 550, 560});
+  const auto run = parts(2, all);
+  const Matching matching = matched(*run);
+  ASSERT_TRUE(matching.section);
+  EXPECT_EQ(matching.section->matched, 6);
+  EXPECT_EQ(matching.section->unmatched, 1);
+}
+
+TEST(OperationsFoundByEnds, AreNotThoseWithASecondCandidateNear) {
+  std::vector<Part> all = together(4);
+  all.push_back({1, 210.3, 210.9});  // the second operation of rank 0 could be this or the other
+  const auto run = parts(2, all);
+  const Matching matching = matched(*run);
+  ASSERT_TRUE(matching.section);
+  EXPECT_EQ(matching.section->matched, 6);
+  EXPECT_EQ(matching.section->unmatched, 3);
+}
+
+TEST(OperationsFoundByEnds, MustBeOfOneKind) {
+  std::vector<Part> all = together(4);
+  for (Part& part : all)
+    if (part.rank == 1) part.op = "broadcast";
+  const auto run = parts(2, all);
+  EXPECT_EQ(match_by_ends(*run).run, nullptr);
+}
+
+TEST(OperationsFoundByEnds, MayBeAllToAllOnOneRankAndSendReceiveOnTheOther) {
+  std::vector<Part> all = together(3);
+  for (Part& part : all) part.op = part.rank == 1 ? "sendrecv" : "alltoall";
+  const auto run = parts(2, all);
+  const Matching matching = matched(*run);
+  ASSERT_TRUE(matching.section);
+  EXPECT_EQ(matching.section->matched, 6);
+  EXPECT_THAT(matching.section->desyncs, IsEmpty());
+}
+
+TEST(OperationsFoundByEnds, AreNotConcludedFromTwo) {
+  const auto run = parts(2, together(2));
+  const EndMatching found = match_by_ends(*run);
+  EXPECT_EQ(found.run, nullptr);
+  EXPECT_THAT(found.note, HasSubstr("too few of their ends agree"));
+}
+
+TEST(OperationsFoundByEnds, AreNotConcludedWhereChanceGivesAsMany) {
+  std::vector<Part> all;
+  for (int i = 1; i <= 40; ++i) {  // every 2.5 ms on one rank, every 2.9 ms on the other: some agree
+    all.push_back({0, 2.5 * i - 0.5, 2.5 * i});
+    all.push_back({1, 2.9 * i - 0.5, 2.9 * i});
+  }
+  const auto run = parts(2, all);
+  const EndMatching found = match_by_ends(*run);
+  EXPECT_EQ(found.run, nullptr);
+  EXPECT_THAT(found.note, HasSubstr("too few of their ends agree"));
+}
+
+TEST(OperationsFoundByEnds, OfDifferentRanksAreDifferentGroups) {
+  std::vector<Part> all = together(3);
+  for (int i = 1; i <= 3; ++i) {
+    all.push_back({2, 100.0 * i + 40, 100.0 * i + 50});
+    all.push_back({3, 100.0 * i + 41, 100.0 * i + 50});
+  }
+  const auto run = parts(4, all);
+  const EndMatching found = match_by_ends(*run);
+  ASSERT_NE(found.run, nullptr);
+  ASSERT_EQ(found.run->groups().size(), 2U);
+  EXPECT_THAT(found.run->groups()[0].members, ElementsAre(RankId{0}, RankId{1}));
+  EXPECT_THAT(found.run->groups()[1].members, ElementsAre(RankId{2}, RankId{3}));
+}
+
+TEST(OperationsFoundByEnds, AreNotLookedForWhereGroupsAreKnown) {
+  const auto run = run_of(std::string{head} +
+                          "@rank 0\n@rank 1\n@group dp 0,1\n0 comm 0 100 allreduce group=dp seq=1\n"
+                          "1 comm 0 100 allreduce group=dp seq=1\n");
+  const EndMatching found = match_by_ends(*run);
+  EXPECT_EQ(found.run, nullptr);
+  EXPECT_EQ(found.note, "");
+}
+
+TEST(OperationsFoundByEnds, DoNotSetClocks) {
+  const auto run = parts(2, together(60));
+  const Alignment aligned = align_clocks(*run);
+  EXPECT_NE(aligned.clock.method, "unit_ends");
+  EXPECT_NE(aligned.clock.method, "assumed_shared");
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

@@ -1,0 +1,92 @@
+// Why parts of operations found no partner.
+#include "collectives/unmatched.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/synthetic_run.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::run_of;
+
+/// Reasons of a run, which must add up to all that found no partner.
+std::vector<UnmatchedParts> unmatched(std::string_view text) {
+  const auto run = run_of(text);
+  const Matching matching = match_collectives(*run, ClockTrust(*run));
+  EXPECT_TRUE(matching.section);
+  std::int64_t sum = 0;
+  for (const UnmatchedParts& parts : matching.section->unmatched_parts) sum += parts.count;
+  EXPECT_EQ(sum, matching.section->unmatched);
+  return matching.section->unmatched_parts;
+}
+
+constexpr std::string_view one_group = "@run clock=same_host\n@group dp 0,1\n";
+
+std::string numbered(int rank, std::initializer_list<int> sequences, std::string_view more = "") {
+  std::string text;
+  for (const int sequence : sequences)
+    text += std::to_string(rank) + " comm " + std::to_string(1000 * sequence) + " " +
+            std::to_string(1000 * sequence + 500) + " allreduce group=dp seq=" + std::to_string(sequence) +
+            std::string{more} + "\n";
+  return text;
+}
+
+TEST(UnmatchedParts, AreNoneWhereAllFoundPartners) {
+  EXPECT_TRUE(unmatched(std::string{one_group} + numbered(0, {1, 2}) + numbered(1, {1, 2})).empty());
+}
+
+TEST(UnmatchedParts, OfRanksThatWereNotGivenSayThat) {
+  const auto parts = unmatched("@run clock=same_host world_size=2\n@group dp 0,1\n" + numbered(0, {1, 2, 3}));
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].count, 3);
+  EXPECT_EQ(parts[0].group, "dp");
+  EXPECT_EQ(parts[0].op, "allreduce");
+  EXPECT_THAT(parts[0].why, HasSubstr("were not given"));
+}
+
+TEST(UnmatchedParts, AtTheEdgesAreOfRecordingsThatCoverOtherTimes) {
+  const auto parts = unmatched(std::string{one_group} + numbered(0, {1, 2, 3, 4}) + numbered(1, {3, 4, 5}));
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].count, 3) << "1 and 2 of rank 0, 5 of rank 1";
+  EXPECT_EQ(parts[0].rank, RankId{0});
+  EXPECT_EQ(parts[0].first, at(1000));
+  EXPECT_THAT(parts[0].why, HasSubstr("do not cover the same time"));
+}
+
+TEST(UnmatchedParts, InTheMiddleWereLostOrLeftOut) {
+  const auto parts = unmatched(std::string{one_group} + numbered(0, {1, 2, 3}) + numbered(1, {1, 3}));
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_THAT(parts[0].why, HasSubstr("lost, or the program left it out"));
+}
+
+TEST(UnmatchedParts, WhoseRanksDisagreeAreProbablyABug) {
+  const auto parts =
+      unmatched(std::string{one_group} + numbered(0, {1}, " bytes=4000") + numbered(1, {1}, " bytes=8000"));
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].count, 2);
+  EXPECT_THAT(parts[0].why, HasSubstr("disagree"));
+}
+
+TEST(UnmatchedParts, OfASendWhoseReceiverHangsSayThat) {
+  const auto parts = unmatched(std::string{one_group} +
+                               "0 comm 0 100 send group=dp peer=1\n"
+                               "1 comm 0 - recv group=dp peer=0 state=started\n");
+  ASSERT_EQ(parts.size(), 2U);
+  for (const UnmatchedParts& part : parts)
+    EXPECT_THAT(part.why, HasSubstr(part.op == "send" ? "not finished on the other ranks" : "it was not finished"));
+}
+
+TEST(UnmatchedParts, OfSendsSayThatTheReceiverRecordedFewer) {
+  const auto parts = unmatched(std::string{one_group} +
+                               "0 comm 0 100 send group=dp peer=1\n0 comm 200 300 send group=dp peer=1\n"
+                               "1 comm 0 100 recv group=dp peer=0\n");
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].op, "send");
+  EXPECT_THAT(parts[0].why, HasSubstr("its partner recorded fewer"));
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

@@ -1,0 +1,78 @@
+// One path that explains each step to the nanosecond.
+#include "critical_path/find.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "analyzer/replay/replayed.h"
+#include "critical_path/path_walk.h"
+#include "critical_path/slack.h"
+
+namespace rankscope::analyzer::replay {
+namespace {
+
+std::int64_t sum(const PathSums& sums) { return std::accumulate(sums.begin(), sums.end(), std::int64_t{0}); }
+
+TEST(CriticalPath, TilesEachStep) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
+    const Replayed replayed{testing::make({.ranks = 5, .steps = 9, .noise = 0.1, .seed = seed})};
+    ASSERT_TRUE(replayed.graph);
+    const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
+    EXPECT_EQ(path.length_ns, measured_ns(*replayed.graph));
+    EXPECT_EQ(sum(path.sums_ns), path.length_ns);
+    std::int64_t ranks = 0;
+    for (const PathOfRank& rank : path.ranks) ranks += rank.ns;
+    EXPECT_EQ(ranks, path.length_ns);
+    std::int64_t operations = 0;
+    for (const PathOperation& operation : path.operations) operations += operation.ns;
+    EXPECT_EQ(operations, path.length_ns);
+    for (std::size_t step = 0; step < path.steps.size(); ++step) {
+      EXPECT_EQ(path.steps[step].length_ns, replayed.graph->steps[step].measured_ns);
+      RunTime now = begin_of_step(*replayed.graph, step);
+      for (const PathStretch& stretch : walk_path(*replayed.graph, step).stretches) {
+        EXPECT_EQ(stretch.time.begin, now);
+        now = stretch.time.end;
+      }
+      EXPECT_EQ(now, begin_of_step(*replayed.graph, step + 1));
+    }
+    EXPECT_EQ(path.clamped_ns, 0);
+  }
+}
+
+TEST(CriticalPath, GoesThroughTheRankThatCameLast) {
+  const Replayed replayed{two_ranks};
+  const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
+  EXPECT_EQ(path.ns_of(PathClass::compute), 80);
+  EXPECT_EQ(path.ns_of(PathClass::comm), 20);
+  ASSERT_FALSE(path.operations.empty());
+  EXPECT_EQ(path.operations.front().name, "forward");
+  EXPECT_EQ(path.operations.front().imbalance_ns, 80 - (80 + 40) / 2);
+  ASSERT_FALSE(path.drawn.empty());
+  EXPECT_EQ(path.drawn.front().rank, RankId{1});
+}
+
+TEST(CriticalPath, OfAStarvedDeviceIsTheHost) {
+  const Replayed replayed{three_kernels};
+  const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
+  // To 50 the host, 20 ns until the first kernel begins, 300 ns of kernels, then the host again.
+  EXPECT_EQ(path.ns_of(PathClass::compute), 300);
+  EXPECT_EQ(path.ns_of(PathClass::host), 700);
+}
+
+TEST(CriticalPath, SaysWhereItDoesNotKnow) {
+  const Replayed replayed{R"(
+@run world_size=2 clock=same_host
+@group dp 0,1
+0 step 0 100 step index=0
+0 forward 0 40 forward
+0 wait 40 100 wait
+0 comm 40 100 allreduce group=dp seq=0 enqueued=40 on=main
+)"};
+  const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
+  EXPECT_EQ(path.ns_of(PathClass::wait), 60);
+  EXPECT_TRUE(path.incomplete());
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer::replay

@@ -1,0 +1,196 @@
+#include "hang/lost_ranks.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/synthetic_run.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using testing::run_of;
+
+std::vector<Finding> findings_of(std::string_view text, std::string_view id) {
+  const Report report = analyze(*run_of(text), {});
+  std::vector<Finding> found;
+  if (!report.findings) return found;
+  for (const Finding& finding : *report.findings) {
+    if (finding.id == id) found.push_back(finding);
+  }
+  return found;
+}
+
+// Rank 1 is gone in step 1 before its operation; the others fail a moment later because their connections close.
+constexpr std::string_view one_killed =
+    "@run clock=same_host world_size=3\n"
+    "@group dp 0,1,2\n"
+    "@rank 0 recorded=0:260 ended=exited:1\n"
+    "@rank 1 recorded=0:120 ended=vanished:0\n"
+    "@rank 2 recorded=0:255 ended=exited:1\n"
+    "0 step 0 100 step index=0\n0 comm 50 90 allreduce group=dp\n"
+    "1 step 0 100 step index=0\n1 comm 60 90 allreduce group=dp\n"
+    "2 step 0 100 step index=0\n2 comm 55 90 allreduce group=dp\n"
+    "0 step 100 250 step index=1\n0 comm 150 - allreduce group=dp state=started\n"
+    "1 step 100 120 step index=1 cut=end\n"
+    "2 step 100 250 step index=1\n2 comm 160 - allreduce group=dp state=started\n";
+
+TEST(LostRanks, TheOneThatVanishedFirstIsNamedWithItsStep) {
+  const auto lost = findings_of(one_killed, "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rank, RankId{1});
+  EXPECT_EQ(lost[0].step, 1);
+  EXPECT_EQ(lost[0].severity, FindingSeverity::critical);
+  EXPECT_NE(lost[0].evidence.find("ranks 0, 2"), std::string::npos) << lost[0].evidence;
+}
+
+TEST(LostRanks, PeersWhoseRecordingEndsEarlierButWhoWaitedAreNotBlamed) {
+  // All were killed; ranks 0 and 2 sat in the operation and recorded nothing after its start.
+  const auto lost = findings_of(
+      "@run clock=same_host\n@group dp 0,1,2\n"
+      "@rank 0 recorded=0:50 ended=vanished\n@rank 1 recorded=0:90 ended=vanished\n@rank 2 recorded=0:60 "
+      "ended=vanished\n"
+      "0 step 0 50 step index=7 cut=end\n0 comm 50 - allreduce group=dp state=started\n"
+      "1 step 0 90 step index=7 cut=end\n"
+      "2 step 0 60 step index=7 cut=end\n2 comm 60 - allreduce group=dp state=started\n",
+      "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rank, RankId{1});
+  EXPECT_EQ(lost[0].step, 7);
+}
+
+TEST(LostRanks, ARankThatDiesInsideAnOperationIsTheFirstToEnd) {
+  const auto lost = findings_of(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "@rank 0 recorded=0:90 ended=exited:1\n@rank 1 recorded=0:60 ended=vanished\n"
+      "0 step 0 90 step index=3\n0 comm 50 - allreduce group=dp state=started\n"
+      "1 step 0 60 step index=3 cut=end\n1 comm 60 - allreduce group=dp state=started\n",
+      "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rank, RankId{1});
+  EXPECT_EQ(lost[0].step, 3);
+}
+
+TEST(LostRanks, AnExitStatusNamesHowItEnded) {
+  const auto lost = findings_of(
+      "@run clock=same_host\n"
+      "@rank 0 recorded=0:300 ended=exited:0\n@rank 1 recorded=0:120 ended=exited:3\n"
+      "0 step 0 100 step index=0\n0 step 100 200 step index=1\n0 step 200 300 step index=2\n"
+      "1 step 0 100 step index=0\n1 step 100 120 step index=1 cut=end\n",
+      "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].step, 1);
+  EXPECT_NE(lost[0].evidence.find("status 3"), std::string::npos);
+}
+
+TEST(LostRanks, ACrashAfterTheLastStepCostsNobodyAnything) {
+  EXPECT_TRUE(findings_of("@run clock=same_host\n@group dp 0,1\n"
+                          "@rank 0 recorded=0:100 ended=exited:0\n@rank 1 recorded=0:100 ended=vanished\n"
+                          "0 step 0 100 step index=0\n0 comm 10 20 allreduce group=dp\n"
+                          "1 step 0 100 step index=0\n1 comm 10 20 allreduce group=dp\n",
+                          "rank_lost")
+                  .empty());
+}
+
+TEST(LostRanks, AJobThatWasStoppedAsAWholeLostNoRank) {
+  constexpr std::string_view all_killed =
+      "@run clock=same_host\n@group dp 0,1\n"
+      "@rank 0 recorded=0:100 ended=vanished\n@rank 1 recorded=0:90 ended=vanished\n"
+      "0 step 0 100 step index=0 cut=end\n0 comm 10 - allreduce group=dp state=started\n"
+      "1 step 0 90 step index=0 cut=end\n1 comm 10 - allreduce group=dp state=started\n";
+  EXPECT_TRUE(findings_of(all_killed, "rank_lost").empty());
+  EXPECT_EQ(findings_of(all_killed, "job_stopped").size(), 1U);
+}
+
+// Both were asked to end in step 1; rank 0 had begun an operation that rank 1 never came to.
+std::string asked_to_end(std::string_view signal, std::int64_t end_of_rank_1) {
+  return format(
+      "@run clock=same_host{}\n@group dp 0,1\n"
+      "@rank 0 recorded=0:5000000000 ended=vanished\n@rank 1 recorded=0:{} ended=vanished\n"
+      "0 step 0 100 step index=0\n1 step 0 100 step index=0\n0 comm 10 20 allreduce group=dp\n1 comm 10 20 allreduce "
+      "group=dp\n0 step 100 4999999900 step index=1 cut=end\n0 comm 110 - allreduce group=dp state=started\n"
+      "1 step 100 110 step index=1 cut=end\n",
+      signal.empty() ? "" : format(" meta.stopped_by={}", signal), end_of_rank_1);
+}
+
+TEST(LostRanks, AJobThatWasAskedToEndLostNoRankWhoeverWasTheFirst) {
+  const std::string text = asked_to_end("SIGINT", 4'990'000'000);
+  EXPECT_TRUE(findings_of(text, "rank_lost").empty());
+  const auto stopped = findings_of(text, "job_stopped");
+  ASSERT_EQ(stopped.size(), 1U);
+  EXPECT_EQ(stopped[0].title, "the job was stopped by SIGINT");
+  EXPECT_EQ(stopped[0].severity, FindingSeverity::minor);
+  EXPECT_EQ(stopped[0].step, 1);
+}
+
+TEST(LostRanks, ARankThatWasGoneBeforeTheJobWasAskedToEndIsLost) {
+  EXPECT_EQ(findings_of(asked_to_end("SIGINT", 2'000'000'000), "rank_lost").size(), 1U);
+  EXPECT_EQ(findings_of(asked_to_end("", 4'990'000'000), "rank_lost").size(), 1U);
+  EXPECT_EQ(findings_of(asked_to_end("duration", 4'990'000'000), "rank_lost").size(), 1U);
+}
+
+// Rank 2 is killed while the job starts; the launcher ends the others; rank 3 had not opened its recording yet.
+constexpr std::string_view killed_at_start =
+    "@run clock=same_host world_size=4\n"
+    "@rank 0 recorded=0:1300000000 ended=exited:1\n"
+    "@rank 1 recorded=0:1200000000 ended=vanished\n"
+    "@rank 2 recorded=0:812000000 ended=vanished\n"
+    "0 user 0 100 init\n1 user 0 100 init\n2 user 0 100 init\n";
+
+TEST(LostRanks, KilledDuringStartUpNamesWhoVanishedWhenAndWhoLeftNothing) {
+  const auto lost = findings_of(killed_at_start, "lost_at_start");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rank, RankId{2});
+  EXPECT_EQ(lost[0].severity, FindingSeverity::critical);
+  EXPECT_EQ(lost[0].title, "rank 2 vanished 812 ms after it began, before any step, and rank 3 left no recording");
+  EXPECT_NE(lost[0].evidence.find("the first to end was rank 2"), std::string::npos) << lost[0].evidence;
+  EXPECT_NE(lost[0].evidence.find("ranks 0, 1"), std::string::npos) << lost[0].evidence;
+  EXPECT_EQ(findings_of(killed_at_start, "ranks_missing").size(), 1U);
+}
+
+TEST(LostRanks, WhoeverOnlyNoticedTheLossIsNotCalledVanished) {
+  const auto lost = findings_of(
+      "@run clock=same_host world_size=2\n@rank 0 recorded=0:30000000000 ended=exited:1\n0 user 0 100 init\n",
+      "lost_at_start");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rank, RankId{1});
+  EXPECT_EQ(lost[0].title, "rank 1 left no recording, and the others ended with errors before any step");
+  EXPECT_NE(lost[0].evidence.find("status 1 30.0 s after it began"), std::string::npos) << lost[0].evidence;
+}
+
+TEST(LostRanks, WithAllRanksRecordedTheMomentOfALossBeforeAnyStepIsNamed) {
+  const auto lost = findings_of(
+      "@run clock=same_host\n@rank 0 recorded=0:900000000 ended=exited:1\n"
+      "@rank 1 recorded=0:812000000 ended=vanished\n"
+      "@group dp 0,1\n0 comm 800000000 - allreduce group=dp state=started\n1 user 0 100 init\n",
+      "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].title, "rank 1 was lost 812 ms after it began, before any step");
+}
+
+TEST(LostRanks, ACleanRunHasNone) {
+  EXPECT_TRUE(findings_of(testing::text_of({}), "rank_lost").empty());
+  EXPECT_TRUE(findings_of(testing::text_of({}), "ranks_missing").empty());
+}
+
+TEST(LostRanks, LongListsOfRanksAreRanges) {
+  std::string text = "@run world_size=300\n";
+  for (const int rank : {34, 36}) text += std::to_string(rank) + " op 0 10 op\n";
+  const auto absent = findings_of(text, "ranks_missing");
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent[0].title, "ranks 0–33, 35, 37–299 of 300 were not recorded");
+}
+
+TEST(LostRanks, AClaimOfBillionsTakesNoTime) {
+  const auto absent = findings_of("@run world_size=5000000000\n34 op 0 10 op\n", "ranks_missing");
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent[0].title, "ranks 0–33, 35–4999999999 of 5000000000 were not recorded");
+}
+
+TEST(LostRanks, RanksThatWereNeverRecordedAreNamed) {
+  const auto absent = findings_of("@run world_size=4\n0 op 0 10 op\n2 op 0 10 op\n", "ranks_missing");
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent[0].title, "ranks 1, 3 of 4 were not recorded");
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

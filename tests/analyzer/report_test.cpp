@@ -1,0 +1,331 @@
+// analyze() on runs that lack something.
+#include "rankscope/analyzer/report.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyzer/synthetic_run.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using testing::make;
+using testing::run_of;
+using testing::SyntheticRun;
+
+std::vector<std::string> ids(const Report& report) {
+  std::vector<std::string> all;
+  if (report.findings) {
+    for (const Finding& finding : *report.findings) all.push_back(finding.id);
+  }
+  return all;
+}
+
+TEST(Report, WindowsOfEveryRankAddUpAndEverythingIsMatched) {
+  const Report report = analyze(*make({}), {});
+  ASSERT_TRUE(report.rank_rows);
+  for (const RankRow& row : *report.rank_rows) {
+    const TimeSplit& total = row.total;
+    EXPECT_EQ(total.compute_ns + total.exposed_comm_ns + total.memory_ns + total.idle_ns, total.window_ns);
+    EXPECT_EQ(total.wait_ns + total.transfer_ns + total.unsplit_ns, total.comm_ns);
+    EXPECT_EQ(row.per_step.size(), 20U);
+  }
+  EXPECT_EQ(report.collectives->matched, 160);
+  EXPECT_EQ(report.collectives->unmatched, 0);
+  EXPECT_TRUE(report.data_quality.empty());
+}
+
+TEST(Report, WhatWasInjectedIsNeverShown) {
+  const auto run = run_of(
+      "@run meta.model=mlp meta.injected_faults=slow:rank=2 meta.command=\"train --fault slow:rank=2 --steps 9\"\n"
+      "@rank 0 meta.pace_ms=40 meta.injected_faults=slow:rank=2\n"
+      "0 op 0 10 op\n");
+  const Report report = analyze(*run, {});
+  EXPECT_EQ(report.facts, (std::vector<std::pair<std::string, std::string>>{
+                              {"command", "train --steps 9"}, {"model", "mlp"}, {"pace_ms", "40"}}));
+}
+
+TEST(Report, ACommandToExportAgainIsNoFactOfTheRun) {
+  const auto run =
+      run_of("@run meta.nsys.export_with_payloads=\"nsys export x\" meta.nsys.schema=3.25.0\n0 op 0 10 op\n");
+  EXPECT_EQ(analyze(*run, {}).facts, (std::vector<std::pair<std::string, std::string>>{{"nsys.schema", "3.25.0"}}));
+}
+
+TEST(Report, LaunchesAloneAreSomethingThatWasComputed) {
+  Report report;
+  EXPECT_FALSE(anything_computed(report, {}));
+  report.launches = LaunchesSection{};
+  EXPECT_TRUE(anything_computed(report, {}));
+}
+
+TEST(Report, OverrunsOfThePaceAreAQualityRow) {
+  const Report report = analyze(*run_of("@run meta.pace_overruns=3\n@rank 0 meta.pace_overruns=3\n0 op 0 10 op\n"
+                                        "@rank 1 meta.pace_overruns=4\n1 op 0 10 op\n"),
+                                {});
+  ASSERT_EQ(report.data_quality.size(), 1U);
+  EXPECT_TRUE(report.facts.empty()) << "that of one rank beside the sum of all would only confuse";
+  EXPECT_EQ(report.data_quality[0].counter, Counter::pace_overruns);
+  EXPECT_EQ(report.data_quality[0].value, 7U);
+}
+
+TEST(Report, WithoutStepsTheWholeRecordingIsSplit) {
+  const Report report = analyze(*run_of("0 op 0 60 op\n0 data 60 100 data\n"), {});
+  EXPECT_FALSE(report.steps);
+  ASSERT_TRUE(report.rank_rows);
+  EXPECT_EQ(report.rank_rows->at(0).total.window_ns, 100);
+  EXPECT_EQ(report.rank_rows->at(0).total.compute_ns, 60);
+  EXPECT_TRUE(report.rank_rows->at(0).per_step.empty());
+  EXPECT_TRUE(ids(report).empty());
+}
+
+TEST(Report, WithoutCollectivesTheRestStands) {
+  const Report report = analyze(*run_of("@run clock=same_host\n0 step 0 100 step index=0\n0 op 0 95 op\n"
+                                        "1 step 0 100 step index=0\n1 op 0 95 op\n"),
+                                {});
+  EXPECT_FALSE(report.collectives);
+  EXPECT_TRUE(report.rank_rows);
+  EXPECT_FALSE(report.rank_rows->at(0).overlap_ratio.value);
+  EXPECT_EQ(report.rank_rows->at(0).overlap_ratio.why, "no communication");
+  EXPECT_TRUE(report.stragglers) << "few steps, but peers";
+}
+
+TEST(Report, CountersOfTheGpuAreAveragedOverTheWindows) {
+  const auto sampled = [](std::string_view more) {
+    return analyze(*run_of("0 compute 0 100 gemm\n" + std::string{more}), {}).rank_rows->at(0).sm_active;
+  };
+  const Ratio mean = sampled(
+      "0 counter 0 40 \"GPU 0 sm_active_percent\"\n"
+      "0 counter 50 80 \"GPU 0 sm_active_percent\"\n"
+      "0 counter 60 7 \"GPU 0 tensor_active_percent\"\n");
+  ASSERT_TRUE(mean.value);
+  EXPECT_DOUBLE_EQ(*mean.value, 0.6);
+  EXPECT_EQ(sampled("").why, "not sampled");
+}
+
+TEST(Report, CountersOfTheGpuOutsideOfTheStepsAreLeftOut) {
+  std::string text = "0 counter 5 100 \"GPU 0 sm_active_percent\"\n";
+  for (int step = 1; step <= 4; ++step)
+    text += format(
+        "0 step {0}00 {0}90 step index={1}\n0 compute {0}10 {0}80 gemm\n0 counter {0}20 50 \"GPU 0 "
+        "sm_active_percent\"\n",
+        step, step - 1);
+  const Report report = analyze(*run_of(text), {});
+  ASSERT_TRUE(report.rank_rows->at(0).sm_active.value);
+  EXPECT_DOUBLE_EQ(*report.rank_rows->at(0).sm_active.value, 0.5);
+}
+
+TEST(Report, HostSamplesAloneAreStillAReport) {
+  const Report report =
+      analyze(*run_of("@rank 0 host=n0 program=python3\n0 counter 0 50 cpu_percent\n0 counter 9 1024 rss_bytes\n"), {});
+  EXPECT_FALSE(anything_computed(report, {}));
+  EXPECT_EQ(report.rank_facts.at(0).cpu_percent, 50);
+  EXPECT_EQ(report.rank_facts.at(0).peak_rss_bytes, 1024);
+  EXPECT_NE(report.rank_rows.error().why.find("tells compute from communication"), std::string::npos);
+}
+
+TEST(Report, RanksOfDifferentJobsAreNotCompared) {
+  const Report report = analyze(*run_of("@run source=kineto\n@quality jobs_mixed 1 \"b.json is of another job\"\n"
+                                        "0 step 0 100 step index=1\n0 op 0 60 op\n"
+                                        "1 step 0 100 step index=1\n1 op 0 90 op\n"),
+                                {});
+  const std::string why = "the files are of different jobs: b.json is of another job";
+  EXPECT_EQ(report.steps.error().why, why);
+  EXPECT_EQ(report.collectives.error().why, why);
+  EXPECT_EQ(report.stragglers.error().why, why);
+  EXPECT_EQ(report.findings.error().why, why);
+  ASSERT_TRUE(report.rank_rows) << "each rank alone is still told";
+  EXPECT_EQ(report.rank_rows->at(1).total.compute_ns, 90);
+}
+
+TEST(Report, TracesWithNothingInCommonAreOfDifferentJobs) {
+  const auto mixed = [&](const std::string& head) {
+    const Report report = analyze(*run_of("@rank 0 recorded=0:100\n@rank 1 recorded=500:600\n" + head +
+                                          "0 step 0 100 step index=1\n0 op 0 60 op\n"
+                                          "1 step 500 600 step index=7\n1 op 500 590 op\n"),
+                                  {});
+    return std::ranges::find(report.data_quality, Counter::jobs_mixed, &QualityRow::counter) !=
+           report.data_quality.end();
+  };
+  EXPECT_TRUE(mixed("@run source=kineto clock=wall_clock\n"));
+  EXPECT_FALSE(mixed("@run source=kineto clock=none\n")) << "without a common clock nothing is known of the times";
+  EXPECT_FALSE(mixed("@run source=rankscope clock=same_host\n")) << "one recording is one job";
+  EXPECT_FALSE(mixed("@run source=kineto clock=wall_clock\n1 step 400 500 step index=1\n")) << "a common step";
+}
+
+TEST(Report, ARankWhoseDevicesWereNotRecordedHasNoIdleTime) {
+  const Report report = analyze(*run_of("@run source=kineto\n@device 0 0 name=A100\n@device 0 1 name=A100\n"
+                                        "0 step 0 100 step index=0\n0 op 0 10 op\n"),
+                                {});
+  const std::string why = "device activity was not recorded: the trace lists 2 GPUs but has no kernel";
+  ASSERT_FALSE(report.rank_rows);
+  EXPECT_EQ(report.rank_rows.error().why, why);
+  EXPECT_EQ(report.launches.error().why, why);
+  EXPECT_EQ(report.kernels.error().why, why);
+  EXPECT_EQ(report.copies.error().why, why);
+  EXPECT_EQ(ids(report), std::vector<std::string>{});
+  EXPECT_TRUE(report.operators) << "what the host did is told";
+}
+
+TEST(Report, OneRankWhoseDevicesWereNotRecordedIsNamed) {
+  const Report report = analyze(*run_of("@run source=kineto\n@device 0 0 name=A100\n@device 1 0 name=A100\n"
+                                        "@lane 0 s7 kind=stream number=7 device=0\n"
+                                        "0 step 0 100 step index=0\n0 compute 0 60 gemm lane=s7\n"
+                                        "1 step 0 100 step index=0\n1 op 0 10 op\n"),
+                                {});
+  ASSERT_FALSE(report.rank_rows);
+  EXPECT_EQ(report.rank_rows.error().why,
+            "device activity of rank 1 was not recorded: the trace lists 1 GPU but has no kernel");
+  EXPECT_TRUE(report.kernels) << "those of rank 0";
+}
+
+TEST(Report, ARankThatCommunicatesOnTheHostIsACpuRankWhateverDevicesAreListed) {
+  const Report report = analyze(*run_of("@run source=kineto clock=same_host\n@group dp 0,1\n@device 0 0 name=A100\n"
+                                        "@device 1 0 name=A100\n"
+                                        "0 step 0 100 step index=0\n0 comm 10 50 all_reduce group=dp\n0 op 50 90 op\n"
+                                        "1 step 0 100 step index=0\n1 comm 10 50 all_reduce group=dp\n1 op 50 90 op\n"),
+                                {});
+  ASSERT_TRUE(report.rank_rows) << report.rank_rows.error().why;
+  EXPECT_EQ(report.rank_rows->front().total.compute_ns, 40);
+}
+
+TEST(Report, NoComputeIsNoProblem) {
+  const Report report = analyze(*run_of("0 step 0 100 step index=0\n0 data 0 100 data\n"), {});
+  EXPECT_EQ(report.rank_rows->at(0).compute.value, 0);
+  EXPECT_EQ(ids(report), std::vector<std::string>{"data_loading"});
+}
+
+TEST(Report, RanksZeroAndTwoOfThree) {
+  const Report report = analyze(*run_of("@run clock=same_host world_size=3\n@group dp 0,1,2\n"
+                                        "0 step 0 100 step index=0\n0 op 0 50 op\n0 comm 50 90 allreduce group=dp\n"
+                                        "2 step 0 100 step index=0\n2 op 0 50 op\n2 comm 60 90 allreduce group=dp\n"),
+                                {});
+  EXPECT_EQ(report.world_size, 3);
+  EXPECT_EQ(report.collectives->partial, 1);
+  ASSERT_FALSE(report.data_quality.empty());
+  EXPECT_EQ(report.data_quality[0].counter, Counter::ranks_missing);
+}
+
+TEST(Report, HostsWithoutACommonClockStillHaveStragglers) {
+  SyntheticRun plan{.steps = 10};  // with 20 operations that all wait for, their ends would set the clocks
+  plan.head = "@rank 0 host=a\n@rank 1 host=b\n@rank 2 host=c\n@rank 3 host=d\n";
+  plan.fault = [](testing::StepPlan& step, std::uint32_t rank, std::int64_t) { step.forward *= rank == 2 ? 2 : 1; };
+  const Report report = analyze(*make(plan), {});
+  EXPECT_TRUE(report.steps->clocks_refused);
+  ASSERT_EQ(report.stragglers->rows.size(), 1U) << "own time needs no common clock";
+  EXPECT_EQ(report.stragglers->rows[0].rank, RankId{2});
+}
+
+ReportOptions asking_for(std::optional<StepRange> steps, std::vector<RankId> ranks) {
+  ReportOptions options;
+  options.steps = steps;
+  options.ranks = std::move(ranks);
+  return options;
+}
+
+TEST(Report, OnlyTheRanksAskedForAreShown) {
+  const Report report = analyze(*make({}), asking_for({}, {RankId{1}, RankId{3}}));
+  ASSERT_EQ(report.rank_rows->size(), 2U);
+  EXPECT_EQ(report.rank_rows->at(1).rank, RankId{3});
+  ASSERT_EQ(report.asked_for.rows_left_out.size(), 2U) << "for the medians of all ranks";
+  EXPECT_EQ(report.asked_for.rows_left_out[1].rank, RankId{2});
+  ASSERT_EQ(report.rank_facts.size(), 2U);
+  EXPECT_EQ(report.rank_facts[0].rank, RankId{1});
+  EXPECT_EQ(report.collectives->matched, 80) << "two buckets in 20 steps on two ranks";
+  EXPECT_EQ(report.collectives->unmatched, 0) << "matching still sees all";
+}
+
+TEST(Report, WaitsAreThoseOfTheRanksAskedFor) {
+  const auto run = run_of(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "0 step 0 100 step index=0\n0 op 0 50 op\n0 comm 50 90 allreduce group=dp\n"
+      "1 step 0 100 step index=0\n1 op 0 70 op\n1 comm 70 90 allreduce group=dp\n");
+  EXPECT_EQ(analyze(*run, {}).collectives->groups.at(0).wait_ns, 20);
+  EXPECT_EQ(analyze(*run, asking_for({}, {RankId{0}})).collectives->groups.at(0).wait_ns, 20);
+  EXPECT_EQ(analyze(*run, asking_for({}, {RankId{1}})).collectives->groups.at(0).wait_ns, 0);
+}
+
+TEST(Report, AShownRankIsComparedWithThoseThatAreNot) {
+  SyntheticRun plan;
+  plan.fault = [](testing::StepPlan& step, std::uint32_t rank, std::int64_t) { step.backward *= rank == 2 ? 1.5 : 1; };
+  const auto run = make(plan);
+  const Report slow = analyze(*run, asking_for({}, {RankId{2}}));
+  ASSERT_EQ(slow.stragglers->rows.size(), 1U);
+  EXPECT_EQ(slow.stragglers->rows[0].rank, RankId{2});
+  const Report steady = analyze(*run, asking_for({}, {RankId{0}}));
+  EXPECT_TRUE(steady.stragglers->rows.empty());
+  for (const std::string& id : ids(steady)) EXPECT_FALSE(id.starts_with("straggler")) << id;
+}
+
+TEST(Report, OnlyTheStepsAskedForCount) {
+  const auto run = make({});
+  const Report whole = analyze(*run, {});
+  const Report part = analyze(*run, asking_for(StepRange{5, 9}, {}));
+  EXPECT_EQ(part.steps->steps.size(), 5U);
+  EXPECT_EQ(part.rank_rows->at(0).per_step.size(), 5U);
+  EXPECT_EQ(part.collectives->matched, 40) << "two buckets in 5 steps on four ranks";
+  EXPECT_EQ(part.collectives->unmatched, 0);
+  EXPECT_EQ(part.collectives->groups.at(0).count, 10);
+  EXPECT_EQ(part.collectives->units.size(), 10U);
+  EXPECT_LT(part.collectives->groups.at(0).wait_ns, whole.collectives->groups.at(0).wait_ns);
+  EXPECT_EQ(part.steps_recorded, (StepRange{0, 19}));
+}
+
+TEST(Report, SamplesOutsideTheStepsAskedForDoNotCount) {
+  const auto run = run_of(
+      "0 step 0 100 step index=0\n0 op 0 90 op\n0 step 100 200 step index=1\n0 op 100 190 op\n"
+      "0 counter 50 10 cpu_percent\n0 counter 150 90 cpu_percent\n0 counter 50 4000 rss_bytes\n"
+      "0 counter 150 3000 rss_bytes\n0 counter 50 700 allocated_bytes\n0 counter 150 500 allocated_bytes\n"
+      "0 counter 150 800 peak_allocated_bytes\n");
+  const Report report = analyze(*run, asking_for(StepRange{1, 1}, {}));
+  EXPECT_EQ(report.rank_facts.at(0).cpu_percent, 90);
+  EXPECT_EQ(report.rank_facts.at(0).peak_rss_bytes, 3000);
+  EXPECT_EQ(report.rank_rows->at(0).cpu_percent, 90);
+  EXPECT_EQ(report.rank_rows->at(0).peak_allocated_bytes, 500) << "the allocator's own peak is that since its start";
+}
+
+TEST(Report, StepsThatWereNotRecordedGiveNoNumbersInTheirPlace) {
+  const Report report = analyze(*make({}), asking_for(StepRange{50, 60}, {}));
+  EXPECT_FALSE(report.steps);
+  EXPECT_NE(report.steps.error().why.find("0 to 19"), std::string::npos) << report.steps.error().why;
+  EXPECT_FALSE(report.rank_rows);
+  EXPECT_FALSE(report.collectives);
+}
+
+TEST(Report, ALostRankIsSaidWithItsStepWhateverWasAskedFor) {
+  const auto run = run_of(
+      "@run clock=same_host\n"
+      "@rank 0 recorded=0:300 ended=exited:0\n@rank 1 recorded=0:220 ended=exited:3\n"
+      "0 step 0 100 step index=0\n0 step 100 200 step index=1\n0 step 200 300 step index=2\n"
+      "1 step 0 100 step index=0\n1 step 100 200 step index=1\n1 step 200 220 step index=2 cut=end\n");
+  const Report report = analyze(*run, asking_for(StepRange{0, 0}, {RankId{0}}));
+  ASSERT_TRUE(report.findings);
+  ASSERT_EQ(ids(report), std::vector<std::string>{"rank_lost"});
+  EXPECT_EQ(report.findings->front().step, 2);
+}
+
+TEST(Report, ASlowRankIsAFindingWithAdviceAndGain) {
+  SyntheticRun plan;
+  plan.fault = [](testing::StepPlan& step, std::uint32_t rank, std::int64_t) { step.backward *= rank == 2 ? 1.5 : 1; };
+  const Report report = analyze(*make(plan), {});
+  ASSERT_FALSE(report.findings->empty());
+  const Finding& worst = report.findings->front();
+  EXPECT_EQ(worst.id, "straggler.compute");
+  EXPECT_EQ(worst.rank, RankId{2});
+  EXPECT_NEAR(static_cast<double>(worst.gain_ns_per_step), 30e6, 2e6);
+  EXPECT_FALSE(worst.advice.empty());
+}
+
+TEST(Report, TheRegistryIsInTheOrderOfTheReport) {
+  std::vector<std::string_view> order;
+  for (const SectionInfo& info : sections()) order.push_back(info.id);
+  EXPECT_EQ(order, (std::vector<std::string_view>{
+                       "steps",     "collectives",  "ranks",      "trend",     "efficiency", "blame",
+                       "bandwidth", "data_loading", "overlap",    "launches",  "kernels",    "fusable",
+                       "operators", "copies",       "memory",     "predicted", "flops",      "critical_path",
+                       "what_if",   "pipeline",     "stragglers", "findings",  "hta"}));
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

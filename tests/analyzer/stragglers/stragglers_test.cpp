@@ -1,0 +1,302 @@
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
+#include "stragglers/find.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using testing::make;
+using testing::StepPlan;
+using testing::SyntheticRun;
+
+TEST(Stragglers, KeepTheMeasuredGainWhereTheReplayMissesPartners) {
+  WhatIfSection replay;
+  replay.replayed_ns = 100;
+  replay.ranks.push_back({.rank = RankId{2}, .without_rank_ns = 99});
+  const auto gain = [&replay](double unknown) {
+    replay.partners_unknown = unknown;
+    StragglersSection section;
+    section.rows.resize(1);
+    section.rows[0].rank = RankId{2};
+    section.rows[0].gain_ns_per_step = 50;
+    set_replayed_gains(replay, section);
+    return section.rows[0].gain_ns_per_step;
+  };
+  EXPECT_EQ(gain(0.05), 1);
+  EXPECT_EQ(gain(0.5), 50);
+}
+
+StragglersSection stragglers_of(const SyntheticRun& plan) {
+  const Report report = analyze(*make(plan), {});
+  EXPECT_TRUE(report.stragglers) << report.stragglers.error().why;
+  return report.stragglers.value_or(StragglersSection{});
+}
+
+/// The only row of a section, which must be this one.
+Straggler only(const StragglersSection& section, RankId rank, StragglerKind kind, Persistence persistence) {
+  EXPECT_EQ(section.rows.size(), 1U);
+  if (section.rows.empty()) return {};
+  EXPECT_EQ(section.rows[0].rank, rank) << section.rows[0].evidence;
+  EXPECT_EQ(section.rows[0].kind, kind) << section.rows[0].evidence;
+  EXPECT_EQ(section.rows[0].persistence, persistence) << section.rows[0].evidence;
+  return section.rows[0];
+}
+
+SyntheticRun slow_rank(double factor) {
+  SyntheticRun plan;
+  plan.fault = [factor](StepPlan& step, std::uint32_t rank, std::int64_t) {
+    if (rank != 2) return;
+    step.forward *= factor;
+    step.backward *= factor;
+    step.optimizer *= factor;
+  };
+  return plan;
+}
+
+TEST(Stragglers, CleanRunsHaveNone) {
+  for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      SyntheticRun plan;
+      plan.ranks = ranks;
+      plan.noise = 0.02;
+      plan.seed = seed;
+      const StragglersSection section = stragglers_of(plan);
+      EXPECT_TRUE(section.rows.empty()) << ranks << " ranks, seed " << seed << ": " << section.rows[0].evidence;
+    }
+  }
+}
+
+TEST(Stragglers, ASlowRankIsNamedWithItsSlowdown) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SyntheticRun plan = slow_rank(1.5);
+    plan.seed = seed;
+    const Straggler row = only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
+    // 1 + (f - 1) C / x with 95 ms of compute in 100 ms of own time.
+    EXPECT_NEAR(row.slowdown, 1 + 0.5 * 95 / 100.1, 0.05);
+    EXPECT_EQ(row.certainty, Certainty::fact);
+    EXPECT_EQ(row.severity, FindingSeverity::major) << "few steps";
+    EXPECT_NE(row.evidence.find("rank 2 computes 14"), std::string::npos) << row.evidence;
+  }
+}
+
+TEST(Stragglers, ManyStepsAllowTheHighestSeverity) {
+  SyntheticRun plan = slow_rank(1.5);
+  plan.steps = 30;
+  EXPECT_EQ(stragglers_of(plan).rows.at(0).severity, FindingSeverity::critical);
+}
+
+TEST(Stragglers, ASlowLoaderIsKindData) {
+  SyntheticRun plan;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.data += rank == 1 ? 30 : 0; };
+  only(stragglers_of(plan), RankId{1}, StragglerKind::data, Persistence::persistent);
+}
+
+TEST(Stragglers, CommunicationHeldBackIsKindNetwork) {
+  SyntheticRun plan;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.comm_delay = rank == 0 ? 20 : 0; };
+  const Straggler row = only(stragglers_of(plan), RankId{0}, StragglerKind::network, Persistence::persistent);
+  EXPECT_NEAR(row.slowdown, 1.2, 0.05);
+}
+
+TEST(Stragglers, APauseNowAndThenIsTransientAndHost) {
+  for (const std::int64_t steps : {20, 40}) {
+    for (const std::int64_t first : {5, 9}) {
+      SyntheticRun plan;
+      plan.steps = steps;
+      plan.fault = [first](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+        step.stall = rank == 3 && index % 10 == first ? 200 : 0;
+      };
+      const Straggler row = only(stragglers_of(plan), RankId{3}, StragglerKind::host, Persistence::transient);
+      EXPECT_NE(row.evidence.find("every 10 steps"), std::string::npos) << row.evidence;
+    }
+  }
+}
+
+TEST(Stragglers, OfTwoRanksOneIsSlowerButNotProvenAbnormal) {
+  SyntheticRun plan = slow_rank(1.5);
+  plan.ranks = 3;
+  EXPECT_EQ(stragglers_of(plan).rows.at(0).certainty, Certainty::of_three);
+  plan.ranks = 2;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.forward *= rank == 1 ? 2 : 1; };
+  const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.certainty, Certainty::of_two);
+  EXPECT_EQ(row.severity, FindingSeverity::major);
+}
+
+TEST(Stragglers, OfTwoRanksACauseThatOneHasAloneIsTheSecondProof) {
+  SyntheticRun plan;
+  plan.ranks = 2;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.data = rank == 1 ? 40 : 0; };
+  EXPECT_EQ(only(stragglers_of(plan), RankId{1}, StragglerKind::data, Persistence::persistent).certainty,
+            Certainty::fact);
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.data = rank == 1 ? 40 : 0.5; };
+  EXPECT_EQ(only(stragglers_of(plan), RankId{1}, StragglerKind::data, Persistence::persistent).certainty,
+            Certainty::of_two)
+      << "both wait for data, one longer";
+}
+
+TEST(Stragglers, OfTwoRanksATenthIsNotReported) {
+  SyntheticRun plan;
+  plan.ranks = 2;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.forward *= rank == 1 ? 1.3 : 1; };
+  EXPECT_TRUE(stragglers_of(plan).rows.empty());
+}
+
+TEST(Stragglers, NoiseThatHidesThemIsSaid) {
+  SyntheticRun plan;
+  plan.noise = 0.4;
+  plan.steps = 10;
+  const StragglersSection section = stragglers_of(plan);
+  EXPECT_NE(section.cannot_tell.find("cannot tell below"), std::string::npos) << section.cannot_tell;
+}
+
+TEST(Stragglers, AQuietRunStatesWhatItWouldHaveFound) {
+  const StragglersSection section = stragglers_of({});
+  EXPECT_TRUE(section.cannot_tell.empty()) << section.cannot_tell;
+  EXPECT_NEAR(section.smallest_detectable.value_or(0), 1.06, 0.02);
+  EXPECT_EQ(section.compared,
+            "Compared with 3 peers of all ranks; medians of 20 steps. Few steps: severity is at most major.");
+}
+
+SyntheticRun slow_from(std::int64_t first, std::int64_t steps) {
+  SyntheticRun plan;
+  plan.steps = steps;
+  plan.fault = [first](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    const double factor = rank == 3 && index >= first ? 2 : 1;
+    step.forward *= factor;
+    step.backward *= factor;
+  };
+  return plan;
+}
+
+TEST(Stragglers, ARankThatBecomesSlowLateIsNamedWithTheStep) {
+  for (const std::int64_t first : {45, 55, 70, 85}) {
+    const Straggler row =
+        only(stragglers_of(slow_from(first, 100)), RankId{3}, StragglerKind::compute, Persistence::persistent);
+    EXPECT_EQ(row.since_step, first) << row.evidence;
+    EXPECT_EQ(row.until_step, std::nullopt);
+    EXPECT_NEAR(row.slowdown, 1.9, 0.05);
+    EXPECT_NEAR(static_cast<double>(row.gain_ns_while_slow), 90e6, 3e6);
+    EXPECT_NEAR(static_cast<double>(row.gain_ns_per_step),
+                static_cast<double>(row.gain_ns_while_slow * (100 - first)) / 100, 1.0);
+    // Steps of 100 ms and of 190 ms: what is given back is a part of the long ones.
+    EXPECT_NEAR(static_cast<double>(row.gain_ns_while_slow) / static_cast<double>(row.step_ns_while_slow), 0.46, 0.04);
+  }
+}
+
+TEST(Stragglers, OfTwoRanksTheOneThatBecomesSlowLateIsTheSlower) {
+  SyntheticRun plan = slow_from(70, 100);
+  plan.ranks = 2;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    step.forward *= rank == 1 && index >= 70 ? 3 : 1;
+  };
+  const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.since_step, 70);
+  EXPECT_EQ(row.certainty, Certainty::of_two);
+}
+
+TEST(Stragglers, StallsInOnePieceAreNotNowAndThen) {
+  SyntheticRun plan;
+  plan.steps = 100;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    step.forward *= rank == 1 && index >= 60 && index < 65 ? 3 : 1;
+  };
+  const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::compute, Persistence::transient);
+  EXPECT_EQ(row.since_step, 60);
+  EXPECT_EQ(row.until_step, 64);
+}
+
+TEST(Stragglers, RanksThatSplitTheSameLayersAreComparedWhereThereAreNoCopies) {
+  SyntheticRun plan = slow_rank(1.5);
+  for (int rank = 0; rank < 4; ++rank) plan.head += format("@rank {0} pid={0} meta.tp_rank={0}\n", rank);
+  only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
+}
+
+TEST(Stragglers, ARankThatIsNotShownIsStillNamed) {
+  ReportOptions options;
+  options.ranks = {RankId{0}, RankId{1}};
+  const Report report = analyze(*make(slow_rank(1.5)), options);
+  EXPECT_TRUE(report.stragglers->rows.empty());
+  ASSERT_EQ(report.asked_for.slow_ranks_left_out.size(), 1U);
+  EXPECT_EQ(report.asked_for.slow_ranks_left_out.front().rank, RankId{2});
+  EXPECT_EQ(report.asked_for.slow_ranks_left_out.front().kind, StragglerKind::compute);
+}
+
+TEST(Stragglers, ARankThatIsSlowAllTheTimeHasNoFirstStep) {
+  const Straggler row =
+      only(stragglers_of(slow_from(0, 100)), RankId{3}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.since_step, std::nullopt);
+  EXPECT_EQ(row.gain_ns_while_slow, 0);
+}
+
+TEST(Stragglers, InALongRunSlownessThatWentAwayHasALastStep) {
+  SyntheticRun plan;
+  plan.steps = 500;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    step.forward *= rank == 1 && index >= 100 && index < 300 ? 2 : 1;
+  };
+  const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.since_step, 100);
+  EXPECT_EQ(row.until_step, 299);
+}
+
+TEST(Stragglers, NoisyCleanRunsHaveNoneThatBecameSlowLate) {
+  for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
+    for (const std::int64_t steps : {25, 50, 100}) {
+      for (const double noise : {0.02, 0.1, 0.3}) {
+        for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+          const StragglersSection section =
+              stragglers_of({.ranks = ranks, .steps = steps, .noise = noise, .seed = 100 + seed});
+          EXPECT_TRUE(section.rows.empty()) << ranks << " ranks, " << steps << " steps, noise " << noise << ", seed "
+                                            << seed << ": " << section.rows[0].evidence;
+        }
+      }
+    }
+  }
+}
+
+TEST(Stragglers, TheFiguresOfTheEvidenceAgree) {
+  // Two windows of one kind and three of another: medians of quotients and of differences would tell two stories.
+  SyntheticRun plan;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    const double all = index < 8 ? 0.1 : 1;
+    step.forward *= all * (rank == 2 ? 3 : 1);
+    step.backward *= all;
+    step.optimizer *= all;
+  };
+  const Straggler row = only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
+  double own = 0;
+  double peers = 0;
+  double ratio = 0;
+  const std::string figures = row.evidence.substr(row.evidence.find("own time"));
+  ASSERT_EQ(std::sscanf(figures.c_str(), "own time %lf ms against %lf ms, %lf x", &own, &peers, &ratio), 3) << figures;
+  EXPECT_NEAR(own / peers, ratio, 0.02) << figures;  // three digits each
+}
+
+TEST(Stragglers, FourStepsAreTooFew) {
+  SyntheticRun plan;
+  plan.steps = 4;
+  EXPECT_NE(stragglers_of(plan).cannot_tell.find("only 4 complete steps"), std::string::npos);
+}
+
+TEST(Stragglers, InFourStepsARankThatIsAlwaysLastIsMinor) {
+  SyntheticRun plan = slow_rank(1.5);
+  plan.steps = 4;
+  const Straggler row = only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_EQ(row.certainty, Certainty::few_steps);
+  EXPECT_EQ(row.severity, FindingSeverity::minor);
+}
+
+TEST(Stragglers, OneRankHasNobodyToCompareWith) {
+  SyntheticRun plan;
+  plan.ranks = 1;
+  EXPECT_FALSE(analyze(*make(plan), {}).stragglers);
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

@@ -1,0 +1,181 @@
+// The parallel modes. What sets one apart from the others stands in its row: nothing else asks for a mode's name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "rankscope/core/result.h"
+#include "rankscope/trainer/layout/mesh.h"
+#include "rankscope/trainer/options/option_groups.h"
+
+namespace rankscope::trainer {
+
+/// How ranks share the work; each has a file in trainer/src/modes.
+enum class Work : std::uint8_t {
+  alone,   ///< there is one process
+  copies,  ///< every rank has a copy of the model, or shards of it, and samples of its own
+  layers,  ///< a part of each layer
+  tiles,   ///< a part of each image
+  stages,  ///< some of the layers
+  mesh,    ///< copies of stages with a part of each layer
+};
+
+/// How a process uses its devices.
+enum class DeviceUse : std::uint8_t {
+  one,       ///< the model is on one device
+  chain,     ///< its layers are spread over them
+  replicas,  ///< each has a replica
+};
+
+/// What is in shards, together with all before it.
+enum class ZeroStage : std::uint8_t { none, optimizer, gradients, parameters };
+
+/// Options that only some modes have a use for.
+enum class ModeOption : std::uint8_t {
+  accumulate,
+  bucket_size,
+  buffers,
+  devices,
+  mesh,
+  pipeline,
+  reducer,
+  replica_check,
+  sequence_lengths,
+  split,
+  sync_batch_norm,
+  tiles,
+  unused_head,
+};
+
+class OptionSet {
+ public:
+  constexpr OptionSet(std::initializer_list<ModeOption> options) {
+    for (const ModeOption option : options) bits_ |= 1U << static_cast<unsigned>(option);
+  }
+  [[nodiscard]] constexpr bool contain(ModeOption option) const {
+    return (bits_ >> static_cast<unsigned>(option) & 1U) != 0;
+  }
+
+ private:
+  unsigned bits_ = 0;
+};
+
+struct ModeTraits {
+  std::string_view name;
+  std::string_view summary;
+  Work work;
+  std::string_view group;  ///< the name of the group of all ranks in recordings
+  OptionSet takes;
+  DeviceUse devices = DeviceUse::one;
+  ZeroStage zero = ZeroStage::none;
+  SequenceParallel sequence = SequenceParallel::no;  ///< of layers; that of a mesh is an option
+  ModelKind model = ModelKind::mlp;                  ///< the default
+
+  [[nodiscard]] constexpr bool runs_on_one_rank() const { return work == Work::alone; }
+  [[nodiscard]] constexpr bool has_stages() const { return work == Work::stages || work == Work::mesh; }
+  /// Gradients of a whole model are averaged over all ranks.
+  [[nodiscard]] constexpr bool averages_whole() const { return work == Work::copies || work == Work::tiles; }
+};
+
+/// A row for each mode. tests/trainer/program/train_modes_test.cpp trains with each, given nothing but its name.
+inline constexpr std::array all_modes = [] {
+  using enum ModeOption;
+  return std::array{
+      ModeTraits{.name = "single",
+                 .summary = "one process without communication, to compare the others with",
+                 .work = Work::alone,
+                 .group = "",
+                 .takes = {accumulate, bucket_size, buffers, reducer, sequence_lengths, sync_batch_norm, unused_head}},
+      ModeTraits{.name = "dp",
+                 .summary = "one process with a replica of the model on each device; device 0 collects the gradients",
+                 .work = Work::alone,
+                 .group = "",
+                 .takes = {accumulate, devices, sequence_lengths},
+                 .devices = DeviceUse::replicas},
+      ModeTraits{.name = "mp",
+                 .summary = "one process with its layers spread over devices, of which one at a time is busy",
+                 .work = Work::alone,
+                 .group = "",
+                 .takes = {accumulate, devices, sequence_lengths, split},
+                 .devices = DeviceUse::chain},
+      ModeTraits{.name = "ddp",
+                 .summary = "every rank has the whole model and a part of each batch",
+                 .work = Work::copies,
+                 .group = "dp",
+                 .takes = {accumulate, bucket_size, buffers, reducer, replica_check, sequence_lengths, sync_batch_norm,
+                           unused_head}},
+      ModeTraits{
+          .name = "ddp+mp",
+          .summary = "like ddp, and the layers of each rank are spread over its devices",
+          .work = Work::copies,
+          .group = "dp",
+          .takes = {accumulate, bucket_size, buffers, devices, replica_check, sequence_lengths, split, sync_batch_norm},
+          .devices = DeviceUse::chain},
+      ModeTraits{.name = "zero1",
+                 .summary = "like ddp, but each rank keeps only a shard of the optimizer state",
+                 .work = Work::copies,
+                 .group = "dp",
+                 .takes = {accumulate, bucket_size, buffers, sequence_lengths, sync_batch_norm, unused_head},
+                 .zero = ZeroStage::optimizer},
+      ModeTraits{.name = "zero2",
+                 .summary = "like zero1, and only a shard of the gradients",
+                 .work = Work::copies,
+                 .group = "dp",
+                 .takes = {accumulate, bucket_size, buffers, sequence_lengths, sync_batch_norm, unused_head},
+                 .zero = ZeroStage::gradients},
+      ModeTraits{.name = "zero3",
+                 .summary = "like zero2, and only a shard of the parameters",
+                 .work = Work::copies,
+                 .group = "dp",
+                 .takes = {accumulate, buffers, sequence_lengths, sync_batch_norm, unused_head},
+                 .zero = ZeroStage::parameters},
+      ModeTraits{.name = "tp",
+                 .summary = "every rank has a part of each layer; all work on the same samples",
+                 .work = Work::layers,
+                 .group = "tp",
+                 .takes = {accumulate},
+                 .model = ModelKind::gpt},
+      ModeTraits{.name = "tp+sp",
+                 .summary = "like tp, and a part of each sequence between the layers",
+                 .work = Work::layers,
+                 .group = "tp",
+                 .takes = {accumulate},
+                 .sequence = SequenceParallel::yes,
+                 .model = ModelKind::gpt},
+      ModeTraits{.name = "pp",
+                 .summary = "a pipeline: every rank has some of the layers, and micro-batches flow through them",
+                 .work = Work::stages,
+                 .group = "pp",
+                 .takes = {pipeline, split}},
+      ModeTraits{
+          .name = "tile",
+          .summary = "each image is cut into tiles, one per rank, and ranks exchange halos",
+          .work = Work::tiles,
+          .group = "tile",
+          .takes = {accumulate, bucket_size, buffers, reducer, replica_check, sync_batch_norm, tiles, unused_head},
+          .model = ModelKind::cnn},
+      ModeTraits{.name = "3d",
+                 .summary = "copies of a pipeline whose layers are split: --dp D --tp T --pp P",
+                 .work = Work::mesh,
+                 .group = "all",
+                 .takes = {bucket_size, mesh, pipeline, replica_check, split}},
+  };
+}();
+
+/// The mode of that name; the error lists those there are.
+[[nodiscard]] Result<const ModeTraits*> find_mode(std::string_view name);
+/// One that is known to be there.
+[[nodiscard]] const ModeTraits& mode_named(std::string_view name);
+
+/// "dp, mp and ddp+mp"
+[[nodiscard]] std::string modes_that_take(ModeOption option);
+/// "ddp (...), ..." for --help.
+[[nodiscard]] std::string mode_summaries();
+/// For programs (--list-modes): a line for each mode with its name, `one` or `any` (ranks), the default model and the
+/// summary, separated by tabs.
+[[nodiscard]] std::string mode_lines();
+
+}  // namespace rankscope::trainer

@@ -1,0 +1,223 @@
+#include "engine/training/training.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <optional>
+#include <thread>
+
+#include "engine/note.h"
+#include "engine/step/devices.h"
+#include "engine/step/sample_feed.h"
+#include "engine/training/checkpoints.h"
+#include "engine/training/observers.h"
+#include "engine/training/replica_check.h"
+#include "engine/training/validation.h"
+#include "rankscope/collectors/annotate.h"
+#include "rankscope/core/format.h"
+#include "rankscope/trainer/launch/cpu_features.h"
+#include "rankscope/trainer/launch/log.h"
+#include "rankscope/trainer/plan/device_use.h"
+
+namespace rankscope::trainer {
+namespace {
+
+/// What a run says about itself before its first step, in the recording and in the log.
+void describe(const WorkerPlan& run, const WorkerDescription& worker) {
+  const TrainOptions& options = run.options;
+  const std::string faults = all_fault_texts(options.faults);
+  note("role", "trainer");
+  note("parallel", std::string{options.mode->name});
+  note("model", name_of(options.model.kind));
+  note("parameters", std::to_string(worker.parameters));
+  note("global_batch", std::to_string(run.plan.batch.global));
+  note("batch_per_device", std::to_string(run.plan.batch.per_device));
+  note("accumulate", std::to_string(options.accumulate));
+  note("dtype", name_of(options.dtype));
+  note("data", run.source.name());
+  if (options.data.lengths.vary()) note("seq_dist", text_of(options.data.lengths));
+  note("steps", std::to_string(run.plan.steps));
+  note("torch_version", RANKSCOPE_TORCH_VERSION);
+  note("pace_ms", format("{}", worker.pace_ms));
+  if (!faults.empty()) note("injected_faults", faults);
+  log_progress(format("{} on {}: {} with {} parameters ({}), {} data of {} samples", options.mode->name,
+                      counted(run.place.world_size, "rank"), name_of(options.model.kind), worker.parameters,
+                      name_of(options.dtype), run.source.name(), run.source.samples()));
+  log_progress(
+      format("global batch {} = {}; {}; {}", run.plan.batch.global, worker.batch, counted(run.plan.steps, "step"),
+             worker.pace_ms > 0 ? format("paced: {} ms nominal compute per step", worker.pace_ms) : "unpaced"));
+  if (options.dtype == DataType::bf16 && !run.place.gpu && !computes_bf16(cpu_features())) {
+    log_progress(
+        "this processor has no instructions for bf16 (avx512_bf16, amx_bf16 or Arm's bf16): results are the same, but "
+        "steps take longer than with --dtype f32");
+  }
+  if (!faults.empty()) log_progress(format("injected faults: {}", faults));
+}
+
+/// How long each device of the run has computed, for the log after the last step.
+class DeviceTimes {
+ public:
+  /// Steps begin now, on the calling thread.
+  void begin();
+  /// All ranks call it after their last step, on the same thread; rank 0 says what all have computed, and which
+  /// devices have not.
+  [[nodiscard]] Result<void> report(const WorkerPlan& plan, const Worker& worker) const;
+
+ private:
+  std::chrono::nanoseconds begun_{0};  // CPU time of the training thread
+};
+
+void DeviceTimes::begin() { begun_ = cpu_time_of(CLOCK_THREAD_CPUTIME_ID); }
+
+Result<void> DeviceTimes::report(const WorkerPlan& plan, const Worker& worker) const {
+  if (plan.place.gpu) return {};  // a thread's CPU time is not what its GPU has computed
+  std::vector<std::chrono::nanoseconds> times = worker.device_times();
+  if (times.empty()) times.push_back(cpu_time_of(CLOCK_THREAD_CPUTIME_ID) - begun_);
+  std::vector<double> seconds;
+  std::string noted;
+  for (const auto time : times) {
+    seconds.push_back(std::chrono::duration<double>(time).count());
+    noted += format("{}{:.3f}", noted.empty() ? "" : ",", seconds.back());
+  }
+  note("device_cpu_seconds", noted);
+  const auto devices = static_cast<std::int64_t>(seconds.size());
+  at::Tensor all = at::tensor(seconds, at::kDouble);
+  if (plan.everybody != nullptr) {
+    const at::Tensor own = all;
+    all = at::zeros({plan.place.world_size * devices}, at::kDouble);
+    RS_TRY_VOID(plan.everybody->allgather_flat(all, own, "device times").wait());
+  }
+  if (plan.place.rank != 0 || all.numel() < 2) return {};
+  std::vector<DeviceTime> uses;
+  for (std::int64_t i = 0; i < all.numel(); ++i)
+    uses.push_back({static_cast<int>(i / devices), static_cast<int>(i % devices), all[i].item<double>()});
+  if (const std::string unused = unused_text(uses); !unused.empty()) {
+    log_error(unused);
+  } else {
+    log_progress(use_text(uses));
+  }
+  return {};
+}
+
+class Training {
+ public:
+  Training(const WorkerPlan& plan, Worker& worker, std::unique_ptr<GradientDump> dump,
+           std::unique_ptr<Validation> validation)
+      : setting_(plan),
+        options_(plan.options),
+        plan_(plan.plan),
+        everybody_(plan.everybody),
+        worker_(worker),
+        dump_(std::move(dump)),
+        validation_(std::move(validation)),
+        faults_(plan.options.faults, plan.place.rank),
+        checkpoints_(plan, worker) {}
+
+  Result<void> run(const MemoryObserver* memory);
+
+ private:
+  Result<void> step(std::int64_t index);
+  void inject_end(std::int64_t index) const;
+  Result<void> after_step(std::int64_t done);
+  Result<void> dump_gradients(std::int64_t index);
+  Result<void> report(std::int64_t index);
+
+  const WorkerPlan& setting_;
+  const TrainOptions& options_;
+  const RunPlan& plan_;
+  Comm* everybody_;
+  Worker& worker_;
+  std::unique_ptr<GradientDump> dump_;      // of rank 0
+  std::unique_ptr<Validation> validation_;  // null: none
+  FaultPlan faults_;
+  Checkpoints checkpoints_;
+  Progress progress_;
+  DeviceTimes device_times_;
+};
+
+// Nothing is cleaned up: a lost rank does not say goodbye either.
+void Training::inject_end(std::int64_t index) const {
+  if (faults_.happens(FaultKind::exit, index)) _exit(3);
+  if (faults_.happens(FaultKind::kill, index)) kill(getpid(), SIGKILL);
+  while (faults_.happens(FaultKind::hang, index)) std::this_thread::sleep_for(std::chrono::hours{1});
+}
+
+Result<void> Training::step(std::int64_t index) {
+  annotate::Span span{annotate::Kind::step, "step"};
+  span.with("index", index);
+  inject_end(index);
+  // Outside of all classified spans, as a garbage collection would be.
+  if (const auto pause = faults_.pause(index); pause.count() > 0) std::this_thread::sleep_for(pause);
+  worker_.slow_down(faults_.compute_factor(index));
+  RS_TRY_VOID(worker_.gradients(index, {.data = faults_.data_delay(index),
+                                        .comm = faults_.comm_delay(index),
+                                        .nan_loss = faults_.happens(FaultKind::nan, index)}));
+  const bool dumps = !options_.dump_gradients.empty();
+  if (dumps) RS_TRY_VOID(dump_gradients(index));
+  RS_TRY_VOID(worker_.update(rate_factor(options_.optimizer.rate, index, plan_.steps)));
+  if (faults_.happens(FaultKind::corrupt, index)) corrupt(worker_.replicated());
+  if (dumps || (index + 1) % options_.log_every == 0 || index + 1 == plan_.steps) return report(index);
+  return {};
+}
+
+Result<void> Training::dump_gradients(std::int64_t index) {
+  RS_TRY(const auto all, worker_.all_gradients());
+  return dump_ ? dump_->gradients(index, all) : Result<void>{};
+}
+
+Result<void> Training::report(std::int64_t index) {
+  RS_TRY(const Totals totals, totals_of_all(everybody_, worker_.take_totals(), "loss"));
+  if (dump_) RS_TRY_VOID(dump_->loss(totals.loss / totals.count));
+  progress_.report(index, totals, plan_.batch.global);
+  return {};
+}
+
+// Copies that differ are not saved: a checkpoint takes some of its tensors from each.
+Result<void> Training::after_step(std::int64_t done) {
+  if (validation_) RS_TRY_VOID(validation_->after_step(done, worker_));
+  const bool is_due = options_.check_replicas > 0 && done % options_.check_replicas == 0;
+  if (is_due || checkpoints_.is_due(done)) RS_TRY_VOID(check_replicas(worker_.replicated(), done));
+  return checkpoints_.after_step(done);
+}
+
+Result<void> Training::run(const MemoryObserver* memory) {
+  RS_TRY(const std::int64_t first, checkpoints_.resume());
+  worker_.begin_at(first);
+  if (everybody_ != nullptr) RS_TRY_VOID(everybody_->barrier("start").wait());
+  progress_.begin(first);
+  device_times_.begin();
+  for (std::int64_t index = first; index < plan_.steps; ++index) {
+    RS_TRY_VOID(step(index));
+    const auto stepped = std::chrono::steady_clock::now();
+    RS_TRY_VOID(after_step(index + 1));
+    progress_.leave_out(std::chrono::steady_clock::now() - stepped);
+    if (memory != nullptr) memory->record();
+  }
+  progress_.end(std::max<std::int64_t>(0, plan_.steps - first), worker_.finish());
+  if (first < plan_.steps) RS_TRY_VOID(device_times_.report(setting_, worker_));
+  // Rank 0 serves the store and stays until nobody needs it.
+  if (everybody_ != nullptr) return everybody_->barrier("end").wait();
+  return {};
+}
+
+}  // namespace
+
+Result<void> train(const TrainingJob& job, const MakeWorker& make_worker) {
+  RS_TRY(const auto source, open_samples(job.options));
+  RS_TRY(const RunPlan plan, plan_run(job.options, job.place, source->samples()));
+  std::optional<MemoryObserver> memory;  // before the model, whose parameters count, too
+  if (annotate::detail::api() != nullptr) memory.emplace(job.place.gpu);
+  std::unique_ptr<GradientDump> dump;
+  if (!job.options.dump_gradients.empty() && job.place.rank == 0) {
+    RS_TRY(dump, GradientDump::open(job.options.dump_gradients));
+  }
+  const WorkerPlan worker_plan{job.options, job.place, *source, plan, job.everybody};
+  RS_TRY(const auto worker, make_worker(worker_plan));
+  RS_TRY(auto validation, Validation::plan(worker_plan));
+  describe(worker_plan, worker->describe());
+  describe_device(job.place);
+  return Training{worker_plan, *worker, std::move(dump), std::move(validation)}.run(memory ? &*memory : nullptr);
+}
+
+}  // namespace rankscope::trainer

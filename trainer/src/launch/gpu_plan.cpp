@@ -1,0 +1,92 @@
+#include "rankscope/trainer/launch/gpu_plan.h"
+
+#include <map>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::trainer {
+namespace {
+
+/// Of each rank.
+int devices_of(const TrainOptions& options) { return options.mode->devices == DeviceUse::one ? 1 : options.devices; }
+
+/// Schedulers that give each task GPUs of its own show it no others; torchrun gives none.
+bool sees_only_its_own(const TrainOptions& options, const Placement& place, const GpuDriver& driver) {
+  return place.source != "rankscope" && place.source != "torchrun" && driver.devices == devices_of(options);
+}
+
+/// Why the rank can have no GPU; empty if it can.
+std::string obstacle_of(const TrainOptions& options, const Placement& place, const GpuDriver& driver) {
+  if (!driver.problem.empty()) return driver.problem;
+  if (driver.devices == 0) return "this process sees no NVIDIA GPU";
+  if (options.device.share_gpu) {
+    if (place.world_size == place.local_world_size) return {};
+    return "--share-gpu is for the ranks of one machine";
+  }
+  const int each = devices_of(options);
+  const int needed = each * place.local_world_size;
+  if (driver.devices >= needed || sees_only_its_own(options, place, driver)) return {};
+  return format("{} with {} each need {} of them here, and there {}; take fewer{}",
+                counted(place.local_world_size, "rank"), counted(each, "GPU"), needed,
+                driver.devices == 1 ? "is 1" : format("are {}", driver.devices),
+                each == 1 ? ", or --share-gpu for a test" : "");
+}
+
+int first_of(const TrainOptions& options, const Placement& place, const GpuDriver& driver) {
+  const int each = devices_of(options);
+  if (options.device.share_gpu) return place.local_rank % driver.devices;
+  return driver.devices >= each * place.local_world_size ? each * place.local_rank : 0;
+}
+
+}  // namespace
+
+Result<GpuChoice> choose_gpu(const TrainOptions& options, const Placement& place, const GpuDriver& driver) {
+  if (options.device.wish == DeviceWish::cpu) return GpuChoice{};
+  const std::string obstacle = obstacle_of(options, place, driver);
+  if (obstacle.empty()) return GpuChoice{.first = first_of(options, place, driver)};
+  if (options.device.wish == DeviceWish::cuda) return fail(ErrorKind::usage, format("--device cuda: {}", obstacle));
+  const bool none_here = driver.devices == 0 && driver.problem.empty();
+  return GpuChoice{.reason = none_here ? "" : obstacle};
+}
+
+std::vector<EnvironmentVariable> gpu_environment() {
+  return {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"},
+          {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "0"},
+          {"TORCH_NCCL_ENABLE_MONITORING", "0"}};
+}
+
+std::vector<EnvironmentVariable> sharing_environment(int rank) {
+  return {{"NCCL_HOSTID", format("rankscope-{}", rank)},
+          {"NCCL_SOCKET_IFNAME", "lo"},
+          {"NCCL_SOCKET_FAMILY", "AF_INET"},
+          {"NCCL_IB_DISABLE", "1"},
+          {"NCCL_NET", "Socket"},
+          {"NCCL_MNNVL_ENABLE", "0"},
+          {"NCCL_NVLS_ENABLE", "0"},
+          {"NCCL_P2P_DISABLE", "1"},
+          {"NCCL_SHM_DISABLE", "1"},
+          {"NCCL_MAX_CTAS", "2"},
+          {"NCCL_ALGO", "Ring"}};
+}
+
+std::string device_conflict(std::span<const RankDevice> ranks) {
+  const RankDevice* on_cpu = nullptr;
+  const RankDevice* on_gpu = nullptr;
+  std::map<std::string, int> owner;  // rank of each GPU; containers of one host have names of their own
+  for (const RankDevice& rank : ranks) {
+    const bool is_cpu = rank.device == "cpu";
+    const RankDevice*& first = is_cpu ? on_cpu : on_gpu;
+    if (first == nullptr) first = &rank;
+    if (is_cpu || rank.may_share) continue;
+    const auto [known, is_new] = owner.try_emplace(rank.device, rank.rank);
+    if (is_new) continue;
+    return format(
+        "ranks {} and {} have the same GPU of {} ({}); give each its own, or --device cpu, or --share-gpu for a test",
+        known->second, rank.rank, rank.host, rank.device);
+  }
+  if (on_cpu == nullptr || on_gpu == nullptr) return {};
+  return format("rank {} trains on a GPU and rank {} on the CPU; give --device cuda or --device cpu", on_gpu->rank,
+                on_cpu->rank);
+}
+
+}  // namespace rankscope::trainer

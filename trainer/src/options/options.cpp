@@ -1,0 +1,374 @@
+#include "rankscope/trainer/options/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
+
+namespace rankscope::trainer {
+namespace {
+
+template <class Enum>
+using Names = std::map<std::string, Enum>;
+
+const Names<ModelKind> model_names{{"mlp", ModelKind::mlp},
+                                   {"resnet18", ModelKind::resnet18},
+                                   {"resnet50", ModelKind::resnet50},
+                                   {"resnet152", ModelKind::resnet152},
+                                   {"gpt", ModelKind::gpt},
+                                   {"cnn", ModelKind::cnn},
+                                   {"wide_resnet28_10", ModelKind::wide_resnet},
+                                   {"efficientnet_v2_l", ModelKind::efficientnet}};
+const Names<Scale> scale_names{{"tiny", Scale::tiny}, {"full", Scale::full}};
+const Names<OptimizerKind> optimizer_names{{"sgd", OptimizerKind::sgd}, {"adamw", OptimizerKind::adamw}};
+const Names<RateSchedule> rate_names{
+    {"constant", RateSchedule::constant}, {"linear", RateSchedule::linear}, {"cosine", RateSchedule::cosine}};
+const Names<DataType> dtype_names{{"f32", DataType::f32}, {"f64", DataType::f64}, {"bf16", DataType::bf16}};
+const Names<DeviceWish> device_names{
+    {"auto", DeviceWish::automatic}, {"cpu", DeviceWish::cpu}, {"cuda", DeviceWish::cuda}};
+const Names<DdpImplementation> ddp_names{{"own", DdpImplementation::own}, {"c10d", DdpImplementation::c10d}};
+
+// The text of an option that is read after CLI11 is done, so that its errors are our sentences.
+struct Raw {
+  std::string mode = "ddp";
+  std::string pace = "auto";
+  std::string lengths = "full";
+  std::vector<std::string> faults;
+  double timeout = 30;
+};
+
+template <class Enum>
+void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names<Enum>& names,
+                const std::string& text) {
+  std::string list;
+  for (const auto& [name, unused] : names) list += (list.empty() ? "" : "|") + name;
+  app.add_option_function<std::string>(
+         flag, [&value, &names](const std::string& name) { value = names.at(name); }, text)
+      ->check(CLI::IsMember(names))
+      ->type_name(list);
+}
+
+/// "; gpt with tp"
+std::string other_default_models() {
+  std::string text;
+  for (const ModeTraits& mode : all_modes)
+    if (mode.model != ModelKind::mlp) text += format("; {} with {}", name_of(mode.model), mode.name);
+  return text;
+}
+
+void add_model_options(CLI::App& app, TrainOptions& o) {
+  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp" + other_default_models() + ")");
+  add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
+  app.add_option("--layers", o.model.layers,
+                 "Layers of gpt or mlp (default: set by --scale; at least two for each stage or device)")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--hidden", o.model.hidden, "Width of gpt or mlp (default: set by --scale)")
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--heads", o.model.heads,
+                 "Attention heads of gpt (default: set by --scale; in tp and tp+sp at least one per rank)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--seq", o.model.sequence, "Tokens per sample of gpt (default: set by --scale)")
+      ->check(CLI::Range(1, 65536));
+  app.add_flag("--unused-head", o.model.unused_head, "Add a head that odd steps do not use (needs --find-unused)");
+}
+
+void add_training_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--steps", o.steps, "Steps to train (default: those of --epochs, else 20)")
+      ->check(CLI::Range(1, 1000000000));
+  app.add_option("--epochs", o.epochs, "Passes over the data; --steps may end the run earlier")
+      ->check(CLI::Range(1, 1000000));
+  auto* global = app.add_option("--global-batch", o.global_batch,
+                                "Samples per step of all ranks together (default: follows from --batch-per-device)");
+  auto* device = app.add_option("--batch-per-device", o.batch_per_device,
+                                "Samples per micro-step of one device (default 8; in pp and 3d 4 per micro-batch)");
+  global->check(CLI::Range(1, 1 << 24))->excludes(device);
+  device->check(CLI::Range(1, 1 << 24));
+  app.add_option("--accumulate", o.accumulate,
+                 "Micro-steps per step; only the last one reduces gradients, but in zero2 and zero3 each one does")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 4096));
+  add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "Optimizer (default sgd)");
+  app.add_option("--lr", o.optimizer.learning_rate, "Learning rate (default: 0.05 for sgd, 0.001 for adamw)")
+      ->check(CLI::PositiveNumber);
+  add_choice(app, "--lr-schedule", o.optimizer.rate.schedule, rate_names,
+             "How the learning rate falls over the steps (default constant)");
+  app.add_option("--warmup-steps", o.optimizer.rate.warmup, "Steps in which the learning rate rises to its full value")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000000));
+  app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd; adamw has its own")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--weight-decay", o.optimizer.weight_decay, "Weight decay")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  add_choice(app, "--dtype", o.dtype, dtype_names,
+             "Type of parameters and activations (default f32); bf16 is mixed precision: layers compute in bf16, "
+             "parameters, gradients and optimizer stay f32");
+  app.add_option("--seed", o.seed, "Seed of parameters, generated data and sample order")->capture_default_str();
+  app.add_option("--log-every", o.log_every, "Steps between two lines of progress")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--threads", o.threads, "Compute threads of each rank")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+}
+
+void add_data_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--data", o.data.folder,
+                 "Folder with CIFAR-10/100 binary or IDX (MNIST) files (default: generated data)");
+  app.add_option("--dataset", o.data.dataset,
+                 "Data set to use if the folder holds several: cifar10, cifar100 or mnist");
+  app.add_option("--samples", o.data.samples, "Number of generated samples")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--loader-workers", o.data.workers, "Loader threads of each rank")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+}
+
+void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
+  app.add_option("--parallel", raw.mode, "How the work is shared: " + mode_summaries())->capture_default_str();
+  app.add_option("--ranks", o.launch.ranks, "Training processes on this machine (default: set by the launcher, else 1)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--devices", o.devices,
+                 format("Devices of each process in {} (default 2); on the CPU each is a thread",
+                        modes_that_take(ModeOption::devices)))
+      ->check(CLI::Range(1, 64));
+  add_choice(app, "--device", o.device.wish, device_names,
+             "Train on GPUs (NCCL) or on the CPU (Gloo); auto (default) uses GPUs if there is one for each rank");
+  app.add_flag("--share-gpu", o.device.share_gpu,
+               "Let ranks of this machine share GPUs (with --device cuda), to test the trainer, not its speed");
+  add_choice(app, "--ddp-impl", o.ddp.implementation, ddp_names, "Gradient reducer: ours or PyTorch's (default own)");
+  app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB (default 25; 0.5 for tiny models)")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--find-unused", o.ddp.find_unused, "Accept parameters that get no gradient in a step");
+  app.add_flag("--broadcast-buffers,!--no-broadcast-buffers", o.ddp.broadcast_buffers,
+               "Copy buffers (BatchNorm statistics) from rank 0 to all ranks in each step (default on)");
+  app.add_flag("--sync-bn", o.sync_batch_norm,
+               "BatchNorm takes its statistics from the samples of all ranks (SyncBatchNorm); tile always does");
+}
+
+void add_pipeline_options(CLI::App& app, TrainOptions& o) {
+  PipelineOptions& pipeline = o.pipeline;
+  app.add_option("--schedule", pipeline.schedule,
+                 "Order of work in a pipeline: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
+                 "or a CSV file with a line of actions per rank, such as 0F0,0B0");
+  app.add_option("--micro-batches", pipeline.micro_batches,
+                 "Micro-batches per step of a pipeline (default: two per rank, or as in the CSV file)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--chunks", pipeline.chunks,
+                 "Stages of each rank in a pipeline (default: 2 if the schedule needs several, else 1)")
+      ->check(CLI::Range(1, 64));
+  app.add_option(
+      "--split", pipeline.split,
+      "Blocks of the model in each stage or on each device, such as 2,1,3 (default: balanced by their work)");
+  app.add_option("--write-schedule", pipeline.write_schedule, "Write the schedule of the pipeline to this CSV file");
+}
+
+void add_tile_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--tiles", o.tile.grid, "Rows x columns of tiles, such as 2x2 (default: one row per rank)");
+  app.add_option_function<std::string>(
+         "--halo", [&o](const std::string& value) { o.tile.exchange_halos = value == "on"; },
+         "Whether tiles exchange their borders (default on); off shows the error that results")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->type_name("on|off");
+}
+
+void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
+  CheckpointOptions& checkpoints = o.checkpoints;
+  app.add_option("--checkpoints", checkpoints.folder,
+                 "Folder for checkpoints, shared by all machines; one is saved at the end of the run");
+  app.add_option("--save-every", checkpoints.every, "Also save every N steps")->check(CLI::Range(1, 1000000000));
+  app.add_option("--keep", checkpoints.keep, "Number of checkpoints to keep")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_flag(
+      "--resume", [&checkpoints](std::int64_t) { checkpoints.resume = Resume::yes; },
+      "Resume from the latest checkpoint; ddp and zero1 to zero3 may use another number of ranks");
+  app.add_option("--restarts", o.launch.restarts,
+                 "How often to restart all ranks after one was lost, from the latest checkpoint if there is one")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000));
+}
+
+void add_validation_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--validate-every", o.validation.every,
+                 "Steps between two validation passes over samples that are not trained on; one follows the last step")
+      ->check(CLI::Range(1, 1000000000));
+  app.add_option("--validation-samples", o.validation.samples,
+                 "Samples of a validation pass (default: 512, or all if there are fewer)")
+      ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--check-replicas", o.check_replicas,
+                 "Steps between two checks that all copies of the model are equal (default: only before checkpoints)")
+      ->check(CLI::Range(1, 1000000000));
+}
+
+void add_mesh_options(CLI::App& app, TrainOptions& o) {
+  MeshOptions& mesh = o.mesh;
+  app.add_option("--dp", mesh.shape.data, "Copies of the model in 3d (default: ranks divided by --tp and --pp)")
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--tp", mesh.shape.tensor, "Ranks that share each layer in 3d (default 1)")
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--pp", mesh.shape.pipeline, "Ranks of a pipeline in 3d (default 1)")->check(CLI::Range(1, 65536));
+  app.add_flag(
+      "--sequence-parallel", [&mesh](std::int64_t) { mesh.sequence = SequenceParallel::yes; },
+      "In 3d, ranks that share layers also share the sequence (like tp+sp)");
+  app.add_flag("--zero1", mesh.zero1, "In 3d, each copy keeps only a shard of the optimizer state (like zero1)");
+}
+
+void add_launch_options(CLI::App& app, TrainOptions& o) {
+  app.add_option("--nnodes", o.launch.nodes, "Number of machines; start the trainer once on each")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--node-rank", o.launch.node_rank, "Number of this machine, from 0")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 65535));
+  app.add_option("--master-addr", o.launch.master_address, "Address of machine 0")->capture_default_str();
+  app.add_option("--master-port", o.launch.master_port, "Port on machine 0 (default: a free one)")
+      ->check(CLI::Range(1, 65535));
+  app.add_option("--log-dir", o.launch.log_folder, "Folder for one log file per rank");
+  app.add_flag("--bind-cpus", o.launch.bind_cpus,
+               "Bind each rank of this machine to its own cores; needs ranks x --threads of them");
+}
+
+void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
+  app.add_option("--pace", raw.pace,
+                 "Nominal compute time of a step: milliseconds, auto (measured) or off; by default auto if there are "
+                 "more ranks "
+                 "than cores, so that ranks do not disturb one another, else off; auto is off on GPUs")
+      ->capture_default_str();
+  app.add_option("--seq-dist", raw.lengths,
+                 "Sample lengths of gpt in tokens, up to --seq, so that ranks have unequal work: full, "
+                 "uniform:SHORTEST-LONGEST or "
+                 "lognormal:MEDIAN,SIGMA")
+      ->capture_default_str();
+  app.add_option("--fault", raw.faults, "Inject a fault (repeatable): " + fault_forms())
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--timeout", raw.timeout, "Seconds to wait for a rank that does not answer")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 86400.0));
+  app.add_option("--dump-gradients", o.dump_gradients,
+                 "Write the losses and gradients of each step to this file (rank 0); it is overwritten");
+}
+
+Result<PaceOptions> parse_pace(const std::string& text, bool given) {
+  if (text == "auto") return PaceOptions{PaceMode::automatic, given, 0};
+  if (text == "off") return PaceOptions{PaceMode::off, given, 0};
+  const auto value = number_from<double>(text, {.least = 0, .most = 600000});
+  if (!value || *value == 0)
+    return fail(ErrorKind::usage, format("--pace {}: must be milliseconds (above 0, up to 600000), auto or off", text));
+  return PaceOptions{PaceMode::fixed, given, *value};
+}
+
+Result<void> read_raw(TrainOptions& options, const Raw& raw, bool pace_given) {
+  RS_TRY(options.pace, parse_pace(raw.pace, pace_given));
+  RS_TRY(options.data.lengths, parse_sequence_lengths(raw.lengths));
+  options.timeout = std::chrono::seconds{static_cast<std::int64_t>(raw.timeout)};
+  for (const auto& text : raw.faults) {
+    RS_TRY(Fault fault, parse_fault(text));
+    options.faults.push_back(fault);
+  }
+  return check_together(options);
+}
+
+/// The list of options without usage and head, for a program that has a help of its own.
+std::string options_text(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
+    const bool own = option == app.get_help_ptr() || option == app.get_version_ptr();
+    option->group(own ? "" : "Options of the trainer");
+  }
+  return CLI::Formatter{}.make_groups(&app, CLI::AppFormatMode::All);
+}
+
+}  // namespace
+
+std::string convolutional_models() {
+  std::string list;
+  for (const auto& [name, kind] : model_names)
+    if (is_convolutional(kind)) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
+  CommandLine line;
+  TrainOptions& options = line.options;
+  Raw raw;
+  CLI::App app{"Trains a model on several ranks, as a job with known behaviour for rankscope to explain.",
+               "rankscope-train"};
+  app.set_version_flag("--version", RANKSCOPE_VERSION);
+  app.add_flag("--explain", line.explains,
+               "Do not train; print how much memory each rank would need and how much it would send in a step");
+  bool only_options = false;
+  bool only_modes = false;
+  app.add_flag("--list-modes", only_modes, "Print the parallel modes: a line for each, with tabs between its fields");
+  app.add_flag("--help-options", only_options, "For `rankscope train --help`")->group("");
+  add_parallel_options(app, options, raw);
+  add_model_options(app, options);
+  add_training_options(app, options);
+  add_data_options(app, options);
+  add_pipeline_options(app, options);
+  add_tile_options(app, options);
+  add_mesh_options(app, options);
+  add_checkpoint_options(app, options);
+  add_validation_options(app, options);
+  add_launch_options(app, options);
+  add_raw_options(app, options, raw);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    line.text = app.help();
+  } catch (const CLI::CallForVersion&) {
+    line.text = std::string{"rankscope-train "} + RANKSCOPE_VERSION + "\n";
+  } catch (const CLI::ParseError& error) {
+    return fail(ErrorKind::usage, format("{} (--help lists the options)", error.what()));
+  }
+  if (only_options) line.text = options_text(app);
+  if (only_modes) line.text = mode_lines();
+  if (line.text) return line;
+  RS_TRY(options.mode, find_mode(raw.mode));
+  if (app.count("--model") == 0) options.model.kind = options.mode->model;
+  if (options.optimizer.kind == OptimizerKind::adamw && app.count("--momentum") > 0)
+    return fail(ErrorKind::usage, "--momentum is for --optimizer sgd; adamw has its own");
+  RS_TRY_VOID(read_raw(options, raw, app.count("--pace") > 0));
+  if (options.steps == 0 && options.epochs == 0) options.steps = 20;
+  if (options.devices == 0) options.devices = options.mode->devices == DeviceUse::one ? 1 : 2;
+  if (options.optimizer.learning_rate == 0) {
+    options.optimizer.learning_rate = options.optimizer.kind == OptimizerKind::sgd ? 0.05 : 0.001;
+  }
+  return line;
+}
+
+Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::int64_t usual) {
+  const std::int64_t parts = std::int64_t{devices} * options.accumulate;
+  if (options.global_batch == 0) {
+    const std::int64_t per_device = options.batch_per_device > 0 ? options.batch_per_device : usual;
+    return BatchSizes{per_device * parts, per_device};
+  }
+  if (options.global_batch % parts != 0) {
+    return fail(ErrorKind::usage,
+                format("--global-batch {} cannot be divided over {} devices x {} micro-steps = {} parts; take {} or {}",
+                       options.global_batch, devices, options.accumulate, parts,
+                       std::max<std::int64_t>(1, options.global_batch / parts) * parts,
+                       (options.global_batch / parts + 1) * parts));
+  }
+  return BatchSizes{options.global_batch, options.global_batch / parts};
+}
+
+bool is_convolutional(ModelKind kind) { return kind != ModelKind::mlp && kind != ModelKind::gpt; }
+bool splits_sequence(const TrainOptions& options) {
+  const SequenceParallel sequence = options.mode->work == Work::mesh ? options.mesh.sequence : options.mode->sequence;
+  return sequence == SequenceParallel::yes;
+}
+
+std::string name_of(ModelKind kind) {
+  return std::ranges::find(model_names, kind, &Names<ModelKind>::value_type::second)->first;
+}
+std::string name_of(DataType type) {
+  return std::ranges::find(dtype_names, type, &Names<DataType>::value_type::second)->first;
+}
+
+}  // namespace rankscope::trainer

@@ -1,0 +1,44 @@
+#include "rankscope/trainer/plan/device_use.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "rankscope/core/format.h"
+
+namespace rankscope::trainer {
+namespace {
+
+constexpr double least_share = 0.01;  // of the median
+
+/// As metrics.md C4 has it.
+double median_seconds(std::span<const DeviceTime> devices) {
+  std::vector<double> seconds;
+  for (const DeviceTime& use : devices) seconds.push_back(use.busy_seconds);
+  std::ranges::sort(seconds);
+  const double lower = seconds[(seconds.size() - 1) / 2];
+  return lower + (seconds[seconds.size() / 2] - lower) / 2;
+}
+
+}  // namespace
+
+std::string use_text(std::span<const DeviceTime> devices) {
+  const auto [least, most] = std::ranges::minmax(devices, {}, &DeviceTime::busy_seconds);
+  return format("all {} computed, {:.2f} to {:.2f} s of CPU each", counted(devices.size(), "device"),
+                least.busy_seconds, most.busy_seconds);
+}
+
+std::string unused_text(std::span<const DeviceTime> devices) {
+  const double median = median_seconds(devices);
+  std::string unused;
+  for (const DeviceTime& use : devices) {
+    if (use.busy_seconds >= least_share * median) continue;
+    unused += format("{}device {} of rank {}", unused.empty() ? "" : ", ", use.device, use.rank);
+  }
+  if (unused.empty()) return {};
+  return format(
+      "{} had nothing to compute (the median is {:.2f} s of CPU): use fewer devices, or give "
+      "each a share of the batch or of the layers",
+      unused, median);
+}
+
+}  // namespace rankscope::trainer
