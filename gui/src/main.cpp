@@ -4,11 +4,10 @@
 #include <cstdio>
 
 #include "picture_run.h"
-#include "rankscope/gui/models/first_look.h"
-#include "rankscope/gui/views/compare_window.h"
-#include "rankscope/gui/views/main_window.h"
-#include "rankscope/gui/views/placeholders.h"
-#include "rankscope/gui/views/theme.h"
+#include "rankscope/gui/models/session/moments.h"
+#include "rankscope/gui/views/base/theme.h"
+#include "rankscope/gui/views/compare/compare_window.h"
+#include "rankscope/gui/views/window/main_window.h"
 #include "start.h"
 
 namespace {

@@ -10,9 +10,9 @@
 
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/rank_choice.h"
-#include "rankscope/gui/models/first_look.h"
-#include "rankscope/gui/views/picture_file.h"
-#include "rankscope/gui/views/timeline_view.h"
+#include "rankscope/gui/models/session/moments.h"
+#include "rankscope/gui/views/timeline/timeline_view.h"
+#include "rankscope/gui/views/window/picture_file.h"
 
 namespace rankscope::gui {
 namespace {

@@ -1,7 +1,7 @@
 // A picture of a run without anybody looking.
 #pragma once
 
-#include "rankscope/gui/views/main_window.h"
+#include "rankscope/gui/views/window/main_window.h"
 #include "start.h"
 
 namespace rankscope::gui {

@@ -22,7 +22,7 @@ Result<std::map<std::string, std::uint32_t>> rank_map_from(const QString& text) 
     bool is_number = false;
     const uint rank = entry.mid(equals + 1).toUInt(&is_number);
     if (equals <= 0 || !is_number)
-      return fail(ErrorKind::usage, format("--rank-map: '{}' is no FILE=RANK", entry.toStdString()));
+      return fail(ErrorKind::usage, format("--rank-map must be FILE=RANK (is '{}')", entry.toStdString()));
     map.emplace(entry.left(equals).toStdString(), rank);
   }
   return map;
@@ -45,8 +45,8 @@ Result<QSize> size_from(const QString& text) {
   const QSize size{numbers.value(0).toInt(&is_width), numbers.value(1).toInt(&is_height)};
   const auto fits = [](int pixels) { return pixels >= least && pixels <= most; };
   if (numbers.size() != 2 || !is_width || !is_height || !fits(size.width()) || !fits(size.height()))
-    return fail(ErrorKind::usage,
-                format("--size: '{}' is no size; write e.g. 1600x900, {} to {} each", text.toStdString(), least, most));
+    return fail(ErrorKind::usage, format("--size must be WIDTHxHEIGHT, each {} to {}, as in 1600x900 (is '{}')", least,
+                                         most, text.toStdString()));
   return size;
 }
 
@@ -57,7 +57,8 @@ void end_in_words(QtMsgType type, const QMessageLogContext&, const QString& mess
     return;
   }
   std::fputs(
-      "rankscope: the viewer finds no display. Log in with `ssh -X`, set QT_QPA_PLATFORM=vnc (or offscreen), or make a "
+      "rankscope: the viewer did not find a display. Log in with `ssh -X`, set QT_QPA_PLATFORM=vnc (or offscreen), or "
+      "make a "
       "page of the run: rankscope report RUN --html page.html\n",
       stderr);
   std::_Exit(exit_status(ErrorKind::cannot_write));
@@ -72,17 +73,19 @@ Result<StartOptions> start_options() {
   parser.addVersionOption();
   const QCommandLineOption at{QStringLiteral("at"), QStringLiteral("show 100 ms around this time"),
                               QStringLiteral("TIME")};
-  const QCommandLineOption ranks{QStringLiteral("ranks"), QStringLiteral("only these, e.g. 0,2,4-7"),
+  const QCommandLineOption ranks{QStringLiteral("ranks"), QStringLiteral("show only these, e.g. 0,2,4-7"),
                                  QStringLiteral("LIST")};
-  const QCommandLineOption map{QStringLiteral("rank-map"), QStringLiteral("ranks of trace files that do not tell"),
+  const QCommandLineOption map{QStringLiteral("rank-map"),
+                               QStringLiteral("ranks of trace files that do not contain them"),
                                QStringLiteral("FILE=RANK,...")};
   // Not --session, which QApplication takes for itself.
-  const QCommandLineOption session{QStringLiteral("view-file"), QStringLiteral("keep pins, marks and the view there"),
+  const QCommandLineOption session{QStringLiteral("view-file"),
+                                   QStringLiteral("keep pins, marks and the view in this file"),
                                    QStringLiteral("FILE")};
   const QCommandLineOption picture{QStringLiteral("picture"),
-                                   QStringLiteral("write a picture (.png, .svg) and end; needs no display"),
+                                   QStringLiteral("write a picture (.png, .svg) and exit; needs no display"),
                                    QStringLiteral("FILE")};
-  const QCommandLineOption size{QStringLiteral("size"), QStringLiteral("of the picture"),
+  const QCommandLineOption size{QStringLiteral("size"), QStringLiteral("size of the picture"),
                                 QStringLiteral("WIDTHxHEIGHT"), QStringLiteral("1600x900")};
   const QCommandLineOption compare{QStringLiteral("compare"), QStringLiteral("show this run below, step by step"),
                                    QStringLiteral("RUN")};
@@ -105,11 +108,11 @@ Result<StartOptions> start_options() {
   options.picture = parser.value(picture).toStdString();
   RS_TRY(options.size, size_from(parser.value(size)));
   if (!options.picture.empty() && options.source.paths.empty())
-    return fail(ErrorKind::usage, "--picture: name the run to draw");
+    return fail(ErrorKind::usage, "--picture needs the run to draw");
   if (!options.other.paths.empty() && options.source.paths.empty())
-    return fail(ErrorKind::usage, "--compare: name the other run, too");
+    return fail(ErrorKind::usage, "--compare needs the other run, too");
   if (!options.other.paths.empty() && !(options.picture.empty() && options.session.empty()))
-    return fail(ErrorKind::usage, "two runs: --picture and --session are for one");
+    return fail(ErrorKind::usage, "--picture and --session take one run, not two");
   if (parser.isSet(at)) {
     RS_TRY(options.at, duration_from(parser.value(at).toStdString()).map_error(while_doing("--at")));
   }

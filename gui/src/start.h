@@ -9,7 +9,7 @@
 
 #include "rankscope/core/result.h"
 #include "rankscope/core/time.h"
-#include "rankscope/gui/models/loader.h"
+#include "rankscope/gui/models/session/loader.h"
 
 namespace rankscope::gui {
 

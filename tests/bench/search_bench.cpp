@@ -3,8 +3,8 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
-#include "rankscope/gui/models/range_statistics.h"
-#include "rankscope/gui/models/search.h"
+#include "rankscope/gui/models/search/search.h"
+#include "rankscope/gui/models/statistics/range_statistics.h"
 
 namespace rankscope::gui {
 namespace {

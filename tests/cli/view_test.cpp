@@ -28,7 +28,7 @@ TEST(ViewVerb, EndsWithStatus5AndAWayOutWhereNoWindowCanBeOpened) {
 TEST(ViewVerb, OpensTheEmptyWindowWithoutARun) {
   const ProgramResult refused = view({}, {"DISPLAY=:4711", "QT_QPA_PLATFORM=xcb", "WAYLAND_DISPLAY="});
   EXPECT_EQ(refused.status, 5) << "the viewer was started, and found no display";
-  EXPECT_THAT(refused.err, HasSubstr("finds no display"));
+  EXPECT_THAT(refused.err, HasSubstr("did not find a display"));
 }
 
 TEST(ViewVerb, RefusesWrongOptionsWithStatus2) {
@@ -96,7 +96,7 @@ TEST(ViewVerb, SaysWhyThereIsNoPicture) {
 
 TEST(ViewVerb, TakesTwoRunsForAComparisonOfOneView) {
   EXPECT_EQ(view({demo, demo, "--picture", "x.png"}).status, 2);
-  EXPECT_THAT(view({demo, "--compare", demo, "--picture", "x.png"}).err, HasSubstr("two runs: --picture"));
+  EXPECT_THAT(view({demo, "--compare", demo, "--picture", "x.png"}).err, HasSubstr("--picture and --session take one run"));
   EXPECT_EQ(view({demo, "--compare", "no/such.rankscope"}).status, 3);
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "gui/waiting.h"
-#include "rankscope/gui/models/closer_looks.h"
+#include "rankscope/gui/models/session/closer_looks.h"
 #include "support/synthetic_recording.h"
 
 namespace rankscope::testing {

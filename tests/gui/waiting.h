@@ -3,7 +3,7 @@
 
 #include <QTest>
 
-#include "rankscope/gui/models/session.h"
+#include "rankscope/gui/models/session/session.h"
 
 namespace rankscope::testing {
 

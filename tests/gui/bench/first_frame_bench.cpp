@@ -8,8 +8,8 @@
 #include <chrono>
 
 #include "bench/large_recording.h"
-#include "rankscope/gui/views/main_window.h"
-#include "rankscope/gui/views/timeline_view.h"
+#include "rankscope/gui/views/timeline/timeline_view.h"
+#include "rankscope/gui/views/window/main_window.h"
 
 namespace rankscope::gui {
 namespace {

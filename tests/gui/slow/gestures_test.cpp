@@ -16,8 +16,8 @@
 #include <random>
 
 #include "gui/waiting.h"
-#include "rankscope/gui/views/main_window.h"
-#include "rankscope/gui/views/timeline_view.h"
+#include "rankscope/gui/views/timeline/timeline_view.h"
+#include "rankscope/gui/views/window/main_window.h"
 #include "support/temporary_folder.h"
 #include "timeline/commands.h"
 

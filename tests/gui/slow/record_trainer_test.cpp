@@ -11,10 +11,10 @@
 #include <QTest>
 
 #include "rankscope/core/recording/recording.h"
-#include "rankscope/gui/models/live_table.h"
-#include "rankscope/gui/models/record_form.h"
-#include "rankscope/gui/models/words.h"
-#include "rankscope/gui/views/record_dialog.h"
+#include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/record/live_table.h"
+#include "rankscope/gui/models/record/record_form.h"
+#include "rankscope/gui/views/record/record_dialog.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::gui {

@@ -11,7 +11,7 @@
 
 #include "gui/waiting.h"
 #include "rankscope/core/model/text.h"
-#include "rankscope/gui/views/timeline_view.h"
+#include "rankscope/gui/views/timeline/timeline_view.h"
 
 namespace rankscope::testing {
 

@@ -22,7 +22,7 @@ using View = TimelineView;
 constexpr auto back = Direction::back;
 constexpr auto forward = Direction::forward;
 
-constexpr std::array all{
+constexpr std::array all_commands{
     Command{"zoom_in", "Zoom in at the mouse", "W", [](View& v) { v.zoom(zoom_step); }},
     Command{"zoom_out", "Zoom out at the mouse", "S", [](View& v) { v.zoom(1 / zoom_step); }},
     Command{"earlier", "Move to earlier times", "A Left", [](View& v) { v.pan(-pan_step); }},
@@ -34,8 +34,8 @@ constexpr std::array all{
     Command{"focus", "Centre the selection; again: show all of it", "F",
             [](View& v) { v.navigator().focus_selection(); }},
     Command{"zoom_selection", "Zoom to the selection", "R", [](View& v) { v.navigator().zoom_to_selection(); }},
-    Command{"fit", "Show all of the run", "0 Home", [](View& v) { v.navigator().fit_all(); }},
-    Command{"back", "Back to the range before", "Backspace Alt+Left", [](View& v) { v.navigator().back(); }},
+    Command{"fit", "Show the whole run", "0 Home", [](View& v) { v.navigator().fit_all(); }},
+    Command{"back", "Back to the previous range", "Backspace Alt+Left", [](View& v) { v.navigator().back(); }},
     Command{"forward", "Forward again", "Alt+Right", [](View& v) { v.navigator().forward(); }},
     Command{"next", "Next event of the row", ".", [](View& v) { v.navigator().next_event(forward); }},
     Command{"previous", "Previous event of the row", ",", [](View& v) { v.navigator().next_event(back); }},
@@ -61,7 +61,7 @@ constexpr std::array all{
     Command{"next_match", "Next match of the search", "Return", [](View& v) { v.navigator().next_match(forward); }},
     Command{"previous_match", "Previous match", "Shift+Return", [](View& v) { v.navigator().next_match(back); }},
     Command{"find_ranks", "Choose ranks", "Ctrl+P", [](View& v) { Q_EMIT v.trackSearchRequested(); }},
-    Command{"mark", "Mark the selection for now", "M", [](View& v) { v.navigator().mark_selection(false); }},
+    Command{"mark", "Mark the selection temporarily", "M", [](View& v) { v.navigator().mark_selection(false); }},
     Command{"keep_mark", "Mark the selection and keep it", "Shift+M",
             [](View& v) { v.navigator().mark_selection(true); }},
     Command{"remove_mark", "Remove the last mark", "Del", [](View& v) { v.navigator().remove_mark(); }},
@@ -70,16 +70,16 @@ constexpr std::array all{
     Command{"next_mark", "Next mark", "Alt+M", [](View& v) { v.navigator().next_mark(forward); }},
     Command{"previous_mark", "Previous mark", "Alt+Shift+M", [](View& v) { v.navigator().next_mark(back); }},
     Command{"select_all", "Select all", "Ctrl+A", [](View& v) { v.navigator().select_all(); }},
-    Command{"copy", "Copy the event, or what took the selected time, as text", "Ctrl+C",
+    Command{"copy", "Copy the event, or a summary of the selected time, as text", "Ctrl+C",
             [](View& v) { v.copy_text(); }},
-    Command{"save_view", "Keep pins, marks and what is shown in a file", "Ctrl+S",
+    Command{"save_view", "Save pins, marks and the view to a file", "Ctrl+S",
             [](View& v) { Q_EMIT v.viewSaveRequested(); }},
     Command{"picture", "Save a picture (PNG or SVG)", "Ctrl+Shift+S", [](View& v) { Q_EMIT v.pictureRequested(); }},
-    Command{"export", "Export the selected stretch or what is in sight (Perfetto, Chrome)", "Ctrl+E",
+    Command{"export", "Export the selection or the visible range (Perfetto, Chrome)", "Ctrl+E",
             [](View& v) { Q_EMIT v.exportRequested(); }},
     Command{"record", "Record a run", "Ctrl+R", [](View& v) { Q_EMIT v.recordRequested(); }},
     Command{"clear", "Clear the selection", "Esc", [](View& v) { v.navigator().clear(); }},
-    Command{"pin", "Pin lanes of the selection's name", "Shift+T", [](View& v) { v.pin_by_name(); }},
+    Command{"pin", "Pin lanes with the name of the selection", "Shift+T", [](View& v) { v.pin_by_name(); }},
     Command{"critical_path", "Critical path on or off", "P",
             [](View& v) {
               v.show_critical_path(!v.shows_critical_path());
@@ -94,10 +94,10 @@ constexpr std::array all{
     Command{"fold", "Fold all ranks", "Shift+F", [](View& v) { v.model().fold_all(true); }},
     Command{"unfold", "Unfold all ranks", "Ctrl+Shift+F", [](View& v) { v.model().fold_all(false); }},
     Command{"taller", "Taller rows", "+ =", [](View& v) { v.model().set_row_height(v.model().row_height() + taller); }},
-    Command{"lower", "Lower rows", "-", [](View& v) { v.model().set_row_height(v.model().row_height() - taller); }},
-    Command{"operators", "Operators of what is selected or in sight", "O",
+    Command{"lower", "Shorter rows", "-", [](View& v) { v.model().set_row_height(v.model().row_height() - taller); }},
+    Command{"operators", "Operators in the selection or the visible range", "O",
             [](View& v) { Q_EMIT v.panelRequested(QStringLiteral("flame")); }},
-    Command{"memory", "Memory of what is in sight", "Y",
+    Command{"memory", "Memory in the visible range", "Y",
             [](View& v) { Q_EMIT v.panelRequested(QStringLiteral("memory")); }},
     Command{"pipeline", "Schedule of the pipeline", "L",
             [](View& v) { Q_EMIT v.panelRequested(QStringLiteral("pipeline")); }},
@@ -109,7 +109,7 @@ constexpr std::array all{
 constexpr std::array mouse{
     Gesture{"click", "select an event"},
     Gesture{"double click", "zoom to an event"},
-    Gesture{"drag", "select a stretch of time on some lanes, and read its duration"},
+    Gesture{"drag", "select a time range on some lanes and read its duration"},
     Gesture{"drag in the ruler", "the same on all visible lanes"},
     Gesture{"Shift+drag", "move in time and over rows"},
     Gesture{"wheel", "scroll rows"},
@@ -118,7 +118,7 @@ constexpr std::array mouse{
     Gesture{"Ctrl+Shift+wheel", "height of rows"},
     Gesture{"click or drag in the minimap", "move there"},
     Gesture{"click on a host or rank", "fold or unfold it"},
-    Gesture{"click on the circle of a lane", "pin it to the top, or let it go"},
+    Gesture{"click on the circle of a lane", "pin it to the top, or unpin it"},
 };
 
 }  // namespace
@@ -129,12 +129,12 @@ QString bound_keys(const QAction& action) {
   return keys.join(QStringLiteral("   "));
 }
 
-std::span<const Command> commands() { return all; }
+std::span<const Command> commands() { return all_commands; }
 std::span<const Gesture> gestures() { return mouse; }
 
 std::string keys_as_markdown() {
   std::string text = "| keys | what |\n|---|---|\n";
-  for (const Command& command : all) {
+  for (const Command& command : all_commands) {
     std::string keys;
     std::string_view rest = command.keys;
     while (!rest.empty()) {
@@ -154,7 +154,7 @@ void show_keys(TimelineView& view) {
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setObjectName(QStringLiteral("keys"));
   dialog->setWindowTitle(QObject::tr("Keys and mouse"));
-  auto* const table = new QTableWidget(static_cast<int>(all.size() + mouse.size()), 2, dialog);
+  auto* const table = new QTableWidget(static_cast<int>(all_commands.size() + mouse.size()), 2, dialog);
   table->setAccessibleName(QObject::tr("Keys and mouse"));
   table->setHorizontalHeaderLabels({QObject::tr("Key or mouse"), QObject::tr("What it does")});
   table->setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -166,7 +166,7 @@ void show_keys(TimelineView& view) {
     table->setItem(row, 0, new QTableWidgetItem(keys));
     table->setItem(row++, 1, new QTableWidgetItem(title));
   };
-  for (const Command& command : all)
+  for (const Command& command : all_commands)
     if (const auto* const action = view.findChild<QAction*>(text_of(command.id)); action && action->isVisible())
       add(bound_keys(*action), text_of(command.title));
   for (const Gesture& gesture : mouse) add(text_of(gesture.gesture), text_of(gesture.title));

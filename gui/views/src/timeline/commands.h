@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "rankscope/gui/views/timeline_view.h"
+#include "rankscope/gui/views/timeline/timeline_view.h"
 
 namespace rankscope::gui {
 

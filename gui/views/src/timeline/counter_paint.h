@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "rankscope/gui/models/value_columns.h"
+#include "rankscope/gui/models/base/value_columns.h"
 #include "timeline/scene.h"
 
 namespace rankscope::gui {

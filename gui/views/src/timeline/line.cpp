@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "timeline/colours.h"
+#include "base/colours.h"
 
 namespace rankscope::gui {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "rankscope/gui/models/flows.h"
-#include "rankscope/gui/models/navigator.h"
-#include "timeline/colours.h"
+#include "base/colours.h"
+#include "rankscope/gui/models/timeline/flows.h"
+#include "rankscope/gui/models/timeline/navigator.h"
 
 namespace rankscope::gui {
 
@@ -29,6 +29,8 @@ struct Layout {
     return {.time = visible, .left = canvas.left(), .width = canvas.width()};
   }
 };
+/// Of the circle that pins a lane, at the right end of its name.
+inline constexpr double pin_width = 16;
 [[nodiscard]] Layout layout_of(QSizeF size, double pinned_height, double scroll);
 
 /// All that the overlay shows.

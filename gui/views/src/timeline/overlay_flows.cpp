@@ -9,16 +9,16 @@ namespace {
 constexpr double arrow = 5;
 constexpr std::size_t most_members = 64;  // of a collective: more arrows are one smear
 
-QColor colour_of(FlowKind kind, Theme theme) {
+QColor colour_of_arrow(FlowKind kind, Theme theme) {
   switch (kind) {
     case FlowKind::launch:
       return QColor{colours_of(theme).text};
     case FlowKind::forward_backward:
-      return QColor{gui::colour_of(SpanKind::optimizer)};
+      return QColor{colour_of(SpanKind::optimizer)};
     case FlowKind::members:
-      return QColor{gui::colour_of(SpanKind::data)};
+      return QColor{colour_of(SpanKind::data)};
     case FlowKind::transfer:
-      return QColor{gui::colour_of(SpanKind::sync)};
+      return QColor{colour_of(SpanKind::sync)};
   }
   return QColor{colours_of(theme).text};
 }
@@ -41,7 +41,8 @@ void paint_flow(QPainter& painter, const OverlayInput& input, const Flow& flow) 
   if (!from || !to) return;
   const bool causes = flow.kind == FlowKind::launch || flow.kind == FlowKind::forward_backward;
   const double begin = causes ? std::min(from->right(), std::max(from->left(), to->left())) : from->left();
-  paint_arrow(painter, {begin, from->center().y()}, {to->left(), to->center().y()}, colour_of(flow.kind, input.theme));
+  paint_arrow(painter, {begin, from->center().y()}, {to->left(), to->center().y()},
+              colour_of_arrow(flow.kind, input.theme));
 }
 
 /// The path: a bar under each stretch and lines from one lane to the next.

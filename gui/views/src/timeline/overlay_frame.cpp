@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rankscope/gui/models/words.h"
+#include "rankscope/gui/models/base/words.h"
 #include "timeline/overlay.h"
 #include "timeline/ruler.h"
 
@@ -10,7 +10,6 @@ namespace {
 
 constexpr double indent_width = 12;
 constexpr double fold_width = 14;
-constexpr double pin_width = 16;
 constexpr double note_height = 18;  // "+2 deeper rows", at the foot of a lane
 
 void paint_fold(QPainter& painter, QPointF centre, bool folded) {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "rankscope/gui/models/mailbox.h"
+#include "rankscope/gui/models/base/mailbox.h"
 #include "timeline/scene.h"
 
 namespace rankscope::gui {

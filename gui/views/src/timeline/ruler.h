@@ -3,8 +3,8 @@
 
 #include <QPainter>
 
-#include "rankscope/gui/models/time_scale.h"
-#include "timeline/colours.h"
+#include "base/colours.h"
+#include "rankscope/gui/models/base/time_scale.h"
 
 namespace rankscope::gui {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/time_text.h"
 #include "timeline/counter_paint.h"

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "rankscope/gui/models/time_scale.h"
-#include "rankscope/gui/models/timeline_model.h"
-#include "timeline/colours.h"
+#include "base/colours.h"
+#include "rankscope/gui/models/base/time_scale.h"
+#include "rankscope/gui/models/timeline/timeline_model.h"
 
 namespace rankscope::gui {
 

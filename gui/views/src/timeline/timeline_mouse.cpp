@@ -8,7 +8,7 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/time_text.h"
-#include "rankscope/gui/models/words.h"
+#include "rankscope/gui/models/base/words.h"
 #include "timeline/timeline_state.h"
 
 namespace rankscope::gui {
@@ -19,7 +19,6 @@ constexpr double reach = 3;           // pixels around a span that still hit it
 constexpr double notch = 120;         // eighths of a degree, as QWheelEvent has them
 constexpr double zoom_per_notch = 0.8;
 constexpr double pixels_per_notch = 60;
-constexpr double pin_width = 16;
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 #include <QImage>
 #include <optional>
 
-#include "rankscope/gui/views/timeline_view.h"
+#include "rankscope/gui/views/timeline/timeline_view.h"
 #include "timeline/overlay.h"
 #include "timeline/renderer.h"
 

@@ -1,4 +1,4 @@
-#include "rankscope/gui/views/timeline_view.h"
+#include "rankscope/gui/views/timeline/timeline_view.h"
 
 #include <QAction>
 #include <QClipboard>
@@ -8,7 +8,7 @@
 #include <QSettings>
 #include <algorithm>
 
-#include "rankscope/gui/models/selection_text.h"
+#include "rankscope/gui/models/details/selection_text.h"
 #include "timeline/commands.h"
 #include "timeline/timeline_state.h"
 
@@ -133,9 +133,9 @@ void TimelineView::paintEvent(QPaintEvent*) {
   painter.fillRect(rect(), QColor{theme.background});
   painter.setPen(QColor{theme.text});
   if (model_->facts() == nullptr) {
-    painter.drawText(
-        rect(), Qt::AlignCenter,
-        session_.run() == nullptr ? tr("Drop a recording here, or open one in the menu File.") : tr("Summing up..."));
+    painter.drawText(rect(), Qt::AlignCenter,
+                     session_.run() == nullptr ? tr("Drop a recording here, or open one in the menu File.")
+                                               : tr("Preparing the timeline..."));
     return;
   }
   const Layout& layout = state_->layout;

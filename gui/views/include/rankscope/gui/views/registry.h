@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include "rankscope/gui/models/session.h"
-
 namespace rankscope::gui {
+
+class Session;
 
 /// One panel: a dock of the main window and an entry of its menu View.
 struct PanelInfo {
@@ -31,9 +31,9 @@ QWidget* make_flame_panel(Session& session, QWidget* parent);
 QWidget* make_memory_panel(Session& session, QWidget* parent);
 QWidget* make_pipeline_panel(Session& session, QWidget* parent);
 QWidget* make_search_panel(Session& session, QWidget* parent);
+QWidget* make_events_panel(Session& session, QWidget* parent);
 QWidget* make_efficiency_panel(Session& session, QWidget* parent);
 QWidget* make_quality_panel(Session& session, QWidget* parent);
 QWidget* make_what_if_panel(Session& session, QWidget* parent);
-QWidget* make_events_panel(Session& session, QWidget* parent);
 
 }  // namespace rankscope::gui

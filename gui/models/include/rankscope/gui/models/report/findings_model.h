@@ -1,0 +1,48 @@
+// The findings of a report as a table, and where in the run each of them is to be seen.
+#pragma once
+
+#include <optional>
+
+#include "rankscope/analyzer/findings/section.h"
+#include "rankscope/gui/models/base/table_model.h"
+#include "rankscope/gui/models/session/session.h"
+
+namespace rankscope::gui {
+
+/// A time on a rank; no rank: it concerns all of them.
+struct Place {
+  TimeRange time;
+  std::optional<RankId> rank;
+  bool operator==(const Place&) const = default;
+};
+
+/// The step that a finding names, else one of median length; all of the run where there are no steps. A tenth of the
+/// step is added on both sides.
+[[nodiscard]] Place place_of(const analyzer::Finding& finding, const analyzer::Report& report, TimeRange extent);
+
+/// One row per finding, in the report's order: the worst first.
+class FindingsModel : public TableModel {
+  Q_OBJECT
+
+ public:
+  enum Column : int { severity, title, gain };
+  explicit FindingsModel(Session& session, QObject* parent = nullptr);
+
+  [[nodiscard]] const analyzer::Finding& finding(int row) const { return rows_[static_cast<std::size_t>(row)]; }
+  /// What to say in place of rows; empty where there are rows.
+  [[nodiscard]] QString why_empty() const;
+  /// What to say beside rows: what makes them unsure, and how the next recording gets steps where this one has none.
+  [[nodiscard]] QString note() const;
+  /// The session takes the finding, and shows where it is to be seen.
+  void go_to(int row);
+
+ private:
+  [[nodiscard]] std::size_t row_count() const override { return rows_.size(); }
+  [[nodiscard]] QVariant cell(std::size_t row, int column, int role) const override;
+  void reload();
+
+  Session& session_;
+  std::vector<analyzer::Finding> rows_;
+};
+
+}  // namespace rankscope::gui

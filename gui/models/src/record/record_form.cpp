@@ -1,0 +1,297 @@
+#include "rankscope/gui/models/record/record_form.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <QRegularExpression>
+#include <QStandardPaths>
+#include <algorithm>
+#include <array>
+
+#include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/record/command_words.h"
+#include "rankscope/gui/models/record/old_recording.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr std::array flags{
+    RecordFlag{"pytorch", "Operators, steps and allocator bytes of Python programs that use PyTorch"},
+    RecordFlag{"shapes", "Shapes of operator inputs"},
+    RecordFlag{"memory", "Each allocation and release"},
+    RecordFlag{"stack", "Where operators were called from"},
+    RecordFlag{"modules", "A range for each module"},
+    RecordFlag{"no-follow", "Only the command itself, not the processes that it starts"},
+    RecordFlag{"no-preload", "Without LD_PRELOAD"},
+    RecordFlag{"verbose", "Print more messages"},
+};
+constexpr std::array sources{
+    RecordFlag{"annotate", "Ranges and marks that programs make through annotate.h"},
+    RecordFlag{"nvtx", "NVTX ranges and marks"},
+    RecordFlag{"host", "CPU, memory and I/O, sampled"},
+    RecordFlag{"cupti", "Kernels, copies, CUDA calls"},
+    RecordFlag{"nccl", "Collectives inside NCCL"},
+    RecordFlag{"nvml", "GPUs, sampled"},
+};
+constexpr std::array modes{
+    TrainerMode{"ddp"},          TrainerMode{"zero1"},  TrainerMode{"zero2"},    TrainerMode{"zero3"},
+    TrainerMode{"pp"},           TrainerMode{"tp"},     TrainerMode{"tp+sp"},    TrainerMode{"tile"},
+    TrainerMode{"3d"},           TrainerMode{"ddp+mp"}, TrainerMode{"dp", true}, TrainerMode{"mp", true},
+    TrainerMode{"single", true},
+};
+constexpr std::array<std::string_view, 8> models{
+    "mlp", "cnn", "gpt", "resnet18", "resnet50", "resnet152", "wide_resnet28_10", "efficientnet_v2_l"};
+constexpr std::array<std::string_view, 9> faults{"slow", "data", "pause", "comm",   "exit",
+                                                 "kill", "hang", "nan",   "corrupt"};
+
+const QString group = QStringLiteral("record");
+const QString first_name = QStringLiteral("run.rankscope");
+
+QString number_text(double number) { return QString::number(number, 'g', 12); }
+
+QStringList readable(const QString& line) { return words_of(line).value_or(QStringList{}); }
+
+QStringList trainer_arguments(const TrainerChoice& choice) {
+  QStringList words{QStringLiteral("--parallel"), choice.mode, QStringLiteral("--ranks"),
+                    QString::number(choice.ranks)};
+  if (!choice.model.isEmpty()) words << QStringLiteral("--model") << choice.model;
+  words << QStringLiteral("--scale") << choice.scale << QStringLiteral("--steps") << QString::number(choice.steps);
+  for (const QString& fault : readable(choice.fault)) words << QStringLiteral("--fault") << fault;
+  return words + readable(choice.more);
+}
+
+QStringList record_arguments(const RecordForm& form) {
+  QStringList words;
+  if (!form.out.isEmpty()) words << QStringLiteral("--out") << form.out;
+  if (!form.collect.isEmpty()) words << QStringLiteral("--collect") << form.collect.join(QLatin1Char{','});
+  if (!form.window.isEmpty()) words << QStringLiteral("--window") << form.window;
+  if (form.sample_hz != RecordForm{}.sample_hz) words << QStringLiteral("--sample-hz") << number_text(form.sample_hz);
+  if (form.duration_s > 0) words << QStringLiteral("--duration") << number_text(form.duration_s);
+  for (const RecordFlag& flag : flags)
+    if (form.flags.contains(qt_text(flag.id))) words << QStringLiteral("--") + qt_text(flag.id);
+  return words + readable(form.more);
+}
+
+QString tr(const char* text) { return QCoreApplication::translate("RecordForm", text); }
+
+/// "a ' is not closed" -> "A ' is not closed."
+QString sentence_of(const Error& error) {
+  QString text = QString::fromStdString(error.message);
+  text[0] = text[0].toUpper();
+  return text + QLatin1Char{'.'};
+}
+
+/// Empty: it can be started.
+QString why_no_program(const QString& program, const QString& folder) {
+  if (!program.contains(QLatin1Char{'/'}))
+    return QStandardPaths::findExecutable(program).isEmpty() ? tr("Program '%1' was not found in PATH.").arg(program)
+                                                             : QString{};
+  const QFileInfo file{QDir{folder}.absoluteFilePath(program)};
+  if (!file.exists()) return tr("File %1 does not exist.").arg(file.absoluteFilePath());
+  return file.isFile() && file.isExecutable() ? QString{}
+                                              : tr("%1 is not an executable program.").arg(file.absoluteFilePath());
+}
+
+QString why_no_command(const RecordForm& form) {
+  const QString nothing = tr("Enter the command to run, e.g. torchrun --nproc-per-node 4 train.py");
+  if (form.command.trimmed().isEmpty()) return nothing;
+  if (form.what == RecordWhat::shell_line) return {};
+  const auto words = words_of(form.command);
+  if (!words) return sentence_of(words.error());
+  if (words->isEmpty()) return nothing;
+  static const QRegularExpression variable{QStringLiteral("^[A-Za-z_][A-Za-z0-9_]*=")};
+  if (variable.match(words->front()).hasMatch())
+    return tr("Only a shell sets variables with '%1'; run the line in a shell, or start it with env.")
+        .arg(words->front());
+  return why_no_program(words->front(), form.folder);
+}
+
+QString why_no_ranks(const TrainerChoice& choice) {
+  const auto mode = std::ranges::find_if(modes, [&](const TrainerMode& one) { return qt_text(one.id) == choice.mode; });
+  if (mode != modes.end() && mode->one_rank && choice.ranks != 1) return tr("%1 runs on one rank.").arg(choice.mode);
+  return {};
+}
+
+QString why_no_fault(const TrainerChoice& choice) {
+  static const QRegularExpression form{QStringLiteral("^([a-z]+):rank=(\\d+)(,[a-z]+=[0-9.]+)*$")};
+  const auto wanted = words_of(choice.fault);
+  if (!wanted) return sentence_of(wanted.error());
+  for (const QString& fault : *wanted) {
+    const auto match = form.match(fault);
+    const auto is_kind = [&](std::string_view kind) { return qt_text(kind) == match.captured(1); };
+    if (!match.hasMatch() || std::ranges::none_of(fault_kinds(), is_kind))
+      return tr("'%1' is not a fault; write e.g. slow:rank=1,factor=1.5").arg(fault);
+    if (match.captured(2).toLongLong() >= choice.ranks)
+      return tr("'%1' is for a rank that does not exist; ranks are 0 to %2.").arg(fault).arg(choice.ranks - 1);
+  }
+  return {};
+}
+
+QString why_no_folder(const RecordForm& form) {
+  if (form.folder.isEmpty()) return tr("Enter the folder to run in.");
+  const QFileInfo folder{form.folder};
+  if (!folder.isAbsolute()) return tr("Enter the full path of the folder.");
+  return folder.isDir() ? QString{} : tr("Folder %1 does not exist.").arg(form.folder);
+}
+
+QString why_no_out(const RecordForm& form) {
+  if (form.out.isEmpty()) return tr("Enter the folder to record into, e.g. run.rankscope");
+  const QString out = absolute_out(form);
+  const QFileInfo parent{QFileInfo{out}.path()};
+  if (!parent.isDir()) return tr("Folder %1 does not exist.").arg(parent.filePath());
+  if (!parent.isWritable()) return tr("%1 cannot be written to.").arg(parent.filePath());
+  switch (in_the_way(out.toStdString())) {
+    case InTheWay::nothing:
+    case InTheWay::recording:
+      return {};
+    case InTheWay::unfinished:
+      return tr("%1 is still being recorded, or its recorder was killed; choose another name.").arg(out);
+    case InTheWay::other:
+      return tr("%1 exists and is not a recording; choose another name.").arg(out);
+  }
+  return {};
+}
+
+QString why_no_window(const QString& text) {
+  static const QRegularExpression numbers{QStringLiteral("^\\d{1,9},\\d{1,9},0*[1-9]\\d{0,8}(,\\d{1,9})?$")};
+  if (text.isEmpty() || numbers.match(text).hasMatch()) return {};
+  return tr("Write wait,warmup,active,repeat in steps, such as 10,2,5,1, with active at least 1.");
+}
+
+/// Options that have a field of their own, or after which nothing is recorded.
+QString why_not_more(const QString& line) {
+  constexpr std::array own{"--out", "--recover", "--no-record", "--explain", "--help", "-h", "--"};
+  const auto words = words_of(line);
+  if (!words) return sentence_of(words.error());
+  for (const QString& word : *words)
+    for (const char* const option : own)
+      if (word == QLatin1String{option} || word.startsWith(QLatin1String{option} + QLatin1Char{'='}))
+        return tr("%1 cannot be given here.").arg(QLatin1String{option});
+  if (!words->isEmpty() && !words->front().startsWith(QLatin1Char{'-'}))
+    return tr("'%1' is not an option.").arg(words->front());
+  return {};
+}
+
+}  // namespace
+
+std::span<const RecordFlag> record_flags() { return flags; }
+std::span<const RecordFlag> record_sources() { return sources; }
+std::span<const TrainerMode> trainer_modes() { return modes; }
+std::span<const std::string_view> trainer_models() { return models; }
+std::span<const std::string_view> fault_kinds() { return faults; }
+
+QStringList arguments_of(const RecordForm& form) {
+  QStringList words{form.what == RecordWhat::trainer ? QStringLiteral("train") : QStringLiteral("record")};
+  words += record_arguments(form);
+  switch (form.what) {
+    case RecordWhat::command:
+      return words << QStringLiteral("--") << readable(form.command);
+    case RecordWhat::shell_line:
+      return words << QStringLiteral("--") << QStringLiteral("/bin/sh") << QStringLiteral("-c") << form.command;
+    case RecordWhat::trainer:
+      return words + trainer_arguments(form.trainer);
+  }
+  return words;
+}
+
+QString command_line_of(const RecordForm& form, const QString& program) {
+  const QString line = shell_text(QStringList{program} + arguments_of(form));
+  if (form.folder.isEmpty()) return line;
+  return QStringLiteral("cd %1 && %2").arg(shell_text({form.folder}), line);
+}
+
+QString absolute_out(const RecordForm& form) { return QDir::cleanPath(QDir{form.folder}.absoluteFilePath(form.out)); }
+
+void keep(QSettings& settings, const RecordForm& form) {
+  settings.beginGroup(group);
+  settings.setValue(QStringLiteral("what"), static_cast<int>(form.what));
+  settings.setValue(QStringLiteral("command"), form.command);
+  settings.setValue(QStringLiteral("mode"), form.trainer.mode);
+  settings.setValue(QStringLiteral("ranks"), form.trainer.ranks);
+  settings.setValue(QStringLiteral("model"), form.trainer.model);
+  settings.setValue(QStringLiteral("scale"), form.trainer.scale);
+  settings.setValue(QStringLiteral("steps"), form.trainer.steps);
+  settings.setValue(QStringLiteral("fault"), form.trainer.fault);
+  settings.setValue(QStringLiteral("trainer_more"), form.trainer.more);
+  settings.setValue(QStringLiteral("folder"), form.folder);
+  settings.setValue(QStringLiteral("out"), form.out);
+  settings.setValue(QStringLiteral("collect"), form.collect);
+  settings.setValue(QStringLiteral("window"), form.window);
+  settings.setValue(QStringLiteral("sample_hz"), form.sample_hz);
+  settings.setValue(QStringLiteral("duration_s"), form.duration_s);
+  settings.setValue(QStringLiteral("flags"), form.flags);
+  settings.setValue(QStringLiteral("more"), form.more);
+  settings.setValue(QStringLiteral("open_at_end"), form.open_at_end);
+  settings.endGroup();
+}
+
+RecordForm kept_form(QSettings& settings) {
+  RecordForm form;
+  settings.beginGroup(group);
+  const auto text = [&settings](const char* key, const QString& otherwise) {
+    return settings.value(QLatin1String{key}, otherwise).toString();
+  };
+  const auto number = [&settings](const char* key, auto otherwise) {
+    return settings.value(QLatin1String{key}, otherwise).template value<decltype(otherwise)>();
+  };
+  const int what = number("what", 0);
+  if (what >= 0 && what <= static_cast<int>(RecordWhat::trainer)) form.what = static_cast<RecordWhat>(what);
+  form.command = text("command", {});
+  form.trainer.mode = text("mode", form.trainer.mode);
+  form.trainer.ranks = number("ranks", form.trainer.ranks);
+  form.trainer.model = text("model", {});
+  form.trainer.scale = text("scale", form.trainer.scale);
+  form.trainer.steps = number("steps", form.trainer.steps);
+  form.trainer.fault = text("fault", {});
+  form.trainer.more = text("trainer_more", {});
+  form.folder = text("folder", QDir::currentPath());
+  form.collect = settings.value(QStringLiteral("collect")).toStringList();
+  form.window = text("window", {});
+  form.sample_hz = number("sample_hz", form.sample_hz);
+  form.duration_s = number("duration_s", form.duration_s);
+  form.flags = settings.value(QStringLiteral("flags")).toStringList();
+  form.more = text("more", {});
+  form.open_at_end = number("open_at_end", form.open_at_end);
+  form.out = free_name(text("out", first_name), form.folder);
+  settings.endGroup();
+  return form;
+}
+
+QString free_name(const QString& out, const QString& folder) {
+  const QDir base{folder};
+  const QFileInfo info{out};
+  QString stem = info.completeBaseName();
+  if (const qsizetype dash = stem.lastIndexOf(QLatin1Char{'-'}); dash > 0) {  // of an earlier answer
+    bool is_number = false;
+    stem.mid(dash + 1).toUInt(&is_number);
+    if (is_number) stem.truncate(dash);
+  }
+  const QString before = out.left(out.size() - info.fileName().size());
+  const QString suffix = info.suffix().isEmpty() ? QString{} : QLatin1Char{'.'} + info.suffix();
+  QString name = out;
+  for (int number = 2; QFileInfo{base.absoluteFilePath(name)}.exists(); ++number)
+    name = QStringLiteral("%1%2-%3%4").arg(before, stem).arg(number).arg(suffix);
+  return name;
+}
+
+std::vector<RecordProblem> problems_of(const RecordForm& form) {
+  std::vector<RecordProblem> problems;
+  const auto add = [&problems](RecordField field, const QString& sentence) {
+    if (!sentence.isEmpty()) problems.push_back({field, sentence});
+  };
+  if (form.what == RecordWhat::trainer) {
+    add(RecordField::ranks, why_no_ranks(form.trainer));
+    add(RecordField::fault, why_no_fault(form.trainer));
+    add(RecordField::trainer_more, why_not_more(form.trainer.more));
+  } else {
+    add(RecordField::command, why_no_command(form));
+  }
+  const QString folder = why_no_folder(form);
+  add(RecordField::folder, folder);
+  if (folder.isEmpty()) add(RecordField::out, why_no_out(form));
+  add(RecordField::window, why_no_window(form.window));
+  add(RecordField::more, why_not_more(form.more));
+  return problems;
+}
+
+}  // namespace rankscope::gui

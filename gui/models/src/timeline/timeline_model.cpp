@@ -1,0 +1,145 @@
+#include "rankscope/gui/models/timeline/timeline_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rankscope/analyzer/blame/closer_look.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr std::size_t most_unfolded = 16;  // more ranks than that begin folded
+
+WaitEnds wait_ends_of(const Run& run, const analyzer::CloserLook& look) {
+  WaitEnds ends;
+  ends.reserve(run.collectives().size());
+  for (std::uint32_t row = 0; row < run.collectives().size(); ++row) {
+    const auto wait = look.wait_of(row);
+    ends.push_back(run.collectives()[row].started + nanoseconds{wait ? wait->wait_ns : 0});
+  }
+  return ends;
+}
+
+}  // namespace
+
+TimelineModel::TimelineModel(Session& session, QObject* parent)
+    : QObject(parent), session_(session), looks_(CloserLooks::of(session)) {
+  connect(&session, &Session::runOpened, this, [this] {
+    options_ = {.row_height = options_.row_height};
+    folds_chosen_ = false;
+    job_.cancel();
+    facts_.reset();
+    tracks_ = {};
+    Q_EMIT factsChanged();
+    Q_EMIT tracksChanged();
+  });
+  connect(&session, &Session::runChanged, this, &TimelineModel::start_build);
+  connect(&session, &Session::reportChanged, this, &TimelineModel::take_report);
+  connect(&looks_, &CloserLooks::changed, this, [this] {
+    if (facts_ != nullptr && facts_->run == session_.run()) take_report();  // else a level of detail is on its way
+  });
+  const auto rebuild = [this] {
+    options_.pinned = session_.pinned();
+    options_.ranks = session_.filter().ranks;
+    rebuild_tracks();
+  };
+  connect(&session, &Session::pinsChanged, this, rebuild);
+  connect(&session, &Session::filterChanged, this, rebuild);
+  if (session.run() != nullptr) start_build();
+}
+
+void TimelineModel::start_build() {
+  job_.start([this, run = session_.run()](const std::stop_token& stop) -> LatestJob::Delivery {
+    const auto lod = lod::RunLod::build(run, stop);
+    if (lod == nullptr) return {};
+    const auto names = std::make_shared<const NamePlaces>(*run, placed_names, stop);
+    if (stop.stop_requested()) return {};
+    return [this, lod, names] { take_lod(lod, names); };
+  });
+}
+
+void TimelineModel::take_lod(std::shared_ptr<const lod::RunLod> lod, std::shared_ptr<const NamePlaces> name_places) {
+  facts_ = std::make_shared<const Facts>(
+      Facts{.run = session_.run(), .lod = std::move(lod), .name_places = std::move(name_places)});
+  take_report();
+  if (!std::exchange(folds_chosen_, true)) choose_folds();
+  rebuild_tracks();
+}
+
+void TimelineModel::take_report() {
+  if (facts_ == nullptr) return;
+  auto facts = std::make_shared<Facts>(*facts_);
+  facts->report = session_.report();
+  // The rows of collectives may be others in the run that the report is about: its level of detail is then on its way.
+  const bool fits = facts->report != nullptr && facts->run == session_.run();
+  facts->report_fits = fits;
+  facts->waits_known = fits && looks_.look() != nullptr;
+  facts->look = facts->waits_known ? looks_.look() : nullptr;
+  facts->wait_ends = facts->waits_known ? wait_ends_of(*facts->run, *facts->look) : WaitEnds{};
+  facts->lateness = fits ? lateness_of(*facts->report) : Lateness{};
+  facts_ = std::move(facts);
+  Q_EMIT factsChanged();
+}
+
+void TimelineModel::choose_folds() {
+  options_.pinned = session_.pinned();
+  options_.ranks = session_.filter().ranks;
+  const auto processes = facts_->run->processes();
+  const std::size_t shown = options_.ranks.empty() ? processes.size() : options_.ranks.size();
+  for (std::uint32_t row = 0; row < processes.size() && shown > most_unfolded; ++row)
+    options_.folded_processes.insert(row);
+}
+
+void TimelineModel::rebuild_tracks() {
+  tracks_ = facts_ == nullptr ? TrackList{} : make_tracks(*facts_->lod, options_);
+  Q_EMIT tracksChanged();
+}
+
+void TimelineModel::set_row_height(double pixels) {
+  options_.row_height = std::clamp(pixels, 4.0, 60.0);
+  rebuild_tracks();
+}
+
+void TimelineModel::toggle_fold(const Track& track) {
+  const auto toggle = [](auto& folded, auto key) {
+    if (folded.erase(key) == 0) folded.insert(key);
+  };
+  if (track.kind == TrackKind::host) toggle(options_.folded_hosts, track.host);
+  if (track.kind == TrackKind::rank) toggle(options_.folded_processes, track.process);
+  rebuild_tracks();
+}
+
+void TimelineModel::fold_all(bool fold) {
+  options_.folded_hosts.clear();
+  options_.folded_processes.clear();
+  if (facts_ == nullptr) return;
+  for (std::uint32_t row = 0; fold && row < facts_->run->processes().size(); ++row)
+    options_.folded_processes.insert(row);
+  rebuild_tracks();
+}
+
+void TimelineModel::unfold(RankId rank) {
+  if (facts_ == nullptr) return;
+  const auto processes = facts_->run->processes();
+  for (std::uint32_t row = 0; row < processes.size(); ++row) {
+    if (processes[row].rank != rank) continue;
+    options_.folded_hosts.erase(processes[row].host);
+    options_.folded_processes.erase(row);
+  }
+  rebuild_tracks();
+}
+
+std::string TimelineModel::spoken(const Track& track) const {
+  std::string text = track.full_name;
+  if (track.deeper_rows > 0) text += format(", {} not drawn", counted(track.deeper_rows, "deeper row"));
+  if (!header_of(track)) return text;
+  if (track.folded) text += ", folded";
+  if (track.kind != TrackKind::rank || facts_ == nullptr) return text;
+  if (const auto late = facts_->lateness.mean_share(track.rank))
+    text += format(", {:+.1f} % of a step against the median rank", static_cast<double>(*late) * 100);
+  return text;
+}
+
+}  // namespace rankscope::gui

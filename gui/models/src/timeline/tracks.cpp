@@ -1,0 +1,255 @@
+#include "rankscope/gui/models/timeline/tracks.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "rankscope/core/format.h"
+#include "rankscope/gui/models/base/words.h"
+
+namespace rankscope::gui {
+namespace {
+
+constexpr double header_height = 20;
+constexpr double counter_height = 30;
+constexpr double gap = 3;
+constexpr std::uint32_t most_rows = 64;  // Python stacks of real traces are about 40 deep
+
+/// How busy, how full, how hot: what else was sampled is in the report, and would push the ranks apart.
+constexpr std::array shown_counters{"busy",
+                                    "utilization",
+                                    "allocated_bytes",
+                                    "rss_bytes",
+                                    "memory_used",
+                                    "cpu_percent",
+                                    "power",
+                                    "temperature",
+                                    "queue",
+                                    "sm_active",
+                                    "tensor_active",
+                                    "dram_read",
+                                    "dram_write",
+                                    "nvlink_received_bytes_per_second",
+                                    "nvlink_sent_bytes_per_second"};
+
+bool is_shown(std::string_view counter) {
+  return !counter.starts_with("pressure") && std::ranges::any_of(shown_counters, [counter](const char* part) {
+    return counter.find(part) != std::string_view::npos;
+  });
+}
+
+class Maker {
+ public:
+  Maker(const lod::RunLod& lod, const TrackOptions& options)
+      : lod_(lod),
+        run_(lod.run()),
+        options_(options),
+        ranks_(options.ranks.begin(), options.ranks.end()),
+        counters_(run_.processes().size()) {
+    for (std::uint32_t counter = 0; counter < run_.counters().size(); ++counter)
+      if (is_shown(run_.text(run_.counters()[counter].name)))
+        counters_[run_.counters()[counter].process].push_back(counter);
+  }
+
+  TrackList make() {
+    for (const LaneId lane : options_.pinned) add_pinned(lane);
+    list_.pinned_height = y_;
+    y_ = 0;
+    const std::vector<Host> hosts = hosts_in_order();
+    for (const Host& host : hosts) {
+      if (hosts.size() > 1 && !add_host(host.name)) continue;
+      for (const std::uint32_t row : host.processes) add_process(row, hosts.size() > 1 ? 1 : 0);
+    }
+    list_.height = y_;
+    return std::move(list_);
+  }
+
+ private:
+  struct Host {
+    StringId name;
+    std::vector<std::uint32_t> processes;  // those that are not filtered out
+  };
+
+  /// By the first process of each.
+  std::vector<Host> hosts_in_order() const {
+    std::vector<Host> hosts;
+    std::map<StringId, std::size_t> places;
+    for (std::uint32_t row = 0; row < run_.processes().size(); ++row) {
+      const Process& process = run_.processes()[row];
+      if (!ranks_.empty() && !ranks_.contains(process.rank)) continue;
+      const auto [place, is_new] = places.try_emplace(process.host, hosts.size());
+      if (is_new) hosts.push_back({process.host, {}});
+      hosts[place->second].processes.push_back(row);
+    }
+    return hosts;
+  }
+
+  void add(Track track, double height) {
+    track.y = y_;
+    track.height = height;
+    y_ += height + gap;
+    list_.tracks.push_back(std::move(track));
+  }
+
+  /// False if it is folded.
+  bool add_host(StringId host) {
+    Track track;
+    track.kind = TrackKind::host;
+    track.host = host;
+    const std::string_view name = run_.text(host);
+    track.name = track.full_name = name.empty() ? "unknown host" : std::string{name};
+    track.folded = options_.folded_hosts.contains(host);
+    const bool folded = track.folded;
+    add(std::move(track), header_height);
+    return !folded;
+  }
+
+  std::string process_name(const Process& process) const {
+    if (process.rank.is_set()) return format("rank {}", process.rank.value);
+    const std::string_view program = run_.text(process.program);
+    if (process.pid == Process::no_pid) return std::string{program};
+    return format("{} (pid {})", program.empty() ? "process" : program, process.pid);
+  }
+
+  std::vector<LaneId> lanes_of(std::uint32_t row) const {
+    std::vector<LaneId> lanes;
+    for (const Lane& lane : std::ranges::equal_range(run_.lanes(), row, {}, &Lane::process))
+      if (lane.span_count > 0) lanes.push_back(run_.id_of(lane));
+    std::ranges::stable_sort(lanes, [this](LaneId a, LaneId b) {
+      const Lane& left = run_.lane(a);
+      const Lane& right = run_.lane(b);
+      if (left.kind != right.kind) return left.kind < right.kind;
+      return comes_before(run_.text(left.name), run_.text(right.name));
+    });
+    return lanes;
+  }
+
+  void add_process(std::uint32_t row, int indent) {
+    const Process& process = run_.processes()[row];
+    const std::vector<LaneId> lanes = lanes_of(row);
+    Track head;
+    head.kind = TrackKind::rank;
+    head.process = row;
+    head.rank = process.rank;
+    head.indent = indent;
+    head.name = head.full_name = process_name(process);
+    head.folded = options_.folded_processes.contains(row);
+    if (head.folded) stand_in(head, lanes);
+    const bool folded = head.folded;
+    add(head, header_height);
+    if (folded) return;
+    head.indent = indent + 1;
+    if (process.rank.is_set()) add_steps(head);
+    for (const LaneId lane : lanes) add_lane(lane, indent + 1, false);
+    for (const std::uint32_t counter : counters_[row]) add_counter(head, counter);
+  }
+
+  /// A stream before a thread, and of these the row with most spans.
+  void stand_in(Track& head, const std::vector<LaneId>& lanes) const {
+    const auto weight = [this](LaneId id) {
+      const Lane& lane = run_.lane(id);
+      return std::pair{lane.kind == LaneKind::stream, lane.span_count};
+    };
+    const auto best = std::ranges::max_element(lanes, {}, weight);
+    if (best == lanes.end()) return;
+    head.lane = *best;
+    const auto& rows = lod_.lane(*best).rows;
+    head.first_row = static_cast<std::uint32_t>(
+        std::ranges::max_element(rows, {}, [](const lod::RowLod& one) { return one.size(); }) - rows.begin());
+  }
+
+  void add_steps(Track track) {
+    track.kind = TrackKind::steps;
+    track.name = "steps";
+    track.full_name += " / steps";
+    track.lane = {};
+    add(std::move(track), options_.row_height);
+  }
+
+  void add_lane(LaneId id, int indent, bool pinned) {
+    const Lane& lane = run_.lane(id);
+    Track track;
+    track.rank = lane.rank;
+    track.process = lane.process;
+    track.lane = id;
+    track.pinned = pinned;
+    track.indent = indent;
+    track.name = run_.text(lane.name);
+    if (track.name.empty()) track.name = format("{} {}", rankscope::name_of(lane.kind), lane.number);
+    track.full_name = format("{} / {}", process_name(run_.processes()[lane.process]), track.name);
+    const auto depth = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(lod_.lane(id).rows.size()));
+    track.rows = std::min(depth, most_rows);
+    track.deeper_rows = depth - track.rows;
+    const double height = options_.row_height * track.rows;
+    add(std::move(track), height);
+  }
+
+  void add_pinned(LaneId id) { add_lane(id, 0, true); }
+
+  void add_counter(Track track, std::uint32_t counter) {
+    track.kind = TrackKind::counter;
+    track.counter = counter;
+    track.name = run_.text(run_.counters()[counter].name);
+    track.full_name += " / " + track.name;
+    track.lane = {};
+    add(std::move(track), counter_height);
+  }
+
+  const lod::RunLod& lod_;
+  const Run& run_;
+  const TrackOptions& options_;
+  std::set<RankId> ranks_;                            // only these; empty = all
+  std::vector<std::vector<std::uint32_t>> counters_;  // that are shown, by row of Run::processes()
+  TrackList list_;
+  double y_ = 0;
+};
+
+}  // namespace
+
+const Track* TrackList::at(Part part, double y) const {
+  for (const Track& track : tracks)
+    if (track.pinned == (part == Part::pinned) && track.y <= y && y < track.y + track.height) return &track;
+  return nullptr;
+}
+
+const Track* TrackList::of_lane(LaneId lane, const Run& run) const {
+  const Track* found = nullptr;
+  for (const Track& track : tracks) {
+    const bool folded = track.kind == TrackKind::rank && track.folded && track.process == run.lane(lane).process;
+    if ((track.kind == TrackKind::lane && track.lane == lane) || folded)
+      if (found == nullptr || found->pinned) found = &track;
+  }
+  return found;
+}
+
+const Track* TrackList::drawing(LaneId lane, std::uint32_t row) const {
+  const Track* found = nullptr;
+  for (const Track& track : tracks) {
+    const bool draws = track.kind == TrackKind::rank ? row == track.first_row : row < track.rows;
+    if (track.lane == lane && draws && (found == nullptr || found->pinned)) found = &track;
+  }
+  return found;
+}
+
+const Track* TrackList::of_rank(RankId rank) const {
+  const auto found = std::ranges::find_if(
+      tracks, [rank](const Track& track) { return track.kind == TrackKind::rank && track.rank == rank; });
+  return found == tracks.end() ? nullptr : &*found;
+}
+
+std::optional<Header> header_of(const Track& track) {
+  if (track.kind == TrackKind::host) return Header{.kind = track.kind, .host = track.host};
+  if (track.kind == TrackKind::rank) return Header{.kind = track.kind, .process = track.process};
+  return std::nullopt;
+}
+
+const Track* TrackList::of_header(const Header& header) const {
+  const auto found = std::ranges::find_if(tracks, [&](const Track& track) { return header_of(track) == header; });
+  return found == tracks.end() ? nullptr : &*found;
+}
+
+TrackList make_tracks(const lod::RunLod& lod, const TrackOptions& options) { return Maker(lod, options).make(); }
+
+}  // namespace rankscope::gui

@@ -1,0 +1,77 @@
+// What is wrong with the run; a click goes where it is to be seen.
+#include <QHeaderView>
+#include <QLabel>
+#include <QStackedWidget>
+#include <QTableView>
+
+#include "base/panel_parts.h"
+#include "rankscope/gui/models/report/findings_model.h"
+
+namespace rankscope::gui {
+namespace {
+
+class FindingsPanel : public QWidget {
+ public:
+  FindingsPanel(Session& session, QWidget* parent) : QWidget(parent), model_(session) {
+    QVBoxLayout* const parts = make_rows(*this);
+    parts->setContentsMargins(0, 0, 0, 0);
+    parts->addWidget(&note_);
+    parts->addWidget(&pages_, 1);
+    let_shrink(pages_);
+    pages_.addWidget(&table_);
+    pages_.addWidget(&empty_);
+    note_.setObjectName(QStringLiteral("findings_note"));
+    note_.setWordWrap(true);
+    note_.setMargin(4);
+    empty_.setObjectName(QStringLiteral("findings_empty"));
+    for (QLabel* const one : {&note_, &empty_})
+      one->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    table_.setObjectName(QStringLiteral("findings_table"));
+    table_.setAccessibleName(tr("Findings, the worst first"));
+    table_.setModel(&model_);
+    table_.setSelectionBehavior(QAbstractItemView::SelectRows);
+    table_.setSelectionMode(QAbstractItemView::SingleSelection);
+    table_.setTabKeyNavigation(false);
+    table_.verticalHeader()->hide();
+    table_.horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    table_.horizontalHeader()->setSectionResizeMode(FindingsModel::title, QHeaderView::Stretch);
+    table_.setWordWrap(true);
+    keep_rows_whole(table_);
+    empty_.setAlignment(Qt::AlignCenter);
+    empty_.setWordWrap(true);
+    const auto go = [this](const QModelIndex& index) { model_.go_to(index.row()); };
+    connect(&table_, &QTableView::clicked, this, go);
+    connect(&table_, &QTableView::activated, this, go);
+    connect(table_.selectionModel(), &QItemSelectionModel::selectionChanged, this, [this, &session] {
+      const QModelIndexList rows = table_.selectionModel()->selectedRows();
+      if (!rows.isEmpty()) session.select_finding(static_cast<std::size_t>(rows.front().row()));
+    });
+    connect(&session, &Session::findingChanged, this, [this, &session] {
+      session.finding() ? table_.selectRow(static_cast<int>(*session.finding())) : table_.clearSelection();
+    });
+    connect(&model_, &FindingsModel::modelReset, this, &FindingsPanel::show_what_there_is);
+    connect(&session, &Session::stateChanged, this, &FindingsPanel::show_what_there_is);
+    show_what_there_is();
+  }
+
+ private:
+  void show_what_there_is() {
+    empty_.setText(model_.why_empty());
+    note_.setText(model_.note());
+    note_.setVisible(!note_.text().isEmpty());
+    pages_.setCurrentIndex(model_.rowCount() > 0 ? 0 : 1);
+    table_.resizeRowsToContents();
+  }
+
+  FindingsModel model_;
+  QLabel note_;
+  QStackedWidget pages_;
+  QTableView table_;
+  QLabel empty_;
+};
+
+}  // namespace
+
+QWidget* make_findings_panel(Session& session, QWidget* parent) { return new FindingsPanel(session, parent); }
+
+}  // namespace rankscope::gui

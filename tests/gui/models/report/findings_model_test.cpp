@@ -1,0 +1,86 @@
+// Findings as a table, and where they are to be seen.
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+
+#include "gui/model_tester.h"
+#include "gui/waiting.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/text.h"
+#include "rankscope/gui/models/report/findings_model.h"
+
+namespace rankscope::gui {
+namespace {
+
+analyzer::Finding finding_on(std::optional<RankId> rank, std::optional<std::int64_t> step) {
+  analyzer::Finding finding;
+  finding.rank = rank;
+  finding.step = step;
+  return finding;
+}
+
+TEST(FindingsModel, HasTheFindingsOfTheReportAndGoesToTheSlowRank) {
+  Session session;
+  FindingsModel model{session};
+  const QAbstractItemModelTester tester{&model, fatal};
+  EXPECT_EQ(model.rowCount(), 0);
+  EXPECT_FALSE(model.why_empty().isEmpty());
+  session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
+  ASSERT_TRUE(testing::becomes_ready(session));
+  ASSERT_GT(model.rowCount(), 0);
+  EXPECT_EQ(model.finding(0).rank, RankId{2});
+  const QSignalSpy revealed{&session, &Session::revealRequested};
+  model.go_to(0);
+  ASSERT_EQ(revealed.count(), 1);
+  EXPECT_EQ(revealed.front().front().value<RankId>(), RankId{2});
+  EXPECT_LT(session.visible().length(), session.extent().length() / 4) << "one step of twelve";
+}
+
+TEST(FindingsModel, SaysHowTheNextRecordingGetsSteps) {
+  Session session;
+  FindingsModel model{session};
+  session.show(*run_from_text("0 compute 0 100 gemm\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  const QString advice = QStringLiteral("Mark each step with an NVTX range");
+  EXPECT_TRUE((model.why_empty() + model.note()).contains(advice)) << model.why_empty().toStdString();
+  EXPECT_NE(model.why_empty().isEmpty(), model.note().isEmpty()) << "beside rows, or in their place";
+}
+
+TEST(FindingsModel, NothingFoundIsNotSaidWhereItCannotBeTold) {
+  Session session;
+  FindingsModel model{session};
+  session.show(*run_from_text("@quality segment_cut 1\n0 compute 0 100 gemm\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  const QString said = model.why_empty() + model.note();
+  EXPECT_TRUE(said.contains(QStringLiteral("what happened behind the cut is not judged"))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("Cannot tell: the steps are unknown"))) << said.toStdString();
+  EXPECT_FALSE(said.contains(QStringLiteral("No problem was found.")));
+}
+
+TEST(FindingsModel, SaysThatPartsAreMissing) {
+  Session session;
+  FindingsModel model{session};
+  session.show(*run_from_text("@quality events_dropped 7\n0 compute 0 100 gemm\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  EXPECT_TRUE((model.why_empty() + model.note()).contains(QStringLiteral("Parts of the recording are missing.")));
+}
+
+TEST(FindingsModel, AFindingWithoutStepsIsAllOfTheRun) {
+  analyzer::Report report;
+  const TimeRange all{at(0), at(1000)};
+  EXPECT_EQ(place_of(finding_on(RankId{3}, {}), report, all), (Place{all, RankId{3}}));
+}
+
+TEST(FindingsModel, AFindingOfOneStepIsThatStepOnItsRank) {
+  analyzer::Report report;
+  analyzer::StepsSection steps;
+  steps.steps = {{.index = 7, .time = {at(0), at(100)}, .wall_ns = 100, .complete = true}};
+  steps.windows = {{.rank = RankId{1}, .index = 7, .window = {at(10), at(110)}, .complete = true}};
+  report.steps = steps;
+  const TimeRange all{at(0), at(1000)};
+  EXPECT_EQ(place_of(finding_on({}, 7), report, all).time, (TimeRange{at(-10), at(110)}));
+  EXPECT_EQ(place_of(finding_on(RankId{1}, 7), report, all).time, (TimeRange{at(0), at(120)}));
+}
+
+}  // namespace
+}  // namespace rankscope::gui

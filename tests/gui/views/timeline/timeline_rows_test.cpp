@@ -1,0 +1,135 @@
+// Rows of the timeline: what is drawn of nested events and of folded ranks, and what is said of it.
+#include <gtest/gtest.h>
+
+#include "base/colours.h"
+#include "gui/views/pictures.h"
+#include "gui/views/shown_timeline.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::gui {
+namespace {
+
+using Shown = testing::ShownTimeline;
+
+/// So many calls inside each other on one lane, and what runs in the innermost.
+std::string nested(int depth) {
+  std::string text;
+  for (int i = 0; i < depth; ++i) text += format("0 python {} {} f{}\n", i * 1000, 1'000'000 - i * 1000, i);
+  return text;
+}
+
+TEST(TimelineRows, SaysHowManyRowsAreTooDeepToBeDrawn) {
+  Shown shown{nested(70).c_str()};
+  const Track* lane = nullptr;
+  for (const Track& track : shown.view.model().tracks().tracks)
+    if (track.kind == TrackKind::lane) lane = &track;
+  ASSERT_NE(lane, nullptr);
+  EXPECT_EQ(lane->rows, 64U);
+  EXPECT_EQ(lane->deeper_rows, 6U);
+  EXPECT_TRUE(shown.view.box_of(shown.find(RankId{0}, "f63")));
+  EXPECT_FALSE(shown.view.box_of(shown.find(RankId{0}, "f64")));
+}
+
+TEST(TimelineRows, StreamsStandInTheOrderOfTheirNumbers) {
+  Shown shown{
+      "@rank 0\n@lane 0 s10 kind=stream number=10 device=0\n@lane 0 s2 kind=stream number=2 device=0\n"
+      "0 compute 0 10 gemm lane=s10\n0 compute 0 10 gemm lane=s2\n"};
+  std::vector<std::string> names;
+  for (const Track& track : shown.view.model().tracks().tracks)
+    if (track.kind == TrackKind::lane) names.push_back(track.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"s2", "s10"}));
+}
+
+TEST(TimelineRows, GoesToTheNearestDrawnEventAroundOneThatIsTooDeep) {
+  Shown shown{nested(70).c_str()};
+  const SpanId deepest = shown.find(RankId{0}, "f69");
+  shown.session.go_to(deepest);
+  EXPECT_EQ(shown.session.selection(), deepest);
+  const auto around = shown.view.box_of(shown.find(RankId{0}, "f63"));
+  ASSERT_TRUE(around);
+  EXPECT_TRUE(shown.view.rect().contains(around->toAlignedRect())) << "scrolled into view";
+  ASSERT_TRUE(testing::comes_true([&] { return shown.view.is_up_to_date(); }));
+  // The frame is two pixels wide and dashed: some of its upper edge has the colour of selections.
+  const QImage picture = shown.view.grab().toImage();
+  const int y = static_cast<int>(around->top());
+  int framed = 0;
+  for (int x = static_cast<int>(around->left()); x < static_cast<int>(around->right()); ++x)
+    if (picture.pixel(x, y) == colours_of(Theme::light).accent) ++framed;
+  EXPECT_GT(framed, around->width() / 4);
+  EXPECT_LT(framed, around->width() * 0.9);
+  testing::paint(shown.view, {1200, 700}, QStringLiteral("too_deep"));
+}
+
+TEST(TimelineRows, TheNameOfATallLaneStaysInSight) {
+  Shown shown{nested(70).c_str()};
+  const auto letters_at_the_top = [&shown] {
+    const QImage names = shown.view.grab(QRect{10, 68, 150, 30}).toImage();
+    int dark = 0;
+    for (int y = 0; y < names.height(); ++y)
+      for (int x = 0; x < names.width(); ++x) dark += qGray(names.pixel(x, y)) < 100 ? 1 : 0;
+    return dark;
+  };
+  shown.view.scroll(400);
+  EXPECT_GT(letters_at_the_top(), 20);
+}
+
+TEST(TimelineRows, WhatAFoldedRankDoesNotDrawHasNoBox) {
+  Shown shown;
+  const SpanId kernel = shown.find(RankId{0}, "gemm");
+  const SpanId comm = shown.find(RankId{0}, "allreduce");
+  shown.view.model().fold_all(true);
+  ASSERT_TRUE(shown.view.box_of(kernel));
+  EXPECT_EQ(shown.view.span_at(shown.view.box_of(kernel)->center()), kernel);
+  EXPECT_FALSE(shown.view.box_of(comm));
+  shown.session.toggle_pin(shown.session.run()->span(comm).lane);
+  ASSERT_TRUE(shown.view.box_of(comm)) << "on the pinned lane";
+  EXPECT_EQ(shown.view.span_at(shown.view.box_of(comm)->center()), comm);
+}
+
+constexpr const char* two_hosts =
+    "@run clock=same_host\n@rank 0 host=a\n@rank 1 host=a\n@rank 2 host=b\n"
+    "0 compute 0 300000 gemm\n1 compute 0 300000 gemm\n2 compute 0 300000 gemm\n";
+
+TEST(TimelineRows, KeysFoldARankAndAHost) {
+  Shown shown{two_hosts};
+  const auto names = [&shown] {
+    std::string all;
+    for (const Track& track : shown.view.model().tracks().tracks)
+      if (header_of(track)) all += track.name + (track.folded ? " folded, " : ", ");
+    return all;
+  };
+  ASSERT_EQ(names(), "a, rank 0, rank 1, b, rank 2, ");
+  shown.press("next_header");
+  shown.press("next_header");
+  shown.press("fold_one");
+  EXPECT_EQ(names(), "a, rank 0 folded, rank 1, b, rank 2, ");
+  shown.press("previous_header");
+  shown.press("fold_one");
+  EXPECT_EQ(names(), "a folded, b, rank 2, ");
+  shown.press("fold_one");
+  shown.press("next_header");
+  shown.press("fold_one");
+  EXPECT_EQ(names(), "a, rank 0, rank 1, b, rank 2, ");
+  shown.session.select(shown.find(RankId{2}, "gemm"));
+  shown.press("fold_one");
+  EXPECT_EQ(names(), "a, rank 0, rank 1, b, rank 2 folded, ") << "that of the selected event";
+}
+
+TEST(TimelineRows, TellsAssistiveTechnologyWhatItTellsOthers) {
+  Shown shown;
+  const auto said = [&shown] { return shown.view.accessibleDescription(); };
+  EXPECT_EQ(said(), QStringLiteral("All ranks on one time axis. Press F1 for the keys."));
+  shown.press("next_header");
+  const Track& rank = shown.view.model().tracks().tracks.front();
+  EXPECT_EQ(said(), QString::fromStdString(shown.view.model().spoken(rank)));
+  EXPECT_TRUE(said().startsWith(QStringLiteral("rank 0"))) << said().toStdString();
+  EXPECT_TRUE(said().contains(QStringLiteral("of a step against the median rank"))) << said().toStdString();
+  shown.press("fold_one");
+  EXPECT_TRUE(said().contains(QStringLiteral(", folded"))) << said().toStdString();
+  shown.press("fold_one");
+  shown.session.select(shown.find(RankId{1}, "relu"));
+  EXPECT_TRUE(said().startsWith(QStringLiteral("relu, compute, 100.000 µs; rank 1 / "))) << said().toStdString();
+}
+
+}  // namespace
+}  // namespace rankscope::gui
