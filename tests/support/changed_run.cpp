@@ -181,7 +181,7 @@ std::shared_ptr<const Run> with_skewed_clocks(const Run& run, const std::vector<
   std::string text;
   for (Words& words : lines_of(run)) {
     const bool of_rank = words.front() == "@rank";
-    const auto rank = number(of_rank ? words[1] : words.front());
+    const auto rank = number_from<std::int64_t>(of_rank ? words[1] : words.front());
     const Skew skew = rank ? skews.at(static_cast<std::size_t>(*rank)) : Skew{};
     const auto shown = [&skew](std::int64_t time) {
       return time + skew.offset_ns + std::llround(1e-6 * skew.drift_ppm * static_cast<double>(time));

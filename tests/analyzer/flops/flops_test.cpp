@@ -25,7 +25,7 @@ constexpr std::int64_t flops_of_product = 2'000'000'000;
 
 /// `{}` is the product.
 std::string with_products(std::string_view lines) {
-  std::string text{head};
+  std::string text{with_lane};
   while (!lines.empty()) {
     const std::size_t at = lines.find("{}");
     text += lines.substr(0, at);
