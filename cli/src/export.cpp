@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "interrupt.h"
+#include "rankscope/analyzer/critical_path/path_track.h"
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/output_file.h"
-#include "rankscope/analyzer/critical_path/path_track.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
 #include "run_argument.h"

@@ -5,12 +5,12 @@
 #include <array>
 
 #include "collectives/find.h"
+#include "critical_path/find.h"
+#include "critical_path/slack.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
 #include "replay/build.h"
-#include "critical_path/find.h"
 #include "replay/simulate.h"
-#include "critical_path/slack.h"
 #include "what_if/find.h"
 
 namespace rankscope::analyzer::replay {

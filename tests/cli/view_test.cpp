@@ -96,7 +96,8 @@ TEST(ViewVerb, SaysWhyThereIsNoPicture) {
 
 TEST(ViewVerb, TakesTwoRunsForAComparisonOfOneView) {
   EXPECT_EQ(view({demo, demo, "--picture", "x.png"}).status, 2);
-  EXPECT_THAT(view({demo, "--compare", demo, "--picture", "x.png"}).err, HasSubstr("--picture and --session take one run"));
+  EXPECT_THAT(view({demo, "--compare", demo, "--picture", "x.png"}).err,
+              HasSubstr("--picture and --session take one run"));
   EXPECT_EQ(view({demo, "--compare", "no/such.rankscope"}).status, 3);
 }
 

@@ -90,7 +90,7 @@ Computation computation_of(const RunDigest& run) {
 }
 
 /// metrics.md 17.2, runs of different size.
-Section<Scaling> scaling_of(const RunDigest& a, const RunDigest& b) {
+Section<RankScaling> scaling_of(const RunDigest& a, const RunDigest& b) {
   for (const RunDigest* run : {&a, &b}) {
     const std::string& name = run->name.label;
     if (run->step_walls_ns.empty()) return unavailable(format("{} has no steps that count", name));
@@ -105,7 +105,7 @@ Section<Scaling> scaling_of(const RunDigest& a, const RunDigest& b) {
   if (of_a.useful_ns <= 0 || of_b.useful_ns <= 0) return unavailable("one of the runs has no compute time");
   const double same = of_a.useful_ns / of_b.useful_ns;
   const double ratio = static_cast<double>(b.ranks.size()) / static_cast<double>(a.ranks.size());
-  return Scaling{same, same * ratio, of_a.parallel, of_b.parallel};
+  return RankScaling{same, same * ratio, of_a.parallel, of_b.parallel};
 }
 
 /// By 1 % of a step: then something must have changed that much, in all.

@@ -166,7 +166,7 @@ Json differences_json(const Likeness& likeness) {
   return list;
 }
 
-Json scaling_json(const Section<Scaling>& scaling) {
+Json scaling_json(const Section<RankScaling>& scaling) {
   if (!scaling) return {{"unavailable", scaling.error().why}};
   return {{"computation_same_problem", rounded(scaling->same_problem, digits)},
           {"computation_grown_problem", rounded(scaling->grown_problem, digits)},

@@ -290,7 +290,7 @@ std::string scaling_text(const Comparison& comparison) {
   const std::string& a = comparison.a.name.label;
   const std::string& b = comparison.b.name.label;
   if (!*comparison.scaling) return format("How the job scales cannot be told: {}.", comparison.scaling->error().why);
-  const Scaling& scaling = **comparison.scaling;
+  const RankScaling& scaling = **comparison.scaling;
   return format(
       "{} ranks against {}: all ranks of {} compute {:.2f} times as long per step as those of {}. Computation scaling "
       "is {:.2f} if both solve the same problem and {:.2f} if it grows with the ranks; times the share of the ranks' "

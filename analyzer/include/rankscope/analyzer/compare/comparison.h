@@ -42,7 +42,7 @@ struct Likeness {
 };
 
 /// Of runs with a different number of ranks (metrics.md 17.2); factors of 1 mean no loss.
-struct Scaling {
+struct RankScaling {
   double same_problem = 0;   ///< computation of A / computation of B, all ranks together
   double grown_problem = 0;  ///< the same if the problem grew with the number of ranks
   double parallel_a = 0;     ///< share of the ranks' time that computes (8.1)
@@ -76,7 +76,7 @@ struct Comparison {
   ComparedFindings findings;
   std::vector<MemoryChange> memory;
   Likeness likeness;
-  std::optional<Section<Scaling>> scaling;  ///< only if the numbers of ranks differ
+  std::optional<Section<RankScaling>> scaling;  ///< only if the numbers of ranks differ
 };
 
 }  // namespace rankscope::analyzer
