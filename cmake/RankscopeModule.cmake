@@ -13,6 +13,9 @@ set(RANKSCOPE_SUBJECTS_analyzer
     words math render clocks steps rules collectives importers alignment split devices data_loading launches kernels
     fusable copies operators overlap memory predicted flops pipeline bandwidth replay critical_path what_if blame
     efficiency stragglers trend hang hta facts verdict quality findings scaling compare pack exports)
+set(RANKSCOPE_SUBJECTS_trainer
+    layout options data launch plan costs checkpoint engine engine/comm cuda engine/layers engine/tensor engine/models
+    engine/step engine/data_parallel engine/worker engine/pipeline engine/devices engine/training modes)
 # cmake-format: on
 
 # rankscope_module(<name> [PART <part>] USES <module>... SOURCES <file>... [PRIVATE_LIBRARIES <target>...]

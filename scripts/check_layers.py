@@ -30,7 +30,13 @@ def subject_orders(root):
     return {module: {name: place for place, name in enumerate(names.split())} for module, names in rows}
 
 
-def subject_of(path):
+def subject_among(folders, order):
+    """The longest path of the folders that is a subject, else the first folder; None for files beside the folders."""
+    paths = ["/".join(folders[:depth]) for depth in range(len(folders), 0, -1)]
+    return next((path for path in paths if path in order), folders[0] if folders else None)
+
+
+def subject_of(path, order):
     """The folder below src or include/rankscope/<module>; None for files beside the folders."""
     parts = path.parts
     if "src" in parts:
@@ -39,12 +45,12 @@ def subject_of(path):
         inside = parts[parts.index("rankscope") + 2:]
     else:
         return None
-    return inside[0] if len(inside) > 1 else None
+    return subject_among(inside[:-1], order)
 
 
 def wrong_order(root, path, target, order):
     """Why a file of a module with subjects may not include a header of the same module."""
-    own = subject_of(path)
+    own = subject_of(path, order)
     if own is None:
         return None
     if own not in order:
@@ -54,7 +60,7 @@ def wrong_order(root, path, target, order):
     if len(inside) < 2:
         private = not public and (root / path.parts[0] / "src" / target).is_file()
         return "a header beside the subjects may use all of them" if private else None
-    used = inside[0]
+    used = subject_among(inside[:-1], order)
     if used in order and order[used] > order[own]:
         return f"{used} comes after {own} in RANKSCOPE_SUBJECTS_{path.parts[0]}"
     return None
