@@ -48,7 +48,7 @@ Error not_readable(std::string_view head, const fs::path& path) {
   std::string known;
   for (const ImporterInfo& importer : importers()) known += format(", {}", importer.summary);
   return {ErrorKind::unreadable,
-          format("{} is no format that rankscope reads: a .rankscope folder, a pack (.tar.zst){}", shown, known)};
+          format("{} is not in a format that rankscope reads: a .rankscope folder, a pack (.tar.zst){}", shown, known)};
 }
 
 /// Files that one importer reads, and what was left out of folders beside them.
@@ -98,7 +98,7 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
     const auto head = file_head(file);
     if (!head) return tl::make_unexpected(head.error());  // it may be a rank
     if (importer_of(*head, file) == nullptr) {
-      if (!is_report(*head)) unknown.emplace_back(file, head->empty() ? why_no_head(file) : "is no trace");
+      if (!is_report(*head)) unknown.emplace_back(file, head->empty() ? why_no_head(file) : "is not a trace");
       continue;
     }
     RS_TRY_VOID(add_file(file, all));

@@ -124,10 +124,10 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
                            main_groups(section)));
   notes.emplace_back(
       "Cost: waiting charged to the rank where the delay began; passed on: part of it, of ranks that were late only "
-      "because they had waited themselves. Fixing a rank gives back so much or less.");
+      "because they had waited themselves. Fixing a rank saves at most that much.");
   if (section.unknown_ns > 0)
     notes.push_back(format(
-        "{} of the waiting cannot be charged: the clocks do not tell who was later, or it came from operations with "
+        "{} of the waiting cannot be charged: the clocks do not show who was later, or it came from operations with "
         "ranks that were not recorded.",
         share_text(section.unknown_ns, section.total_ns)));
   if (section.partial_ns > 0)
@@ -156,7 +156,7 @@ std::string little_waiting_text(const Report& report) {
   if (share < little_waiting)
     return format("The ranks hardly wait for each other: {} of their time.", percent_text(waiting_share(section)));
   return format(
-      "Known waiting is {} of the ranks' time; of {} more it cannot be told whether it was waiting or moving data, or "
+      "Known waiting is {} of the ranks' time; of {} more it is not known whether it was waiting or transfer, or "
       "ranks took part that were not recorded.",
       percent_text(waiting_share(section)), percent_text(share));
 }

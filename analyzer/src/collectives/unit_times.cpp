@@ -89,7 +89,7 @@ std::string_view why_not_split(WaitRule rule, std::span<const Member> members) {
     case WaitRule::unknown:
       break;
   }
-  return "nothing tells who waits for whom in this operation";
+  return "who waits for whom in this operation is not defined";
 }
 
 void by_run_time(const ClockTrust& clocks, std::span<const Member> members, WaitRule rule, Unit& unit,

@@ -145,7 +145,7 @@ Verdict on_gate(const Comparison& comparison, const Gate& gate) {
 std::string unknown_sentence(const Likeness& likeness) {
   std::string list;
   for (const std::string& what : likeness.unknown) list += (list.empty() ? "" : " and ") + what;
-  return list.empty() ? list : format("Whether {} are the same cannot be told: not both runs state it.", list);
+  return list.empty() ? list : format("Whether {} are the same is not known: one of the runs does not state it.", list);
 }
 
 std::string loss_sentence(const ComparedRun& run) {
@@ -289,7 +289,7 @@ std::string scaling_text(const Comparison& comparison) {
   if (!comparison.scaling) return {};
   const std::string& a = comparison.a.name.label;
   const std::string& b = comparison.b.name.label;
-  if (!*comparison.scaling) return format("How the job scales cannot be told: {}.", comparison.scaling->error().why);
+  if (!*comparison.scaling) return format("How the job scales is not known: {}.", comparison.scaling->error().why);
   const RankScaling& scaling = **comparison.scaling;
   return format(
       "{} ranks against {}: all ranks of {} compute {:.2f} times as long per step as those of {}. Computation scaling "

@@ -106,7 +106,7 @@ void judge_allocations(const RuleContext& context, std::vector<Finding>& finding
   judge_calls(
       context,
       {"allocations", "devices have nothing to do, because the host allocates or frees memory", Call::allocation,
-       "The caching allocator gives memory back and takes it again: leave out empty_cache(), keep shapes alike, "
+       "The caching allocator gives memory back and takes it again: leave out empty_cache(), keep shapes the same, "
        "or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."},
       context.report.copies->allocations, findings);
 }

@@ -65,7 +65,7 @@ NotedTable call_table(const CopiesSection& section, const Means& means, std::siz
   }
   noted.notes.emplace_back(
       "sync: waits for the device; copy: returns only when the copy is done, or copies pageable memory; memory: "
-      "allocates or frees behind the first step.");
+      "allocates or frees after the first step.");
   return noted;
 }
 

@@ -56,7 +56,7 @@ std::string advice_for_data(const LoaderSums& sums) {
     return "The training thread loads its batches itself: give the DataLoader workers (num_workers=4 or more) and "
            "pin_memory=True.";
   return "Use more loader workers or prefetch deeper; move decoding and augmentation out of the step. The workers were "
-         "not recorded: that they are busy all the time (top, py-spy) tells that they are too few.";
+         "not recorded: if they are busy all the time (top, py-spy), they are too few.";
 }
 
 void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings) {

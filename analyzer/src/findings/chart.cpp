@@ -33,7 +33,7 @@ void write_finding(Writer& page, const Report& report, const Finding& finding) {
     page.text(" " + sentence(finding.title));
   }
   const auto lines = page.scope("dl");
-  write_line(page, "Gain", gain_text(report, finding));
+  write_line(page, "Saves", gain_text(report, finding));
   write_line(page, "Evidence", sentence(finding.evidence));
   write_line(page, "Advice", finding.advice);
 }
@@ -44,7 +44,7 @@ void write_findings(Writer& page, const Source& source) {
   const Report& report = source.report;
   if (!report.findings) return;
   if (report.findings->empty()) {
-    page.element("p", cannot_tell(report).empty() ? "None." : "None among what can be told; see the verdict.");
+    page.element("p", cannot_tell(report).empty() ? "None." : "None among what could be judged; see the verdict.");
     return;
   }
   constexpr std::size_t most = 100;

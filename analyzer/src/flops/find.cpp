@@ -78,7 +78,7 @@ void take_told_flops(const Run& run, FlopsSection& section) {
     section.user_flops_per_step = std::llround(value);
     section.why_no_user_flops.clear();
   } else {
-    section.why_no_user_flops = format("model_flops_per_step of the run is no number of FLOP: '{}'", text);
+    section.why_no_user_flops = format("model_flops_per_step of the run must be a number of FLOP (is '{}')", text);
   }
 }
 
@@ -281,10 +281,10 @@ class FlopCounting {
     }
     if (lost == 0 &&
         std::ranges::any_of(section_.ranks, [](const RankFlops& rank) { return rank.calls_without_work > 0; }))
-      return "matrix products were recorded as operators, but no launch calls that tell which kernels are theirs";
+      return "matrix products were recorded as operators, but no launch calls that show which kernels are theirs";
     if (lost == 0) return "no matrix product, convolution or attention was recorded as an operator";
     return without_shapes == lost ? "the inputs of operators were not recorded"
-                                  : "the FLOP of none of the operators can be told from what was recorded";
+                                  : "the FLOP of no operator can be computed from what was recorded";
   }
 
   /// Of all ranks: the mean of their ratios, weighted by their time.

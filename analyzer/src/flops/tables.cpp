@@ -73,7 +73,7 @@ std::string_view words_of(ComputeTime part) {
     case ComputeTime::counted:
       return "counted";
     case ComputeTime::not_countable:
-      return "operators whose FLOP cannot be told";
+      return "operators whose FLOP is not known";
     case ComputeTime::generated:
       return "generated kernels (Triton)";
     case ComputeTime::graph:
@@ -156,7 +156,7 @@ void add_lost(const FlopsSection& section, std::vector<std::string>& notes) {
                share_text(section.sums.assumed, section.sums.model)));
   if (fp32_unclear > 0)
     notes.push_back(format(
-        "{} of the FLOP are on FP32 numbers by kernels whose names do not tell their units: taken "
+        "{} of the FLOP are on FP32 numbers by kernels whose names do not show their units: taken "
         "as FP32, not as {}.",
         share_text(fp32_unclear, section.sums.model), words_of(Precision::fp32_matrix, section.ranks.front().device)));
 }

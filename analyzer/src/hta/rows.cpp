@@ -289,7 +289,7 @@ Section<std::vector<HtaRows>> hta_rows(const Run& run, HtaNames& names, HtaLastS
     all.push_back(RankReader{run, names, limit}.read(rank, *reader));
     if (const std::size_t pairs = pairs_in(all.back()); pairs > most_pairs)
       return unavailable(
-          format("the correlations of rank {} join calls and kernels to {} pairs: they do not tell which "
+          format("the correlations of rank {} join calls and kernels to {} pairs: they do not show which "
                  "call launched what",
                  rank.value, pairs));
   }

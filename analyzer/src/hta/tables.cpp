@@ -24,7 +24,7 @@ constexpr std::array time_reasons{
            "HTA counts synchronization records with a stream as busy, and all time from the first to the last row it "
            "keeps; ours counts kernels and copies, in the counted steps."},
     Reason{"compute",
-           "HTA goes by name: a kernel whose name holds Sync, dma or Memcpy is no compute; ours goes by what was "
+           "HTA goes by name: a kernel whose name contains Sync, dma or Memcpy is not compute; ours goes by what was "
            "recorded."},
     Reason{"other",
            "HTA's rest holds communication, copies and synchronization; ours is exposed communication and copies."},
@@ -39,7 +39,7 @@ constexpr std::array time_reasons{
 constexpr std::array launch_reasons{
     Reason{"launches",
            "HTA joins cudaLaunchKernel, cudaMemcpyAsync and cudaMemsetAsync only; ours links every call to its work. A "
-           "late kernel is no fault: a deep queue has long delays and no idle time."},
+           "late kernel is not a fault: a deep queue has long delays and no idle time."},
 };
 constexpr std::array kernel_reasons{
     Reason{"max, mean",

@@ -80,7 +80,7 @@ std::string tensor_note(const KernelsSection& section) {
   const auto shares = apportioned(std::array{ns(TensorCores::yes), ns(TensorCores::no), ns(TensorCores::unknown)}, 100);
   return format(
       "Tensor cores, by the names of the kernels: of the time of matrix products and convolutions {} % uses them, {} % "
-      "does not, {} % is not told.",
+      "does not, {} % is unknown.",
       shares[0], shares[1], shares[2]);
 }
 

@@ -74,7 +74,7 @@ void draw(Writer& page, const DrawnPipeline& drawn) {
   Chart chart{page,
               {"pipeline-step", format("Step {} of one pipeline, as it ran", drawn.step),
                "A row for each place of the pipeline, a bar for each forward and backward of a micro-batch with its "
-               "number, hatched where the rank stands still. The table below says how much that is."},
+               "number, hatched where the rank is idle. The table below says how much that is."},
               base + bottom};
   draw_axis(chart, scale, base);
   for (std::size_t place = 0; place < drawn.ranks.size(); ++place) {

@@ -174,8 +174,8 @@ std::string why_not_in_line(std::span<const RankActions> ranks) {
       const auto [other, added] = held.try_emplace(stage, own.rank);
       if (!added)
         return format(
-            "ranks {} and {} both have stage {} and are linked by sends: which pipeline each belongs to cannot "
-            "be told",
+            "ranks {} and {} both have stage {} and are linked by sends: which pipeline each belongs to is not "
+            "known",
             other->second.value, own.rank.value, stage);
     }
   return {};

@@ -31,7 +31,7 @@ void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings) 
   Finding finding;
   finding.id = "pipeline.bubble";
   finding.severity = severity;
-  finding.title = format("the pipeline stands still for {:.0f} points more than its schedule needs", above * 100);
+  finding.title = format("the pipeline is idle for {:.0f} points more than its schedule requires", above * 100);
   finding.evidence = format("{}: {} idle, {} needed; {} per step = {}", name_of(*section->schedule),
                             percent_of(*section->bubble_measured.value), percent_of(*section->bubble_theory.value),
                             duration_text(parts.length_ns), parts_text(parts));

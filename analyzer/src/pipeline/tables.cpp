@@ -28,7 +28,7 @@ std::string bubble_text(const PipelineSection& section) {
   if (!section.bubble_measured.value) return "Idle share: not known, " + section.bubble_measured.why + ".";
   const std::string measured = format("Idle: {} of the time", percent_text(*section.bubble_measured.value));
   if (!section.bubble_theory.value)
-    return format("{}. What the schedule needs cannot be told: {}.", measured, section.bubble_theory.why);
+    return format("{}. What the schedule requires is not known: {}.", measured, section.bubble_theory.why);
   return format("{}; the schedule needs {} ({:+.1f} points).", measured, percent_text(*section.bubble_theory.value),
                 100 * *section.above_theory());
 }

@@ -19,7 +19,7 @@ constexpr std::string_view longer_duration =
     "The recording ended, as --duration asked for, before a step was complete: record again with a longer --duration, "
     "or without.";
 constexpr std::string_view collect_marks =
-    "Steps are told by NVTX ranges and the annotation API, and --collect left both out: record again with annotate or "
+    "Steps are marked by NVTX ranges or the annotation API, and --collect left both out: record again with annotate or "
     "nvtx among its sources, or without --collect.";
 constexpr std::string_view one_job_at_a_time = "Report the files of each job alone.";
 

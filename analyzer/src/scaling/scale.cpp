@@ -200,7 +200,7 @@ class Prediction {
   [[nodiscard]] std::string why_misfit() const {
     return format(
         "steps put together from steps of single ranks become {}, as where all ranks are slow in the same steps, so "
-        "nothing can be told about more ranks",
+        "nothing can be said about more ranks",
         misfit());
   }
 
@@ -212,7 +212,7 @@ class Prediction {
     const bool network = options_.latency_us && options_.bandwidth_gbps;
     const auto leaves_host = [&](std::int64_t ranks) { return ranks > ranks_per_host(); };
     if (ranks_by_host().size() == 1 && !network && std::ranges::any_of(sizes(), leaves_host))
-      return "all ranks were on one host, which tells nothing about a network between hosts: give --latency-us and "
+      return "all ranks were on one host, which says nothing about a network between hosts: give --latency-us and "
              "--bandwidth-gbps of it, or --ranks-per-host if more ranks fit on one";
     return {};
   }
@@ -238,7 +238,7 @@ class Prediction {
     if (answer_.fit)
       return format("Own time is shortened as the measured steps are: {:.1f} % of that of one rank stays.",
                     100 * answer_.fit->fixed_share);
-    return "All of own time is taken to be divided by the ranks; a run of another size would tell what is not.";
+    return "All of own time is taken to be divided by the ranks; a run of another size would show which part is not.";
   }
 
   [[nodiscard]] std::vector<std::int64_t> drawn(const Pool& pool, const Draw& draw) const {
@@ -309,7 +309,7 @@ class Prediction {
 Result<void> check(const ScaleOptions& options) {
   for (const std::int64_t ranks : options.to)
     if (ranks < 2 || ranks > most_ranks_asked)
-      return fail(ErrorKind::usage, format("--to: {} is no number of ranks from 2 to {}", ranks, most_ranks_asked));
+      return fail(ErrorKind::usage, format("--to must be numbers of ranks from 2 to {1} (is {0})", ranks, most_ranks_asked));
   if (options.latency_us.has_value() != options.bandwidth_gbps.has_value())
     return fail(ErrorKind::usage, "--latency-us and --bandwidth-gbps describe one network: give both");
   return {};

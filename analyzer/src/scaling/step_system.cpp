@@ -286,7 +286,7 @@ std::string why_not_scaled(const Graph& graph, const Matching& matching, const N
   if (!ring_of(op, 2)) return format("nothing is known about how long {} takes on more ranks", op);
   if (!matching.parts[row].split) return format("some of {} were not matched between the ranks", op);
   if (ring_of(op, 2)->share > 0 && collective.bytes < 0)
-    return format("the sizes of some of {} were not recorded, so nothing tells how their time grows", op);
+    return format("the sizes of some of {} were not recorded, so how their time grows is not known", op);
   return {};
 }
 

@@ -100,7 +100,7 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   return row;
 }
 
-constexpr const char* nothing_classified = "nothing was recorded that tells compute from communication";
+constexpr const char* nothing_classified = "nothing was recorded that separates compute from communication";
 
 }  // namespace
 

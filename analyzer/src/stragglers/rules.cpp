@@ -47,10 +47,10 @@ std::string advice_for(SlowDevice cause) {
              "equal, "
              "this GPU needs more power for the same clock: replace it.";
     case SlowDevice::hardware:
-      return "Its hardware brakes it: look at power supply and cooling of its server (nvidia-smi -q -d PERFORMANCE), "
+      return "Its hardware slows it down: look at the power supply and cooling of its server (nvidia-smi -q -d PERFORMANCE), "
              "and leave it out until then.";
     case SlowDevice::clocks_set:
-      return "Somebody has set its clocks: reset them (nvidia-smi -rac, -rgc), or set all GPUs alike.";
+      return "Somebody has set its clocks: reset them (nvidia-smi -rac, -rgc), or set the same clocks on all GPUs.";
     case SlowDevice::low_clock:
       return "Compare its clocks, power limit and temperature with those of the others (nvidia-smi -q -d "
              "CLOCK,POWER,PERFORMANCE).";
@@ -69,7 +69,7 @@ std::string_view doubt_about(Certainty certainty) {
     case Certainty::fact:
       return "";
     case Certainty::of_two:
-      return "; slower of two: which one is abnormal cannot be told";
+      return "; slower of two: which one is abnormal is not known";
     case Certainty::of_three:
       return "; slowest of three: no proof that it is abnormal";
     case Certainty::few_steps:

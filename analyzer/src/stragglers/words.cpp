@@ -15,7 +15,7 @@ std::string_view behaviour_of(StragglerKind kind) {
     case StragglerKind::compute:
       return "computes slower than its peers";
     case StragglerKind::host:
-      return "stands still on the host more than its peers";
+      return "waits on the host longer than its peers";
     case StragglerKind::data:
       return "waits for its training data longer than its peers";
     case StragglerKind::network:

@@ -14,9 +14,9 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view cut_input =
-    "What was opened is cut short: work behind the cut is missing and can look like idle time.";
+    "The input is cut short: work after the cut is missing and can look like idle time.";
 
-constexpr std::string_view cut_segment = "A recording is cut short: what happened behind the cut is not judged";
+constexpr std::string_view cut_segment = "A recording is cut short: what happened after the cut is not judged";
 
 /// " (31 %)", of a step of that length.
 std::string share_of(std::int64_t ns, std::int64_t step_ns) {

@@ -152,7 +152,7 @@ class Application {
     if (meant == 0) return nothing(fix, "no such rank or host with these steps");
     if (meant == std::ssize(ranks)) return nothing(fix, "no other ranks to compare with");
     if (set_as_others(graph_, peers_, ranks, fixed_.scenario) < enough_compared)
-      return nothing(fix, "no ranks that do the same work, so what is usual for it cannot be told");
+      return nothing(fix, "no ranks do the same work, so its usual time is not known");
     return {};
   }
 

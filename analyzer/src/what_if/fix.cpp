@@ -86,7 +86,7 @@ std::string_view read_subject(const FixForm& form, std::string_view subject, Fix
     case Subject::name:
       return subject.empty() ? "a name must follow the colon" : "";
     case Subject::last:
-      return subject == "last" ? "" : "only the last stage can be meant";
+      return subject == "last" ? "" : "the subject must be \"last\": the last stage";
     case Subject::rank: {
       const auto rank = rank_in(subject);
       fix.first = rank.value_or(0);
@@ -127,7 +127,7 @@ Result<Fix> parse_fix(std::string_view text) {
   const std::string_view subject = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
   if (colon == std::string_view::npos && rest != form->word) return no_fix(text, "no such fix");
   if (const std::string_view wrong = read_subject(*form, subject, fix); !wrong.empty()) return no_fix(text, wrong);
-  if (fix.kind == FixKind::overlap && fix.subject != "all") return no_fix(text, "only all can be meant");
+  if (fix.kind == FixKind::overlap && fix.subject != "all") return no_fix(text, "the subject must be \"all\"");
   return fix;
 }
 

@@ -23,16 +23,16 @@ constexpr std::array counters{
         "--output=report.%q{RANK}) and give all exports, or the folder that holds them."},
     CounterAdvice{
         rank_unknown,
-        "Traces do not tell their rank, or it was guessed. Give --rank-map FILE=RANK, or name the files rank0, "
+        "The traces do not contain their rank, or it was guessed. Give --rank-map FILE=RANK, or name the files rank0, "
         "rank1 and so on.",
-        "Exports do not tell the ranks of their processes, or they were guessed. Give --rank-map FILE=RANK "
+        "The exports do not contain the ranks of their processes, or they were guessed. Give --rank-map FILE=RANK "
         "(FILE:PID=RANK where a file holds several processes), or name the files rank0, rank1 and so on."},
     CounterAdvice{
         collectives_alone,
         "The partners of these collectives are ranks whose traces were not given: how much of them is waiting "
-        "cannot be told. Give the files of all ranks.",
+        "is not known. Give the files of all ranks.",
         "The partners of these collectives are ranks whose exports were not given: how much of them is waiting "
-        "cannot be told. Give the exports of all ranks."},
+        "is not known. Give the exports of all ranks."},
     CounterAdvice{
         collectives_unmatched,
         "Collectives have no partner on other ranks: a file is missing, the ranks did not trace the same steps "
@@ -91,7 +91,7 @@ constexpr std::array advice_table{
                  "annotation API.",
                  "Give the files of all ranks; newer versions of PyTorch write which group each collective belongs to.",
                  "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
-                 "sqlite --include-blobs=true: NCCL tells its calls as NVTX ranges."},
+                 "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
                  "Give the file of every rank that is missing, too; profile those that have none.",
                  "Give the export of every rank that is missing, too; profile those that have none."},

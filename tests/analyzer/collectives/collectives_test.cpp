@@ -55,7 +55,7 @@ TEST(Collectives, EveryUnknownWaitHasItsOwnReason) {
   EXPECT_EQ(no_root.why_no_transfer, "");
   EXPECT_EQ(no_root.without_transfer, 0);
   const GroupRow unknown = row_of("@run clock=same_host\n", "strange", "strange");
-  EXPECT_EQ(unknown.why_no_wait, "nothing tells who waits for whom in this operation");
+  EXPECT_EQ(unknown.why_no_wait, "who waits for whom in this operation is not defined");
   const GroupRow no_clock = row_of("@rank 0 host=a\n@rank 1 host=b\n", "broadcast peer=0", "broadcast peer=0");
   EXPECT_EQ(no_clock.why_no_wait, "the clocks of its ranks cannot be compared");
   EXPECT_EQ(no_clock.why_no_transfer, no_clock.why_no_wait);

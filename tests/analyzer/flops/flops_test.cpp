@@ -282,7 +282,7 @@ TEST(Flops, TheRunMayTellItsModel) {
     const FlopsSection counted = analyze(*other, {}).flops.value();
     EXPECT_EQ(counted.user_flops_per_step, std::nullopt) << nonsense;
     EXPECT_EQ(counted.why_no_user_flops,
-              format("model_flops_per_step of the run is no number of FLOP: '{}'", nonsense));
+              format("model_flops_per_step of the run must be a number of FLOP (is '{}')", nonsense));
     EXPECT_EQ(counted.ranks.front().model_flops, 2 * flops_of_product);
   }
 }

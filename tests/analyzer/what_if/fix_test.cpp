@@ -45,8 +45,8 @@ TEST(Fix, ThatMeansNothingIsRefused) {
   EXPECT_EQ(refusal("hostcode"), "--fix hostcode: a factor must follow, as in hostcode*0.5");
   EXPECT_EQ(refusal("op:x*-1"), "--fix op:x*-1: the factor must lie between 0 and 1,000,000");
   EXPECT_EQ(refusal("op:x*nan"), "--fix op:x*nan: the factor must lie between 0 and 1,000,000");
-  EXPECT_EQ(refusal("stage:first"), "--fix stage:first: only the last stage can be meant");
-  EXPECT_EQ(refusal("overlap:dp"), "--fix overlap:dp: only all can be meant");
+  EXPECT_EQ(refusal("stage:first"), "--fix stage:first: the subject must be \"last\": the last stage");
+  EXPECT_EQ(refusal("overlap:dp"), "--fix overlap:dp: the subject must be \"all\"");
   EXPECT_EQ(refusal("group*0.5:dp"), "--fix group*0.5:dp: a factor must stand at the end, as in group:dp*0.5");
   EXPECT_EQ(refusal("network2"), "--fix network2: no such fix");
   EXPECT_EQ(refusal(""), "--fix : no such fix");
@@ -74,7 +74,7 @@ TEST(Fix, OfARankWithoutPeersIsRefused) {
                                  std::vector<Fix>{*parse_fix("rank:1")});
   ASSERT_FALSE(fixed);
   EXPECT_EQ(fixed.error().message,
-            "--fix rank:1: the recording has no ranks that do the same work, so what is usual for it cannot be told");
+            "--fix rank:1: the recording has no ranks do the same work, so its usual time is not known");
 }
 
 TEST(Fix, ToBalanceNeedsRanksThatDoTheSame) {
