@@ -12,7 +12,7 @@ namespace rankscope::analyzer {
 struct NotedTable {
   std::string title;  ///< "Why nothing ran"
   std::string what;   ///< what its numbers are; may be empty
-  Table table;
+  Table table;        ///< without columns: only words
   LeftOut left_out{};
   std::vector<std::string> notes{};  ///< how to read it, and what stands out
 };
@@ -28,7 +28,7 @@ inline void add_noted_tables(Page& page, const std::vector<NotedTable>& tables) 
     for (char& letter : heading)
       if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
     page.heading(heading, noted.what);
-    page.table(noted.table);
+    if (!noted.table.columns.empty()) page.table(noted.table);
     add_left_out(page, noted.left_out);
     for (const std::string& note : noted.notes) page.paragraph(note, Tone::faint);
   }

@@ -88,7 +88,8 @@ void write_folded_table(Writer& page, const Table& table, std::string_view capti
 
 void write_noted_tables(Writer& page, const std::vector<NotedTable>& tables) {
   for (const NotedTable& noted : tables) {
-    write_table(page, noted.table, noted.what.empty() ? noted.title : format("{}: {}", noted.title, noted.what));
+    if (!noted.table.columns.empty())
+      write_table(page, noted.table, noted.what.empty() ? noted.title : format("{}: {}", noted.title, noted.what));
     if (noted.left_out.rows > 0) page.element("p", on_page(noted.left_out));
     for (const std::string& note : noted.notes) page.element("p", note, {{"class", "faint"}});
   }
