@@ -445,8 +445,7 @@ constexpr std::array rows{
                .needs = "steps",
                .find = find_collectives,
                .why_missing = why_missing_of<&Report::collectives>,
-               .text = add_collectives,
-               .chart = html::write_collectives,
+               .tables = collective_tables,
                .json_place = 15,
                .json = json_as<&Report::collectives,
                                [](const CollectivesSection& found, const Source& source) {

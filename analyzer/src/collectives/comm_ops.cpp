@@ -13,8 +13,8 @@ namespace {
 using enum BusFactor;
 using enum PayloadRule;
 
-// metrics.md 6, table of operations (sizes and factors as in NVIDIA/nccl-tests src/*.cu).
-constexpr std::array<CommOp, 12> table{{
+// metrics.md 6, operation_table of operations (sizes and factors as in NVIDIA/nccl-tests src/*.cu).
+constexpr std::array<CommOp, 12> operation_table{{
     {"allreduce", WaitRule::all, twice_share_of_others, as_given, true},
     {"reducescatter", WaitRule::all, share_of_others, times_group, true},
     {"allgather", WaitRule::all, share_of_others, times_group, true},
@@ -54,8 +54,8 @@ bool has_to_wait(WaitRule rule, bool is_root) {
 
 const CommOp& comm_op(std::string_view name) {
   const std::string wanted = plain(name);
-  const auto found = std::ranges::find(table, std::string_view{wanted}, &CommOp::name);
-  return found == table.end() ? table.back() : *found;
+  const auto found = std::ranges::find(operation_table, std::string_view{wanted}, &CommOp::name);
+  return found == operation_table.end() ? operation_table.back() : *found;
 }
 
 bool is_send(std::string_view name) { return comm_op(name).name == "send"; }

@@ -1,12 +1,14 @@
 #include "collectives/parts.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
+namespace {
 
 Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
   Table table{{{"group", Align::left, 16},
@@ -31,8 +33,6 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
   return table;
 }
 
-namespace {
-
 /// "No bandwidth where: too short; bytes not recorded."; empty without reasons.
 std::string none_where(std::string_view what, std::span<const std::string> reasons) {
   std::vector<std::string> told;  // each once
@@ -42,8 +42,6 @@ std::string none_where(std::string_view what, std::span<const std::string> reaso
   for (const auto& reason : told) note += (note.empty() ? format("No {} where: ", what) : "; ") + reason;
   return note.empty() ? note : note + ".";
 }
-
-}  // namespace
 
 std::string unknown_note(const std::vector<GroupRow>& groups) {
   std::vector<std::string> times;
@@ -80,21 +78,25 @@ std::vector<std::string> unmatched_notes(const CollectivesSection& section) {
   return notes;
 }
 
-void add_collectives(Page& page, const Report& report, const ReportOptions& options) {
-  if (!report.collectives) return;
-  const auto& section = *report.collectives;
-  page.heading("COLLECTIVES", "sums; waiting = of all ranks, for the last one; moving data = until the median end");
+}  // namespace
+
+std::vector<NotedTable> collective_tables(const Report& report, std::size_t most) {
+  if (!report.collectives) return {};
+  const CollectivesSection& section = *report.collectives;
+  NotedTable noted{
+      "Collectives", "sums; waiting = of all ranks, for the last one; moving data = until the median end", {}};
   if (section.groups.empty()) {
-    page.paragraph("None was recorded.");
-    return;
+    noted.notes.emplace_back("None was recorded.");
+    return {std::move(noted)};
   }
-  const auto limit = std::max<std::size_t>(16, options.top);
-  page.table(collective_table(section.groups, limit));
-  add_left_out(page, left_out(section.groups.size(), limit));
-  page.paragraph(matching_note(section) + " Waiting counts the lateness of the last rank, whatever made it late.",
-                 Tone::faint);
-  for (const std::string& note : unmatched_notes(section)) page.paragraph(note, Tone::faint);
-  if (const auto note = unknown_note(section.groups); !note.empty()) page.paragraph(note, Tone::faint);
+  const auto limit = std::max<std::size_t>(16, most);
+  noted.table = collective_table(section.groups, limit);
+  noted.left_out = left_out(section.groups.size(), limit);
+  noted.notes.push_back(matching_note(section) +
+                        " Waiting counts the lateness of the last rank, whatever made it late.");
+  std::ranges::copy(unmatched_notes(section), std::back_inserter(noted.notes));
+  if (const auto note = unknown_note(section.groups); !note.empty()) noted.notes.push_back(note);
+  return {std::move(noted)};
 }
 
 }  // namespace rankscope::analyzer
