@@ -13,7 +13,7 @@ namespace {
 using enum BusFactor;
 using enum PayloadRule;
 
-// metrics.md 6, operation_table of operations (sizes and factors as in NVIDIA/nccl-tests src/*.cu).
+// metrics.md 6, table of operations (sizes and factors as in NVIDIA/nccl-tests src/*.cu).
 constexpr std::array<CommOp, 12> operation_table{{
     {"allreduce", WaitRule::all, twice_share_of_others, as_given, true},
     {"reducescatter", WaitRule::all, share_of_others, times_group, true},
