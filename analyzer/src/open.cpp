@@ -145,7 +145,7 @@ Result<std::shared_ptr<const Run>> open_run(std::span<const fs::path> paths, con
       return fail(ErrorKind::usage, format("{} is a recording of a whole run; open it alone", path.string()));
     RS_TRY_VOID(fs::is_directory(path, error) ? add_folder(path, all) : add_file(path, all));
   }
-  if (all.importer == nullptr) return fail(ErrorKind::usage, "name a recording or traces to open");
+  if (all.importer == nullptr) return fail(ErrorKind::usage, "give a recording or traces to open");
   ImportOptions with_losses = options;
   with_losses.losses.insert(with_losses.losses.end(), all.left_out.begin(), all.left_out.end());
   return all.importer->read(all.files, with_losses);

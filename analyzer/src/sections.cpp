@@ -305,7 +305,7 @@ constexpr std::array rows{
     SectionRow{.id = "devices", .title = "Devices", .part_of = "ranks", .tables = device_tables},
     SectionRow{.id = "efficiency",
                .title = "Efficiency",
-               .question = "What share of the ranks' time computes, and what takes the rest?",
+               .question = "What share of the ranks' time is compute, and what takes the rest?",
                .needs = "ranks",
                .find = find_in_one_job<&Report::efficiency,
                                        [](Work& work) {
@@ -329,7 +329,7 @@ constexpr std::array rows{
                .json = json_as<&Report::blame, blame_json>},
     SectionRow{.id = "data_loading",
                .title = "Data loading",
-               .question = "Who waits for data, and do its loader's workers keep up?",
+               .question = "Who waits for data, and do the loader's workers keep up?",
                .needs = "ranks",
                .find = find_as<&Report::data_loading, find_data_loading>,
                .why_missing = why_missing_of<&Report::data_loading>,
@@ -338,7 +338,7 @@ constexpr std::array rows{
                .json = json_as<&Report::data_loading, data_loading_json>},
     SectionRow{.id = "overlap",
                .title = "Overlap",
-               .question = "How much communication hides behind compute, and what does it slow down?",
+               .question = "How much communication is hidden behind compute, and what does it slow down?",
                .needs = "ranks",
                .find = find_as<&Report::overlap, find_overlap>,
                .why_missing = why_missing_of<&Report::overlap>,
@@ -396,7 +396,7 @@ constexpr std::array rows{
                .json = json_as<&Report::copies, copies_json>},
     SectionRow{.id = "memory",
                .title = "Memory",
-               .question = "How much memory is used, by whom, and is it enough?",
+               .question = "How much memory is used, by what, and is it enough?",
                .needs = "ranks",
                .find = find_memory,
                .why_missing = why_missing_of<&Report::memory>,
@@ -428,7 +428,7 @@ constexpr std::array rows{
                .json = json_as<&Report::flops, flops_json>},
     SectionRow{.id = "pipeline",
                .title = "Pipeline",
-               .question = "Which pipeline schedule ran, how much of it stood still, and how much had to?",
+               .question = "Which pipeline schedule ran, how much of it was idle, and how much had to be?",
                .needs = "ranks",
                .find = find_in_one_job<&Report::pipeline,
                                        [](Work& work) {
@@ -441,7 +441,7 @@ constexpr std::array rows{
                .json = json_as<&Report::pipeline, pipeline_json>},
     SectionRow{.id = "collectives",
                .title = "Collectives",
-               .question = "Which operations belong together, who came last, how much was waiting?",
+               .question = "Which operations belong together, who was last to arrive, and how much was waiting?",
                .needs = "steps",
                .find = find_collectives,
                .why_missing = why_missing_of<&Report::collectives>,
@@ -454,7 +454,7 @@ constexpr std::array rows{
     SectionRow{.id = "clocks", .title = "Clocks", .part_of = "collectives", .chart = html::write_clocks},
     SectionRow{.id = "bandwidth",
                .title = "Bandwidth",
-               .question = "How fast did data move, and which paths are slower than their like?",
+               .question = "How fast did data move, and which paths are slower than comparable ones?",
                .needs = "ranks",
                .find =
                    [](Work& work) {
@@ -468,7 +468,7 @@ constexpr std::array rows{
                .json = json_as<&Report::bandwidth, bandwidth_json>},
     SectionRow{.id = "hta",
                .title = "HTA's numbers",
-               .question = "What does HTA say of the same trace, and where is it wrong?",
+               .question = "What does HTA say about the same trace, and where is it wrong?",
                .find =
                    [](Work& work) {
                      if (work.options.hta) work.report.hta = hta_numbers(work.recorded, *work.options.hta);

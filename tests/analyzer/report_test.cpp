@@ -130,7 +130,7 @@ TEST(Report, RanksOfDifferentJobsAreNotCompared) {
                                         "0 step 0 100 step index=1\n0 op 0 60 op\n"
                                         "1 step 0 100 step index=1\n1 op 0 90 op\n"),
                                 {});
-  const std::string why = "the files are of different jobs: b.json is of another job";
+  const std::string why = "the files are from different jobs: b.json is of another job";
   EXPECT_EQ(report.steps.error().why, why);
   EXPECT_EQ(report.collectives.error().why, why);
   EXPECT_EQ(report.stragglers.error().why, why);

@@ -202,11 +202,10 @@ TEST(RenderText, WhatIsMissingIsAskedForInTheWordsOfTheTool) {
 
 TEST(RenderText, AReasonIsSaidOnce) {
   auto report = clean_report(*sample_run());
-  report.steps = unavailable("the files are of different jobs");
-  report.collectives = unavailable("the files are of different jobs");
-  EXPECT_THAT(rendered(report),
-              StartsWith("VERDICT\n  Cannot tell: the steps are unknown, collectives are unknown (the "
-                         "files are of different jobs)."));
+  report.steps = unavailable("the files are from different jobs");
+  report.collectives = unavailable("the files are from different jobs");
+  EXPECT_THAT(rendered(report), StartsWith("VERDICT\n  Cannot tell: the steps are unknown, collectives are unknown "
+                                           "(the files are from different jobs)."));
 }
 
 TEST(RenderText, NoLineIsWiderThanAHundredColumnsOrEndsInBlanks) {

@@ -163,7 +163,7 @@ class Aligner {
     }
     if (useless > 0)
       result_.section.notes.push_back(
-          format("{} of clocks could not be brought together to within 10 ms.", counted(useless, "measured pair")));
+          format("{} of clocks could not be aligned to within 10 ms.", counted(useless, "measured pair")));
   }
 
   /// metrics.md 7.1: of hosts that are not known it is assumed that they are one if all ends agree as they are.
@@ -258,10 +258,9 @@ class Aligner {
   [[nodiscard]] std::string why_apart(std::uint32_t clock) const {
     if (positions_[clock].reference == 0) return {};
     const std::string& first = domains_.clocks.front().name;
-    if (all_.only_guessed)
-      return "its operations carry no sequence numbers, so that which ends belong together is a guess";
+    if (all_.only_guessed) return "its operations carry no sequence numbers, so which ends belong together is a guess";
     if (positions_[clock].too_far || too_inexact_[clock])
-      return format("it could not be brought together with {} to within 10 ms", first);
+      return format("it could not be aligned with {} to within 10 ms", first);
     return format("it shares fewer than {} operations with {}, or with clocks that do", least_units, first);
   }
 

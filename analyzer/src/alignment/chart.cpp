@@ -85,8 +85,8 @@ void draw(Writer& page, const Rows& rows) {
   write_legend(page, entries);
   Chart chart{page,
               {"clock-chart", "Ends of operations after alignment",
-               "One row per clock; dots above its line ended later than on the other clocks. Level rows say that the "
-               "clocks were brought together well; slopes, bends and jumps say that they were not."},
+               "One row per clock; dots above its line ended later than on the other clocks. Level rows show that the "
+               "clocks were aligned well; slopes, bends and jumps show that they were not."},
               height};
   const double base = height - axis_height;
   const TimeScale time = time_scale(plot.end_ns - plot.begin_ns, chart_width - left - right);
@@ -109,7 +109,7 @@ void write_clocks(Writer& page, const Source& source) {
     page.element("p", line.text, {{"class", std::string{class_of(line.tone)}}});
   const Rows rows = rows_to_draw(section);
   if (!rows.empty()) draw(page, rows);
-  write_table(page, clock_table(section, most_rows(source.options)), "How the clocks stood to each other");
+  write_table(page, clock_table(section, most_rows(source.options)), "How the clocks differ from each other");
   if (section.clocks.size() > most_rows(source.options))
     page.element("p", format("{} more; the JSON report has all.", section.clocks.size() - most_rows(source.options)));
 }

@@ -20,7 +20,7 @@ Json host_json(const ClockRow& clock, const ClocksSection& section) {
   out["noise_ns"] = clock.aligned ? Json(clock.noise_ns) : Json(nullptr);
   out["operations"] = clock.units;
   if (section.assumed_shared)
-    out["why"] = "one shared clock is assumed: what was measured moved nothing";
+    out["why"] = "one shared clock is assumed: no measured offset was applied";
   else if (!clock.why_apart.empty())
     out["why"] = clock.why_apart;
   if (!clock.doubt.empty()) out["doubt"] = clock.doubt;

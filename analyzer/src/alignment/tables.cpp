@@ -44,7 +44,7 @@ std::vector<ClockLine> clock_lines(const Report& report) {
   if (auto apart = apart_text(section); !apart.empty()) {
     lines.push_back({std::move(apart)});
     lines.push_back(
-        {format("An order in which ranks always leave operations cannot be seen: {} of the error are for it.",
+        {format("An order in which ranks always leave operations cannot be seen: {} of the error allows for it.",
                 duration_text(section.allowance_ns))});
   }
   std::size_t doubts = 0;

@@ -16,17 +16,17 @@ void write_traffic(Writer& page, const BandwidthSection& section, std::size_t mo
   const RankMatrix matrix = rank_matrix(traffic_cells(section), most_ranks);
   write_rank_map(page, matrix,
                  {{"traffic-map", "Bytes sent from rank to rank",
-                   "A cell for each pair of ranks, coloured by how many bytes the one sent to the other; the table "
+                   "A cell for each pair of ranks, coloured by how many bytes one sent to the other; the table "
                    "below has the numbers."},
                   "from",
                   "to",
                   tooltip});
   if (matrix.left_out > 0)
     page.element("p",
-                 format("Of many ranks those with most bytes are drawn; {} between others is left out.",
+                 format("Only the ranks with the most bytes are drawn; {} between others is left out.",
                         bytes_text(matrix.left_out)),
                  {{"class", "faint"}});
-  write_table(page, traffic_table(section, most), "Sends from rank to rank, the most bytes first");
+  write_table(page, traffic_table(section, most), "Sends from rank to rank, most bytes first");
   if (section.traffic.size() > most)
     page.element("p", format("{} more; the JSON report has them.", section.traffic.size() - most));
 }
@@ -50,8 +50,7 @@ void write_bandwidth(Writer& page, const Source& source) {
   if (section.margins.size() > most)
     page.element("p", format("{} more; the JSON report has them.", section.margins.size() - most));
   page.element("p",
-               "Given to collectives: elements times their size, on each rank; by which paths they travelled is not "
-               "recorded.",
+               "Given to collectives: elements times their size, on each rank; which paths they took is not recorded.",
                {{"class", "faint"}});
 }
 

@@ -200,7 +200,7 @@ Section<BandwidthSection> find_bandwidth(const Run& run, const ClockTrust& clock
     if (is_point_to_point(run.text(unit->op)) && why_no_bandwidth(run, clocks, *unit).empty()) traffic.add_speed(*unit);
   std::move(traffic).fill(section);
   if (section.rows.empty() && section.traffic.empty())
-    return unavailable("of no operation that moves data the size was recorded");
+    return unavailable("no operation that moves data has a recorded size");
   if (rows) section.slow = slow_paths(run, clocks, steps, *rows, all_units);
   std::erase_if(section.slow, [&](const SlowPath& path) {
     return std::ranges::none_of(path.ranks, [&](RankId rank) { return is_asked_for(options, rank); });

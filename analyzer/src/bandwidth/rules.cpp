@@ -35,7 +35,7 @@ std::string_view advice_for(SlowPath::Kind kind) {
       return "Look at the link between the two: errors, a reduced speed, other traffic on the same path.";
     case SlowPath::Kind::sender:
     case SlowPath::Kind::receiver:
-      return "Look at the network port of that rank's host: errors, a reduced speed, other jobs beside it.";
+      return "Look at the network port of that rank's host: errors, a reduced speed, other jobs that use it.";
   }
   return "";
 }
@@ -79,7 +79,7 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
   }
   for (const auto& [what, same] : alike)
     if (same.count > most_alike)
-      findings[same.last_told].evidence += format("; {} became slow in step {}, too: see COMMUNICATION BANDWIDTH",
+      findings[same.last_told].evidence += format("; {} also became slow in step {}: see COMMUNICATION BANDWIDTH",
                                                   counted(same.count - most_alike, "more path"), what.second);
 }
 

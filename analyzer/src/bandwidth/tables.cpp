@@ -101,8 +101,8 @@ std::vector<std::string> bandwidth_notes(const BandwidthSection& section) {
   if (setting_up > 0) left_out += format("{} first ones, which set up connections", setting_up);
   if (too_short_rows > 0) left_out += format("{}{} too short to measure", left_out.empty() ? "" : ", ", too_short_rows);
   std::vector<std::string> notes{
-      "Algorithm: bytes / time of moving them; bus: the same made comparable between operations and numbers of ranks "
-      "(nccl-tests); with waiting: what a tool sees that looks at one rank."};
+      "Algorithm: bytes / transfer time; bus: the same made comparable between operations and numbers of ranks "
+      "(nccl-tests); with waiting: what a tool that looks at one rank sees."};
   if (!left_out.empty()) notes.push_back(format("Left out: {}.", left_out));
   if (std::string why = reasons(section); !why.empty()) notes.push_back(std::move(why));
   return notes;
@@ -130,7 +130,7 @@ void add_bandwidth(Page& page, const Report& report, const ReportOptions& option
     page.paragraph("Bytes sent from rank (rows) to rank (columns):", Tone::faint);
     page.table(table_of(matrix, "from rank", bytes_text));
   } else {
-    page.paragraph("Bytes sent from rank to rank, the most first:", Tone::faint);
+    page.paragraph("Bytes sent from rank to rank, most bytes first:", Tone::faint);
     page.table(traffic_table(section, options.top));
     add_left_out(page, left_out(section.traffic.size(), options.top));
   }

@@ -22,14 +22,14 @@ void write_waiting(Writer& page, const BlameSection& section) {
   const RankMatrix matrix = rank_matrix(cells, most_ranks);
   write_rank_map(page, matrix,
                  {{"waiting-map", format("Who waited for whom{}", section.rank_steps > 0 ? ", per step" : ""),
-                   "A cell for each pair of ranks, coloured by how long the one waited directly for the other; the "
+                   "A cell for each pair of ranks, coloured by how long one waited directly for the other; the "
                    "table below has the numbers."},
                   "rank that waited",
                   "rank it waited for",
                   tooltip});
   if (matrix.left_out > 0)
     page.element("p",
-                 format("Of many ranks those with most waiting are drawn; {} between others is left out.",
+                 format("Only the ranks with the most waiting are drawn; {} between others is left out.",
                         duration_text(matrix.left_out)),
                  {{"class", "faint"}});
   write_folded_table(page, table_of(matrix, "waiting rank", duration_text), "Who waited (rows) for whom (columns)");

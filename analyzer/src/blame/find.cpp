@@ -175,7 +175,7 @@ BlameResult find_blame(const Run& run, const ClockTrust& clocks, const Section<S
   if (!rows) return none(rows.error().why);
   const std::span<const Unit> units = matching.section->units;
   const auto tells = [&run](const Unit& unit) { return tells_waits(run, unit); };
-  if (std::ranges::none_of(units, tells)) return none("of no operation it is known who waited for whom");
+  if (std::ranges::none_of(units, tells)) return none("who waited for whom is not known for any operation");
   const EarlierUnits earlier{run, units};
   const MemberTimes times{run, steps, matching, options};
   BlameSection section;

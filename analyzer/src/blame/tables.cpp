@@ -131,8 +131,9 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
         "ranks that were not recorded.",
         share_text(section.unknown_ns, section.total_ns)));
   if (section.partial_ns > 0)
-    notes.push_back(format("Beside it {} in operations with ranks that were not recorded and may have been later.",
-                           duration_text(section.partial_ns)));
+    notes.push_back(
+        format("In addition, there is {} in operations with ranks that were not recorded and may have been later.",
+               duration_text(section.partial_ns)));
   if (section.with_slack_ns && *section.with_slack_ns > 0)
     notes.push_back(
         format("{} of the waiting is in operations that could have ended later without making a step "
@@ -156,8 +157,8 @@ std::string little_waiting_text(const Report& report) {
   if (share < little_waiting)
     return format("The ranks hardly wait for each other: {} of their time.", percent_text(waiting_share(section)));
   return format(
-      "Known waiting is {} of the ranks' time; of {} more it is not known whether it was waiting or transfer, or "
-      "ranks took part that were not recorded.",
+      "Known waiting is {} of the ranks' time; for {} more it is not known whether it was waiting or transfer, or "
+      "ranks that were not recorded took part.",
       percent_text(waiting_share(section)), percent_text(share));
 }
 

@@ -29,8 +29,8 @@ std::string advice_for(Exposed exposed) {
 std::string parts_of_exposed(const Usual& usual) {
   const TimeSplit& total = usual.total;
   const std::int64_t known = total.exposed_wait_ns + total.exposed_transfer_ns;
-  if (known == 0) return ", how much of it waiting or moving data is unknown";
-  return format(": {} waiting, {} moving data, {} not split", duration_text(usual.per_step(total.exposed_wait_ns)),
+  if (known == 0) return ", how much of it is waiting or transfer is unknown";
+  return format(": {} waiting, {} transfer, {} not split", duration_text(usual.per_step(total.exposed_wait_ns)),
                 duration_text(usual.per_step(total.exposed_transfer_ns)),
                 duration_text(usual.per_step(total.exposed_comm_ns - known)));
 }

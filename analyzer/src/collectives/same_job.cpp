@@ -22,12 +22,12 @@ bool overlap_in_time(const Run& run) {
 
 std::string why_other_jobs(const Run& run, const Section<StepsSection>& steps, const Matching& matching) {
   for (const QualityPlace& place : run.info().places)
-    if (place.counter == Counter::jobs_mixed) return "the files are of different jobs: " + place.where;
-  if (run.quality().of(Counter::jobs_mixed) > 0) return "the files are of different jobs";
+    if (place.counter == Counter::jobs_mixed) return "the files are from different jobs: " + place.where;
+  if (run.quality().of(Counter::jobs_mixed) > 0) return "the files are from different jobs";
   if (is_own(run) || run.ranks().size() < 2 || run.info().clock.method == "none") return {};
   const bool common_collective = matching.section && matching.section->matched > 0;
   if (steps || common_collective || overlap_in_time(run)) return {};
-  return "the files seem to be of different jobs: they do not overlap in time and have no step and no collective in "
+  return "the files seem to be from different jobs: they do not overlap in time and have no step or collective in "
          "common";
 }
 

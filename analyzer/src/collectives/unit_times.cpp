@@ -106,7 +106,7 @@ void by_run_time(const ClockTrust& clocks, std::span<const Member> members, Wait
   unit.first_rank = leader(members, claim, [](const Member& member) { return -member.start; });
   unit.why_no_wait = why_not_split(rule, members);
   if (rule != WaitRule::all && error > coarse_error_ns && unit.spread_ns <= claim)
-    unit.why_no_wait = unit.why_no_transfer = "its ranks start closer together than their clocks can tell";
+    unit.why_no_wait = unit.why_no_transfer = "its ranks start closer together than their clocks can resolve";
   if (!unit.why_no_wait.empty()) return;
   for (const Member& member : members) {
     const Awaited awaited = awaited_by(rule, members, member, {last, unit.last_rank});

@@ -20,7 +20,7 @@ constexpr std::string_view no_end = "no other rank ended an operation at the sam
 constexpr std::string_view outside =
     "the other ranks recorded only earlier or later operations: the recordings do not cover the same time";
 constexpr std::string_view inside =
-    "other ranks recorded operations before and after it, but not this one: it was lost, or the program left it out on "
+    "other ranks recorded operations before and after it, but not this one: it was lost, or the program skipped it on "
     "these ranks (a bug, or a hang to come)";
 constexpr std::string_view fewer =
     "its partner recorded fewer: the recordings do not cover the same time, or the program did not call it (a bug, "

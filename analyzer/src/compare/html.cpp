@@ -133,7 +133,8 @@ void draw_parts(Writer& page, const ComparisonView& view) {
 
 void write_split(Writer& page, const ComparisonView& view) {
   if (!view.comparison.split) {
-    page.element("p", format("No parts of steps: {}.", view.comparison.split.error().why), {{"class", "warning"}});
+    page.element("p", format("The parts of steps are not known: {}.", view.comparison.split.error().why),
+                 {{"class", "warning"}});
     return;
   }
   html::write_legend(page, colours);

@@ -90,7 +90,7 @@ Json key_json(const KeyChange& row, const KeyComparison& keys) {
   put(out, "a_ns", row.a_ns, keys.why_no_mean_a);
   put(out, "b_ns", row.b_ns, keys.why_no_mean_b);
   const bool known = row.a_ns && row.b_ns;
-  put(out, "change_ns", known ? std::optional{row.change_ns()} : std::nullopt, "not both runs have a mean per step");
+  put(out, "change_ns", known ? std::optional{row.change_ns()} : std::nullopt, "one of the runs has no mean per step");
   out["count_a"] = row.count_a;
   out["count_b"] = row.count_b;
   out["median_a_ns"] = row.count_a > 0 && row.keys == 1 ? Json(row.median_a_ns) : Json(nullptr);

@@ -165,8 +165,8 @@ NotedTable below_table(const ComparisonView& view) {
   NotedTable noted{"Largest changes below 1 % of a step", "ms per step and rank", key_table(view, keys), {}};
   noted.left_out = left_out(keys.size(), view.top);
   noted.notes.emplace_back(
-      "A part of the step changed by 1 % and more, and no single name did: these changed most. "
-      "Not tested, any of them may be chance.");
+      "A part of the step changed by 1 % or more, but no single name did: these changed most. Not tested: any of them "
+      "may be chance.");
   return noted;
 }
 
@@ -182,7 +182,7 @@ NotedTable single_table(const ComparisonView& view, std::string title, const std
   const std::string b = title_of(view.comparison.b);
   NotedTable noted{
       std::move(title),
-      "a single one; without steps nothing can be said of the whole",
+      "a single one; without steps nothing can be said about the whole",
       {{{"name", Align::left, widest_name}, {"kind", Align::left}, {"calls " + a}, {"calls " + b}, {a}, {b}, {"in %"}},
        {}},
       {}};
@@ -202,8 +202,7 @@ NotedTable single_table(const ComparisonView& view, std::string title, const std
   }
   const KeyComparison& all = view.comparison.keys;
   if (all.calls_a != all.calls_b)
-    noted.notes.push_back(
-        format("The calls are not of equally much: {} of {}, {} of {}.", all.calls_a, a, all.calls_b, b));
+    noted.notes.push_back(format("The numbers of calls differ: {} of {}, {} of {}.", all.calls_a, a, all.calls_b, b));
   noted.left_out = left_out(keys.size(), view.top);
   return noted;
 }

@@ -12,7 +12,7 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view one_run_a_side =
-    "One run a side cannot show differences from run to run (nodes, clocks, neighbours).";
+    "One run per side cannot show differences from run to run (nodes, clocks, neighbours).";
 
 /// A change that an interval must exclude to be called steady (a critical one, metrics.md 20).
 constexpr double wide_interval = 0.10;
@@ -63,7 +63,7 @@ std::string keys_sentence(const KeyComparison& keys) {
                ? format("Of {} {}, none changed by 1 % of a step beyond chance.", keys.in_both, what)
                : format("Of {} {}, none changed by 1 % of a step.", keys.in_both, what);
   }
-  return format("With 1 % of a step and more, {} {} changed{}, {} are new, {} are gone.", keys.changed.size(), what,
+  return format("By 1 % of a step or more, {} {} changed{}, {} are new, {} are gone.", keys.changed.size(), what,
                 keys.not_tested.empty() ? " beyond chance" : " (not tested)", keys.appeared.size(), keys.gone.size());
 }
 
@@ -94,9 +94,9 @@ Verdict on_steps(const Comparison& comparison) {
     case StepVerdict::unchanged: {
       const double hidden = std::max(-*steps.low, *steps.high);
       return {hidden < wide_interval ? Tone::good : Tone::warning,
-              format("No change of the step time found between {} and {}{}.", a, comparison.b.name.label,
+              format("No change in the step time found between {} and {}{}.", a, comparison.b.name.label,
                      hidden < wide_interval ? "" : ", but the steps vary too much to exclude a large one"),
-              {format("The median step takes {} ({}); {}: what lies within it is not excluded.",
+              {format("The median step takes {} ({}); {}: a change within it is not excluded.",
                       medians_text(comparison), signed_percent(*steps.change), interval_text(steps))}};
     }
     case StepVerdict::cannot_tell:
@@ -247,7 +247,7 @@ std::vector<std::string> caveats_of(const Comparison& comparison) {
     if (!text.empty()) sentences.push_back(std::move(text));
   };
   if (!comparison.asked_for.ranks.empty())
-    add(format("Step times are those of the whole job, whichever ranks were asked for; all else is of {} alone.",
+    add(format("Step times are those of the whole job, whichever ranks were asked for; everything else covers {} only.",
                ranks_text(comparison.asked_for.ranks)));
   if (comparison.a.name.path == comparison.b.name.path) add("Both are the same recording.");
   add(unknown_sentence(comparison.likeness));

@@ -88,7 +88,7 @@ void judge_synchronizations(const RuleContext& context, std::vector<Finding>& fi
   if (!context.report.copies) return;
   judge_calls(context,
               {"synchronizations", "devices have nothing to do, because the host waited for them", Call::other,
-               "Read results of the device (.item(), .cpu(), print) once in many steps, and leave out explicit "
+               "Read results from the device (.item(), .cpu(), print) only once in many steps, and remove explicit "
                "synchronizations: the host then runs ahead."},
               context.report.copies->synchronizations, findings);
 }
@@ -106,7 +106,7 @@ void judge_allocations(const RuleContext& context, std::vector<Finding>& finding
   judge_calls(
       context,
       {"allocations", "devices have nothing to do, because the host allocates or frees memory", Call::allocation,
-       "The caching allocator gives memory back and takes it again: leave out empty_cache(), keep shapes the same, "
+       "The caching allocator returns memory and takes it again: remove empty_cache(), keep shapes the same, "
        "or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."},
       context.report.copies->allocations, findings);
 }

@@ -69,7 +69,7 @@ void draw(Writer& page, const Source& source, const CriticalPathSection& path) {
       page,
       {"path-chart",
        path.whole_recording ? "Critical path of the recording" : format("Critical path of step {}", path.drawn_step),
-       format("From left to right the work that determined how long the step is, each piece on its rank; {} "
+       format("From left to right: the work that determined the length of the step, each piece on its rank; {} "
               "take part. The tables below have the numbers.",
               counted(static_cast<std::int64_t>(rows.size()), "rank"))},
       base + bottom};
@@ -78,7 +78,7 @@ void draw(Writer& page, const Source& source, const CriticalPathSection& path) {
     chart.line(x, top, x, base, ns == 0 ? "axis" : "grid");
     chart.text(x, base + 18, time.label(ns), "tick middle");
   }
-  chart.text((left + chart_width - right) / 2, base + 36, format("{} since its begin", time.unit), "tick middle");
+  chart.text((left + chart_width - right) / 2, base + 36, format("{} since its start", time.unit), "tick middle");
   for (const auto& [rank, row] : rows)
     chart.text(left - 10, top + row_height * (static_cast<double>(row) + 0.5) + 4,
                rank.is_set() ? format("rank {}", rank.value) : "no rank", "tick end");

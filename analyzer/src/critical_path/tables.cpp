@@ -49,7 +49,7 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
   noted.notes.push_back(
       format("What determined how long steps are. One of perhaps many such paths ({} of ranks and steps could hardly "
              "be later); "
-             "shortening it gains less than its length.",
+             "shortening it saves less than its length.",
              percent_text(path.near_critical)));
   if (path.clamped_ns > 0)
     noted.notes.push_back(
@@ -74,9 +74,8 @@ NotedTable by_operation(const CriticalPathSection& path, std::size_t most) {
   }
   if (several)
     noted.notes.emplace_back(
-        "Above the ranks' mean: what the path spends in an operation beyond the mean over all ranks, so what sharing "
-        "it "
-        "evenly could give at most.");
+        "Above the ranks' mean: what the path spends in an operation beyond the mean over all ranks, so the most that "
+        "sharing it evenly could save.");
   return noted;
 }
 

@@ -43,15 +43,15 @@ LoaderSums sum_loaders(const Report& report) {
 std::string advice_for_data(const LoaderSums& sums) {
   if (sums.waiting_ns > 0 && 2 * sums.all_busy_ns > sums.waiting_ns)
     return format(
-        "Workers cannot keep up: add some{} or make loading cheaper (storage, decoding, augmentation); prefetching "
+        "The workers cannot keep up: add some{} or make loading cheaper (storage, decoding, augmentation); prefetching "
         "deeper does not help.",
         sums.needed > sums.workers ? format(" (about {} would load as fast as the steps need it)", sums.needed) : "");
   if (sums.waiting_ns > 0 && 2 * sums.none_busy_ns > sums.waiting_ns)
-    return "The workers had nothing to do meanwhile, more of them do not help: look at what the training thread does "
+    return "The workers were idle meanwhile, so more of them do not help: look at what the training thread does "
            "to a batch itself (collating, pinning, copying), and prefetch deeper.";
   if (sums.waiting_ns > 0)
-    return "Some workers were idle while others held the loop up: prefetch deeper, and even out what loading a batch "
-           "takes.";
+    return "Some workers were idle while others held the loop up: prefetch deeper, and even out how long batches take "
+           "to load.";
   if (sums.own_thread)
     return "The training thread loads its batches itself: give the DataLoader workers (num_workers=4 or more) and "
            "pin_memory=True.";

@@ -36,7 +36,7 @@ void add_notes(const DataLoadingSection& section, NotedTable& noted) {
   if (any_of_kind(section, LoaderWorkers::recorded))
     noted.notes.emplace_back(
         "All, some, none busy: shares of the waiting time by how many workers were loading then. All: they are too few "
-        "or too slow. None: what was loaded came late, or the main thread loads more itself. Ready: batches loaded and "
+        "or too slow. None: the loaded data came late, or the main thread loads more itself. Ready: batches loaded and "
         "not taken when a wait began, mean.");
   if (any_of_kind(section, LoaderWorkers::not_in_recording))
     noted.notes.emplace_back(

@@ -25,7 +25,7 @@ constexpr std::array reason_table{
     ReasonInfo{ClockReason::hw_thermal_slowdown, 0x40, true, "hw_thermal_slowdown", "hardware thermal slowdown"},
     ReasonInfo{ClockReason::hw_power_brake_slowdown, 0x80, true, "hw_power_brake_slowdown", "power brake"},
     ReasonInfo{ClockReason::display_clock_setting, 0x100, false, "display_clock_setting", "display clocks"},
-    ReasonInfo{ClockReason::unknown, ~std::uint64_t{0x1FF}, false, "unknown", "a reason that is not known"},
+    ReasonInfo{ClockReason::unknown, ~std::uint64_t{0x1FF}, false, "unknown", "an unknown reason"},
 };
 static_assert(reason_table.size() == clock_reason_count);
 

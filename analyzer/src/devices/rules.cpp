@@ -69,7 +69,7 @@ void judge_throttling(const RuleContext& context, std::vector<Finding>& findings
   finding.evidence =
       format("{} in {} of its samples{}{}", words_of(worst.reason.reason), percent_of(worst.reason.share),
              heat_text(*worst.device->nvml), clock_text(*worst.device->nvml));
-  if (gpus.size() > 1) finding.evidence += format("; so it is with {} GPUs, this one is the worst", gpus.size());
+  if (gpus.size() > 1) finding.evidence += format("; {} GPUs are affected, this one the most", gpus.size());
   finding.advice = "Look at cooling and power supply of its server (nvidia-smi -q -d TEMPERATURE,POWER,PERFORMANCE).";
   finding.why_no_gain = "how much faster its kernels would be at the full clock was not measured";
   findings.push_back(std::move(finding));

@@ -11,7 +11,7 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view same_number =
-    "the recording lists several GPUs of its number with different UUIDs, so that it is not certain which one it is";
+    "the recording lists several GPUs with its number and different UUIDs, so it is not certain which one it is";
 constexpr std::string_view no_uuid = "the UUID of its GPU was not recorded";
 
 /// Numbers of the GPUs whose streams did something; without such streams those that it sampled, which it must have

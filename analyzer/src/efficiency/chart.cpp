@@ -21,7 +21,7 @@ void draw_tree(Writer& page, const EfficiencySection& section) {
   const double base = top + row_height * static_cast<double>(lines.size());
   const double pixels = chart_width - left - right;
   Chart chart{page,
-              {"efficiency-tree", "Parallel efficiency and what it is the product of",
+              {"efficiency-tree", "Parallel efficiency and its factors",
                "A bar for each factor between 0 and 100 %; those further right are factors of the one above them. The "
                "table below has the numbers."},
               base + 44};
@@ -96,7 +96,7 @@ void write_efficiency(Writer& page, const Source& source) {
                                                {"unsplit", "communication, not known which"},
                                                {"copies", "copies"},
                                                {"idle", "idle"},
-                                               {"step", "behind the rank's own window"}}};
+                                               {"step", "after the rank's own window"}}};
   write_legend(page, legend);
   draw_ledger(page, section);
   write_table(page, ledger_table(section),

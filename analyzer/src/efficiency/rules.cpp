@@ -46,7 +46,7 @@ void judge_balance(const EfficiencySection& section, std::int64_t steps, std::ve
                             duration_text(run.most_compute_ns / steps), run.ranks,
                             duration_text(run.compute_ns / (run.ranks * steps)));
   if (classes) finding.evidence += spread_text(section, steps);
-  finding.advice = classes ? "Even out what the stages do: move layers, or give those with less work more of it."
+  finding.advice = classes ? "Even out the work of the stages: move layers, or give more to those with less work."
                            : "Even out the work of the ranks: batch sizes, sequence lengths, routing to experts.";
   finding.gain_ns_per_step = (run.most_compute_ns - run.compute_ns / run.ranks) / steps;
   findings.push_back(std::move(finding));
@@ -85,7 +85,8 @@ void judge_sum(const RuleContext& context, const EfficiencySection& section, std
   finding.title = format("the ranks compute only {} of the time, for several reasons", percent_of(run.parallel()));
   finding.evidence = format("load balance {}, communication {}, orchestration {}", percent_of(run.load_balance()),
                             percent_of(run.communication()), percent_of(run.orchestration()));
-  finding.advice = "No single cause stands out: begin with the smallest factor, and with what the ledger says of it.";
+  finding.advice =
+      "No single cause stands out: start with the smallest factor, and with what the ledger says about it.";
   finding.gain_ns_per_step = usual.per_step(usual.total.window_ns - usual.total.compute_ns);
   findings.push_back(std::move(finding));
 }

@@ -62,7 +62,7 @@ std::string_view words_of(LedgerPart part) {
     case LedgerPart::idle_other:
       return "idle for other causes";
     case LedgerPart::tail:
-      return "behind the rank's own window";
+      return "after the rank's own window";
   }
   return "?";
 }

@@ -234,7 +234,7 @@ class FlopCounting {
   }
 
   static Ratio coverage_of(const RankFlops& rank) {
-    if (!rank.accelerator) return {std::nullopt, "a CPU rank: operators run beside each other on its threads"};
+    if (!rank.accelerator) return {std::nullopt, "a CPU rank: operators run at the same time on its threads"};
     if (rank.compute_ns <= 0) return {std::nullopt, "no compute time"};
     return {static_cast<double>(rank.compute_parts[static_cast<std::size_t>(ComputeTime::counted)]) /
                 static_cast<double>(rank.compute_ns),
@@ -256,18 +256,18 @@ class FlopCounting {
 
   /// A number of the user says nothing of what is computed again: it grows as the counted FLOP do.
   static Ratio executed_ratio(const RankFlops& rank) {
-    if (rank.sums.executed == rank.sums.model) return {std::nullopt, "nothing was seen to be computed again"};
+    if (rank.sums.executed == rank.sums.model) return {std::nullopt, "no recomputation was seen"};
     double model_ns = 0;
     double executed_ns = 0;
     for (const PrecisionRow& row : rank.precisions) {
       if (row.sums.executed == 0) continue;
       if (!row.peak_tflops)
-        return {std::nullopt,
-                format("no peak is known for numbers of type {}, some of them computed again", name_of(row.precision))};
+        return {std::nullopt, format("no peak is known for numbers of type {}, some of which were recomputed",
+                                     name_of(row.precision))};
       model_ns += static_cast<double>(row.sums.model) / (*row.peak_tflops * flops_per_ns);
       executed_ns += static_cast<double>(row.sums.executed) / (*row.peak_tflops * flops_per_ns);
     }
-    if (model_ns <= 0) return {std::nullopt, "no FLOP of the model were counted to compare with"};
+    if (model_ns <= 0) return {std::nullopt, "no FLOP of the model were counted for a comparison"};
     return {*rank.mfu.value * executed_ns / model_ns, {}};
   }
 
@@ -284,7 +284,7 @@ class FlopCounting {
       return "matrix products were recorded as operators, but no launch calls that show which kernels are theirs";
     if (lost == 0) return "no matrix product, convolution or attention was recorded as an operator";
     return without_shapes == lost ? "the inputs of operators were not recorded"
-                                  : "the FLOP of no operator can be computed from what was recorded";
+                                  : "no operator's FLOP can be computed from what was recorded";
   }
 
   /// Of all ranks: the mean of their ratios, weighted by their time.

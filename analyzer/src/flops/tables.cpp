@@ -148,11 +148,11 @@ void add_lost(const FlopsSection& section, std::vector<std::string>& notes) {
           format("Not counted: {} ({}).", counted(lost[i], "call"), words_of(static_cast<NotCountable>(i))));
   if (without_work > 0)
     notes.push_back(
-        format("Not counted: {} that started nothing on the device that was recorded.", counted(without_work, "call")));
+        format("Not counted: {} that started no recorded work on the device.", counted(without_work, "call")));
   if (section.sums.assumed > 0)
     notes.push_back(
         format("{} of the FLOP are counted in full, since the recording does not say whether half of them "
-               "are left out (causal attention, gradients that nobody wants).",
+               "are left out (causal attention, gradients that are not needed).",
                share_text(section.sums.assumed, section.sums.model)));
   if (fp32_unclear > 0)
     notes.push_back(format(
@@ -181,7 +181,7 @@ void add_coverage(const FlopsSection& section, std::vector<std::string>& notes) 
 /// How the FLOP were found, and what they leave out.
 void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
   if (std::ranges::any_of(section.ranks, &RankFlops::told_by_user)) {
-    notes.push_back(format("Model FLOP as the run says: {} per step of all ranks (model_flops_per_step).",
+    notes.push_back(format("Model FLOP according to the run: {} per step of all ranks (model_flops_per_step).",
                            flop_text(static_cast<double>(*section.user_flops_per_step))));
   } else {
     if (section.user_flops_per_step) {

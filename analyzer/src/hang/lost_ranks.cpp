@@ -108,7 +108,7 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
     if (suspect.process != lost.process) others.push_back(suspect.process->rank);
   }
   std::ranges::sort(others);
-  if (!others.empty()) text += format("; {} ended badly, too", ranks_text(others));
+  if (!others.empty()) text += format("; {} also ended badly", ranks_text(others));
   return text;
 }
 
@@ -168,7 +168,7 @@ Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Susp
   finding.id = "job_stopped";
   finding.severity = FindingSeverity::major;
   finding.step = step_of_loss(steps, first);
-  finding.title = "all ranks stopped without an orderly end";
+  finding.title = "all ranks stopped without an orderly exit";
   finding.evidence =
       format("{} of {} recordings just stop at the same point of the program; rank {} recorded its last event first",
              suspects.size(), suspects.size(), first.process->rank.value);
@@ -241,7 +241,7 @@ Finding lost_at_start(std::span<const Suspect> suspects, const Absent& absent, E
   for (const Suspect& suspect : suspects)
     if (suspect.process != first.process) others.push_back(suspect.process->rank);
   std::ranges::sort(others);
-  if (!others.empty()) finding.evidence += format("; {} ended badly, too", ranks_text(others));
+  if (!others.empty()) finding.evidence += format("; {} also ended badly", ranks_text(others));
   finding.advice = format("Look at the log of {} first, then at that of {}: what failed while it started?",
                           any_vanished ? format("rank {}", rank) : format("rank {}", absent.first().value),
                           any_vanished ? format("rank {}", absent.first().value) : format("rank {}", rank));

@@ -88,7 +88,7 @@ Section<RowReader> reader_of(const Run& run, HtaNames& names, RankId rank) {
   const std::string_view type = run.metadata(process, keys::file_time_type);
   if (!offset || type.empty())
     return unavailable(
-        format("the times of rank {} as they stood in its file are not known; open the original trace", rank.value));
+        format("the original times of rank {} in its file are not known; open the original trace", rank.value));
   return RowReader{run, names, *offset, type == "float" ? Times::rounded : Times::as_they_are};
 }
 

@@ -29,8 +29,8 @@ constexpr std::array time_reasons{
     Reason{"other",
            "HTA's rest holds communication, copies and synchronization; ours is exposed communication and copies."},
     Reason{"hidden",
-           "HTA finds communication by nccl, hccl or hip in front of the name, so any kernel named hip… is some; ours "
-           "has a list of library kernels and what was recorded of collectives."},
+           "HTA finds communication by nccl, hccl or hip in front of the name, so any kernel named hip… counts as "
+           "such; ours has a list of library kernels and the recorded collectives."},
     Reason{
         "rows",
         "HTA leaves out (lost) what begins after its last step begins, or ends where that is kept, and keeps device "
@@ -43,13 +43,14 @@ constexpr std::array launch_reasons{
 };
 constexpr std::array kernel_reasons{
     Reason{"max, mean",
-           "Of more than 10 kernels HTA takes max, min, mean and deviation over sums per kernel; ours, over single "
+           "With more than 10 kernels, HTA takes max, min, mean and deviation over sums per kernel; ours, over single "
            "executions."},
 };
 constexpr std::array idle_reasons{
-    Reason{"waits",
-           "HTA counts from the end of the row before, so overlapping rows give negative gaps, and takes its limit of "
-           "30 ns for 30 µs; ours is the time in which the stream had nothing to do."},
+    Reason{
+        "waits",
+        "HTA counts from the end of the previous row, so overlapping rows give negative gaps, and takes its limit of "
+        "30 ns for 30 µs; ours is the time in which the stream had nothing to do."},
 };
 constexpr std::array queue_reasons{
     Reason{"mean", "HTA takes the mean over changes of the queue, ours over time."},

@@ -124,8 +124,7 @@ class RankLaunches {
 
 std::string why_no_launches(const Run& run) {
   const bool any = std::ranges::find(run.links(), LinkKind::launch, &Link::kind) != run.links().end();
-  return any ? "no work whose launch was recorded began in the part that is counted here"
-             : "the recording has no launch calls";
+  return any ? "no work with a recorded launch began in the counted part" : "the recording has no launch calls";
 }
 
 }  // namespace

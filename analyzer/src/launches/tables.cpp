@@ -38,7 +38,7 @@ std::vector<const LaunchRow*> rows_of(const LaunchesSection& section) {
 
 std::string graphs_note(const LaunchesSection& section) {
   if (std::ranges::all_of(section.rows, &LaunchRow::has_calls)) return {};
-  return "– stands where all launches were in CUDA graphs: one call starts many kernels.";
+  return "– means that all launches were in CUDA graphs: one call starts many kernels.";
 }
 
 }  // namespace
@@ -66,7 +66,8 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
   }
   noted.notes.emplace_back(
       "Short: kernels that took less time than the call that launched them. Queued: launched and not begun, mean over "
-      "time. Starved: share of the time in which nothing was queued and nothing ran. A long delay is not a fault: a deep "
+      "time. Starved: share of the time in which nothing was queued and nothing ran. A long delay is not a fault: a "
+      "deep "
       "queue has long delays and no idle time.");
   if (std::string note = graphs_note(*report.launches); !note.empty()) noted.notes.push_back(std::move(note));
   if (rows.size() < report.launches->rows.size())

@@ -60,7 +60,8 @@ class LiveBlocks {
 
 std::string why_no_replay(const MemorySeries& series) {
   if (!series.blocks) return "single allocations were not recorded, only samples of the totals";
-  if (!series.has_allocated) return "only what is taken from the device was recorded, not what the framework gives out";
+  if (!series.has_allocated)
+    return "only the memory taken from the device was recorded, not what the framework hands out";
   if (series.changes_only) return "the totals of the allocator were not recorded";
   const bool addresses =
       std::ranges::any_of(series.events, [](const auto& event) { return event.address.has_value(); });

@@ -96,7 +96,7 @@ void draw_axes(Chart& chart, const Plot& plot, const Picture& picture, const Rep
     chart.line(x, top, x, base, "step-line");
     chart.text(x, base + 18, format("{}", windows[i]->index), "tick middle");
   }
-  if (!windows.empty()) chart.text((left + chart_width - right) / 2, height - 6, "begin of step", "tick middle");
+  if (!windows.empty()) chart.text((left + chart_width - right) / 2, height - 6, "start of step", "tick middle");
 }
 
 /// Each value holds until the next one.

@@ -68,7 +68,7 @@ void tell_left(DeviceMemory& memory) {
   else if (!memory.reserved.bytes)
     memory.why_none_left = "how much was reserved is not known";
   else if (*memory.reserved.bytes > *memory.total_bytes)
-    memory.why_none_left = "more was reserved than the device is said to have";
+    memory.why_none_left = "more was reserved than the device has, by its recorded size";
   else
     memory.left_bytes = *memory.total_bytes - *memory.reserved.bytes;
 }
@@ -101,7 +101,7 @@ MemoryPeak peak_of(const MemorySeries& series, const MemoryCurve& curve, const S
 /// Fills in allocated, its curve and who held it. Returns the peaks by step.
 std::vector<StepPeak> tell_allocated(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
   const MemoryCurve curve = curve_of(series, &MemoryEvent::allocated, setting.part_of(series.rank));
-  memory.allocated.why = !series.has_allocated ? "only what is taken from the device was recorded"
+  memory.allocated.why = !series.has_allocated ? "only the memory taken from the device was recorded"
                          : series.events.empty() && series.ignored > 0 ? bad_numbers
                                                                        : "nothing was recorded in these steps";
   memory.holders = unavailable(memory.allocated.why);

@@ -29,9 +29,9 @@ std::optional<MemoryPeers> peers_of(const PeerClass& peers, const MemorySection&
   }
   result.median_bytes = median(peaks);
   if (peaks.size() < 2)
-    result.imbalance.why = "one rank: there is nobody to compare it with";
+    result.imbalance.why = "one rank: there is no other to compare it with";
   else if (result.median_bytes <= 0)
-    result.imbalance.why = "the middle one of them allocated nothing";
+    result.imbalance.why = "the median one of them allocated nothing";
   else
     result.imbalance.value = static_cast<double>(result.most_bytes) / static_cast<double>(result.median_bytes);
   return result;

@@ -60,7 +60,7 @@ struct Worst {
   }
   [[nodiscard]] std::string others() const {
     if (ranks.size() < 2) return {};
-    return format("; so it is on {} of the ranks, this one is the worst", ranks.size());
+    return format("; {} of the ranks are affected, this one the most", ranks.size());
   }
 };
 
@@ -139,7 +139,7 @@ void add_imbalance(const Report& report, const ReportOptions& options, std::vect
   finding.rank = worst->most;
   finding.title =
       format("rank {} needs {:.2f} times the memory of its peers", worst->most.value, *worst->imbalance.value);
-  finding.evidence = format("at most {} allocated, {} in the middle of {} ranks ({}{}{})",
+  finding.evidence = format("at most {} allocated, {} is the median of {} ranks ({}{}{})",
                             bytes_text(worst->most_bytes), bytes_text(worst->median_bytes), worst->ranks, worst->name,
                             worst->caveat.empty() ? "" : "; ", worst->caveat);
   finding.advice =
@@ -197,7 +197,7 @@ void add_host_growth(const Report& report, const ReportOptions& options, std::ve
   finding.rank = worst->rank;
   finding.title = "memory of the host grows from step to step: a leak is likely";
   finding.evidence = format("rank {}, resident memory of its process: {}{}", worst->rank.value,
-                            growth_words(worst->growth), count < 2 ? "" : format("; so it is on {} ranks", count));
+                            growth_words(worst->growth), count < 2 ? "" : format("; {} ranks are affected", count));
   finding.advice =
       "Look for lists and caches that grow (metrics, logged tensors, Python objects that a DataLoader worker copies "
       "when it touches them), and for files that stay mapped.";

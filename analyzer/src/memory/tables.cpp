@@ -97,7 +97,7 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
   if (any([](const auto& memory) { return memory.reserved.bytes.has_value(); }))
     notes.emplace_back(
         "Reserved is held by the framework; what the CUDA context, libraries and other processes hold comes on top. "
-        "Unused: of the reserved, at its highest, where most of it is allocated.");
+        "Unused: of the reserved memory at its highest, when most of it is allocated.");
   if (any([](const auto& memory) { return memory.changes_only; }))
     notes.emplace_back("Only changes were recorded, no totals: allocated is the growth since the recording began.");
   if (!section.hosts.empty())
@@ -110,12 +110,12 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
     notes.push_back(format("{} with impossible numbers left out.", counted(ignored, "event")));
   if (section.hosts.size() > most)
     notes.push_back(
-        format("The {} processes that held most of the host, of {}; --json has all.", most, section.hosts.size()));
+        format("The {} processes that held the most host memory, of {}; --json has all.", most, section.hosts.size()));
   if (section.devices.size() > most)
     notes.push_back(format("The {} with the highest peaks of {}; --json has all.", most, section.devices.size()));
   for (const MemoryPeers& peers : section.peers) {
     if (!peers.imbalance.value || *peers.imbalance.value < noticeable) continue;
-    notes.push_back(format("Rank {} needs most: {:.2f} times the median of {} ({}{}{}).", peers.most.value,
+    notes.push_back(format("Rank {} needs the most: {:.2f} times the median of {} ({}{}{}).", peers.most.value,
                            *peers.imbalance.value, counted(peers.ranks, "rank"), printable(peers.name),
                            peers.caveat.empty() ? "" : "; ", printable(peers.caveat)));
   }
@@ -131,10 +131,9 @@ void add_allocator_calls(const Report& report, std::vector<std::string>& notes) 
     ns += row.ns;
   }
   if (count > 0)
-    notes.push_back(
-        format("Behind the first step {} took {} of the host to take memory from the device or give it "
-               "back (HOST HELD UP).",
-               counted(count, "call"), duration_text(ns)));
+    notes.push_back(format(
+        "After the first step {} took {} of the host to take memory from the device or return it (HOST HELD UP).",
+        counted(count, "call"), duration_text(ns)));
 }
 
 std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t most) {
@@ -207,8 +206,8 @@ std::vector<NotedTable> allocation_tables(const MemorySection& section, std::siz
   }
   if (count > most) add(format("rest ({} places)", count - most), rest);
   noted.notes.emplace_back(
-      "Most memory is released elsewhere than it was allocated: at the end of a backward pass, or "
-      "where the last reference went.");
+      "Most memory is released elsewhere than it was allocated: at the end of a backward pass, or where the last "
+      "reference is dropped.");
   return {std::move(noted)};
 }
 

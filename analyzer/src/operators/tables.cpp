@@ -77,7 +77,7 @@ class OperatorTableText {
 };
 
 constexpr const char* threads_overlap =
-    "Host ms of several threads are added up: together they are more than the time that passed.";
+    "Host ms of several threads are added up: together they exceed the elapsed time.";
 
 bool more_than_the_windows(const OperatorTable& table, const Report& report) {
   if (!report.rank_rows) return false;
@@ -136,7 +136,7 @@ void add_by_host_time(const OperatorsSection& section, std::size_t most, std::ve
                     means_of(section).words(),
                     OperatorTableText(section, by_host).of_top(most),
                     left_out(by_host.rows.size(), most),
-                    {"The device has nothing to do while the host prepares its work: these take the host longest."}});
+                    {"The device has nothing to do while the host prepares its work: these take the most host time."}});
 }
 
 }  // namespace

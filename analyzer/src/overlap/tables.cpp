@@ -70,8 +70,8 @@ NotedTable by_kernel(const OverlapSection& section, std::size_t most) {
                                 {format("{:.2f} x", kernel.ratio())},
                                 {duration_text(kernel.cost_ns() / std::max<std::int64_t>(1, section.rank_steps))}});
   noted.notes.push_back(
-      format("beside: communication covers 90 % of the launch or more; alone: 10 % or less. Cost: what all launches "
-             "beside communication took longer than alone{}.",
+      format("beside: communication covers 90 % of the launch or more; alone: 10 % or less. Cost: how much longer all "
+             "launches beside communication took than alone{}.",
              section.rank_steps > 0 ? ", mean per step and rank" : ""));
   return noted;
 }

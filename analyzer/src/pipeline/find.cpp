@@ -346,7 +346,7 @@ Section<PipelineSection> find_pipeline(const Run& run, const ClockTrust& clocks,
   if (!pipelines) return tl::make_unexpected(pipelines.error());
   std::vector<Measured> all = measure(*pipelines, steps);
   if (all.empty()) return unavailable(no_whole_step);
-  if (!fits_into_a_step(all)) return unavailable("the times of its micro-batches are too long to be true");
+  if (!fits_into_a_step(all)) return unavailable("the times of its micro-batches are too long to be plausible");
   PipelineSection section;
   recognize(section, all);
   for (Measured& measured : all) measure_times(measured);

@@ -13,8 +13,8 @@ std::string advice_for(const PipelineSection& section) {
   if (above.longer_work_ns >= above.transfer_ns && above.longer_work_ns >= above.host_ns)
     return "Give that stage fewer layers, or find out why its rank is slow; other stages wait for it.";
   if (above.transfer_ns >= above.host_ns)
-    return "Post receives before the work in front of them, put stages that send to one another on near devices, or "
-           "send less.";
+    return "Post receives before the work that precedes them, put stages that send to one another on devices close to "
+           "each other, or send less.";
   return "Find out what its host does between two micro-batches: Python, logging, synchronizations.";
 }
 

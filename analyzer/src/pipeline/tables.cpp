@@ -37,8 +37,8 @@ std::string owner_text(const PipelineSection& section) {
   if (!section.owner) return {};
   const auto& [rank, place, above] = *section.owner;
   return format(
-      "Most of what is above theory comes from rank {} (place {}): {} ms per step longer work, {} ms until "
-      "what it needed was there, {} ms before it began.",
+      "Most of the time above theory comes from rank {} (place {}): {} ms per step of longer work, {} ms until its "
+      "inputs had arrived, {} ms before it began.",
       rank.value, place, ms_text(above.longer_work_ns), ms_text(above.transfer_ns), ms_text(above.host_ns));
 }
 
@@ -91,8 +91,8 @@ NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
   }
   if (section.parts)
     noted.notes.emplace_back(
-        "Theory: equal stages, nothing ever late. Above it, on the chain of work that decided the length of the step: "
-        "work longer than the mean of the places, time until what was needed was there, time before it began.");
+        "Theory: equal stages, nothing ever late. Above it, on the chain of work that determined the length of the "
+        "step: work longer than the mean of the places, time until the inputs had arrived, time before it began.");
   return noted;
 }
 

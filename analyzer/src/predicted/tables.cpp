@@ -49,7 +49,7 @@ std::vector<NotedTable> predicted_tables(const Report& report, std::size_t most)
                                 {off(row.sent)}});
   noted.notes.emplace_back(
       "Predicted by the trainer's formulas (rankscope train --explain). Held: parameters, buffers and the optimizer's "
-      "state; gradients and activations are gone between steps. Sent: what a rank gives to others, in the median "
+      "state; gradients and activations are gone between steps. Sent: what a rank sends to others, in the median "
       "step.");
   return {std::move(noted)};
 }

@@ -32,18 +32,16 @@ NotedTable measured_table(const ScaleAnswer& answer) {
       format("{} scaling: {}.", answer.scaling == Scaling::weak ? "Weak" : "Strong", answer.why_scaling));
   if (!answer.fit) return noted;
   const ScaleFit& fit = *answer.fit;
-  noted.notes.push_back(
-      answer.scaling == Scaling::strong
-          ? format(
-                "{} of the work is not shortened by more ranks, so a step can never become more than {:.1f} times as "
-                "short as on one rank (Amdahl).",
-                share(fit.fixed_share), 1 / std::max(1e-9, fit.fixed_share))
-          : format("A step becomes {} {} with each doubling of the ranks.",
-                   duration_text(std::abs(static_cast<std::int64_t>(fit.per_doubling_ns))),
-                   fit.per_doubling_ns >= 0 ? "longer" : "shorter"));
+  noted.notes.push_back(answer.scaling == Scaling::strong
+                            ? format("{} of the work is not shortened by more ranks, so the speedup over one rank can "
+                                     "never exceed {:.1f} (Amdahl).",
+                                     share(fit.fixed_share), 1 / std::max(1e-9, fit.fixed_share))
+                            : format("A step becomes {} {} with each doubling of the ranks.",
+                                     duration_text(std::abs(static_cast<std::int64_t>(fit.per_doubling_ns))),
+                                     fit.per_doubling_ns >= 0 ? "longer" : "shorter"));
   noted.notes.push_back(answer.measured.size() > 2
                             ? format("Measured steps differ from that by {} at most.", share(fit.largest_error))
-                            : "Two runs fit any such line: a third one would show whether it holds.");
+                            : "Any two runs fit such a line: a third one would show whether it holds.");
   return noted;
 }
 

@@ -81,13 +81,13 @@ void choose_scaling(ScaleAnswer& answer, const ScaleOptions& options) {
       answer.why_scaling = "the batch grows with the ranks";
     } else {
       answer.why_scaling = format(
-          "taken for granted: a batch of {} on {} and of {} on {} is neither the same for each rank nor for all "
-          "together; --strong or --weak tells",
+          "assumed: a batch of {} on {} and of {} on {} is neither the same for each rank nor for all together; give "
+          "--strong or --weak",
           *first.batch, counted(first.ranks, "rank"), *last.batch, counted(last.ranks, "rank"));
     }
     return;
   }
-  answer.why_scaling = "taken for granted: each rank keeps its work; --strong if all ranks together do";
+  answer.why_scaling = "assumed: each rank keeps its work; give --strong if all ranks together do";
 }
 
 double efficiency(Scaling scaling, const ScalePoint& base, std::int64_t ranks, std::int64_t step_ns) {
@@ -199,7 +199,8 @@ class Prediction {
   }
   [[nodiscard]] std::string why_misfit() const {
     return format(
-        "steps put together from steps of single ranks become {}, as where all ranks are slow in the same steps, so "
+        "steps put together from steps of single ranks become {}, as happens when all ranks are slow in the same "
+        "steps, so "
         "nothing can be said about more ranks",
         misfit());
   }
@@ -238,7 +239,7 @@ class Prediction {
     if (answer_.fit)
       return format("Own time is shortened as the measured steps are: {:.1f} % of that of one rank stays.",
                     100 * answer_.fit->fixed_share);
-    return "All of own time is taken to be divided by the ranks; a run of another size would show which part is not.";
+    return "All own time is assumed to be divided by the ranks; a run of another size would show which part is not.";
   }
 
   [[nodiscard]] std::vector<std::int64_t> drawn(const Pool& pool, const Draw& draw) const {
@@ -309,7 +310,8 @@ class Prediction {
 Result<void> check(const ScaleOptions& options) {
   for (const std::int64_t ranks : options.to)
     if (ranks < 2 || ranks > most_ranks_asked)
-      return fail(ErrorKind::usage, format("--to must be numbers of ranks from 2 to {1} (is {0})", ranks, most_ranks_asked));
+      return fail(ErrorKind::usage,
+                  format("--to must be numbers of ranks from 2 to {1} (is {0})", ranks, most_ranks_asked));
   if (options.latency_us.has_value() != options.bandwidth_gbps.has_value())
     return fail(ErrorKind::usage, "--latency-us and --bandwidth-gbps describe one network: give both");
   return {};

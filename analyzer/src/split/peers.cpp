@@ -103,7 +103,7 @@ std::vector<PeerClass> peer_classes(const Run& run, const StepsSection& steps, s
   } else if (!stated && lonely) {
     PeerClass everybody;
     everybody.name = "all ranks";
-    everybody.caveat = "their layout is unknown and they do not run equally many operations";
+    everybody.caveat = "their layout is unknown and they do not run the same number of operations";
     everybody.rows = rows;
     return {everybody};
   }

@@ -19,7 +19,7 @@ std::string advice_for_idle(const TimeSplit& split, const std::vector<IdleShare>
            2 * shares.front().ns > split.idle_ns;
   };
   if (nothing_more())
-    return "Nothing was launched any more in most of it: the program did something else, or was done before the "
+    return "In most of it nothing more was launched: the program did something else, or had finished before the "
            "profiler stopped.";
   if (most(IdleCause::sync)) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
   if (most(IdleCause::kernel_gap))

@@ -40,15 +40,15 @@ std::string advice_for(StragglerKind kind, Persistence persistence) {
 std::string advice_for(SlowDevice cause) {
   switch (cause) {
     case SlowDevice::too_hot:
-      return "Cool its GPU: fans, airflow and what its neighbours give off (nvidia-smi -q -d TEMPERATURE,PERFORMANCE); "
+      return "Cool its GPU: fans, airflow and the heat of its neighbours (nvidia-smi -q -d TEMPERATURE,PERFORMANCE); "
              "until then leave it out.";
     case SlowDevice::power_limit:
       return "Compare its power limit with that of the others and raise it (nvidia-smi -q -d POWER); if they are "
              "equal, "
              "this GPU needs more power for the same clock: replace it.";
     case SlowDevice::hardware:
-      return "Its hardware slows it down: look at the power supply and cooling of its server (nvidia-smi -q -d PERFORMANCE), "
-             "and leave it out until then.";
+      return "Its hardware slows it down: look at the power supply and cooling of its server (nvidia-smi -q -d "
+             "PERFORMANCE), and leave it out until that is fixed.";
     case SlowDevice::clocks_set:
       return "Somebody has set its clocks: reset them (nvidia-smi -rac, -rgc), or set the same clocks on all GPUs.";
     case SlowDevice::low_clock:
@@ -134,7 +134,7 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   finding.id = "imbalance.rotating";
   finding.gain_ns_per_step = (slowest - all / ranks) / arrivals.trials;
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
-  finding.title = "every step another rank is the slow one";
+  finding.title = "in every step a different rank is the slow one";
   finding.evidence =
       format("the slowest rank of a step needs {} more than the mean; the last arriver changes (evenness {:.2f})",
              duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));

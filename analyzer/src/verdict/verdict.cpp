@@ -213,8 +213,7 @@ std::string asked_for_text(const AskedFor& part) {
     if (!shown.empty()) shown += " of ";
     shown += ranks_text(part.ranks);
   }
-  return format("Shown: only {}. What compares ranks is with all of them; data quality is that of the whole run.",
-                shown);
+  return format("Shown: only {}. Comparisons between ranks use all of them; data quality covers the whole run.", shown);
 }
 
 void add_verdict(Page& page, const Report& report, const ReportOptions&) {

@@ -80,12 +80,11 @@ constexpr std::array advice_table{
         "annotation API (rankscope/collectors/annotate.h).",
         "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] and trace again.",
         "Profile again with --trace=cuda,nvtx."},
-    WantedAdvice{
-        Wanted::all_ranks,
-        "Record all ranks of one run into one folder: put `rankscope record --` in front of torchrun or mpirun, but "
-        "behind srun.",
-        "Profile all ranks and give all their files, or the folder that holds them.",
-        "Profile all ranks and give all exports, or the folder that holds them."},
+    WantedAdvice{Wanted::all_ranks,
+                 "Record all ranks of one run into one folder: put `rankscope record --` in front of torchrun or "
+                 "mpirun, but after srun.",
+                 "Profile all ranks and give all their files, or the folder that holds them.",
+                 "Profile all ranks and give all exports, or the folder that holds them."},
     WantedAdvice{Wanted::collectives,
                  "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the "
                  "annotation API.",

@@ -105,7 +105,7 @@ TEST(SkewedClocks, AreToldInTextJsonAndPage) {
   EXPECT_THAT(json, HasSubstr("\"residuals\""));
   const std::string page = render_html(report, *run, {});
   EXPECT_THAT(page, HasSubstr("id=\"clock-chart\""));
-  EXPECT_THAT(page, HasSubstr("How the clocks stood to each other"));
+  EXPECT_THAT(page, HasSubstr("How the clocks differ from each other"));
   const auto shared = slow_by(10);
   EXPECT_THAT(render_html(analyze(*shared, {}), *shared, {}), ::testing::Not(HasSubstr("clock-chart")));
 }

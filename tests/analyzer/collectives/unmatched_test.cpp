@@ -59,7 +59,7 @@ TEST(UnmatchedParts, AtTheEdgesAreOfRecordingsThatCoverOtherTimes) {
 TEST(UnmatchedParts, InTheMiddleWereLostOrLeftOut) {
   const auto parts = unmatched(std::string{one_group} + numbered(0, {1, 2, 3}) + numbered(1, {1, 3}));
   ASSERT_EQ(parts.size(), 1U);
-  EXPECT_THAT(parts[0].why, HasSubstr("lost, or the program left it out"));
+  EXPECT_THAT(parts[0].why, HasSubstr("lost, or the program skipped it"));
 }
 
 TEST(UnmatchedParts, WhoseRanksDisagreeAreProbablyABug) {

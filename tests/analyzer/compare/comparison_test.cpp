@@ -30,7 +30,7 @@ TEST(ComparisonText, SaysHowMuchHowSureAndWhere) {
   EXPECT_THAT(text, HasSubstr("Most of it is compute: 11."));
   EXPECT_THAT(text, HasSubstr("old.rankscope"));
   EXPECT_THAT(text, HasSubstr("backward_block"));
-  EXPECT_THAT(text, HasSubstr("One run a side cannot show differences from run to run"));
+  EXPECT_THAT(text, HasSubstr("One run per side cannot show differences from run to run"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
@@ -40,7 +40,7 @@ TEST(Comparison, DoubtsBeginWithWhatMakesItAnotherJob) {
   const auto doubts = doubts_about(compare(digest(*a, {}, {"A", "old"}), digest(*b, {}, {"B", "new"})));
   ASSERT_FALSE(doubts.empty());
   EXPECT_THAT(doubts.front(), HasSubstr("These are not runs of the same job: "));
-  EXPECT_THAT(doubts.back(), HasSubstr("One run a side"));
+  EXPECT_THAT(doubts.back(), HasSubstr("One run per side"));
   EXPECT_THAT(doubts_about(slower_backward()), Not(::testing::Contains(HasSubstr("not runs of the same job"))));
 }
 

@@ -114,7 +114,7 @@ TEST(DeviceTables, ShowNoLengthOfCallsWhereAllWereInGraphs) {
       "@link launch 0 2\n");
   const std::string text = tables_text(*run);
   EXPECT_THAT(text, HasSubstr("   0  all            2     –  7 ns (10 ns)      –"));
-  EXPECT_THAT(text, HasSubstr("– stands where all launches were in CUDA graphs"));
+  EXPECT_THAT(text, HasSubstr("– means that all launches were in CUDA graphs"));
 }
 
 TEST(DeviceTables, SayThatStreamsOfSeveralRanksAreLeftOut) {

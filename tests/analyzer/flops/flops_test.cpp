@@ -157,7 +157,7 @@ TEST(Flops, MfuIsTheModelAtThePeakOverTheMedianStep) {
   // Two products: 4e9 FLOP at 312 TFLOP/s are 12821 ns, of two steps of 20000 ns.
   EXPECT_DOUBLE_EQ(section.mfu.value.value(), 12'821 / 40'000.0);
   EXPECT_EQ(section.hfu.value, std::nullopt);
-  EXPECT_EQ(section.hfu.why, "nothing was seen to be computed again");
+  EXPECT_EQ(section.hfu.why, "no recomputation was seen");
 }
 
 TEST(Flops, TheLadderAddsUpToAllTheTime) {

@@ -239,7 +239,7 @@ TEST(Hta, OtherSourcesAndUnknownFileTimesAreRefused) {
   const Report other = report_of("@run source=rankscope\n0 step 0 10 step index=0\n");
   EXPECT_EQ(other.hta.value().error().why, "HTA reads Kineto traces only; this recording was made by rankscope");
   const Report unknown = report_of("@run source=kineto\n0 compute 0 10 gemm\n");
-  EXPECT_THAT(unknown.hta.value().error().why, HasSubstr("the times of rank 0 as they stood in its file"));
+  EXPECT_THAT(unknown.hta.value().error().why, HasSubstr("the original times of rank 0 in its file"));
 }
 
 }  // namespace

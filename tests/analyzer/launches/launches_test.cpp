@@ -91,7 +91,7 @@ TEST(Launches, APartWithoutAnyIsNotARecordingWithoutAny) {
   const Report report = analyze(*run, second);
   ASSERT_TRUE(report.steps) << report.steps.error().why;
   ASSERT_FALSE(report.launches);
-  EXPECT_EQ(report.launches.error().why, "no work whose launch was recorded began in the part that is counted here");
+  EXPECT_EQ(report.launches.error().why, "no work with a recorded launch began in the counted part");
   EXPECT_TRUE(analyze(*run, {}).launches);
 }
 

@@ -154,7 +154,7 @@ TEST(Memory, WhatIsLeftIsUnknownWithoutTheSizeOfTheDevice) {
   EXPECT_EQ(unnamed.why_none_left, "how much memory the device has was not recorded");
   const DeviceMemory small = memory_in(gpu_rank(0, 999) + events).devices.at(0);
   EXPECT_FALSE(small.left_bytes);
-  EXPECT_EQ(small.why_none_left, "more was reserved than the device is said to have");
+  EXPECT_EQ(small.why_none_left, "more was reserved than the device has, by its recorded size");
 }
 
 TEST(Memory, AThinnedTimelineKeepsTheHighestAndTheLowest) {
@@ -215,7 +215,7 @@ TEST(Memory, WhatIsTakenFromTheDeviceAloneIsNotWhatIsAllocated) {
       {});
   EXPECT_FALSE(report.memory->devices.at(0).allocated.bytes);
   EXPECT_EQ(report.rank_rows->at(0).peak_reserved_bytes, 700);
-  EXPECT_EQ(report.rank_rows->at(0).why_no_memory, "only what is taken from the device was recorded");
+  EXPECT_EQ(report.rank_rows->at(0).why_no_memory, "only the memory taken from the device was recorded");
   EXPECT_TRUE(report.memory->places.empty());
 }
 

@@ -73,7 +73,7 @@ TEST(MemoryTables, KeepTheProcessesThatHeldMostAndSaySo) {
   const std::string text = render_text(many_memories(), *run, options, Colour::no);
   EXPECT_THAT(text, HasSubstr("24.0 MB"));
   EXPECT_THAT(text, Not(HasSubstr("2.00 MB")));
-  EXPECT_THAT(text, HasSubstr("The 3 processes that held most of the host, of 12; --json has all."));
+  EXPECT_THAT(text, HasSubstr("The 3 processes that held the most host memory, of 12; --json has all."));
 }
 
 TEST(MemoryTables, AddUpInJson) {

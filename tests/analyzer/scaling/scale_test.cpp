@@ -355,7 +355,7 @@ TEST(Scale, DividesOwnTimeAsItsFitSays) {
   EXPECT_THAT(fitted.notes, Contains(HasSubstr("of that of one rank stays")));
   const ScaleAnswer alone = answer_of({run_of(4, 0.001, 30, 32)}, options);
   EXPECT_LT(alone.predicted.front().step_ns, fitted.predicted.front().step_ns);
-  EXPECT_THAT(alone.notes, Contains(HasSubstr("All of own time is taken to be divided")));
+  EXPECT_THAT(alone.notes, Contains(HasSubstr("All own time is assumed to be divided")));
 }
 
 TEST(Scale, TellsABatchThatNeitherGrowsNorStays) {
