@@ -95,7 +95,8 @@ RankOverlap overlap_of(const RankRow& row) {
     overlap.transfer_overlap.value =
         static_cast<double>(total.transfer_ns - total.exposed_transfer_ns) / static_cast<double>(total.transfer_ns);
   else
-    overlap.transfer_overlap.why = total.comm_ns == 0 ? "no communication" : "waiting and transfer could not be separated";
+    overlap.transfer_overlap.why =
+        total.comm_ns == 0 ? "no communication" : "waiting and transfer could not be separated";
   overlap.headroom_ns = std::min(total.exposed_transfer_ns, total.compute_ns - total.overlapped_comm_ns);
   return overlap;
 }

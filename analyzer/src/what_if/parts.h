@@ -15,7 +15,8 @@ namespace rankscope::analyzer {
 
 /// What no replay knows, in a sentence.
 inline constexpr std::string_view not_modelled =
-    "Not modelled: contention when overlap changes, network congestion, memory limits. Savings of several changes do not "
+    "Not modelled: contention when overlap changes, network congestion, memory limits. Savings of several changes do "
+    "not "
     "add up.";
 
 }  // namespace rankscope::analyzer
