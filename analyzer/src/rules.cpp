@@ -9,6 +9,7 @@
 #include "data_loading/parts.h"
 #include "devices/parts.h"
 #include "efficiency/parts.h"
+#include "fusable/parts.h"
 #include "hang/parts.h"
 #include "kernels/parts.h"
 #include "memory/parts.h"
@@ -99,7 +100,5 @@ std::string rules_as_markdown() {
   for (const Rule& rule : rules()) text += format("| `{}` | {} | {} |\n", rule.id, rule.finds, rule.limits);
   return text;
 }
-
-std::string percent_of(double share) { return format("{:.0f} %", share * 100); }
 
 }  // namespace rankscope::analyzer

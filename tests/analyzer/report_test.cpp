@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <sstream>
+
 #include <algorithm>
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"
+#include "sections.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -317,14 +321,28 @@ TEST(Report, ASlowRankIsAFindingWithAdviceAndGain) {
   EXPECT_FALSE(worst.advice.empty());
 }
 
-TEST(Report, TheRegistryIsInTheOrderOfTheReport) {
-  std::vector<std::string_view> order;
-  for (const SectionInfo& info : sections()) order.push_back(info.id);
-  EXPECT_EQ(order, (std::vector<std::string_view>{
-                       "steps",     "collectives",  "ranks",      "trend",     "efficiency", "blame",
-                       "bandwidth", "data_loading", "overlap",    "launches",  "kernels",    "fusable",
-                       "operators", "copies",       "memory",     "predicted", "flops",      "critical_path",
-                       "what_if",   "pipeline",     "stragglers", "findings",  "hta"}));
+TEST(Sections, EachHasOneRowWithAPlaceOfItsOwnInTheJson) {
+  std::set<std::string_view> ids;
+  std::set<int> places;
+  for (const SectionRow& row : section_rows()) {
+    EXPECT_TRUE(ids.insert(row.id).second) << row.id;
+    if (row.json != nullptr) EXPECT_TRUE(places.insert(row.json_place).second) << row.id;
+    EXPECT_EQ(row.question.empty(), row.find == nullptr) << row.id;
+    EXPECT_TRUE(row.part_of.empty() || section_row(row.part_of) != nullptr) << row.id;
+  }
+}
+
+TEST(Sections, NeedOnlyThoseThatAreThereAndDoNotNeedThem) {
+  std::set<std::string_view> found;  // in as many rounds as the longest chain of needs is long
+  for (std::size_t round = 0; round < sections().size(); ++round)
+    for (const SectionInfo& info : sections()) {
+      std::istringstream needs{std::string{section_row(info.id)->needs}};
+      std::string need;
+      bool ready = true;
+      while (needs >> need) ready = ready && (need == "*" || found.contains(section_row(need)->id));
+      if (ready) found.insert(info.id);
+    }
+  EXPECT_EQ(found.size(), sections().size());
 }
 
 }  // namespace

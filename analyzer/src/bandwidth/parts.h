@@ -27,7 +27,6 @@ void add_bandwidth(Page& page, const Report& report, const ReportOptions& option
 [[nodiscard]] nlohmann::ordered_json bandwidth_json(const BandwidthSection& section);
 
 void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings);
-void judge_paths(const RuleContext& context, std::vector<Finding>& findings);
 
 namespace html {
 void write_bandwidth(Writer& page, const Source& source);

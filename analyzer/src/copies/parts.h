@@ -1,4 +1,4 @@
-// The section on copies: its tables, JSON and picture, and the rules that judge it.
+// The section on copies: its tables and JSON, and the rules that judge it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,6 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::vector<NotedTable> copy_tables(const Report& report, std::size_t most);
 [[nodiscard]] nlohmann::ordered_json copies_json(const CopiesSection& section, const ReportOptions& options);
 
-void judge_calls(const RuleContext& context, std::vector<Finding>& findings);
 void judge_synchronizations(const RuleContext& context, std::vector<Finding>& findings);
 void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings);
 void judge_allocations(const RuleContext& context, std::vector<Finding>& findings);

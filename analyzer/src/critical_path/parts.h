@@ -18,7 +18,6 @@ namespace rankscope::analyzer {
 /// "compute", "communication", "copies", ...
 [[nodiscard]] std::string_view words_of(PathClass kind);
 [[nodiscard]] nlohmann::ordered_json critical_path_json(const CriticalPathSection& path, const ReportOptions& options);
-[[nodiscard]] nlohmann::ordered_json what_if_json(const WhatIfSection& section);
 
 namespace html {
 void write_critical_path(Writer& page, const Source& source);

@@ -1,4 +1,4 @@
-// The section on data loading: its tables, JSON and picture.
+// The section on data loading: its tables and JSON, and the rules that judge it.
 #pragma once
 
 #include <cstddef>

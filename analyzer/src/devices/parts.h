@@ -1,4 +1,4 @@
-// The section on devices: its tables, JSON and picture, and the rules that judge it.
+// The section on devices: its tables and JSON, and the rules that judge it.
 #pragma once
 
 #include <cstddef>

@@ -25,9 +25,6 @@ namespace rankscope::analyzer {
 void add_efficiency(Page& page, const Report& report, const ReportOptions& options);
 [[nodiscard]] nlohmann::ordered_json efficiency_json(const EfficiencySection& section);
 
-void judge_balance(const RuleContext& context, std::vector<Finding>& findings);
-void judge_communication(const RuleContext& context, std::vector<Finding>& findings);
-void judge_sum(const RuleContext& context, std::vector<Finding>& findings);
 void judge_efficiency(const RuleContext& context, std::vector<Finding>& findings);
 
 namespace html {

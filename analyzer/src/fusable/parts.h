@@ -1,4 +1,4 @@
-// The section on fusable: its tables, JSON and picture.
+// The section on fusable: its tables and JSON, and the rules that judge it.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,14 @@
 
 #include "rankscope/analyzer/report.h"
 #include "render/noted_table.h"
+#include "rules/rule.h"
 
 namespace rankscope::analyzer {
 
 /// Nothing where there are no sequences.
 [[nodiscard]] std::vector<NotedTable> fusable_tables(const Report& report, std::size_t most);
 [[nodiscard]] nlohmann::ordered_json fusable_json(const FusableSection& section, const ReportOptions& options);
+
+void judge_fusable(const RuleContext& context, std::vector<Finding>& findings);
 
 }  // namespace rankscope::analyzer

@@ -1,4 +1,4 @@
-// The section on kernels: its tables, JSON and picture, and the rules that judge it.
+// The section on kernels: its tables and JSON, and the rules that judge it.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,5 @@ namespace rankscope::analyzer {
 [[nodiscard]] nlohmann::ordered_json kernels_json(const KernelsSection& section, const ReportOptions& options);
 
 void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findings);
-void judge_fusable(const RuleContext& context, std::vector<Finding>& findings);
 
 }  // namespace rankscope::analyzer

@@ -12,8 +12,6 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr double worth_fusing = 0.2;  // of the time
-
 /// Of NVIDIA devices; 0 where it was not recorded. Tensor cores came with 7, TF32 with 8.
 int compute_capability(const Run& run) {
   const StringId key = run.strings().find("computeMajor");
@@ -55,25 +53,6 @@ void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findin
               usual.steps > 0 ? "per step and rank" : "per rank", longest->short_name,
               duration_text(usual.mean(longest->times.exclusive_ns))),
        std::string{advice}, 0, std::nullopt, std::nullopt});
-}
-
-void judge_fusable(const RuleContext& context, std::vector<Finding>& findings) {
-  if (!context.report.fusable || context.report.fusable->sequences.empty()) return;
-  const FusableSection& section = *context.report.fusable;
-  const Usual& usual = context.everybody;
-  const double share = usual.share(section.kernel_ns + section.gap_ns);
-  FindingSeverity severity = severity_of(usual.share(section.gap_ns), gain_limits);
-  if (share >= worth_fusing) severity = worse(severity, FindingSeverity::minor);
-  if (severity == FindingSeverity::info) return;
-  const FusableSequence& first = section.sequences.front();
-  findings.push_back(
-      {"fusable", severity, format("{} of the time pointwise kernels run in a row", percent_of(share)),
-       format("{} {} in gaps between them; longest sequence: {} ({})", duration_text(usual.mean(section.gap_ns)),
-              usual.steps > 0 ? "per step and rank" : "per rank", first.kernels,
-              duration_text(usual.mean(first.kernel_ns + first.gap_ns))),
-       "Let one kernel do the work of such a row: torch.compile, a fused optimizer (fused=True), fused operators; "
-       "CUDA graphs close the gaps only.",
-       usual.per_step(section.gap_ns), std::nullopt, std::nullopt});
 }
 
 }  // namespace rankscope::analyzer

@@ -1,4 +1,4 @@
-// The section on launches: its tables, JSON and picture.
+// The section on launches: its tables and JSON.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The section on operators: its tables, JSON and picture.
+// The section on operators: its tables and JSON.
 #pragma once
 
 #include <cstddef>

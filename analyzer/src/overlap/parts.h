@@ -1,4 +1,4 @@
-// The section on overlap: its tables, JSON and picture.
+// The section on overlap: its tables and JSON, and the rules that judge it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The section on predicted: its tables, JSON and picture.
+// The section on predicted: its tables and JSON.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rankscope/core/format.h"
+#include "rules/rule.h"
 #include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
@@ -23,5 +25,7 @@ Usual sum_ranks(const Report& report, const ReportOptions& options, Whom whom) {
   usual.idle_shares = by_reason(std::move(usual.idle_shares));
   return usual;
 }
+
+std::string percent_of(double share) { return format("{:.0f} %", share * 100); }
 
 }  // namespace rankscope::analyzer

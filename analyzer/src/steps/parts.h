@@ -1,4 +1,4 @@
-// The section on steps: its tables, JSON and picture.
+// The section on steps: its tables and JSON.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ std::string render_what_if_text(const WhatIfAnswer& answer, Colour colour) {
   page.heading("PREDICTION", answer.steps.empty()
                                  ? "the whole recording"
                                  : format("{}", counted(static_cast<std::int64_t>(answer.steps.size()), "step")));
-  Table table{{{"change", Align::left, 48}, {"mean ms"}, {"median ms"}, {"gain ms"}, {"gain"}}, {}};
+  Table table{{{"change", Align::left, 48}, {"mean ms"}, {"median ms"}, {"saves ms"}, {"saves"}}, {}};
   add_row(table, answer, "none: as recorded", answer.unchanged);
   for (const Prediction& alone : answer.alone) add_row(table, answer, words_of(alone), alone);
   add_row(table, answer, answer.alone.empty() ? words_of(answer.together) : "all together", answer.together);

@@ -1,7 +1,8 @@
-// The section on what fixing something would save: its tables, JSON and picture.
+// The section on what fixing something would save: its tables and JSON.
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,5 +19,7 @@ inline constexpr std::string_view not_modelled =
     "Not modelled: contention when overlap changes, network congestion, memory limits. Savings of several changes do "
     "not "
     "add up.";
+
+[[nodiscard]] nlohmann::ordered_json what_if_json(const WhatIfSection& section);
 
 }  // namespace rankscope::analyzer

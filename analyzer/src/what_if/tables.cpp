@@ -41,7 +41,7 @@ std::vector<const RankReplay*> costly_ranks(const WhatIfSection& section) {
 
 NotedTable predictions(const WhatIfSection& section, std::size_t most) {
   NotedTable noted{"What if", step_words(section),
-                   Table{{{"change", Align::left, 48}, {"step ms"}, {"gain ms"}, {"gain"}}, {}}};
+                   Table{{{"change", Align::left, 48}, {"step ms"}, {"saves ms"}, {"saves"}}, {}}};
   const auto ranks = costly_ranks(section);
   noted.left_out = left_out(ranks.size(), most);
   add_row(noted, section, "none: as recorded", section.replayed_ns);
