@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/matching.h"
+#include "collectives/find.h"
 #include "render/noted_table.h"
 #include "render/source.h"
 #include "replay/graph.h"

@@ -326,7 +326,7 @@ TEST(Sections, EachHasOneRowWithAPlaceOfItsOwnInTheJson) {
   std::set<int> places;
   for (const SectionRow& row : section_rows()) {
     EXPECT_TRUE(ids.insert(row.id).second) << row.id;
-    if (row.json != nullptr) EXPECT_TRUE(places.insert(row.json_place).second) << row.id;
+    EXPECT_TRUE(row.json == nullptr || places.insert(row.json_place).second) << row.id;
     EXPECT_EQ(row.question.empty(), row.find == nullptr) << row.id;
     EXPECT_TRUE(row.part_of.empty() || section_row(row.part_of) != nullptr) << row.id;
   }
