@@ -225,7 +225,7 @@ TEST(RenderHtml, WhatIsMissingOfTheAcceleratorIsNamed) {
   report.operators = missing;
   report.copies = missing;
   const auto page = page_of(report);
-  for (const char* const name : {"launches", "kernels", "operators", "copies"})
+  for (const char* const name : {"Launches", "Kernels", "Operators", "Copies"})
     EXPECT_THAT(page, HasSubstr(std::string{"<dt>"} + name + "</dt>"));
 }
 

@@ -126,7 +126,7 @@ TEST(Report, HostSamplesAloneAreStillAReport) {
   EXPECT_FALSE(anything_computed(report, {}));
   EXPECT_EQ(report.rank_facts.at(0).cpu_percent, 50);
   EXPECT_EQ(report.rank_facts.at(0).peak_rss_bytes, 1024);
-  EXPECT_NE(report.rank_rows.error().why.find("tells compute from communication"), std::string::npos);
+  EXPECT_NE(report.rank_rows.error().why.find("separates compute from communication"), std::string::npos);
 }
 
 TEST(Report, RanksOfDifferentJobsAreNotCompared) {

@@ -61,7 +61,7 @@ TEST(Hta, ThePageHasTheSameTablesAsTheText) {
   for (const char* const title : {"Time of each rank", "Launches", "What ran", "Kernels", "Idle time of streams"})
     EXPECT_THAT(page, HasSubstr(format("<caption>HTA: {}</caption>", title)));
   EXPECT_THAT(page, HasSubstr(std::string(50, 'k') + "…" + std::string(49, 'k') + "<")) << "a name of a template";
-  EXPECT_THAT(page, HasSubstr("HTA goes by name: a kernel whose name holds Sync"));
+  EXPECT_THAT(page, HasSubstr("HTA goes by name: a kernel whose name contains Sync"));
   EXPECT_THAT(render_html(analyze(*run, {}), *run, {}), Not(HasSubstr("id=\"hta\"")));
 }
 

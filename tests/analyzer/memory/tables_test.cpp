@@ -90,7 +90,7 @@ TEST(MemoryTables, AddUpInJson) {
   EXPECT_EQ(sum, 19'500'000);
   EXPECT_EQ(device.at("timeline").at("allocated").at("bytes"), (Json{9'000'000, 9'500'000, 19'500'000, 11'500'000}));
   EXPECT_TRUE(device.at("growth").at("bytes_per_step").is_null());
-  EXPECT_EQ(device.at("growth").at("why").at("bytes_per_step"), "it needs 20 steps behind the warm-up, there are 2");
+  EXPECT_EQ(device.at("growth").at("why").at("bytes_per_step"), "it needs 20 steps after the warm-up, there are 2");
   const Json& places = memory.at("allocations").at("device");
   std::int64_t allocated = places.at("rest").at("allocated_bytes");
   for (const Json& row : places.at("rows")) allocated += row.at("allocated_bytes").get<std::int64_t>();

@@ -68,7 +68,7 @@ TEST(RenderPipeline, SideBySideShowsTheWorkOfEachRank) {
 
 TEST(RenderPipeline, SlowTransfersAreAFindingWithAdvice) {
   const Rendered out = rendered(pipeline(6));
-  EXPECT_THAT(out.text, HasSubstr("points more than its schedule needs"));
+  EXPECT_THAT(out.text, HasSubstr("points more than its schedule"));
   EXPECT_THAT(out.text, HasSubstr("put stages that send to one another"));
   const auto& parts = out.json["pipeline"]["parts"];
   EXPECT_EQ(parts["length_ns"].get<std::int64_t>(),

@@ -110,7 +110,7 @@ TEST(GpuState, FaultsOfTheCuptiThatWouldBeUsedAreSaid) {
     const Variable version{"STANDIN_CUPTI_VERSION", number};
     return state_of("CUPTI's faults");
   };
-  EXPECT_THAT(faults("22").found, HasSubstr("lose kernels"));
+  EXPECT_THAT(faults("22").found, HasSubstr("loses kernels"));
   EXPECT_THAT(faults("130100").advice, HasSubstr("--window or --duration"));
   EXPECT_TRUE(faults("130401").good);
 }

@@ -71,7 +71,7 @@ TEST(RecordingWindow, ASignalThatNeverComesIsSaid) {
   options.toggle = "USR1";
   const Recorded recorded = record(folder, options);
   EXPECT_EQ(recorded.status, 0) << "the program knows that nothing is recorded";
-  EXPECT_THAT(recorded.summary.notes, ::testing::Contains(::testing::HasSubstr("SIGUSR1 never came")));
+  EXPECT_THAT(recorded.summary.notes, ::testing::Contains(::testing::HasSubstr("SIGUSR1 was never received")));
 }
 
 TEST(RecordingWindow, ASignalThatEndsProgramsCannotSwitchIt) {

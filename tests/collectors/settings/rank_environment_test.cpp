@@ -92,7 +92,7 @@ TEST(RankEnvironment, OfOpenMpiAndPmi) {
 TEST(RankEnvironment, ARankWithoutWorldIsARankAndSaysSo) {
   const RankEnvironment found = rank_in({{"RANK", "2"}});
   EXPECT_EQ(found.rank, 2);
-  EXPECT_EQ(found.problem, "RANK is set, but WORLD_SIZE is not");
+  EXPECT_EQ(found.problem, "RANK is set, but WORLD_SIZE is not set");
 }
 
 TEST(RankEnvironment, ARankBeyondTheWorldIsNone) {

@@ -381,7 +381,7 @@ TEST(Recording, BadPathsGetASentenceEach) {
   fs::create_directory(folder.path() / "empty");
   EXPECT_NE(read_recording(folder.path() / "empty").error().message.find("empty folder"), std::string::npos);
   std::ofstream{folder.path() / "empty" / "x.txt"} << "x";
-  EXPECT_NE(read_recording(folder.path() / "empty").error().message.find("no recording"), std::string::npos);
+  EXPECT_NE(read_recording(folder.path() / "empty").error().message.find("not a recording"), std::string::npos);
   EXPECT_NE(read_recording(folder.path() / "empty" / "x.txt").error().message.find("is a file"), std::string::npos);
 }
 

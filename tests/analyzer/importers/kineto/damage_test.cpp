@@ -210,7 +210,7 @@ TEST(ForeignFiles, WhatIsNoTraceIsRefusedInOneSentence) {
   EXPECT_THAT(refused("a.json", ""), HasSubstr("is empty"));
   EXPECT_THAT(refused("a.json.gz", "\x1f\x8b no gzip"), HasSubstr("is damaged: nothing in it can be unpacked"));
   EXPECT_THAT(refused("nothing.json.gz", packed("")), HasSubstr("is empty"));
-  EXPECT_THAT(refused("b.json", "{\"x\": 1}"), HasSubstr("no format that rankscope reads"));
+  EXPECT_THAT(refused("b.json", "{\"x\": 1}"), HasSubstr("is not in a format that rankscope reads"));
   EXPECT_THAT(refused("c.json", "{\"schemaVersion\": 1}"), HasSubstr("no traceEvents"));
   EXPECT_THAT(refused("d.json", "{\"traceEvents\": []}"), HasSubstr("no events"));
   EXPECT_THAT(refused("e.nsys-rep", "binary"), HasSubstr("nsys export --type sqlite --include-blobs=true"));

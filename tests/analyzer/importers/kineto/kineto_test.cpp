@@ -226,7 +226,7 @@ TEST(Kineto, FilesThatCannotBeOfOneJobAreNamed) {
               ElementsAre("a.json and b.json were recorded more than 2 days apart"));
   EXPECT_THAT(mixed_jobs(of_world(0, 4, "1700000000000000000", R"("PT_PROFILER_JOB_NAME": "x", )"),
                          of_world(1, 4, "1700000000000000000", R"("PT_PROFILER_JOB_NAME": "y", )")),
-              ElementsAre("b.json is of job y, a.json of job x"));
+              ElementsAre("b.json belongs to job y, a.json to job x"));
 }
 
 }  // namespace

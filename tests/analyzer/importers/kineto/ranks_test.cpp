@@ -103,7 +103,7 @@ TEST(TraceRanks, AMapThatDoesNotFitIsRefusedInOneSentence) {
   EXPECT_THAT(refusal_of(folder, {{":5", 0}}), HasSubstr("none of the opened files is called :5"));
   EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {"b.json", 1}}), HasSubstr("a.json and b.json both have rank 1"));
   const std::string path = (folder.path() / "a.json").string();
-  EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {path, 2}}), HasSubstr("are one file"));
+  EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {path, 2}}), HasSubstr("are the same file"));
   folder.write("b.json",
                "{\"distributedInfo\": {\"rank\": 1, \"world_size\": 2}, \"traceEvents\": [" + op("y", 1, 2) + "]}");
   EXPECT_THAT(refusal_of(folder, {{"a.json", 7}}),

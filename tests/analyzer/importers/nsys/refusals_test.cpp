@@ -29,7 +29,7 @@ void write(const std::filesystem::path& path, std::string_view bytes) {
 
 TEST(NsysRefusals, AbsentEmptyAndForeignFiles) {
   const TemporaryFolder folder;
-  EXPECT_THAT(refusal(folder / "absent.sqlite"), HasSubstr("is no file"));
+  EXPECT_THAT(refusal(folder / "absent.sqlite"), HasSubstr("is not a readable file"));
   write(folder / "empty.sqlite", "");
   EXPECT_THAT(refusal(folder / "empty.sqlite"), HasSubstr("is empty"));
   write(folder / "text.sqlite", "these are words, and more of them");
