@@ -56,7 +56,7 @@ TEST(SelectionText, ToldOnceForEachQuestion) {
   EXPECT_FALSE(QTest::qWaitFor([&] { return asked.made.count() > 1; }, 100));
   asked.text.ask();
   ASSERT_TRUE(testing::comes_true([&] { return asked.made.count() == 2; }));
-  EXPECT_TRUE(asked.told().contains(QStringLiteral("1.000 ms from"))) << asked.told().toStdString();
+  EXPECT_TRUE(asked.told().contains(QStringLiteral("1.000 ms starting at"))) << asked.told().toStdString();
 }
 
 TEST(SelectionText, TellsNothingWhereNothingIsSelected) {

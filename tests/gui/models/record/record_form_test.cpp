@@ -121,7 +121,7 @@ TEST(RecordForm, FaultsAndRanksOfTheTrainerAreTried) {
   form.trainer.ranks = 1;
   EXPECT_EQ(problem(form, RecordField::ranks), "");
   form.trainer.fault = QStringLiteral("sloow:rank=0,factor=2");
-  EXPECT_TRUE(problem(form, RecordField::fault).starts_with("'sloow:rank=0,factor=2' is no fault"));
+  EXPECT_TRUE(problem(form, RecordField::fault).starts_with("'sloow:rank=0,factor=2' is not a fault"));
   form.trainer.fault = QStringLiteral("slow:rank=1,factor=2");
   EXPECT_EQ(problem(form, RecordField::fault),
             "'slow:rank=1,factor=2' is for a rank that does not exist; ranks are 0 to 0.");

@@ -40,7 +40,7 @@ TEST(StatisticsPanel, SaysOfWhichRangeItIs) {
   ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
   session.set_visible({session.extent().begin, session.extent().begin + nanoseconds{5'000'000}});
   EXPECT_TRUE(testing::comes_true([&] {
-    return caption->text() == QStringLiteral("Visible range: 5.000 ms from 0 ns on, 4 ranks");
+    return caption->text() == QStringLiteral("Visible range: 5.000 ms starting at 0 ns, 4 ranks");
   })) << caption->text().toStdString();
 }
 
