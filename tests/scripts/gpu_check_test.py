@@ -111,7 +111,7 @@ class WholeCheck(unittest.TestCase):
         self.assertEqual(result.status, 1, result.said)
         self.assertEqual(set(result.failed()) - {"nothing was lost or went wrong (pytorch1)"},
                          {"each kernel of the CUDA program was recorded", "as many of each kernel as Kineto", "in the same order on each stream",
-                          "nothing was lost or went wrong (cuda)", "nothing was lost or went wrong (long)", "NVML tells power_watts",
+                          "nothing was lost or went wrong (cuda)", "nothing was lost or went wrong (long)", "NVML reports power_watts",
                           "nothing was lost or went wrong (ranks-gloo)", "nothing was lost or went wrong (ranks-nccl)",
                           "nothing was lost or went wrong (gpu-single-gpt)", "a process that ends by _exit keeps its kernels",
                           "--toggle cuda records from cudaProfilerStart to cudaProfilerStop", "collectives of NCCL carry group, sequence and bytes",

@@ -217,7 +217,8 @@ TEST(NcclPlugin, APluginOfTheUserIsKeptAndSaid) {
   const Variable theirs{"NCCL_PROFILER_PLUGIN", "/opt/inspector.so"};
   const Recorded recorded = record(folder, {"/bin/sh", "-c", "test \"$NCCL_PROFILER_PLUGIN\" = /opt/inspector.so"});
   EXPECT_EQ(recorded.status, 0);
-  EXPECT_THAT(recorded.summary.notes, Contains(::testing::HasSubstr("NCCL_PROFILER_PLUGIN is set to /opt/inspector.so")));
+  EXPECT_THAT(recorded.summary.notes,
+              Contains(::testing::HasSubstr("NCCL_PROFILER_PLUGIN is set to /opt/inspector.so")));
 }
 
 }  // namespace
