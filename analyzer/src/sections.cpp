@@ -449,7 +449,9 @@ constexpr std::array rows{
                .json_place = 15,
                .json = json_as<&Report::collectives,
                                [](const CollectivesSection& found, const Source& source) {
-                                 return collectives_json(found, source.run, source.options);
+                                 // Its ids are those of the run that was analyzed.
+                                 const Run& run = source.report.in_run_time ? *source.report.in_run_time : source.run;
+                                 return collectives_json(found, run, source.options);
                                }>},
     SectionRow{.id = "clocks", .title = "Clocks", .part_of = "collectives", .chart = html::write_clocks},
     SectionRow{.id = "bandwidth",

@@ -222,5 +222,16 @@ TEST(KinetoJobs, TracesOfTwoRealJobsAreNot) {
   EXPECT_FALSE(analyzer::analyze(**run, {}).stragglers);
 }
 
+TEST(TwoRanksOfARecommender, HaveTheirOperationsListedByTheGroupsThatTheirEndsGave) {
+  const fs::path folder = testing::shared_data() / "kineto" / "recsys_2of128_ranks";
+  if (!fs::exists(folder)) GTEST_SKIP() << testing::no_shared_data;
+  const auto run = open_run(folder);
+  ASSERT_TRUE(run) << run.error().message;
+  analyzer::ReportOptions options;
+  options.instances = true;
+  const std::string json = analyzer::render_json(analyzer::analyze(**run, options), **run, options);
+  EXPECT_THAT(json, ::testing::HasSubstr("\"group\": \"found by ends\",\n        \"op\": \"alltoall\""));
+}
+
 }  // namespace
 }  // namespace rankscope
