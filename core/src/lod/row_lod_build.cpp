@@ -1,6 +1,7 @@
 // How the pyramid of a row is made.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "lod/row_lod_build.h"
 
@@ -94,7 +95,7 @@ void RowLod::Build::make_finest(std::size_t buckets) {
   }
   const double width = static_cast<double>(std::int64_t{1} << log2);
   for (std::size_t index = 0; index < buckets; ++index)
-    level[index].share = static_cast<std::uint16_t>(static_cast<double>(covered[index]) / width * 65535 + 0.5);
+    level[index].share = static_cast<std::uint16_t>(std::lround(static_cast<double>(covered[index]) / width * 65535));
 }
 
 /// The next level: each bucket joins two. Only one span can lie across the edge between them.

@@ -16,8 +16,8 @@ class StringTable {
   StringTable() = default;
   StringTable(const StringTable&) = delete;
   StringTable& operator=(const StringTable&) = delete;
-  StringTable(StringTable&&) = default;
-  StringTable& operator=(StringTable&&) = default;
+  StringTable(StringTable&&) noexcept = default;
+  StringTable& operator=(StringTable&&) noexcept = default;
 
   StringId intern(std::string_view text) {
     if (const auto found = index_.find(text); found != index_.end()) return found->second;

@@ -61,7 +61,7 @@ class ValueLod {
     return all;
   }
   [[nodiscard]] std::size_t byte_count() const {
-    std::size_t bytes = levels_.capacity() * sizeof(levels_[0]);
+    std::size_t bytes = levels_.capacity() * sizeof(std::vector<Bounds>);
     for (const auto& level : levels_) bytes += level.capacity() * sizeof(Bounds);
     return bytes;
   }

@@ -72,7 +72,7 @@ class AttributeRange {
   AttributeRange() = default;
   AttributeRange(const std::uint8_t* first, std::span<const StringId> keys) : first_(first), keys_(keys) {}
   [[nodiscard]] Iterator begin() const { return first_ == nullptr ? Iterator{} : Iterator{first_, keys_}; }
-  [[nodiscard]] static Iterator end() { return {}; }
+  [[nodiscard]] Iterator end() const { return {}; }
   [[nodiscard]] bool empty() const { return first_ == nullptr; }
   /// The value of a key, or nothing; the first one if it was given twice.
   [[nodiscard]] std::optional<AttributeValue> find(StringId key) const;
