@@ -1,51 +1,66 @@
 # Large units: most of the time of a small file is spent on reading headers and on instantiating the same templates again.
-# So the files of a folder below src are compiled together, with those of its subfolders, up to RANKSCOPE_UNITY_SIZE of
-# them, unless RANKSCOPE_UNITY is off, which is quicker to rebuild after a change of one file. Names in the anonymous
-# namespaces of such a folder must therefore differ; scripts/check_units.py checks that.
+# So the files of neighbouring folders below src (of tests: of one folder) are compiled together, up to RANKSCOPE_UNITY_SIZE
+# of them, unless RANKSCOPE_UNITY is off, which is quicker to rebuild after a change of one file. json.cpp, tables.cpp and rules.cpp of all
+# subjects use the same templates each, and are compiled together. Names in the anonymous namespaces of such a unit must
+# differ; scripts/check_units.py, which knows these rules too, checks that.
 set(RANKSCOPE_UNITY ON CACHE STRING "Compile the files of a folder together: ON, OFF (except what includes libtorch), or NEVER")
 set_property(CACHE RANKSCOPE_UNITY PROPERTY STRINGS ON OFF NEVER)
-set(RANKSCOPE_UNITY_SIZE 24 CACHE STRING "The most files that are compiled together")
+set(RANKSCOPE_UNITY_SIZE 32 CACHE STRING "The most files that are compiled together, but for folders that have more")
 
-# rankscope_unity(<target> [ALWAYS]) does so with the sources that the target has so far; main.cpp, and what has compiler
-# options of its own, stay apart. ALWAYS: also where RANKSCOPE_UNITY is off, and all folders of the target together.
+# rankscope_unity(<target> [UNITS n]) does so with the sources that the target has so far; main.cpp, and what has compiler
+# options of its own, stay apart. UNITS: also where RANKSCOPE_UNITY is off, and all of them as n units of about the same size.
 function(rankscope_unity target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ALWAYS" "" "")
-  if(RANKSCOPE_UNITY STREQUAL "NEVER" OR NOT (RANKSCOPE_UNITY OR arg_ALWAYS))
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "UNITS" "")
+  if(RANKSCOPE_UNITY STREQUAL "NEVER" OR NOT (RANKSCOPE_UNITY OR arg_UNITS))
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
+  list(TRANSFORM sources REPLACE "^${CMAKE_CURRENT_SOURCE_DIR}/" "")
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(^|/)main\\.cpp$")
   list(SORT sources)
   set(folders "")
   foreach(source IN LISTS sources)
-    get_filename_component(path ${source} ABSOLUTE)
-    get_filename_component(folder ${path} DIRECTORY)
-    file(RELATIVE_PATH folder ${CMAKE_CURRENT_SOURCE_DIR} ${folder})
-    # The folder of the target's own, or the first one below it.
-    string(REGEX MATCH "^/(src/)?[^/]*" folder "/${folder}")
-    string(MAKE_C_IDENTIFIER "${target}_${folder}" folder)
-    if(arg_ALWAYS)
-      set(folder ${target})
+    get_source_file_property(apart ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(apart)
+      continue()
     endif()
-    get_source_file_property(apart ${path} SKIP_UNITY_BUILD_INCLUSION)
-    if(NOT apart)
-      list(APPEND folders ${folder})
-      list(APPEND of_${folder} ${source})
+    if(arg_UNITS)
+      set(folder all)
+    elseif(source MATCHES "^src/[^/]+/(json|tables|rules)\\.cpp$")
+      set(folder kind_${CMAKE_MATCH_1})
+    else()
+      # The folder of the target's own, or the first one below it.
+      get_filename_component(folder ${source} DIRECTORY)
+      string(REGEX MATCH "^/(src/?)?[^/]*" folder "/${folder}")
+      string(MAKE_C_IDENTIFIER "from${folder}" folder)
+      string(REPLACE "from_src_" "from_" folder "${folder}")
     endif()
+    list(APPEND folders ${folder})
+    list(APPEND of_${folder} ${source})
   endforeach()
   list(REMOVE_DUPLICATES folders)
+  set(room 0)
   foreach(folder IN LISTS folders)
-    # As many units as needed, of about the same size.
     list(LENGTH of_${folder} files)
-    math(EXPR units "(${files} + ${RANKSCOPE_UNITY_SIZE} - 1) / ${RANKSCOPE_UNITY_SIZE}")
-    math(EXPR size "(${files} + ${units} - 1) / ${units}")
-    set(index 0)
-    foreach(source IN LISTS of_${folder})
-      math(EXPR unit "${index} / ${size} + 1")
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${unit})
-      math(EXPR index "${index} + 1")
-    endforeach()
+    if(arg_UNITS)
+      math(EXPR size "(${files} + ${arg_UNITS} - 1) / ${arg_UNITS}")
+      set(index 0)
+      foreach(source IN LISTS of_${folder})
+        math(EXPR unit "${index} / ${size}")
+        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${unit})
+        math(EXPR index "${index} + 1")
+      endforeach()
+    elseif(folder MATCHES "^kind_")
+      set_source_files_properties(${of_${folder}} PROPERTIES UNITY_GROUP ${folder})
+    else()
+      if(files GREATER room OR NOT of_${folder} MATCHES "^src/") # tests: a folder is enough
+        set(unit ${folder})
+        set(room ${RANKSCOPE_UNITY_SIZE})
+      endif()
+      math(EXPR room "${room} - ${files}")
+      set_source_files_properties(${of_${folder}} PROPERTIES UNITY_GROUP ${unit})
+    endif()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # In such a unit a class of a header may have a member of an anonymous namespace.

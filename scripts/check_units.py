@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that files of a folder can be compiled together: what they keep to themselves has different names.
+"""Checks that files can be compiled together: what they keep to themselves has different names.
 
 scripts/check_units.py [ROOT]
 
-cmake/RankscopeUnity.cmake compiles the files of each folder below src, with those of its subfolders, as one, except in dev.
-There a type, constant or function in an anonymous namespace (or static) of two files is an error, which is found here without
-compiling. Functions with the same name and other parameters are overloads; whether a call of one is still clear only the
-compiler knows. Prints the folder, the name and the files.
+cmake/RankscopeUnity.cmake compiles neighbouring folders as one, except in dev. There a type, constant or function in an
+anonymous namespace (or static) of two files is an error, which is found here without compiling. Functions with the same name
+and other parameters are overloads; whether a call of one is still clear only the compiler knows. Prints the name and the files.
 """
 import collections
 import pathlib
@@ -14,7 +13,11 @@ import re
 import sys
 
 MODULES = ("core", "collectors", "analyzer", "trainer", "gui", "cli", "tests")
-TOGETHER = {"trainer/src/modes": "trainer/src/engine"}
+# As in cmake/RankscopeUnity.cmake.
+MOST_FILES = 32
+SAME_KIND = re.compile(r"(.*)/src/[^/]+/(json|tables|rules)\.cpp")
+ENGINE = ("trainer/src/modes", "trainer/src/engine")  # with torch: all of it together
+TARGETS = ("collectors/src/inject", "trainer/src/cuda")  # of a library of their own
 ALONE = ("tests/collectors", "tests/trainer", "tests/gui", "tests/bench", "tests/fuzz")  # compiled file by file
 NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/|'
                    r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.S | re.M)
@@ -85,36 +88,56 @@ def clash(kinds):
     return not (kinds[0].startswith("alias ") and len(set(kinds)) == 1)
 
 
-def unit_of(name):
-    """The folder whose files are compiled together with the one of this name."""
+def folder_of(name):
+    """The folder, or the files of the same kind, that are compiled together with the one of this name in any case."""
+    if name.startswith(ENGINE):
+        return "trainer/src/engine"
+    kind = SAME_KIND.fullmatch(name)
+    if kind:
+        return f"{kind[1]}/src/*/{kind[2]}.cpp"
     folders = name.split("/")[:-1]
-    most = folders.index("src") + 2 if "src" in folders else 3
-    unit = "/".join(folders[:most])
-    return TOGETHER.get(unit, unit)
+    return "/".join(folders[:folders.index("src") + 2 if "src" in folders else 3])
+
+
+def library_of(folder):
+    """Folders of the same one may be compiled together; those of tests are not."""
+    if folder.startswith(ENGINE + TARGETS) or "*" in folder:
+        return folder
+    return folder.split("/src")[0]
+
+
+def units_of(names):
+    """Lists of files: whole folders, as they follow each other, up to MOST_FILES; more only where a folder has more."""
+    folders = {}
+    for name in sorted(names):
+        folders.setdefault(folder_of(name), []).append(name)
+    units = collections.defaultdict(list)  # of each library
+    for folder, files in folders.items():
+        of_library = units[library_of(folder)]
+        if of_library and len(of_library[-1]) + len(files) <= MOST_FILES:
+            of_library[-1] += files
+        else:
+            of_library.append(files)
+    return [unit for of_library in units.values() for unit in of_library]
 
 
 def check(root):
-    folders = collections.defaultdict(list)
-    for module in MODULES:
-        for path in sorted((root / module).rglob("*.cpp")):
-            name = path.relative_to(root).as_posix()
-            if path.name != "main.cpp" and not name.startswith(ALONE):
-                folders[unit_of(name)].append(path)
-    for folder, paths in folders.items():
+    names = [path.relative_to(root).as_posix() for module in MODULES for path in (root / module).rglob("*.cpp")]
+    for unit in units_of(name for name in names if not name.endswith("/main.cpp") and not name.startswith(ALONE)):
         users = collections.defaultdict(list)
-        for path in paths:
-            for key, kind in private_names(path.read_text()).items():
-                users[key].append((path.relative_to(root).as_posix().removeprefix(folder + "/"), kind))
+        for name in unit:
+            for key, kind in private_names((root / name).read_text()).items():
+                users[key].append((name, kind))
         for (_, name), files in sorted(users.items()):
             if len(files) > 1 and clash([kind for _, kind in files]):
-                yield f"{folder}: {name} is in {', '.join(file for file, _ in files)}"
+                yield f"{name} is in {', '.join(file for file, _ in files)}, which are compiled together"
 
 
 def main(argv):
     if argv[:1] in (["-h"], ["--help"]):
         return print(__doc__.strip())
     problems = list(check(pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]))
-    print("\n".join(problems) or "units: the files of each folder can be compiled together")
+    print("\n".join(problems) or "units: what is compiled together has different names")
     return 1 if problems else 0
 
 

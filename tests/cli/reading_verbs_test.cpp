@@ -282,7 +282,6 @@ TEST_F(ReadingVerbs, ATraceOfSomebodyIsNotReplacedWhenTheFileToWriteWasForgotten
   const std::string trace = R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 2}]})";
   const std::string pack = path("other.tar.zst");
   ASSERT_EQ(rankscope({"pack", demo, pack}).status, 0);
-  const std::string packed = testing::read_file(pack);
   for (const std::string& original :
        {write("rank_1.json", trace), write("base.sqlite", std::string{"SQLite format 3\0 of nsys", 24}),
         write("base.nsys-rep", "QDSTRM"), pack}) {

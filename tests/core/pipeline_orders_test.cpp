@@ -48,7 +48,7 @@ void expect_sound(PipelineSchedule schedule, const PipelineShape& shape, std::in
     EXPECT_TRUE(done.contains("F" + which));
     EXPECT_TRUE(action.part != PipelinePart::backward_weight || done.contains("I" + which));
   }
-  const auto each = static_cast<std::size_t>(shape.micro_batches * shape.chunks);
+  const auto each = static_cast<std::size_t>(shape.micro_batches) * static_cast<std::size_t>(shape.chunks);
   EXPECT_TRUE(done.size() == 2 * each || done.size() == 3 * each);
 }
 

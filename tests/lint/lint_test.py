@@ -46,6 +46,7 @@ def layers(name, include, **others):
 
 class Units(unittest.TestCase):
     """Two files of a folder, each with one thing that it keeps to itself."""
+    MOST = "namespace {\nint most = 1;\n}\n"
 
     def of(self, first, second, namespace="namespace a {\nnamespace {\n%s\n}\n}\n"):
         return run(check_units, {"core/src/x/a.cpp": namespace % first, "core/src/x/b.cpp": namespace % second})
@@ -57,7 +58,7 @@ class Units(unittest.TestCase):
                      "void f(Words words = {}) { if (a) { b(); } }\n\nconst std::string most = FOLDER \"/x\";"):
             status, out = self.of(text, text)
             self.assertEqual(status, 1, text)
-            self.assertRegex(out, r"core/src/x: (most|Part) is in a.cpp, b.cpp")
+            self.assertRegex(out, r"(^|\n)(most|Part) is in core/src/x/a.cpp, core/src/x/b.cpp")
         self.assertEqual(self.of("int most = 1;", "struct most {};")[0], 1)
 
     def test_overloads_members_and_equal_aliases_are_fine(self):
@@ -68,8 +69,18 @@ class Units(unittest.TestCase):
 
     def test_what_others_see_or_stands_elsewhere_is_fine(self):
         self.assertEqual(self.of("int most = 1;", "int most = 1;", "namespace a {\n%s\n}\n")[0], 0)
-        tree = {f"core/src/{folder}/a.cpp": "namespace {\nint most = 1;\n}\n" for folder in "xy"}
-        self.assertEqual(run(check_units, tree)[0], 0)
+        self.assertEqual(run(check_units, {f"{folder}/a.cpp": self.MOST for folder in ("core/src/x", "cli/src/x")})[0], 0)
+        self.assertEqual(run(check_units, {f"tests/core/{folder}/a.cpp": self.MOST for folder in "xy"})[0], 0)
+
+    def test_neighbouring_folders_are_compiled_together_while_they_are_small(self):
+        tree = {f"core/src/{folder}/a.cpp": self.MOST for folder in "xy"}
+        self.assertEqual(run(check_units, tree)[0], 1)
+        self.assertEqual(run(check_units, tree | {f"core/src/x/b{i}.cpp": "" for i in range(31)})[0], 0)
+
+    def test_tables_of_all_subjects_are_compiled_together(self):
+        apart = {f"analyzer/src/m{i}/a{j}.cpp": "" for i in range(2) for j in range(32)}
+        tree = {"analyzer/src/a/tables.cpp": self.MOST, "analyzer/src/z/tables.cpp": self.MOST}
+        self.assertEqual(run(check_units, tree | apart)[0], 1)
 
 
 class Layers(unittest.TestCase):

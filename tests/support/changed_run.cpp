@@ -71,14 +71,14 @@ std::vector<Words> lines_of(const Run& run) {
 }
 
 template <class Change>
-void change(std::string& word, std::string_view key, Change apply) {
+void change(std::string& word, std::string_view key, const Change& apply) {
   if (!word.starts_with(key)) return;
   const auto value = number_from<std::int64_t>(std::string_view{word}.substr(key.size()));
   if (value) word = std::string{key} + std::to_string(apply(*value));
 }
 
 template <class Change>
-void change_range(std::string& word, std::string_view key, Change apply) {
+void change_range(std::string& word, std::string_view key, const Change& apply) {
   if (!word.starts_with(key)) return;
   const std::size_t colon = word.find(':');
   word =

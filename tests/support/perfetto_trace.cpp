@@ -68,6 +68,44 @@ Packet packet_of(pbf_reader reader) {
 
 std::string unit_name(int unit) { return unit == 3 ? "bytes" : unit == 2 ? "count" : "ns"; }
 
+void read_process(pbf_reader process, PerfettoTrack& track) {
+  track.kind = "process";
+  while (process.next()) {
+    if (process.tag() == 1)
+      track.pid = process.get_int32();
+    else if (process.tag() == 6)
+      track.name = process.get_string();
+    else
+      process.skip();
+  }
+}
+
+void read_thread(pbf_reader thread, PerfettoTrack& track) {
+  track.kind = "thread";
+  while (thread.next()) {
+    if (thread.tag() == 1)
+      track.pid = thread.get_int32();
+    else if (thread.tag() == 2)
+      track.tid = thread.get_int64();
+    else if (thread.tag() == 5)
+      track.name = thread.get_string();
+    else
+      thread.skip();
+  }
+}
+
+void read_counter(pbf_reader counter, PerfettoTrack& track) {
+  track.kind = "counter";
+  while (counter.next()) {
+    if (counter.tag() == 3)
+      track.unit = unit_name(counter.get_enum());
+    else if (counter.tag() == 6)
+      track.unit = counter.get_string();
+    else
+      counter.skip();
+  }
+}
+
 PerfettoTrack track_of(pbf_reader reader) {
   PerfettoTrack track;
   while (reader.next()) {
@@ -78,50 +116,18 @@ PerfettoTrack track_of(pbf_reader reader) {
       case 2:
         track.name = reader.get_string();
         break;
-      case 3: {
-        track.kind = "process";
-        auto process = reader.get_message();
-        while (process.next()) {
-          if (process.tag() == 1)
-            track.pid = process.get_int32();
-          else if (process.tag() == 6)
-            track.name = process.get_string();
-          else
-            process.skip();
-        }
+      case 3:
+        read_process(reader.get_message(), track);
         break;
-      }
-      case 4: {
-        track.kind = "thread";
-        auto thread = reader.get_message();
-        while (thread.next()) {
-          if (thread.tag() == 1)
-            track.pid = thread.get_int32();
-          else if (thread.tag() == 2)
-            track.tid = thread.get_int64();
-          else if (thread.tag() == 5)
-            track.name = thread.get_string();
-          else
-            thread.skip();
-        }
+      case 4:
+        read_thread(reader.get_message(), track);
         break;
-      }
       case 5:
         track.parent = reader.get_uint64();
         break;
-      case 8: {
-        track.kind = "counter";
-        auto counter = reader.get_message();
-        while (counter.next()) {
-          if (counter.tag() == 3)
-            track.unit = unit_name(counter.get_enum());
-          else if (counter.tag() == 6)
-            track.unit = counter.get_string();
-          else
-            counter.skip();
-        }
+      case 8:
+        read_counter(reader.get_message(), track);
         break;
-      }
       case 12:
         track.order = reader.get_int32();
         break;

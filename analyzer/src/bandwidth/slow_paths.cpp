@@ -16,9 +16,9 @@ namespace {
 
 constexpr double slow_ratio = 0.8;  // metrics.md 20
 constexpr double least_share = 0.02;
-constexpr double steady_ratio = 0.9;     // before it became slow
-constexpr std::size_t least_units = 5;   // of a path
-constexpr std::size_t least_groups = 3;  // of two nobody knows which one is usual
+constexpr double steady_ratio = 0.9;         // before it became slow
+constexpr std::size_t least_path_units = 5;  // of a path
+constexpr std::size_t least_groups = 3;      // of two nobody knows which one is usual
 constexpr std::size_t least_links = 4;
 constexpr std::size_t windows = 5;
 constexpr std::size_t least_units_over_time = 25;
@@ -99,7 +99,7 @@ PathTable measured(const Run& run, const ClockTrust& clocks, std::span<const Uni
 std::vector<double> medians_of(const std::map<Path, PathSpeeds>& paths) {
   std::vector<double> medians;
   for (const auto& [path, speeds] : paths)
-    if (speeds.size() >= least_units) medians.push_back(median_of(speeds));
+    if (speeds.size() >= least_path_units) medians.push_back(median_of(speeds));
   std::ranges::sort(medians);
   return medians;
 }
@@ -211,7 +211,7 @@ void judge_paths(const PathKey& key, const std::map<Path, PathSpeeds>& paths, Ju
   const std::vector<double> medians = medians_of(paths);
   for (const auto& [path, speeds] : paths) {
     const bool beside =
-        speeds.size() >= least_units && medians.size() >= (path.group.is_set() ? least_groups : least_links);
+        speeds.size() >= least_path_units && medians.size() >= (path.group.is_set() ? least_groups : least_links);
     const double usual = beside ? median_of_others(medians, median_of(speeds)) : 0;
     if (beside && are_slow(speeds, usual)) {
       judge.add(key, path, speeds, usual, medians.size() - 1);
@@ -260,7 +260,7 @@ std::vector<SlowPath> slow_paths(const Run& run, const ClockTrust& clocks, const
   for (const auto& [key, paths] : measured(run, clocks, units)) {
     judge_paths(key, paths, judge);
     for (const auto& [path, speeds] : paths)
-      if (!path.group.is_set() && speeds.size() >= least_units) links.emplace(path.from, path.to);
+      if (!path.group.is_set() && speeds.size() >= least_path_units) links.emplace(path.from, path.to);
   }
   std::vector<SlowPath> slow = std::move(judge).found();
   name_ends(slow, links);

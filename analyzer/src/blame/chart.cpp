@@ -8,7 +8,7 @@
 namespace rankscope::analyzer::html {
 namespace {
 
-std::string tooltip(RankId waiting, RankId awaited, std::int64_t ns) {
+std::string delay_tooltip(RankId waiting, RankId awaited, std::int64_t ns) {
   return format("rank {} waited {} for rank {}", waiting.value, duration_text(ns), awaited.value);
 }
 
@@ -26,7 +26,7 @@ void write_waiting(Writer& page, const BlameSection& section) {
                    "table below has the numbers."},
                   "rank that waited",
                   "rank it waited for",
-                  tooltip});
+                  delay_tooltip});
   if (matrix.left_out > 0)
     page.element("p",
                  format("Only the ranks with the most waiting are drawn; {} between others is left out.",

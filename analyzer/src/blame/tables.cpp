@@ -11,7 +11,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t widest_matrix = 8;  // ranks that fit on a page of text
+constexpr std::size_t widest_delays = 8;  // ranks that fit on a page of text
 
 /// Sums of all ranks are shown per step.
 Means per_step(const BlameSection& section) { return {1, section.ranks > 0 ? section.rank_steps / section.ranks : 0}; }
@@ -174,10 +174,10 @@ void add_blame(Page& page, const Report& report, const ReportOptions& options) {
   add_left_out(page, left_out(section.rows.size(), options.top));
   for (const std::string& note : blame_notes(section)) page.paragraph(note, Tone::faint);
   const std::vector<RankCell> cells = waiting_cells(section);
-  if (report.ranks.size() > widest_matrix || cells.empty()) return;
+  if (report.ranks.size() > widest_delays || cells.empty()) return;
   page.blank();
   page.paragraph("Who waited (rows) for whom (columns) directly:", Tone::faint);
-  page.table(table_of(rank_matrix(cells, widest_matrix), "waiting rank", duration_text));
+  page.table(table_of(rank_matrix(cells, widest_delays), "waiting rank", duration_text));
 }
 
 }  // namespace rankscope::analyzer

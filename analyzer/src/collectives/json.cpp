@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json group_json(const GroupRow& row) {
+Json group_row_json(const GroupRow& row) {
   Why why;
   Json out;
   out["group"] = row.group;
@@ -65,7 +65,7 @@ nlohmann::ordered_json collectives_json(const CollectivesSection& section, const
   out["unmatched"] = section.unmatched;
   out["unmatched_parts"] = list_json(section.unmatched_parts, unmatched_json);
   out["key"] = section.key;
-  out["groups"] = list_json(section.groups, group_json);
+  out["groups"] = list_json(section.groups, group_row_json);
   if (!options.instances) return out;
   auto& instances = out["instances"] = Json::array();
   for (const auto& unit : section.units) {

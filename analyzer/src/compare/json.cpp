@@ -3,16 +3,18 @@
 #include "compare/bootstrap.h"
 #include "compare/key_changes.h"
 #include "compare/words.h"
-#include "render/json_number.h"
+#include "render/json_parts.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int digits = 6;  // enough for a ratio
+constexpr int ratio_digits = 6;  // enough for a ratio
 
-Json rounded_or_null(const std::optional<double>& value) { return rounded(value, digits).value_or(Json(nullptr)); }
+Json rounded_or_null(const std::optional<double>& value) {
+  return rounded(value, ratio_digits).value_or(Json(nullptr));
+}
 
 Json run_json(const ComparedRun& run) {
   Json out;
@@ -40,12 +42,6 @@ Json steps_json(const StepComparison& steps) {
                    {"least_steps", least_steps},
                    {"least_change", least_change}};
   return out;
-}
-
-Json ranks_json(const std::vector<RankId>& ranks) {
-  Json list = Json::array();
-  for (const RankId rank : ranks) list.push_back(rank.value);
-  return list;
 }
 
 /// A range to the end has none that holds for both runs.
@@ -95,7 +91,7 @@ Json key_json(const KeyChange& row, const KeyComparison& keys) {
   out["count_b"] = row.count_b;
   out["median_a_ns"] = row.count_a > 0 && row.keys == 1 ? Json(row.median_a_ns) : Json(nullptr);
   out["median_b_ns"] = row.count_b > 0 && row.keys == 1 ? Json(row.median_b_ns) : Json(nullptr);
-  if (row.q) out["q"] = rounded(*row.q, digits);
+  if (row.q) out["q"] = rounded(*row.q, ratio_digits);
   return out;
 }
 
@@ -168,18 +164,18 @@ Json differences_json(const Likeness& likeness) {
 
 Json scaling_json(const Section<RankScaling>& scaling) {
   if (!scaling) return {{"unavailable", scaling.error().why}};
-  return {{"computation_same_problem", rounded(scaling->same_problem, digits)},
-          {"computation_grown_problem", rounded(scaling->grown_problem, digits)},
-          {"parallel_a", rounded(scaling->parallel_a, digits)},
-          {"parallel_b", rounded(scaling->parallel_b, digits)},
-          {"global_same_problem", rounded(scaling->same_problem * scaling->parallel_b, digits)},
-          {"global_grown_problem", rounded(scaling->grown_problem * scaling->parallel_b, digits)}};
+  return {{"computation_same_problem", rounded(scaling->same_problem, ratio_digits)},
+          {"computation_grown_problem", rounded(scaling->grown_problem, ratio_digits)},
+          {"parallel_a", rounded(scaling->parallel_a, ratio_digits)},
+          {"parallel_b", rounded(scaling->parallel_b, ratio_digits)},
+          {"global_same_problem", rounded(scaling->same_problem * scaling->parallel_b, ratio_digits)},
+          {"global_grown_problem", rounded(scaling->grown_problem * scaling->parallel_b, ratio_digits)}};
 }
 
 Json gate_json(const Gate& gate) {
   Json out;
   out["verdict"] = name_of(gate.verdict);
-  out["max_regression"] = rounded(gate.limit, digits);
+  out["max_regression"] = rounded(gate.limit, ratio_digits);
   if (!gate.why.empty()) out["why"] = gate.why;
   return out;
 }

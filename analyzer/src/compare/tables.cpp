@@ -19,12 +19,11 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t widest_name = 34;
+constexpr std::size_t widest_compared = 34;
 constexpr std::size_t most_ranks = 16;
-constexpr std::string_view none = "–";
 
 std::string percent_of(std::int64_t change, std::int64_t of) {
-  return of > 0 ? signed_percent(static_cast<double>(change) / static_cast<double>(of)) : std::string{none};
+  return of > 0 ? signed_percent(static_cast<double>(change) / static_cast<double>(of)) : std::string{empty_cell};
 }
 
 Tone tone_of_change(std::int64_t change, std::int64_t step) {
@@ -106,7 +105,7 @@ std::string each_text(const KeyChange& row) {
 
 /// Of runs with steps.
 Table key_table(const ComparisonView& view, const std::vector<KeyChange>& keys) {
-  Table table{{{"name", Align::left, widest_name},
+  Table table{{{"name", Align::left, widest_compared},
                {"kind", Align::left},
                {title_of(view.comparison.a)},
                {title_of(view.comparison.b)},
@@ -180,14 +179,19 @@ NotedTable one_sided_table(const ComparisonView& view, std::string title, const 
 NotedTable single_table(const ComparisonView& view, std::string title, const std::vector<KeyChange>& keys) {
   const std::string a = title_of(view.comparison.a);
   const std::string b = title_of(view.comparison.b);
-  NotedTable noted{
-      std::move(title),
-      "a single one; without steps nothing can be said about the whole",
-      {{{"name", Align::left, widest_name}, {"kind", Align::left}, {"calls " + a}, {"calls " + b}, {a}, {b}, {"in %"}},
-       {}},
-      {}};
+  NotedTable noted{std::move(title),
+                   "a single one; without steps nothing can be said about the whole",
+                   {{{"name", Align::left, widest_compared},
+                     {"kind", Align::left},
+                     {"calls " + a},
+                     {"calls " + b},
+                     {a},
+                     {b},
+                     {"in %"}},
+                    {}},
+                   {}};
   const auto median = [](std::int64_t ns, std::int64_t count) {
-    return count > 0 ? duration_text(ns) : std::string{none};
+    return count > 0 ? duration_text(ns) : std::string{empty_cell};
   };
   for (const KeyChange& row : std::span{keys}.first(std::min(view.top, keys.size()))) {
     const bool both = row.count_a > 0 && row.count_b > 0;
@@ -198,7 +202,7 @@ NotedTable single_table(const ComparisonView& view, std::string title, const std
          {format("{}", row.count_b)},
          {median(row.median_a_ns, row.count_a)},
          {median(row.median_b_ns, row.count_b)},
-         {both ? percent_of(row.median_b_ns - row.median_a_ns, row.median_a_ns) : std::string{none}}});
+         {both ? percent_of(row.median_b_ns - row.median_a_ns, row.median_a_ns) : std::string{empty_cell}}});
   }
   const KeyComparison& all = view.comparison.keys;
   if (all.calls_a != all.calls_b)
@@ -214,7 +218,7 @@ std::string largest_change(const SplitChange& row) {
   for (std::size_t i = 0; i < split_part_count; ++i)
     if (const auto part = static_cast<SplitPart>(i); std::abs(row.change_ns(part)) > std::abs(row.change_ns(largest)))
       largest = part;
-  if (row.change_ns(largest) == 0) return std::string{none};
+  if (row.change_ns(largest) == 0) return std::string{empty_cell};
   return format("{} {}", words_of(largest), signed_ms((row.change_ns(largest)) / 1000));
 }
 
@@ -283,9 +287,11 @@ std::vector<NotedTable> memory_tables(const ComparisonView& view) {
       "Memory", "peaks",
       Table{{{"who", Align::left}, {"allocated " + a}, {b}, {"in %"}, {"reserved " + a}, {b}, {"in %"}}, {}},
       left_out(changes.size(), std::max(most_ranks, view.top))};
-  const auto bytes = [](std::optional<std::int64_t> value) { return value ? bytes_text(*value) : std::string{none}; };
+  const auto bytes = [](std::optional<std::int64_t> value) {
+    return value ? bytes_text(*value) : std::string{empty_cell};
+  };
   const auto change = [](std::optional<std::int64_t> before, std::optional<std::int64_t> after) {
-    return before && after ? percent_of(*after - *before, *before) : std::string{none};
+    return before && after ? percent_of(*after - *before, *before) : std::string{empty_cell};
   };
   for (const MemoryChange& row : std::span{changes}.first(changes.size() - noted.left_out.rows))
     noted.table.rows.push_back({{row.who},
@@ -309,8 +315,8 @@ std::vector<NotedTable> difference_tables(const ComparisonView& view) {
                    {}};
   for (const Difference& row : view.comparison.likeness.differences)
     noted.table.rows.push_back({{printable(row.what), row.must_agree ? Tone::warning : Tone::plain},
-                                {row.a.empty() ? std::string{none} : printable(row.a)},
-                                {row.b.empty() ? std::string{none} : printable(row.b)}});
+                                {row.a.empty() ? std::string{empty_cell} : printable(row.a)},
+                                {row.b.empty() ? std::string{empty_cell} : printable(row.b)}});
   return {std::move(noted)};
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t fewest_rows = 100;
+constexpr std::size_t fewest_calls = 100;
 
 Json copy_json(const CopyRow& row) {
   Json out;
@@ -49,7 +49,7 @@ void add_calls(Json& out, const std::string& name, const std::vector<HostCallRow
 }  // namespace
 
 Json copies_json(const CopiesSection& section, const ReportOptions& options) {
-  const std::size_t limit = std::max(fewest_rows, options.top);
+  const std::size_t limit = std::max(fewest_calls, options.top);
   Json out;
   out["ranks"] = section.ranks;
   out["rank_steps"] = section.rank_steps;

@@ -12,11 +12,10 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t widest_place = 26;
-constexpr std::string_view none = "–";
+constexpr std::size_t widest_call = 26;
 
 std::string bandwidth_text(const CopyRow& row) {
-  if (!row.gbps) return std::string{none};
+  if (!row.gbps) return std::string{empty_cell};
   return *row.gbps >= 100 ? format("{:.0f} GB/s", *row.gbps) : format("{:.3g} GB/s", *row.gbps);
 }
 
@@ -29,7 +28,7 @@ Table copy_table(const CopiesSection& section, const Means& means, std::size_t l
                           {printable(row.memory)},
                           {means.count(row.count)},
                           {means.ms(row.sum_ns)},
-                          {told ? bytes_text(row.bytes / means.parts()) : std::string{none}},
+                          {told ? bytes_text(row.bytes / means.parts()) : std::string{empty_cell}},
                           {bandwidth_text(row)}});
   }
   return table;
@@ -45,8 +44,8 @@ NotedTable call_table(const CopiesSection& section, const Means& means, std::siz
   NotedTable noted{"Host held up", means.words() + "; calls that wait for the device, or allocate",
                    Table{{{"what", Align::left},
                           {"call", Align::left, 24},
-                          {"in operator", Align::left, widest_place},
-                          {"in annotation", Align::left, widest_place},
+                          {"in operator", Align::left, widest_call},
+                          {"in annotation", Align::left, widest_call},
                           {"calls"},
                           {"ms"}},
                          {}}};

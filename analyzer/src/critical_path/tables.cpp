@@ -10,7 +10,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t widest_name = 48;
+constexpr std::size_t widest_activity = 48;
 
 Means means_of(const CriticalPathSection& path) {
   return {1, path.whole_recording ? 0 : static_cast<std::int64_t>(path.steps.size())};
@@ -60,7 +60,7 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
 NotedTable by_operation(const CriticalPathSection& path, std::size_t most) {
   const Means means = means_of(path);
   NotedTable noted{"Operations on the critical path", path.whole_recording ? "whole recording" : "mean per step",
-                   Table{{{"operation", Align::left, widest_name}, {"kind", Align::left}, {"ms"}, {"share"}}, {}},
+                   Table{{{"operation", Align::left, widest_activity}, {"kind", Align::left}, {"ms"}, {"share"}}, {}},
                    left_out(path.operations.size(), most)};
   const bool several = path.ranks.size() > 1;
   if (several) noted.table.columns.push_back({"above the ranks' mean"});

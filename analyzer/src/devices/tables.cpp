@@ -12,7 +12,6 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::string_view none = "–";
 constexpr std::size_t most_shown = 16;  // ranks, where --top asks for less
 
 struct Line {
@@ -20,7 +19,9 @@ struct Line {
   const DeviceRow* device;
 };
 
-std::string share_cell(const Ratio& ratio) { return ratio.value ? percent_text(*ratio.value) : std::string{none}; }
+std::string share_cell(const Ratio& ratio) {
+  return ratio.value ? percent_text(*ratio.value) : std::string{empty_cell};
+}
 
 /// "80 % power cap": of several reasons the main one.
 std::string throttled_cell(const Throttling& throttling) {
@@ -30,19 +31,19 @@ std::string throttled_cell(const Throttling& throttling) {
 
 template <auto field>
 std::string nvml_share(const DeviceRow& device) {
-  return device.nvml ? share_cell((*device.nvml).*field) : std::string{none};
+  return device.nvml ? share_cell((*device.nvml).*field) : std::string{empty_cell};
 }
 template <auto field>
 std::string pm_share(const DeviceRow& device) {
-  return device.pm ? share_cell((*device.pm).*field) : std::string{none};
+  return device.pm ? share_cell((*device.pm).*field) : std::string{empty_cell};
 }
 template <auto field, auto which>
 std::string nvml_number(const DeviceRow& device) {
-  if (!device.nvml || !((*device.nvml).*field)) return std::string{none};
+  if (!device.nvml || !((*device.nvml).*field)) return std::string{empty_cell};
   return format("{:.0f}", (*((*device.nvml).*field)).*which);
 }
 std::string throttled(const DeviceRow& device) {
-  return device.nvml && device.nvml->throttling ? throttled_cell(*device.nvml->throttling) : std::string{none};
+  return device.nvml && device.nvml->throttling ? throttled_cell(*device.nvml->throttling) : std::string{empty_cell};
 }
 
 struct Part {
@@ -64,7 +65,7 @@ std::vector<Part> parts_of(const std::vector<Line>& lines) {
       {{"throttled", Align::left}, throttled},
   };
   std::erase_if(parts, [&](const Part& part) {
-    return std::ranges::all_of(lines, [&](const Line& line) { return part.cell(*line.device) == none; });
+    return std::ranges::all_of(lines, [&](const Line& line) { return part.cell(*line.device) == empty_cell; });
   });
   return parts;
 }
@@ -75,8 +76,8 @@ Table table_of(const std::vector<Line>& lines, const std::vector<Part>& parts) {
   for (const Line& line : lines) {
     const DeviceRow& device = *line.device;
     std::vector<Cell> cells{{format("{}", line.rank.value)},
-                            {device.ordinal < 0 ? std::string{none} : format("{}", device.ordinal)},
-                            {device.name.empty() ? std::string{none} : printable(device.name)}};
+                            {device.ordinal < 0 ? std::string{empty_cell} : format("{}", device.ordinal)},
+                            {device.name.empty() ? std::string{empty_cell} : printable(device.name)}};
     for (const Part& part : parts) cells.push_back({part.cell(device)});
     table.rows.push_back(std::move(cells));
   }

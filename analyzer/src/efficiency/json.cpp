@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 #include "efficiency/parts.h"
+#include "render/json_parts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -24,12 +25,6 @@ void add_factors(Json& out, const EfficiencyFactors& factors) {
 void add_ratio(Json& out, Json& why, const std::string& name, const Ratio& ratio) {
   out[name] = ratio.value ? Json(*ratio.value) : Json(nullptr);
   if (!ratio.value) why[name] = ratio.why;
-}
-
-Json ranks_json(const std::vector<RankId>& ranks) {
-  Json out = Json::array();
-  for (const RankId rank : ranks) out.push_back(rank.value);
-  return out;
 }
 
 Json groups_json(const Grouping& grouping) {

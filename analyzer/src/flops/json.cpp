@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The rest is summed.
-constexpr std::size_t fewest_rows = 100;
+constexpr std::size_t fewest_products = 100;
 constexpr int digits = 6;
 
 /// Values that may be missing, with the reasons of those that are.
@@ -160,7 +160,7 @@ Json flops_json(const FlopsSection& section, const ReportOptions& options) {
   out["ladder"] = ladder_json(section.ladder);
   out["ranks"] = Json::array();
   for (const RankFlops& rank : section.ranks) out["ranks"].push_back(rank_json(rank));
-  const std::size_t shown = std::min(section.operators.size(), std::max(fewest_rows, options.top));
+  const std::size_t shown = std::min(section.operators.size(), std::max(fewest_products, options.top));
   out["operators"] = Json::array();
   for (const FlopRow& row : std::span{section.operators}.first(shown)) out["operators"].push_back(operator_json(row));
   out["operators_rest"] = rest_json(std::span{section.operators}.subspan(shown));

@@ -1,6 +1,7 @@
 #include "flops/parts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "rankscope/core/format.h"
 #include "render/means.h"
@@ -9,9 +10,9 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t widest_name = 34;
-constexpr std::size_t widest_shapes = 24;
-constexpr std::int64_t bar_width = 28;
+constexpr std::size_t widest_product = 34;
+constexpr std::size_t widest_product_shapes = 24;
+constexpr std::int64_t flops_bar_width = 28;
 
 /// Three digits with the fitting unit: "1.23 TFLOP", and with `per` "s" a speed.
 std::string flop_text(double flops, std::string_view per = {}) {
@@ -189,7 +190,7 @@ void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
     } else if (section.why_no_user_flops != not_given) {
       notes.push_back(format("{}.", printable(section.why_no_user_flops)));
     }
-    notes.push_back(
+    notes.emplace_back(
         "Matrix products, convolutions and attention, by the inputs of operators; 2 FLOP per multiplication and "
         "addition. A lower bound: what is not counted is missing.");
   }
@@ -208,7 +209,7 @@ void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
 /// "   ████      ": what a rung takes away, and what is left behind it.
 std::string rung(std::int64_t before, std::int64_t part, std::int64_t whole) {
   const auto column = [whole](std::int64_t ns) {
-    return static_cast<std::int64_t>(static_cast<double>(ns) / static_cast<double>(whole) * bar_width + 0.5);
+    return std::llround(static_cast<double>(ns) / static_cast<double>(whole) * flops_bar_width);
   };
   std::string bar;
   for (std::int64_t i = 0; i < column(before - part); ++i) bar += ' ';
@@ -279,8 +280,8 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
   noted.title = "Operators below the peak";
   const Means means{static_cast<std::int64_t>(section.ranks.size()), steps_of_all(section)};
   noted.what = means.words() + "; lost: beyond the time at the peak";
-  noted.table.columns = {{"operator", Align::left, widest_name},
-                         {"inputs", Align::left, widest_shapes},
+  noted.table.columns = {{"operator", Align::left, widest_product},
+                         {"inputs", Align::left, widest_product_shapes},
                          {"type", Align::left},
                          {"calls"},
                          {"FLOP"},

@@ -1,7 +1,7 @@
 #include "hta/parts.h"
 
 #include <nlohmann/json.hpp>
-#include "render/json_number.h"
+#include "render/json_parts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -32,7 +32,7 @@ Json statistics_json(const HtaStatistics& statistics) {
           {"stddev_us", micros(statistics.stddev_ns)}};
 }
 
-Json kernel_json(const HtaKernel& kernel) {
+Json hta_kernel_json(const HtaKernel& kernel) {
   Json out{{"name", kernel.name}, {"type", name_of(kernel.kind)}, {"sum_us", micros(kernel.sum_ns)}};
   out.update(statistics_json(kernel.hta));
   out["own"] = {{"count", kernel.own_count}};
@@ -40,7 +40,7 @@ Json kernel_json(const HtaKernel& kernel) {
   return out;
 }
 
-Json idle_json(const HtaStreamIdle& idle) {
+Json hta_idle_json(const HtaStreamIdle& idle) {
   Json out{{"stream", idle.stream}};
   for (std::size_t i = 0; i < hta_idle_cause_count; ++i)
     out[std::string{name_of(static_cast<HtaIdleCause>(i))} + "_us"] = micros(idle.causes_ns[i]);
@@ -48,7 +48,7 @@ Json idle_json(const HtaStreamIdle& idle) {
   return out;
 }
 
-Json queue_json(const HtaQueue& queue) {
+Json hta_queue_json(const HtaQueue& queue) {
   Json out{{"stream", queue.stream}, {"points", queue.points}, {"mean", rounded(queue.mean, 6)}, {"max", queue.max}};
   out["own_mean"] = queue.own_mean.value ? rounded(*queue.own_mean.value, 6) : Json(nullptr);
   if (!queue.own_mean.value) out["why"]["own_mean"] = queue.own_mean.why;
@@ -70,14 +70,7 @@ void add_times(const Section<HtaTimes>& times, Json& out, Json& why) {
   add("non_compute_pct", [](const HtaTimes& all) { return hta_share(all.non_compute_ns, all); });
 }
 
-template <class T, class ToJson>
-Json list(const std::vector<T>& rows, ToJson to_json) {
-  Json all = Json::array();
-  for (const T& row : rows) all.push_back(to_json(row));
-  return all;
-}
-
-Json rank_json(const HtaRank& rank) {
+Json hta_rank_json(const HtaRank& rank) {
   Json why = Json::object();
   Json out{{"rank", rank.rank.value}};
   add_times(rank.times, out, why);
@@ -85,9 +78,9 @@ Json rank_json(const HtaRank& rank) {
   if (!rank.overlap_percent.value) why["overlap_pct"] = rank.overlap_percent.why;
   out["launch"] = launch_json(rank.launch);
   out["rows"] = {{"kept", rank.rows}, {"dropped", rank.dropped_rows}, {"doubled", rank.doubled_rows}};
-  out["kernels"] = list(rank.kernels, kernel_json);
-  out["idle"] = list(rank.idle, idle_json);
-  out["queue"] = list(rank.queues, queue_json);
+  out["kernels"] = list_json(rank.kernels, hta_kernel_json);
+  out["idle"] = list_json(rank.idle, hta_idle_json);
+  out["queue"] = list_json(rank.queues, hta_queue_json);
   if (!why.empty()) out["why"] = std::move(why);
   return out;
 }
@@ -106,8 +99,8 @@ nlohmann::ordered_json hta_json(const Section<HtaSection>& section) {
   if (!section) return {{"unavailable", section.error().why}};
   Json out{{"note", hta_note(section->last_step)}};
   out["last_step"] = section->last_step == HtaLastStep::dropped ? "dropped" : "kept";
-  out["ranks"] = list(section->ranks, rank_json);
-  out["kernel_types"] = list(section->types, [](const HtaTypeTime& type) {
+  out["ranks"] = list_json(section->ranks, hta_rank_json);
+  out["kernel_types"] = list_json(section->types, [](const HtaTypeTime& type) {
     return Json{{"type", type.name}, {"sum_us", micros(type.sum_ns)}, {"pct", type.percent}};
   });
   out["stragglers"] = stragglers_json(section->stragglers);

@@ -12,8 +12,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::string_view none = "–";
-constexpr std::size_t widest_name = 100;  // names of templates run to thousands of characters
+constexpr std::size_t widest_hta_name = 100;  // names of templates run to thousands of characters
 
 struct Reason {
   std::string_view number;
@@ -68,7 +67,7 @@ std::string micros_text(std::int64_t ns) {
 std::string micros_text(double ns) { return format("{:.2f}", ns / 1000.0); }
 
 std::string own_share(const RankRow* own, std::int64_t part_ns) {
-  if (own == nullptr || own->total.window_ns == 0) return std::string{none};
+  if (own == nullptr || own->total.window_ns == 0) return std::string{empty_cell};
   return format("{:.2f}", 100.0 * static_cast<double>(part_ns) / static_cast<double>(own->total.window_ns));
 }
 
@@ -80,17 +79,17 @@ void add_pair(std::vector<Cell>& cells, std::string hta, std::string own) {
 
 std::vector<Cell> time_row(const HtaRank& rank, const RankRow* own) {
   const auto share = [&](std::int64_t HtaTimes::*part) {
-    return rank.times ? format("{:.2f}", hta_share((*rank.times).*part, *rank.times)) : std::string{none};
+    return rank.times ? format("{:.2f}", hta_share((*rank.times).*part, *rank.times)) : std::string{empty_cell};
   };
   const TimeSplit split = own == nullptr ? TimeSplit{} : own->total;
   std::vector<Cell> cells{{format("{}", rank.rank.value)}};
-  cells.push_back({rank.times ? micros_text(rank.times->kernel_ns) : std::string{none}});
+  cells.push_back({rank.times ? micros_text(rank.times->kernel_ns) : std::string{empty_cell}});
   add_pair(cells, share(&HtaTimes::idle_ns), own_share(own, split.idle_ns));
   add_pair(cells, share(&HtaTimes::compute_ns), own_share(own, split.compute_ns));
   add_pair(cells, share(&HtaTimes::non_compute_ns), own_share(own, split.exposed_comm_ns + split.memory_ns));
   const bool known = own != nullptr && own->overlap_ratio.value;
-  add_pair(cells, rank.overlap_percent.value ? format("{:.2f}", *rank.overlap_percent.value) : std::string{none},
-           known ? format("{:.2f}", 100.0 * *own->overlap_ratio.value) : std::string{none});
+  add_pair(cells, rank.overlap_percent.value ? format("{:.2f}", *rank.overlap_percent.value) : std::string{empty_cell},
+           known ? format("{:.2f}", 100.0 * *own->overlap_ratio.value) : std::string{empty_cell});
   cells.push_back({format("{}", rank.rows)});
   cells.push_back({format("{}", rank.dropped_rows)});
   cells.push_back({format("{}", rank.doubled_rows)});
@@ -174,7 +173,7 @@ HtaTable kernel_table(const HtaSection& section, std::size_t limit) {
       {}};
   for (const auto& [rank, kernel] : kernels.rows) {
     std::vector<Cell> cells{{format("{}", rank.value)},
-                            {shortened_inside(printable(kernel->name), widest_name)},
+                            {shortened_inside(printable(kernel->name), widest_hta_name)},
                             {micros_text(kernel->sum_ns)}};
     add_pair(cells, micros_text(kernel->hta.max_ns), micros_text(kernel->own.max_ns));
     add_pair(cells, micros_text(kernel->hta.mean_ns), micros_text(kernel->own.mean_ns));
@@ -209,7 +208,7 @@ HtaTable queue_table(const HtaSection& section, std::size_t limit) {
                             {format("{}", queue->points)},
                             {format("{}", queue->max)}};
     add_pair(cells, format("{:.2f}", queue->mean),
-             queue->own_mean.value ? format("{:.2f}", *queue->own_mean.value) : std::string{none});
+             queue->own_mean.value ? format("{:.2f}", *queue->own_mean.value) : std::string{empty_cell});
     table.rows.push_back(std::move(cells));
   }
   return {"Queues", std::move(table), queues.left_out, told(queue_reasons)};

@@ -31,7 +31,7 @@ FrameworkOp op_of_framework_range(std::string_view name) {
   const std::size_t arrow = name.find_first_of("<>");  // "send 0->1", "recv 1<-0"
   if (arrow == std::string_view::npos) return found;
   const std::string_view peer = name.substr(std::min(name.find_first_of("0123456789", arrow), name.size()));
-  if (const auto rank = leading_number<std::int64_t>(peer)) found.peer = *rank;
+  found.peer = leading_number<std::int64_t>(peer);
   return found;
 }
 

@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The rest is summed: a trace of generated kernels has thousands of names.
-constexpr std::size_t fewest_rows = 100;
+constexpr std::size_t fewest_kernels = 100;
 constexpr std::size_t fewest_rows_of_rank = 20;
 
 constexpr std::array<const char*, together_count> together_names{
@@ -83,7 +83,7 @@ Json rank_json(const KernelsSection& section, const RankKernels& rank, std::size
 }  // namespace
 
 Json kernels_json(const KernelsSection& section, const ReportOptions& options) {
-  const std::size_t limit = std::max(fewest_rows, options.top);
+  const std::size_t limit = std::max(fewest_kernels, options.top);
   Json out;
   out["window_ns"] = section.window_ns;
   out["exclusive_ns"] = section.exclusive_ns;

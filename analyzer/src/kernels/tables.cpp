@@ -16,7 +16,6 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::size_t widest_kernel = 36;
-constexpr std::string_view none = "–";
 
 Means means_of(const KernelsSection& section) {
   return {static_cast<std::int64_t>(section.ranks.size()), section.rank_steps};
@@ -65,8 +64,8 @@ std::vector<Cell> cells_of(const KernelRow& row, Cell name, const KernelsSection
           {means.ms(times.sum_ns)},
           {means.ms(times.exclusive_ns)},
           {share_text(times.exclusive_ns, section.window_ns)},
-          {times.count > 0 ? duration_text(times.median_ns) : std::string{none}},
-          {times.count > 0 ? duration_text(times.max_ns) : std::string{none}}};
+          {times.count > 0 ? duration_text(times.median_ns) : std::string{empty_cell}},
+          {times.count > 0 ? duration_text(times.max_ns) : std::string{empty_cell}}};
 }
 
 /// Of matrix products and convolutions, by their names: nothing else could use tensor cores.

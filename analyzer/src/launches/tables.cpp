@@ -11,7 +11,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-std::string percent(double share) { return format("{:.0f} %", 100 * share); }
+std::string whole_percent(double share) { return format("{:.0f} %", 100 * share); }
 
 std::string pair_text(const Durations& durations) {
   return format("{} ({})", duration_text(durations.median_ns), duration_text(durations.p90_ns));
@@ -19,7 +19,7 @@ std::string pair_text(const Durations& durations) {
 
 std::string short_text(const LaunchRow& row) {
   if (row.kernels == 0) return "–";
-  return percent(static_cast<double>(row.short_kernels) / static_cast<double>(row.kernels));
+  return whole_percent(static_cast<double>(row.short_kernels) / static_cast<double>(row.kernels));
 }
 
 /// Of the calls themselves, which graphs do not have one by one.
@@ -62,7 +62,7 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
                                 {short_text(*row)},
                                 {format("{:.1f}", row->queue.mean)},
                                 {format("{}", row->queue.most)},
-                                {percent(row->queue.empty_and_idle_share)}});
+                                {whole_percent(row->queue.empty_and_idle_share)}});
   }
   noted.notes.emplace_back(
       "Short: kernels that took less time than the call that launched them. Queued: launched and not begun, mean over "

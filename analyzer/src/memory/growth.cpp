@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t fewest_steps = 20;  // metrics.md 14.5
 constexpr double chance = 0.01;
-constexpr std::size_t most_points = 1000;  // every pair of them is looked at
+constexpr std::size_t most_samples = 1000;  // every pair of them is looked at
 
 /// Of very many steps the highest of equally many in a row.
 std::vector<TrendPoint> points_of(std::span<const StepPeak> peaks) {
-  const std::size_t stride = (peaks.size() + most_points - 1) / most_points;
+  const std::size_t stride = (peaks.size() + most_samples - 1) / most_samples;
   std::vector<TrendPoint> points;
   for (std::size_t first = 0; first < peaks.size(); first += stride) {
     const auto part = peaks.subspan(first, std::min(stride, peaks.size() - first));

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The rest is summed.
-constexpr std::size_t fewest_rows = 200;
+constexpr std::size_t fewest_holders = 200;
 
 void add_place(Json& out, const AllocationPlace& place) {
   if (!place.op.empty()) out["op"] = place.op;
@@ -168,7 +168,7 @@ Json allocator_calls_json(const Section<CopiesSection>& copies) {
 }  // namespace
 
 Json memory_json(const MemorySection& section, const Section<CopiesSection>& copies, const ReportOptions& options) {
-  const std::size_t limit = std::max(fewest_rows, options.top);
+  const std::size_t limit = std::max(fewest_holders, options.top);
   Json out;
   out["devices"] = Json::array();
   for (const DeviceMemory& memory : section.devices) out["devices"].push_back(device_json(memory, limit));

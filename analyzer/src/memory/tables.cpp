@@ -16,12 +16,11 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t widest_place = 34;
-constexpr std::string_view none = "–";
+constexpr std::size_t widest_allocation = 34;
 constexpr double noticeable = 1.02;  // between peers
 
 std::string bytes_or_none(const std::optional<std::int64_t>& bytes) {
-  return bytes ? bytes_text(*bytes) : std::string{none};
+  return bytes ? bytes_text(*bytes) : std::string{empty_cell};
 }
 
 std::int64_t size_of(const DeviceMemory& memory) {
@@ -30,19 +29,19 @@ std::int64_t size_of(const DeviceMemory& memory) {
 
 /// Only growth that chance cannot explain.
 Cell growth_cell(const MemoryGrowth& growth) {
-  if (!growth.bytes_per_step) return {std::string{none}};
+  if (!growth.bytes_per_step) return {std::string{empty_cell}};
   if (!growth.proven) return {"no"};
   return {"+" + bytes_text(std::llround(*growth.bytes_per_step)), growth.lasts ? Tone::warning : Tone::plain};
 }
 
 std::string left_text(const DeviceMemory& memory) {
-  if (!memory.left_bytes) return std::string{none};
+  if (!memory.left_bytes) return std::string{empty_cell};
   return format("{} ({})", bytes_text(*memory.left_bytes), share_text(*memory.left_bytes, *memory.total_bytes));
 }
 
 std::vector<Cell> peak_cells(const MemoryPeak& peak) {
   return {{bytes_or_none(peak.bytes)},
-          {peak.step ? format("{}", *peak.step) : std::string{none}},
+          {peak.step ? format("{}", *peak.step) : std::string{empty_cell}},
           {place_words(peak.place)}};
 }
 
@@ -63,7 +62,7 @@ NotedTable peak_table(const MemorySection& section, std::size_t most) {
     std::vector<Cell> cells{{format("{}", memory->rank.value)}, {memory_name(*memory)}};
     std::ranges::move(peak_cells(memory->allocated), std::back_inserter(cells));
     cells.push_back({bytes_or_none(memory->reserved.bytes)});
-    cells.push_back({memory->unused.value ? percent_text(*memory->unused.value) : std::string{none}});
+    cells.push_back({memory->unused.value ? percent_text(*memory->unused.value) : std::string{empty_cell}});
     cells.push_back({left_text(*memory)});
     cells.push_back(growth_cell(memory->growth));
     noted.table.rows.push_back(std::move(cells));
@@ -86,7 +85,7 @@ void add_hosts(const MemorySection& section, std::size_t most, Table& table) {
   for (const HostMemory* const host : largest_hosts(section, most)) {
     std::vector<Cell> cells{{format("{}", host->rank.value)}, {"host, whole process"}};
     std::ranges::move(peak_cells(host->resident), std::back_inserter(cells));
-    cells.insert(cells.end(), 3, Cell{std::string{none}});
+    cells.insert(cells.end(), 3, Cell{std::string{empty_cell}});
     cells.push_back(growth_cell(host->growth));
     table.rows.push_back(std::move(cells));
   }
@@ -149,14 +148,14 @@ std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t 
   noted.title = "Held at the peak";
   noted.what = format("rank {}, {}: what the {} were allocated for", largest->rank.value, memory_name(*largest),
                       bytes_text(peak));
-  noted.table.columns = {{"allocated in", Align::left, 2 * widest_place}, {"blocks"}, {"bytes"}, {"of peak"}};
+  noted.table.columns = {{"allocated in", Align::left, 2 * widest_allocation}, {"blocks"}, {"bytes"}, {"of peak"}};
   const auto add = [&](std::string name, std::string blocks, std::int64_t bytes) {
     if (bytes > 0)
       noted.table.rows.push_back(
           {{std::move(name)}, {std::move(blocks)}, {bytes_text(bytes)}, {share_text(bytes, peak)}});
   };
   const MemoryHolders& holders = *largest->holders;
-  add("(before the recording)", std::string{none}, holders.before_recording_bytes);
+  add("(before the recording)", std::string{empty_cell}, holders.before_recording_bytes);
   const std::size_t shown = std::min(most, holders.rows.size());
   std::int64_t blocks = 0;
   std::int64_t rest = 0;
@@ -170,7 +169,7 @@ std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t 
     }
   }
   add(format("rest ({} places)", holders.rows.size() - shown), format("{}", blocks), rest);
-  add("(unknown)", std::string{none}, holders.unknown_bytes);
+  add("(unknown)", std::string{empty_cell}, holders.unknown_bytes);
   if (largest->released_unknown + largest->reused > 0)
     noted.notes.push_back(format("{} of blocks from before the recording; {} whose release was not recorded.",
                                  counted(largest->released_unknown, "release"), counted(largest->reused, "block")));
@@ -186,7 +185,7 @@ std::vector<NotedTable> allocation_tables(const MemorySection& section, std::siz
   noted.title = "Allocations";
   noted.what = format("{} memory, {}", kind == MemoryKind::device ? "device" : "host", means.words());
   noted.table.columns = {
-      {"allocated in", Align::left, widest_place + 10}, {"calls"}, {"allocated"}, {"released there"}, {"largest"}};
+      {"allocated in", Align::left, widest_allocation + 10}, {"calls"}, {"allocated"}, {"released there"}, {"largest"}};
   const auto add = [&](std::string name, const AllocationRow& row) {
     noted.table.rows.push_back({{std::move(name)},
                                 {means.count(row.allocations)},

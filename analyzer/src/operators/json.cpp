@@ -10,7 +10,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The rest is summed.
-constexpr std::size_t fewest_rows = 200;
+constexpr std::size_t fewest_operators = 200;
 constexpr std::size_t most_shapes = 5;
 
 constexpr const char* why_no_device = "no rank has an accelerator";
@@ -77,7 +77,7 @@ class Rows {
 }  // namespace
 
 Json operators_json(const OperatorsSection& section, const ReportOptions& options) {
-  const Rows rows{section, std::max(fewest_rows, options.top)};
+  const Rows rows{section, std::max(fewest_operators, options.top)};
   Json out;
   out["ranks"] = section.ranks;
   out["rank_steps"] = section.rank_steps;

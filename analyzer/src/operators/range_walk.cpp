@@ -14,7 +14,7 @@ namespace {
 /// Steps are none: they hold everything, and would leave nothing outside.
 bool is_annotation(SpanKind kind) { return holds(kind) == Holds::range || kind == SpanKind::comm; }
 
-bool longer(const OperatorRow& a, const OperatorRow& b) {
+bool longer_row(const OperatorRow& a, const OperatorRow& b) {
   return std::tuple{-a.times.device_ns, -a.times.self_ns, std::string_view{a.name}} <
          std::tuple{-b.times.device_ns, -b.times.self_ns, std::string_view{b.name}};
 }
@@ -171,7 +171,7 @@ OperatorTable RangeWalk::finish() && {
     const StringId id{static_cast<std::uint32_t>(name)};
     table_.rows.push_back({std::string{run_.text(id)}, row.times, row.backward, std::move(shapes[name])});
   }
-  std::ranges::sort(table_.rows, longer);
+  std::ranges::sort(table_.rows, longer_row);
   return std::move(table_);
 }
 

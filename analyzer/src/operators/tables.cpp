@@ -12,7 +12,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t widest_name = 36;
+constexpr std::size_t widest_operator = 36;
 constexpr std::size_t operators_with_shapes = 3;
 constexpr std::size_t widest_shapes = 70;
 
@@ -21,7 +21,7 @@ Means means_of(const OperatorsSection& section) { return {section.ranks, section
 class OperatorTableText {
  public:
   OperatorTableText(const OperatorsSection& section, const OperatorTable& table) : section_(section), in_(table) {
-    out_.columns = {{"name", Align::left, widest_name}, {"calls"}, {"host ms"}, {"with nested"}};
+    out_.columns = {{"name", Align::left, widest_operator}, {"calls"}, {"host ms"}, {"with nested"}};
     if (section.accelerators > 0) {
       for (const char* title : {"device ms", "with nested", "of device"}) out_.columns.push_back({title});
     }

@@ -11,14 +11,14 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::size_t widest_name = 40;
-constexpr std::size_t widest_grid = 14;
+constexpr std::size_t widest_overlapped = 40;
+constexpr std::size_t most_overlap_ranks = 14;
 
 NotedTable by_operation(const OverlapSection& section, std::size_t most) {
   const Means means{static_cast<std::int64_t>(section.ranks.size()), section.rank_steps};
   NotedTable noted{"Overlap of communication with compute", means.words(),
                    Table{{{"group", Align::left, 16},
-                          {"operation", Align::left, widest_name},
+                          {"operation", Align::left, widest_overlapped},
                           {"count"},
                           {"ms"},
                           {"hidden ms"},
@@ -49,8 +49,8 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
 
 NotedTable by_kernel(const OverlapSection& section, std::size_t most) {
   NotedTable noted{"Kernels that communication slows down", "median of launches beside communication and alone",
-                   Table{{{"kernel", Align::left, widest_name},
-                          {"grid", Align::left, widest_grid},
+                   Table{{{"kernel", Align::left, widest_overlapped},
+                          {"grid", Align::left, most_overlap_ranks},
                           {"beside"},
                           {"alone"},
                           {"beside"},

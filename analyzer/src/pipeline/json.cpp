@@ -3,7 +3,7 @@
 #include <string>
 
 #include <nlohmann/json.hpp>
-#include "render/json_number.h"
+#include "render/json_parts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -17,12 +17,6 @@ void add_ratio(Json& out, const char* name, const Ratio& ratio) {
 
 Json above_json(const AboveTheory& above) {
   return {{"longer_work_ns", above.longer_work_ns}, {"transfer_ns", above.transfer_ns}, {"host_ns", above.host_ns}};
-}
-
-Json ranks_json(const std::vector<RankId>& ranks) {
-  Json out = Json::array();
-  for (const RankId rank : ranks) out.push_back(rank.value);
-  return out;
 }
 
 Json place_json(const PipelinePlace& place, bool with_theory) {

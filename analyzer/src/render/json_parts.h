@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "rankscope/core/id.h"
 #include "render/json_number.h"
 
 namespace rankscope::analyzer {
@@ -35,6 +37,10 @@ nlohmann::ordered_json list_json(const Rows& rows, ToJson to_json) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& row : rows) list.push_back(to_json(row));
   return list;
+}
+
+inline nlohmann::ordered_json ranks_json(const std::vector<RankId>& ranks) {
+  return list_json(ranks, [](RankId rank) { return rank.value; });
 }
 
 }  // namespace rankscope::analyzer

@@ -47,7 +47,7 @@ void decide(Excess& excess) {
   excess.kind = clear ? kind_of(static_cast<Component>(largest)) : StragglerKind::mixed;
 }
 
-std::string sentence(const Excess& excess, std::size_t component) {
+std::string excess_sentence(const Excess& excess, std::size_t component) {
   return format("{} {} per step, its peers {} (median of {})", verb_of(static_cast<Component>(component)),
                 duration_text(excess.own_ns[component]), duration_text(excess.peers_ns[component]), excess.peer_count);
 }
@@ -106,13 +106,13 @@ std::string describe_excess(RankId rank, const Excess& excess) {
   std::string text = format("rank {} ", rank.value);
   if (excess.kind != StragglerKind::mixed) {
     for (std::size_t i = 0; i < component_count; ++i) {
-      if (kind_of(static_cast<Component>(i)) == excess.kind) text += sentence(excess, i);
+      if (kind_of(static_cast<Component>(i)) == excess.kind) text += excess_sentence(excess, i);
     }
   } else {
-    std::string_view separator = "";
+    std::string_view separator;
     for (std::size_t i = 0; i < component_count; ++i) {
       if (excess.difference_ns(i) <= 0) continue;
-      text += std::string{separator} + sentence(excess, i);
+      text += std::string{separator} + excess_sentence(excess, i);
       separator = ", ";
     }
   }

@@ -30,7 +30,7 @@ class NamePattern {
 
 /// Spans with a name that is meant, on host threads those inside of them, and what these launched.
 template <class IsMeant>
-std::vector<bool> spans_meant(const Run& run, IsMeant is_meant) {
+std::vector<bool> spans_meant(const Run& run, const IsMeant& is_meant) {
   std::vector<bool> meant(run.spans().size(), false);
   struct Open {
     RunTime end;
@@ -131,7 +131,7 @@ class Application {
 
   /// Times the factor, or without one as long as ideal.
   template <class IsMeant>
-  Result<void> scale(const Fix& fix, std::optional<double> factor, IsMeant is_meant) {
+  Result<void> scale(const Fix& fix, std::optional<double> factor, const IsMeant& is_meant) {
     if (!factor && ideal_.empty()) ideal_ = ideal_lengths(graph_, peers_);
     bool any = false;
     for (std::size_t i = 0; i < graph_.items.size(); ++i) {
@@ -145,7 +145,7 @@ class Application {
   }
 
   template <class IsMeant>
-  Result<void> as_others(const Fix& fix, IsMeant is_meant) {
+  Result<void> as_others(const Fix& fix, const IsMeant& is_meant) {
     std::vector<bool> ranks(graph_.ranks.size());
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) ranks[rank] = is_meant(rank);
     const auto meant = std::ranges::count(ranks, true);

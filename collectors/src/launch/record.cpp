@@ -202,9 +202,9 @@ void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcom
 
 void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   if (summary.processes > 0) return;
-  summary.notes.push_back(settings.collect.has(Source::host)
-                              ? "no process had a rank, used NVTX, CUDA or the annotation API, or ran for a second"
-                              : "no process had a rank, or used NVTX, CUDA or the annotation API");
+  summary.notes.emplace_back(settings.collect.has(Source::host)
+                                 ? "no process had a rank, used NVTX, CUDA or the annotation API, or ran for a second"
+                                 : "no process had a rank, or used NVTX, CUDA or the annotation API");
 }
 
 /// What was asked for is never left out silently.

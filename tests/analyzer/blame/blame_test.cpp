@@ -28,7 +28,7 @@ struct Blamed {
   }
 };
 
-Blamed blame(std::shared_ptr<const Run> run, const ReportOptions& options = {}) {
+Blamed blame(const std::shared_ptr<const Run>& run, const ReportOptions& options = {}) {
   const ClockTrust clocks{*run};
   const Matching matching = match_collectives(*run, clocks);
   const auto steps = find_steps(*run, clocks, options).section;

@@ -71,7 +71,7 @@ TEST(Bootstrap, NoiseIsCalledAChangeInFewerThanFiveOfAHundredPairs) {
     for (const double sigma : {0.01, 0.05}) {
       int alarms = 0;
       for (int pair = 0; pair < pairs; ++pair) {
-        const auto seed = static_cast<std::uint64_t>(2 * pair);
+        const auto seed = 2 * static_cast<std::uint64_t>(pair);
         const MedianChange found =
             change_of_medians(noisy(steps, sigma, seed + 1'000), noisy(steps, sigma, seed + 1'001));
         if ((found.low > 0 || found.high < 0) && std::abs(found.change) >= 0.01) ++alarms;

@@ -19,7 +19,7 @@ std::vector<Finding> findings_of(const SyntheticRun& plan) {
 }
 
 /// Little data loading, and transfers that mostly hide behind backward.
-SyntheticRun healthy(std::function<void(StepPlan&, std::uint32_t, std::int64_t)> change = {}) {
+SyntheticRun healthy(const std::function<void(StepPlan&, std::uint32_t, std::int64_t)>& change = {}) {
   SyntheticRun plan;
   plan.fault = [change](StepPlan& step, std::uint32_t rank, std::int64_t index) {
     step.data = 0.5;

@@ -1,5 +1,7 @@
 #include "operators/find.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"

@@ -90,7 +90,7 @@ TEST(Trend, StepsThatBecomeLongerOnSeveralRanksAreAFindingThatNamesThem) {
 }
 
 /// All ranks need `levels[index / 30]` times the compute.
-Report report_of_levels(std::vector<double> levels) {
+Report report_of_levels(const std::vector<double>& levels) {
   SyntheticRun plan;
   plan.steps = static_cast<std::int64_t>(levels.size()) * 30;
   plan.fault = [levels](StepPlan& step, std::uint32_t, std::int64_t index) {

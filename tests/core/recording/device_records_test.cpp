@@ -226,7 +226,6 @@ TEST(DeviceRecords, ManyNamesMoveTheRecordToTheNextChunkWhole) {
   const auto run = recorded.read();
   std::size_t right = 0;
   for (const Span& span : run->spans()) {
-    const std::string number = std::to_string(run->number(run->id_of(span), "correlation").value_or(-1));
     const std::string name{run->text(span.name)};
     const auto attributes = texts_of(*run, run->attributes_of(run->id_of(span)));
     const std::string i = name.substr(7, name.find('x') - 7);

@@ -287,7 +287,7 @@ TEST_F(LiveRecording, MemoryIsToldByName) {
 
 TEST_F(LiveRecording, ProcessesAreSortedByRankAndAWatchedOneGivesWayToItsOwnSegment) {
   fs::create_directories(spool() / outside_folder);
-  const auto make = [this](const fs::path& path, std::int32_t rank, const char* source) {
+  const auto make = [](const fs::path& path, std::int32_t rank, const char* source) {
     return *SegmentWriter::create({.path = path, .ring_kib = 64, .rank = rank, .rank_source = source});
   };
   const auto watched = make(spool() / outside_folder / ("host-5-9" + std::string{segment_suffix}), -1, watched_source);

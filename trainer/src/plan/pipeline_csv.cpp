@@ -36,7 +36,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
+std::vector<std::string_view> split_at(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const auto end = std::min(text.find(separator, begin), text.size());
@@ -52,7 +52,7 @@ class Reader {
   explicit Reader(const std::string& path) : path_(path) {}
 
   Result<PipelinePlan> read(std::string_view csv) {
-    auto lines = split(csv, '\n');
+    auto lines = split_at(csv, '\n');
     while (!lines.empty() && lines.back().empty()) lines.pop_back();
     if (lines.empty())
       return wrong("it holds no schedule; write one line per rank with actions such as 0F0,0F1,0B0,0B1");
@@ -81,7 +81,7 @@ class Reader {
   Result<void> read_line(std::string_view line) {
     const std::size_t rank = plan_.ranks.size();
     auto& actions = plan_.ranks.emplace_back();
-    for (const std::string_view cell : split(line, ',')) {
+    for (const std::string_view cell : split_at(line, ',')) {
       if (cell.empty()) continue;
       const auto action = action_from(cell);
       if (!action) return wrong(rank, format("'{}' is not an action; {}", cell, form));

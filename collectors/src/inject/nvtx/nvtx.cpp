@@ -210,7 +210,9 @@ nvtxStringHandle_t domain_string_w(nvtxDomainHandle_t, const wchar_t* value) {
   return with_narrow(value, register_string);
 }
 nvtxDomainHandle_t domain_create_a(const char* name) { return create_domain(message_text(name)); }
-nvtxDomainHandle_t domain_create_w(const wchar_t* name) { return with_narrow(name, create_domain); }
+nvtxDomainHandle_t domain_create_w(const wchar_t* name) {
+  return with_narrow(name, [](std::string_view narrow) { return create_domain(narrow); });
+}
 
 // --- payload extension ---
 

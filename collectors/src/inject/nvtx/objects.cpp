@@ -4,7 +4,12 @@
 
 namespace rankscope::inject {
 
-constinit Immortal<Domain> default_domain;
+#ifndef __clang__  // which cannot evaluate the std::string of libstdc++ at compile time; only clang-tidy reads this
+                   // with it
+constinit
+#endif
+    Immortal<Domain>
+        default_domain;
 
 Domain* new_domain(std::string_view name) {
   auto* const domain = new Domain;
@@ -19,7 +24,7 @@ std::string_view narrow(const wchar_t* text, char* buffer, std::size_t size) {
   std::size_t used = 0;
   const auto put = [&](std::uint32_t byte) { buffer[used++] = static_cast<char>(byte); };
   for (; text != nullptr && *text != L'\0' && used + 4 <= size; ++text) {
-    const auto code = static_cast<std::uint32_t>(*text);
+    const auto code = static_cast<std::uint32_t>(*text);  // NOLINT(bugprone-signed-char-misuse): never negative
     if (code < 0x80) {
       put(code);
     } else if (code < 0x800) {

@@ -60,7 +60,7 @@ void write_string(const AttributePen& pen, const PayloadField& field, const std:
 
 void write_registered(const AttributePen& pen, const PayloadField& field, const std::byte* at) {
   const RegisteredString* string = nullptr;
-  std::memcpy(&string, at, sizeof string);
+  std::memcpy(&string, at, sizeof(RegisteredString*));
   if (string != nullptr) pen.attribute(field.key, std::string_view{string->text});
 }
 

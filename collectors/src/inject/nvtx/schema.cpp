@@ -51,71 +51,55 @@ constexpr Kind unsigned_of(std::size_t bytes) {
   return {FieldType::unsigned_number, static_cast<std::uint32_t>(bytes)};
 }
 
+struct KindOfType {
+  std::uint64_t type;
+  Kind kind;
+};
+constexpr std::array kinds_of_types{
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_CHAR, signed_of(1)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_INT8, signed_of(1)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_UCHAR, unsigned_of(1)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_UINT8, unsigned_of(1)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_CHAR8, unsigned_of(1)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_BYTE, unsigned_of(1)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_SHORT, signed_of(sizeof(short))},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_USHORT, unsigned_of(sizeof(short))},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_INT, signed_of(sizeof(int))},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_UINT, unsigned_of(sizeof(int))},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_LONG, signed_of(sizeof(long))},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_ULONG, unsigned_of(sizeof(long))},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_LONGLONG, signed_of(8)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_INT64, signed_of(8)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_INT16, signed_of(2)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_UINT16, unsigned_of(2)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_CHAR16, unsigned_of(2)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_INT32, signed_of(4)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_UINT32, unsigned_of(4)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_CHAR32, unsigned_of(4)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, unsigned_of(4)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, unsigned_of(4)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT32, unsigned_of(4)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT32, unsigned_of(4)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_ULONGLONG, unsigned_of(8)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_UINT64, unsigned_of(8)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID, unsigned_of(8)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT64, unsigned_of(8)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT64, unsigned_of(8)},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_SIZE, unsigned_of(sizeof(std::size_t))},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_ADDRESS, Kind{FieldType::identity, sizeof(void*)}},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_WCHAR, unsigned_of(sizeof(wchar_t))},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, Kind{FieldType::real, 4}},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32, Kind{FieldType::real, 4}},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, Kind{FieldType::real, 8}},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64, Kind{FieldType::real, 8}},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, Kind{FieldType::string, sizeof(char*)}},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8, Kind{FieldType::string, sizeof(char*)}},
+    KindOfType{NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, Kind{FieldType::registered, sizeof(void*)}},
+};
+
 std::optional<Kind> kind_of(std::uint64_t type) {
-  switch (type) {
-    case NVTX_PAYLOAD_ENTRY_TYPE_CHAR:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT8:
-      return signed_of(1);
-    case NVTX_PAYLOAD_ENTRY_TYPE_UCHAR:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT8:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CHAR8:
-    case NVTX_PAYLOAD_ENTRY_TYPE_BYTE:
-      return unsigned_of(1);
-    case NVTX_PAYLOAD_ENTRY_TYPE_SHORT:
-      return signed_of(sizeof(short));
-    case NVTX_PAYLOAD_ENTRY_TYPE_USHORT:
-      return unsigned_of(sizeof(short));
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT:
-      return signed_of(sizeof(int));
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT:
-      return unsigned_of(sizeof(int));
-    case NVTX_PAYLOAD_ENTRY_TYPE_LONG:
-      return signed_of(sizeof(long));
-    case NVTX_PAYLOAD_ENTRY_TYPE_ULONG:
-      return unsigned_of(sizeof(long));
-    case NVTX_PAYLOAD_ENTRY_TYPE_LONGLONG:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT64:
-      return signed_of(8);
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT16:
-      return signed_of(2);
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT16:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CHAR16:
-      return unsigned_of(2);
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT32:
-      return signed_of(4);
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CHAR32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY:
-    case NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB:
-    case NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT32:
-      return unsigned_of(4);
-    case NVTX_PAYLOAD_ENTRY_TYPE_ULONGLONG:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT64:
-    case NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID:
-    case NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT64:
-    case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT64:
-      return unsigned_of(8);
-    case NVTX_PAYLOAD_ENTRY_TYPE_SIZE:
-      return unsigned_of(sizeof(std::size_t));
-    case NVTX_PAYLOAD_ENTRY_TYPE_ADDRESS:
-      return Kind{FieldType::identity, sizeof(void*)};
-    case NVTX_PAYLOAD_ENTRY_TYPE_WCHAR:
-      return unsigned_of(sizeof(wchar_t));
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32:
-      return Kind{FieldType::real, 4};
-    case NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64:
-      return Kind{FieldType::real, 8};
-    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8:
-      return Kind{FieldType::string, sizeof(char*)};
-    case NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE:
-      return Kind{FieldType::registered, sizeof(void*)};
-    default:
-      return std::nullopt;
-  }
+  const auto* const found = std::ranges::find(kinds_of_types, type, &KindOfType::type);
+  return found == kinds_of_types.end() ? std::nullopt : std::optional{found->kind};
 }
 
 constexpr std::uint64_t array_flags = 7ULL << 4;

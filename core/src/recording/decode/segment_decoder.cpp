@@ -147,6 +147,15 @@ void SegmentDecoder::decode_chunk(Thread& thread, const Chunk& chunk) {
   if (walk.broken()) builder_.quality().add(Counter::chunks_corrupt);
 }
 
+void SegmentDecoder::push(Thread& thread, const Record& record) {
+  const std::uint64_t ticks = record.word(0);
+  const StringId name = thread.name(record.head.name);
+  saw(thread.last_ticks = ticks);
+  if (!name.is_set()) builder_.quality().add(Counter::names_lost);
+  ++added_;
+  thread.open.push_back({builder_.begin_span(thread.lane, kind_of(record.head.code), name, run_time(ticks)), ticks});
+}
+
 void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
   const std::uint64_t ticks = record.word(0);
   const StringId name = thread.name(record.head.name);
@@ -154,20 +163,13 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
     case RecordType::string:
       return decode_string(thread, record);
     case RecordType::push:
-      saw(thread.last_ticks = ticks);
-      if (!name.is_set()) builder_.quality().add(Counter::names_lost);
-      ++added_;
-      thread.open.push_back(
-          {builder_.begin_span(thread.lane, kind_of(record.head.code), name, run_time(ticks)), ticks});
-      return;
+      return push(thread, record);
     case RecordType::pop:
       return pop(thread, ticks);
     case RecordType::range_start:
-      saw(ticks);
-      return ranges_.start({kind_of(record.head.code), name, ticks}, record.word(1));
+      return saw(ticks), ranges_.start({kind_of(record.head.code), name, ticks}, record.word(1));
     case RecordType::range_end:
-      saw(ticks);
-      return ranges_.end(ticks, record.word(1));
+      return saw(ticks), ranges_.end(ticks, record.word(1));
     case RecordType::mark:
       saw(ticks);
       ++added_;
@@ -186,17 +188,13 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
       saw(ticks);
       return builder_.add_sample(process_, name, run_time(ticks), std::bit_cast<double>(record.word(1)));
     case RecordType::comm_enqueued:
-      saw(ticks);
-      return comm_.enqueued(record, thread.where());
+      return saw(ticks), comm_.enqueued(record, thread.where());
     case RecordType::comm_started:
-      saw(ticks);
-      return comm_.started(record, thread.where());
+      return saw(ticks), comm_.started(record, thread.where());
     case RecordType::comm_finished:
-      saw(ticks);
-      return comm_.finished(record, thread.where());
+      return saw(ticks), comm_.finished(record, thread.where());
     case RecordType::comm_returned:
-      saw(ticks);
-      return comm_.returned(record);
+      return saw(ticks), comm_.returned(record);
     case RecordType::comm_device_times:
       return comm_.device_times(record);
     case RecordType::thread_name:

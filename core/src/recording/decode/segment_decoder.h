@@ -36,6 +36,7 @@ class SegmentDecoder {
   };
   void decode_thread(std::size_t first_chunk, std::size_t last_chunk);
   void decode_chunk(Thread& thread, const Chunk& chunk);
+  void push(Thread& thread, const Record& record);
   void decode_record(Thread& thread, const Record& record);
   void decode_string(Thread& thread, const Record& record);
   void add_attribute(Thread& thread, const Record& record);

@@ -18,7 +18,7 @@ using analyzer::MemoryQuantity;
 QString size_text(std::int64_t bytes) { return qt_text(analyzer::bytes_text(bytes)); }
 
 /// The report's words for a place: "aten::mm in Linear"; empty where it is not known.
-QString words_of(const analyzer::AllocationPlace& place) {
+QString place_words(const analyzer::AllocationPlace& place) {
   if (place.op.empty()) return qt_text(place.range);
   const std::string op = analyzer::short_kernel_name(place.op);
   return place.outer.empty() ? qt_text(op) : MemoryModel::tr("%1 in %2").arg(qt_text(op), qt_text(place.outer));
@@ -30,7 +30,7 @@ QString holders_text(const analyzer::DeviceMemory& memory) {
   QString text;
   for (std::size_t i = 0; i < std::min(most, memory.holders->rows.size()); ++i) {
     const analyzer::MemoryHolder& holder = memory.holders->rows[i];
-    text += MemoryModel::tr("\nheld by %1: %2").arg(words_of(holder.place), size_text(holder.bytes));
+    text += MemoryModel::tr("\nheld by %1: %2").arg(place_words(holder.place), size_text(holder.bytes));
   }
   return text;
 }
@@ -229,7 +229,7 @@ QString MemoryModel::run_peak_text(int row) const {
   QString text = size_text(*most->bytes);
   if (most->step) text += tr(", step %1").arg(*most->step);
   if (!most->time_ns) return text + tr(", between two samples");
-  const QString place = words_of(most->place);
+  const QString place = place_words(most->place);
   return place.isEmpty() ? text : text + tr(", %1").arg(place);
 }
 

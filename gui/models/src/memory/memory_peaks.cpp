@@ -35,11 +35,11 @@ std::size_t MemoryPeaks::first_highest(std::size_t begin, std::size_t end) const
   for (std::size_t i = begin; i < end;) {
     std::size_t place = i;
     std::size_t length = 1;
-    for (std::size_t level = 0; level < levels_.size(); ++level) {
+    for (const auto& level : levels_) {
       const std::size_t longer = length * fan_out;
       if (i % longer != 0 || i + longer > end) break;
       length = longer;
-      place = levels_[level][i / longer];
+      place = level[i / longer];
     }
     if (line_->values[place].bytes > line_->values[best].bytes) best = place;
     i += length;

@@ -12,7 +12,7 @@
 namespace rankscope::gui {
 namespace {
 
-QString words_of(PipelinePart part) {
+QString part_words(PipelinePart part) {
   switch (part) {
     case PipelinePart::forward:
       return PipelineModel::tr("forward");
@@ -204,7 +204,7 @@ QString PipelineModel::action_name(int row) const {
 nanoseconds PipelineModel::idle_before(int row) const {
   const analyzer::PlacedAction& one = action_at(row);
   RunTime free = shown()->time.begin;
-  for (int before = row; before-- > 0 && action_at(before).place == one.place;)
+  for (int before = row - 1; before >= 0 && action_at(before).place == one.place; --before)
     free = std::max(free, action_at(before).time.end);
   return std::max(nanoseconds{0}, one.time.begin - free);
 }
@@ -212,8 +212,9 @@ nanoseconds PipelineModel::idle_before(int row) const {
 QString PipelineModel::sentence(int row) const {
   const analyzer::PlacedAction& one = action_at(row);
   return tr("%1, %2: %3 of micro-batch %4\n%5, starting %6 into the step, after %7 idle")
-      .arg(action_name(row), place_name(one.place), words_of(one.action.part), QString::number(one.action.micro_batch),
-           time_text(one.time.length()), time_text(one.time.begin - shown()->time.begin), time_text(idle_before(row)));
+      .arg(action_name(row), place_name(one.place), part_words(one.action.part),
+           QString::number(one.action.micro_batch), time_text(one.time.length()),
+           time_text(one.time.begin - shown()->time.begin), time_text(idle_before(row)));
 }
 
 QString PipelineModel::idle_sentence(int place, TimeRange time) const {
@@ -288,7 +289,7 @@ QString PipelineModel::text_of(int row, Column column) const {
     case stage:
       return place_name(one.place);
     case action:
-      return tr("%1 (%2)").arg(action_name(row), words_of(one.action.part));
+      return tr("%1 (%2)").arg(action_name(row), part_words(one.action.part));
     case micro_batch:
       return QString::number(one.action.micro_batch);
     case start:

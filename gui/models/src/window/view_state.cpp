@@ -84,7 +84,7 @@ class Fields {
 template <class Item, class Read>
 std::vector<Item> items(Fields& fields, const char* name, Read read) {
   std::vector<Item> all;
-  for (const QJsonValue& value : fields.list(name)) {
+  for (const QJsonValue value : fields.list(name)) {
     Fields item{value.toObject()};
     all.push_back(read(item));
     fields.join(item);
@@ -120,9 +120,9 @@ Result<ViewState> state_from(const QJsonObject& root) {
   fields.join(visible);
   state.pinned = items<PinnedLane>(fields, "pinned", pinned_lane);
   state.marks = items<TimeMark>(fields, "marks", mark);
-  for (const QJsonValue& rank : fields.list("ranks"))
+  for (const QJsonValue rank : fields.list("ranks"))
     state.ranks.push_back(static_cast<std::uint32_t>(rank.toInteger()));
-  for (const QJsonValue& panel : fields.list("panels")) state.panels.push_back(panel.toString().toStdString());
+  for (const QJsonValue panel : fields.list("panels")) state.panels.push_back(panel.toString().toStdString());
   state.colour = fields.text("colour");
   state.critical_path = fields.boolean("critical_path");
   state.row_height = fields.real("row_height");

@@ -27,16 +27,16 @@
 namespace rankscope::gui {
 namespace {
 
-constexpr double gutter = 150;
+constexpr double place_gutter = 150;
 constexpr double share_width = 56;  // at the right: how idle the row is
-constexpr double ruler_height = 22;
+constexpr double place_ruler_height = 22;
 constexpr double row_height = 30;
 
 /// A row per stage under one ruler; keys move from action to action.
 class PipelineChart : public QAbstractScrollArea {
  public:
   PipelineChart(PipelineModel& model, Session& session, QWidget* parent = nullptr)
-      : QAbstractScrollArea(parent), model_(model), session_(session) {
+      : QAbstractScrollArea(parent), model_(model) {
     setObjectName(QStringLiteral("pipeline_chart"));
     setAccessibleName(tr("Schedule of the pipeline, a row per stage"));
     setFocusPolicy(Qt::StrongFocus);
@@ -53,16 +53,16 @@ class PipelineChart : public QAbstractScrollArea {
     if (model_.shown() == nullptr) return;
     const PipelineScene shown = scene();
     painter.save();
-    painter.setClipRect(
-        QRectF{0, ruler_height, static_cast<double>(viewport()->width()), static_cast<double>(viewport()->height())});
-    painter.translate(0, ruler_height - verticalScrollBar()->value());
-    painter.drawImage(QPointF{gutter, shown.top()}, paint(shown));
+    painter.setClipRect(QRectF{0, place_ruler_height, static_cast<double>(viewport()->width()),
+                               static_cast<double>(viewport()->height())});
+    painter.translate(0, place_ruler_height - verticalScrollBar()->value());
+    painter.drawImage(QPointF{place_gutter, shown.top()}, paint(shown));
     paint_names(painter, shown);
     paint_labels(painter, shown);
     painter.restore();
     TimeScale scale = shown.scale();
-    scale.left = gutter;
-    paint_ruler(painter, {.box = QRectF{gutter, 0, shown.width, ruler_height},
+    scale.left = place_gutter;
+    paint_ruler(painter, {.box = QRectF{place_gutter, 0, shown.width, place_ruler_height},
                           .scale = scale,
                           .origin = model_.shown()->time.begin,
                           .longest = model_.shown()->time.length(),
@@ -132,7 +132,7 @@ class PipelineChart : public QAbstractScrollArea {
             .time = model_.drawn_range(),
             .places = std::min(in_sight, model_.place_count() - first),
             .first = first,
-            .width = std::max(1.0, viewport()->width() - gutter - share_width),
+            .width = std::max(1.0, viewport()->width() - place_gutter - share_width),
             .row_height = row_height,
             .ratio = devicePixelRatioF(),
             .current = hasFocus() ? std::optional{current_} : std::nullopt,
@@ -141,11 +141,12 @@ class PipelineChart : public QAbstractScrollArea {
   }
 
   [[nodiscard]] QPointF in_scene(QPointF position) const {
-    return {position.x() - gutter, position.y() - ruler_height + verticalScrollBar()->value()};
+    return {position.x() - place_gutter, position.y() - place_ruler_height + verticalScrollBar()->value()};
   }
 
   [[nodiscard]] std::optional<std::size_t> action_at(QPointF position) const {
-    if (model_.shown() == nullptr || position.y() < ruler_height || position.x() < gutter) return std::nullopt;
+    if (model_.shown() == nullptr || position.y() < place_ruler_height || position.x() < place_gutter)
+      return std::nullopt;
     const PipelineScene shown = scene();
     for (std::size_t i = 0; i < shown.actions.size(); ++i)
       if (shown.rect_of(i).contains(in_scene(position))) return i;
@@ -164,7 +165,7 @@ class PipelineChart : public QAbstractScrollArea {
   void paint_names(QPainter& painter, const PipelineScene& shown) const {
     painter.setPen(QColor{colours_of(shown_theme()).text});
     for (int place = shown.first; place < shown.first + shown.places; ++place) {
-      const QRectF room{4, place * row_height, gutter - 10, row_height - 4};
+      const QRectF room{4, place * row_height, place_gutter - 10, row_height - 4};
       painter.drawText(
           room, Qt::AlignVCenter | Qt::AlignLeft,
           fontMetrics().elidedText(model_.place_name(place), Qt::ElideRight, static_cast<int>(room.width())));
@@ -177,7 +178,7 @@ class PipelineChart : public QAbstractScrollArea {
   void paint_labels(QPainter& painter, const PipelineScene& shown) const {
     for (std::size_t i = 0; i < shown.actions.size(); ++i) {
       if (!shown.draws(shown.actions[i].place)) continue;
-      const QRectF rect = shown.rect_of(i).translated(gutter, 0);
+      const QRectF rect = shown.rect_of(i).translated(place_gutter, 0);
       const QString name = model_.action_name(static_cast<int>(i));
       const QString number = QString::number(shown.actions[i].action.micro_batch);
       const QString& label = fontMetrics().horizontalAdvance(name) + 4 <= rect.width() ? name : number;
@@ -190,7 +191,7 @@ class PipelineChart : public QAbstractScrollArea {
   void take_step() {
     const auto* const shown = model_.shown();
     if (shown == nullptr || current_ >= shown->actions.size()) current_ = 0;
-    const int content = static_cast<int>(std::ceil(model_.place_count() * row_height + ruler_height));
+    const int content = static_cast<int>(std::ceil(model_.place_count() * row_height + place_ruler_height));
     verticalScrollBar()->setPageStep(viewport()->height());
     verticalScrollBar()->setSingleStep(static_cast<int>(row_height));
     verticalScrollBar()->setRange(0, std::max(0, content - viewport()->height()));
@@ -212,14 +213,13 @@ class PipelineChart : public QAbstractScrollArea {
     current_ = action;
     const double top = model_.shown()->actions[action].place * row_height;
     QScrollBar& bar = *verticalScrollBar();
-    if (top < bar.value() || top + row_height > bar.value() + viewport()->height() - ruler_height)
+    if (top < bar.value() || top + row_height > bar.value() + viewport()->height() - place_ruler_height)
       bar.setValue(static_cast<int>(top));
     setAccessibleDescription(model_.sentence(static_cast<int>(action)));
     viewport()->update();
   }
 
   PipelineModel& model_;
-  Session& session_;
   std::size_t current_ = 0;
 };
 

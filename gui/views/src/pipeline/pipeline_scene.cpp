@@ -7,7 +7,7 @@
 namespace rankscope::gui {
 namespace {
 
-constexpr double gap = 4;  // between rows
+constexpr double row_gap = 4;  // between rows
 
 /// Lines from the lower left to the upper right, by whole pixels of the screen: so does each screen show the same.
 void hatch(QImage& image, const QRect& box, QRgb ground, QRgb line) {
@@ -48,7 +48,7 @@ void paint_frame(QImage& image, const PipelineScene& scene, std::size_t action, 
 QRectF PipelineScene::rect_of(int place, TimeRange when) const {
   const double left = std::clamp(scale().x_of(when.begin), 0.0, width);
   const double right = std::clamp(scale().x_of(when.end), 0.0, width);
-  return {left, place * row_height, right - left, row_height - gap};
+  return {left, place * row_height, right - left, row_height - row_gap};
 }
 
 QRectF PipelineScene::rect_of(std::size_t action) const { return rect_of(actions[action].place, actions[action].time); }

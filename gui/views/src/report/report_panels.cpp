@@ -39,9 +39,9 @@ struct ReportPanelWords {
 
 class ReportPanel : public QWidget {
  public:
-  ReportPanel(Session& session, QStringList columns, ReportTableModel::Fill fill, ReportPanelWords words,
+  ReportPanel(Session& session, const QStringList& columns, ReportTableModel::Fill fill, ReportPanelWords words,
               QWidget* parent)
-      : QWidget(parent), model_(session, std::move(columns), std::move(fill)), words_(std::move(words)) {
+      : QWidget(parent), model_(session, columns, std::move(fill)), words_(std::move(words)) {
     auto* const layout = new QStackedLayout(this);
     layout->addWidget(&table_);
     layout->addWidget(&empty_);
