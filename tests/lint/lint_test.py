@@ -133,6 +133,15 @@ class Names(unittest.TestCase):
     def test_source_names(self):
         self.assertIn("snake_case", run(check_names, {"core/src/RunModel.cpp": ""})[1])
 
+    def test_numbers_are_read_by_one_parser(self):
+        for call in ("std::from_chars(a, b, c)", "std::stoul(text)", "atoi(text)", "strtod(text, nullptr)"):
+            status, out = run(check_names, {"cli/src/a.cpp": f"\nx = {call};\n"})
+            self.assertEqual(status, 1, call)
+            self.assertIn("cli/src/a.cpp:2: ", out)
+        for name, text in {"core/src/numbers.cpp": "from_chars(a)", "tests/core/a.cpp": "std::stoi(a)",
+                           "cli/src/a.cpp": "store(a); history(b); a.stop();"}.items():
+            self.assertEqual(run(check_names, {name: text})[0], 0, name)
+
 
 class Bench(unittest.TestCase):
     times = {"read/fast": 10.0}

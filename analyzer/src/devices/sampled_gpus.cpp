@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "devices/clock_reasons.h"
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "steps/sample_windows.h"
 
 namespace rankscope::analyzer {
@@ -55,11 +55,7 @@ Ratio no_value(std::string why) { return {.value = std::nullopt, .why = std::mov
 
 std::optional<std::int64_t> number_behind(std::string_view text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return std::nullopt;
-  text.remove_prefix(prefix.size());
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
+  return number_from<std::int64_t>(text.substr(prefix.size()));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "devices/used_gpus.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string_view>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -28,9 +28,7 @@ std::set<std::int32_t> ordinals_of(const Run& run, std::uint32_t process) {
     std::string_view name = run.text(track.name);
     if (track.process != process || !name.starts_with(gpu) || !name.ends_with(sampled)) continue;
     name = name.substr(gpu.size(), name.size() - gpu.size() - sampled.size());
-    std::int32_t ordinal = -1;
-    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), ordinal);
-    if (parsed.ec == std::errc{} && parsed.ptr == name.data() + name.size() && ordinal >= 0) ordinals.insert(ordinal);
+    if (const auto ordinal = number_from<std::int32_t>(name, {.least = 0})) ordinals.insert(*ordinal);
   }
   if (!ordinals.empty()) return ordinals;
   for (const Device& device : run.devices())

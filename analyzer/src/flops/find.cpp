@@ -1,7 +1,6 @@
 #include "flops/find.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -11,6 +10,7 @@
 #include "flops/loss_ladder.h"
 #include "math/checked_product.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "steps/asked_for.h"
 #include "words/keys.h"
 
@@ -72,10 +72,8 @@ void take_told_flops(const Run& run, FlopsSection& section) {
   if (text.empty()) text = run.metadata(run.process_of(run.ranks().front()), keys::model_flops_per_step);
   section.why_no_user_flops = not_given;
   if (text.empty()) return;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc{} && end == text.data() + text.size() && value >= 1 && value < 9e18) {
-    section.user_flops_per_step = std::llround(value);
+  if (const auto value = number_from<double>(text, {1, 9e18})) {
+    section.user_flops_per_step = std::llround(*value);
     section.why_no_user_flops.clear();
   } else {
     section.why_no_user_flops = format("model_flops_per_step of the run must be a number of FLOP (is '{}')", text);

@@ -1,9 +1,10 @@
 #include "flops/operator_inputs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -70,12 +71,7 @@ std::optional<bool> OperatorInputs::flag(std::size_t input) const {
 }
 
 std::optional<std::int64_t> OperatorInputs::number(std::size_t input) const {
-  if (input >= values.size()) return std::nullopt;
-  const std::string& text = values[input];
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return input < values.size() ? number_from<std::int64_t>(values[input]) : std::nullopt;
 }
 
 std::optional<Sizes> OperatorInputs::numbers(std::size_t input) const {

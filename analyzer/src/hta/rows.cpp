@@ -1,7 +1,6 @@
 #include "hta/rows.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -10,18 +9,13 @@
 #include <tuple>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 constexpr std::int64_t micro = 1000;
-
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
-}
 
 /// Microseconds as the double that a JSON parser makes of their decimals: 64 bits of mantissa in between are enough for
 /// three decimals never to round twice.
@@ -61,7 +55,8 @@ class RowReader {
 
  private:
   [[nodiscard]] std::int64_t number(const AttributeValue& value) const {
-    return value.kind == AttributeKind::number ? value.number : number_in(run_.text(value.text)).value_or(-1);
+    return value.kind == AttributeKind::number ? value.number
+                                               : number_from<std::int64_t>(run_.text(value.text)).value_or(-1);
   }
 
   void set_times(HtaRow& row, TimeRange time) const {
@@ -84,7 +79,7 @@ class RowReader {
 
 Section<RowReader> reader_of(const Run& run, HtaNames& names, RankId rank) {
   const Process& process = run.process_of(rank);
-  const auto offset = number_in(run.metadata(process, keys::file_time_offset));
+  const auto offset = number_from<std::int64_t>(run.metadata(process, keys::file_time_offset));
   const std::string_view type = run.metadata(process, keys::file_time_type);
   if (!offset || type.empty())
     return unavailable(
@@ -186,7 +181,7 @@ class RankReader {
   void take(HtaRow row, const Lane& lane) {
     if (names_.of(row.name).step) {
       const std::string_view name = run_.text(row.name);
-      const auto index = number_in(name.substr(name.find('#') + 1)).value_or(0);
+      const auto index = number_from<std::int64_t>(name.substr(name.find('#') + 1)).value_or(0);
       steps_.push_back({row.begin_ns, row.end_ns, index, lane.kind == LaneKind::annotation});
     }
     if (!row.on_device) {

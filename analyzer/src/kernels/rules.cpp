@@ -1,11 +1,11 @@
 // What kernels could do better, by their names.
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "kernels/kernel_names.h"
 #include "kernels/parts.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rules/severity.h"
 #include "words/units.h"
 
@@ -17,10 +17,8 @@ int compute_capability(const Run& run) {
   const StringId key = run.strings().find("computeMajor");
   int major = 0;
   for (const Device& device : run.devices())
-    for (const auto& [name, value] : device.metadata) {
-      const std::string_view text = run.text(value);
-      if (name == key) std::from_chars(text.data(), text.data() + text.size(), major);
-    }
+    for (const auto& [name, value] : device.metadata)
+      if (name == key) major = number_from<int>(run.text(value)).value_or(major);
   return major;
 }
 

@@ -1,11 +1,11 @@
 #include "memory/find.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "memory/blocks.h"
 #include "memory/curve.h"
 #include "memory/peers.h"
+#include "rankscope/core/numbers.h"
 #include "steps/asked_for.h"
 #include "steps/counted_windows.h"
 #include "steps/sample_windows.h"
@@ -52,11 +52,9 @@ void tell_total(const Run& run, DeviceMemory& memory) {
     memory.name = run.text(device.name);
     for (const auto& [key, value] : device.metadata) {
       if (run.text(key) != "totalGlobalMem" && run.text(key) != "total_memory_bytes") continue;
-      const std::string_view text = run.text(value);
-      std::int64_t bytes = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-      if (error != std::errc{} || end != text.data() + text.size() || bytes <= 0) continue;
-      memory.total_bytes = bytes;
+      const auto bytes = number_from<std::int64_t>(run.text(value), {.least = 1});
+      if (!bytes) continue;
+      memory.total_bytes = *bytes;
       memory.why_no_total.clear();
     }
   }

@@ -1,6 +1,5 @@
 #include "doctor/counter_permission.h"
 
-#include <charconv>
 #include <cstdint>
 #include <fstream>
 #include <optional>
@@ -32,9 +31,7 @@ std::optional<std::string> value_in(const fs::path& path, std::string_view key) 
 
 std::uint64_t capabilities(const fs::path& root) {
   const std::string text = value_in(root / "proc/self/status", "CapEff").value_or("");
-  std::uint64_t bits = 0;
-  std::from_chars(text.data(), text.data() + text.size(), bits, 16);
-  return bits;
+  return hex_number_from(text).value_or(0);
 }
 
 int driver_of(const fs::path& root) {
