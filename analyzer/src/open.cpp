@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "exports/own_export.h"
-#include "importers/file_head.h"
-#include "importers/importer.h"
+#include "exports/shared/own_export.h"
+#include "importers/shared/file_head.h"
+#include "importers/shared/importer.h"
 #include "rankscope/analyzer/pack.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/text.h"

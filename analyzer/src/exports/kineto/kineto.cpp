@@ -3,7 +3,7 @@
 #include <string>
 
 #include "exports/kineto/file.h"
-#include "exports/output_place.h"
+#include "exports/shared/output_place.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

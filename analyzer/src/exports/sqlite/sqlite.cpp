@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collectives/find.h"
-#include "exports/output_place.h"
+#include "exports/shared/output_place.h"
 #include "exports/sqlite/database.h"
 #include "exports/sqlite/schema.h"
 #include "rankscope/core/format.h"

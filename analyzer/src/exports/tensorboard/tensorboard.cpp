@@ -4,7 +4,7 @@
 #include <cctype>
 #include <string>
 
-#include "exports/output_place.h"
+#include "exports/shared/output_place.h"
 #include "exports/tensorboard/file.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"

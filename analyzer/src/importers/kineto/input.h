@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "importers/gzip_stream.h"
+#include "importers/shared/gzip_stream.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer::kineto {

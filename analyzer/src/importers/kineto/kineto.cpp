@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "importers/jobs.h"
 #include "importers/kineto/file_offset.h"
 #include "importers/kineto/load.h"
 #include "importers/kineto/restore.h"
+#include "importers/shared/jobs.h"
 #include "rankscope/core/format.h"
 #include "words/keys.h"
 

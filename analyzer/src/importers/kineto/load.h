@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "importers/importer.h"
 #include "importers/kineto/trace_file.h"
+#include "importers/shared/importer.h"
 
 namespace rankscope::analyzer::kineto {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "importers/comm_kernels.h"
 #include "importers/kineto/decimal.h"
+#include "importers/shared/comm_kernels.h"
 #include "rankscope/core/format.h"
 #include "words/keys.h"
 

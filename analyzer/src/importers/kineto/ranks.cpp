@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "importers/rank_claims.h"
+#include "importers/shared/rank_claims.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

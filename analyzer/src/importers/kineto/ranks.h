@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "importers/importer.h"
+#include "importers/shared/importer.h"
 #include "rankscope/core/model/quality.h"
 
 namespace rankscope::analyzer::kineto {

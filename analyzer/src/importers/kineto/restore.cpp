@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "importers/importer.h"
 #include "importers/kineto/decimal.h"
+#include "importers/shared/importer.h"
 #include "rankscope/core/format.h"
 #include "words/keys.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <deque>
 
-#include "importers/jobs.h"
 #include "importers/nsys/calls.h"
 #include "importers/nsys/collectives.h"
 #include "importers/nsys/ranks.h"
 #include "importers/nsys/samples.h"
+#include "importers/shared/jobs.h"
 #include "rankscope/core/format.h"
 #include "words/keys.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "importers/comm_names.h"
 #include "importers/nsys/domains.h"
 #include "importers/nsys/nvtx_names.h"
+#include "importers/shared/comm_names.h"
 #include "rankscope/core/format.h"
 #include "words/keys.h"
 

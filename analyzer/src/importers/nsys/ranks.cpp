@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "importers/rank_claims.h"
+#include "importers/shared/rank_claims.h"
 #include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer::nsys {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "importers/rank_claims.h"
+#include "importers/shared/rank_claims.h"
 #include "trace_text.h"
 
 namespace rankscope::analyzer {

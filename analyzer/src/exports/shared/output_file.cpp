@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "exports/output_target.h"
+#include "exports/shared/output_target.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -1,4 +1,4 @@
-#include "exports/chrome_ids.h"
+#include "exports/shared/chrome_ids.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "exports/output_target.h"
+#include "exports/shared/output_target.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "exports/output_place.h"
+#include "exports/shared/output_place.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "exports/output_target.h"
+#include "exports/shared/output_target.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
 

@@ -1,11 +1,11 @@
-#include "importers/file_head.h"
+#include "importers/shared/file_head.h"
 
 #include <array>
 #include <cerrno>
 #include <fstream>
 #include <system_error>
 
-#include "importers/gzip_stream.h"
+#include "importers/shared/gzip_stream.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

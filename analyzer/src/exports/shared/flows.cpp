@@ -1,4 +1,4 @@
-#include "exports/flows.h"
+#include "exports/shared/flows.h"
 
 #include <algorithm>
 #include <iterator>

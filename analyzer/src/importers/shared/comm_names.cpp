@@ -1,8 +1,8 @@
-#include "importers/comm_names.h"
+#include "importers/shared/comm_names.h"
 
 #include <algorithm>
 
-#include "importers/comm_kernels.h"
+#include "importers/shared/comm_kernels.h"
 #include "rankscope/core/numbers.h"
 #include "words/element_type.h"
 

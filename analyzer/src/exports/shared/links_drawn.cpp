@@ -1,4 +1,4 @@
-#include "exports/links_drawn.h"
+#include "exports/shared/links_drawn.h"
 
 #include <algorithm>
 #include <numeric>

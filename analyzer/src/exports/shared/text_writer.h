@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "exports/json_repair.h"
+#include "exports/shared/json_repair.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/result.h"
 

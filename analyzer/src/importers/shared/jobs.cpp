@@ -1,6 +1,6 @@
-#include "importers/jobs.h"
+#include "importers/shared/jobs.h"
 
-#include "importers/importer.h"
+#include "importers/shared/importer.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

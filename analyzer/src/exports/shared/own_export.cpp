@@ -1,4 +1,4 @@
-#include "exports/own_export.h"
+#include "exports/shared/own_export.h"
 
 namespace rankscope::analyzer {
 

@@ -1,4 +1,4 @@
-#include "importers/rank_claims.h"
+#include "importers/shared/rank_claims.h"
 
 #include <algorithm>
 #include <system_error>

@@ -1,4 +1,4 @@
-#include "exports/json_repair.h"
+#include "exports/shared/json_repair.h"
 
 #include <algorithm>
 #include <array>

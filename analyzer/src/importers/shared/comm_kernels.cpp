@@ -1,4 +1,4 @@
-#include "importers/comm_kernels.h"
+#include "importers/shared/comm_kernels.h"
 
 #include <algorithm>
 #include <array>

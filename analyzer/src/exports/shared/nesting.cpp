@@ -1,4 +1,4 @@
-#include "exports/nesting.h"
+#include "exports/shared/nesting.h"
 
 namespace rankscope::analyzer {
 namespace {
