@@ -78,7 +78,7 @@ void find_blame_and_waits(Work& work) {
   const Report& report = work.report;
   BlameResult found = find_blame(work.run, work.clocks, report.steps, report.rank_rows, work.matching, work.options);
   work.report.blame = std::move(found.section);
-  work.waits_of_units = std::move(found.waits_ns);
+  work.waits_of_operations = std::move(found.waits_ns);
 }
 
 void find_memory(Work& work) {
@@ -97,9 +97,9 @@ void find_critical_path(Work& work) {
   const std::vector<std::int64_t> slack = replay::slack_of(*work.graph);
   work.report.critical_path = replay::critical_path(*work.graph, slack);
   if (!work.report.blame) return;
-  const std::span<const Unit> units = work.matching.section->units;
-  set_slack(work.run, units, replay::units_with_slack(*work.graph, slack, units), work.waits_of_units,
-            *work.report.blame);
+  const std::span<const Operation> operations = work.matching.section->operations;
+  set_slack(work.run, operations, replay::operations_with_slack(*work.graph, slack, operations),
+            work.waits_of_operations, *work.report.blame);
 }
 
 void find_what_if(Work& work) {

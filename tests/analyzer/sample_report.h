@@ -56,7 +56,7 @@ inline CollectivesSection sample_collectives(const Run& run) {
   CollectivesSection section;
   section.matched = 76;
   section.key = "group and sequence";
-  section.units.push_back({.group = GroupId{0},
+  section.operations.push_back({.group = GroupId{0},
                            .op = run.strings().find("allreduce"),
                            .sequence = 0,
                            .bytes = 4096,
@@ -112,8 +112,8 @@ inline BlameSection sample_blame() {
                             .op = "allreduce",
                             .count = 19,
                             .ns = 740'000'000,
-                            .most_awaited = RankId{2},
-                            .most_awaited_ns = 740'000'000});
+                            .most_waited_for = RankId{2},
+                            .most_waited_for_ns = 740'000'000});
   section.method = "run time";
   return section;
 }

@@ -18,7 +18,7 @@ namespace rankscope::analyzer::clocks {
 /// Of one rank: how much later its ends are than the median of its clock's, in the median of the operations in which
 /// devices of several ranks of the clock took part.
 struct RankResidual {
-  std::size_t units = 0;
+  std::size_t operations = 0;
   double late_ns = 0;
   double sigma_ns = 0;
 };

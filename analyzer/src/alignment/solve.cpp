@@ -97,7 +97,7 @@ Leftovers place_finely(const Network& network, std::vector<Position>& positions)
     const double noise = edge.sigma_ns * edge.sigma_ns + timer_noise_ns * timer_noise_ns;
     const double rate_noise = edge.rate_error * edge.rate_error + 1e-16;
     offsets.push_back({network.a(i), network.b(i), coarse + edge.ahead_fine_ns + edge.rate * since,
-                       static_cast<double>(edge.units) / noise * timer_noise_ns * timer_noise_ns});
+                       static_cast<double>(edge.operations) / noise * timer_noise_ns * timer_noise_ns});
     rates.push_back({network.a(i), network.b(i), std::log1p(edge.rate), 1e-16 / rate_noise});
   }
   const std::vector<double> fine = positions_of(offsets, fixed);
@@ -161,7 +161,7 @@ void describe(const Network& network, std::span<const std::size_t> last_edges, s
     const EdgeEstimate& edge = network.estimate(i);
     for (const std::uint32_t clock : {network.a(i), network.b(i)}) {
       positions[clock].sigma_ns = std::max(positions[clock].sigma_ns, edge.sigma_ns);
-      positions[clock].units = std::max(positions[clock].units, edge.units);
+      positions[clock].operations = std::max(positions[clock].operations, edge.operations);
       positions[clock].rate_known = positions[clock].rate_known || edge.rate_known;
     }
   }

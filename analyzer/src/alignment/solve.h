@@ -24,7 +24,7 @@ struct Position {
   ClockMap map;                 ///< to the time of the reference
   double error_ns = 0;          ///< against the reference
   double sigma_ns = 0;          ///< the largest of its edges
-  std::size_t units = 0;        ///< the most of its edges
+  std::size_t operations = 0;   ///< the most of its edges
   bool rate_known = false;
   bool too_far = false;  ///< connected, but not to within `useless_error_ns`: it is its own reference
   std::string doubt;     ///< of the edges that its position rests on

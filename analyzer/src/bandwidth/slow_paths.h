@@ -9,6 +9,6 @@ namespace rankscope::analyzer {
 /// Those that cost their ranks 2 % of their time and more, the most expensive first.
 [[nodiscard]] std::vector<SlowPath> slow_paths(const Run& run, const ClockTrust& clocks,
                                                const Section<StepsSection>& steps, std::span<const RankRow> rows,
-                                               std::span<const Unit* const> units);
+                                               std::span<const Operation* const> operations);
 
 }  // namespace rankscope::analyzer

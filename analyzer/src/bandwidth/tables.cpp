@@ -17,11 +17,11 @@ std::string speed(const std::optional<double>& gbps) { return gbps ? speed_text(
 
 /// Why some rows have no speed, each reason once; empty if all have one.
 std::string reasons(const BandwidthSection& section) {
-  std::vector<std::string> told;
+  std::vector<std::string> reasons;
   std::string text;
   for (const BandwidthRow& row : section.rows) {
-    if (row.why_none.empty() || std::ranges::find(told, row.why_none) != told.end()) continue;
-    told.push_back(row.why_none);
+    if (row.why_none.empty() || std::ranges::find(reasons, row.why_none) != reasons.end()) continue;
+    reasons.push_back(row.why_none);
     text += format("{}{}", text.empty() ? "No bandwidth where: " : "; ", printable(row.why_none));
   }
   return text.empty() ? text : text + ".";

@@ -31,12 +31,12 @@ std::vector<GroupProgress> progress(const Run& run, std::vector<Frontier>& front
 }
 
 /// The peers' start of the first operation that a rank with `done` started ones has missed.
-std::optional<MissedUnit> first_missed(const GroupProgress& group, std::size_t done) {
-  std::optional<MissedUnit> first;
+std::optional<MissedOperation> first_missed(const GroupProgress& group, std::size_t done) {
+  std::optional<MissedOperation> first;
   for (const auto& started : group.started) {
     if (started.size() <= done) continue;
     const Collective& next = *started[done];
-    if (!first || next.started < first->started) first = MissedUnit{next.rank, next.started};
+    if (!first || next.started < first->started) first = MissedOperation{next.rank, next.started};
   }
   return first;
 }
@@ -49,7 +49,7 @@ void compare(const Run& run, const Group& members, const GroupProgress& group, s
     if (std::ranges::find(members.members, run.ranks()[place]) == members.members.end() || done == farthest) continue;
     Frontier& own = frontiers[place];
     own.missed += static_cast<std::int64_t>(farthest - done);
-    const std::optional<MissedUnit> missed = first_missed(group, done);
+    const std::optional<MissedOperation> missed = first_missed(group, done);
     if (missed && (!own.first || missed->started < own.first->started)) own.first = missed;
   }
 }

@@ -9,7 +9,7 @@
 namespace rankscope::analyzer {
 
 /// An operation that peers started and a rank did not.
-struct MissedUnit {
+struct MissedOperation {
   RankId peer;      ///< who started it first
   RunTime started;  ///< on the peer's clock
 };
@@ -17,9 +17,9 @@ struct MissedUnit {
 /// Progress of one rank through its groups.
 struct Frontier {
   RankId rank;
-  std::int64_t missed = 0;          ///< operations that a peer started and this rank did not
-  std::int64_t unfinished = 0;      ///< operations that it started or enqueued and did not finish
-  std::optional<MissedUnit> first;  ///< the earliest of the missed ones
+  std::int64_t missed = 0;               ///< operations that a peer started and this rank did not
+  std::int64_t unfinished = 0;           ///< operations that it started or enqueued and did not finish
+  std::optional<MissedOperation> first;  ///< the earliest of the missed ones
 };
 
 /// One per present rank, ascending. Send and receive do not count: they have no common order.

@@ -7,17 +7,17 @@
 
 namespace rankscope::analyzer {
 
-/// Units with their members, and the members that agree with nobody.
-struct MatchedUnits {
-  std::vector<Unit> units;      ///< in no particular order
-  std::vector<Desync> desyncs;  ///< the first of each group
-  std::uint64_t desynced_units = 0;
+/// Operations with their members, and the members that agree with nobody.
+struct MatchedOperations {
+  std::vector<Operation> operations;  ///< in no particular order
+  std::vector<Desync> desyncs;        ///< the first of each group
+  std::uint64_t desynced_operations = 0;
   std::vector<std::uint32_t> desynced_rows;  ///< of Run::collectives()
   std::uint64_t rows = 0;                    ///< members of groups with at least two ranks
   bool by_call_order = false;                ///< sequence numbers were missing in some group
   bool by_ends = false;                      ///< some group was not recorded, but found by when its operations ended
 };
 
-[[nodiscard]] MatchedUnits match_units(const Run& run);
+[[nodiscard]] MatchedOperations match_operations(const Run& run);
 
 }  // namespace rankscope::analyzer

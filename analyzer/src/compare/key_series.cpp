@@ -101,21 +101,21 @@ class Collection {
 
   void groups(const CollectivesSection& section) {
     std::map<CompareKey, Tally> tallies;
-    for (const Unit& unit : section.units) {
-      const Collective& first = run_.collectives()[unit.members.front()];
+    for (const Operation& operation : section.operations) {
+      const Collective& first = run_.collectives()[operation.members.front()];
       if (!counts(first.rank, first.started)) continue;
       const auto slot = slot_of(first.rank, first.started);
-      const std::string group{run_.text(run_.groups()[unit.group.index()].name)};
-      const std::string op{run_.text(unit.op)};
+      const std::string group{run_.text(run_.groups()[operation.group.index()].name)};
+      const std::string op{run_.text(operation.op)};
       const auto members = std::ranges::count_if(
-          unit.members, [&](std::uint32_t row) { return is_asked_for(options_, run_.collectives()[row].rank); });
+          operation.members, [&](std::uint32_t row) { return is_asked_for(options_, run_.collectives()[row].rank); });
       const auto add = [&](KeyKind kind, std::int64_t of_all_ns) {
         Tally& tally = tallies[{kind, group, op}];
         happen(tally, of_all_ns / std::max<std::int64_t>(1, members));
         spend(tally, slot, of_all_ns);
       };
-      if (unit.why_no_wait.empty()) add(KeyKind::wait, unit.wait_ns);
-      if (unit.why_no_transfer.empty()) add(KeyKind::transfer, unit.transfer_ns * members);
+      if (operation.why_no_wait.empty()) add(KeyKind::wait, operation.wait_ns);
+      if (operation.why_no_transfer.empty()) add(KeyKind::transfer, operation.transfer_ns * members);
     }
     while (!tallies.empty()) {
       auto node = tallies.extract(tallies.begin());

@@ -32,7 +32,7 @@ RunDigest digest(const Run& recorded, const ReportOptions& options, RunName name
       if (result.report.steps->counted(step.index)) result.step_walls_ns.push_back(step.wall_ns);
   result.keys = key_series(run, result.report, options);
   result.peers = peers_of(run, result.report);
-  if (result.report.collectives) result.report.collectives->units = {};  // there are many, and they are summed
+  if (result.report.collectives) result.report.collectives->operations = {};  // there are many, and they are summed
   return result;
 }
 

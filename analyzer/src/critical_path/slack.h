@@ -13,9 +13,9 @@ namespace rankscope::analyzer::replay {
 /// those of the replay as measured.
 [[nodiscard]] std::vector<std::int64_t> slack_of(const Graph& graph);
 
-/// For each unit whether all of its members that the graph holds could end later by 1 % of their step; false for one
-/// that the graph does not hold.
-[[nodiscard]] std::vector<bool> units_with_slack(const Graph& graph, std::span<const std::int64_t> slack,
-                                                 std::span<const Unit> units);
+/// For each operation whether all of its members that the graph holds could end later by 1 % of their step; false for
+/// one that the graph does not hold.
+[[nodiscard]] std::vector<bool> operations_with_slack(const Graph& graph, std::span<const std::int64_t> slack,
+                                                      std::span<const Operation> operations);
 
 }  // namespace rankscope::analyzer::replay

@@ -67,7 +67,7 @@ class RankPeaks {
 std::int64_t time_at(double flops, double tflops) { return std::llround(flops / (tflops * flops_per_ns)); }
 
 /// What the user says in the metadata of the run or of the lowest rank.
-void take_told_flops(const Run& run, FlopsSection& section) {
+void take_stated_flops(const Run& run, FlopsSection& section) {
   std::string_view text = run.metadata(keys::model_flops_per_step);
   if (text.empty()) text = run.metadata(run.process_of(run.ranks().front()), keys::model_flops_per_step);
   section.why_no_user_flops = not_given;
@@ -130,7 +130,7 @@ class FlopCounting {
   FlopCounting(const Run& run, const ReportOptions& options, const Section<StepsSection>& steps)
       : run_(run), options_(options), steps_(steps), cache_(run), rows_(run) {
     section_.user_peak_tflops = options.peak_tflops;
-    take_told_flops(run, section_);
+    take_stated_flops(run, section_);
     if (steps) section_.step_ns = steps->median_ns;
     world_size_ = std::max(run.info().world_size, static_cast<std::int64_t>(run.ranks().size()));
   }

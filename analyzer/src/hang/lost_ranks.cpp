@@ -59,10 +59,10 @@ enum class Ends : std::uint8_t { comparable, unrelated };
 /// peers were waiting for it.
 const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
   const auto order = [ends](const Suspect& suspect) {
-    const bool awaited = suspect.frontier->missed > 0 || suspect.steps_behind > 0;
+    const bool last_to_arrive = suspect.frontier->missed > 0 || suspect.steps_behind > 0;
     const std::int64_t first =
         ends == Ends::comparable ? ns_of(suspect.process->recorded.end) : -suspect.frontier->missed;
-    return std::tuple(!awaited, first, suspect.process->rank);
+    return std::tuple(!last_to_arrive, first, suspect.process->rank);
   };
   return *std::ranges::min_element(suspects, {}, order);
 }
@@ -71,7 +71,7 @@ const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
 std::optional<std::int64_t> step_of_loss(const Section<StepsSection>& steps, const Suspect& lost) {
   if (!steps) return std::nullopt;
   if (lost.frontier->first) {
-    const MissedUnit& missed = *lost.frontier->first;
+    const MissedOperation& missed = *lost.frontier->first;
     const std::span<const StepWindow> windows = windows_of(*steps, missed.peer);
     const auto after = std::ranges::upper_bound(windows, missed.started, {},
                                                 [](const StepWindow& window) { return window.window.begin; });

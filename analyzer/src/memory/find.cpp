@@ -43,7 +43,7 @@ struct Setting {
 };
 
 /// Kineto and Nsight name it differently.
-void tell_total(const Run& run, DeviceMemory& memory) {
+void fill_total(const Run& run, DeviceMemory& memory) {
   memory.why_no_total = memory.kind == MemoryKind::host ? "how much memory the host has was not recorded"
                                                         : "how much memory the device has was not recorded";
   if (memory.kind == MemoryKind::host) return;
@@ -60,7 +60,7 @@ void tell_total(const Run& run, DeviceMemory& memory) {
   }
 }
 
-void tell_left(DeviceMemory& memory) {
+void fill_left(DeviceMemory& memory) {
   if (!memory.total_bytes)
     memory.why_none_left = memory.why_no_total;
   else if (!memory.reserved.bytes)
@@ -97,7 +97,7 @@ MemoryPeak peak_of(const MemorySeries& series, const MemoryCurve& curve, const S
 }
 
 /// Fills in allocated, its curve and who held it. Returns the peaks by step.
-std::vector<StepPeak> tell_allocated(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
+std::vector<StepPeak> fill_allocated(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
   const MemoryCurve curve = curve_of(series, &MemoryEvent::allocated, setting.part_of(series.rank));
   memory.allocated.why = !series.has_allocated ? "only the memory taken from the device was recorded"
                          : series.events.empty() && series.ignored > 0 ? bad_numbers
@@ -120,7 +120,7 @@ std::vector<StepPeak> tell_allocated(const MemorySeries& series, const Setting& 
   return setting.steps != nullptr ? curve.by_step(*setting.steps, series.rank) : std::vector<StepPeak>{};
 }
 
-std::vector<StepPeak> tell_reserved(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
+std::vector<StepPeak> fill_reserved(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
   const MemoryCurve curve = curve_of(series, &MemoryEvent::reserved, setting.part_of(series.rank));
   memory.reserved.why = series.kind == MemoryKind::host ? "the host's allocator keeps nothing in reserve"
                         : series.has_reserved           ? "nothing was recorded in these steps"
@@ -138,10 +138,10 @@ DeviceMemory device_memory(const MemorySeries& series, const Setting& setting) {
   memory.changes_only = series.changes_only;
   memory.events = static_cast<std::int64_t>(series.events.size());
   memory.ignored = series.ignored;
-  tell_total(setting.run, memory);
-  const std::vector<StepPeak> allocated = tell_allocated(series, setting, memory);
-  const std::vector<StepPeak> reserved = tell_reserved(series, setting, memory);
-  tell_left(memory);
+  fill_total(setting.run, memory);
+  const std::vector<StepPeak> allocated = fill_allocated(series, setting, memory);
+  const std::vector<StepPeak> reserved = fill_reserved(series, setting, memory);
+  fill_left(memory);
   memory.unused = unused_of(series, memory, setting.part_of(series.rank));
   // A pool that is full grows in jumps; what it gives out shows a leak from the first step on.
   memory.growth = growth_of(series.has_allocated ? allocated : reserved, memory.left_bytes, memory.why_none_left);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t least_launches = 10;  // of each kind
 constexpr double beside_share = 0.9;
 constexpr double alone_share = 0.1;
-constexpr double worth_telling = 1.05;
+constexpr double least_slowdown_shown = 1.05;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ std::vector<ContendedKernel> Contention::slower() const {
                                  static_cast<std::int64_t>(durations.alone.size()),
                                  median(durations.beside),
                                  median(durations.alone)};
-    if (kernel.ratio() >= worth_telling) kernels.push_back(kernel);
+    if (kernel.ratio() >= least_slowdown_shown) kernels.push_back(kernel);
   }
   std::ranges::stable_sort(
       kernels, [](const ContendedKernel& a, const ContendedKernel& b) { return a.cost_ns() > b.cost_ns(); });

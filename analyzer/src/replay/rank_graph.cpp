@@ -182,7 +182,7 @@ class RankGraph {
       if (block.is_member) continue;
       const std::uint32_t resume = lane.ended_by(block.time.end);
       if (block.other.is_set())
-        draft_.add_cause(lanes_[block.other].ended_by(block.other_done), resume, EdgeKind::awaited);
+        draft_.add_cause(lanes_[block.other].ended_by(block.other_done), resume, EdgeKind::host_wait);
       else if (block.span.is_set() && awaits_whole_device(run_.text(run_.span(block.span).name)))
         for (const auto& [queue, ends] : ends_of_) await_last(ends, block, resume);
       else
@@ -196,7 +196,7 @@ class RankGraph {
     while (end != ends.begin()) {
       --end;
       if (end->launched > block.time.begin) continue;
-      draft_.add_cause(end->node, resume, EdgeKind::awaited);
+      draft_.add_cause(end->node, resume, EdgeKind::host_wait);
       return;
     }
   }

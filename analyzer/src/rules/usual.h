@@ -16,7 +16,7 @@ struct Usual {
   bool on_accelerators = true;  ///< all of them
 
   /// Without steps nobody knows which part of a host's time was meant to be work.
-  [[nodiscard]] bool tells_idle_time() const { return steps > 0 || on_accelerators; }
+  [[nodiscard]] bool shows_idle_time() const { return steps > 0 || on_accelerators; }
   [[nodiscard]] double share(std::int64_t part) const {
     return total.window_ns > 0 ? static_cast<double>(part) / static_cast<double>(total.window_ns) : 0;
   }

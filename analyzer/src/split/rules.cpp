@@ -52,7 +52,7 @@ std::string once_text(const IdleShare& share) {
 
 void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
   const Usual& usual = context.all_but_stragglers;
-  if (!usual.tells_idle_time()) return;
+  if (!usual.shows_idle_time()) return;
   const TimeSplit& total = usual.total;
   const std::int64_t rest = total.idle_ns - total.idle_ns_of(IdleCause::data);
   const FindingSeverity severity = severity_of(usual.share(rest), idle_limits);

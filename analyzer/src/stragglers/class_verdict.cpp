@@ -192,7 +192,7 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
   row.kind = excess.kind;
   row.evidence =
       format("{}; it came last in {} of {} {}; own time {} against {}, {:.2f} x{}", describe_excess(row.rank, excess),
-             hits, arrivals_.trials, arrivals_.by_unit ? "operations (few steps)" : "steps",
+             hits, arrivals_.trials, arrivals_.by_operation ? "operations (few steps)" : "steps",
              duration_text(medians[peer]), duration_text(c), ratio, unexplained_text(excess, row.lag_ns_per_step));
   grade(row, ratio);
   return row;

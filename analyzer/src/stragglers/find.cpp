@@ -66,7 +66,7 @@ void judge(const PeerClass& peers, const StepsSection& steps, const Arrivals& ar
 }
 
 LastArrivals summary_of(const Arrivals& arrivals, std::span<const RankId> ranks) {
-  LastArrivals summary{arrivals.trials, arrivals.by_unit, {}, Certainty::fact};
+  LastArrivals summary{arrivals.trials, arrivals.by_operation, {}, Certainty::fact};
   if (ranks.size() == 2) summary.certainty = Certainty::of_two;
   if (ranks.size() == 3) summary.certainty = Certainty::of_three;
   std::map<RankId, std::int64_t> times;

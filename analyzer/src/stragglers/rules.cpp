@@ -116,7 +116,8 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   if (!report.steps || !report.rank_rows || !report.collectives || !report.stragglers) return;
   if (!report.stragglers->rows.empty() || report.ranks.size() < rotating_ranks) return;
   const Arrivals arrivals = last_arrivals(context.run, *report.steps, *report.collectives);
-  if (arrivals.by_unit || arrivals.trials < rotating_steps || evenness(arrivals, report.ranks) <= even_enough) return;
+  if (arrivals.by_operation || arrivals.trials < rotating_steps || evenness(arrivals, report.ranks) <= even_enough)
+    return;
   std::int64_t slowest = 0;
   std::int64_t all = 0;
   for (std::size_t step = 0; step < static_cast<std::size_t>(arrivals.trials); ++step) {

@@ -221,10 +221,10 @@ void note_details(DetailSet asked, RecordSummary& summary) {
 /// What the command was started with, and what is known of it from outside.
 struct Conditions {
   InjectSettings settings;
-  SourceSet lost{};             ///< to other tools
-  NeededInside needed{};        ///< by a container
-  bool container_told = false;  ///< why it cannot be recorded
-  std::string stopped_by{};     ///< "SIGINT", if the job was asked to end
+  SourceSet lost{};                  ///< to other tools
+  NeededInside needed{};             ///< by a container
+  bool container_explained = false;  ///< why it cannot be recorded
+  std::string stopped_by{};          ///< "SIGINT", if the job was asked to end
 };
 
 void note_sources(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
@@ -237,7 +237,7 @@ void note_sources(const RecordOptions& options, const Conditions& conditions, Re
 
 void note_container(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
   const std::string runtime = container_runtime(options.command);
-  if (runtime.empty() || conditions.container_told || summary.sources.contained > 0) return;
+  if (runtime.empty() || conditions.container_explained || summary.sources.contained > 0) return;
   summary.notes.push_back(container_note(runtime, conditions.needed));
 }
 

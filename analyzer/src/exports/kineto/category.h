@@ -11,7 +11,7 @@ namespace rankscope::analyzer {
 /// The one that comes nearest.
 [[nodiscard]] std::string_view kineto_category(const Run& run, const Span& span, const KinetoRow& row);
 /// True if a reader makes this kind of a category, unless the name says otherwise.
-[[nodiscard]] bool tells_kind(std::string_view category, SpanKind kind);
+[[nodiscard]] bool states_kind(std::string_view category, SpanKind kind);
 /// True if a reader puts a category on rows of this kind.
 [[nodiscard]] bool belongs_on(std::string_view category, LaneKind lane);
 

@@ -47,11 +47,11 @@ void encode(const Plan& plan, const std::vector<std::uint32_t>& tracks, PortionQ
   Portion portion;
   for (const std::uint32_t track : tracks) {
     Sequence sequence{plan, track, interner};
-    std::uint64_t told = 0;
+    std::uint64_t reported = 0;
     for (bool more = true; more;) {
       more = sequence.append(portion.bytes, portion_bytes);
-      portion.events += sequence.events() - told;
-      told = sequence.events();
+      portion.events += sequence.events() - reported;
+      reported = sequence.events();
       if (portion.bytes.size() < portion_bytes) continue;
       if (!queue.push(std::move(portion))) return;
       portion = {.bytes = queue.buffer()};

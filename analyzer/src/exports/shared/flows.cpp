@@ -53,11 +53,12 @@ void end_at_sender(const Run& run, const Rows& members, std::vector<Flow>& flows
 std::vector<Flow> collective_flows(const Run& run) {
   std::vector<Flow> flows(run.collectives().size());
   std::int64_t id = 0;
-  for (const Unit& unit : match_units(run).units) {
+  for (const Operation& operation : match_operations(run).operations) {
     Rows members;
-    std::ranges::copy_if(unit.members, std::back_inserter(members), [&](auto row) { return can_be_drawn(run, row); });
+    std::ranges::copy_if(operation.members, std::back_inserter(members),
+                         [&](auto row) { return can_be_drawn(run, row); });
     if (members.size() < 2) continue;
-    const bool pair = is_point_to_point(run.text(unit.op));
+    const bool pair = is_point_to_point(run.text(operation.op));
     if (!pair) std::ranges::sort(members, {}, start_order(run));
     if (pair && !order_pair(run, members)) continue;
     link(run, members, ++id, flows);

@@ -197,13 +197,14 @@ class Tables {
 
   void operations(const CollectivesSection& section, std::vector<Integer>& operation_of) {
     SqliteInsert insert{db_, "INSERT INTO operations VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"};
-    for (std::size_t row = 0; row < section.units.size(); ++row) {
-      const Unit& unit = section.units[row];
-      for (const std::uint32_t member : unit.members) operation_of[member] = whole(row);
-      insert(whole(row), id(unit.group), id(unit.op), recorded(unit.sequence), recorded(unit.bytes),
-             whole(unit.members.size()), std::int64_t{unit.complete}, id(unit.first_rank), id(unit.last_rank),
-             ns_of(unit.first_start), ns_of(unit.last_start), unit.complete ? Integer{unit.wait_ns} : std::nullopt,
-             unit.complete ? Integer{unit.transfer_ns} : std::nullopt);
+    for (std::size_t row = 0; row < section.operations.size(); ++row) {
+      const Operation& operation = section.operations[row];
+      for (const std::uint32_t member : operation.members) operation_of[member] = whole(row);
+      insert(whole(row), id(operation.group), id(operation.op), recorded(operation.sequence), recorded(operation.bytes),
+             whole(operation.members.size()), std::int64_t{operation.complete}, id(operation.first_rank),
+             id(operation.last_rank), ns_of(operation.first_start), ns_of(operation.last_start),
+             operation.complete ? Integer{operation.wait_ns} : std::nullopt,
+             operation.complete ? Integer{operation.transfer_ns} : std::nullopt);
     }
   }
 

@@ -33,7 +33,7 @@ Result<void> guess(std::span<const RankEvidence> files, std::span<const RankInpu
     hosts.insert(files[i].host);
   }
   if (unknown.size() != files.size() || used.size() != unknown.size() || hosts.size() > 1)
-    return nothing_tells(inputs, unknown);
+    return no_rank_found(inputs, unknown);
   for (const std::size_t i : unknown) claims[i].rank = *files[i].devices.begin();
   return {};
 }

@@ -156,7 +156,7 @@ Result<void> check_claims(std::span<const RankInput> inputs, std::span<const Ran
   return {};
 }
 
-tl::unexpected<Error> nothing_tells(std::span<const RankInput> inputs, std::span<const std::size_t> rows) {
+tl::unexpected<Error> no_rank_found(std::span<const RankInput> inputs, std::span<const std::size_t> rows) {
   const bool several = std::ranges::any_of(rows, [&](std::size_t row) { return inputs[row].processes > 1; });
   return fail(ErrorKind::unreadable,
               format("the ranks of these files are unknown: {}; give them with --rank-map {}=RANK,...",

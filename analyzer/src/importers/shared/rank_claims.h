@@ -41,7 +41,7 @@ struct RankClaim {
                                         std::int64_t world_size);
 
 /// `unreadable`: nothing tells the ranks of these rows of `inputs`, which are named so that a map can be written.
-[[nodiscard]] tl::unexpected<Error> nothing_tells(std::span<const RankInput> inputs, std::span<const std::size_t> rows);
+[[nodiscard]] tl::unexpected<Error> no_rank_found(std::span<const RankInput> inputs, std::span<const std::size_t> rows);
 
 /// The number in "rank-3", "rank_3", "rank3" or "worker3" in a file name; other digits mislead.
 [[nodiscard]] std::optional<std::int64_t> rank_in_name(std::string_view file_name);

@@ -75,8 +75,9 @@ std::int64_t bytes_of(const Event& event) {
 /// AllGather and Broadcast count bytes; the API call around them still knows the type.
 std::string_view type_of(const Event& event) {
   const Handle parent = handle_of(event.parent);
-  const bool told = tag_of(parent) == Tag::api && value_of(parent) != 0;
-  return element_type(told ? static_cast<std::uint32_t>(value_of(parent)) : element_type_index(event.datatype)).name;
+  const bool has_type = tag_of(parent) == Tag::api && value_of(parent) != 0;
+  return element_type(has_type ? static_cast<std::uint32_t>(value_of(parent)) : element_type_index(event.datatype))
+      .name;
 }
 
 void describe(ThreadWriter& to, const Communicator& communicator, const Event& event, Owner owner) {
@@ -288,7 +289,7 @@ Communicator* introduce(const Introduction& introduction, int version, int* mask
     if (ThreadState* const state = here()) {
       if (version >= 4) announce(state->pen(), *communicator);
       state->pen().metadata("nccl_profiler_version", std::to_string(version));
-      tell_version(state->pen());
+      report_version(state->pen());
     }
     return communicator.release();
   });

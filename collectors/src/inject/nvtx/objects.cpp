@@ -16,7 +16,7 @@ Domain* new_domain(std::string_view name) {
   domain->name = name;
   domain->is_nccl = name == "NCCL";
   domain->kind = domain->is_nccl ? SpanKind::api : SpanKind::user;
-  domain->tells_name = !domain->is_nccl && !name.empty();
+  domain->names_it = !domain->is_nccl && !name.empty();
   return domain;
 }
 

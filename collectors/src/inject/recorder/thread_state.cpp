@@ -8,10 +8,10 @@ namespace rankscope::inject {
 ThreadState::ThreadState() = default;
 ThreadState::~ThreadState() = default;
 
-int ThreadState::push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::Told told) {
+int ThreadState::push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::MarkedBy marked_by) {
   if (gate.counts_steps.load(std::memory_order_relaxed) && step_level_ == no_step) [[unlikely]] {
-    const bool is_step = told == WindowControl::Told::annotate ? kind == SpanKind::step : names_a_step(name);
-    if (is_step && begin_step(name, told)) step_level_ = depth_;
+    const bool is_step = marked_by == WindowControl::MarkedBy::annotate ? kind == SpanKind::step : names_a_step(name);
+    if (is_step && begin_step(name, marked_by)) step_level_ = depth_;
   }
   if (steps_ != nullptr && steps_->is_learning() && (kind == SpanKind::step || names_a_step(name))) [[unlikely]]
     steps_->leave();
@@ -29,8 +29,8 @@ int ThreadState::push(DomainKey domain, SpanKind kind, std::string_view name, Wi
   return static_cast<int>(level);
 }
 
-bool ThreadState::begin_step(std::string_view name, WindowControl::Told told) {
-  if (!window_control.begin_step(told)) return false;
+bool ThreadState::begin_step(std::string_view name, WindowControl::MarkedBy marked_by) {
+  if (!window_control.begin_step(marked_by)) return false;
   if (!gate.open.load(std::memory_order_relaxed)) pen_->mark(name);  // steps outside the window leave a mark
   return true;
 }
@@ -96,7 +96,7 @@ void ThreadState::optimizer_stepped(std::int64_t n) {
 void ThreadState::turn_step() {
   if (steps_->is_top(depth_)) end_step(steps_->ended_step());
   steps_->begun(depth_);
-  push(OptimizerSteps::domain(), SpanKind::step, "step", WindowControl::Told::annotate);
+  push(OptimizerSteps::domain(), SpanKind::step, "step", WindowControl::MarkedBy::annotate);
 }
 
 /// The index is told last, so that a step that is cut off has none.

@@ -75,7 +75,7 @@ class CommDecoder {
   GroupId group_of_communicator(StringId name);
   LaneId comm_lane(StringId group, std::uint32_t process);
   [[nodiscard]] RankId rank_of_peer(const Open& open) const;
-  [[nodiscard]] CommJoin join_tellers() const;
+  [[nodiscard]] CommJoin join_reports() const;
   [[nodiscard]] Fit fit(GroupId group, StringId communicator) const;
   void count_unjoined(const CommJoin& join);
   [[nodiscard]] NewCollective row_of(const Open& open) const;
@@ -97,7 +97,7 @@ class CommDecoder {
   std::map<GroupId, std::vector<RankId>> members_;           // of announced groups, ascending
   std::map<StringId, LaneId> lanes_;                         // of communicators
   std::map<std::uint32_t, bool> owned_;                      // kernels that a collective has as its span
-  bool program_told_ = false, library_told_ = false;
+  bool program_reported_ = false, library_reported_ = false;
   std::uint64_t added_ = 0;
 };
 

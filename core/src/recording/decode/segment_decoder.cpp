@@ -62,8 +62,8 @@ std::uint32_t add_process(RunBuilder& builder, const SegmentFile& segment, RankI
   process.local_rank = fixed.local_rank;
   const bool exited = segment.counters.end == ProcessEnd::exited;
   // A process that is watched from outside does not tell how it ended.
-  const Ending untold = text_of(fixed.rank_source) == watched_source ? Ending::unknown : Ending::vanished;
-  process.ending = exited ? Ending::exited : untold;
+  const Ending unreported = text_of(fixed.rank_source) == watched_source ? Ending::unknown : Ending::vanished;
+  process.ending = exited ? Ending::exited : unreported;
   process.exit_status = exited ? segment.counters.exit_status : 0;
   if (const auto source = text_of(fixed.rank_source); !source.empty())
     process.metadata.emplace_back(builder.intern("rank_source"), builder.intern(source));

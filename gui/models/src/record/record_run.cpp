@@ -117,7 +117,7 @@ Result<void> RecordRun::start(const RecordJob& job) {
   const std::filesystem::path out = job.out.toStdString();
   old_ = {};
   if (in_the_way(out) != InTheWay::nothing) {
-    RS_TRY(old_, OldRecording::move_aside(out));
+    RS_TRY(old_, PreviousRecording::move_aside(out));
   }
   job_ = job;
   log_.clear();

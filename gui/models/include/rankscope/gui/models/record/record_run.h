@@ -9,7 +9,7 @@
 
 #include "rankscope/core/result.h"
 #include "rankscope/gui/models/record/log_tail.h"
-#include "rankscope/gui/models/record/old_recording.h"
+#include "rankscope/gui/models/record/previous_recording.h"
 
 namespace rankscope::gui {
 
@@ -81,7 +81,7 @@ class RecordRun : public QObject {
   QElapsedTimer clock_;
   std::chrono::milliseconds lasted_{0};
   LogTail log_;
-  OldRecording old_;
+  PreviousRecording old_;
   RunStage stage_ = RunStage::idle;
   QString sentence_;
   bool is_good_ = false;

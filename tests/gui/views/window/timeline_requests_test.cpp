@@ -54,7 +54,7 @@ struct AskedFor {
   }
 };
 
-TEST(Outlets, ANameGetsTheEndOfTheChosenFilter) {
+TEST(TimelineRequests, ANameGetsTheEndOfTheChosenFilter) {
   const AskedFor asked{&TimelineView::pictureRequested};
   asked.type("step");
   EXPECT_EQ(asked.named(), "step.png");
@@ -64,7 +64,7 @@ TEST(Outlets, ANameGetsTheEndOfTheChosenFilter) {
   EXPECT_EQ(asked.named(), "step.png");
 }
 
-TEST(Outlets, NoFileIsOverwrittenWithoutAsking) {
+TEST(TimelineRequests, NoFileIsOverwrittenWithoutAsking) {
   const AskedFor asked{&TimelineView::pictureRequested};
   std::ofstream{asked.folder / "step.png"} << "kept";
   asked.type("step");
@@ -82,7 +82,7 @@ TEST(Outlets, NoFileIsOverwrittenWithoutAsking) {
   EXPECT_EQ(testing::read_file(asked.folder / "step.png"), "kept");
 }
 
-TEST(Outlets, TheEndOfTheNameSaysTheFormatOfAnExport) {
+TEST(TimelineRequests, TheEndOfTheNameSaysTheFormatOfAnExport) {
   const AskedFor chrome{&TimelineView::exportRequested};  // the first filter is Perfetto
   chrome.type("run.json");
   QMetaObject::invokeMethod(chrome.dialog, "accept");

@@ -1,4 +1,4 @@
-#include "collectives/unit_times.h"
+#include "collectives/operation_times.h"
 
 #include <algorithm>
 
@@ -21,9 +21,9 @@ struct Member {
   [[nodiscard]] std::int64_t duration() const { return end - start; }
 };
 
-std::vector<Member> members_of(const Run& run, const Unit& unit) {
+std::vector<Member> members_of(const Run& run, const Operation& operation) {
   std::vector<Member> members;
-  for (const std::uint32_t row : unit.members) {
+  for (const std::uint32_t row : operation.members) {
     const Collective& collective = run.collectives()[row];
     const bool on_device = collective.lane.is_set() && run.lane(collective.lane).kind == LaneKind::stream;
     members.push_back(
@@ -58,17 +58,18 @@ RankId leader(std::span<const Member> members, std::int64_t claim_ns, Projection
 
 bool operator==(const Member& a, const Member& b) { return a.row == b.row; }
 
-struct Awaited {
+struct LastToArrive {
   std::int64_t start = 0;
   RankId rank{};
 };
 
 /// The rank that `member` has to wait for (6, column "who waits"), of which `last` is the one that started last; its
 /// own start if it waits for nobody.
-Awaited awaited_by(WaitRule rule, std::span<const Member> members, const Member& member, const Awaited& last) {
-  const Awaited nobody{member.start, RankId::none()};
+LastToArrive last_to_arrive_for(WaitRule rule, std::span<const Member> members, const Member& member,
+                                const LastToArrive& last) {
+  const LastToArrive nobody{member.start, RankId::none()};
   if (!has_to_wait(rule, static_cast<std::int64_t>(member.rank.value) == member.peer)) return nobody;
-  if (rule != WaitRule::root_is_awaited) return last;
+  if (rule != WaitRule::root_is_last) return last;
   for (const Member& other : members)
     if (static_cast<std::int64_t>(other.rank.value) == member.peer) return {other.start, other.rank};
   return nobody;
@@ -83,7 +84,7 @@ std::string_view why_not_split(WaitRule rule, std::span<const Member> members) {
     case WaitRule::all:
     case WaitRule::pair:
       return {};
-    case WaitRule::root_is_awaited:
+    case WaitRule::root_is_last:
     case WaitRule::root_waits:
       return std::ranges::all_of(members, [](const Member& member) { return member.peer >= 0; }) ? "" : no_root;
     case WaitRule::unknown:
@@ -92,46 +93,46 @@ std::string_view why_not_split(WaitRule rule, std::span<const Member> members) {
   return "who waits for whom in this operation is not defined";
 }
 
-void by_run_time(const ClockTrust& clocks, std::span<const Member> members, WaitRule rule, Unit& unit,
+void by_run_time(const ClockTrust& clocks, std::span<const Member> members, WaitRule rule, Operation& operation,
                  std::vector<MemberPart>& parts) {
   const std::int64_t first = std::ranges::min(members, {}, &Member::start).start;
   const std::int64_t last = std::ranges::max(members, {}, &Member::start).start;
   std::vector<std::int64_t> ends;
   for (const Member& member : members) ends.push_back(member.end);
-  unit.spread_ns = last - first;
-  unit.transfer_ns = std::max<std::int64_t>(0, median(ends) - last);
+  operation.spread_ns = last - first;
+  operation.transfer_ns = std::max<std::int64_t>(0, median(ends) - last);
   const std::int64_t error = clocks.error_ns(ranks_of(members));
   const std::int64_t claim = 2 * error;
-  unit.last_rank = leader(members, claim, [](const Member& member) { return member.start; });
-  unit.first_rank = leader(members, claim, [](const Member& member) { return -member.start; });
-  unit.why_no_wait = why_not_split(rule, members);
-  if (rule != WaitRule::all && error > coarse_error_ns && unit.spread_ns <= claim)
-    unit.why_no_wait = unit.why_no_transfer = "its ranks start closer together than their clocks can resolve";
-  if (!unit.why_no_wait.empty()) return;
+  operation.last_rank = leader(members, claim, [](const Member& member) { return member.start; });
+  operation.first_rank = leader(members, claim, [](const Member& member) { return -member.start; });
+  operation.why_no_wait = why_not_split(rule, members);
+  if (rule != WaitRule::all && error > coarse_error_ns && operation.spread_ns <= claim)
+    operation.why_no_wait = operation.why_no_transfer = "its ranks start closer together than their clocks can resolve";
+  if (!operation.why_no_wait.empty()) return;
   for (const Member& member : members) {
-    const Awaited awaited = awaited_by(rule, members, member, {last, unit.last_rank});
-    const std::int64_t wait = std::clamp<std::int64_t>(awaited.start - member.start, 0, member.duration());
-    parts[member.row] = waited(wait, awaited.rank);
-    unit.wait_ns += wait;
+    const LastToArrive last_to_arrive = last_to_arrive_for(rule, members, member, {last, operation.last_rank});
+    const std::int64_t wait = std::clamp<std::int64_t>(last_to_arrive.start - member.start, 0, member.duration());
+    parts[member.row] = waited(wait, last_to_arrive.rank);
+    operation.wait_ns += wait;
   }
 }
 
 /// metrics.md 6.9: members of an all-wait operation end together, so the late rank has the shortest one.
-void by_duration(std::span<const Member> members, WaitRule rule, Unit& unit, std::vector<MemberPart>& parts) {
+void by_duration(std::span<const Member> members, WaitRule rule, Operation& operation, std::vector<MemberPart>& parts) {
   if (rule != WaitRule::all) {
-    unit.why_no_wait = unit.why_no_transfer = "the clocks of its ranks cannot be compared";
+    operation.why_no_wait = operation.why_no_transfer = "the clocks of its ranks cannot be compared";
     return;
   }
   const auto duration = [](const Member& member) { return member.duration(); };
   const std::int64_t shortest = std::ranges::min(members, {}, duration).duration();
   const std::int64_t longest = std::ranges::max(members, {}, duration).duration();
-  unit.spread_ns = longest - shortest;
-  unit.transfer_ns = shortest;
-  unit.first_rank = leader(members, duration_claim_ns, duration);
-  unit.last_rank = leader(members, duration_claim_ns, [](const Member& member) { return -member.duration(); });
+  operation.spread_ns = longest - shortest;
+  operation.transfer_ns = shortest;
+  operation.first_rank = leader(members, duration_claim_ns, duration);
+  operation.last_rank = leader(members, duration_claim_ns, [](const Member& member) { return -member.duration(); });
   for (const Member& member : members) {
-    parts[member.row] = waited(member.duration() - shortest, unit.last_rank);
-    unit.wait_ns += member.duration() - shortest;
+    parts[member.row] = waited(member.duration() - shortest, operation.last_rank);
+    operation.wait_ns += member.duration() - shortest;
   }
 }
 
@@ -143,7 +144,7 @@ std::uint64_t violations(std::span<const Member> members, WaitRule rule, std::in
   return static_cast<std::uint64_t>(std::ranges::count_if(members, early));
 }
 
-bool by_duration_tells_more(const ClockTrust& clocks, std::span<const Member> members, WaitRule rule) {
+bool durations_say_more(const ClockTrust& clocks, std::span<const Member> members, WaitRule rule) {
   const std::vector<RankId> ranks = ranks_of(members);
   if (!clocks.comparable(ranks)) return true;
   const std::int64_t error = clocks.error_ns(ranks);
@@ -154,17 +155,18 @@ bool by_duration_tells_more(const ClockTrust& clocks, std::span<const Member> me
 
 }  // namespace
 
-bool is_timed_by_duration(const Run& run, const ClockTrust& clocks, const Unit& unit) {
-  return by_duration_tells_more(clocks, members_of(run, unit), comm_op(run.text(unit.op)).wait);
+bool is_timed_by_duration(const Run& run, const ClockTrust& clocks, const Operation& operation) {
+  return durations_say_more(clocks, members_of(run, operation), comm_op(run.text(operation.op)).wait);
 }
 
-std::uint64_t time_unit(const Run& run, const ClockTrust& clocks, Unit& unit, std::vector<MemberPart>& parts) {
-  const std::vector<Member> members = members_of(run, unit);
-  const WaitRule rule = comm_op(run.text(unit.op)).wait;
-  if (by_duration_tells_more(clocks, members, rule))
-    by_duration(members, rule, unit, parts);
+std::uint64_t time_operation(const Run& run, const ClockTrust& clocks, Operation& operation,
+                             std::vector<MemberPart>& parts) {
+  const std::vector<Member> members = members_of(run, operation);
+  const WaitRule rule = comm_op(run.text(operation.op)).wait;
+  if (durations_say_more(clocks, members, rule))
+    by_duration(members, rule, operation, parts);
   else
-    by_run_time(clocks, members, rule, unit, parts);
+    by_run_time(clocks, members, rule, operation, parts);
   const std::vector<RankId> ranks = ranks_of(members);
   return clocks.comparable(ranks) ? violations(members, rule, clocks.error_ns(ranks)) : 0;
 }

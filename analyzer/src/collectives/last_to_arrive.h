@@ -7,23 +7,23 @@
 
 namespace rankscope::analyzer {
 
-/// The one member of a unit that the others waited for, and what may be claimed about it.
-class Awaited {
+/// The one member of an operation that the others waited for, and what may be claimed about it.
+class LastToArrive {
  public:
-  /// The unit must have waits.
-  Awaited(const Run& run, const ClockTrust& clocks, const Unit& unit);
+  /// The operation must have waits.
+  LastToArrive(const Run& run, const ClockTrust& clocks, const Operation& operation);
 
   /// Row of Run::collectives().
   [[nodiscard]] std::uint32_t row() const { return row_; }
   [[nodiscard]] bool by_run_time() const { return by_run_time_; }
-  /// True if the awaited member was later than this one by more than the clocks may err (7.5, 6.9).
+  /// True if the last_to_arrive member was later than this one by more than the clocks may err (7.5, 6.9).
   [[nodiscard]] bool is_fact(const Collective& waiting, std::int64_t wait_ns) const;
   /// By how much it came later than the next one; 0 in operations with a root.
   [[nodiscard]] std::int64_t marginal_ns() const { return marginal_ns_; }
 
  private:
-  void last_by_run_time(const Unit& unit);
-  void last_by_duration(const Unit& unit);
+  void last_by_run_time(const Operation& operation);
+  void last_by_duration(const Operation& operation);
 
   const Run& run_;
   const ClockTrust& clocks_;

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "rankscope/core/recording/manifest.h"
-#include "rankscope/gui/models/record/old_recording.h"
+#include "rankscope/gui/models/record/previous_recording.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::gui {
@@ -21,12 +21,12 @@ void make_recording(const fs::path& out, const char* segment) {
   std::ofstream{out / recording::segment_folder / segment} << "x";
 }
 
-TEST(OldRecording, GoesWhenThereIsANewOne) {
+TEST(PreviousRecording, GoesWhenThereIsANewOne) {
   const TemporaryFolder folder;
   const fs::path out = folder / "run.rankscope";
   make_recording(out, "old.rseg");
   EXPECT_EQ(in_the_way(out), InTheWay::recording);
-  auto old = OldRecording::move_aside(out);
+  auto old = PreviousRecording::move_aside(out);
   ASSERT_TRUE(old) << old.error().message;
   EXPECT_EQ(in_the_way(out), InTheWay::nothing);
   make_recording(out, "new.rseg");
@@ -35,22 +35,22 @@ TEST(OldRecording, GoesWhenThereIsANewOne) {
   EXPECT_EQ(folder.file_count(), 1U) << "nothing is left of the old one";
 }
 
-TEST(OldRecording, ComesBackWhenThereIsNone) {
+TEST(PreviousRecording, ComesBackWhenThereIsNone) {
   const TemporaryFolder folder;
   const fs::path out = folder / "run.rankscope";
   make_recording(out, "old.rseg");
-  auto old = OldRecording::move_aside(out);
+  auto old = PreviousRecording::move_aside(out);
   ASSERT_TRUE(old);
   ASSERT_TRUE(old->settle());
   EXPECT_TRUE(fs::exists(out / recording::segment_folder / "old.rseg"));
   EXPECT_EQ(folder.file_count(), 1U);
 }
 
-TEST(OldRecording, StaysAsideWhereTheNewOneIsNotWhole) {
+TEST(PreviousRecording, StaysAsideWhereTheNewOneIsNotWhole) {
   const TemporaryFolder folder;
   const fs::path out = folder / "run.rankscope";
   make_recording(out, "old.rseg");
-  auto old = OldRecording::move_aside(out);
+  auto old = PreviousRecording::move_aside(out);
   ASSERT_TRUE(old);
   fs::create_directories(out);
   std::ofstream{out / ("host-1" + std::string{recording::spool_mark_suffix})} << "/tmp/x\n";
@@ -61,13 +61,13 @@ TEST(OldRecording, StaysAsideWhereTheNewOneIsNotWhole) {
   EXPECT_TRUE(fs::exists(aside / recording::segment_folder / "old.rseg"));
 }
 
-TEST(OldRecording, WhatIsNoneIsNeverTouched) {
+TEST(PreviousRecording, WhatIsNoneIsNeverTouched) {
   const TemporaryFolder folder;
   const fs::path out = folder / "run.rankscope";
   fs::create_directories(out);
   std::ofstream{out / "manifest.json"} << "{\"name\": \"a web page\"}";
   EXPECT_EQ(in_the_way(out), InTheWay::other);
-  EXPECT_FALSE(OldRecording::move_aside(out));
+  EXPECT_FALSE(PreviousRecording::move_aside(out));
   make_recording(out, "old.rseg");
   std::ofstream{out / recording::segment_folder / "notes.txt"} << "mine";
   EXPECT_EQ(in_the_way(out), InTheWay::other);

@@ -16,11 +16,11 @@ enum class InTheWay : std::uint8_t {
 [[nodiscard]] InTheWay in_the_way(const std::filesystem::path& out);
 
 /// Moves the old recording aside as long as it is not certain that there will be a new one.
-class OldRecording {
+class PreviousRecording {
  public:
-  OldRecording() = default;
+  PreviousRecording() = default;
   /// Fails (`cannot_write`) if it cannot be moved, or is not `InTheWay::recording`.
-  [[nodiscard]] static Result<OldRecording> move_aside(const std::filesystem::path& out);
+  [[nodiscard]] static Result<PreviousRecording> move_aside(const std::filesystem::path& out);
   /// Removes it if `out` is a whole recording now, and moves it back if nothing is there. Fails, leaving it aside, if
   /// there is something else.
   [[nodiscard]] Result<void> settle();

@@ -1,4 +1,4 @@
-#include "window/outlets.h"
+#include "window/timeline_requests.h"
 
 #include <QFileDialog>
 #include <QInputDialog>
@@ -35,18 +35,19 @@ QFileDialog* dialog_for(MainWindow& window, const QString& title, const QStringL
 
 }  // namespace
 
-Outlets::Outlets(Session& session, MainWindow& window) : QObject(&window), session_(session), window_(window) {
+TimelineRequests::TimelineRequests(Session& session, MainWindow& window)
+    : QObject(&window), session_(session), window_(window) {
   const TimelineView& timeline = window.timeline();
-  connect(&timeline, &TimelineView::noteRequested, this, &Outlets::ask_for_note);
-  connect(&timeline, &TimelineView::pictureRequested, this, &Outlets::ask_for_picture);
-  connect(&timeline, &TimelineView::exportRequested, this, &Outlets::ask_for_export);
-  connect(&export_, &RangeExport::done, this, &Outlets::say);
+  connect(&timeline, &TimelineView::noteRequested, this, &TimelineRequests::ask_for_note);
+  connect(&timeline, &TimelineView::pictureRequested, this, &TimelineRequests::ask_for_picture);
+  connect(&timeline, &TimelineView::exportRequested, this, &TimelineRequests::ask_for_export);
+  connect(&export_, &RangeExport::done, this, &TimelineRequests::say);
   connect(&export_, &RangeExport::failed, &window, &MainWindow::warn);
 }
 
-void Outlets::say(const QString& sentence) { window_.statusBar()->showMessage(sentence, message_ms); }
+void TimelineRequests::say(const QString& sentence) { window_.statusBar()->showMessage(sentence, message_ms); }
 
-void Outlets::ask_for_note() {
+void TimelineRequests::ask_for_note() {
   Navigator& navigator = window_.timeline().navigator();
   const auto known = navigator.note_here();
   if (!known) return say(tr("Select an event or a time range first."));
@@ -61,7 +62,7 @@ void Outlets::ask_for_note() {
   dialog->open();
 }
 
-void Outlets::ask_for_picture() {
+void TimelineRequests::ask_for_picture() {
   if (session_.run() == nullptr) return say(tr("Nothing is open."));
   auto* const dialog =
       dialog_for(window_, tr("Save a picture"), {tr("Picture (*.png)"), tr("Drawing with text (*.svg)")});
@@ -73,7 +74,7 @@ void Outlets::ask_for_picture() {
   dialog->open();
 }
 
-void Outlets::ask_for_export() {
+void TimelineRequests::ask_for_export() {
   if (session_.run() == nullptr) return say(tr("Nothing is open."));
   auto* const dialog =
       dialog_for(window_, export_title(session_), {tr("Perfetto (*.pftrace)"), tr("Chrome trace (*.json)")});

@@ -1,4 +1,4 @@
-#include "rankscope/gui/models/record/old_recording.h"
+#include "rankscope/gui/models/record/previous_recording.h"
 
 #include <unistd.h>
 
@@ -40,11 +40,11 @@ InTheWay in_the_way(const fs::path& out) {
   return error ? InTheWay::other : InTheWay::recording;
 }
 
-Result<OldRecording> OldRecording::move_aside(const fs::path& out) {
+Result<PreviousRecording> PreviousRecording::move_aside(const fs::path& out) {
   if (in_the_way(out) != InTheWay::recording)
     return fail(ErrorKind::cannot_write,
                 format("{} holds more than a recording and is not replaced; choose another name", out.string()));
-  OldRecording old;
+  PreviousRecording old;
   old.out_ = out;
   const fs::path aside = out.string() + ".replaced-" + std::to_string(getpid());
   std::error_code error;
@@ -56,7 +56,7 @@ Result<OldRecording> OldRecording::move_aside(const fs::path& out) {
   return old;
 }
 
-Result<void> OldRecording::settle() {
+Result<void> PreviousRecording::settle() {
   if (aside_.empty()) return {};
   const fs::path aside = std::exchange(aside_, {});
   std::error_code error;

@@ -1,4 +1,4 @@
-// What goes out of the viewer, and what is asked for it: pictures, exports, notes.
+// What users ask of the timeline that needs a dialog: a note, a picture, an export.
 #pragma once
 
 #include <QObject>
@@ -9,12 +9,12 @@ namespace rankscope::gui {
 
 class MainWindow;
 
-/// Answers what the timeline requests with dialogs of the window, to which it belongs.
-class Outlets : public QObject {
+/// Answers each with a dialog of the window, to which it belongs.
+class TimelineRequests : public QObject {
   Q_OBJECT
 
  public:
-  Outlets(Session& session, MainWindow& window);
+  TimelineRequests(Session& session, MainWindow& window);
 
  private:
   void ask_for_note();
