@@ -65,8 +65,7 @@ constexpr std::array all_rules{
          "10 % / 25 % / - of the time", judge_tensor_cores, true},
     Rule{"gpu_throttled",
          "a GPU that heat or its server's power brake slows down, as NVML reports, unless a slow rank explains it; "
-         "power "
-         "caps are left out",
+         "power caps are left out",
          "10 % / 50 % / - of the samples", judge_throttling, true},
     Rule{"fusable", "pointwise kernels in a row", "the gain, or 20 % / - / - of the time in such kernels",
          judge_fusable, true},

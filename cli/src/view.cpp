@@ -1,7 +1,6 @@
 // rankscope view [RUN]: starts the viewer, which is a program of its own.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>

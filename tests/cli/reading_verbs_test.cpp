@@ -1,4 +1,4 @@
-// Every row of DESIGN.md's table of exits that the reading verbs can reach, each with its sentence.
+// Every exit status of docs/cli.md that the reading verbs can reach, each with its sentence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 #include "job.h"
 
-#include <algorithm>
 #include <string>
 
 #include "engine/catching.h"

@@ -4,12 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "alignment/by_ends.h"
 #include "alignment/domains.h"
 #include "alignment/edges.h"
-#include "alignment/feasible.h"
 #include "alignment/observations.h"
-#include "alignment/residuals.h"
 #include "alignment/solve.h"
 #include "clocks/clock_trust.h"
 #include "math/statistics.h"

@@ -1,4 +1,4 @@
-#include "alignment/feasible.h"
+#include "alignment/solve.h"
 
 #include <algorithm>
 #include <cmath>

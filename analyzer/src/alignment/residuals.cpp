@@ -1,4 +1,4 @@
-#include "alignment/residuals.h"
+#include "alignment/solve.h"
 
 #include <algorithm>
 

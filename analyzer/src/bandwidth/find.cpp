@@ -1,16 +1,15 @@
-#include "bandwidth/find.h"
+#include "bandwidth/parts.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
 
-#include "bandwidth/slow_paths.h"
 #include "collectives/asked_for.h"
 #include "collectives/comm_ops.h"
 #include "collectives/operation_speed.h"
 #include "math/checked_product.h"
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

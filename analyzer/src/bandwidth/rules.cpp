@@ -2,7 +2,6 @@
 #include <map>
 
 #include "bandwidth/parts.h"
-#include "bandwidth/slow_path_words.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 

@@ -1,10 +1,9 @@
-#include "bandwidth/slow_paths.h"
+#include "bandwidth/parts.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "collectives/comm_ops.h"
 #include "collectives/operation_speed.h"
@@ -16,9 +15,9 @@ namespace {
 
 constexpr double slow_ratio = 0.8;  // metrics.md 20
 constexpr double least_share = 0.02;
-constexpr double steady_ratio = 0.9;         // before it became slow
+constexpr double steady_ratio = 0.9;              // before it became slow
 constexpr std::size_t least_path_operations = 5;  // of a path
-constexpr std::size_t least_groups = 3;      // of two nobody knows which one is usual
+constexpr std::size_t least_groups = 3;           // of two nobody knows which one is usual
 constexpr std::size_t least_links = 4;
 constexpr std::size_t windows = 5;
 constexpr std::size_t least_operations_over_time = 25;

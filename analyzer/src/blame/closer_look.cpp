@@ -9,7 +9,7 @@
 #include "collectives/comm_ops.h"
 #include "collectives/last_to_arrive.h"
 #include "split/layers.h"
-#include "split/split.h"
+#include "split/rank_rows.h"
 
 namespace rankscope::analyzer {
 namespace {

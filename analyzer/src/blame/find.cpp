@@ -1,4 +1,4 @@
-#include "blame/find.h"
+#include "blame/parts.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 

@@ -6,8 +6,6 @@
 #include "collectives/comm_ops.h"
 #include "collectives/matching.h"
 #include "collectives/operation_speed.h"
-#include "collectives/operation_times.h"
-#include "collectives/unmatched.h"
 #include "math/checked_product.h"
 
 namespace rankscope::analyzer {

@@ -1,8 +1,10 @@
 // The members of each operation, found by their keys (metrics.md 5); no times are looked at.
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "collectives/find.h"
 #include "rankscope/analyzer/report.h"
 
 namespace rankscope::analyzer {
@@ -19,5 +21,12 @@ struct MatchedOperations {
 };
 
 [[nodiscard]] MatchedOperations match_operations(const Run& run);
+
+// Parts of operations that found no partner, and why (metrics.md 5).
+
+/// Rows of Run::collectives() in groups of two or more ranks that are not `matched`, by reason. `desynced` are rows
+/// whose partners disagree about what the operation is; `only`, where given, are the rows that are meant.
+[[nodiscard]] std::vector<UnmatchedParts> explain_unmatched(const Run& run, const RowSet& matched,
+                                                            const RowSet& desynced, const RowSet* only);
 
 }  // namespace rankscope::analyzer

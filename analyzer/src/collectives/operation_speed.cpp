@@ -1,9 +1,6 @@
 #include "collectives/operation_speed.h"
 
-#include <algorithm>
-
 #include "collectives/comm_ops.h"
-#include "collectives/operation_times.h"
 #include "math/statistics.h"
 
 namespace rankscope::analyzer {

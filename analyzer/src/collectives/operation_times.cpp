@@ -1,4 +1,4 @@
-#include "collectives/operation_times.h"
+#include "collectives/operation_speed.h"
 
 #include <algorithm>
 

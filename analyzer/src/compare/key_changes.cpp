@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "compare/false_discovery.h"
 #include "compare/rank_sum.h"
 #include "math/statistics.h"
 #include "rankscope/core/format.h"

@@ -1,4 +1,4 @@
-#include "critical_path/slack.h"
+#include "critical_path/parts.h"
 
 #include <algorithm>
 

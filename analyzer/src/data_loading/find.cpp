@@ -1,12 +1,12 @@
-#include "data_loading/find.h"
+#include "data_loading/parts.h"
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
 #include "math/interval_set.h"
-#include "steps/asked_for.h"
 #include "steps/counted_windows.h"
+#include "steps/parts.h"
 #include "steps/window_time.h"
 
 namespace rankscope::analyzer {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "data_loading/advice.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "words/units.h"

@@ -7,7 +7,7 @@
 #include "devices/parts.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,4 +1,4 @@
-#include "efficiency/find.h"
+#include "efficiency/parts.h"
 
 #include <algorithm>
 #include <map>

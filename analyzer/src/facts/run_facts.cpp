@@ -6,7 +6,7 @@
 #include <map>
 
 #include "math/statistics.h"
-#include "predicted/find.h"
+#include "predicted/parts.h"
 #include "rankscope/core/numbers.h"
 #include "steps/find.h"
 #include "steps/sample_windows.h"

@@ -1,4 +1,4 @@
-#include "flops/find.h"
+#include "flops/parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +7,10 @@
 
 #include "flops/counted_operators.h"
 #include "flops/device_peaks.h"
-#include "flops/loss_ladder.h"
 #include "math/checked_product.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {
@@ -200,11 +199,11 @@ class FlopCounting {
     std::ranges::stable_sort(rank.precisions, std::ranges::greater{},
                              [](const PrecisionRow& row) { return row.sums.model; });
     rank.model_flops = rank.sums.model;
-    const auto told = section_.user_flops_per_step;
-    const auto share = told ? product_of({*told / world_size_, rank.steps}) : std::nullopt;
+    const auto stated = section_.user_flops_per_step;
+    const auto share = stated ? product_of({*stated / world_size_, rank.steps}) : std::nullopt;
     if (share && *share > 0) {
       rank.model_flops = *share;
-      rank.told_by_user = true;
+      rank.stated_by_user = true;
       const Precision main = rank.precisions.empty() ? Precision::unknown : rank.precisions.front().precision;
       if (const auto peak = peaks.of(main)) {
         rank.at_peak_ns = time_at(static_cast<double>(*share), *peak);

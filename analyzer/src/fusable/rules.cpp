@@ -1,7 +1,5 @@
 #include "fusable/parts.h"
 
-#include <algorithm>
-
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "words/units.h"

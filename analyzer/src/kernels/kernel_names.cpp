@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "words/keys.h"
+
 namespace rankscope::analyzer {
 namespace {
 
@@ -125,6 +127,23 @@ std::string_view distinct_word(std::string_view text) {
 }
 
 }  // namespace
+
+KernelKeys::KernelKeys(const Run& run)
+    : run_(run), grid_(run.strings().find(keys::grid)), block_(run.strings().find(keys::block)) {}
+
+KernelKey KernelKeys::without_shape(const Activity& activity) const {
+  return {run_.span(activity.span).name, activity.kind, {}, {}};
+}
+
+KernelKey KernelKeys::with_shape(const Activity& activity) const {
+  KernelKey key = without_shape(activity);
+  for (const Attribute& attribute : run_.attributes_of(activity.span)) {
+    if (attribute.value.kind == AttributeKind::number) continue;
+    if (attribute.key == grid_) key.grid = attribute.value.text;
+    if (attribute.key == block_) key.block = attribute.value.text;
+  }
+  return key;
+}
 
 std::string short_kernel_name(std::string_view name) {
   if (name.find_first_of("<(") == std::string_view::npos || name.starts_with("Memcpy") || name.starts_with("Memset"))

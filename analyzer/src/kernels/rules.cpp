@@ -1,6 +1,4 @@
 // What kernels could do better, by their names.
-#include <algorithm>
-#include <array>
 
 #include "kernels/kernel_names.h"
 #include "kernels/parts.h"
@@ -37,8 +35,7 @@ void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findin
   }
   constexpr std::string_view with_tf32 =
       "Use bf16 or fp16 (torch.autocast), or allow TF32 (torch.set_float32_matmul_precision(\"high\")); sizes in "
-      "multiples of "
-      "8 fit the tensor cores.";
+      "multiples of 8 fit the tensor cores.";
   constexpr std::string_view half_only = "Use fp16 (torch.autocast); sizes in multiples of 8 fit the tensor cores.";
   const std::string_view advice = capability >= 8 ? with_tf32 : half_only;
   const Usual& usual = context.everybody;

@@ -2,19 +2,63 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "collectives/comm_ops.h"
-#include "pipeline/copies.h"
 #include "rankscope/analyzer/pipeline/section.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+// One action of a pipeline that was recorded on several streams.
+
+struct RecordedAction {
+  MarkedAction marked;
+  std::uint32_t lane = 0;  ///< of the run
+};
+
+using Key = std::tuple<PipelinePart, std::int32_t, std::int32_t, std::int32_t>;
+
+Key key_of(const MarkedAction& marked) {
+  return {marked.action.part, marked.action.chunk, marked.action.micro_batch, marked.stage};
+}
+
+/// The latest run of an action: where it stands in the result, and on which lanes it was seen.
+struct Latest {
+  std::size_t at = 0;
+  std::vector<std::uint32_t> lanes;
+};
+
+/// By begin, and each action once: a GPU annotation is written once per stream that it has work on (kineto.md 3).
+/// Copies are the same action on another stream, at the same time or with no other action of the rank between; together
+/// they last from the first begin to the last end.
+std::vector<MarkedAction> without_copies(std::vector<RecordedAction> recorded) {
+  std::ranges::stable_sort(recorded, {}, [](const RecordedAction& one) { return one.marked.time.begin; });
+  std::vector<MarkedAction> actions;
+  std::map<Key, Latest> latest;
+  for (const auto& [marked, lane] : recorded) {
+    Latest& same = latest[key_of(marked)];
+    if (!same.lanes.empty() && std::ranges::find(same.lanes, lane) == same.lanes.end()) {
+      RunTime& end = actions[same.at].time.end;
+      if (marked.time.begin < end || same.at + 1 == actions.size()) {
+        end = std::max(end, marked.time.end);
+        same.lanes.push_back(lane);
+        continue;
+      }
+    }
+    same = {actions.size(), {lane}};
+    actions.push_back(marked);
+  }
+  return actions;
+}
 
 constexpr std::int32_t largest_number = 1 << 20;  // of a stage or micro-batch: more is damage
 constexpr std::array<std::string_view, 3> micro_batch_keys{"micro_batch", "microbatch", "mb"};

@@ -1,5 +1,4 @@
 #include "pipeline/parts.h"
-#include "pipeline/words.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "words/units.h"

@@ -1,4 +1,4 @@
-#include "predicted/find.h"
+#include "predicted/parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include "math/statistics.h"
 #include "memory/series.h"
 #include "rankscope/core/numbers.h"
-#include "steps/asked_for.h"
 #include "steps/find.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

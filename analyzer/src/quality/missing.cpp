@@ -1,4 +1,4 @@
-#include "quality/missing.h"
+#include "quality/parts.h"
 
 #include <algorithm>
 

@@ -3,12 +3,35 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <vector>
 
-#include "replay/lane_nodes.h"
+#include "replay/draft.h"
 #include "replay/rank_plan.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
+
+// The nodes of one lane in the order of time, to be found by time.
+
+class LaneNodes {
+ public:
+  /// The nodes must be added in the order of their ends.
+  void add(std::uint32_t node, RunTime end) { nodes_.push_back({end, node}); }
+  /// The last node that has ended then; none if there is none.
+  [[nodiscard]] std::uint32_t ended_by(RunTime time) const {
+    const auto after = std::ranges::upper_bound(nodes_, time, {}, &Entry::end);
+    return after == nodes_.begin() ? no_row : std::prev(after)->node;
+  }
+  [[nodiscard]] std::uint32_t last() const { return nodes_.empty() ? no_row : nodes_.back().node; }
+  [[nodiscard]] bool empty() const { return nodes_.empty(); }
+
+ private:
+  struct Entry {
+    RunTime end;
+    std::uint32_t node;
+  };
+  std::vector<Entry> nodes_;
+};
 
 // Work of another stream that ended so shortly before is taken for what was awaited, where no waits were recorded.
 constexpr nanoseconds nearby{20'000};

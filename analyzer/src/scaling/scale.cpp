@@ -193,8 +193,7 @@ class Prediction {
   [[nodiscard]] std::string why_misfit() const {
     return format(
         "steps put together from steps of single ranks become {}, as happens when all ranks are slow in the same "
-        "steps, so "
-        "nothing can be said about more ranks",
+        "steps, so nothing can be said about more ranks",
         misfit());
   }
 
@@ -287,8 +286,7 @@ class Prediction {
     if (std::ranges::any_of(pool.links, [](const scaling::LinkModel& link) { return !link.latency_known; }))
       answer_.notes.emplace_back(
           "Some operations were seen with one size only: their time is taken for bandwidth, so latency on many ranks "
-          "may "
-          "be more than predicted.");
+          "may be more than predicted.");
     answer_.notes.emplace_back("Not modelled: congestion, topology, effects of the batch size, memory limits.");
   }
 

@@ -1,4 +1,4 @@
-#include "stragglers/find.h"
+#include "stragglers/parts.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
 #include "stragglers/kind.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"

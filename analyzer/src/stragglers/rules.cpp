@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "bandwidth/slow_path_words.h"
+#include "bandwidth/parts.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "stragglers/arrivals.h"
 #include "stragglers/kind.h"
-#include "stragglers/words.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
@@ -44,8 +43,7 @@ std::string advice_for(SlowDevice cause) {
              "until then leave it out.";
     case SlowDevice::power_limit:
       return "Compare its power limit with that of the others and raise it (nvidia-smi -q -d POWER); if they are "
-             "equal, "
-             "this GPU needs more power for the same clock: replace it.";
+             "equal, this GPU needs more power for the same clock: replace it.";
     case SlowDevice::hardware:
       return "Its hardware slows it down: look at the power supply and cooling of its server (nvidia-smi -q -d "
              "PERFORMANCE), and leave it out until that is fixed.";

@@ -1,4 +1,4 @@
-#include "stragglers/slow_devices.h"
+#include "stragglers/parts.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "trend/find.h"
+#include "trend/parts.h"
 
 #include <algorithm>
 #include <array>

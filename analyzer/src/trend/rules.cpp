@@ -6,7 +6,6 @@
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "steps/find.h"
-#include "trend/words.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

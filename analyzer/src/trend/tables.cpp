@@ -5,7 +5,6 @@
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
 #include "render/words.h"
-#include "trend/words.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -57,7 +57,7 @@ class Subreaper {
 };
 
 Result<void> check(const RecordOptions& options) {
-  if (options.command.empty()) return fail(ErrorKind::usage, "there is no command to record; give it after --");
+  if (options.command.empty()) return fail(ErrorKind::usage, "no command to record; give it after --");
   if (options.sample_hz < 0 || options.sample_hz > fastest_hz) {
     return fail(ErrorKind::usage,
                 format("--sample-hz must be {} (is {})", number_words<double>({0, fastest_hz}), options.sample_hz));
@@ -182,7 +182,7 @@ struct Folders {
 RecordOutcome not_started(const RecordOptions& options, int error) {
   const bool absent = error == ENOENT;
   say(options.talk, format("rankscope: cannot run {}: {}\n", options.command.front(),
-                           absent ? "there is no such command" : std::strerror(error)));
+                           absent ? "no such command" : std::strerror(error)));
   return {.status = absent ? status_not_found : status_not_executable};
 }
 

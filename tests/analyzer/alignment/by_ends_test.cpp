@@ -1,4 +1,4 @@
-#include "alignment/by_ends.h"
+#include "alignment/align.h"
 
 #include <gmock/gmock.h>
 

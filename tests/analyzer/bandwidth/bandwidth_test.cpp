@@ -1,4 +1,4 @@
-#include "bandwidth/find.h"
+#include "bandwidth/parts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How much later work could have ended.
-#include "critical_path/slack.h"
+#include "critical_path/parts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,9 @@
-#include "devices/find.h"
+#include "devices/parts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"
-#include "devices/clock_reasons.h"
 #include "rankscope/core/format.h"
 #include "steps/sample_windows.h"
 

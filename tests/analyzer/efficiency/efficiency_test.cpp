@@ -1,4 +1,4 @@
-#include "efficiency/find.h"
+#include "efficiency/parts.h"
 
 #include <gtest/gtest.h>
 

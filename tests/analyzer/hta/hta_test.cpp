@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"
-#include "hta/names.h"
+#include "hta/find.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 

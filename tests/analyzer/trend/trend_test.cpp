@@ -3,7 +3,7 @@
 #include "analyzer/synthetic_run.h"
 #include "math/change_points.h"
 #include "rankscope/analyzer/report.h"
-#include "trend/words.h"
+#include "trend/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,4 +1,4 @@
-// Pipelines must compute what one process computes (trainer.md 4): fp64, no BatchNorm, no dropout; and say what they
+// Pipelines must compute what one process computes: fp64, no BatchNorm, no dropout; and say what they
 // do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -117,7 +117,7 @@ std::map<std::string, int> transfers(const std::vector<Call>& calls) {
   return count;
 }
 
-// trainer.md 3.2: b x h elements per boundary, micro-batch and direction, v times with interleaved stages.
+// b x h elements per boundary, micro-batch and direction, v times with interleaved stages.
 TEST(TrainPipelineRecording, TellsEveryTransferWithPeerBytesAndType) {
   const std::string options = "--parallel pp --steps 3 --micro-batches 4 --batch-per-device 8 --hidden 96 --pace off ";
   const Recorded plain = train_recorded(options + "--schedule 1f1b", 2);

@@ -1,5 +1,5 @@
-// ZeRO computes what one process computes (trainer.md 4: fp64, no BatchNorm, no dropout), sends the bytes and holds the
-// memory of trainer.md 3.5.
+// ZeRO computes what one process computes (fp64, no BatchNorm, no dropout), sends the bytes and holds the
+// memory of docs/zero.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

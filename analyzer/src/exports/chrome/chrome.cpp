@@ -1,4 +1,4 @@
-#include "exports/chrome/chrome.h"
+#include "exports/shared/formats.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include "exports/shared/chrome_ids.h"
 #include "exports/shared/flows.h"
 #include "exports/shared/nesting.h"
-#include "exports/shared/own_export.h"
+#include "exports/shared/output_target.h"
 #include "exports/shared/text_writer.h"
 #include "rankscope/core/format.h"
 #include "words/json_text.h"

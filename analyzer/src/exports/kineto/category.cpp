@@ -1,4 +1,4 @@
-#include "exports/kineto/category.h"
+#include "exports/kineto/rows.h"
 
 #include "importers/kineto/categories.h"
 

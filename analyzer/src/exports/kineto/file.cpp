@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "exports/kineto/category.h"
 #include "exports/kineto/own_block.h"
+#include "exports/kineto/rows.h"
 #include "rankscope/core/format.h"
 #include "words/element_type.h"
 #include "words/json_text.h"

@@ -1,4 +1,4 @@
-#include "exports/kineto/kineto.h"
+#include "exports/shared/formats.h"
 
 #include <string>
 

@@ -1,7 +1,5 @@
 #include "exports/shared/chrome_ids.h"
 
-#include <algorithm>
-
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -1,4 +1,4 @@
-#include "exports/shared/own_export.h"
+#include "exports/shared/output_target.h"
 
 namespace rankscope::analyzer {
 

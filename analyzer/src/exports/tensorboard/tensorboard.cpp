@@ -1,4 +1,4 @@
-#include "exports/tensorboard/tensorboard.h"
+#include "exports/shared/formats.h"
 
 #include <algorithm>
 #include <cctype>

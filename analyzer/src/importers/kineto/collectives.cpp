@@ -1,6 +1,5 @@
 // Rows of Run::collectives() from communication kernels, with what the host said about them.
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include "importers/kineto/decimal.h"

@@ -1,4 +1,4 @@
-#include "importers/kineto/restore.h"
+#include "importers/kineto/trace_file.h"
 
 #include <algorithm>
 #include <iterator>

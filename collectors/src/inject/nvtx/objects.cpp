@@ -1,7 +1,5 @@
 #include "inject/nvtx/objects.h"
 
-#include <algorithm>
-
 namespace rankscope::inject {
 
 #ifndef __clang__  // which cannot evaluate the std::string of libstdc++ at compile time; only clang-tidy reads this

@@ -1,6 +1,5 @@
 // The members of an operation: who came when, who waited for whom.
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "rankscope/analyzer/blame/closer_look.h"

@@ -1,4 +1,4 @@
-#include "importers/kineto/ranks.h"
+#include "importers/kineto/trace_file.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "rules/usual.h"
+#include "rules/rule.h"
 
 #include <algorithm>
 
