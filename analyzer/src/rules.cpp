@@ -74,7 +74,7 @@ constexpr std::array all_rules{
     Rule{"efficiency.communication",
          "copies and communication that no computation hides, unless another finding covers it",
          "the factor 90 % / 80 % / 65 %", nullptr},
-    Rule{"efficiency", "ranks that compute for little of the time, when no other finding says why",
+    Rule{"efficiency", "ranks that compute only a small part of the time, when no other finding says why",
          "parallel efficiency 80 % / 65 % / 50 %", nullptr},
     Rule{"memory_near_limit", "a device whose memory is nearly full: what is left of it at the peak",
          "10 % / 5 % / 2 % left", judge_memory},

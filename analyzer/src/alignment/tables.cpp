@@ -74,7 +74,7 @@ Table clock_table(const ClocksSection& section, std::size_t limit) {
   Table table{{{"clock", Align::left},
                {"ranks"},
                {"measured against", Align::left},
-               {"stood"},
+               {"offset"},
                {"drift"},
                {"error"},
                {"noise"},

@@ -124,7 +124,7 @@ void add_workers(const Loading& loading, const IntervalSet& waiting, const Windo
   if (row.waits > 0)
     add_ready_ahead(loading, windows, row);
   else
-    row.why_unknown = "no wait for data began in the steps that count";
+    row.why_unknown = "no wait for data began in the counted steps";
 }
 
 DataLoadingRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const Loading& loading) {

@@ -83,7 +83,7 @@ void identify(const Run& run, UsedGpu& gpu) {
 constexpr std::string_view not_sampled = "not sampled";
 constexpr std::string_view nvml_problem = "nvml_problem";
 constexpr std::string_view pm_problem = "pm_problem";
-constexpr std::string_view none_inside = "no sample lies in the counted time";
+constexpr std::string_view none_inside = "no sample was taken in the counted time";
 constexpr double percent = 0.01;
 constexpr double per_second = 1e9;  // of what is per ns
 

@@ -53,7 +53,7 @@ std::vector<NotedTable> fusable_tables(const Report& report, std::size_t most) {
   noted.notes.emplace_back(
       "torch.compile, or a fused operator or optimizer, turns such a sequence into one kernel: that saves the gaps, "
       "and "
-      "the time that the kernels spend on reading and writing what lies between them.");
+      "the time that the kernels spend on reading and writing what they pass on.");
   return {std::move(noted)};
 }
 

@@ -37,7 +37,7 @@ std::optional<MemoryPeers> peers_of(const PeerClass& peers, const MemorySection&
   }
   result.median_bytes = median(peaks);
   if (peaks.size() < 2)
-    result.imbalance.why = "one rank: there is no other to compare it with";
+    result.imbalance.why = "only one rank: nothing to compare it with";
   else if (result.median_bytes <= 0)
     result.imbalance.why = "the median one of them allocated nothing";
   else

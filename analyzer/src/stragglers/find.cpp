@@ -82,7 +82,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
                                            const Section<std::vector<RankRow>>& rows,
                                            const Section<CollectivesSection>& collectives) {
   if (run.ranks().empty()) return unavailable("no process has a rank");
-  if (run.ranks().size() < 2) return unavailable("one rank: there is no other to compare it with");
+  if (run.ranks().size() < 2) return unavailable("only one rank: nothing to compare it with");
   if (!steps) return unavailable("it needs steps");
   if (!rows) return unavailable(rows.error().why);
   const std::vector<PeerClass> classes = peer_classes(run, *steps, *rows);

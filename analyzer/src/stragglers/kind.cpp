@@ -17,7 +17,7 @@ std::string_view verb_of(Component component) {
     case Component::compute:
       return "computes";
     case Component::host:
-      return "leaves its lanes idle, waiting for the host,";
+      return "idles, waiting for the host,";
     case Component::data:
       return "waits for data";
     case Component::memory:

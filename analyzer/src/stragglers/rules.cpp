@@ -48,7 +48,7 @@ std::string advice_for(SlowDevice cause) {
       return "Its hardware slows it down: look at the power supply and cooling of its server (nvidia-smi -q -d "
              "PERFORMANCE), and leave it out until that is fixed.";
     case SlowDevice::clocks_set:
-      return "Somebody has set its clocks: reset them (nvidia-smi -rac, -rgc), or set the same clocks on all GPUs.";
+      return "Its clocks were set by hand: reset them (nvidia-smi -rac, -rgc), or set the same clocks on all GPUs.";
     case SlowDevice::low_clock:
       return "Compare its clocks, power limit and temperature with those of the others (nvidia-smi -q -d "
              "CLOCK,POWER,PERFORMANCE).";

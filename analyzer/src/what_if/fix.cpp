@@ -54,7 +54,7 @@ std::string what_there_is() {
 }
 
 tl::unexpected<Error> no_fix(std::string_view text, std::string_view why) {
-  return fail(ErrorKind::usage, format("--fix {}: {}; there are {}", text, why, what_there_is()));
+  return fail(ErrorKind::usage, format("--fix {}: {}; choose from {}", text, why, what_there_is()));
 }
 
 /// The number after the last "*", if there is one; cuts it off. "aten::*" has none.

@@ -190,7 +190,7 @@ TEST(PipelinePlan, SaysWhatAScheduleTakes) {
   EXPECT_EQ(refused(options_of("interleaved", 9), 4),
             "--schedule interleaved on 4 ranks cannot take 9 micro-batches; use 8 or 10");
   EXPECT_THAT(refused(options_of("2f2b"), 2),
-              HasSubstr("no schedule of that name; there are: gpipe, 1f1b,"));
+              HasSubstr("neither a file nor the name of a schedule; choose from: gpipe, 1f1b,"));
 }
 
 std::string wrong(const std::string& csv) {

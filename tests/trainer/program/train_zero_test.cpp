@@ -256,7 +256,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--ranks 2 --parallel zero2 --ddp-impl c10d", "not for zero2"},
         Refused{"--ranks 2 --parallel zero3 --bucket-mb 1",
                 "--bucket-mb: only for --parallel single, ddp, ddp+mp, zero1, zero2, tile and 3d, not for zero3"},
-        Refused{"--ranks 2 --parallel zero4", "there is no such mode"},
+        Refused{"--ranks 2 --parallel zero4", "no such mode"},
         Refused{"--ranks 1 --parallel zero1 --fault comm:rank=0,ms=60", "with one rank there is no communication"}));
 
 TEST(TrainZeroUnused, AParameterWithoutAGradientIsNamed) {
