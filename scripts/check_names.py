@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the names in this checkout: no path of somebody's machine in a file, source files in snake_case.
+"""Checks the names in this checkout: no path of somebody's machine in a file, source files in snake_case, and no
+function that reads a number from text but those of core/numbers.h, which check bounds and the rest of the text.
 
 scripts/check_names.py [ROOT]
 
@@ -13,6 +14,12 @@ import sys
 MACHINE_PATH = re.compile(r"(?<![\w./$}-])/(?:work/|farm/|home/\w+/|Users/\w+/|root/\.)\w+")
 SOURCE_NAME = re.compile(r"[a-z0-9_]+\.(?:cpp|h|cu|cuh)$")
 SOURCES = {".cpp", ".h", ".cu", ".cuh"}
+PRODUCT = {"core", "collectors", "trainer", "analyzer", "gui", "cli"}
+PARSER = re.compile(r"\b(?:from_chars|sto(?:i|l|ll|ul|ull|f|d|ld)|ato(?:i|l|ll|f)|strto(?:l|ll|ul|ull|f|d|ld))\b(?=\()")
+PARSERS = {
+    "core/src/numbers.cpp",  # the parser
+    "core/src/model/text_words.cpp",  # counters of a run as text may be nan or inf
+}
 
 
 def files(root):
@@ -37,13 +44,16 @@ def check(root):
             found = MACHINE_PATH.search(line)
             if found:
                 yield f"{name}:{number}: path of one machine: {found[0]}"
+            parser = path.suffix in SOURCES and name.parts[0] in PRODUCT and PARSER.search(line)
+            if parser and name.as_posix() not in PARSERS:
+                yield f"{name}:{number}: {parser[0]}: take a function of rankscope/core/numbers.h"
 
 
 def main(argv):
     if argv[:1] in (["-h"], ["--help"]):
         return print(__doc__.strip())
     problems = list(check(pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]))
-    print("\n".join(problems) or "names: nothing of one machine, all sources in snake_case")
+    print("\n".join(problems) or "names: nothing of one machine, all sources in snake_case, one parser of numbers")
     return 1 if problems else 0
 
 

@@ -44,7 +44,7 @@ def page_of(facts, sections, notes=(), to_come=()):
     sections that have not been tried yet: the page is written again after each."""
     well, said = verdict(sections)
     lines = [f"# On {dict(facts).get('device', 'an unknown GPU')}", "",
-             f"Written by `scripts/gpu-check`: {said}. Verdict: {'unfinished' if to_come else 'passed' if well else '**failed**'}.", "",
+             f"Written by `scripts/gpu-check` at commit {dict(facts).get('commit', 'unknown')}: {said}. Verdict: {'unfinished' if to_come else 'passed' if well else '**failed**'}.", "",
              "| | |", "|---|---|", *(f"| {key} | {cell(value)} |" for key, value in facts)]
     for section in sections:
         lines += ["", f"## {section.title}", "", f"Took {section.seconds:.0f} s of at most {section.share:.0f} s.", "",

@@ -1,21 +1,62 @@
 #include "rankscope/analyzer/open.h"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
-#include "exports/own_export.h"
-#include "importers/file_head.h"
-#include "importers/importer.h"
+#include "exports/shared/output_target.h"
+#include "importers/shared/gzip_stream.h"
+#include "importers/shared/importer.h"
 #include "rankscope/analyzer/pack.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+// The first bytes of a file, by which its format is recognised.
+
+constexpr std::size_t head_size = std::size_t{64} << 10;
+
+/// As they stand in the file.
+Result<std::string> first_bytes(const std::filesystem::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file)
+    return fail(ErrorKind::unreadable,
+                format("cannot read {}: {}", path.string(), std::generic_category().message(errno)));
+  std::string head(head_size, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return head;
+}
+
+/// Up to 64 KiB, unpacked as often as the file was packed with gzip. `unreadable` if it cannot be opened.
+Result<std::string> file_head(const std::filesystem::path& path) {
+  const auto head = first_bytes(path);
+  if (!head || !head->starts_with(gzip_magic)) return head;
+  std::string unpacked(head_size, '\0');
+  unpacked.resize(GzipStream{*head}.read(unpacked));
+  return unpacked;
+}
+
+/// Of a file whose head is empty, as a predicate: that it is empty, or too damaged to be unpacked.
+std::string_view why_no_head(const std::filesystem::path& path) {
+  const auto head = first_bytes(path);
+  if (!head || head->empty()) return "is empty";
+  GzipStream stream{*head};
+  std::array<char, 1> byte{};
+  const bool damaged = stream.read(byte) == 0 && stream.incomplete();
+  return damaged ? "is damaged: nothing in it can be unpacked" : "is empty";
+}
 
 namespace fs = std::filesystem;
 using Files = std::vector<fs::path>;

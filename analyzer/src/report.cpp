@@ -10,7 +10,7 @@
 #include "collectives/asked_for.h"
 #include "facts/run_facts.h"
 #include "sections.h"
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -65,8 +65,7 @@ constexpr std::array all_rules{
          "10 % / 25 % / - of the time", judge_tensor_cores, true},
     Rule{"gpu_throttled",
          "a GPU that heat or its server's power brake slows down, as NVML reports, unless a slow rank explains it; "
-         "power "
-         "caps are left out",
+         "power caps are left out",
          "10 % / 50 % / - of the samples", judge_throttling, true},
     Rule{"fusable", "pointwise kernels in a row", "the gain, or 20 % / - / - of the time in such kernels",
          judge_fusable, true},
@@ -75,7 +74,7 @@ constexpr std::array all_rules{
     Rule{"efficiency.communication",
          "copies and communication that no computation hides, unless another finding covers it",
          "the factor 90 % / 80 % / 65 %", nullptr},
-    Rule{"efficiency", "ranks that compute for little of the time, when no other finding says why",
+    Rule{"efficiency", "ranks that compute only a small part of the time, when no other finding says why",
          "parallel efficiency 80 % / 65 % / 50 %", nullptr},
     Rule{"memory_near_limit", "a device whose memory is nearly full: what is left of it at the peak",
          "10 % / 5 % / 2 % left", judge_memory},

@@ -6,164 +6,40 @@
 #include <nlohmann/json.hpp>
 
 #include "alignment/parts.h"
-#include "bandwidth/find.h"
 #include "bandwidth/parts.h"
-#include "blame/find.h"
 #include "blame/parts.h"
-#include "collectives/find.h"
 #include "collectives/parts.h"
-#include "collectives/same_job.h"
-#include "copies/find.h"
 #include "copies/parts.h"
-#include "critical_path/find.h"
 #include "critical_path/parts.h"
-#include "critical_path/slack.h"
-#include "data_loading/find.h"
 #include "data_loading/parts.h"
-#include "devices/find.h"
 #include "devices/parts.h"
-#include "efficiency/find.h"
 #include "efficiency/parts.h"
 #include "facts/parts.h"
-#include "findings/find.h"
 #include "findings/parts.h"
-#include "flops/find.h"
 #include "flops/parts.h"
-#include "fusable/find.h"
 #include "fusable/parts.h"
-#include "hang/lost_ranks.h"
-#include "hta/find.h"
 #include "hta/parts.h"
-#include "kernels/find.h"
 #include "kernels/parts.h"
-#include "launches/find.h"
 #include "launches/parts.h"
-#include "memory/find.h"
 #include "memory/parts.h"
-#include "operators/find.h"
 #include "operators/parts.h"
-#include "overlap/find.h"
 #include "overlap/parts.h"
-#include "pipeline/find.h"
 #include "pipeline/parts.h"
-#include "predicted/find.h"
 #include "predicted/parts.h"
 #include "quality/parts.h"
 #include "render/json_parts.h"
-#include "replay/build.h"
-#include "rules.h"
+#include "section_finders.h"
 #include "split/parts.h"
-#include "split/rank_rows.h"
 #include "steps/parts.h"
-#include "stragglers/find.h"
 #include "stragglers/parts.h"
-#include "stragglers/slow_devices.h"
-#include "trend/find.h"
 #include "trend/parts.h"
 #include "verdict/verdict.h"
-#include "what_if/find.h"
 #include "what_if/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// --- How sections are found ---
-
-void add(Quality& sum, const Quality& more) {
-  for (const CounterInfo& info : counter_table()) sum.add(info.counter, more.of(info.counter));
-}
-
-void find_all_steps(Work& work) {
-  StepsResult result = find_steps(work.run, work.clocks, work.options);
-  Report& report = work.report;
-  report.steps = std::move(result.section);
-  work.all_steps = std::move(result.all);
-  if (work.all_steps) report.steps_recorded = {work.all_steps->steps.front().index, work.all_steps->steps.back().index};
-  if (report.steps_recorded && report.asked_for.steps && report.asked_for.steps->second == to_the_end)
-    report.asked_for.steps->second = std::max(report.asked_for.steps->first, report.steps_recorded->second);
-  add(work.quality, result.quality);
-}
-
-void find_collectives(Work& work) {
-  work.matching = match_collectives(work.run, work.clocks);
-  work.report.collectives = work.matching.section;
-  add(work.quality, work.matching.quality);
-}
-
-/// Files of different jobs: what compares their ranks is refused, what is about each rank alone is kept.
-void refuse_other_jobs(Work& work) {
-  work.other_jobs = why_other_jobs(work.run, work.all_steps, work.matching);
-  if (work.other_jobs.empty()) return;
-  if (work.run.quality().of(Counter::jobs_mixed) == 0) work.quality.add(Counter::jobs_mixed);
-  work.report.steps = work.all_steps = unavailable(work.other_jobs);
-  work.report.steps_recorded.reset();
-  work.report.collectives = work.matching.section = unavailable(work.other_jobs);
-}
-
-void find_ranks(Work& work) {
-  refuse_other_jobs(work);
-  Report& report = work.report;
-  report.rank_rows = split_ranks(work.run, report.steps, work.matching, work.options);
-  if (report.rank_rows) describe_devices(work.run, report.steps, *report.rank_rows);
-}
-
-void find_blame_and_waits(Work& work) {
-  const Report& report = work.report;
-  BlameResult found = find_blame(work.run, work.clocks, report.steps, report.rank_rows, work.matching, work.options);
-  work.report.blame = std::move(found.section);
-  work.waits_of_units = std::move(found.waits_ns);
-}
-
-void find_memory(Work& work) {
-  Report& report = work.report;
-  report.memory = memory_of(work.run, report.steps, report.rank_rows, work.options);
-  if (report.rank_rows) fill_memory_peaks(report.memory, *report.rank_rows);
-}
-
-/// Where nothing says what a rank did, there is nothing to replay.
-Section<replay::Graph> graph_of(const Work& work) {
-  if (!work.other_jobs.empty()) return unavailable(work.other_jobs);
-  if (!work.report.rank_rows) return unavailable(work.report.rank_rows.error().why);
-  return replay::build_graph(work.run, work.report.steps, work.matching, work.clocks);
-}
-
-void find_critical_path(Work& work) {
-  work.graph = graph_of(work);
-  if (!work.graph) {
-    work.report.critical_path = unavailable(work.graph.error().why);
-    if (work.report.blame) work.report.blame->with_slack_ns = unavailable(work.graph.error().why);
-    return;
-  }
-  const std::vector<std::int64_t> slack = replay::slack_of(*work.graph);
-  work.report.critical_path = replay::critical_path(*work.graph, slack);
-  if (!work.report.blame) return;
-  const std::span<const Unit> units = work.matching.section->units;
-  set_slack(work.run, units, replay::units_with_slack(*work.graph, slack, units), work.waits_of_units,
-            *work.report.blame);
-}
-
-void find_what_if(Work& work) {
-  Report& report = work.report;
-  if (!work.graph) {
-    report.what_if = unavailable(work.graph.error().why);
-  } else {
-    const auto classes = replay::classes_of(work.run, *work.graph, report.steps, report.rank_rows);
-    report.what_if = replay::what_if(*work.graph, replay::ItemPeers(*work.graph, classes));
-  }
-  if (!report.efficiency) return;
-  const auto& replayed = report.what_if;
-  set_network(*report.efficiency, replayed ? Section<NetworkReplay>{{replayed->replayed_ns, replayed->ideal_network_ns}}
-                                           : unavailable(replayed.error().why));
-}
-
-void find_slow_ranks(Work& work) {
-  Report& report = work.report;
-  report.stragglers = find_stragglers(work.run, report.steps, report.rank_rows, report.collectives);
-  if (report.stragglers && report.steps) add_device_evidence(work.run, *report.steps, *report.stragglers);
-  if (report.stragglers && report.what_if) set_replayed_gains(*report.what_if, *report.stragglers);
-}
 
 /// What one function finds from the run and the sections before.
 template <auto section, auto find>
@@ -234,12 +110,7 @@ constexpr std::array rows{
                .title = "Findings",
                .question = "What is wrong, how bad is it, and what would fixing it save?",
                .needs = "*",
-               .find = find_in_one_job<&Report::findings,
-                                       [](Work& work) {
-                                         work.report.findings = judge_findings(
-                                             work.run, work.report, work.options,
-                                             find_lost_ranks(work.run, work.all_steps, work.clocks), rules());
-                                       }>,
+               .find = find_in_one_job<&Report::findings, find_findings>,
                .why_missing = why_missing_of<&Report::findings>,
                .text = add_findings,
                .chart = html::write_findings,
@@ -276,7 +147,7 @@ constexpr std::array rows{
                .title = "Steps over time",
                .question = "Did steps become longer or shorter, which ones stand out, and why?",
                .needs = "ranks",
-               .find = [](Work& work) { work.report.trend = find_trend(work.report.steps, work.report.rank_rows); },
+               .find = find_trends,
                .why_missing = why_missing_of<&Report::trend>,
                .text = add_trend,
                .chart = html::write_trend,
@@ -307,11 +178,7 @@ constexpr std::array rows{
                .title = "Efficiency",
                .question = "What share of the ranks' time is compute, and what takes the rest?",
                .needs = "ranks",
-               .find = find_in_one_job<&Report::efficiency,
-                                       [](Work& work) {
-                                         work.report.efficiency =
-                                             find_efficiency(work.run, work.report.steps, work.report.rank_rows);
-                                       }>,
+               .find = find_in_one_job<&Report::efficiency, find_efficiencies>,
                .why_missing = why_missing_of<&Report::efficiency>,
                .text = add_efficiency,
                .chart = html::write_efficiency,
@@ -386,10 +253,7 @@ constexpr std::array rows{
                .title = "Copies",
                .question = "How fast are copies, and what makes the host wait for the device?",
                .needs = "ranks",
-               .find =
-                   [](Work& work) {
-                     work.report.copies = tabulate_copies(work.run, work.report.steps, work.all_steps, work.options);
-                   },
+               .find = find_copies,
                .why_missing = why_missing_of<&Report::copies>,
                .tables = copy_tables,
                .json_place = 11,
@@ -430,10 +294,7 @@ constexpr std::array rows{
                .title = "Pipeline",
                .question = "Which pipeline schedule ran, how much of it was idle, and how much had to be?",
                .needs = "ranks",
-               .find = find_in_one_job<&Report::pipeline,
-                                       [](Work& work) {
-                                         work.report.pipeline = find_pipeline(work.run, work.clocks, work.report.steps);
-                                       }>,
+               .find = find_in_one_job<&Report::pipeline, find_schedules>,
                .why_missing = why_missing_of<&Report::pipeline>,
                .text = add_pipeline,
                .chart = html::write_pipeline,
@@ -458,11 +319,7 @@ constexpr std::array rows{
                .title = "Bandwidth",
                .question = "How fast did data move, and which paths are slower than comparable ones?",
                .needs = "ranks",
-               .find =
-                   [](Work& work) {
-                     work.report.bandwidth = find_bandwidth(work.run, work.clocks, work.report.steps,
-                                                            work.report.rank_rows, work.matching, work.options);
-                   },
+               .find = find_bandwidths,
                .why_missing = why_missing_of<&Report::bandwidth>,
                .text = add_bandwidth,
                .chart = html::write_bandwidth,
@@ -471,10 +328,7 @@ constexpr std::array rows{
     SectionRow{.id = "hta",
                .title = "HTA's numbers",
                .question = "What does HTA say about the same trace, and where is it wrong?",
-               .find =
-                   [](Work& work) {
-                     if (work.options.hta) work.report.hta = hta_numbers(work.recorded, *work.options.hta);
-                   },
+               .find = find_numbers_of_hta,
                .why_missing = why_no_hta,
                .text = add_hta,
                .chart = html::write_hta,

@@ -25,8 +25,9 @@ struct Work {
   Matching matching;
   Quality quality;  ///< of the analyses; the run has its own
   Report report;
-  std::string other_jobs;                    ///< why the ranks are not compared; empty: they are
-  std::vector<std::int64_t> waits_of_units;  ///< exposed ones, parallel to the units of the matching; for blame
+  std::string other_jobs;  ///< why the ranks are not compared; empty: they are
+  std::vector<std::int64_t>
+      waits_of_operations;  ///< exposed ones, parallel to the operations of the matching; for blame
   Section<replay::Graph> graph = unavailable("not computed");
 };
 

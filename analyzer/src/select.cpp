@@ -25,7 +25,7 @@ void widen(std::optional<TimeRange>& range, TimeRange by) {
 Result<Windows> windows_of_steps(const Run& run, const StepRange& wanted) {
   const auto found = find_steps(run, ClockTrust{run}, {});
   if (!found.section)
-    return fail(ErrorKind::usage, format("--steps: there are no steps in it: {}", found.section.error().why));
+    return fail(ErrorKind::usage, format("--steps: the recording has no steps: {}", found.section.error().why));
   Windows windows;
   for (const StepWindow& step : found.section->windows) {
     if (step.index < wanted.first || step.index > wanted.second) continue;
@@ -207,7 +207,7 @@ Result<void> check_ranks(const Run& run, std::span<const RankId> chosen, std::st
     const std::string there = ranks.size() == 1
                                   ? format("its only rank is {}", ranks.front().value)
                                   : format("its ranks are {} to {}", ranks.front().value, ranks.back().value);
-    return fail(ErrorKind::usage, format("{}: there is no rank {} in it; {}", option, rank.value, there));
+    return fail(ErrorKind::usage, format("{}: the recording has no rank {}; {}", option, rank.value, there));
   }
   return {};
 }

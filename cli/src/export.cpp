@@ -66,7 +66,7 @@ Result<void> export_run(ExportArguments& arguments) {
   catch_interrupts();
   for (const analyzer::ExportInfo& info : analyzer::exports())
     if (info.id == arguments.to) return info.write(*run, arguments.out, progress_of("writing " + shown(arguments.out)));
-  return fail(ErrorKind::usage, format("--to: there is no format '{}'", arguments.to));
+  return fail(ErrorKind::usage, format("--to: unknown format '{}'", arguments.to));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::string is_no_section(const std::string& text) {
   std::string all;
   for (const analyzer::SectionInfo& info : analyzer::sections())
     all += format("{}{}", all.empty() ? "" : ", ", info.id);
-  return format("there is no section '{}'; there are: {}", text, all);
+  return format("unknown section '{}'; choose from: {}", text, all);
 }
 
 /// What `--only trend findings RUN` asks for, and sections that need another option.
@@ -47,7 +47,7 @@ Result<void> check_only(const ReportArguments& arguments) {
     return fail(ErrorKind::usage, "--only hta needs --hta-compat");
   for (const std::string& path : arguments.run.paths)
     if (!arguments.only.empty() && is_section(path) && !std::filesystem::exists(path))
-      return fail(ErrorKind::usage, format("{}: there is no such file; separate sections by commas: --only {},{}", path,
+      return fail(ErrorKind::usage, format("{}: no such file; separate sections by commas: --only {},{}", path,
                                            arguments.only.back(), path));
   return {};
 }
@@ -95,7 +95,7 @@ Action declare_report(CLI::App& app, const Words&) {
   auto* const hta =
       app.add_flag("--hta-compat", arguments->hta, "add the numbers of Holistic Trace Analysis (Kineto traces)");
   app.add_flag("--hta-include-last", arguments->hta_last_step,
-               "with --hta-compat: include the last step, as HTA does when told to keep it")
+               "with --hta-compat: include the last step, as HTA does when asked to keep it")
       ->needs(hta);
   app.add_option("--peak-tflops", arguments->peak_tflops,
                  "peak of one device, in TFLOP/s (default: by the device's name)")

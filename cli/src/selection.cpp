@@ -69,7 +69,7 @@ Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options)
     const std::string there = ranks.size() == 1
                                   ? format("its only rank is {}", ranks.front().value)
                                   : format("its ranks are {} to {}", ranks.front().value, ranks.back().value);
-    return fail(ErrorKind::usage, format("--ranks: there is no rank {} in this recording; {}", rank.value, there));
+    return fail(ErrorKind::usage, format("--ranks: this recording has no rank {}; {}", rank.value, there));
   }
   return {};
 }
@@ -78,7 +78,7 @@ Result<void> check_steps(const analyzer::Report& report) {
   if (!report.asked_for.steps || report.steps) return {};
   const std::string& why = report.steps.error().why;
   return fail(ErrorKind::usage,
-              report.steps_recorded ? "--steps: " + why : "--steps: there are no steps to choose from: " + why);
+              report.steps_recorded ? "--steps: " + why : "--steps: this recording has no steps: " + why);
 }
 
 Result<analyzer::Selection> limits_from(const Selection& selection) {

@@ -10,7 +10,7 @@
 
 namespace rankscope::cli {
 
-/// What a verb does once its options are parsed; returns the exit status (DESIGN.md, table of exits).
+/// What a verb does once its options are parsed; returns the exit status (docs/cli.md).
 using Action = std::function<int()>;
 
 /// Words behind a lone "--", as they stand: the command of `record`, more options of the trainer for `train`.

@@ -1,7 +1,6 @@
 // rankscope view [RUN]: starts the viewer, which is a program of its own.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -56,7 +55,7 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   const auto is_there = [](const std::string& path) -> Result<void> {
     std::error_code failed;
     if (std::filesystem::exists(path, failed)) return {};
-    return fail(ErrorKind::unreadable, format("{}: there is no such file or folder", path));
+    return fail(ErrorKind::unreadable, format("{}: no such file or folder", path));
   };
   if (!arguments.compare.empty()) RS_TRY_VOID(is_there(arguments.compare));
   for (const std::string& path : arguments.run.paths) {

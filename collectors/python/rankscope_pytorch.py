@@ -150,7 +150,7 @@ class _Observer:
         profiler._run_on_profiler_stop = run_on_profiler_stop
 
     def return_operators(self):
-        """To this thread, if it was observed before the program's profiler came."""
+        """To this thread, if it was observed before the program's profiler started."""
         self.here.other = False
         if self.here.observed:
             self.unless_failed(self.observe_operators)

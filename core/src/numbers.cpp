@@ -15,10 +15,10 @@ struct Parsed {
 };
 
 template <class Number>
-Parsed<Number> parse(std::string_view text, Bounds<Number> bounds) {
+Parsed<Number> parse(std::string_view text, Bounds<Number> bounds, auto... base) {
   Number value{};
   const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
+  const auto [end, error] = std::from_chars(text.data(), last, value, base...);
   // A comparison with NaN is false, and infinity is above every bound.
   const bool fits = error == std::errc{} && value >= bounds.least && value <= bounds.most;
   return {fits ? std::optional{value} : std::nullopt, {end, static_cast<std::size_t>(last - end)}};
@@ -29,6 +29,11 @@ Parsed<Number> parse(std::string_view text, Bounds<Number> bounds) {
 template <class Number>
 std::optional<Number> number_from(std::string_view text, Bounds<Number> bounds) {
   const auto [number, rest] = parse(text, bounds);
+  return rest.empty() ? number : std::nullopt;
+}
+
+std::optional<std::uint64_t> hex_number_from(std::string_view text) {
+  const auto [number, rest] = parse<std::uint64_t>(text, {}, 16);
   return rest.empty() ? number : std::nullopt;
 }
 

@@ -58,8 +58,7 @@ void end_in_words(QtMsgType type, const QMessageLogContext&, const QString& mess
   }
   std::fputs(
       "rankscope: the viewer did not find a display. Log in with `ssh -X`, set QT_QPA_PLATFORM=vnc (or offscreen), or "
-      "make a "
-      "page of the run: rankscope report RUN --html page.html\n",
+      "make a page of the run: rankscope report RUN --html page.html\n",
       stderr);
   std::_Exit(exit_status(ErrorKind::cannot_write));
 }

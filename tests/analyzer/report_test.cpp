@@ -271,7 +271,7 @@ TEST(Report, OnlyTheStepsAskedForCount) {
   EXPECT_EQ(part.collectives->matched, 40) << "two buckets in 5 steps on four ranks";
   EXPECT_EQ(part.collectives->unmatched, 0);
   EXPECT_EQ(part.collectives->groups.at(0).count, 10);
-  EXPECT_EQ(part.collectives->units.size(), 10U);
+  EXPECT_EQ(part.collectives->operations.size(), 10U);
   EXPECT_LT(part.collectives->groups.at(0).wait_ns, whole.collectives->groups.at(0).wait_ns);
   EXPECT_EQ(part.steps_recorded, (StepRange{0, 19}));
 }

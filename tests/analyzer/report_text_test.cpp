@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "analyzer/sample_report.h"
-#include "quality/missing.h"
+#include "quality/parts.h"
 #include "rankscope/analyzer/render.h"
 #include "render/words.h"
 

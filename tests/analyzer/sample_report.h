@@ -56,18 +56,18 @@ inline CollectivesSection sample_collectives(const Run& run) {
   CollectivesSection section;
   section.matched = 76;
   section.key = "group and sequence";
-  section.units.push_back({.group = GroupId{0},
-                           .op = run.strings().find("allreduce"),
-                           .sequence = 0,
-                           .bytes = 4096,
-                           .members = {0, 1, 2, 3},
-                           .complete = true,
-                           .first_rank = RankId{0},
-                           .last_rank = RankId{2},
-                           .first_start = at(10),
-                           .last_start = at(40),
-                           .spread_ns = 30,
-                           .transfer_ns = 10});
+  section.operations.push_back({.group = GroupId{0},
+                                .op = run.strings().find("allreduce"),
+                                .sequence = 0,
+                                .bytes = 4096,
+                                .members = {0, 1, 2, 3},
+                                .complete = true,
+                                .first_rank = RankId{0},
+                                .last_rank = RankId{2},
+                                .first_start = at(10),
+                                .last_start = at(40),
+                                .spread_ns = 30,
+                                .transfer_ns = 10});
   section.groups.push_back({.group = "dp",
                             .op = "allreduce",
                             .count = 19,
@@ -112,8 +112,8 @@ inline BlameSection sample_blame() {
                             .op = "allreduce",
                             .count = 19,
                             .ns = 740'000'000,
-                            .most_awaited = RankId{2},
-                            .most_awaited_ns = 740'000'000});
+                            .most_waited_for = RankId{2},
+                            .most_waited_for_ns = 740'000'000});
   section.method = "run time";
   return section;
 }

@@ -81,7 +81,7 @@ TEST(Select, ARankOrStepThatIsNotThereIsNamed) {
   const auto rank = select(whole(), {.steps = {}, .ranks = {RankId{7}}});
   ASSERT_FALSE(rank);
   EXPECT_EQ(rank.error().kind, ErrorKind::usage);
-  EXPECT_EQ(rank.error().message, "--ranks: there is no rank 7 in it; its ranks are 0 to 1");
+  EXPECT_EQ(rank.error().message, "--ranks: the recording has no rank 7; its ranks are 0 to 1");
   const auto step = select(whole(), {.steps = std::pair{5, 9}, .ranks = {}});
   ASSERT_FALSE(step);
   EXPECT_EQ(step.error().message, "--steps: none of the steps 5 to 9 is in it; it has 0 to 2");

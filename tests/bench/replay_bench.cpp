@@ -5,8 +5,7 @@
 #include <array>
 
 #include "collectives/find.h"
-#include "critical_path/find.h"
-#include "critical_path/slack.h"
+#include "critical_path/parts.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
 #include "replay/build.h"

@@ -3,7 +3,7 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
-#include "rankscope/gui/models/search/search.h"
+#include "rankscope/gui/models/search/search_model.h"
 #include "rankscope/gui/models/statistics/range_statistics.h"
 
 namespace rankscope::gui {

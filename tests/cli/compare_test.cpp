@@ -128,7 +128,7 @@ TEST_F(TwoRuns, StepsAndRanksMustBeInBothRuns) {
   const auto b = write("b.txt", {.seed = 2});
   const auto result = rankscope({"compare", a, b, "--ranks", "2"});
   EXPECT_EQ(result.status, 2);
-  EXPECT_THAT(result.err, HasSubstr("b.txt: --ranks: there is no rank 2"));
+  EXPECT_THAT(result.err, HasSubstr("b.txt: --ranks: the recording has no rank 2"));
   EXPECT_THAT(rankscope({"compare", a, b, "--steps", "50:60"}).err, HasSubstr("a.txt: --steps: "));
   EXPECT_EQ(rankscope({"compare", a, b, "--ranks", "0,1"}).status, 0);
 }

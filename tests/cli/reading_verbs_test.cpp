@@ -1,4 +1,4 @@
-// Every row of DESIGN.md's table of exits that the reading verbs can reach, each with its sentence.
+// Every exit status of docs/cli.md that the reading verbs can reach, each with its sentence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -217,7 +217,7 @@ TEST_F(ReadingVerbs, StepsMayBeOpenOnEitherSide) {
 TEST_F(ReadingVerbs, StepsOfARunWithoutStepsAreAWrongOption) {
   const auto result = rankscope({"report", write("run.txt", "0 op 0 60 op\n"), "--steps", "1:2"});
   EXPECT_EQ(result.status, 2);
-  EXPECT_THAT(result.err, HasSubstr("--steps: there are no steps to choose from: no step marks were recorded"));
+  EXPECT_THAT(result.err, HasSubstr("--steps: this recording has no steps: no step marks were recorded"));
   EXPECT_EQ(result.out, "");
 }
 
@@ -371,7 +371,7 @@ TEST_F(ReadingVerbs, AnExportIsPerfettosByDefaultAndCanBeAPart) {
   EXPECT_LT(fs::file_size(path("part.pftrace")), fs::file_size(path("all.pftrace")));
   const auto none = rankscope({"export", run, path("none.pftrace"), "--ranks", "9"});
   EXPECT_EQ(none.status, 2);
-  EXPECT_THAT(none.err, HasSubstr("there is no rank 9"));
+  EXPECT_THAT(none.err, HasSubstr("this recording has no rank 9"));
   EXPECT_FALSE(fs::exists(path("none.pftrace")));
 }
 

@@ -85,7 +85,7 @@ TEST(ViewVerb, SaysWhyThereIsNoPicture) {
   EXPECT_EQ(view({demo, "--picture", "run.png", "--size", "big"}).status, 2);
   const ProgramResult nobody = view({demo, "--picture", (folder / "nobody.png").string(), "--ranks", "1,99"});
   EXPECT_EQ(nobody.status, 2);
-  EXPECT_THAT(nobody.err, HasSubstr("--ranks: there is no rank 99 in it; its ranks are 0 to 3"));
+  EXPECT_THAT(nobody.err, HasSubstr("--ranks: the recording has no rank 99; its ranks are 0 to 3"));
   EXPECT_FALSE(std::filesystem::exists(folder / "nobody.png"));
   EXPECT_EQ(view({demo, "--picture", (folder / "no/such.png").string()}).status, 5);
   std::ofstream{folder / "broken.json"} << "nothing";
@@ -104,7 +104,7 @@ TEST(ViewVerb, TakesTwoRunsForAComparisonOfOneView) {
 TEST(ViewVerb, EndsWithStatus3WhereThereIsNoFile) {
   const ProgramResult refused = view({"no/such.rankscope"});
   EXPECT_EQ(refused.status, 3);
-  EXPECT_THAT(refused.err, HasSubstr("no/such.rankscope: there is no such file or folder"));
+  EXPECT_THAT(refused.err, HasSubstr("no/such.rankscope: no such file or folder"));
 }
 #endif
 

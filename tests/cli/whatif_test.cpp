@@ -42,7 +42,7 @@ TEST(WhatIfVerb, ShowsSeveralChangesAloneAndTogether) {
 TEST(WhatIfVerb, RefusesWhatIsNoChangeWithStatus2) {
   const ProgramResult wrong = whatif({demo, "--fix", "faster"});
   EXPECT_EQ(wrong.status, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("--fix faster: no such fix; there are rank:R, host:NAME,"));
+  EXPECT_THAT(wrong.err, HasSubstr("--fix faster: no such fix; choose from rank:R, host:NAME,"));
   EXPECT_EQ(whatif({demo}).status, 2);
   const ProgramResult absent = whatif({demo, "--fix", "op:no_such_*"});
   EXPECT_EQ(absent.status, 2);

@@ -39,6 +39,13 @@ TEST(Numbers, BothBoundsAreIncluded) {
 
 TEST(Numbers, AnEmptyViewOfNothingIsNotANumber) { EXPECT_EQ(number_from<int>(std::string_view{}), std::nullopt); }
 
+TEST(Numbers, HexadecimalDigitsHaveNoSignAndNoPrefix) {
+  EXPECT_THAT(hex_number_from("00000000a80425fb"), Optional(0xa80425fbU));
+  EXPECT_THAT(hex_number_from("FF"), Optional(255U));
+  for (const auto* const text : {"", "0x2a", "-1", "2g", "10000000000000000"})
+    EXPECT_EQ(hex_number_from(text), std::nullopt) << text;
+}
+
 TEST(Numbers, ALeadingNumberEndsWhereItsDigitsDo) {
   EXPECT_THAT(leading_number<int>("535.104.05"), Optional(535));
   EXPECT_THAT(leading_number<int>("3,"), Optional(3));

@@ -194,11 +194,11 @@ TEST(KinetoJobs, OperationsWithoutGroupsAreFoundByTheirEndsAndTellWhoCameLast) {
   EXPECT_EQ(report.collectives->unmatched, 10);
   int found = 0;
   int rank_1_last = 0;
-  for (const analyzer::Unit& unit : report.collectives->units) {
-    if (unit.members.size() < 2) continue;
+  for (const analyzer::Operation& operation : report.collectives->operations) {
+    if (operation.members.size() < 2) continue;
     ++found;
-    if (unit.last_rank == RankId{1}) ++rank_1_last;
-    EXPECT_EQ(unit.why_no_wait, "");
+    if (operation.last_rank == RankId{1}) ++rank_1_last;
+    EXPECT_EQ(operation.why_no_wait, "");
   }
   EXPECT_EQ(found, 5);
   EXPECT_EQ(rank_1_last, 4);

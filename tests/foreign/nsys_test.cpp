@@ -151,16 +151,16 @@ TEST_F(NsysFacts, TwoH100sOfOneTraining) {
 TEST_F(NsysFacts, ThirtyThreeAllToAllsAndDeviceOneIsLastInTwentyTwo) {
   const auto run = open("training_2xh100/mfu_2gpu_before.sqlite");
   ASSERT_EQ(run->collectives().size(), 66U);
-  std::map<std::int64_t, std::map<RankId, const Collective*>> units;
+  std::map<std::int64_t, std::map<RankId, const Collective*>> operations;
   for (const Collective& collective : run->collectives()) {
     EXPECT_EQ(run->text(collective.op), "alltoall");
-    units[collective.sequence][collective.rank] = &collective;
+    operations[collective.sequence][collective.rank] = &collective;
   }
-  ASSERT_EQ(units.size(), 33U);
+  ASSERT_EQ(operations.size(), 33U);
   int last = 0;
   std::int64_t waiting_0 = 0;
   std::int64_t waiting_1 = 0;
-  for (const auto& [sequence, members] : units) {
+  for (const auto& [sequence, members] : operations) {
     ASSERT_EQ(members.size(), 2U);
     const std::int64_t late = (members.at(RankId{1})->started - members.at(RankId{0})->started).count();
     last += late > 0 ? 1 : 0;
@@ -222,7 +222,8 @@ TEST_F(NsysFacts, Perlmutter) {
 
 std::map<std::int64_t, std::int64_t> waits_by_sequence(const analyzer::Report& report) {
   std::map<std::int64_t, std::int64_t> waits;
-  for (const analyzer::Unit& unit : report.collectives->units) waits[unit.sequence] = unit.wait_ns;
+  for (const analyzer::Operation& operation : report.collectives->operations)
+    waits[operation.sequence] = operation.wait_ns;
   return waits;
 }
 

@@ -118,6 +118,18 @@ class Layers(unittest.TestCase):
         self.assertIn("libtorch belongs to trainer", layers("core/src/a.cpp", "<torch/torch.h>")[1])
         self.assertEqual(layers("trainer/src/a.cpp", "<torch/torch.h>")[0], 0)
 
+    def test_subjects_use_only_those_before_them(self):
+        table = TABLE + "set(RANKSCOPE_SUBJECTS_core low in/deep in)\n"
+        tree = {f"core/src/{folder}/a.h": "" for folder in ("low", "in/deep", "in")}
+        tree["core/include/rankscope/core/in/b.h"] = ""
+        def order(name, include):
+            return layers(name, f'"{include}"', files=tree | {"cmake/RankscopeModule.cmake": table})
+        for name, include in (("in", "in/deep/a.h"), ("in/deep", "low/a.h"), ("low", "low/a.h"), (".", "in/a.h")):
+            self.assertEqual(order(f"core/src/{name}/x.cpp", include)[0], 0, name)
+        for name, include in (("low", "in/deep/a.h"), ("in/deep", "in/a.h"), ("low", "rankscope/core/in/b.h")):
+            self.assertIn("comes after", order(f"core/src/{name}/x.cpp", include)[1])
+        self.assertIn("is not in RANKSCOPE_SUBJECTS_core", order("core/src/new/x.cpp", "low/a.h")[1])
+
 
 class Names(unittest.TestCase):
     def test_paths_of_one_machine(self):
@@ -132,6 +144,15 @@ class Names(unittest.TestCase):
 
     def test_source_names(self):
         self.assertIn("snake_case", run(check_names, {"core/src/RunModel.cpp": ""})[1])
+
+    def test_numbers_are_read_by_one_parser(self):
+        for call in ("std::from_chars(a, b, c)", "std::stoul(text)", "atoi(text)", "strtod(text, nullptr)"):
+            status, out = run(check_names, {"cli/src/a.cpp": f"\nx = {call};\n"})
+            self.assertEqual(status, 1, call)
+            self.assertIn("cli/src/a.cpp:2: ", out)
+        for name, text in {"core/src/numbers.cpp": "from_chars(a)", "tests/core/a.cpp": "std::stoi(a)",
+                           "cli/src/a.cpp": "store(a); history(b); a.stop();"}.items():
+            self.assertEqual(run(check_names, {name: text})[0], 0, name)
 
 
 class Bench(unittest.TestCase):

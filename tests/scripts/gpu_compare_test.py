@@ -252,9 +252,9 @@ class Page(unittest.TestCase):
     sections = [Section("Kernels", [Check("a", True, "3 | 3"), Check("b", False, "gone"), Check("c", None, "no time")], True, 12.4, 45.0)]
 
     def test_it_tells_what_failed_and_what_could_not_be_tried(self):
-        page = gpu_page.page_of([("device", "NVIDIA H100"), ("driver", "580")], self.sections)
+        page = gpu_page.page_of([("device", "NVIDIA H100"), ("commit", "abc123")], self.sections)
         self.assertIn("# On NVIDIA H100\n", page)
-        self.assertIn("1 checks passed, 1 failed, 1 could not be tried. Verdict: **failed**.", page)
+        self.assertIn("at commit abc123: 1 checks passed, 1 failed, 1 could not be tried. Verdict: **failed**.", page)
         self.assertIn("Took 12 s of at most 45 s.", page)
         self.assertIn("| a | passed | 3 \\| 3 |\n| b | **failed** | gone |\n| c | not tried | no time |", page)
 

@@ -19,7 +19,7 @@ namespace {
 Result<void> check_data_folder(const std::string& folder) {
   std::error_code error;
   if (std::filesystem::is_directory(folder, error)) return {};
-  return fail(ErrorKind::usage, format("--data {}: there is no such folder", folder));
+  return fail(ErrorKind::usage, format("--data {}: no such folder", folder));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "job.h"
 
-#include <algorithm>
 #include <string>
 
 #include "engine/catching.h"
@@ -39,7 +38,7 @@ Result<int> train_as_rank(const TrainOptions& given, const Placement& place) {
   TrainOptions options = after_restarts(given, place.restarts);
   if (place.restarts > 0) {
     log_progress(format("restart {}: {}; faults that happen once are not repeated", place.restarts,
-                        options.checkpoints.folder.empty() ? "from step 0, since there is no --checkpoints"
+                        options.checkpoints.folder.empty() ? "from step 0, since --checkpoints was not given"
                                                            : "from the latest checkpoint"));
   }
   if (options.launch.ranks > 0 && options.launch.ranks * options.launch.nodes != place.world_size) {

@@ -4,12 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "alignment/by_ends.h"
 #include "alignment/domains.h"
 #include "alignment/edges.h"
-#include "alignment/feasible.h"
 #include "alignment/observations.h"
-#include "alignment/residuals.h"
 #include "alignment/solve.h"
 #include "clocks/clock_trust.h"
 #include "math/statistics.h"
@@ -45,10 +42,10 @@ std::vector<bool> clocks_to_take_apart(const Observations& all, const Domains& d
     double highest = 0;
     double noise = 0;
     for (const std::uint32_t row : clock.ranks) {
-      if (residuals[row].units < least_units) continue;
+      if (residuals[row].operations < least_operations) continue;
       lowest = std::min(lowest, residuals[row].late_ns);
       highest = std::max(highest, residuals[row].late_ns);
-      noise = std::max(noise, residuals[row].sigma_ns / std::sqrt(static_cast<double>(residuals[row].units)));
+      noise = std::max(noise, residuals[row].sigma_ns / std::sqrt(static_cast<double>(residuals[row].operations)));
     }
     apart.push_back(highest - lowest > agreement_ns + 6 * noise);
   }
@@ -70,7 +67,7 @@ bool names_hosts(const Run& run) {
 /// How far two clocks are apart: in the median as they are, and by what one gains on the other.
 bool agree_as_they_are(const Edge& edge, const EdgeEstimate& estimate) {
   std::vector<std::int64_t> apart;
-  for (const Shared& unit : edge.units) apart.push_back(std::abs(unit.end_b - unit.end_a));
+  for (const Shared& operation : edge.operations) apart.push_back(std::abs(operation.end_b - operation.end_a));
   return static_cast<double>(median(apart)) <= agreement_ns &&
          std::abs(estimate.rate) * static_cast<double>(estimate.half_span_ns) <= agreement_ns;
 }
@@ -152,8 +149,8 @@ class Aligner {
     std::size_t useless = 0;
     for (std::size_t i = 0; i < edges_.size(); ++i) {
       const Edge& edge = edges_[i];
-      if (edge.units.size() < least_units) continue;
-      Measured measured{i, estimate(edge.units)};
+      if (edge.operations.size() < least_operations) continue;
+      Measured measured{i, estimate(edge.operations)};
       if (error_over(measured.estimate, shown_[edge.a], shown_[edge.b]) < useless_error_ns) {
         measured_.push_back(std::move(measured));
       } else {
@@ -246,7 +243,7 @@ class Aligner {
       row.drift_known = position.rate_known;
       row.error_ns = std::llround(position.error_ns);
       row.noise_ns = std::llround(position.sigma_ns);
-      row.units = static_cast<std::int64_t>(position.units);
+      row.operations = static_cast<std::int64_t>(position.operations);
       row.doubt = position.doubt;
       row.why_apart = why_apart(static_cast<std::uint32_t>(i));
       row.residuals = std::move(residuals[i]);
@@ -261,7 +258,7 @@ class Aligner {
     if (all_.only_guessed) return "its operations carry no sequence numbers, so which ends belong together is a guess";
     if (positions_[clock].too_far || too_inexact_[clock])
       return format("it could not be aligned with {} to within 10 ms", first);
-    return format("it shares fewer than {} operations with {}, or with clocks that do", least_units, first);
+    return format("it shares fewer than {} operations with {}, or with clocks that do", least_operations, first);
   }
 
   void fill_model() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "clocks/model.h"
 #include "rankscope/analyzer/clocks/section.h"
@@ -19,5 +20,18 @@ struct Alignment {
 
 /// Never absorbs a rank that is always late: only ends are looked at, and these wait for the last rank.
 [[nodiscard]] Alignment align_clocks(const Run& run);
+
+// Operations of which the recording does not say that they are one, found by when they ended (metrics.md 5, K5).
+
+/// What became of collectives that name no group.
+struct EndMatching {
+  std::shared_ptr<const Run> run;  ///< with groups that are `by_ends`; null: none was found
+  std::string note;                ///< what was found, or why nothing was; empty: nothing had to be looked for
+};
+
+/// Parts of one kind on different ranks that end within 1 ms of one another, with no second candidate near, are one
+/// operation. Times are compared as they were recorded: where clocks are farther apart, nothing agrees. Nothing is
+/// concluded unless at least three operations of the same ranks are found, and ten times as many as chance would give.
+[[nodiscard]] EndMatching match_by_ends(const Run& run);
 
 }  // namespace rankscope::analyzer

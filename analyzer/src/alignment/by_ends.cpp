@@ -1,4 +1,4 @@
-#include "alignment/by_ends.h"
+#include "alignment/align.h"
 
 #include <algorithm>
 #include <map>
@@ -168,7 +168,8 @@ EndMatching match_by_ends(const Run& run) {
   EndMatching found = std::move(grouping).result();
   if (!found.run)
     found.note =
-        "The recording does not say which parts of ranks are one operation, and too few of their ends agree to tell.";
+        "The recording does not say which parts of ranks are one operation, and too few of their ends agree to find "
+        "out.";
   return found;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "math/statistics.h"
@@ -114,11 +113,12 @@ double quantile_95(std::vector<double> values) {
 
 void add_doubt(std::string& doubt, const std::string& more) { doubt.append(doubt.empty() ? "" : "; ").append(more); }
 
-std::vector<Point> points_of(std::span<const Shared> units, std::int64_t middle, std::int64_t ahead) {
+std::vector<Point> points_of(std::span<const Shared> operations, std::int64_t middle, std::int64_t ahead) {
   std::vector<Point> points;
-  points.reserve(units.size());
-  for (const Shared& unit : units)
-    points.push_back({static_cast<double>(unit.end_a - middle), static_cast<double>(unit.end_b - unit.end_a - ahead)});
+  points.reserve(operations.size());
+  for (const Shared& operation : operations)
+    points.push_back({static_cast<double>(operation.end_a - middle),
+                      static_cast<double>(operation.end_b - operation.end_a - ahead)});
   return points;
 }
 
@@ -158,23 +158,23 @@ double EdgeEstimate::error_ns(std::int64_t begin, std::int64_t end) const {
   return ahead_error_ns + std::max(wander_ns, rate_error * half) + rate_error * outside;
 }
 
-EdgeEstimate estimate(std::span<const Shared> units) {
+EdgeEstimate estimate(std::span<const Shared> operations) {
   EdgeEstimate result;
-  result.units = units.size();
-  const std::int64_t span = units.back().end_a - units.front().end_a;
+  result.operations = operations.size();
+  const std::int64_t span = operations.back().end_a - operations.front().end_a;
   result.half_span_ns = span / 2;
-  result.middle_ns = units.front().end_a + span / 2;
+  result.middle_ns = operations.front().end_a + span / 2;
   std::vector<std::int64_t> differences;
-  for (const Shared& unit : units) differences.push_back(unit.end_b - unit.end_a);
+  for (const Shared& operation : operations) differences.push_back(operation.end_b - operation.end_a);
   result.ahead_ns = median(differences);
 
-  const std::vector<Point> points = points_of(units, result.middle_ns, result.ahead_ns);
+  const std::vector<Point> points = points_of(operations, result.middle_ns, result.ahead_ns);
   const bool with_drift = span >= least_span_for_drift_ns;
   Fit line = fit(points, with_drift);
   std::vector<Point> kept = points;
   const double limit = outlier_mads * std::max(line.mad, 1.0);
   std::erase_if(kept, [&](const Point& point) { return std::abs(line.line.beside(point)) > limit; });
-  if (kept.size() >= least_units / 2) line = fit(kept, with_drift);
+  if (kept.size() >= least_operations / 2) line = fit(kept, with_drift);
   result.ahead_fine_ns = line.line.ahead;
   result.rate = line.line.rate;
   result.rate_known = line.rate_known;

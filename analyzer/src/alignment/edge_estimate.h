@@ -9,11 +9,11 @@
 
 namespace rankscope::analyzer::clocks {
 
-inline constexpr std::size_t least_units = 20;
+inline constexpr std::size_t least_operations = 20;
 
 /// Clock b as seen from clock a. When a shows `middle_ns`, b shows middle_ns + ahead_ns + ahead_fine_ns.
 struct EdgeEstimate {
-  std::size_t units = 0;
+  std::size_t operations = 0;
   std::int64_t middle_ns = 0;
   std::int64_t ahead_ns = 0;
   double ahead_fine_ns = 0;
@@ -30,7 +30,7 @@ struct EdgeEstimate {
   [[nodiscard]] double error_ns(std::int64_t begin, std::int64_t end) const;
 };
 
-/// `units` ascend by end_a; there must be at least `least_units`.
-[[nodiscard]] EdgeEstimate estimate(std::span<const Shared> units);
+/// `operations` ascend by end_a; there must be at least `least_operations`.
+[[nodiscard]] EdgeEstimate estimate(std::span<const Shared> operations);
 
 }  // namespace rankscope::analyzer::clocks

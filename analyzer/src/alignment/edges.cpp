@@ -43,7 +43,7 @@ class Collector {
       for (std::size_t b = a + 1; b < seen.size(); ++b) add(seen[a], seen[b]);
   }
   std::vector<Edge> take() && {
-    for (Edge& edge : edges_) std::ranges::stable_sort(edge.units, {}, &Shared::end_a);
+    for (Edge& edge : edges_) std::ranges::stable_sort(edge.operations, {}, &Shared::end_a);
     std::ranges::sort(edges_, {}, [](const Edge& edge) { return std::pair{edge.a, edge.b}; });
     return std::move(edges_);
   }
@@ -53,7 +53,7 @@ class Collector {
     const std::uint64_t key = std::uint64_t{a.clock} << 32U | b.clock;
     const auto [place, added] = places_.try_emplace(key, edges_.size());
     if (added) edges_.push_back({a.clock, b.clock, {}});
-    edges_[place->second].units.push_back({a.end, b.end, a.start, b.start});
+    edges_[place->second].operations.push_back({a.end, b.end, a.start, b.start});
   }
 
   std::unordered_map<std::uint64_t, std::size_t> places_;
@@ -64,7 +64,7 @@ class Collector {
 
 std::vector<Edge> edges_between(const Observations& all, const Domains& domains) {
   Collector collector;
-  for (std::size_t k = 0; k < all.units(); ++k) collector.add(on_clocks(all.unit(k), domains));
+  for (std::size_t k = 0; k < all.operations(); ++k) collector.add(on_clocks(all.operation(k), domains));
   return std::move(collector).take();
 }
 

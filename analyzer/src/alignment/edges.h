@@ -21,7 +21,7 @@ struct Shared {
 struct Edge {
   std::uint32_t a = 0;
   std::uint32_t b = 0;
-  std::vector<Shared> units;
+  std::vector<Shared> operations;
 };
 
 /// By (a, b). All pairs in operations of at most 8 clocks; in larger ones each clock with the first only, so that

@@ -1,4 +1,4 @@
-#include "alignment/feasible.h"
+#include "alignment/solve.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,12 +25,12 @@ std::vector<Bound> bounds_of(std::span<const Edge> edges, std::span<const Positi
     if (a.reference != b.reference) continue;
     Bound later{edge.a, edge.b, unbounded};
     Bound earlier{edge.b, edge.a, unbounded};
-    for (const Shared& unit : edge.units) {
+    for (const Shared& operation : edge.operations) {
       const auto room = [](const ClockMap& ends, std::int64_t end, const ClockMap& starts, std::int64_t start) {
         return static_cast<double>((ends.run_time(at(end)) - starts.run_time(at(start))).count());
       };
-      later.room = std::min(later.room, room(a.map, unit.end_a, b.map, unit.start_b));
-      earlier.room = std::min(earlier.room, room(b.map, unit.end_b, a.map, unit.start_a));
+      later.room = std::min(later.room, room(a.map, operation.end_a, b.map, operation.start_b));
+      earlier.room = std::min(earlier.room, room(b.map, operation.end_b, a.map, operation.start_a));
     }
     bounds.push_back(later);
     bounds.push_back(earlier);

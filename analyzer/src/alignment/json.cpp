@@ -18,7 +18,7 @@ Json host_json(const ClockRow& clock, const ClocksSection& section) {
   out["drift_ppm"] = clock.aligned && clock.drift_known ? rounded(clock.drift_ppm, 4) : Json(nullptr);
   out["error_ns"] = clock.aligned ? Json(clock.error_ns) : Json(nullptr);
   out["noise_ns"] = clock.aligned ? Json(clock.noise_ns) : Json(nullptr);
-  out["operations"] = clock.units;
+  out["operations"] = clock.operations;
   if (section.assumed_shared)
     out["why"] = "one shared clock is assumed: no measured offset was applied";
   else if (!clock.why_apart.empty())

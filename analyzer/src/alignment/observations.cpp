@@ -13,10 +13,11 @@ namespace {
 constexpr std::int64_t long_bytes = 4'000'000;
 constexpr std::size_t enough_short_ones = 40;
 
-bool is_usable(const Run& run, const Unit& unit) {
-  if (run.groups()[unit.group.index()].by_ends) return false;  // they would only confirm themselves
-  if (unit.sequence == 0 || unit.members.size() < 2 || comm_op(run.text(unit.op)).wait != WaitRule::all) return false;
-  return std::ranges::all_of(unit.members, [&](std::uint32_t row) {
+bool is_usable(const Run& run, const Operation& operation) {
+  if (run.groups()[operation.group.index()].by_ends) return false;  // they would only confirm themselves
+  if (operation.sequence == 0 || operation.members.size() < 2 || comm_op(run.text(operation.op)).wait != WaitRule::all)
+    return false;
+  return std::ranges::all_of(operation.members, [&](std::uint32_t row) {
     const Collective& part = run.collectives()[row];
     return part.state == CommState::finished && std::abs(ns_of(part.started)) < farthest_ns &&
            std::abs(ns_of(part.finished)) < farthest_ns && part.started <= part.finished;
@@ -33,10 +34,10 @@ std::vector<bool> guessed_groups(const Run& run) {
 }
 
 /// By group: whether it has enough short operations for the long ones to be left out.
-std::vector<bool> groups_with_short_ones(const Run& run, std::span<const Unit> units) {
+std::vector<bool> groups_with_short_ones(const Run& run, std::span<const Operation> operations) {
   std::vector<std::size_t> short_ones(run.groups().size());
-  for (const Unit& unit : units)
-    if (unit.bytes <= long_bytes) ++short_ones[unit.group.index()];
+  for (const Operation& operation : operations)
+    if (operation.bytes <= long_bytes) ++short_ones[operation.group.index()];
   std::vector<bool> enough;
   for (const std::size_t count : short_ones) enough.push_back(count >= enough_short_ones);
   return enough;
@@ -51,16 +52,17 @@ Part part_of(const Run& run, const Collective& collective) {
 }  // namespace
 
 Observations observe(const Run& run) {
-  MatchedUnits matched = match_units(run);
-  std::erase_if(matched.units, [&](const Unit& unit) { return !is_usable(run, unit); });
+  MatchedOperations matched = match_operations(run);
+  std::erase_if(matched.operations, [&](const Operation& operation) { return !is_usable(run, operation); });
   Observations all;
   const std::vector<bool> guessed = guessed_groups(run);
-  const auto lost = std::erase_if(matched.units, [&](const Unit& unit) { return guessed[unit.group.index()]; });
-  all.only_guessed = lost > 0 && matched.units.empty();
-  const std::vector<bool> enough = groups_with_short_ones(run, matched.units);
-  for (const Unit& unit : matched.units) {
-    if (unit.bytes > long_bytes && enough[unit.group.index()]) continue;
-    for (const std::uint32_t row : unit.members) all.parts.push_back(part_of(run, run.collectives()[row]));
+  const auto lost =
+      std::erase_if(matched.operations, [&](const Operation& operation) { return guessed[operation.group.index()]; });
+  all.only_guessed = lost > 0 && matched.operations.empty();
+  const std::vector<bool> enough = groups_with_short_ones(run, matched.operations);
+  for (const Operation& operation : matched.operations) {
+    if (operation.bytes > long_bytes && enough[operation.group.index()]) continue;
+    for (const std::uint32_t row : operation.members) all.parts.push_back(part_of(run, run.collectives()[row]));
     all.firsts.push_back(all.parts.size());
   }
   return all;

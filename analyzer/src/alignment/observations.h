@@ -20,14 +20,14 @@ struct Part {
   bool on_device = false;  ///< its times were taken by an accelerator
 };
 
-/// Operations with the parts of at least two ranks; unit k has parts[firsts[k]] to parts[firsts[k + 1]], by rank.
+/// Operations with the parts of at least two ranks; operation k has parts[firsts[k]] to parts[firsts[k + 1]], by rank.
 struct Observations {
   std::vector<Part> parts;
   std::vector<std::size_t> firsts{0};
   bool only_guessed = false;  ///< nothing is here because sequence numbers are missing: which parts are one is a guess
 
-  [[nodiscard]] std::size_t units() const { return firsts.size() - 1; }
-  [[nodiscard]] std::span<const Part> unit(std::size_t k) const {
+  [[nodiscard]] std::size_t operations() const { return firsts.size() - 1; }
+  [[nodiscard]] std::span<const Part> operation(std::size_t k) const {
     return std::span{parts}.subspan(firsts[k], firsts[k + 1] - firsts[k]);
   }
 };

@@ -1,4 +1,4 @@
-#include "alignment/residuals.h"
+#include "alignment/solve.h"
 
 #include <algorithm>
 
@@ -29,10 +29,10 @@ struct EndOnClock {
 std::vector<std::vector<ClockResidual>> residuals_of(const Observations& all, const Domains& domains,
                                                      std::span<const ClockMap> maps) {
   std::vector<std::vector<ClockResidual>> points(domains.clocks.size());
-  for (std::size_t k = 0; k < all.units(); ++k) {
+  for (std::size_t k = 0; k < all.operations(); ++k) {
     std::vector<EndOnClock> ends;
     std::vector<std::int64_t> values;
-    for (const Part& part : all.unit(k)) {
+    for (const Part& part : all.operation(k)) {
       const std::uint32_t clock = domains.of_rank[part.rank_row];
       ends.push_back({clock, ns_of(maps[clock].run_time(at(part.end_ns)))});
       values.push_back(ends.back().end);
@@ -60,8 +60,8 @@ std::vector<std::vector<ClockResidual>> residuals_of(const Observations& all, co
 
 std::vector<RankResidual> rank_residuals(const Observations& all, const Domains& domains) {
   std::vector<std::vector<std::int64_t>> late(domains.of_rank.size());
-  for (std::size_t k = 0; k < all.units(); ++k) {
-    std::vector<Part> parts(all.unit(k).begin(), all.unit(k).end());
+  for (std::size_t k = 0; k < all.operations(); ++k) {
+    std::vector<Part> parts(all.operation(k).begin(), all.operation(k).end());
     std::ranges::stable_sort(parts, {}, [&](const Part& part) { return domains.of_rank[part.rank_row]; });
     for (std::size_t begin = 0; begin < parts.size();) {
       std::vector<std::int64_t> ends;

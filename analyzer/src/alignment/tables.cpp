@@ -33,7 +33,7 @@ std::string apart_text(const ClocksSection& section) {
              counted(std::ranges::count_if(section.clocks, &ClockRow::aligned), "clock"),
              moved.size() > 1 ? "at most, " : "", printable(first.name), ahead_text(first), printable(first.reference));
   if (first.drift_known) text += format(" and gained {:+.2f} ppm", first.drift_ppm);
-  return text + format(" ({}).", counted(first.units, "operation"));
+  return text + format(" ({}).", counted(first.operations, "operation"));
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ Table clock_table(const ClocksSection& section, std::size_t limit) {
   Table table{{{"clock", Align::left},
                {"ranks"},
                {"measured against", Align::left},
-               {"stood"},
+               {"offset"},
                {"drift"},
                {"error"},
                {"noise"},
@@ -92,7 +92,7 @@ Table clock_table(const ClocksSection& section, std::size_t limit) {
       for (int i = 0; i < 2; ++i) cells.push_back({"-", Tone::faint});
       cells.insert(cells.end(), {{duration_text(0)},
                                  {duration_text(clock->noise_ns)},
-                                 {format("{}", clock->units)},
+                                 {format("{}", clock->operations)},
                                  {printable(clock->doubt), Tone::warning}});
     } else {
       cells.insert(cells.end(), {{printable(clock->reference)},
@@ -100,7 +100,7 @@ Table clock_table(const ClocksSection& section, std::size_t limit) {
                                  {drift_text(*clock)},
                                  {"± " + duration_text(clock->error_ns)},
                                  {duration_text(clock->noise_ns)},
-                                 {format("{}", clock->units)},
+                                 {format("{}", clock->operations)},
                                  {printable(clock->doubt), Tone::warning}});
     }
     table.rows.push_back(std::move(cells));

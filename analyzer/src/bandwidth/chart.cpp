@@ -2,7 +2,7 @@
 #include "bandwidth/parts.h"
 
 #include "rankscope/core/format.h"
-#include "render/html/rank_map.h"
+#include "render/html/shades.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {

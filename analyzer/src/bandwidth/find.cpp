@@ -1,16 +1,15 @@
-#include "bandwidth/find.h"
+#include "bandwidth/parts.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
 
-#include "bandwidth/slow_paths.h"
 #include "collectives/asked_for.h"
 #include "collectives/comm_ops.h"
-#include "collectives/unit_speed.h"
+#include "collectives/operation_speed.h"
 #include "math/checked_product.h"
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -30,36 +29,37 @@ struct RowSpeeds {
 
 using RowKey = std::tuple<GroupId, std::string, SizeClass>;
 
-void add(const Run& run, const ClockTrust& clocks, const Unit& unit, RowSpeeds& speeds) {
+void add(const Run& run, const ClockTrust& clocks, const Operation& operation, RowSpeeds& speeds) {
   BandwidthRow& row = speeds.row;
   ++row.count;
-  const std::string_view why = why_no_bandwidth(run, clocks, unit);
-  if (why == first_units) ++row.setting_up;
+  const std::string_view why = why_no_bandwidth(run, clocks, operation);
+  if (why == first_operations) ++row.setting_up;
   if (why == too_short) ++row.too_short;
   if (!why.empty()) {
     row.why_none = why;
     return;
   }
   ++row.measured;
-  speeds.bytes += static_cast<double>(unit.bytes);
-  speeds.bus_bytes += bus_bytes(run, unit);
-  speeds.transfer_ns += static_cast<double>(unit.transfer_ns);
-  speeds.duration_ns += static_cast<double>(median_duration_ns(run, unit));
+  speeds.bytes += static_cast<double>(operation.bytes);
+  speeds.bus_bytes += bus_bytes(run, operation);
+  speeds.transfer_ns += static_cast<double>(operation.transfer_ns);
+  speeds.duration_ns += static_cast<double>(median_duration_ns(run, operation));
 }
 
-std::vector<BandwidthRow> rows_of(const Run& run, const ClockTrust& clocks, std::span<const Unit* const> units) {
+std::vector<BandwidthRow> rows_of(const Run& run, const ClockTrust& clocks,
+                                  std::span<const Operation* const> operations) {
   std::map<RowKey, RowSpeeds> table;
-  for (const Unit* const each : units) {
-    const Unit& unit = *each;
-    if (comm_op(run.text(unit.op)).factor == BusFactor::none || unit.bytes <= 0) continue;
-    const std::string op = group_operation(run, unit);
-    RowSpeeds& speeds = table[{unit.group, op, size_class_of(unit.bytes)}];
-    const Group& group = run.groups()[unit.group.index()];
+  for (const Operation* const each : operations) {
+    const Operation& operation = *each;
+    if (comm_op(run.text(operation.op)).factor == BusFactor::none || operation.bytes <= 0) continue;
+    const std::string op = group_operation(run, operation);
+    RowSpeeds& speeds = table[{operation.group, op, size_class_of(operation.bytes)}];
+    const Group& group = run.groups()[operation.group.index()];
     speeds.row.group = run.text(group.name);
     speeds.row.op = op;
     speeds.row.group_size = static_cast<std::int64_t>(group.members.size());
-    speeds.row.size = size_class_of(unit.bytes);
-    add(run, clocks, unit, speeds);
+    speeds.row.size = size_class_of(operation.bytes);
+    add(run, clocks, operation, speeds);
   }
   std::vector<BandwidthRow> rows;
   for (auto& [key, speeds] : table) {
@@ -95,14 +95,14 @@ class Traffic {
       send(peer, row.rank, row.bytes);  // its sender was not recorded
     }
   }
-  void add_speed(const Unit& unit) {
-    for (const std::uint32_t member : unit.members) {
+  void add_speed(const Operation& operation) {
+    for (const std::uint32_t member : operation.members) {
       const Collective& row = run_.collectives()[member];
       if (!is_send(run_.text(row.op)) || row.peer < 0) continue;
       const auto cell = cells_.find({row.rank, RankId{static_cast<std::uint32_t>(row.peer)}});
       if (cell == cells_.end()) continue;
-      cell->second.bytes += static_cast<double>(unit.bytes);
-      cell->second.transfer_ns += static_cast<double>(unit.transfer_ns);
+      cell->second.bytes += static_cast<double>(operation.bytes);
+      cell->second.transfer_ns += static_cast<double>(operation.transfer_ns);
     }
   }
 
@@ -147,11 +147,12 @@ class Traffic {
 };
 
 /// Those in which one of the rows took part.
-std::vector<const Unit*> units_with(const CollectivesSection& section, const RowSet& rows) {
-  std::vector<const Unit*> units;
-  for (const Unit& unit : section.units)
-    if (std::ranges::any_of(unit.members, [&](std::uint32_t row) { return rows[row]; })) units.push_back(&unit);
-  return units;
+std::vector<const Operation*> operations_with(const CollectivesSection& section, const RowSet& rows) {
+  std::vector<const Operation*> operations;
+  for (const Operation& operation : section.operations)
+    if (std::ranges::any_of(operation.members, [&](std::uint32_t row) { return rows[row]; }))
+      operations.push_back(&operation);
+  return operations;
 }
 
 }  // namespace
@@ -189,19 +190,20 @@ Section<BandwidthSection> find_bandwidth(const Run& run, const ClockTrust& clock
   of_all_ranks.ranks.clear();
   const RowSet in_steps = rows_asked_for(run, *matching.section, steps, of_all_ranks);
   const RowSet wanted = rows_asked_for(run, *matching.section, steps, options);
-  const std::vector<const Unit*> all_units = units_with(*matching.section, in_steps);
-  const std::vector<const Unit*> units = units_with(*matching.section, wanted);
+  const std::vector<const Operation*> all_operations = operations_with(*matching.section, in_steps);
+  const std::vector<const Operation*> operations = operations_with(*matching.section, wanted);
   BandwidthSection section;
-  section.rows = rows_of(run, clocks, units);
+  section.rows = rows_of(run, clocks, operations);
   Traffic traffic{run, options};
   for (std::size_t row = 0; row < in_steps.size(); ++row)
     if (in_steps[row]) traffic.add(run.collectives()[row]);
-  for (const Unit* unit : units)
-    if (is_point_to_point(run.text(unit->op)) && why_no_bandwidth(run, clocks, *unit).empty()) traffic.add_speed(*unit);
+  for (const Operation* operation : operations)
+    if (is_point_to_point(run.text(operation->op)) && why_no_bandwidth(run, clocks, *operation).empty())
+      traffic.add_speed(*operation);
   std::move(traffic).fill(section);
   if (section.rows.empty() && section.traffic.empty())
     return unavailable("no operation that moves data has a recorded size");
-  if (rows) section.slow = slow_paths(run, clocks, steps, *rows, all_units);
+  if (rows) section.slow = slow_paths(run, clocks, steps, *rows, all_operations);
   std::erase_if(section.slow, [&](const SlowPath& path) {
     return std::ranges::none_of(path.ranks, [&](RankId rank) { return is_asked_for(options, rank); });
   });

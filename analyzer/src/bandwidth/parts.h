@@ -1,4 +1,4 @@
-// The section on bandwidth: its tables, JSON and picture, and the rules that judge it.
+// The section on bandwidth: how it is found, its tables, JSON and picture, and the rules that judge it.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "collectives/find.h"
+#include "rankscope/analyzer/bandwidth/section.h"
 #include "rankscope/analyzer/report.h"
 #include "render/page.h"
 #include "render/rank_matrix.h"
@@ -13,6 +15,12 @@
 #include "rules/rule.h"
 
 namespace rankscope::analyzer {
+
+/// Of the operations in the steps asked for in which a rank asked for took part; what is sent is that of these ranks.
+[[nodiscard]] Section<BandwidthSection> find_bandwidth(const Run& run, const ClockTrust& clocks,
+                                                       const Section<StepsSection>& steps,
+                                                       const Section<std::vector<RankRow>>& rows,
+                                                       const Matching& matching, const ReportOptions& options);
 
 [[nodiscard]] Table bandwidth_table(const BandwidthSection& section, std::size_t most);
 [[nodiscard]] Table traffic_table(const BandwidthSection& section, std::size_t most);
@@ -31,5 +39,23 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
 namespace html {
 void write_bandwidth(Writer& page, const Source& source);
 }  // namespace html
+
+// Groups and links that move data more slowly than their like, or than they did before (metrics.md 9.7, 20).
+
+/// Those that cost their ranks 2 % of their time and more, the most expensive first.
+[[nodiscard]] std::vector<SlowPath> slow_paths(const Run& run, const ClockTrust& clocks,
+                                               const Section<StepsSection>& steps, std::span<const RankRow> rows,
+                                               std::span<const Operation* const> operations);
+
+// Slow groups and links in words.
+
+/// "30 kB to 100 kB", "below 1 kB", "from 100 GB on"
+[[nodiscard]] std::string size_text(const SizeClass& size);
+/// "172 MB/s", from bytes per ns
+[[nodiscard]] std::string speed_text(double gbps);
+/// "group tp (ranks 0–3) moves data at 0.51 of the usual speed"
+[[nodiscard]] std::string title_of(const SlowPath& path);
+/// "allreduce of 1 MB to 3 MB at 4.1 GB/s, 3 like it at 8.2 GB/s (median)"
+[[nodiscard]] std::string evidence_of(const SlowPath& path);
 
 }  // namespace rankscope::analyzer

@@ -2,7 +2,6 @@
 #include <map>
 
 #include "bandwidth/parts.h"
-#include "bandwidth/slow_path_words.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 
@@ -11,8 +10,8 @@ namespace {
 
 bool has(const SlowPath& path, RankId rank) { return std::ranges::find(path.ranks, rank) != path.ranks.end(); }
 
-/// A rank that is late with its communication is told as such, with the path.
-bool told_by_straggler(const Report& report, const SlowPath& path) {
+/// A rank that is late with its communication is reported as such, with the path.
+bool explained_by_straggler(const Report& report, const SlowPath& path) {
   return path.ranks.size() <= 2 && report.stragglers &&
          std::ranges::any_of(report.stragglers->rows, [&](const Straggler& row) {
            return row.kind == StragglerKind::network && has(path, row.rank);
@@ -44,7 +43,7 @@ std::string_view advice_for(SlowPath::Kind kind) {
 constexpr std::size_t most_alike = 3;
 struct AlikePaths {
   std::size_t count = 0;
-  std::size_t last_told = 0;  ///< row of the findings
+  std::size_t last_reported = 0;  ///< row of the findings
 };
 
 }  // namespace
@@ -53,12 +52,12 @@ struct AlikePaths {
 void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (!report.bandwidth || context.everybody.steps == 0) return;
-  std::vector<std::pair<SlowPath::Kind, std::vector<RankId>>> told;
+  std::vector<std::pair<SlowPath::Kind, std::vector<RankId>>> reported;
   std::map<std::pair<SlowPath::Kind, std::int64_t>, AlikePaths> alike;
   for (const SlowPath& path : report.bandwidth->slow) {
     const std::pair what{path.kind, path.ranks};
-    if (told_by_straggler(report, path) || std::ranges::find(told, what) != told.end()) continue;
-    told.push_back(what);
+    if (explained_by_straggler(report, path) || std::ranges::find(reported, what) != reported.end()) continue;
+    reported.push_back(what);
     Finding finding;
     finding.id = path.kind == SlowPath::Kind::group ? "slow_group" : "slow_link";
     finding.severity = severity_of(1 - path.ratio, lost_speed_limits);
@@ -73,14 +72,14 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
     if (path.since_step) {
       AlikePaths& same = alike[{path.kind, *path.since_step}];
       if (++same.count > most_alike) continue;
-      same.last_told = findings.size();
+      same.last_reported = findings.size();
     }
     findings.push_back(std::move(finding));
   }
   for (const auto& [what, same] : alike)
     if (same.count > most_alike)
-      findings[same.last_told].evidence += format("; {} also became slow in step {}: see COMMUNICATION BANDWIDTH",
-                                                  counted(same.count - most_alike, "more path"), what.second);
+      findings[same.last_reported].evidence += format("; {} also became slow in step {}: see COMMUNICATION BANDWIDTH",
+                                                      counted(same.count - most_alike, "more path"), what.second);
 }
 
 }  // namespace rankscope::analyzer

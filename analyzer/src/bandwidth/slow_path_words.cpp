@@ -1,4 +1,4 @@
-#include "bandwidth/slow_path_words.h"
+#include "bandwidth/parts.h"
 
 #include <algorithm>
 

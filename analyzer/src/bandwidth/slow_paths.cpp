@@ -1,13 +1,12 @@
-#include "bandwidth/slow_paths.h"
+#include "bandwidth/parts.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "collectives/comm_ops.h"
-#include "collectives/unit_speed.h"
+#include "collectives/operation_speed.h"
 #include "math/statistics.h"
 #include "steps/find.h"
 
@@ -16,16 +15,16 @@ namespace {
 
 constexpr double slow_ratio = 0.8;  // metrics.md 20
 constexpr double least_share = 0.02;
-constexpr double steady_ratio = 0.9;         // before it became slow
-constexpr std::size_t least_path_units = 5;  // of a path
-constexpr std::size_t least_groups = 3;      // of two nobody knows which one is usual
+constexpr double steady_ratio = 0.9;              // before it became slow
+constexpr std::size_t least_path_operations = 5;  // of a path
+constexpr std::size_t least_groups = 3;           // of two nobody knows which one is usual
 constexpr std::size_t least_links = 4;
 constexpr std::size_t windows = 5;
-constexpr std::size_t least_units_over_time = 25;
-constexpr std::size_t least_units_before = 10;
+constexpr std::size_t least_operations_over_time = 25;
+constexpr std::size_t least_operations_before = 10;
 
 struct Moved {
-  const Unit* unit;
+  const Operation* operation;
   double gbps;
 };
 using PathSpeeds = std::vector<Moved>;  // by time
@@ -63,34 +62,35 @@ bool are_slow(std::span<const Moved> speeds, double usual) {
   return *third_quarter < slow_ratio * usual;
 }
 
-bool have_ranks(const Run& run, const Unit& unit) {
-  return std::ranges::all_of(unit.members, [&](std::uint32_t row) { return run.collectives()[row].rank.is_set(); });
+bool have_ranks(const Run& run, const Operation& operation) {
+  return std::ranges::all_of(operation.members,
+                             [&](std::uint32_t row) { return run.collectives()[row].rank.is_set(); });
 }
 
-bool on_one_host(const Run& run, const Unit& unit) {
-  const StringId host = run.process_of(run.collectives()[unit.members.front()].rank).host;
+bool on_one_host(const Run& run, const Operation& operation) {
+  const StringId host = run.process_of(run.collectives()[operation.members.front()].rank).host;
   return std::ranges::all_of(
-      unit.members, [&](std::uint32_t row) { return run.process_of(run.collectives()[row].rank).host == host; });
+      operation.members, [&](std::uint32_t row) { return run.process_of(run.collectives()[row].rank).host == host; });
 }
 
-Path path_of(const Run& run, const Unit& unit) {
+Path path_of(const Run& run, const Operation& operation) {
   const auto sends = [&](std::uint32_t row) { return is_send(run.text(run.collectives()[row].op)); };
-  if (!is_point_to_point(run.text(unit.op))) return {unit.group, {}, {}};
-  const auto sender = std::ranges::find_if(unit.members, sends);
-  const auto receiver = std::ranges::find_if_not(unit.members, sends);
-  if (sender == unit.members.end() || receiver == unit.members.end()) return {};
+  if (!is_point_to_point(run.text(operation.op))) return {operation.group, {}, {}};
+  const auto sender = std::ranges::find_if(operation.members, sends);
+  const auto receiver = std::ranges::find_if_not(operation.members, sends);
+  if (sender == operation.members.end() || receiver == operation.members.end()) return {};
   return {{}, run.collectives()[*sender].rank, run.collectives()[*receiver].rank};
 }
 
-PathTable measured(const Run& run, const ClockTrust& clocks, std::span<const Unit* const> units) {
+PathTable measured(const Run& run, const ClockTrust& clocks, std::span<const Operation* const> operations) {
   PathTable table;
-  for (const Unit* unit : units) {
-    if (!why_no_bandwidth(run, clocks, *unit).empty() || !have_ranks(run, *unit)) continue;
-    const Path path = path_of(run, *unit);
-    const std::size_t size = path.group.is_set() ? run.groups()[unit->group.index()].members.size() : 2;
-    const double gbps = bus_bytes(run, *unit) / static_cast<double>(unit->transfer_ns);
-    table[{group_operation(run, *unit), size, on_one_host(run, *unit), size_class_of(unit->bytes)}][path].push_back(
-        {unit, gbps});
+  for (const Operation* operation : operations) {
+    if (!why_no_bandwidth(run, clocks, *operation).empty() || !have_ranks(run, *operation)) continue;
+    const Path path = path_of(run, *operation);
+    const std::size_t size = path.group.is_set() ? run.groups()[operation->group.index()].members.size() : 2;
+    const double gbps = bus_bytes(run, *operation) / static_cast<double>(operation->transfer_ns);
+    table[{group_operation(run, *operation), size, on_one_host(run, *operation), size_class_of(operation->bytes)}][path]
+        .push_back({operation, gbps});
   }
   return table;
 }
@@ -99,7 +99,7 @@ PathTable measured(const Run& run, const ClockTrust& clocks, std::span<const Uni
 std::vector<double> medians_of(const std::map<Path, PathSpeeds>& paths) {
   std::vector<double> medians;
   for (const auto& [path, speeds] : paths)
-    if (speeds.size() >= least_path_units) medians.push_back(median_of(speeds));
+    if (speeds.size() >= least_path_operations) medians.push_back(median_of(speeds));
   std::ranges::sort(medians);
   return medians;
 }
@@ -114,13 +114,13 @@ double median_of_others(std::span<const double> medians, double own) {
 /// Where in the series it became slow and stayed so to the end; nothing where it did not. The window in which it
 /// changed may be of both kinds.
 std::optional<std::size_t> slow_since(const PathSpeeds& speeds) {
-  if (speeds.size() < least_units_over_time) return std::nullopt;
+  if (speeds.size() < least_operations_over_time) return std::nullopt;
   const auto begin_of = [&](std::size_t window) { return speeds.size() * window / windows; };
   const auto part = [&](std::size_t first, std::size_t last) {
     return std::span{speeds}.subspan(begin_of(first), begin_of(last) - begin_of(first));
   };
   for (std::size_t changed = 0; changed + 1 < windows; ++changed) {
-    if (begin_of(changed + 1) < least_units_before) continue;
+    if (begin_of(changed + 1) < least_operations_before) continue;
     const double before = median_of(part(0, std::max<std::size_t>(changed, 1)));
     bool holds = true;
     for (std::size_t window = 0; window < windows; ++window) {
@@ -130,7 +130,7 @@ std::optional<std::size_t> slow_since(const PathSpeeds& speeds) {
     if (!holds) continue;
     std::size_t since = begin_of(changed);
     while (speeds[since].gbps >= slow_ratio * before) ++since;
-    if (since >= least_units_before) return since;
+    if (since >= least_operations_before) return since;
   }
   return std::nullopt;
 }
@@ -155,7 +155,7 @@ class Judge {
     found.usual_gbps = usual;
     found.ratio = found.gbps / usual;
     found.compared = compared;
-    if (compared == 0) found.since_step = step_of(*slow.front().unit);
+    if (compared == 0) found.since_step = step_of(*slow.front().operation);
     cost(slow, found);
     if (found.share >= least_share) found_.push_back(std::move(found));
   }
@@ -170,7 +170,7 @@ class Judge {
   void cost(std::span<const Moved> slow, SlowPath& found) const {
     double longer = 0;
     for (const Moved& moved : slow)
-      if (is_counted(*moved.unit)) longer += static_cast<double>(moved.unit->transfer_ns) * (1 - found.ratio);
+      if (is_counted(*moved.operation)) longer += static_cast<double>(moved.operation->transfer_ns) * (1 - found.ratio);
     double exposed = 0;
     double window = 0;
     double members = 0;
@@ -187,15 +187,15 @@ class Judge {
   }
 
   /// Shares are of the counted steps, where there are any.
-  [[nodiscard]] bool is_counted(const Unit& unit) const {
+  [[nodiscard]] bool is_counted(const Operation& operation) const {
     if (!steps_) return true;
-    const std::optional<std::int64_t> step = step_of(unit);
+    const std::optional<std::int64_t> step = step_of(operation);
     return step && steps_->counted(*step);
   }
 
-  [[nodiscard]] std::optional<std::int64_t> step_of(const Unit& unit) const {
+  [[nodiscard]] std::optional<std::int64_t> step_of(const Operation& operation) const {
     if (!steps_) return std::nullopt;
-    const Collective& member = run_.collectives()[unit.members.front()];
+    const Collective& member = run_.collectives()[operation.members.front()];
     for (const StepWindow& window : windows_of(*steps_, member.rank))
       if (window.window.contains(member.started)) return window.index;
     return std::nullopt;
@@ -211,7 +211,7 @@ void judge_paths(const PathKey& key, const std::map<Path, PathSpeeds>& paths, Ju
   const std::vector<double> medians = medians_of(paths);
   for (const auto& [path, speeds] : paths) {
     const bool beside =
-        speeds.size() >= least_path_units && medians.size() >= (path.group.is_set() ? least_groups : least_links);
+        speeds.size() >= least_path_operations && medians.size() >= (path.group.is_set() ? least_groups : least_links);
     const double usual = beside ? median_of_others(medians, median_of(speeds)) : 0;
     if (beside && are_slow(speeds, usual)) {
       judge.add(key, path, speeds, usual, medians.size() - 1);
@@ -254,13 +254,13 @@ void name_ends(std::vector<SlowPath>& slow, const std::set<std::pair<RankId, Ran
 }  // namespace
 
 std::vector<SlowPath> slow_paths(const Run& run, const ClockTrust& clocks, const Section<StepsSection>& steps,
-                                 std::span<const RankRow> rows, std::span<const Unit* const> units) {
+                                 std::span<const RankRow> rows, std::span<const Operation* const> operations) {
   Judge judge{run, steps, rows};
   std::set<std::pair<RankId, RankId>> links;
-  for (const auto& [key, paths] : measured(run, clocks, units)) {
+  for (const auto& [key, paths] : measured(run, clocks, operations)) {
     judge_paths(key, paths, judge);
     for (const auto& [path, speeds] : paths)
-      if (!path.group.is_set() && speeds.size() >= least_path_units) links.emplace(path.from, path.to);
+      if (!path.group.is_set() && speeds.size() >= least_path_operations) links.emplace(path.from, path.to);
   }
   std::vector<SlowPath> slow = std::move(judge).found();
   name_ends(slow, links);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <span>
 
-#include "bandwidth/slow_path_words.h"
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
 #include "render/words.h"
@@ -17,11 +16,11 @@ std::string speed(const std::optional<double>& gbps) { return gbps ? speed_text(
 
 /// Why some rows have no speed, each reason once; empty if all have one.
 std::string reasons(const BandwidthSection& section) {
-  std::vector<std::string> told;
+  std::vector<std::string> unique;
   std::string text;
   for (const BandwidthRow& row : section.rows) {
-    if (row.why_none.empty() || std::ranges::find(told, row.why_none) != told.end()) continue;
-    told.push_back(row.why_none);
+    if (row.why_none.empty() || std::ranges::find(unique, row.why_none) != unique.end()) continue;
+    unique.push_back(row.why_none);
     text += format("{}{}", text.empty() ? "No bandwidth where: " : "; ", printable(row.why_none));
   }
   return text.empty() ? text : text + ".";

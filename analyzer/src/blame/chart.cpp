@@ -2,14 +2,14 @@
 #include "blame/parts.h"
 
 #include "rankscope/core/format.h"
-#include "render/html/rank_map.h"
+#include "render/html/shades.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {
 namespace {
 
-std::string delay_tooltip(RankId waiting, RankId awaited, std::int64_t ns) {
-  return format("rank {} waited {} for rank {}", waiting.value, duration_text(ns), awaited.value);
+std::string delay_tooltip(RankId waiting, RankId last_to_arrive, std::int64_t ns) {
+  return format("rank {} waited {} for rank {}", waiting.value, duration_text(ns), last_to_arrive.value);
 }
 
 void write_left_out(Writer& page, std::size_t all, std::size_t shown) {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "alignment/aligned_run.h"
-#include "collectives/awaited.h"
 #include "collectives/comm_ops.h"
+#include "collectives/last_to_arrive.h"
 #include "split/layers.h"
-#include "split/split.h"
+#include "split/rank_rows.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -21,17 +21,17 @@ class Look : public CloserLook {
   void add_waits(const Run& run, const ClockTrust& clocks, const Matching& matching) {
     waits_.resize(run.collectives().size());
     if (!matching.section) return;
-    for (const Unit& unit : matching.section->units) {
-      if (!unit.why_no_wait.empty()) continue;
-      const Awaited awaited{run, clocks, unit};
-      const WaitRule rule = comm_op(run.text(unit.op)).wait;
-      for (const std::uint32_t row : unit.members) {
+    for (const Operation& operation : matching.section->operations) {
+      if (!operation.why_no_wait.empty()) continue;
+      const LastToArrive last_to_arrive{run, clocks, operation};
+      const WaitRule rule = comm_op(run.text(operation.op)).wait;
+      for (const std::uint32_t row : operation.members) {
         const std::int64_t wait_ns = matching.parts[row].wait_ns;
         const Collective& part = run.collectives()[row];
         const bool is_root = static_cast<std::int64_t>(part.rank.value) == part.peer;
         if (matching.parts[row].split)
-          waits_[row] = {wait_ns, awaited.row(), awaited.is_fact(part, wait_ns),
-                         row != awaited.row() && has_to_wait(rule, is_root)};
+          waits_[row] = {wait_ns, last_to_arrive.row(), last_to_arrive.is_fact(part, wait_ns),
+                         row != last_to_arrive.row() && has_to_wait(rule, is_root)};
       }
     }
   }

@@ -3,12 +3,87 @@
 #include <algorithm>
 #include <numeric>
 
+#include "blame/member_times.h"
 #include "math/apportion.h"
 
 namespace rankscope::analyzer {
+namespace {
 
-DelayCosts::DelayCosts(const Run& run, const ClockTrust& clocks, const Matching& matching, const EarlierUnits& earlier,
-                       const MemberTimes& times)
+// Where all members of a group meet again and again the search ends at once; this is for those that never do.
+constexpr std::size_t farthest_back = 1'000;
+
+}  // namespace
+
+bool shows_waits(const Run& run, const Operation& operation) {
+  return operation.why_no_wait.empty() && std::ranges::all_of(operation.members, [&](std::uint32_t row) {
+           return run.collectives()[row].rank.is_set();
+         });
+}
+
+EarlierOperations::EarlierOperations(const Run& run, std::span<const Operation> operations)
+    : run_(run),
+      operations_(operations),
+      operation_of_(run.collectives().size(), none),
+      rows_by_rank_(run.ranks().size()),
+      place_in_rank_(run.collectives().size(), none) {
+  for (std::uint32_t i = 0; i < operations.size(); ++i) {
+    if (!shows_waits(run, operations[i])) continue;
+    for (const std::uint32_t row : operations[i].members) {
+      operation_of_[row] = i;
+      rows_by_rank_[place_of(run, run.collectives()[row].rank)].push_back(row);
+    }
+  }
+  for (std::vector<std::uint32_t>& rows : rows_by_rank_) {
+    std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) { return run.collectives()[row].started; });
+    for (std::uint32_t i = 0; i < rows.size(); ++i) place_in_rank_[rows[i]] = i;
+  }
+}
+
+bool EarlierOperations::ended_before(std::uint32_t earlier, std::uint32_t row) const {
+  return run_.collectives()[earlier].finished <= run_.collectives()[row].started;
+}
+
+std::size_t EarlierOperations::meet(const Operation& operation, std::uint32_t of_last_to_arrive,
+                                    std::span<const std::uint32_t> waiting,
+                                    std::vector<std::optional<LastTogether>>& found) const {
+  const auto rank_of = [this](std::uint32_t row) { return run_.collectives()[row].rank; };
+  std::size_t met = 0;
+  const auto take = [&](std::size_t i, std::uint32_t row) {
+    if (found[i] || !ended_before(row, waiting[i])) return;
+    found[i] = LastTogether{row, of_last_to_arrive};
+    ++met;
+  };
+  // Through the shorter of both lists.
+  if (operation.members.size() <= waiting.size()) {
+    for (const std::uint32_t row : operation.members) {
+      const auto at = std::ranges::lower_bound(waiting, rank_of(row), {}, rank_of);
+      if (at != waiting.end() && rank_of(*at) == rank_of(row))
+        take(static_cast<std::size_t>(at - waiting.begin()), row);
+    }
+    return met;
+  }
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    const auto at = std::ranges::lower_bound(operation.members, rank_of(waiting[i]), {}, rank_of);
+    if (at != operation.members.end() && rank_of(*at) == rank_of(waiting[i])) take(i, *at);
+  }
+  return met;
+}
+
+std::vector<std::optional<LastTogether>> EarlierOperations::last_together(std::span<const std::uint32_t> waiting,
+                                                                          std::uint32_t last_to_arrive) const {
+  std::vector<std::optional<LastTogether>> found(waiting.size());
+  const std::vector<std::uint32_t>& rows = rows_by_rank_[place_of(run_, run_.collectives()[last_to_arrive].rank)];
+  std::size_t left = waiting.size();
+  std::size_t walked = 0;
+  for (std::size_t i = place_in_rank_[last_to_arrive]; i > 0 && left > 0 && walked < farthest_back; --i, ++walked) {
+    const std::uint32_t row = rows[i - 1];
+    if (ended_before(row, last_to_arrive)) left -= meet(operations_[operation_of_[row]], row, waiting, found);
+  }
+  return found;
+}
+
+DelayCosts::DelayCosts(const Run& run, const ClockTrust& clocks, const Matching& matching,
+                       const EarlierOperations& earlier, const MemberTimes& times)
     : run_(run),
       clocks_(clocks),
       matching_(matching),
@@ -23,32 +98,32 @@ DelayCosts::DelayCosts(const Run& run, const ClockTrust& clocks, const Matching&
 
 /// Without a common clock the end of the first wait is on the clock of its rank: where clocks differ by more than the
 /// operations lie apart, waits are then inherited by nobody, and charged as unexplained.
-void DelayCosts::order_units() {
-  const std::vector<Unit>& units = matching_.section->units;
-  std::vector<std::int64_t> ends(units.size(), 0);
-  for (std::uint32_t i = 0; i < units.size(); ++i) {
-    if (!tells_waits(run_, units[i])) continue;
+void DelayCosts::order_operations() {
+  const std::vector<Operation>& operations = matching_.section->operations;
+  std::vector<std::int64_t> ends(operations.size(), 0);
+  for (std::uint32_t i = 0; i < operations.size(); ++i) {
+    if (!shows_waits(run_, operations[i])) continue;
     order_.push_back(i);
-    ends[i] = ns_of(units[i].first_start);
-    for (const std::uint32_t row : units[i].members) {
+    ends[i] = ns_of(operations[i].first_start);
+    for (const std::uint32_t row : operations[i].members) {
       const std::int64_t wait = matching_.parts[row].wait_ns;
       if (wait == 0) continue;
       ends[i] = ns_of(run_.collectives()[row].started) + wait;
       break;
     }
   }
-  std::ranges::stable_sort(order_, {}, [&](std::uint32_t unit) { return ends[unit]; });
-  place_.assign(units.size(), 0);
+  std::ranges::stable_sort(order_, {}, [&](std::uint32_t operation) { return ends[operation]; });
+  place_.assign(operations.size(), 0);
   for (std::uint32_t i = 0; i < order_.size(); ++i) place_[order_[i]] = i;
 }
 
 void DelayCosts::charge_all() {
-  order_units();
-  for (auto unit = order_.rbegin(); unit != order_.rend(); ++unit) charge(*unit);
+  order_operations();
+  for (auto operation = order_.rbegin(); operation != order_.rend(); ++operation) charge(*operation);
 }
 
-void DelayCosts::charge(std::uint32_t unit) {
-  const Unit& what = matching_.section->units[unit];
+void DelayCosts::charge(std::uint32_t operation) {
+  const Operation& what = matching_.section->operations[operation];
   std::vector<std::uint32_t> waiting_rows;
   for (const std::uint32_t row : what.members)
     if (times_.of(row).counted_ns + handed_on_[row] > 0) waiting_rows.push_back(row);
@@ -57,26 +132,28 @@ void DelayCosts::charge(std::uint32_t unit) {
     for (const std::uint32_t row : waiting_rows) unknown_ns_ += handed_on_[row];
     return;
   }
-  const Awaited awaited{run_, clocks_, what};
+  const LastToArrive last_to_arrive{run_, clocks_, what};
   std::erase_if(waiting_rows, [&](std::uint32_t row) {
-    const bool fact = awaited.is_fact(run_.collectives()[row], matching_.parts[row].wait_ns);
+    const bool fact = last_to_arrive.is_fact(run_.collectives()[row], matching_.parts[row].wait_ns);
     if (!fact) unknown_ns_ += times_.of(row).counted_ns + handed_on_[row];
     return !fact;
   });
-  if (!waiting_rows.empty()) charge_facts(unit, awaited, waiting_rows);
+  if (!waiting_rows.empty()) charge_facts(operation, last_to_arrive, waiting_rows);
 }
 
-void DelayCosts::charge_facts(std::uint32_t unit, const Awaited& awaited, std::span<const std::uint32_t> waiting_rows) {
-  const auto together = earlier_.last_together(waiting_rows, awaited.row());
-  std::vector<Pool> pools;  // few: most of the waiting ranks were last together with the awaited one at the same time
+void DelayCosts::charge_facts(std::uint32_t operation, const LastToArrive& last_to_arrive,
+                              std::span<const std::uint32_t> waiting_rows) {
+  const auto together = earlier_.last_together(waiting_rows, last_to_arrive.row());
+  std::vector<Pool>
+      pools;  // few: most of the waiting ranks were last together with the last_to_arrive one at the same time
   for (std::size_t i = 0; i < waiting_rows.size(); ++i) {
-    const auto since = together[i] ? std::optional{together[i]->of_awaited} : std::nullopt;
+    const auto since = together[i] ? std::optional{together[i]->of_last_to_arrive} : std::nullopt;
     auto pool = std::ranges::find(pools, since, &Pool::since);
     if (pool == pools.end()) {
-      pools.push_back(pool_of(unit, awaited.row(), since));
+      pools.push_back(pool_of(operation, last_to_arrive.row(), since));
       pool = pools.end() - 1;
     }
-    charge_wait(waiting_rows[i], awaited.row(), excess_of(waiting_rows[i], awaited, together[i]),
+    charge_wait(waiting_rows[i], last_to_arrive.row(), excess_of(waiting_rows[i], last_to_arrive, together[i]),
                 together[i].has_value(), *pool);
   }
   for (const Pool& pool : pools) {
@@ -85,24 +162,25 @@ void DelayCosts::charge_facts(std::uint32_t unit, const Awaited& awaited, std::s
   }
 }
 
-DelayCosts::Excess DelayCosts::excess_of(std::uint32_t row, const Awaited& awaited,
+DelayCosts::Excess DelayCosts::excess_of(std::uint32_t row, const LastToArrive& last_to_arrive,
                                          const std::optional<LastTogether>& together) const {
   Excess excess{};
   const MemberTime& own = times_.of(row);
-  const MemberTime& late = times_.of(awaited.row());
+  const MemberTime& late = times_.of(last_to_arrive.row());
   Spent own_before{};
   Spent late_before{};
   if (together) {
     own_before = times_.of(together->of_waiting).at_end;
-    late_before = times_.of(together->of_awaited).at_end;
+    late_before = times_.of(together->of_last_to_arrive).at_end;
     const auto end_of = [this](std::uint32_t member) { return ns_of(run_.collectives()[member].finished); };
-    if (awaited.by_run_time()) excess[later_end] = end_of(together->of_awaited) - end_of(together->of_waiting);
+    if (last_to_arrive.by_run_time())
+      excess[later_end] = end_of(together->of_last_to_arrive) - end_of(together->of_waiting);
   } else {
     const Beginning own_begin = times_.beginning_of(row);
-    const Beginning late_begin = times_.beginning_of(awaited.row());
+    const Beginning late_begin = times_.beginning_of(last_to_arrive.row());
     own_before = own_begin.spent;
     late_before = late_begin.spent;
-    if (awaited.by_run_time()) excess[later_end] = ns_of(late_begin.time) - ns_of(own_begin.time);
+    if (last_to_arrive.by_run_time()) excess[later_end] = ns_of(late_begin.time) - ns_of(own_begin.time);
   }
   for (std::size_t i = 0; i < delay_part_count; ++i)
     excess[i] = (late.at_start[i] - late_before[i]) - (own.at_start[i] - own_before[i]);
@@ -110,27 +188,30 @@ DelayCosts::Excess DelayCosts::excess_of(std::uint32_t row, const Awaited& await
   return excess;
 }
 
-DelayCosts::Pool DelayCosts::pool_of(std::uint32_t unit, std::uint32_t awaited,
+DelayCosts::Pool DelayCosts::pool_of(std::uint32_t operation, std::uint32_t last_to_arrive,
                                      std::optional<std::uint32_t> since) const {
-  const Collective& late = run_.collectives()[awaited];
-  const RunTime from = since ? run_.collectives()[*since].finished : times_.beginning_of(awaited).time;
+  const Collective& late = run_.collectives()[last_to_arrive];
+  const RunTime from = since ? run_.collectives()[*since].finished : times_.beginning_of(last_to_arrive).time;
   const auto started = [this](std::uint32_t row) { return run_.collectives()[row].started; };
   const std::vector<std::uint32_t>& waits = times_.waits_of(late.rank);
   Pool pool{since, {}, {}, 0};
   for (auto at = std::ranges::lower_bound(waits, late.started, {}, started); at != waits.begin();) {
     const std::uint32_t row = *--at;
     if (started(row) + nanoseconds{matching_.parts[row].wait_ns} <= from) break;
-    const std::uint32_t its_unit = earlier_.unit_of(row);
-    if (its_unit == EarlierUnits::none || place_[its_unit] >= place_[unit] || times_.of(row).exposed_ns == 0) continue;
+    const std::uint32_t its_operation = earlier_.operation_of(row);
+    if (its_operation == EarlierOperations::none || place_[its_operation] >= place_[operation] ||
+        times_.of(row).exposed_ns == 0)
+      continue;
     pool.rows.push_back(row);
     pool.weights.push_back(times_.of(row).exposed_ns);
   }
   return pool;
 }
 
-void DelayCosts::charge_wait(std::uint32_t row, std::uint32_t awaited, const Excess& excess, bool common, Pool& pool) {
+void DelayCosts::charge_wait(std::uint32_t row, std::uint32_t last_to_arrive, const Excess& excess, bool common,
+                             Pool& pool) {
   Excess parts = excess;
-  BlameRow& late = rows_[place_of(run_, run_.collectives()[awaited].rank)];
+  BlameRow& late = rows_[place_of(run_, run_.collectives()[last_to_arrive].rank)];
   const auto charge_parts = [&](std::int64_t ns, DelayParts& sums) {
     if (ns == 0) return;
     const std::vector<std::int64_t> shares = apportioned(parts, ns);

@@ -1,4 +1,4 @@
-#include "blame/find.h"
+#include "blame/parts.h"
 
 #include <algorithm>
 #include <map>
@@ -19,28 +19,28 @@ class DirectWaits {
   DirectWaits(const Run& run, const ClockTrust& clocks, const Matching& matching, const MemberTimes& times)
       : run_(run), clocks_(clocks), matching_(matching), times_(times) {}
 
-  void add(const Unit& unit) {
-    const Awaited awaited{run_, clocks_, unit};
-    const RankId rank = run_.collectives()[awaited.row()].rank;
+  void add(const Operation& operation) {
+    const LastToArrive last_to_arrive{run_, clocks_, operation};
+    const RankId rank = run_.collectives()[last_to_arrive.row()].rank;
     std::int64_t known = 0;
     std::int64_t unknown = 0;
-    for (const std::uint32_t row : unit.members) {
+    for (const std::uint32_t row : operation.members) {
       const std::int64_t ns = times_.of(row).counted_ns;
       if (ns == 0) continue;
       const Collective& waiting = run_.collectives()[row];
-      const bool fact = awaited.is_fact(waiting, matching_.parts[row].wait_ns);
+      const bool fact = last_to_arrive.is_fact(waiting, matching_.parts[row].wait_ns);
       (fact ? known : unknown) += ns;
       if (fact) pairs_[{waiting.rank, rank}] += ns;
     }
     if (known + unknown == 0) return;
-    (awaited.by_run_time() ? run_time_ : duration_) = true;
+    (last_to_arrive.by_run_time() ? run_time_ : duration_) = true;
     unknown_ns_ += unknown;
-    Sums& sums = groups_[{unit.group, group_operation(run_, unit)}];
+    Sums& sums = groups_[{operation.group, group_operation(run_, operation)}];
     ++sums.count;
     sums.ns += known + unknown;
     if (known == 0) return;
-    sums.by_awaited[rank] += known;
-    marginal_[rank] += awaited.marginal_ns();
+    sums.by_last_to_arrive[rank] += known;
+    marginal_[rank] += last_to_arrive.marginal_ns();
   }
 
   [[nodiscard]] std::vector<WaitingPair> pairs() const {
@@ -57,8 +57,9 @@ class DirectWaits {
                        .op = key.second,
                        .count = sums.count,
                        .ns = sums.ns};
-      for (const auto& [rank, ns] : sums.by_awaited)
-        if (ns > group.most_awaited_ns) std::tie(group.most_awaited, group.most_awaited_ns) = std::pair(rank, ns);
+      for (const auto& [rank, ns] : sums.by_last_to_arrive)
+        if (ns > group.most_waited_for_ns)
+          std::tie(group.most_waited_for, group.most_waited_for_ns) = std::pair(rank, ns);
       list.push_back(std::move(group));
     }
     std::ranges::stable_sort(list, std::greater{}, &BlameGroup::ns);
@@ -75,14 +76,14 @@ class DirectWaits {
   struct Sums {
     std::int64_t count = 0;
     std::int64_t ns = 0;
-    std::map<RankId, std::int64_t> by_awaited;
+    std::map<RankId, std::int64_t> by_last_to_arrive;
   };
 
   const Run& run_;
   const ClockTrust& clocks_;
   const Matching& matching_;
   const MemberTimes& times_;
-  std::map<std::pair<RankId, RankId>, std::int64_t> pairs_;  // (waiting, awaited)
+  std::map<std::pair<RankId, RankId>, std::int64_t> pairs_;  // (waiting, last_to_arrive)
   std::map<std::pair<GroupId, std::string>, Sums> groups_;
   std::map<RankId, std::int64_t> marginal_;
   std::int64_t unknown_ns_ = 0;
@@ -91,32 +92,33 @@ class DirectWaits {
 };
 
 /// Fills total and partial; false if they do not fit.
-bool add_up(const Run& run, const EarlierUnits& earlier, std::span<const Unit> units, const MemberTimes& times,
-            BlameSection& section) {
+bool add_up(const Run& run, const EarlierOperations& earlier, std::span<const Operation> operations,
+            const MemberTimes& times, BlameSection& section) {
   for (std::uint32_t row = 0; row < run.collectives().size(); ++row) {
-    const std::uint32_t unit = earlier.unit_of(row);
-    const bool complete = unit != EarlierUnits::none && units[unit].complete;
+    const std::uint32_t operation = earlier.operation_of(row);
+    const bool complete = operation != EarlierOperations::none && operations[operation].complete;
     if (!add_fits(complete ? section.total_ns : section.partial_ns, times.of(row).counted_ns)) return false;
   }
   return true;
 }
 
 /// They add up to total_ns.
-std::vector<std::int64_t> waits_of_units(std::span<const Unit> units, const MemberTimes& times) {
+std::vector<std::int64_t> waits_of_operations(std::span<const Operation> operations, const MemberTimes& times) {
   std::vector<std::int64_t> waits;
-  for (const Unit& unit : units) {
+  for (const Operation& operation : operations) {
     waits.push_back(0);
-    if (!unit.complete) continue;
-    for (const std::uint32_t row : unit.members) waits.back() += times.of(row).counted_ns;
+    if (!operation.complete) continue;
+    for (const std::uint32_t row : operation.members) waits.back() += times.of(row).counted_ns;
   }
   return waits;
 }
 
 std::vector<BlameRow> rows_of(const Run& run, std::vector<BlameRow> costs, const DirectWaits& direct,
-                              const EarlierUnits& earlier, std::span<const Unit> units, const MemberTimes& times) {
+                              const EarlierOperations& earlier, std::span<const Operation> operations,
+                              const MemberTimes& times) {
   for (std::uint32_t row = 0; row < run.collectives().size(); ++row) {
-    const std::uint32_t unit = earlier.unit_of(row);
-    if (unit != EarlierUnits::none && units[unit].complete)
+    const std::uint32_t operation = earlier.operation_of(row);
+    if (operation != EarlierOperations::none && operations[operation].complete)
       costs[place_of(run, run.collectives()[row].rank)].waited_ns += times.of(row).counted_ns;
   }
   for (const auto& [rank, ns] : direct.marginal()) costs[place_of(run, rank)].marginal_ns = ns;
@@ -173,36 +175,36 @@ BlameResult find_blame(const Run& run, const ClockTrust& clocks, const Section<S
   if (run.ranks().size() < 2) return none("it needs the recordings of at least two ranks");
   if (!matching.section) return none(matching.section.error().why);
   if (!rows) return none(rows.error().why);
-  const std::span<const Unit> units = matching.section->units;
-  const auto tells = [&run](const Unit& unit) { return tells_waits(run, unit); };
-  if (std::ranges::none_of(units, tells)) return none("who waited for whom is not known for any operation");
-  const EarlierUnits earlier{run, units};
+  const std::span<const Operation> operations = matching.section->operations;
+  const auto shows = [&run](const Operation& operation) { return shows_waits(run, operation); };
+  if (std::ranges::none_of(operations, shows)) return none("who waited for whom is not known for any operation");
+  const EarlierOperations earlier{run, operations};
   const MemberTimes times{run, steps, matching, options};
   BlameSection section;
-  if (!add_up(run, earlier, units, times, section)) return none(too_long);
+  if (!add_up(run, earlier, operations, times, section)) return none(too_long);
   add_windows(*rows, options, section);
   DelayCosts costs{run, clocks, matching, earlier, times};
   costs.charge_all();
   DirectWaits direct{run, clocks, matching, times};
-  for (const Unit& unit : units)
-    if (unit.complete && tells(unit)) direct.add(unit);
+  for (const Operation& operation : operations)
+    if (operation.complete && shows(operation)) direct.add(operation);
   section.unknown_ns = costs.unknown_ns();
-  section.rows = rows_of(run, std::move(costs).rows(), direct, earlier, units, times);
+  section.rows = rows_of(run, std::move(costs).rows(), direct, earlier, operations, times);
   section.groups = direct.groups();
   section.pairs = direct.pairs();
   section.pairs_unknown_ns = direct.unknown_ns();
   section.method = direct.method();
-  return {std::move(section), waits_of_units(units, times)};
+  return {std::move(section), waits_of_operations(operations, times)};
 }
 
-void set_slack(const Run& run, std::span<const Unit> units, const std::vector<bool>& unit_has_slack,
+void set_slack(const Run& run, std::span<const Operation> operations, const std::vector<bool>& operation_has_slack,
                std::span<const std::int64_t> waits_ns, BlameSection& blame) {
   std::int64_t total = 0;
-  for (std::size_t row = 0; row < units.size(); ++row) {
-    if (!unit_has_slack[row] || waits_ns[row] == 0) continue;
+  for (std::size_t row = 0; row < operations.size(); ++row) {
+    if (!operation_has_slack[row] || waits_ns[row] == 0) continue;
     total += waits_ns[row];
     const auto group = std::ranges::find_if(blame.groups, [&](const BlameGroup& one) {
-      return one.id == units[row].group && one.op == group_operation(run, units[row]);
+      return one.id == operations[row].group && one.op == group_operation(run, operations[row]);
     });
     if (group != blame.groups.end()) group->with_slack_ns += waits_ns[row];
   }

@@ -30,9 +30,9 @@ Json row_json(const BlameRow& row) {
 Json group_json(const BlameSection& section, const BlameGroup& group) {
   Json out{{"group", group.group}, {"op", group.op}, {"count", group.count}, {"ns", group.ns}};
   if (section.with_slack_ns) out["with_slack_ns"] = group.with_slack_ns;
-  out["most_awaited"] = group.most_awaited.is_set() ? Json(group.most_awaited.value) : Json(nullptr);
-  out["most_awaited_ns"] = group.most_awaited_ns;
-  if (!group.most_awaited.is_set()) out["why"]["most_awaited"] = "below the clock error";
+  out["most_awaited"] = group.most_waited_for.is_set() ? Json(group.most_waited_for.value) : Json(nullptr);
+  out["most_awaited_ns"] = group.most_waited_for_ns;
+  if (!group.most_waited_for.is_set()) out["why"]["most_awaited"] = "below the clock error";
   return out;
 }
 
@@ -53,7 +53,8 @@ nlohmann::ordered_json blame_json(const BlameSection& section) {
   out["pairs"] = Json::array();
   const std::size_t shown = std::min(section.pairs.size(), most_pairs);
   for (const WaitingPair& pair : std::span{section.pairs}.first(shown))
-    out["pairs"].push_back(Json{{"waiting", pair.waiting.value}, {"awaited", pair.awaited.value}, {"ns", pair.ns}});
+    out["pairs"].push_back(
+        Json{{"waiting", pair.waiting.value}, {"awaited", pair.last_to_arrive.value}, {"ns", pair.ns}});
   std::int64_t rest = 0;
   for (const WaitingPair& pair : std::span{section.pairs}.subspan(shown)) rest += pair.ns;
   out["pairs_rest"] = Json{{"count", section.pairs.size() - shown}, {"ns", rest}};

@@ -7,6 +7,26 @@
 namespace rankscope::analyzer {
 namespace {
 
+const IntervalSet& of(const Layers& layers, Layer layer) { return layers[static_cast<std::size_t>(layer)]; }
+
+IntervalSet common_part(const IntervalSet& set, const IntervalSet& other) { return without(set, without(set, other)); }
+
+bool has(std::uint32_t bits, Layer layer) { return (bits >> static_cast<unsigned>(layer) & 1U) != 0; }
+
+std::size_t index_of(DelayPart part) { return static_cast<std::size_t>(part); }
+
+/// What the rank did in a stretch with these layers.
+std::size_t part_of(std::uint32_t bits) {
+  if (has(bits, Layer::compute)) return index_of(DelayPart::compute);
+  if (has(bits, Layer::transfer)) return index_of(DelayPart::network);
+  if (has(bits, Layer::wait)) return spent_waiting;
+  if (has(bits, Layer::unsplit)) return index_of(DelayPart::unmatched);
+  if (has(bits, Layer::host_wait)) return index_of(has(bits, Layer::own_delay) ? DelayPart::network : DelayPart::host);
+  if (has(bits, Layer::memory)) return index_of(DelayPart::memory);
+  if (has(bits, Layer::for_others)) return index_of(DelayPart::unmatched);
+  return index_of(has(bits, Layer::data) ? DelayPart::data : DelayPart::host);
+}
+
 /// The rows of one rank: Run::collectives() is sorted by rank.
 std::pair<std::uint32_t, std::uint32_t> rows_of(const Run& run, RankId rank) {
   const auto own = std::ranges::equal_range(run.collectives(), rank, {}, &Collective::rank);
@@ -15,6 +35,41 @@ std::pair<std::uint32_t, std::uint32_t> rows_of(const Run& run, RankId rank) {
 }
 
 }  // namespace
+
+std::vector<ExposedWait> exposed_waits(const Run& run, RankId rank, const Matching& matching, const Layers& layers,
+                                       const CountedWindows& windows) {
+  const IntervalSet exposed =
+      without(without(of(layers, Layer::wait), of(layers, Layer::compute)), of(layers, Layer::transfer));
+  const IntervalSet counted = common_part(exposed, IntervalSet::from(windows.ranges));
+  Inside anywhere{exposed};
+  Inside in_windows{counted};
+  std::vector<ExposedWait> waits;
+  RunTime covered = RunTime::min();
+  for (const Span* span : communication_of(run, rank)) {
+    if (span->collective == Span::no_collective) continue;
+    const MemberPart& part = matching.parts[span->collective];
+    if (!part.split || part.wait_ns <= 0) continue;
+    const TimeRange wait{std::max(span->time.begin, covered),
+                         std::min(span->time.begin + nanoseconds{part.wait_ns}, span->time.end)};
+    if (wait.empty()) continue;
+    covered = wait.end;
+    waits.push_back({span->collective, anywhere.length_ns(wait), in_windows.length_ns(wait)});
+  }
+  return waits;
+}
+
+std::vector<Spent> spent_before(const Layers& layers, std::span<const RunTime> times) {
+  std::vector<Spent> result;
+  result.reserve(times.size());
+  Sweep sweep(layers);
+  Spent sum{};
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i > 0)
+      sweep.over({times[i - 1], times[i]}, [&](std::int64_t ns, std::uint32_t bits) { sum[part_of(bits)] += ns; });
+    result.push_back(sum);
+  }
+  return result;
+}
 
 std::size_t place_of(const Run& run, RankId rank) {
   return static_cast<std::size_t>(std::ranges::lower_bound(run.ranks(), rank) - run.ranks().begin());

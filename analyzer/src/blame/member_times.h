@@ -1,13 +1,33 @@
 // For each member of a matched operation what its rank had done when it began and ended, and what it waited.
 #pragma once
 
+#include <array>
 #include <vector>
 
-#include "blame/spent_time.h"
+#include "rankscope/analyzer/blame/section.h"
 #include "rankscope/analyzer/report.h"
-#include "split/exposed_waits.h"
+#include "split/layers.h"
+#include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {
+
+struct ExposedWait {
+  std::uint32_t row = 0;        ///< of Run::collectives()
+  std::int64_t ns = 0;          ///< anywhere in the recording
+  std::int64_t counted_ns = 0;  ///< in the counted windows
+};
+
+/// Members that waited, by begin. Each instant is charged to one of them, the one that began first; the counted ones
+/// add up to the rank's exposed waiting in these windows.
+[[nodiscard]] std::vector<ExposedWait> exposed_waits(const Run& run, RankId rank, const Matching& matching,
+                                                     const Layers& layers, const CountedWindows& windows);
+
+/// By DelayPart, but what stands last is not unexplained: it is waiting for other ranks in matched operations.
+using Spent = std::array<std::int64_t, delay_part_count>;
+inline constexpr std::size_t spent_waiting = delay_part_count - 1;
+
+/// Each instant is charged once, as in the time split (C8). The times must ascend; the first one has nothing before it.
+[[nodiscard]] std::vector<Spent> spent_before(const Layers& layers, std::span<const RunTime> times);
 
 struct MemberTime {
   Spent at_start{};

@@ -101,15 +101,15 @@ Table blame_group_table(const BlameSection& section, std::size_t most) {
                           {means.ms(group.ns)},
                           {share_text(group.ns, section.total_ns)},
                           {section.with_slack_ns ? share_text(group.with_slack_ns, group.ns) : "–"},
-                          {group.most_awaited.is_set() ? format("rank {}", group.most_awaited.value) : "–"},
-                          {share_text(group.most_awaited_ns, group.ns)}});
+                          {group.most_waited_for.is_set() ? format("rank {}", group.most_waited_for.value) : "–"},
+                          {share_text(group.most_waited_for_ns, group.ns)}});
   return table;
 }
 
 std::vector<RankCell> waiting_cells(const BlameSection& section) {
   const std::int64_t steps = per_step(section).parts();
   std::vector<RankCell> cells;
-  for (const WaitingPair& pair : section.pairs) cells.push_back({pair.waiting, pair.awaited, pair.ns / steps});
+  for (const WaitingPair& pair : section.pairs) cells.push_back({pair.waiting, pair.last_to_arrive, pair.ns / steps});
   return cells;
 }
 

@@ -12,7 +12,7 @@ namespace rankscope::analyzer {
 /// metrics.md 7.4: how well the times of one host agree, by what took them.
 [[nodiscard]] std::int64_t same_clock_error_ns(const Run& run);
 
-/// metrics.md 6.9: ends of one unit agree within 30 us, so a difference of durations below that claims nothing.
+/// metrics.md 6.9: ends of one operation agree within 30 us, so a difference of durations below that claims nothing.
 inline constexpr std::int64_t duration_claim_ns = 30'000;
 
 /// True if the recording itself says that all its times lie on one axis.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 
@@ -18,14 +18,14 @@ bool began_in(const StepsSection& steps, const Collective& member) {
   return later != windows.begin() && std::prev(later)->window.contains(begin);
 }
 
-/// The rows of Run::collectives() that lie in the steps asked for. The members of a unit go together: a late one may
-/// have begun in its next step.
+/// The rows of Run::collectives() that lie in the steps asked for. The members of an operation go together: a late one
+/// may have begun in its next step.
 RowSet rows_in_steps(const Run& run, const CollectivesSection& section, const StepsSection& steps) {
   RowSet rows(run.collectives().size());
   for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = began_in(steps, run.collectives()[row]);
-  for (const Unit& unit : section.units) {
-    const bool first = rows[unit.members.front()];
-    for (const std::uint32_t row : unit.members) rows[row] = first;
+  for (const Operation& operation : section.operations) {
+    const bool first = rows[operation.members.front()];
+    for (const std::uint32_t row : operation.members) rows[row] = first;
   }
   return rows;
 }

@@ -20,8 +20,8 @@ constexpr std::array<CommOp, 12> operation_table{{
     {"allgather", WaitRule::all, share_of_others, times_group, true},
     {"alltoall", WaitRule::all, share_of_others, times_group, false},
     {"barrier", WaitRule::all, none, as_given, false},
-    {"broadcast", WaitRule::root_is_awaited, one, as_given, true},
-    {"scatter", WaitRule::root_is_awaited, share_of_others, times_group, false},
+    {"broadcast", WaitRule::root_is_last, one, as_given, true},
+    {"scatter", WaitRule::root_is_last, share_of_others, times_group, false},
     {"reduce", WaitRule::root_waits, one, as_given, true},
     {"gather", WaitRule::root_waits, share_of_others, times_group, false},
     {"send", WaitRule::pair, one, as_given, true},
@@ -42,7 +42,7 @@ bool has_to_wait(WaitRule rule, bool is_root) {
     case WaitRule::all:
     case WaitRule::pair:
       return true;
-    case WaitRule::root_is_awaited:
+    case WaitRule::root_is_last:
       return !is_root;
     case WaitRule::root_waits:
       return is_root;

@@ -9,20 +9,21 @@ namespace rankscope::analyzer {
 
 /// Who waits for whom in an operation.
 enum class WaitRule : std::uint8_t {
-  all,              ///< nobody may end before everybody started
-  root_is_awaited,  ///< the others wait for the root only
-  root_waits,       ///< the root waits for the last
-  pair,             ///< sender and receiver wait for each other
-  unknown,          ///< cannot be split
+  all,           ///< nobody may end before everybody started
+  root_is_last,  ///< the others wait for the root only
+  root_waits,    ///< the root waits for the last
+  pair,          ///< sender and receiver wait for each other
+  unknown,       ///< cannot be split
 };
 
 /// Bus factor f as a function of the group's size.
 enum class BusFactor : std::uint8_t { none, one, share_of_others, twice_share_of_others };
 
-/// S of a unit from count x element size of a member.
+/// S of an operation from count x element size of a member.
 enum class PayloadRule : std::uint8_t { as_given, times_group };
 
-/// Must a member wait for the awaited one, which is the root of `root_is_awaited` and else the last (metrics.md 6.1)?
+/// Must a member wait for the last_to_arrive one, which is the root of `root_is_last` and else the last
+/// (metrics.md 6.1)?
 [[nodiscard]] bool has_to_wait(WaitRule rule, bool is_root);
 
 struct CommOp {

@@ -5,20 +5,19 @@
 
 #include "collectives/comm_ops.h"
 #include "collectives/matching.h"
-#include "collectives/unit_speed.h"
-#include "collectives/unit_times.h"
-#include "collectives/unmatched.h"
+#include "collectives/operation_speed.h"
 #include "math/checked_product.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-bool all_finished(const Run& run, const Unit& unit) {
-  return std::ranges::all_of(unit.members,
+bool all_finished(const Run& run, const Operation& operation) {
+  return std::ranges::all_of(operation.members,
                              [&](std::uint32_t row) { return run.collectives()[row].state == CommState::finished; });
 }
 
-/// By group: how many of its members the run holds. Counted once, because groups of thousands have thousands of units.
+/// By group: how many of its members the run holds. Counted once, because groups of thousands have thousands of
+/// operations.
 std::vector<std::size_t> count_present(const Run& run) {
   std::vector<std::size_t> present;
   for (const Group& group : run.groups())
@@ -27,24 +26,24 @@ std::vector<std::size_t> count_present(const Run& run) {
   return present;
 }
 
-/// Why the unit has neither wait nor transfer; empty if every member of the group that the run holds has finished its
-/// part. Ranks that are absent from the whole run make waits lower bounds (C7); one that only lacks this unit stands at
-/// an edge of the recording or was lost.
-std::string_view why_not_timed(const Run& run, const Unit& unit, const std::vector<std::size_t>& present) {
-  if (!all_finished(run, unit)) return "not finished on all of its ranks";
-  if (!unit.complete) {
-    if (comm_op(run.text(unit.op)).wait == WaitRule::pair) return "its partner was not found";
-    if (present[unit.group.index()] != unit.members.size()) return "not found on all of its ranks";
+/// Why the operation has neither wait nor transfer; empty if every member of the group that the run holds has finished
+/// its part. Ranks that are absent from the whole run make waits lower bounds (C7); one that only lacks this operation
+/// stands at an edge of the recording or was lost.
+std::string_view why_not_timed(const Run& run, const Operation& operation, const std::vector<std::size_t>& present) {
+  if (!all_finished(run, operation)) return "not finished on all of its ranks";
+  if (!operation.complete) {
+    if (comm_op(run.text(operation.op)).wait == WaitRule::pair) return "its partner was not found";
+    if (present[operation.group.index()] != operation.members.size()) return "not found on all of its ranks";
   }
-  return unit.members.size() < 2 ? "only one rank of its group was recorded" : std::string_view{};
+  return operation.members.size() < 2 ? "only one rank of its group was recorded" : std::string_view{};
 }
 
-void note_starts(const Run& run, Unit& unit) {
-  unit.first_start = run.collectives()[unit.members.front()].started;
-  unit.last_start = unit.first_start;
-  for (const std::uint32_t row : unit.members) {
-    unit.first_start = std::min(unit.first_start, run.collectives()[row].started);
-    unit.last_start = std::max(unit.last_start, run.collectives()[row].started);
+void note_starts(const Run& run, Operation& operation) {
+  operation.first_start = run.collectives()[operation.members.front()].started;
+  operation.last_start = operation.first_start;
+  for (const std::uint32_t row : operation.members) {
+    operation.first_start = std::min(operation.first_start, run.collectives()[row].started);
+    operation.last_start = std::max(operation.last_start, run.collectives()[row].started);
   }
 }
 
@@ -53,34 +52,34 @@ void add_reason(std::string& list, std::string_view why) {
   if (list.find(why) == std::string::npos) list.append(list.empty() ? "" : "; ").append(why);
 }
 
-/// Sums of one (group, op), from its units in any order.
+/// Sums of one (group, op), from its operations in any order.
 class GroupSums {
  public:
-  GroupSums(const Run& run, const Unit& unit) {
-    row_.group = run.text(run.groups()[unit.group.index()].name);
-    row_.op = group_operation(run, unit);
+  GroupSums(const Run& run, const Operation& operation) {
+    row_.group = run.text(run.groups()[operation.group.index()].name);
+    row_.op = group_operation(run, operation);
   }
-  void add(const Run& run, const ClockTrust& clocks, const Unit& unit) {
+  void add(const Run& run, const ClockTrust& clocks, const Operation& operation) {
     ++row_.count;
-    if (is_timed_by_duration(run, clocks, unit)) ++by_duration_;
-    add_bytes(unit);
-    row_.wait_ns += unit.wait_ns;
-    row_.transfer_ns += unit.transfer_ns;
-    if (!unit.why_no_wait.empty()) {
+    if (is_timed_by_duration(run, clocks, operation)) ++by_duration_;
+    add_bytes(operation);
+    row_.wait_ns += operation.wait_ns;
+    row_.transfer_ns += operation.transfer_ns;
+    if (!operation.why_no_wait.empty()) {
       ++row_.without_wait;
-      add_reason(row_.why_no_wait, unit.why_no_wait);
+      add_reason(row_.why_no_wait, operation.why_no_wait);
     }
-    if (!unit.why_no_transfer.empty()) {
+    if (!operation.why_no_transfer.empty()) {
       ++row_.without_transfer;
-      add_reason(row_.why_no_transfer, unit.why_no_transfer);
+      add_reason(row_.why_no_transfer, operation.why_no_transfer);
     }
-    const std::string_view why = why_no_bandwidth(run, clocks, unit);
+    const std::string_view why = why_no_bandwidth(run, clocks, operation);
     if (!why.empty()) {
       add_reason(row_.why_no_busbw, why);
       return;
     }
-    bus_bytes_ += bus_bytes(run, unit);
-    bus_ns_ += unit.transfer_ns;
+    bus_bytes_ += bus_bytes(run, operation);
+    bus_ns_ += operation.transfer_ns;
   }
   [[nodiscard]] GroupRow row() && {
     row_.method = by_duration_ == 0 ? "run time" : by_duration_ == row_.count ? "duration" : "run time and duration";
@@ -93,23 +92,24 @@ class GroupSums {
 
  private:
   /// Damaged numbers are counted rather than added.
-  void add_bytes(const Unit& unit) {
+  void add_bytes(const Operation& operation) {
     std::int64_t sum = std::max<std::int64_t>(row_.bytes, 0);
-    if (unit.bytes_too_large || (unit.bytes >= 0 && !add_fits(sum, unit.bytes)))
+    if (operation.bytes_too_large || (operation.bytes >= 0 && !add_fits(sum, operation.bytes)))
       ++row_.bytes_too_large;
-    else if (unit.bytes >= 0)
+    else if (operation.bytes >= 0)
       row_.bytes = sum;
   }
 
   GroupRow row_;
   double bus_bytes_ = 0;
   std::int64_t bus_ns_ = 0;
-  std::int64_t by_duration_ = 0;  // units
+  std::int64_t by_duration_ = 0;  // operations
 };
 
-std::vector<GroupRow> sum_groups(const Run& run, const ClockTrust& clocks, std::span<const Unit> units) {
-  std::vector<std::pair<std::tuple<GroupId, std::string>, const Unit*>> order;
-  for (const Unit& unit : units) order.emplace_back(std::tuple(unit.group, group_operation(run, unit)), &unit);
+std::vector<GroupRow> sum_groups(const Run& run, const ClockTrust& clocks, std::span<const Operation> operations) {
+  std::vector<std::pair<std::tuple<GroupId, std::string>, const Operation*>> order;
+  for (const Operation& operation : operations)
+    order.emplace_back(std::tuple(operation.group, group_operation(run, operation)), &operation);
   std::ranges::stable_sort(
       order, {}, [](const auto& entry) -> const auto& { return entry.first; });
   std::vector<GroupRow> rows;
@@ -125,11 +125,11 @@ std::vector<GroupRow> sum_groups(const Run& run, const ClockTrust& clocks, std::
   return rows;
 }
 
-/// Members of the unit that found partners: those that finished, where two did. Of `rows` only, if given.
-std::int64_t matched_members(const Run& run, const Unit& unit, const RowSet* rows) {
+/// Members of the operation that found partners: those that finished, where two did. Of `rows` only, if given.
+std::int64_t matched_members(const Run& run, const Operation& operation, const RowSet* rows) {
   std::int64_t finished = 0;
   std::int64_t meant = 0;
-  for (const std::uint32_t row : unit.members) {
+  for (const std::uint32_t row : operation.members) {
     if (run.collectives()[row].state != CommState::finished) continue;
     ++finished;
     if (rows == nullptr || (*rows)[row]) ++meant;
@@ -137,25 +137,25 @@ std::int64_t matched_members(const Run& run, const Unit& unit, const RowSet* row
   return finished >= 2 ? meant : 0;
 }
 
-RowSet matched_rows(const Run& run, std::span<const Unit> units) {
+RowSet matched_rows(const Run& run, std::span<const Operation> operations) {
   RowSet matched(run.collectives().size());
   const auto finished = [&](std::uint32_t row) { return run.collectives()[row].state == CommState::finished; };
-  for (const Unit& unit : units) {
-    if (std::ranges::count_if(unit.members, finished) < 2) continue;
-    for (const std::uint32_t row : unit.members) matched[row] = finished(row);
+  for (const Operation& operation : operations) {
+    if (std::ranges::count_if(operation.members, finished) < 2) continue;
+    for (const std::uint32_t row : operation.members) matched[row] = finished(row);
   }
   return matched;
 }
 
-void time_units(const Run& run, const ClockTrust& clocks, const std::vector<std::size_t>& present, Matching& matching,
-                CollectivesSection& section) {
+void time_operations(const Run& run, const ClockTrust& clocks, const std::vector<std::size_t>& present,
+                     Matching& matching, CollectivesSection& section) {
   std::uint64_t violations = 0;
-  for (Unit& unit : section.units) {
-    note_starts(run, unit);
-    if (!unit.complete) ++section.partial;
-    section.matched += matched_members(run, unit, nullptr);
-    unit.why_no_wait = unit.why_no_transfer = why_not_timed(run, unit, present);
-    if (unit.why_no_wait.empty()) violations += time_unit(run, clocks, unit, matching.parts);
+  for (Operation& operation : section.operations) {
+    note_starts(run, operation);
+    if (!operation.complete) ++section.partial;
+    section.matched += matched_members(run, operation, nullptr);
+    operation.why_no_wait = operation.why_no_transfer = why_not_timed(run, operation, present);
+    if (operation.why_no_wait.empty()) violations += time_operation(run, clocks, operation, matching.parts);
   }
   if (violations > 0) matching.quality.add(Counter::clock_violations, violations);
 }
@@ -179,7 +179,7 @@ void count_unmatched(const Run& run, const CollectivesSection& section, const st
     quality.add(Counter::collectives_unmatched, static_cast<std::uint64_t>(section.unmatched - alone));
 }
 
-std::string key_of(const MatchedUnits& found) {
+std::string key_of(const MatchedOperations& found) {
   if (found.by_ends) return "ends that agree within 1 ms (the recording names no groups)";
   return found.by_call_order ? "group and call order (sequence numbers are missing)" : "group and sequence";
 }
@@ -198,59 +198,59 @@ bool is_shared(const Run& run, const Collective& collective) {
   return collective.group.is_set() && run.groups()[collective.group.index()].members.size() >= 2;
 }
 
-std::string group_operation(const Run& run, const Unit& unit) {
-  const std::string_view op = run.text(unit.op);
+std::string group_operation(const Run& run, const Operation& operation) {
+  const std::string_view op = run.text(operation.op);
   return is_point_to_point(op) ? "sendrecv" : std::string{op};
 }
 
 CollectivesSection select_members(const Run& run, const ClockTrust& clocks, const Matching& matching,
                                   const RowSet& rows) {
   CollectivesSection section = *matching.section;
-  std::erase_if(section.units, [&](const Unit& unit) {
-    return std::ranges::none_of(unit.members, [&](std::uint32_t row) { return rows[row]; });
+  std::erase_if(section.operations, [&](const Operation& operation) {
+    return std::ranges::none_of(operation.members, [&](std::uint32_t row) { return rows[row]; });
   });
   section.matched = section.partial = 0;
-  for (Unit& unit : section.units) {
-    unit.wait_ns = 0;
-    for (const std::uint32_t row : unit.members)
-      if (rows[row]) unit.wait_ns += matching.parts[row].wait_ns;
-    section.matched += matched_members(run, unit, &rows);
-    if (!unit.complete) ++section.partial;
+  for (Operation& operation : section.operations) {
+    operation.wait_ns = 0;
+    for (const std::uint32_t row : operation.members)
+      if (rows[row]) operation.wait_ns += matching.parts[row].wait_ns;
+    section.matched += matched_members(run, operation, &rows);
+    if (!operation.complete) ++section.partial;
   }
   std::int64_t meant = 0;
   for (const Collective& collective : run.collectives())
     if (rows[static_cast<std::size_t>(&collective - run.collectives().data())] && is_shared(run, collective)) ++meant;
   section.unmatched = meant - section.matched;
   section.unmatched_parts = explain_unmatched(run, matching.matched, matching.desynced, &rows);
-  section.groups = sum_groups(run, clocks, section.units);
+  section.groups = sum_groups(run, clocks, section.operations);
   return section;
 }
 
 Matching match_collectives(const Run& run, const ClockTrust& clocks) {
   Matching matching;
   matching.parts.resize(run.collectives().size());
-  MatchedUnits found = match_units(run);
+  MatchedOperations found = match_operations(run);
   if (found.rows == 0) {
     matching.section = unavailable(why_none(run));
     return matching;
   }
   CollectivesSection section;
-  section.units = std::move(found.units);
+  section.operations = std::move(found.operations);
   section.desyncs = std::move(found.desyncs);
   section.key = key_of(found);
   const std::vector<std::size_t> present = count_present(run);
-  time_units(run, clocks, present, matching, section);
+  time_operations(run, clocks, present, matching, section);
   section.unmatched = static_cast<std::int64_t>(found.rows) - section.matched;
-  matching.matched = matched_rows(run, section.units);
+  matching.matched = matched_rows(run, section.operations);
   matching.desynced.resize(run.collectives().size());
   for (const std::uint32_t row : found.desynced_rows) matching.desynced[row] = true;
   section.unmatched_parts = explain_unmatched(run, matching.matched, matching.desynced, nullptr);
-  std::ranges::sort(section.units, {}, [](const Unit& unit) {
-    return std::tuple(unit.first_start, unit.group, unit.sequence, unit.members.front());
+  std::ranges::sort(section.operations, {}, [](const Operation& operation) {
+    return std::tuple(operation.first_start, operation.group, operation.sequence, operation.members.front());
   });
-  section.groups = sum_groups(run, clocks, section.units);
+  section.groups = sum_groups(run, clocks, section.operations);
   count_unmatched(run, section, present, matching.quality);
-  if (found.desynced_units > 0) matching.quality.add(Counter::desync, found.desynced_units);
+  if (found.desynced_operations > 0) matching.quality.add(Counter::desync, found.desynced_operations);
   if (found.by_call_order) matching.quality.add(Counter::no_comm_args);
   matching.section = std::move(section);
   return matching;

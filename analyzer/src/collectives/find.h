@@ -29,12 +29,12 @@ struct Matching {
 
 [[nodiscard]] Matching match_collectives(const Run& run, const ClockTrust& clocks);
 
-/// The same section from some members only: units in which one of them took part, with the waits of these alone.
+/// The same section from some members only: operations in which one of them took part, with the waits of these alone.
 [[nodiscard]] CollectivesSection select_members(const Run& run, const ClockTrust& clocks, const Matching& matching,
                                                 const RowSet& rows);
 
 /// The operation of a row of groups[]: both sides of a pair are one.
-[[nodiscard]] std::string group_operation(const Run& run, const Unit& unit);
+[[nodiscard]] std::string group_operation(const Run& run, const Operation& operation);
 
 /// True if the row ran in a group of at least two ranks: what a group of one does is no communication (metrics.md 2).
 [[nodiscard]] bool is_shared(const Run& run, const Collective& collective);

@@ -28,7 +28,7 @@ Json group_row_json(const GroupRow& row) {
   return out;
 }
 
-Json instance_json(const Unit& unit, const Run& run) {
+Json instance_json(const Operation& operation, const Run& run) {
   Why why;
   Json out;
   const auto rank = [&](const char* name, RankId id) {
@@ -37,16 +37,17 @@ Json instance_json(const Unit& unit, const Run& run) {
   const auto number = [&](const char* name, std::int64_t value) {
     return value >= 0 ? Json(value) : why.null(name, "");
   };
-  out["group"] = run.text(run.groups()[unit.group.index()].name);
-  out["op"] = run.text(unit.op);
-  out["seq"] = number("seq", unit.sequence);
-  out["bytes"] = unit.bytes_too_large ? why.null("bytes", "does not fit 64 bits") : number("bytes", unit.bytes);
-  out["last_rank"] = rank("last_rank", unit.last_rank);
-  out["first_rank"] = rank("first_rank", unit.first_rank);
-  out["spread_ns"] = unit.spread_ns;
-  out["transfer_ns"] = unit.transfer_ns;
-  out["members"] = unit.members.size();
-  out["complete"] = unit.complete;
+  out["group"] = run.text(run.groups()[operation.group.index()].name);
+  out["op"] = run.text(operation.op);
+  out["seq"] = number("seq", operation.sequence);
+  out["bytes"] =
+      operation.bytes_too_large ? why.null("bytes", "does not fit 64 bits") : number("bytes", operation.bytes);
+  out["last_rank"] = rank("last_rank", operation.last_rank);
+  out["first_rank"] = rank("first_rank", operation.first_rank);
+  out["spread_ns"] = operation.spread_ns;
+  out["transfer_ns"] = operation.transfer_ns;
+  out["members"] = operation.members.size();
+  out["complete"] = operation.complete;
   std::move(why).attach(out);
   return out;
 }
@@ -68,8 +69,8 @@ nlohmann::ordered_json collectives_json(const CollectivesSection& section, const
   out["groups"] = list_json(section.groups, group_row_json);
   if (!options.instances) return out;
   auto& instances = out["instances"] = Json::array();
-  for (const auto& unit : section.units) {
-    if (unit.members.size() >= 2) instances.push_back(instance_json(unit, run));
+  for (const auto& operation : section.operations) {
+    if (operation.members.size() >= 2) instances.push_back(instance_json(operation, run));
   }
   return out;
 }

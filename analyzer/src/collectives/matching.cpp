@@ -20,7 +20,7 @@ struct Keyed {
   bool sends = false;
   std::uint32_t row = 0;
 
-  [[nodiscard]] auto unit_key() const { return std::tuple(group, source, destination, sequence); }
+  [[nodiscard]] auto operation_key() const { return std::tuple(group, source, destination, sequence); }
   [[nodiscard]] auto order() const { return std::tuple(group, source, destination, sequence, sends, rank, row); }
 };
 
@@ -83,7 +83,7 @@ bool agree(const Run& run, const Collective& a, const Collective& b) {
   if (op.wait == WaitRule::pair) return a.bytes < 0 || b.bytes < 0 || a.bytes == b.bytes;
   const bool same_bytes = !op.same_bytes || a.bytes < 0 || b.bytes < 0 || a.bytes == b.bytes;
   const bool same_type = run.text(a.dtype).empty() || run.text(b.dtype).empty() || a.dtype == b.dtype;
-  const bool rooted = op.wait == WaitRule::root_is_awaited || op.wait == WaitRule::root_waits;
+  const bool rooted = op.wait == WaitRule::root_is_last || op.wait == WaitRule::root_waits;
   const bool same_root = !rooted || a.peer < 0 || b.peer < 0 || a.peer == b.peer;
   return a.op == b.op && same_bytes && same_type && same_root;
 }
@@ -111,14 +111,14 @@ std::vector<Keyed> once_per_rank(std::span<const Keyed> members) {
   return once;
 }
 
-Unit unit_of(const Run& run, std::span<const Keyed> members) {
+Operation operation_of(const Run& run, std::span<const Keyed> members) {
   const Collective& first = run.collectives()[members.front().row];
   const Group& group = run.groups()[first.group.index()];
   const bool pair = members.front().source >= 0 || members.front().destination >= 0;
-  Unit unit;
-  unit.group = first.group;
-  unit.op = first.op;
-  unit.sequence = members.front().sequence;
+  Operation operation;
+  operation.group = first.group;
+  operation.op = first.op;
+  operation.sequence = members.front().sequence;
   std::int64_t bytes = -1;
   std::size_t finished = 0;
   for (const Keyed& member : members) {
@@ -126,18 +126,18 @@ Unit unit_of(const Run& run, std::span<const Keyed> members) {
     bytes = std::max(bytes, collective.bytes);
     if (collective.state == CommState::enqueued) continue;
     if (collective.state == CommState::finished) ++finished;
-    unit.members.push_back(member.row);
+    operation.members.push_back(member.row);
   }
-  std::ranges::sort(unit.members, {}, [&](std::uint32_t row) { return run.collectives()[row].rank; });
-  const auto payload = payload_bytes(comm_op(run.text(unit.op)), bytes, group.members.size());
-  unit.bytes = payload.value_or(-1);
-  unit.bytes_too_large = !payload;
-  unit.complete = finished == (pair ? 2 : group.members.size()) && finished == unit.members.size();
-  return unit;
+  std::ranges::sort(operation.members, {}, [&](std::uint32_t row) { return run.collectives()[row].rank; });
+  const auto payload = payload_bytes(comm_op(run.text(operation.op)), bytes, group.members.size());
+  operation.bytes = payload.value_or(-1);
+  operation.bytes_too_large = !payload;
+  operation.complete = finished == (pair ? 2 : group.members.size()) && finished == operation.members.size();
+  return operation;
 }
 
-void add_desync(const Run& run, std::span<const Keyed> members, MatchedUnits& out) {
-  ++out.desynced_units;
+void add_desync(const Run& run, std::span<const Keyed> members, MatchedOperations& out) {
+  ++out.desynced_operations;
   for (const Keyed& member : members) out.desynced_rows.push_back(member.row);
   const GroupId group = members.front().group;
   if (!out.desyncs.empty() && out.desyncs.back().group == group) return;
@@ -146,21 +146,21 @@ void add_desync(const Run& run, std::span<const Keyed> members, MatchedUnits& ou
 
 }  // namespace
 
-MatchedUnits match_units(const Run& run) {
-  MatchedUnits out;
+MatchedOperations match_operations(const Run& run) {
+  MatchedOperations out;
   const std::vector<Keyed> keyed = key_all(run, out.by_call_order, out.by_ends);
   out.rows = keyed.size();
   for (std::size_t begin = 0; begin < keyed.size();) {
     std::size_t end = begin;
-    while (end < keyed.size() && keyed[end].unit_key() == keyed[begin].unit_key()) ++end;
+    while (end < keyed.size() && keyed[end].operation_key() == keyed[begin].operation_key()) ++end;
     const std::vector<Keyed> members = once_per_rank(std::span(keyed).subspan(begin, end - begin));
     begin = end;
     const Collective& first = run.collectives()[members.front().row];
     const bool agreed = std::ranges::all_of(
         members, [&](const Keyed& member) { return agree(run, first, run.collectives()[member.row]); });
     if (agreed) {
-      Unit unit = unit_of(run, members);
-      if (!unit.members.empty()) out.units.push_back(std::move(unit));
+      Operation operation = operation_of(run, members);
+      if (!operation.members.empty()) out.operations.push_back(std::move(operation));
     } else {
       add_desync(run, members, out);
     }

@@ -1,23 +1,32 @@
 // The members of each operation, found by their keys (metrics.md 5); no times are looked at.
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "collectives/find.h"
 #include "rankscope/analyzer/report.h"
 
 namespace rankscope::analyzer {
 
-/// Units with their members, and the members that agree with nobody.
-struct MatchedUnits {
-  std::vector<Unit> units;      ///< in no particular order
-  std::vector<Desync> desyncs;  ///< the first of each group
-  std::uint64_t desynced_units = 0;
+/// Operations with their members, and the members that agree with nobody.
+struct MatchedOperations {
+  std::vector<Operation> operations;  ///< in no particular order
+  std::vector<Desync> desyncs;        ///< the first of each group
+  std::uint64_t desynced_operations = 0;
   std::vector<std::uint32_t> desynced_rows;  ///< of Run::collectives()
   std::uint64_t rows = 0;                    ///< members of groups with at least two ranks
   bool by_call_order = false;                ///< sequence numbers were missing in some group
   bool by_ends = false;                      ///< some group was not recorded, but found by when its operations ended
 };
 
-[[nodiscard]] MatchedUnits match_units(const Run& run);
+[[nodiscard]] MatchedOperations match_operations(const Run& run);
+
+// Parts of operations that found no partner, and why (metrics.md 5).
+
+/// Rows of Run::collectives() in groups of two or more ranks that are not `matched`, by reason. `desynced` are rows
+/// whose partners disagree about what the operation is; `only`, where given, are the rows that are meant.
+[[nodiscard]] std::vector<UnmatchedParts> explain_unmatched(const Run& run, const RowSet& matched,
+                                                            const RowSet& desynced, const RowSet* only);
 
 }  // namespace rankscope::analyzer

@@ -88,10 +88,10 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   const double share = usual.share(total.exposed_comm_ns);
   // What the others wait for a slow rank, or for ranks with more work, is a finding of its own: said once.
   const bool straggler = report.stragglers && !report.stragglers->rows.empty();
-  const bool told = straggler || is_uneven(report);
+  const bool explained = straggler || is_uneven(report);
   Finding finding;
   finding.severity =
-      severity_of(usual.share(total.exposed_comm_ns - (told ? total.exposed_wait_ns : 0)), exposed_comm_limits);
+      severity_of(usual.share(total.exposed_comm_ns - (explained ? total.exposed_wait_ns : 0)), exposed_comm_limits);
   if (finding.severity == FindingSeverity::info) return;
   const bool waiting = 2 * total.exposed_wait_ns > total.exposed_comm_ns;
   const bool unmatched = report.collectives && report.collectives->unmatched * 20 > report.collectives->matched;

@@ -35,11 +35,12 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
 
 /// "No bandwidth where: too short; bytes not recorded."; empty without reasons.
 std::string none_where(std::string_view what, std::span<const std::string> reasons) {
-  std::vector<std::string> told;  // each once
+  std::vector<std::string> unique;
   for (const auto& reason : reasons)
-    if (!reason.empty() && std::ranges::find(told, printable(reason)) == told.end()) told.push_back(printable(reason));
+    if (!reason.empty() && std::ranges::find(unique, printable(reason)) == unique.end())
+      unique.push_back(printable(reason));
   std::string note;
-  for (const auto& reason : told) note += (note.empty() ? format("No {} where: ", what) : "; ") + reason;
+  for (const auto& reason : unique) note += (note.empty() ? format("No {} where: ", what) : "; ") + reason;
   return note.empty() ? note : note + ".";
 }
 

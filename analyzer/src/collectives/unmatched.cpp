@@ -1,4 +1,4 @@
-#include "collectives/unmatched.h"
+#include "collectives/matching.h"
 
 #include <algorithm>
 #include <map>

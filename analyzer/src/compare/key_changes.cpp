@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "compare/false_discovery.h"
 #include "compare/rank_sum.h"
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
@@ -131,7 +130,7 @@ class KeyComparer {
     take_sums(sums, large, chances);
     choose(std::move(large), chances, keys);
     list_sums_of_one_side();
-    drop_sums_told_by_keys();
+    drop_sums_explained_by_keys();
     if (has_steps_) note_below(sums);
     sort_all();
     return std::move(result_);
@@ -183,7 +182,7 @@ class KeyComparer {
   }
 
   /// True if one key of the name, of those that are large, changed as the whole name did, to within 1 % of a step.
-  [[nodiscard]] bool is_told_by_one_key(const KeyChange& sum, std::span<const KeyChange> keys) const {
+  [[nodiscard]] bool is_explained_by_one_key(const KeyChange& sum, std::span<const KeyChange> keys) const {
     return std::ranges::any_of(keys, [&](const KeyChange& key) {
       return of_one_name(key.key, sum.key) &&
              std::abs(key.a_ns.value_or(0) - sum.a_ns.value_or(0)) < result_.least_change_ns &&
@@ -199,7 +198,7 @@ class KeyComparer {
       KeyChange change = change_of(sum.pair());
       change.keys = sum.keys;
       if (change.longest_ns() < result_.least_change_ns) continue;
-      if (is_told_by_one_key(change, std::span{large}.first(keys))) continue;
+      if (is_explained_by_one_key(change, std::span{large}.first(keys))) continue;
       if (!sum.a || !sum.b) {
         sums_of_one_side_.push_back(std::move(change));
         continue;
@@ -229,7 +228,7 @@ class KeyComparer {
   }
 
   /// A sum is listed where its keys do not tell the change: by 1 % of a step and more.
-  void drop_sums_told_by_keys() {
+  void drop_sums_explained_by_keys() {
     const auto told_ns = [this](const CompareKey& key) {
       std::int64_t told = 0;
       for (const auto* rows : {&result_.changed, &result_.appeared, &result_.gone})

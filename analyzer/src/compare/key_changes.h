@@ -15,4 +15,9 @@ inline constexpr double least_change = 0.01;
 
 [[nodiscard]] KeyComparison compare_keys(const RunDigest& a, const RunDigest& b);
 
+// Where a step became longer: means of the parts of its window (metrics.md 17.2).
+
+/// Unavailable without steps: whole recordings are not comparable.
+[[nodiscard]] Section<SplitComparison> compare_splits(const RunDigest& a, const RunDigest& b);
+
 }  // namespace rankscope::analyzer

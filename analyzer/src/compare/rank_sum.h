@@ -2,8 +2,13 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 namespace rankscope::analyzer {
+
+/// Benjamini-Hochberg: the tests whose result is at most q are a list of which a share of q is false on average.
+/// Parallel to `p`.
+[[nodiscard]] std::vector<double> adjusted_for_many(std::span<const double> p);
 
 struct RankSum {
   double u = 0;  ///< pairs in which the value of `a` is the larger one; equal ones count half

@@ -1,4 +1,4 @@
-#include "compare/split_means.h"
+#include "compare/key_changes.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "copies/find.h"
+#include "copies/parts.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "split/device_record.h"
 #include "split/device_work.h"
 #include "split/host_timeline.h"
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {

@@ -1,15 +1,23 @@
-// The section on copies: its tables and JSON, and the rules that judge it.
+// The section on copies: how it is found, its tables and JSON, and the rules that judge it.
 #pragma once
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "rankscope/analyzer/copies/section.h"
 #include "rankscope/analyzer/report.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+/// Over the ranks asked for that have an accelerator, in the counted windows. `all_steps` are those of the recording,
+/// of which the first one allocates what later ones use again.
+[[nodiscard]] Section<CopiesSection> tabulate_copies(const Run& run, const Section<StepsSection>& steps,
+                                                     const Section<StepsSection>& all_steps,
+                                                     const ReportOptions& options);
 
 /// Nothing where no rank has an accelerator, or nothing of the kind was recorded.
 [[nodiscard]] std::vector<NotedTable> copy_tables(const Report& report, std::size_t most);

@@ -23,12 +23,12 @@ Table copy_table(const CopiesSection& section, const Means& means, std::size_t l
   Table table{{{"kind", Align::left}, {"memory", Align::left, 28}, {"calls"}, {"ms"}, {"bytes"}, {"bandwidth"}}, {}};
   for (const CopyRow& row : section.copies) {
     if (table.rows.size() == limit) break;
-    const bool told = row.bytes > 0 || row.gbps;
+    const bool known = row.bytes > 0 || row.gbps;
     table.rows.push_back({{printable(row.kind)},
                           {printable(row.memory)},
                           {means.count(row.count)},
                           {means.ms(row.sum_ns)},
-                          {told ? bytes_text(row.bytes / means.parts()) : std::string{empty_cell}},
+                          {known ? bytes_text(row.bytes / means.parts()) : std::string{empty_cell}},
                           {bandwidth_text(row)}});
   }
   return table;

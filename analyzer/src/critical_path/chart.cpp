@@ -13,14 +13,14 @@ namespace rankscope::analyzer::html {
 namespace {
 
 constexpr std::size_t most_stretches = 1'500;  // drawn; shorter ones are joined
-constexpr double left = 88;
-constexpr double right = 24;
-constexpr double top = 8;
+constexpr double path_left = 88;
+constexpr double path_right = 24;
+constexpr double path_top = 8;
 constexpr double bottom = 44;
-constexpr double row_height = 26;
+constexpr double path_row_height = 26;
 
-constexpr std::array<std::string_view, path_class_count> colours{"compute", "transfer", "copies", "step",
-                                                                 "loading", "wait",     "unsplit"};
+constexpr std::array<std::string_view, path_class_count> path_colours{"compute", "transfer", "copies", "step",
+                                                                      "loading", "wait",     "unsplit"};
 
 /// Rows of the picture: the ranks that the path of the drawn step touches, ascending.
 std::map<RankId, std::size_t> rows_of(const CriticalPathSection& path) {
@@ -63,8 +63,8 @@ std::vector<PathStretch> visible(const CriticalPathSection& path) {
 void draw(Writer& page, const Source& source, const CriticalPathSection& path) {
   const RunTime begin = path.drawn.front().time.begin;
   const auto rows = rows_of(path);
-  const auto time = time_scale((path.drawn.back().time.end - begin).count(), chart_width - left - right);
-  const double base = top + row_height * static_cast<double>(rows.size());
+  const auto time = time_scale((path.drawn.back().time.end - begin).count(), chart_width - path_left - path_right);
+  const double base = path_top + path_row_height * static_cast<double>(rows.size());
   Chart chart{
       page,
       {"path-chart",
@@ -74,24 +74,25 @@ void draw(Writer& page, const Source& source, const CriticalPathSection& path) {
               counted(static_cast<std::int64_t>(rows.size()), "rank"))},
       base + bottom};
   for (std::int64_t ns = 0; ns <= time.longest_ns; ns += time.tick_ns) {
-    const double x = left + time.length(ns);
-    chart.line(x, top, x, base, ns == 0 ? "axis" : "grid");
+    const double x = path_left + time.length(ns);
+    chart.line(x, path_top, x, base, ns == 0 ? "axis" : "grid");
     chart.text(x, base + 18, time.label(ns), "tick middle");
   }
-  chart.text((left + chart_width - right) / 2, base + 36, format("{} since its start", time.unit), "tick middle");
+  chart.text((path_left + chart_width - path_right) / 2, base + 36, format("{} since its start", time.unit),
+             "tick middle");
   for (const auto& [rank, row] : rows)
-    chart.text(left - 10, top + row_height * (static_cast<double>(row) + 0.5) + 4,
+    chart.text(path_left - 10, path_top + path_row_height * (static_cast<double>(row) + 0.5) + 4,
                rank.is_set() ? format("rank {}", rank.value) : "no rank", "tick end");
   for (const PathStretch& stretch : visible(path)) {
     const auto row = rows.find(stretch.rank);
     if (row == rows.end()) continue;
-    const double x = left + time.length((stretch.time.begin - begin).count());
+    const double x = path_left + time.length((stretch.time.begin - begin).count());
     const std::string name = stretch.name.is_set() ? " in " + printable(source.run.text(stretch.name)) : std::string{};
     write_bar(
         page,
-        {x, top + row_height * static_cast<double>(row->second) + 3, time.length(stretch.time.length().count()),
-         row_height - 6},
-        colours[static_cast<std::size_t>(stretch.kind)],
+        {x, path_top + path_row_height * static_cast<double>(row->second) + 3,
+         time.length(stretch.time.length().count()), path_row_height - 6},
+        path_colours[static_cast<std::size_t>(stretch.kind)],
         format("{}{}: {}", words_of(stretch.kind), shortened(name, 90), duration_text(stretch.time.length().count())));
   }
 }
@@ -103,7 +104,7 @@ void write_critical_path(Writer& page, const Source& source) {
   const CriticalPathSection& path = *source.report.critical_path;
   std::vector<LegendEntry> legend;
   for (std::size_t i = 0; i < path_class_count; ++i)
-    if (path.sums_ns[i] > 0) legend.push_back({colours[i], words_of(static_cast<PathClass>(i))});
+    if (path.sums_ns[i] > 0) legend.push_back({path_colours[i], words_of(static_cast<PathClass>(i))});
   write_legend(page, legend);
   draw(page, source, path);
   write_noted_tables(page, critical_path_tables(source.report, most_rows(source.options)));

@@ -1,4 +1,4 @@
-#include "critical_path/find.h"
+#include "critical_path/parts.h"
 
 #include <algorithm>
 #include <map>

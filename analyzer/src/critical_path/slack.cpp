@@ -1,4 +1,4 @@
-#include "critical_path/slack.h"
+#include "critical_path/parts.h"
 
 #include <algorithm>
 
@@ -51,12 +51,12 @@ std::vector<std::int64_t> slack_of(const Graph& graph) {
   return slack;
 }
 
-std::vector<bool> units_with_slack(const Graph& graph, std::span<const std::int64_t> slack,
-                                   std::span<const Unit> units) {
+std::vector<bool> operations_with_slack(const Graph& graph, std::span<const std::int64_t> slack,
+                                        std::span<const Operation> operations) {
   const std::vector<double> shares = slack_of_members(graph, slack);
   std::vector<bool> with;
-  for (const Unit& unit : units)
-    with.push_back(!unit.members.empty() && std::ranges::all_of(unit.members, [&](std::uint32_t member) {
+  for (const Operation& operation : operations)
+    with.push_back(!operation.members.empty() && std::ranges::all_of(operation.members, [&](std::uint32_t member) {
       return shares[member] > with_slack;
     }));
   return with;

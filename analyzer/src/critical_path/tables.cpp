@@ -48,8 +48,7 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
         "reason.");
   noted.notes.push_back(
       format("What determined how long steps are. One of perhaps many such paths ({} of ranks and steps could hardly "
-             "be later); "
-             "shortening it saves less than its length.",
+             "be later); shortening it saves less than its length.",
              percent_text(path.near_critical)));
   if (path.clamped_ns > 0)
     noted.notes.push_back(

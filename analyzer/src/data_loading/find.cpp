@@ -1,12 +1,12 @@
-#include "data_loading/find.h"
+#include "data_loading/parts.h"
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
 #include "math/interval_set.h"
-#include "steps/asked_for.h"
 #include "steps/counted_windows.h"
+#include "steps/parts.h"
 #include "steps/window_time.h"
 
 namespace rankscope::analyzer {
@@ -124,7 +124,7 @@ void add_workers(const Loading& loading, const IntervalSet& waiting, const Windo
   if (row.waits > 0)
     add_ready_ahead(loading, windows, row);
   else
-    row.why_unknown = "no wait for data began in the steps that count";
+    row.why_unknown = "no wait for data began in the counted steps";
 }
 
 DataLoadingRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const Loading& loading) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "data_loading/advice.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "words/units.h"
@@ -61,7 +60,7 @@ std::string advice_for_data(const LoaderSums& sums) {
 
 void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings) {
   const Usual& usual = context.all_but_stragglers;
-  if (!usual.tells_idle_time()) return;
+  if (!usual.shows_idle_time()) return;
   const std::int64_t data = usual.total.idle_ns_of(IdleCause::data);
   const auto severity = severity_of(usual.share(data), data_limits);
   if (severity == FindingSeverity::info) return;

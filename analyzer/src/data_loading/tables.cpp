@@ -1,7 +1,6 @@
 #include "data_loading/parts.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "rankscope/core/format.h"
 #include "render/means.h"

@@ -1,4 +1,4 @@
-#include "devices/clock_reasons.h"
+#include "devices/parts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "devices/find.h"
+#include "devices/parts.h"
 
 #include <span>
 #include <string>

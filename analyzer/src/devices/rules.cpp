@@ -7,19 +7,19 @@
 #include "devices/parts.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 /// A power cap alone is how a GPU runs that is used well.
-constexpr std::array braking{ClockReason::hw_slowdown, ClockReason::sw_thermal_slowdown,
-                             ClockReason::hw_thermal_slowdown, ClockReason::hw_power_brake_slowdown};
+constexpr std::array slowdown_reasons{ClockReason::hw_slowdown, ClockReason::sw_thermal_slowdown,
+                                      ClockReason::hw_thermal_slowdown, ClockReason::hw_power_brake_slowdown};
 
 /// The one that was seen most often, of equal ones the more exact one.
-ReasonShare braked(const Throttling& throttling) {
-  ReasonShare most{braking.front(), 0};
-  for (const ClockReason reason : braking)
+ReasonShare main_slowdown_reason(const Throttling& throttling) {
+  ReasonShare most{slowdown_reasons.front(), 0};
+  for (const ClockReason reason : slowdown_reasons)
     if (const double share = throttling.share_of(reason); share >= most.share) most = {reason, share};
   return most;
 }
@@ -53,7 +53,7 @@ void judge_throttling(const RuleContext& context, std::vector<Finding>& findings
     if (!is_asked_for(context.options, row.rank) || is_told_as_straggler(context.report, row.rank)) continue;
     for (const DeviceRow& device : row.devices) {
       if (!device.nvml || !device.nvml->throttling) continue;
-      const ReasonShare reason = braked(*device.nvml->throttling);
+      const ReasonShare reason = main_slowdown_reason(*device.nvml->throttling);
       if (reason.share < throttled_limits.minor) continue;
       gpus.insert(device.uuid);
       if (reason.share > worst.reason.share) worst = {row.rank, &device, reason};

@@ -1,4 +1,4 @@
-// The section on efficiency: its tables, JSON and picture, and the rules that judge it.
+// The section on efficiency: how it is found, its tables, JSON and picture, and the rules that judge it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,13 +6,19 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/analyzer/efficiency/section.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/words.h"
 #include "render/page.h"
 #include "render/source.h"
 #include "rules/rule.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+/// Of all ranks, whichever were asked for, over the steps asked for.
+[[nodiscard]] Section<EfficiencySection> find_efficiency(const Run& run, const Section<StepsSection>& steps,
+                                                         const Section<std::vector<RankRow>>& rows);
 
 [[nodiscard]] Table tree_table(const EfficiencySection& section);
 /// Parts that have time: milliseconds per step and rank, and shares that add up to 100 %.

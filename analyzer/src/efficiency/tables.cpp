@@ -1,7 +1,6 @@
 #include "efficiency/parts.h"
 
 #include <algorithm>
-#include <array>
 
 #include "rankscope/core/format.h"
 #include "render/means.h"

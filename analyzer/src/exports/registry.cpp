@@ -1,11 +1,6 @@
 #include <array>
 
-#include "exports/chrome/chrome.h"
-#include "exports/kineto/kineto.h"
-#include "exports/perfetto/perfetto.h"
-#include "exports/sqlite/sqlite.h"
-#include "exports/tensorboard/tensorboard.h"
-#include "rankscope/analyzer/export.h"
+#include "exports/shared/formats.h"
 
 namespace rankscope::analyzer {
 

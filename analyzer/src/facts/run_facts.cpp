@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 
 #include "math/statistics.h"
-#include "predicted/find.h"
+#include "predicted/parts.h"
+#include "rankscope/core/numbers.h"
 #include "steps/find.h"
 #include "steps/sample_windows.h"
 #include "words/keys.h"
@@ -69,12 +69,8 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Run& run) {
 
 std::uint64_t pace_overruns_of(const Run& run) {
   std::uint64_t sum = 0;
-  for (const RankId rank : run.ranks()) {
-    const std::string_view text = run.metadata(run.process_of(rank), "pace_overruns");
-    std::uint64_t own = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), own);
-    if (error == std::errc{} && end != text.data()) sum += own;
-  }
+  for (const RankId rank : run.ranks())
+    sum += number_from<std::uint64_t>(run.metadata(run.process_of(rank), "pace_overruns")).value_or(0);
   return sum;
 }
 

@@ -1,4 +1,4 @@
-#include "findings/find.h"
+#include "findings/parts.h"
 
 #include <algorithm>
 

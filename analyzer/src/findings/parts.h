@@ -1,13 +1,21 @@
-// The section on findings: its tables, JSON and picture.
+// The section on findings: how it is found, its tables, JSON and picture.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 
 #include "rankscope/analyzer/report.h"
 #include "render/page.h"
 #include "render/source.h"
+#include "rules/rule.h"
 
 namespace rankscope::analyzer {
+
+/// The table of findings from the finished sections; `lost` are those of find_lost_ranks. Worst first; nothing below
+/// minor. Shares of time are those of the ranks asked for. Unavailable only if there was nothing to judge.
+[[nodiscard]] Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report,
+                                                           const ReportOptions& options, std::vector<Finding> lost,
+                                                           std::span<const Rule> rules);
 
 [[nodiscard]] Tone tone_of(FindingSeverity severity);
 void add_findings(Page& page, const Report& report, const ReportOptions& options);

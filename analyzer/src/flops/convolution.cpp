@@ -1,4 +1,4 @@
-#include "flops/convolution.h"
+#include "flops/count.h"
 
 #include <algorithm>
 #include <array>

@@ -2,16 +2,180 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 
-#include "flops/attention.h"
-#include "flops/convolution.h"
 #include "math/checked_product.h"
+#include "rankscope/core/numbers.h"
 #include "words/element_type.h"
 #include "words/letters.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+using InputsJson = nlohmann::json;
+
+constexpr int deepest = 64;  // nesting of brackets: beyond it the parser's own recursion is the danger
+
+/// Null for all that is no list, or is nested as no profiler writes it.
+InputsJson list_from(std::string_view text) {
+  bool too_deep = false;
+  const auto shallow = [&too_deep](int depth, InputsJson::parse_event_t, const InputsJson&) {
+    too_deep = too_deep || depth > deepest;
+    return !too_deep;
+  };
+  InputsJson list = InputsJson::parse(text, shallow, false);
+  return list.is_array() && !too_deep ? std::move(list) : InputsJson{};
+}
+
+/// Nothing unless all are whole numbers of 64 bits, none below zero.
+std::optional<Sizes> sizes_from(const InputsJson& list) {
+  if (!list.is_array()) return std::nullopt;
+  Sizes sizes;
+  for (const InputsJson& item : list) {
+    const bool fits =
+        item.is_number_integer() && (!item.is_number_unsigned() || item.get<std::uint64_t>() <= INT64_MAX);
+    if (!fits || item.get<std::int64_t>() < 0) return std::nullopt;
+    sizes.push_back(item.get<std::int64_t>());
+  }
+  return sizes;
+}
+
+std::vector<std::string> texts_from(std::string_view text) {
+  std::vector<std::string> texts;
+  const InputsJson list = list_from(text);
+  for (const InputsJson& item : list) texts.push_back(item.is_string() ? item.get<std::string>() : item.dump());
+  return texts;
+}
+
+std::optional<bool> flag_from(std::string_view text) {
+  if (text == "True" || text == "true" || text == "1") return true;
+  if (text == "False" || text == "false" || text == "0") return false;
+  return std::nullopt;
+}
+
+// FLOP of fused attention (metrics.md 15.1): the products of queries with keys and of weights with values, for every
+// pair of positions.
+
+enum class Order : std::uint8_t {
+  heads_first,      ///< [batch, heads, positions, size of a head]
+  positions_first,  ///< [batch, positions, heads, size of a head]
+  packed,           ///< sequences one behind the other; their lengths are on the device
+};
+
+/// What says that a position sees only those before it.
+enum class CausalAs : std::uint8_t { flag, mask_type };
+
+struct Attention {
+  std::string_view name;
+  Order order;
+  bool forward;
+  std::size_t query;  ///< keys and values follow it
+  std::size_t causal;
+  CausalAs causal_as = CausalAs::flag;
+  std::size_t packed = no_argument;  ///< a tensor of lengths there: packed sequences
+  std::size_t window = no_argument;  ///< how many positions back one sees, if not below zero; behind it: ahead
+};
+
+// Of a chain only the innermost one that can be told is counted (counted_operators.cpp).
+constexpr std::array attentions{
+    Attention{"aten::_scaled_dot_product_flash_attention", Order::heads_first, true, 0, 4},
+    Attention{"aten::_scaled_dot_product_flash_attention_backward", Order::heads_first, false, 1, 11, CausalAs::flag,
+              6},
+    Attention{"aten::_scaled_dot_product_efficient_attention", Order::heads_first, true, 0, 6},
+    Attention{"aten::_scaled_dot_product_efficient_attention_backward", Order::heads_first, false, 1, 11},
+    Attention{"aten::_scaled_dot_product_cudnn_attention", Order::heads_first, true, 0, 6},
+    Attention{"aten::_scaled_dot_product_cudnn_attention_backward", Order::heads_first, false, 1, 14, CausalAs::flag,
+              9},
+    Attention{"aten::_scaled_dot_product_flash_attention_for_cpu", Order::heads_first, true, 0, 4},
+    Attention{"aten::_scaled_dot_product_flash_attention_for_cpu_backward", Order::heads_first, false, 1, 7},
+    Attention{"aten::_scaled_dot_product_fused_attention_overrideable", Order::heads_first, true, 0, 5},
+    Attention{"aten::_scaled_dot_product_fused_attention_overrideable_backward", Order::heads_first, false, 1, 13,
+              CausalAs::flag, 8},
+    Attention{"aten::_cudnn_attention_forward", Order::heads_first, true, 0, 10, CausalAs::flag, 4},
+    Attention{"aten::_cudnn_attention_backward", Order::heads_first, false, 1, 14, CausalAs::flag, 9},
+    Attention{"aten::_flash_attention_forward", Order::positions_first, true, 0, 8, CausalAs::flag, 3},
+    Attention{"aten::_flash_attention_backward", Order::positions_first, false, 1, 11, CausalAs::flag, 6},
+    Attention{"aten::_efficient_attention_forward", Order::positions_first, true, 0, 9, CausalAs::mask_type, 4},
+    Attention{"aten::_efficient_attention_backward", Order::positions_first, false, 1, 14, CausalAs::mask_type, 6},
+    Attention{"flash_attn::_flash_attn_forward", Order::positions_first, true, 0, 5, CausalAs::flag, no_argument, 6},
+    Attention{"flash_attn::_flash_attn_backward", Order::positions_first, false, 1, 11, CausalAs::flag, no_argument,
+              12},
+    Attention{"flash_attn::_flash_attn_varlen_forward", Order::packed, true, 0, no_argument},
+    Attention{"flash_attn::_flash_attn_varlen_backward", Order::packed, false, 1, no_argument},
+    Attention{"vllm::unified_attention", Order::packed, true, 0, no_argument},
+    Attention{"vllm::unified_attention_with_output", Order::packed, true, 0, no_argument},
+};
+
+const Attention* attention_named(std::string_view name) {
+  const auto found = std::ranges::find(attentions, name, &Attention::name);
+  return found == attentions.end() ? nullptr : &*found;
+}
+
+std::optional<bool> is_causal(const Attention& attention, const OperatorInputs& inputs) {
+  if (attention.causal_as == CausalAs::flag) return inputs.flag(attention.causal);
+  const auto type = inputs.number(attention.causal);
+  if (!type) return std::nullopt;
+  return *type != 0;
+}
+
+bool sees_a_window(const Attention& attention, const OperatorInputs& inputs) {
+  if (attention.window == no_argument) return false;
+  return inputs.number(attention.window).value_or(-1) >= 0 || inputs.number(attention.window + 1).value_or(-1) > 0;
+}
+
+FlopResult flops_of_pairs(const Attention& attention, const OperatorInputs& inputs) {
+  const auto query = inputs.sizes_of(attention.query);
+  const auto key = inputs.sizes_of(attention.query + 1);
+  const auto value = inputs.sizes_of(attention.query + 2);
+  const bool fits = query && key && value && query->size() == 4 && key->size() == 4 && value->size() == 4;
+  if (!fits) return not_countable(NotCountable::unusable_shapes);
+  const std::size_t positions = attention.order == Order::heads_first ? 2 : 1;
+  const std::size_t heads = 3 - positions;
+  const Sizes& q = *query;
+  const Sizes& k = *key;
+  const Sizes& v = *value;
+  // Several heads of queries may share one of keys and values.
+  const bool agree = q[0] == k[0] && k[0] == v[0] && q[3] == k[3] && k[positions] == v[positions] && k[heads] > 0 &&
+                     v[heads] == k[heads] && q[heads] % k[heads] == 0;
+  if (!agree) return not_countable(NotCountable::unusable_shapes);
+  const std::optional<bool> causal = is_causal(attention, inputs);
+  const bool square = q[positions] == k[positions];
+  const bool half = causal.value_or(false) && square;
+  const auto pairs = product_of({half ? 1 : 2, q[0], q[heads], q[positions], k[positions]});
+  const auto with_keys = pairs ? product_of({*pairs, q[3]}) : std::nullopt;
+  const auto with_values = pairs ? product_of({*pairs, v[3]}) : std::nullopt;
+  const auto told = [&](std::int64_t times_keys, std::int64_t times_values) -> std::optional<std::int64_t> {
+    if (!with_keys || !with_values) return std::nullopt;
+    auto sum = product_of({times_keys, *with_keys});
+    const auto more = product_of({times_values, *with_values});
+    if (!sum || !more || !add_fits(*sum, *more)) return std::nullopt;
+    return sum;
+  };
+  // Backward: two products each for the gradients of keys and queries, two for those of values and weights; the kernels
+  // compute the product of queries and keys again, since nobody stored it.
+  const auto model = attention.forward ? told(1, 1) : told(2, 2);
+  const auto executed = attention.forward ? model : told(3, 2);
+  if (!model || !executed) return not_countable(NotCountable::too_large);
+  return Flops{.model = *model,
+               .executed = *executed,
+               .kind = FlopClass::attention,
+               .forward = attention.forward,
+               .assumed = !causal && square};
+}
+
+bool is_attention(std::string_view name) { return attention_named(name) != nullptr; }
+
+/// The input that holds the queries.
+std::size_t attention_query(std::string_view name) { return attention_named(name)->query; }
+
+FlopResult flops_of_attention(std::string_view name, const OperatorInputs& inputs) {
+  const Attention& attention = *attention_named(name);
+  const bool packed = attention.order == Order::packed || inputs.has_tensor(attention.packed);
+  if (packed || sees_a_window(attention, inputs)) return not_countable(NotCountable::not_told_by_shapes);
+  return flops_of_pairs(attention, inputs);
+}
 
 /// How the two factors of a product lie among the inputs.
 enum class Layout : std::uint8_t {
@@ -139,6 +303,57 @@ FlopResult flops_of_any(std::string_view name, const OperatorInputs& inputs, con
 }
 
 }  // namespace
+
+std::optional<Sizes> OperatorInputs::sizes_of(std::size_t input) const {
+  return input < sizes.size() ? sizes[input] : std::nullopt;
+}
+
+bool OperatorInputs::has_tensor(std::size_t input) const {
+  if (input >= sizes.size()) return false;
+  const auto& tensor = sizes[input];
+  return !tensor || (!tensor->empty() && std::ranges::find(*tensor, 0) == tensor->end());
+}
+
+std::string_view OperatorInputs::type_of(std::size_t input) const {
+  return input < types.size() ? std::string_view{types[input]} : std::string_view{};
+}
+
+std::optional<bool> OperatorInputs::flag(std::size_t input) const {
+  return input < values.size() ? flag_from(values[input]) : std::nullopt;
+}
+
+std::optional<std::int64_t> OperatorInputs::number(std::size_t input) const {
+  return input < values.size() ? number_from<std::int64_t>(values[input]) : std::nullopt;
+}
+
+std::optional<Sizes> OperatorInputs::numbers(std::size_t input) const {
+  if (input >= values.size()) return std::nullopt;
+  return sizes_from(list_from(values[input]));
+}
+
+std::optional<std::vector<bool>> OperatorInputs::flags(std::size_t input) const {
+  if (input >= values.size() || !values[input].starts_with('[') || !values[input].ends_with(']')) return std::nullopt;
+  std::string_view text{values[input]};
+  text = text.substr(1, text.size() - 2);
+  std::vector<bool> flags;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const auto flag = flag_from(item.substr(std::min(item.size(), item.find_first_not_of(' '))));
+    if (!flag) return std::nullopt;
+    flags.push_back(*flag);
+  }
+  return flags;
+}
+
+OperatorInputs inputs_from(std::string_view sizes, std::string_view types, std::string_view values) {
+  OperatorInputs inputs;
+  const InputsJson list = list_from(sizes);
+  for (const InputsJson& item : list) inputs.sizes.push_back(sizes_from(item));
+  inputs.types = texts_from(types);
+  inputs.values = texts_from(values);
+  return inputs;
+}
 
 bool has_flop_formula(std::string_view name) {
   return product_named(name) != nullptr || is_attention(name) || is_convolution(name);

@@ -5,14 +5,40 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "flops/operator_inputs.h"
 #include "rankscope/analyzer/flops/section.h"
 
 namespace rankscope::analyzer {
+
+/// Sizes of a tensor, outermost first; empty for a scalar and for what is no tensor.
+using Sizes = std::vector<std::int64_t>;
+
+struct OperatorInputs {
+  std::vector<std::optional<Sizes>> sizes;  ///< per input; nothing for a list of tensors, or sizes that are none
+  std::vector<std::string> types;           ///< per input, or empty: not recorded
+  std::vector<std::string> values;          ///< per input, "" for tensors; empty: not recorded
+
+  /// Nothing for an input that is absent or no plain tensor; sizes below zero are none, a size of zero is one.
+  [[nodiscard]] std::optional<Sizes> sizes_of(std::size_t input) const;
+  /// True if a tensor that holds anything, or a list, was passed there.
+  [[nodiscard]] bool has_tensor(std::size_t input) const;
+  [[nodiscard]] std::string_view type_of(std::size_t input) const;
+  /// Of a bool, in Python's words ("True") or as a number; nothing where it was not recorded.
+  [[nodiscard]] std::optional<bool> flag(std::size_t input) const;
+  [[nodiscard]] std::optional<std::int64_t> number(std::size_t input) const;
+  /// "[1, 1]"
+  [[nodiscard]] std::optional<Sizes> numbers(std::size_t input) const;
+  /// "[True, True, False]"
+  [[nodiscard]] std::optional<std::vector<bool>> flags(std::size_t input) const;
+};
+
+/// Texts of the attributes as JSON ("[[2,3],[]]", "[\"float\",\"\"]", "[\"\",\"True\"]"), empty where one is absent.
+/// What is no such JSON counts as not recorded.
+[[nodiscard]] OperatorInputs inputs_from(std::string_view sizes, std::string_view types, std::string_view values);
 
 /// What one call computes.
 struct Flops {
@@ -50,5 +76,14 @@ class ConvolutionOutputs {
 /// The operator must have a formula.
 [[nodiscard]] FlopResult flops_of(std::string_view name, const OperatorInputs& inputs,
                                   const ConvolutionOutputs& convolutions);
+
+// FLOP of convolutions (metrics.md 15.1): twice the batch, the size of the output plane and the weight, also of each of
+// the two gradients.
+
+[[nodiscard]] bool is_convolution(std::string_view name);
+/// The input that is the weight, or has its type.
+[[nodiscard]] std::size_t convolution_weight(std::string_view name);
+[[nodiscard]] FlopResult flops_of_convolution(std::string_view name, const OperatorInputs& inputs,
+                                              const ConvolutionOutputs& convolutions);
 
 }  // namespace rankscope::analyzer

@@ -1,17 +1,16 @@
-#include "flops/find.h"
+#include "flops/parts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <tuple>
 
 #include "flops/counted_operators.h"
 #include "flops/device_peaks.h"
-#include "flops/loss_ladder.h"
 #include "math/checked_product.h"
 #include "rankscope/core/format.h"
-#include "steps/asked_for.h"
+#include "rankscope/core/numbers.h"
+#include "steps/parts.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {
@@ -67,15 +66,13 @@ class RankPeaks {
 std::int64_t time_at(double flops, double tflops) { return std::llround(flops / (tflops * flops_per_ns)); }
 
 /// What the user says in the metadata of the run or of the lowest rank.
-void take_told_flops(const Run& run, FlopsSection& section) {
+void take_stated_flops(const Run& run, FlopsSection& section) {
   std::string_view text = run.metadata(keys::model_flops_per_step);
   if (text.empty()) text = run.metadata(run.process_of(run.ranks().front()), keys::model_flops_per_step);
   section.why_no_user_flops = not_given;
   if (text.empty()) return;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc{} && end == text.data() + text.size() && value >= 1 && value < 9e18) {
-    section.user_flops_per_step = std::llround(value);
+  if (const auto value = number_from<double>(text, {1, 9e18})) {
+    section.user_flops_per_step = std::llround(*value);
     section.why_no_user_flops.clear();
   } else {
     section.why_no_user_flops = format("model_flops_per_step of the run must be a number of FLOP (is '{}')", text);
@@ -132,7 +129,7 @@ class FlopCounting {
   FlopCounting(const Run& run, const ReportOptions& options, const Section<StepsSection>& steps)
       : run_(run), options_(options), steps_(steps), cache_(run), rows_(run) {
     section_.user_peak_tflops = options.peak_tflops;
-    take_told_flops(run, section_);
+    take_stated_flops(run, section_);
     if (steps) section_.step_ns = steps->median_ns;
     world_size_ = std::max(run.info().world_size, static_cast<std::int64_t>(run.ranks().size()));
   }
@@ -202,11 +199,11 @@ class FlopCounting {
     std::ranges::stable_sort(rank.precisions, std::ranges::greater{},
                              [](const PrecisionRow& row) { return row.sums.model; });
     rank.model_flops = rank.sums.model;
-    const auto told = section_.user_flops_per_step;
-    const auto share = told ? product_of({*told / world_size_, rank.steps}) : std::nullopt;
+    const auto stated = section_.user_flops_per_step;
+    const auto share = stated ? product_of({*stated / world_size_, rank.steps}) : std::nullopt;
     if (share && *share > 0) {
       rank.model_flops = *share;
-      rank.told_by_user = true;
+      rank.stated_by_user = true;
       const Precision main = rank.precisions.empty() ? Precision::unknown : rank.precisions.front().precision;
       if (const auto peak = peaks.of(main)) {
         rank.at_peak_ns = time_at(static_cast<double>(*share), *peak);

@@ -82,7 +82,7 @@ Json rank_json(const RankFlops& rank) {
   out["steps"] = rank.steps;
   out["window_ns"] = rank.window_ns;
   out["compute_ns"] = rank.compute_ns;
-  out["source"] = rank.told_by_user ? "model_flops_per_step" : "shapes";
+  out["source"] = rank.stated_by_user ? "model_flops_per_step" : "shapes";
   out["model_flops_of_windows"] = rank.model_flops;
   Nullable values{out};
   values.value("at_peak_ns", json_of(rank.at_peak_ns), rank.why_no_peak);

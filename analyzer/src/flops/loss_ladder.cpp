@@ -1,4 +1,4 @@
-#include "flops/loss_ladder.h"
+#include "flops/device_peaks.h"
 
 #include <algorithm>
 
@@ -60,7 +60,7 @@ std::string why_impossible(const std::vector<RankFlops>& ranks) {
     if (at_peak > rank.compute_ns)
       return format("FLOP count or peak is wrong: at the peak the FLOP of rank {} take {}, its compute time is {}",
                     rank.rank.value, duration_text(at_peak), duration_text(rank.compute_ns));
-    if (!rank.told_by_user && rank.sums.calls > 0 && at_peak > rank.sums.kernels_ns)
+    if (!rank.stated_by_user && rank.sums.calls > 0 && at_peak > rank.sums.kernels_ns)
       return format("FLOP count or peak is wrong: at the peak the FLOP of rank {} take {}, their kernels took {}",
                     rank.rank.value, duration_text(at_peak), duration_text(rank.sums.kernels_ns));
   }

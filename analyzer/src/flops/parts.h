@@ -1,4 +1,4 @@
-// The section on flops: its tables, JSON and picture.
+// The section on flops: how it is found, its tables, JSON and picture.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,18 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/analyzer/flops/section.h"
 #include "rankscope/analyzer/report.h"
 #include "render/noted_table.h"
 #include "render/source.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+/// Over the ranks asked for, in the counted windows.
+[[nodiscard]] Section<FlopsSection> count_flops(const Run& run, const Section<StepsSection>& steps,
+                                                const Section<std::vector<RankRow>>& rank_rows,
+                                                const ReportOptions& options);
 
 /// Nothing where no FLOP are known.
 [[nodiscard]] std::vector<NotedTable> flop_tables(const Report& report, std::size_t most);

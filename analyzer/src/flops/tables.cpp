@@ -181,7 +181,7 @@ void add_coverage(const FlopsSection& section, std::vector<std::string>& notes) 
 
 /// How the FLOP were found, and what they leave out.
 void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
-  if (std::ranges::any_of(section.ranks, &RankFlops::told_by_user)) {
+  if (std::ranges::any_of(section.ranks, &RankFlops::stated_by_user)) {
     notes.push_back(format("Model FLOP according to the run: {} per step of all ranks (model_flops_per_step).",
                            flop_text(static_cast<double>(*section.user_flops_per_step))));
   } else {
@@ -200,8 +200,7 @@ void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
   if (section.mfu.value && *section.mfu.value > 1)
     notes.emplace_back(
         "More than 100 %: the peak is too low (--peak-tflops, clocks above the data sheet's), or more is counted than "
-        "is "
-        "multiplied (Winograd convolutions).");
+        "is multiplied (Winograd convolutions).");
   if (!section.mfu.value && !section.mfu.why.empty()) notes.push_back(format("MFU is not known: {}.", section.mfu.why));
   if (!section.ladder) notes.push_back(format("No table of losses: {}.", section.ladder.error().why));
 }

@@ -1,4 +1,4 @@
-#include "fusable/find.h"
+#include "fusable/parts.h"
 
 #include <algorithm>
 #include <map>
@@ -8,8 +8,8 @@
 #include "rankscope/core/format.h"
 #include "split/device_record.h"
 #include "split/device_work.h"
-#include "steps/asked_for.h"
 #include "steps/counted_windows.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

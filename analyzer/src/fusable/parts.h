@@ -1,4 +1,4 @@
-// The section on fusable: its tables and JSON, and the rules that judge it.
+// The section on fusable: how it is found, its tables and JSON, and the rules that judge it.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,11 @@
 #include "rules/rule.h"
 
 namespace rankscope::analyzer {
+
+/// Two and more pointwise kernels (by name) in a row on one stream, not farther than 100 µs from each other, that began
+/// in the counted windows of the ranks asked for.
+[[nodiscard]] Section<FusableSection> find_fusable(const Run& run, const Section<StepsSection>& steps,
+                                                   const ReportOptions& options);
 
 /// Nothing where there are no sequences.
 [[nodiscard]] std::vector<NotedTable> fusable_tables(const Report& report, std::size_t most);

@@ -1,7 +1,5 @@
 #include "fusable/parts.h"
 
-#include <algorithm>
-
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "words/units.h"
@@ -27,7 +25,7 @@ void judge_fusable(const RuleContext& context, std::vector<Finding>& findings) {
        format("{} {} in gaps between them; longest sequence: {} ({})", duration_text(usual.mean(section.gap_ns)),
               usual.steps > 0 ? "per step and rank" : "per rank", first.kernels,
               duration_text(usual.mean(first.kernel_ns + first.gap_ns))),
-       "Let one kernel do the work of such a row: torch.compile, a fused optimizer (fused=True), fused operators; "
+       "Do the work of such a sequence in one kernel: torch.compile, a fused optimizer (fused=True), fused operators; "
        "CUDA graphs close the gaps only.",
        usual.per_step(section.gap_ns), std::nullopt, std::nullopt});
 }

@@ -51,8 +51,9 @@ std::vector<NotedTable> fusable_tables(const Report& report, std::size_t most) {
   noted.notes.push_back(
       format("All such rows: {} of the time.", share_text(section.kernel_ns + section.gap_ns, section.window_ns)));
   noted.notes.emplace_back(
-      "torch.compile, or a fused operator or optimizer, makes one kernel of such a sequence: that saves the gaps, and "
-      "the time that the kernels spend on reading and writing what lies between them.");
+      "torch.compile, or a fused operator or optimizer, turns such a sequence into one kernel: that saves the gaps, "
+      "and "
+      "the time that the kernels spend on reading and writing what they pass on.");
   return {std::move(noted)};
 }
 

@@ -1,15 +1,93 @@
-#include "hang/lost_ranks.h"
+#include "hang/parts.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
-#include "collectives/comm_frontier.h"
+#include "collectives/comm_ops.h"
+#include "collectives/find.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "steps/find.h"
 #include "words/source_advice.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+// How far each rank came in the collectives of its groups.
+
+/// An operation that peers started and a rank did not.
+struct MissedOperation {
+  RankId peer;      ///< who started it first
+  RunTime started;  ///< on the peer's clock
+};
+
+/// Progress of one rank through its groups.
+struct Frontier {
+  RankId rank;
+  std::int64_t missed = 0;               ///< operations that a peer started and this rank did not
+  std::int64_t unfinished = 0;           ///< operations that it started or enqueued and did not finish
+  std::optional<MissedOperation> first;  ///< the earliest of the missed ones
+};
+
+/// The rows of one group, by (rank, sequence) as Run sorts them.
+struct GroupProgress {
+  std::vector<std::vector<const Collective*>> started;  // per present rank, in order
+};
+
+std::size_t place_of(const Run& run, RankId rank) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(run.ranks(), rank) - run.ranks().begin());
+}
+
+std::vector<GroupProgress> progress(const Run& run, std::vector<Frontier>& frontiers) {
+  std::vector<GroupProgress> groups(run.groups().size());
+  for (GroupProgress& group : groups) group.started.resize(run.ranks().size());
+  for (const Collective& collective : run.collectives()) {
+    if (!collective.rank.is_set() || !is_shared(run, collective)) continue;
+    if (is_point_to_point(run.text(collective.op))) continue;
+    const std::size_t place = place_of(run, collective.rank);
+    if (collective.state != CommState::finished) ++frontiers[place].unfinished;
+    if (collective.state != CommState::enqueued) groups[collective.group.index()].started[place].push_back(&collective);
+  }
+  return groups;
+}
+
+/// The peers' start of the first operation that a rank with `done` started ones has missed.
+std::optional<MissedOperation> first_missed(const GroupProgress& group, std::size_t done) {
+  std::optional<MissedOperation> first;
+  for (const auto& started : group.started) {
+    if (started.size() <= done) continue;
+    const Collective& next = *started[done];
+    if (!first || next.started < first->started) first = MissedOperation{next.rank, next.started};
+  }
+  return first;
+}
+
+void compare(const Run& run, const Group& members, const GroupProgress& group, std::vector<Frontier>& frontiers) {
+  std::size_t farthest = 0;
+  for (const auto& started : group.started) farthest = std::max(farthest, started.size());
+  for (std::size_t place = 0; place < frontiers.size(); ++place) {
+    const std::size_t done = group.started[place].size();
+    if (std::ranges::find(members.members, run.ranks()[place]) == members.members.end() || done == farthest) continue;
+    Frontier& own = frontiers[place];
+    own.missed += static_cast<std::int64_t>(farthest - done);
+    const std::optional<MissedOperation> missed = first_missed(group, done);
+    if (missed && (!own.first || missed->started < own.first->started)) own.first = missed;
+  }
+}
+
+/// One per present rank, ascending. Send and receive do not count: they have no common order.
+std::vector<Frontier> comm_frontiers(const Run& run) {
+  std::vector<Frontier> frontiers;
+  for (const RankId rank : run.ranks()) {
+    frontiers.emplace_back();
+    frontiers.back().rank = rank;
+  }
+  const std::vector<GroupProgress> groups = progress(run, frontiers);
+  for (std::size_t i = 0; i < groups.size(); ++i) compare(run, run.groups()[i], groups[i], frontiers);
+  return frontiers;
+}
 
 bool ended_badly(const Process& process) {
   switch (process.ending) {
@@ -59,10 +137,10 @@ enum class Ends : std::uint8_t { comparable, unrelated };
 /// peers were waiting for it.
 const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
   const auto order = [ends](const Suspect& suspect) {
-    const bool awaited = suspect.frontier->missed > 0 || suspect.steps_behind > 0;
+    const bool last_to_arrive = suspect.frontier->missed > 0 || suspect.steps_behind > 0;
     const std::int64_t first =
         ends == Ends::comparable ? ns_of(suspect.process->recorded.end) : -suspect.frontier->missed;
-    return std::tuple(!awaited, first, suspect.process->rank);
+    return std::tuple(!last_to_arrive, first, suspect.process->rank);
   };
   return *std::ranges::min_element(suspects, {}, order);
 }
@@ -71,7 +149,7 @@ const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
 std::optional<std::int64_t> step_of_loss(const Section<StepsSection>& steps, const Suspect& lost) {
   if (!steps) return std::nullopt;
   if (lost.frontier->first) {
-    const MissedUnit& missed = *lost.frontier->first;
+    const MissedOperation& missed = *lost.frontier->first;
     const std::span<const StepWindow> windows = windows_of(*steps, missed.peer);
     const auto after = std::ranges::upper_bound(windows, missed.started, {},
                                                 [](const StepWindow& window) { return window.window.begin; });

@@ -3,10 +3,18 @@
 
 #include <vector>
 
+#include "clocks/clock_trust.h"
+#include "rankscope/analyzer/report.h"
 #include "rules/rule.h"
 
 namespace rankscope::analyzer {
 
 void judge_lost_ranks(const RuleContext& context, std::vector<Finding>& findings);
+
+// Ranks that stopped while the others still needed them (findings rank_lost, lost_at_start, job_stopped and
+// ranks_missing).
+
+[[nodiscard]] std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps,
+                                                   const ClockTrust& clocks);
 
 }  // namespace rankscope::analyzer

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "hta/percent.h"
+#include "hta/find.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 

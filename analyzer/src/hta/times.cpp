@@ -4,7 +4,6 @@
 #include <string>
 
 #include "hta/find.h"
-#include "hta/percent.h"
 
 namespace rankscope::analyzer {
 namespace {

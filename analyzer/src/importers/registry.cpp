@@ -1,8 +1,8 @@
 #include <array>
 
-#include "importers/importer.h"
 #include "importers/kineto/kineto.h"
 #include "importers/nsys/nsys.h"
+#include "importers/shared/importer.h"
 
 namespace rankscope::analyzer {
 

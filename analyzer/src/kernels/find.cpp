@@ -1,15 +1,14 @@
-#include "kernels/find.h"
+#include "kernels/parts.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "kernels/kernel_keys.h"
 #include "kernels/kernel_names.h"
 #include "math/key_numbers.h"
 #include "math/statistics.h"
 #include "split/device_record.h"
 #include "split/device_work.h"
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 #include "words/text_of.h"
 
 namespace rankscope::analyzer {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "words/keys.h"
+
 namespace rankscope::analyzer {
 namespace {
 
@@ -97,7 +99,7 @@ bool says_nothing(std::string_view base) {
 }
 
 /// True for a word of a template that tells what the kernel does, and is not one more wrapper.
-bool tells(std::string_view word) {
+bool is_distinct(std::string_view word) {
   static constexpr std::array wrappers{std::string_view{"BinaryFunctor"},
                                        std::string_view{"UnaryFunctor"},
                                        std::string_view{"AUnaryFunctor"},
@@ -114,17 +116,34 @@ bool tells(std::string_view word) {
          std::ranges::any_of(marks, [&](std::string_view mark) { return word.find(mark) != std::string_view::npos; });
 }
 
-std::string_view telling_word(std::string_view text) {
+std::string_view distinct_word(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin;
     while (end < text.size() && is_word(text[end])) ++end;
-    if (tells(text.substr(begin, end - begin))) return text.substr(begin, end - begin);
+    if (is_distinct(text.substr(begin, end - begin))) return text.substr(begin, end - begin);
     begin = std::max(end, begin + 1);
   }
   return {};
 }
 
 }  // namespace
+
+KernelKeys::KernelKeys(const Run& run)
+    : run_(run), grid_(run.strings().find(keys::grid)), block_(run.strings().find(keys::block)) {}
+
+KernelKey KernelKeys::without_shape(const Activity& activity) const {
+  return {run_.span(activity.span).name, activity.kind, {}, {}};
+}
+
+KernelKey KernelKeys::with_shape(const Activity& activity) const {
+  KernelKey key = without_shape(activity);
+  for (const Attribute& attribute : run_.attributes_of(activity.span)) {
+    if (attribute.value.kind == AttributeKind::number) continue;
+    if (attribute.key == grid_) key.grid = attribute.value.text;
+    if (attribute.key == block_) key.block = attribute.value.text;
+  }
+  return key;
+}
 
 std::string short_kernel_name(std::string_view name) {
   if (name.find_first_of("<(") == std::string_view::npos || name.starts_with("Memcpy") || name.starts_with("Memset"))
@@ -133,7 +152,7 @@ std::string short_kernel_name(std::string_view name) {
   remove_all(text, "(anonymous namespace)::");
   const Signature parts = signature_of(text);
   if (parts.base.empty()) return std::string{name};
-  const std::string_view word = telling_word(parts.arguments);
+  const std::string_view word = distinct_word(parts.arguments);
   if (word.empty() || word == parts.base) return std::string{parts.base};
   if (says_nothing(parts.base)) return std::string{word};
   return std::string{word}.append(" · ").append(parts.base);  // what is cut off where there is no room is the wrapper

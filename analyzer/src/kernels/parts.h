@@ -1,15 +1,21 @@
-// The section on kernels: its tables and JSON, and the rules that judge it.
+// The section on kernels: how it is found, its tables and JSON, and the rules that judge it.
 #pragma once
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "rankscope/analyzer/kernels/section.h"
 #include "rankscope/analyzer/report.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+/// Over the ranks asked for that have an accelerator, in the counted windows.
+[[nodiscard]] Section<KernelsSection> tabulate_kernels(const Run& run, const Section<StepsSection>& steps,
+                                                       const ReportOptions& options);
 
 /// Nothing where no kernel was recorded.
 [[nodiscard]] std::vector<NotedTable> kernel_tables(const Report& report, std::size_t most);

@@ -1,11 +1,9 @@
 // What kernels could do better, by their names.
-#include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "kernels/kernel_names.h"
 #include "kernels/parts.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rules/severity.h"
 #include "words/units.h"
 
@@ -17,10 +15,8 @@ int compute_capability(const Run& run) {
   const StringId key = run.strings().find("computeMajor");
   int major = 0;
   for (const Device& device : run.devices())
-    for (const auto& [name, value] : device.metadata) {
-      const std::string_view text = run.text(value);
-      if (name == key) std::from_chars(text.data(), text.data() + text.size(), major);
-    }
+    for (const auto& [name, value] : device.metadata)
+      if (name == key) major = number_from<int>(run.text(value)).value_or(major);
   return major;
 }
 
@@ -39,8 +35,7 @@ void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findin
   }
   constexpr std::string_view with_tf32 =
       "Use bf16 or fp16 (torch.autocast), or allow TF32 (torch.set_float32_matmul_precision(\"high\")); sizes in "
-      "multiples of "
-      "8 fit the tensor cores.";
+      "multiples of 8 fit the tensor cores.";
   constexpr std::string_view half_only = "Use fp16 (torch.autocast); sizes in multiples of 8 fit the tensor cores.";
   const std::string_view advice = capability >= 8 ? with_tf32 : half_only;
   const Usual& usual = context.everybody;

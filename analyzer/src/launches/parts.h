@@ -1,14 +1,18 @@
-// The section on launches: its tables and JSON.
+// The section on launches: how it is found, its tables and JSON.
 #pragma once
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "rankscope/analyzer/launches/section.h"
 #include "rankscope/analyzer/report.h"
 #include "render/noted_table.h"
 
 namespace rankscope::analyzer {
+
+[[nodiscard]] Section<LaunchesSection> launches_of(const Run& run, const Section<StepsSection>& steps,
+                                                   const ReportOptions& options);
 
 /// Of each rank one row, and of its streams where it is the only one; `most` rows.
 [[nodiscard]] std::vector<NotedTable> launch_tables(const Report& report, std::size_t most);

@@ -67,8 +67,7 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
   noted.notes.emplace_back(
       "Short: kernels that took less time than the call that launched them. Queued: launched and not begun, mean over "
       "time. Starved: share of the time in which nothing was queued and nothing ran. A long delay is not a fault: a "
-      "deep "
-      "queue has long delays and no idle time.");
+      "deep queue has long delays and no idle time.");
   if (std::string note = graphs_note(*report.launches); !note.empty()) noted.notes.push_back(std::move(note));
   if (rows.size() < report.launches->rows.size())
     noted.notes.push_back(format("Streams: {} more rows; --ranks with one rank shows its streams, the JSON report all.",

@@ -1,6 +1,5 @@
 // Memory over time, and the tables of the text report.
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <span>
 

@@ -5,11 +5,21 @@
 #include <span>
 #include <vector>
 
-#include "memory/growth.h"
 #include "memory/series.h"
+#include "rankscope/analyzer/memory/section.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+/// The highest value of one step.
+struct StepPeak {
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+};
+
+/// From peaks of the counted steps, ascending. `left_bytes`: until the device is full.
+[[nodiscard]] MemoryGrowth growth_of(std::span<const StepPeak> peaks, std::optional<std::int64_t> left_bytes,
+                                     std::string_view why_none_left);
 
 /// Whether a value holds until the next one: it does where every change was recorded, not between samples.
 enum class Between : std::uint8_t { held, unknown };

@@ -1,17 +1,61 @@
-#include "memory/find.h"
+#include "memory/parts.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "math/statistics.h"
 #include "memory/blocks.h"
 #include "memory/curve.h"
-#include "memory/peers.h"
-#include "steps/asked_for.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/numbers.h"
+#include "split/peers.h"
 #include "steps/counted_windows.h"
+#include "steps/parts.h"
 #include "steps/sample_windows.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+// Do ranks of equal work need equally much memory (metrics.md 14.4)?
+
+/// Nothing where a rank has no comparable peak.
+std::optional<MemoryPeers> peers_of(const PeerClass& peers, const MemorySection& section) {
+  MemoryPeers result;
+  result.name = peers.name;
+  result.caveat = peers.caveat;
+  result.ranks = static_cast<std::int64_t>(peers.size());
+  std::vector<std::int64_t> peaks;
+  for (const RankRow* const row : peers.rows) {
+    const DeviceMemory* const memory = main_memory(section, row->rank);
+    if (memory == nullptr || memory->changes_only || !memory->allocated.bytes) return std::nullopt;
+    if (!peaks.empty() && memory->kind != result.kind) return std::nullopt;
+    result.kind = memory->kind;
+    peaks.push_back(*memory->allocated.bytes);
+    if (peaks.back() > result.most_bytes || peaks.size() == 1) {
+      result.most = row->rank;
+      result.most_bytes = peaks.back();
+    }
+  }
+  result.median_bytes = median(peaks);
+  if (peaks.size() < 2)
+    result.imbalance.why = "only one rank: nothing to compare it with";
+  else if (result.median_bytes <= 0)
+    result.imbalance.why = "the median one of them allocated nothing";
+  else
+    result.imbalance.value = static_cast<double>(result.most_bytes) / static_cast<double>(result.median_bytes);
+  return result;
+}
+
+/// Fills in `peers`, or why there are none. A class is compared where each of its ranks has a peak of the same kind.
+void add_peers(const Run& run, const Section<StepsSection>& steps, const Section<std::vector<RankRow>>& rows,
+               MemorySection& section) {
+  if (!steps || !rows) {
+    section.why_no_peers = steps ? rows.error().why : steps.error().why;
+    return;
+  }
+  for (const PeerClass& peers : peer_classes(run, *steps, *rows))
+    if (auto compared = peers_of(peers, section)) section.peers.push_back(std::move(*compared));
+  if (section.peers.empty()) section.why_no_peers = "no group of peers has peaks of the same kind";
+}
 
 constexpr const char* nothing_recorded = "no allocation and no memory counter was recorded";
 constexpr const char* bad_numbers = "the recorded numbers are impossible";
@@ -43,7 +87,7 @@ struct Setting {
 };
 
 /// Kineto and Nsight name it differently.
-void tell_total(const Run& run, DeviceMemory& memory) {
+void fill_total(const Run& run, DeviceMemory& memory) {
   memory.why_no_total = memory.kind == MemoryKind::host ? "how much memory the host has was not recorded"
                                                         : "how much memory the device has was not recorded";
   if (memory.kind == MemoryKind::host) return;
@@ -52,17 +96,15 @@ void tell_total(const Run& run, DeviceMemory& memory) {
     memory.name = run.text(device.name);
     for (const auto& [key, value] : device.metadata) {
       if (run.text(key) != "totalGlobalMem" && run.text(key) != "total_memory_bytes") continue;
-      const std::string_view text = run.text(value);
-      std::int64_t bytes = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-      if (error != std::errc{} || end != text.data() + text.size() || bytes <= 0) continue;
-      memory.total_bytes = bytes;
+      const auto bytes = number_from<std::int64_t>(run.text(value), {.least = 1});
+      if (!bytes) continue;
+      memory.total_bytes = *bytes;
       memory.why_no_total.clear();
     }
   }
 }
 
-void tell_left(DeviceMemory& memory) {
+void fill_left(DeviceMemory& memory) {
   if (!memory.total_bytes)
     memory.why_none_left = memory.why_no_total;
   else if (!memory.reserved.bytes)
@@ -99,7 +141,7 @@ MemoryPeak peak_of(const MemorySeries& series, const MemoryCurve& curve, const S
 }
 
 /// Fills in allocated, its curve and who held it. Returns the peaks by step.
-std::vector<StepPeak> tell_allocated(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
+std::vector<StepPeak> fill_allocated(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
   const MemoryCurve curve = curve_of(series, &MemoryEvent::allocated, setting.part_of(series.rank));
   memory.allocated.why = !series.has_allocated ? "only the memory taken from the device was recorded"
                          : series.events.empty() && series.ignored > 0 ? bad_numbers
@@ -122,7 +164,7 @@ std::vector<StepPeak> tell_allocated(const MemorySeries& series, const Setting& 
   return setting.steps != nullptr ? curve.by_step(*setting.steps, series.rank) : std::vector<StepPeak>{};
 }
 
-std::vector<StepPeak> tell_reserved(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
+std::vector<StepPeak> fill_reserved(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
   const MemoryCurve curve = curve_of(series, &MemoryEvent::reserved, setting.part_of(series.rank));
   memory.reserved.why = series.kind == MemoryKind::host ? "the host's allocator keeps nothing in reserve"
                         : series.has_reserved           ? "nothing was recorded in these steps"
@@ -140,10 +182,10 @@ DeviceMemory device_memory(const MemorySeries& series, const Setting& setting) {
   memory.changes_only = series.changes_only;
   memory.events = static_cast<std::int64_t>(series.events.size());
   memory.ignored = series.ignored;
-  tell_total(setting.run, memory);
-  const std::vector<StepPeak> allocated = tell_allocated(series, setting, memory);
-  const std::vector<StepPeak> reserved = tell_reserved(series, setting, memory);
-  tell_left(memory);
+  fill_total(setting.run, memory);
+  const std::vector<StepPeak> allocated = fill_allocated(series, setting, memory);
+  const std::vector<StepPeak> reserved = fill_reserved(series, setting, memory);
+  fill_left(memory);
   memory.unused = unused_of(series, memory, setting.part_of(series.rank));
   // A pool that is full grows in jumps; what it gives out shows a leak from the first step on.
   memory.growth = growth_of(series.has_allocated ? allocated : reserved, memory.left_bytes, memory.why_none_left);

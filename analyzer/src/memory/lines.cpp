@@ -1,12 +1,12 @@
 #include "rankscope/analyzer/memory/lines.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <tuple>
 
 #include "memory/curve.h"
+#include "rankscope/core/numbers.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {
@@ -79,10 +79,7 @@ class Pools {
 /// The number in "GPU 3 memory_used_bytes".
 std::optional<std::int32_t> device_of_used(std::string_view counter) {
   if (!counter.starts_with("GPU ") || !counter.ends_with(used_bytes)) return std::nullopt;
-  const std::string_view digits = counter.substr(4, counter.size() - 4 - used_bytes.size());
-  std::int32_t device = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), device);
-  return error == std::errc{} && end == digits.data() + digits.size() ? std::optional{device} : std::nullopt;
+  return number_from<std::int32_t>(counter.substr(4, counter.size() - 4 - used_bytes.size()));
 }
 
 void add_used(const Run& run, std::vector<MemoryLine>& lines) {

@@ -1,4 +1,4 @@
-// The section on memory: its tables, JSON and picture, and the rules that judge it.
+// The section on memory: how it is found, its tables, JSON and picture, and the rules that judge it.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,21 @@
 #include "render/noted_table.h"
 #include "render/source.h"
 #include "rules/rule.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+/// All ranks, since peers are compared; sums over places are those of the ranks asked for. With steps asked for only
+/// what lies between a rank's first and last of them.
+[[nodiscard]] Section<MemorySection> memory_of(const Run& run, const Section<StepsSection>& steps,
+                                               const Section<std::vector<RankRow>>& rows, const ReportOptions& options);
+
+/// The device that stands for a rank: its accelerator with most allocated (else most reserved), else the host's
+/// allocator; null if neither was recorded.
+[[nodiscard]] const DeviceMemory* main_memory(const MemorySection& section, RankId rank);
+
+/// The peaks in the rows of ranks.
+void fill_memory_peaks(const Section<MemorySection>& section, std::vector<RankRow>& rows);
 
 /// Peaks, who held the largest, what allocates. Nothing where no memory was recorded.
 [[nodiscard]] std::vector<NotedTable> memory_tables(const Report& report, std::size_t most);

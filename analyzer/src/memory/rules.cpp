@@ -6,7 +6,7 @@
 #include "memory/parts.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

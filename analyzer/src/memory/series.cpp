@@ -4,12 +4,66 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <vector>
 
-#include "memory/places.h"
+#include "steps/range_kinds.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+// Which operator or annotation of the host was open when something was allocated.
+
+/// Walks each thread once, so it has to be asked in order of time.
+class PlaceFinder {
+ public:
+  explicit PlaceFinder(const Run& run) : run_(run), walks_(run.lanes().size()) {}
+
+  [[nodiscard]] PlaceNames at(LaneId lane, RunTime time);
+
+ private:
+  struct Open {
+    RunTime end;
+    PlaceNames outside;
+  };
+  struct Walk {
+    std::size_t next = 0;  // span of the lane
+    std::vector<Open> open;
+    PlaceNames place;
+  };
+
+  const Run& run_;
+  std::vector<Walk> walks_;  // by lane
+};
+
+PlaceNames PlaceFinder::at(LaneId lane, RunTime time) {
+  Walk& walk = walks_[lane.index()];
+  const auto close_until = [&](RunTime now) {
+    while (!walk.open.empty() && walk.open.back().end <= now) {
+      walk.place = walk.open.back().outside;
+      walk.open.pop_back();
+    }
+  };
+  const auto spans = run_.spans_of(run_.lane(lane));
+  for (; walk.next < spans.size() && spans[walk.next].time.begin <= time; ++walk.next) {
+    const Span& span = spans[walk.next];
+    const Holds held = holds(span.kind);
+    if (held == Holds::nothing) continue;
+    close_until(span.time.begin);
+    walk.open.push_back({span.time.end, walk.place});
+    if (held == Holds::range) {
+      walk.place.range = span.name;
+    } else {
+      if (!walk.place.outer.is_set()) walk.place.outer = span.name;
+      walk.place.op = span.name;
+    }
+  }
+  close_until(time);
+  PlaceNames place = walk.place;
+  if (place.op.is_set()) place.range = {};
+  if (place.outer == place.op) place.outer = {};
+  return place;
+}
 
 constexpr std::int32_t most_devices = 1 << 20;
 

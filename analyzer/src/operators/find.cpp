@@ -1,10 +1,10 @@
-#include "operators/find.h"
+#include "operators/parts.h"
 
 #include <algorithm>
 
 #include "operators/range_walk.h"
 #include "split/device_work.h"
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,4 +1,4 @@
-// The section on operators: its tables and JSON.
+// The section on operators: how it is found, its tables and JSON.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,16 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/analyzer/operators/section.h"
 #include "rankscope/analyzer/report.h"
 #include "render/noted_table.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+/// Over the ranks asked for, in the counted windows.
+[[nodiscard]] Section<OperatorsSection> tabulate_operators(const Run& run, const Section<StepsSection>& steps,
+                                                           const ReportOptions& options);
 
 /// Nothing where neither was recorded.
 [[nodiscard]] std::vector<NotedTable> operator_tables(const Report& report, std::size_t most);

@@ -88,9 +88,9 @@ bool more_than_the_windows(const OperatorTable& table, const Report& report) {
 }
 
 void add_shapes(const OperatorTable& table, std::vector<std::string>& notes) {
-  std::size_t told = 0;
+  std::size_t shown = 0;
   for (const OperatorRow& row : table.rows) {
-    if (told == operators_with_shapes) break;
+    if (shown == operators_with_shapes) break;
     if (row.shapes.empty() || row.shapes.front().shapes.empty()) continue;
     const ShapeRow& top = row.shapes.front();
     const bool on_device = row.times.device_ns > 0;
@@ -98,7 +98,7 @@ void add_shapes(const OperatorTable& table, std::vector<std::string>& notes) {
         format("{}: {} of {} with inputs {}", printable(row.name),
                share_text(on_device ? top.device_ns : top.self_ns, on_device ? row.times.device_ns : row.times.self_ns),
                on_device ? "its device ms" : "its host ms", shortened(printable(top.shapes), widest_shapes)));
-    ++told;
+    ++shown;
   }
 }
 

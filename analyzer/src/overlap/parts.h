@@ -1,15 +1,22 @@
-// The section on overlap: its tables and JSON, and the rules that judge it.
+// The section on overlap: how it is found, its tables and JSON, and the rules that judge it.
 #pragma once
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "collectives/find.h"
 #include "rankscope/analyzer/report.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
 
 namespace rankscope::analyzer {
+
+/// Of the ranks asked for, in their counted windows. `rows` are those of the time split: per rank the sums agree to the
+/// nanosecond.
+[[nodiscard]] Section<OverlapSection> find_overlap(const Run& run, const Section<StepsSection>& steps,
+                                                   const Section<std::vector<RankRow>>& rows, const Matching& matching,
+                                                   const ReportOptions& options);
 
 [[nodiscard]] std::vector<NotedTable> overlap_tables(const Report& report, std::size_t most);
 [[nodiscard]] nlohmann::ordered_json overlap_json(const OverlapSection& section);

@@ -24,8 +24,7 @@ void judge_contention(const RuleContext& context, std::vector<Finding>& findings
                             duration_text(worst.median_beside_ns), duration_text(worst.median_alone_ns), worst.beside);
   finding.advice =
       "Give communication fewer SMs (NCCL_MAX_CTAS, NCCL_MIN_CTAS; copy engines or NVLS where the links have them), or "
-      "move "
-      "it beside kernels that do not need the memory bandwidth.";
+      "move it beside kernels that do not need the memory bandwidth.";
   findings.push_back(std::move(finding));
 }
 

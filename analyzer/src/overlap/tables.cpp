@@ -42,8 +42,7 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
                                  section.rank_steps > 0 ? "step and rank" : "rank"));
   noted.notes.emplace_back(
       "Where operations run at once, an instant is charged to the one that began first. A high share can hide waiting "
-      "or "
-      "slow compute.");
+      "or slow compute.");
   return noted;
 }
 

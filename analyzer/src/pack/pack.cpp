@@ -1,7 +1,6 @@
 // Recording -> NAME.rankscope.tar.zst
 #include "rankscope/analyzer/pack.h"
 
-#include <array>
 #include <fstream>
 #include <vector>
 

@@ -1,6 +1,5 @@
-#include "pipeline/chain.h"
+#include "pipeline/steps.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>

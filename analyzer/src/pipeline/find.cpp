@@ -1,4 +1,4 @@
-#include "pipeline/find.h"
+#include "pipeline/parts.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,7 @@
 #include <numeric>
 
 #include "math/statistics.h"
-#include "pipeline/chain.h"
 #include "pipeline/marks.h"
-#include "pipeline/owner.h"
 #include "pipeline/steps.h"
 #include "rankscope/core/format.h"
 

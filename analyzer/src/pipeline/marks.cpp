@@ -2,41 +2,77 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "collectives/comm_ops.h"
-#include "pipeline/copies.h"
 #include "rankscope/analyzer/pipeline/section.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::int64_t largest_number = 1 << 20;  // of a stage or micro-batch: more is damage
+// One action of a pipeline that was recorded on several streams.
+
+struct RecordedAction {
+  MarkedAction marked;
+  std::uint32_t lane = 0;  ///< of the run
+};
+
+using Key = std::tuple<PipelinePart, std::int32_t, std::int32_t, std::int32_t>;
+
+Key key_of(const MarkedAction& marked) {
+  return {marked.action.part, marked.action.chunk, marked.action.micro_batch, marked.stage};
+}
+
+/// The latest run of an action: where it stands in the result, and on which lanes it was seen.
+struct Latest {
+  std::size_t at = 0;
+  std::vector<std::uint32_t> lanes;
+};
+
+/// By begin, and each action once: a GPU annotation is written once per stream that it has work on (kineto.md 3).
+/// Copies are the same action on another stream, at the same time or with no other action of the rank between; together
+/// they last from the first begin to the last end.
+std::vector<MarkedAction> without_copies(std::vector<RecordedAction> recorded) {
+  std::ranges::stable_sort(recorded, {}, [](const RecordedAction& one) { return one.marked.time.begin; });
+  std::vector<MarkedAction> actions;
+  std::map<Key, Latest> latest;
+  for (const auto& [marked, lane] : recorded) {
+    Latest& same = latest[key_of(marked)];
+    if (!same.lanes.empty() && std::ranges::find(same.lanes, lane) == same.lanes.end()) {
+      RunTime& end = actions[same.at].time.end;
+      if (marked.time.begin < end || same.at + 1 == actions.size()) {
+        end = std::max(end, marked.time.end);
+        same.lanes.push_back(lane);
+        continue;
+      }
+    }
+    same = {actions.size(), {lane}};
+    actions.push_back(marked);
+  }
+  return actions;
+}
+
+constexpr std::int32_t largest_number = 1 << 20;  // of a stage or micro-batch: more is damage
 constexpr std::array<std::string_view, 3> micro_batch_keys{"micro_batch", "microbatch", "mb"};
 constexpr std::array<std::string_view, 2> chunk_keys{"chunk", "model_chunk"};
-
-std::optional<std::int32_t> take_number(std::string_view& text) {
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || value < 0 || value > largest_number) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
 
 /// "PP:3F12", "3F12": stage, part, micro-batch.
 std::optional<MarkedAction> action_named(std::string_view name) {
   if (name.starts_with("PP:")) name.remove_prefix(3);
-  const auto stage = take_number(name);
+  const auto stage = take_number<std::int32_t>(name, {0, largest_number});
   if (!stage || name.empty()) return std::nullopt;
   const auto part = std::string_view{"FBIW"}.find(name.front());
   if (part == std::string_view::npos) return std::nullopt;
   name.remove_prefix(1);
-  const auto micro_batch = take_number(name);
+  const auto micro_batch = take_number<std::int32_t>(name, {0, largest_number});
   if (!micro_batch || !name.empty()) return std::nullopt;
   return MarkedAction{{static_cast<PipelinePart>(part), -1, *micro_batch}, *stage, {}};
 }
@@ -186,10 +222,7 @@ std::int64_t place_key(const Run& run, const RankActions& own) {
   for (const MarkedAction& marked : own.actions)
     if (marked.stage >= 0 && (stage < 0 || marked.stage < stage)) stage = marked.stage;
   if (stage >= 0) return stage;
-  const std::string_view stated = run.metadata(run.process_of(own.rank), "pp_rank");
-  std::int64_t place = own.rank.value;
-  std::from_chars(stated.data(), stated.data() + stated.size(), place);
-  return place;
+  return number_from<std::int64_t>(run.metadata(run.process_of(own.rank), "pp_rank")).value_or(own.rank.value);
 }
 
 /// Chunks of a rank are numbered by their stages, unless they have numbers.

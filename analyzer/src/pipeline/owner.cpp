@@ -1,4 +1,4 @@
-#include "pipeline/owner.h"
+#include "pipeline/steps.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,4 @@
 #include "pipeline/parts.h"
-#include "pipeline/words.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "words/units.h"
@@ -8,7 +7,7 @@ namespace rankscope::analyzer {
 namespace {
 
 std::string advice_for(const PipelineSection& section) {
-  if (!section.owner) return "Look at the drawn schedule: where the hatched parts begin, something came late.";
+  if (!section.owner) return "Look at the drawn schedule: something came late where the hatched parts begin.";
   const AboveTheory& above = section.owner->above;
   if (above.longer_work_ns >= above.transfer_ns && above.longer_work_ns >= above.host_ns)
     return "Give that stage fewer layers, or find out why its rank is slow; other stages wait for it.";

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "pipeline/marks.h"
+#include "rankscope/analyzer/pipeline/section.h"
+#include "rankscope/core/model/run.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
@@ -48,5 +50,19 @@ struct ActionTimes {
 /// How long a step takes where all stages are equal and nothing is ever late: the bubble of a schedule is what it is
 /// longer than the work of one rank. Equal to the closed forms of metrics.md 13 where these hold.
 [[nodiscard]] double ideal_length(PipelineSchedule schedule, const PipelineShape& shape, const ActionTimes& times);
+
+// The chain of actions that decided how long a step of a pipeline took, and who made it longer than theory.
+
+/// Walks back from the last end: each action to what it had to wait for, the action before it on its rank or the one on
+/// another stage whose result it needs. By place; the sum over all, plus `times` of each action of the chain, is the
+/// length of the step.
+[[nodiscard]] std::vector<AboveTheory> above_theory(const MarkedPipeline& pipeline, const PipelineStep& step,
+                                                    const ActionTimes& times);
+
+// Who of several ranks that are slow together makes the others slow.
+
+/// The ranks of one tensor-parallel group all take as long as their slowest one. Of owners that are about equal, and on
+/// one place, the one counts that spends least in common operations: for it the others wait there.
+[[nodiscard]] PipelineOwner slowest_of(const Run& run, std::span<const PipelineOwner> owners);
 
 }  // namespace rankscope::analyzer

@@ -2,7 +2,6 @@
 
 #include <span>
 
-#include "pipeline/words.h"
 #include "pipeline/worker_grid.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"

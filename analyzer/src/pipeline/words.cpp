@@ -1,4 +1,4 @@
-#include "pipeline/words.h"
+#include "pipeline/parts.h"
 
 #include "rankscope/core/format.h"
 #include "words/units.h"

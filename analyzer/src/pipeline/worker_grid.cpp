@@ -1,7 +1,6 @@
 #include "pipeline/worker_grid.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <numeric>
 

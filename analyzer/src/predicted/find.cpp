@@ -1,24 +1,20 @@
-#include "predicted/find.h"
+#include "predicted/parts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
 #include "math/statistics.h"
 #include "memory/series.h"
-#include "steps/asked_for.h"
+#include "rankscope/core/numbers.h"
 #include "steps/find.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 std::optional<std::int64_t> number_in(const Run& run, std::uint32_t process, std::string_view key) {
-  const std::string_view text = run.metadata(run.processes()[process], key);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  return number_from<std::int64_t>(run.metadata(run.processes()[process], key), {.least = 0});
 }
 
 /// Of the counted steps of one rank.

@@ -14,4 +14,13 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::vector<NotedTable> predicted_tables(const Report& report, std::size_t most);
 [[nodiscard]] nlohmann::ordered_json predicted_json(const PredictedSection& section);
 
+// What ranks predicted of themselves in their metadata, beside what they did.
+
+/// Metadata that the reference trainer writes, in bytes.
+inline constexpr std::string_view predicted_held_key = "predicted_held_bytes";
+inline constexpr std::string_view predicted_sent_key = "predicted_sent_bytes";
+
+[[nodiscard]] Section<PredictedSection> find_predicted(const Run& run, const Section<StepsSection>& steps,
+                                                       const ReportOptions& options);
+
 }  // namespace rankscope::analyzer

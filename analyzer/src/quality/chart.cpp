@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "alignment/parts.h"
-#include "quality/missing.h"
 #include "quality/parts.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"

@@ -1,9 +1,9 @@
-#include "quality/missing.h"
+#include "quality/parts.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "render/words.h"
 #include "words/source_advice.h"
 
@@ -46,9 +46,7 @@ std::string_view remedy_for_steps(const Report& report) {
   const bool marks = lists(collect, "annotate") || lists(collect, "nvtx") || lists(collect, "all");
   if (!collect.empty() && !marks) return collect_marks;
   if (fact(report, "stopped_by") == "duration") return longer_duration;
-  std::int64_t status = 0;
-  const std::string_view text = fact(report, "exit_status");
-  std::from_chars(text.data(), text.data() + text.size(), status);
+  const std::int64_t status = number_from<std::int64_t>(fact(report, "exit_status")).value_or(0);
   constexpr std::int64_t first_signal = 128;
   if (status <= first_signal) return advice_for(Wanted::steps, report.source);
   return fact(report, "role") == "trainer" ? let_it_run : let_it_run_or_mark;

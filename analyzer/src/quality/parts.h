@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rankscope/analyzer/report.h"
 #include "render/page.h"
@@ -25,5 +26,15 @@ namespace html {
 void write_quality(Writer& page, const Source& source);
 void write_missing(Writer& page, const Source& source);
 }  // namespace html
+
+// What the report lacks, why, and how the next recording gets it.
+
+/// A section that could not be computed: its name, the reason, and how a next recording gets it (may be empty).
+struct MissingSection {
+  std::string name;
+  std::string why;
+  std::string_view remedy;
+};
+[[nodiscard]] std::vector<MissingSection> missing_sections(const Report& report);
 
 }  // namespace rankscope::analyzer

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "quality/missing.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 #include "words/source_advice.h"

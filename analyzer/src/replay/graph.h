@@ -16,10 +16,10 @@ inline constexpr std::uint32_t no_row = 0xFFFFFFFF;
 enum class Work : std::uint8_t {
   compute,   ///< kernel; on a CPU rank operators, forward, backward, optimizer
   memory,    ///< copy or memset
-  transfer,  ///< what a member of a collective does once nobody is awaited any more
+  transfer,  ///< what a member of a collective does once it waits for nobody any more
   host,      ///< a host thread, outside of what follows
   data,      ///< a host thread in its loader
-  delay,     ///< between the end of all that is awaited and the start
+  delay,     ///< between the end of all that it waits for and the start
 };
 inline constexpr std::size_t work_count = 6;
 [[nodiscard]] std::string_view name_of(Work work);
@@ -67,11 +67,11 @@ struct Node {
 };
 
 enum class EdgeKind : std::uint8_t {
-  order,    ///< the same thread, stream or lane before
-  launch,   ///< the host call that enqueued it
-  awaited,  ///< what a blocked host thread waited for
-  nearby,   ///< work of another stream that ended just before; nobody recorded a wait
-  member,   ///< a member of the same collective
+  order,      ///< the same thread, stream or lane before
+  launch,     ///< the host call that enqueued it
+  host_wait,  ///< what a blocked host thread waited for
+  nearby,     ///< work of another stream that ended just before; nobody recorded a wait
+  member,     ///< a member of the same collective
   boundary,
 };
 

@@ -3,12 +3,35 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <vector>
 
-#include "replay/lane_nodes.h"
+#include "replay/draft.h"
 #include "replay/rank_plan.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
+
+// The nodes of one lane in the order of time, to be found by time.
+
+class LaneNodes {
+ public:
+  /// The nodes must be added in the order of their ends.
+  void add(std::uint32_t node, RunTime end) { nodes_.push_back({end, node}); }
+  /// The last node that has ended then; none if there is none.
+  [[nodiscard]] std::uint32_t ended_by(RunTime time) const {
+    const auto after = std::ranges::upper_bound(nodes_, time, {}, &Entry::end);
+    return after == nodes_.begin() ? no_row : std::prev(after)->node;
+  }
+  [[nodiscard]] std::uint32_t last() const { return nodes_.empty() ? no_row : nodes_.back().node; }
+  [[nodiscard]] bool empty() const { return nodes_.empty(); }
+
+ private:
+  struct Entry {
+    RunTime end;
+    std::uint32_t node;
+  };
+  std::vector<Entry> nodes_;
+};
 
 // Work of another stream that ended so shortly before is taken for what was awaited, where no waits were recorded.
 constexpr nanoseconds nearby{20'000};
@@ -182,7 +205,7 @@ class RankGraph {
       if (block.is_member) continue;
       const std::uint32_t resume = lane.ended_by(block.time.end);
       if (block.other.is_set())
-        draft_.add_cause(lanes_[block.other].ended_by(block.other_done), resume, EdgeKind::awaited);
+        draft_.add_cause(lanes_[block.other].ended_by(block.other_done), resume, EdgeKind::host_wait);
       else if (block.span.is_set() && awaits_whole_device(run_.text(run_.span(block.span).name)))
         for (const auto& [queue, ends] : ends_of_) await_last(ends, block, resume);
       else
@@ -196,7 +219,7 @@ class RankGraph {
     while (end != ends.begin()) {
       --end;
       if (end->launched > block.time.begin) continue;
-      draft_.add_cause(end->node, resume, EdgeKind::awaited);
+      draft_.add_cause(end->node, resume, EdgeKind::host_wait);
       return;
     }
   }

@@ -33,7 +33,7 @@ const Pred* order_before(const Graph& graph, const Node& node) {
 
 /// With overlapping order other work of a lane does not wait for communication that was enqueued before it, but for
 /// what stood before that. Communication still waits for the work before it, which may make its data.
-std::uint32_t awaited(const Graph& graph, const Scenario& scenario, const Node& node, const Pred& pred) {
+std::uint32_t waited_for(const Graph& graph, const Scenario& scenario, const Node& node, const Pred& pred) {
   std::uint32_t row = pred.node;
   if (scenario.order == Order::as_recorded || pred.kind != EdgeKind::order || is_comm(node)) return row;
   while (is_comm(graph.nodes[row])) {
@@ -58,7 +58,8 @@ std::vector<std::int64_t> simulate(const Graph& graph, const Scenario& scenario)
   for (std::size_t row = 0; row < graph.nodes.size(); ++row) {
     const Node& node = graph.nodes[row];
     std::int64_t ready = std::numeric_limits<std::int64_t>::min();
-    for (const Pred& pred : graph.preds_of(node)) ready = std::max(ready, ends[awaited(graph, scenario, node, pred)]);
+    for (const Pred& pred : graph.preds_of(node))
+      ready = std::max(ready, ends[waited_for(graph, scenario, node, pred)]);
     if (ready == std::numeric_limits<std::int64_t>::min()) ready = ns_of(node.start);
     if (node.delay_item != no_row) ready += scenario.item_ns[node.delay_item];
     ends[row] = std::max(ready + length_of(graph, scenario, node), ns_of(node.floor));

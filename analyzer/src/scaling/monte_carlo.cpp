@@ -61,21 +61,22 @@ void add_noise(Pool& pool) {
 /// One fit for each kind of operation, whatever its place in the step.
 void add_links(const replay::Graph& graph, Pool& pool, std::int64_t ranks) {
   std::map<std::string, std::vector<Transfer>> by_op;
-  for (const StepUnit& unit : pool.systems.front().units) pool.ops.emplace_back(graph.run->text(unit.op));
+  for (const StepOperation& operation : pool.systems.front().operations)
+    pool.ops.emplace_back(graph.run->text(operation.op));
   for (const StepSystem& system : pool.systems)
-    for (std::size_t unit = 0; unit < pool.ops.size(); ++unit)
-      by_op[pool.ops[unit]].push_back(
-          {std::max<std::int64_t>(0, system.units[unit].bytes), static_cast<double>(system.transfers_ns[unit])});
+    for (std::size_t operation = 0; operation < pool.ops.size(); ++operation)
+      by_op[pool.ops[operation]].push_back({std::max<std::int64_t>(0, system.operations[operation].bytes),
+                                            static_cast<double>(system.transfers_ns[operation])});
   std::map<std::string, LinkModel> links;
   for (const auto& [op, transfers] : by_op) links[op] = fit_link(transfers, *ring_of(op, ranks));
-  for (std::size_t unit = 0; unit < pool.ops.size(); ++unit) {
-    pool.rings.push_back(*ring_of(pool.ops[unit], ranks));
-    pool.links.push_back(links[pool.ops[unit]]);
+  for (std::size_t operation = 0; operation < pool.ops.size(); ++operation) {
+    pool.rings.push_back(*ring_of(pool.ops[operation], ranks));
+    pool.links.push_back(links[pool.ops[operation]]);
     auto& instances = pool.instances.emplace_back();
     for (const StepSystem& system : pool.systems) {
-      const std::int64_t bytes = std::max<std::int64_t>(0, system.units[unit].bytes);
+      const std::int64_t bytes = std::max<std::int64_t>(0, system.operations[operation].bytes);
       const double fitted = std::max(1.0, pool.links.back().ns(pool.rings.back(), bytes));
-      instances.push_back({bytes, static_cast<double>(system.transfers_ns[unit]) / fitted});
+      instances.push_back({bytes, static_cast<double>(system.transfers_ns[operation]) / fitted});
     }
   }
 }
@@ -116,10 +117,10 @@ class Drawing {
     else if (draw.ranks > std::ssize(pool.of_rank))
       noise_ = Noise::drawn_ranks;
     if (!draw.noise) noise_ = Noise::none;
-    for (std::size_t unit = 0; unit < pool.rings.size(); ++unit) {
+    for (std::size_t operation = 0; operation < pool.rings.size(); ++operation) {
       const bool leaves = draw.growing_comm && draw.network;
-      links_.push_back(leaves ? over(*draw.network, pool.links[unit]) : pool.links[unit]);
-      rings_.push_back(draw.growing_comm ? *ring_of(pool.ops[unit], draw.ranks) : pool.rings[unit]);
+      links_.push_back(leaves ? over(*draw.network, pool.links[operation]) : pool.links[operation]);
+      rings_.push_back(draw.growing_comm ? *ring_of(pool.ops[operation], draw.ranks) : pool.rings[operation]);
     }
   }
 
@@ -149,10 +150,11 @@ class Drawing {
         break;
     }
     transfers_.clear();
-    for (std::size_t unit = 0; unit < rings_.size(); ++unit) {
-      const auto& instances = pool_.instances[unit];
+    for (std::size_t operation = 0; operation < rings_.size(); ++operation) {
+      const auto& instances = pool_.instances[operation];
       const Instance& drawn = instances[below(instances.size())];
-      transfers_.push_back(static_cast<std::int64_t>(links_[unit].ns(rings_[unit], drawn.bytes) * drawn.share));
+      transfers_.push_back(
+          static_cast<std::int64_t>(links_[operation].ns(rings_[operation], drawn.bytes) * drawn.share));
     }
     return step_length(systems_, factors_, transfers_);
   }
@@ -209,8 +211,8 @@ class Drawing {
   std::map<std::uint32_t, std::vector<const StepSystem*>> by_rank_;
   std::vector<std::uint32_t> ranks_;
   Noise noise_ = Noise::measured;
-  std::vector<Ring> rings_;       // of each unit on the drawn number of ranks
-  std::vector<LinkModel> links_;  // of each unit
+  std::vector<Ring> rings_;       // of each operation on the drawn number of ranks
+  std::vector<LinkModel> links_;  // of each operation
   const StepSystem* typical_ = nullptr;
   std::vector<const StepSystem*> systems_;
   std::vector<double> factors_;

@@ -15,7 +15,7 @@ namespace rankscope::analyzer::scaling {
 
 inline constexpr int draws = 500;
 
-/// One measured instance of a unit.
+/// One measured instance of an operation.
 struct Instance {
   std::int64_t bytes = 0;
   double share = 1;  ///< measured / fitted time
@@ -24,10 +24,10 @@ struct Instance {
 /// Steps that run the same operations, as far as they can be drawn from.
 struct Pool {
   std::vector<StepSystem> systems;
-  std::vector<std::string> ops;                  ///< of each unit
-  std::vector<Ring> rings;                       ///< of each unit on the measured number of ranks
-  std::vector<LinkModel> links;                  ///< of each unit
-  std::vector<std::vector<Instance>> instances;  ///< of each unit
+  std::vector<std::string> ops;                  ///< of each operation
+  std::vector<Ring> rings;                       ///< of each operation on the measured number of ranks
+  std::vector<LinkModel> links;                  ///< of each operation
+  std::vector<std::vector<Instance>> instances;  ///< of each operation
   double mean_own_ns = 0;                        ///< own time of a step of a rank
   double between_ranks = 0;                      ///< relative sigma of ranks' means of own time
   double within_ranks = 0;                       ///< relative sigma of steps around them, without spikes

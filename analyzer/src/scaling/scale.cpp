@@ -1,7 +1,6 @@
 #include "rankscope/analyzer/scaling/scale.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -10,6 +9,7 @@
 #include "collectives/same_job.h"
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "replay/build.h"
 #include "scaling/monte_carlo.h"
 #include "steps/find.h"
@@ -28,13 +28,6 @@ constexpr double refused_model_error = 0.1;   // of steps put together from sing
 constexpr std::int64_t confident_factor = 4;  // of the measured ranks
 constexpr std::int64_t most_ranks_asked = 1 << 17;
 
-std::optional<std::int64_t> number_of(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || number <= 0) return std::nullopt;
-  return number;
-}
-
 Result<ScalePoint> measure(const Run& recorded, const ScaleOptions& options) {
   const AlignedRun aligned{recorded};
   const Run& run = aligned.run();
@@ -47,7 +40,7 @@ Result<ScalePoint> measure(const Run& recorded, const ScaleOptions& options) {
   ScalePoint point;
   point.ranks = std::max<std::int64_t>(run.info().world_size, static_cast<std::int64_t>(run.ranks().size()));
   point.step_ns = steps.section->median_ns;
-  point.batch = number_of(run.metadata("global_batch"));
+  point.batch = number_from<std::int64_t>(run.metadata("global_batch"), {.least = 1});
   if (point.step_ns <= 0) return fail(ErrorKind::not_computable, "no step was recorded completely");
   return point;
 }
@@ -200,8 +193,7 @@ class Prediction {
   [[nodiscard]] std::string why_misfit() const {
     return format(
         "steps put together from steps of single ranks become {}, as happens when all ranks are slow in the same "
-        "steps, so "
-        "nothing can be said about more ranks",
+        "steps, so nothing can be said about more ranks",
         misfit());
   }
 
@@ -294,8 +286,7 @@ class Prediction {
     if (std::ranges::any_of(pool.links, [](const scaling::LinkModel& link) { return !link.latency_known; }))
       answer_.notes.emplace_back(
           "Some operations were seen with one size only: their time is taken for bandwidth, so latency on many ranks "
-          "may "
-          "be more than predicted.");
+          "may be more than predicted.");
     answer_.notes.emplace_back("Not modelled: congestion, topology, effects of the batch size, memory limits.");
   }
 

@@ -51,25 +51,27 @@ std::vector<RankNodes> nodes_by_rank(const Graph& graph) {
   return ranks;
 }
 
-using UnitRows = std::vector<std::uint32_t>;
+using OperationRows = std::vector<std::uint32_t>;
 
-/// Which row of the section's units each row of Run::collectives() is a part of.
-UnitRows units_by_member(const Graph& graph, const CollectivesSection& section) {
-  UnitRows units(graph.run->collectives().size(), no_row);
-  for (std::uint32_t unit = 0; unit < section.units.size(); ++unit)
-    for (const std::uint32_t row : section.units[unit].members) units[row] = unit;
-  return units;
+/// Which row of the section's operations each row of Run::collectives() is a part of.
+OperationRows operations_by_member(const Graph& graph, const CollectivesSection& section) {
+  OperationRows operations(graph.run->collectives().size(), no_row);
+  for (std::uint32_t operation = 0; operation < section.operations.size(); ++operation)
+    for (const std::uint32_t row : section.operations[operation].members) operations[row] = operation;
+  return operations;
 }
 
-/// The units of one step of one rank in the order in which their last members started. That is the same on all ranks,
-/// and no rank goes from an operation to one that comes before it there (each waits for its last member).
-UnitRows order_of(const Graph& graph, const CollectivesSection& section, const UnitRows& unit_of,
-                  std::span<const std::uint32_t> nodes) {
-  UnitRows order;
+/// The operations of one step of one rank in the order in which their last members started. That is the same on all
+/// ranks, and no rank goes from an operation to one that comes before it there (each waits for its last member).
+OperationRows order_of(const Graph& graph, const CollectivesSection& section, const OperationRows& operation_of,
+                       std::span<const std::uint32_t> nodes) {
+  OperationRows order;
   for (const std::uint32_t row : nodes)
     if (graph.nodes[row].kind == NodeKind::arrive)
-      order.push_back(unit_of[graph.run->span(graph.nodes[row].span).collective]);
-  std::ranges::sort(order, {}, [&](std::uint32_t unit) { return std::pair(section.units[unit].last_start, unit); });
+      order.push_back(operation_of[graph.run->span(graph.nodes[row].span).collective]);
+  std::ranges::sort(order, {}, [&](std::uint32_t operation) {
+    return std::pair(section.operations[operation].last_start, operation);
+  });
   return order;
 }
 
@@ -77,7 +79,7 @@ UnitRows order_of(const Graph& graph, const CollectivesSection& section, const U
 double own_time(const StepSystem& system) {
   const StepSystem* const one = &system;
   const double factor = 1;
-  const std::vector<std::int64_t> no_transfers(system.units.size(), 0);
+  const std::vector<std::int64_t> no_transfers(system.operations.size(), 0);
   return static_cast<double>(step_length({&one, 1}, {&factor, 1}, no_transfers));
 }
 
@@ -86,27 +88,28 @@ struct RankStep {
   std::uint32_t rank = 0;
   std::uint32_t step = 0;
   std::span<const std::uint32_t> nodes;
-  std::span<const std::uint32_t> order;  ///< its units
+  std::span<const std::uint32_t> order;  ///< its operations
 };
 
 /// Longest ways inside one step of one rank.
 class Reduction {
  public:
-  Reduction(const Graph& graph, const CollectivesSection& section, const UnitRows& unit_of,
+  Reduction(const Graph& graph, const CollectivesSection& section, const OperationRows& operation_of,
             std::vector<std::uint32_t>& place, const RankStep& work)
       : graph_(graph), place_(place), nodes_(work.nodes) {
     system_.rank = work.rank;
     system_.step = work.step;
-    for (const std::uint32_t unit : work.order) {
-      at_of_unit_[unit] = system_.units.size();
-      system_.units.push_back({section.units[unit].op, section.units[unit].bytes});
+    for (const std::uint32_t operation : work.order) {
+      at_of_operation_[operation] = system_.operations.size();
+      system_.operations.push_back({section.operations[operation].op, section.operations[operation].bytes});
     }
-    const std::size_t units = work.order.size();
-    system_.transfers_ns.assign(units, 0);
-    system_.ways_ns.assign((units + 1) * (units + 2) / 2, never);
+    const std::size_t operations = work.order.size();
+    system_.transfers_ns.assign(operations, 0);
+    system_.ways_ns.assign((operations + 1) * (operations + 2) / 2, never);
     for (const std::uint32_t row : nodes_)
       if (graph.nodes[row].kind == NodeKind::arrive)
-        unit_at_[graph.nodes[row].span] = at_of_unit_[unit_of[graph.run->span(graph.nodes[row].span).collective]];
+        operation_at_[graph.nodes[row].span] =
+            at_of_operation_[operation_of[graph.run->span(graph.nodes[row].span).collective]];
     const std::uint32_t rank = work.rank;
     const std::uint32_t step = work.step;
     begin_ = graph.nodes[graph.boundaries[step * graph.ranks.size() + rank]].start;
@@ -121,7 +124,7 @@ class Reduction {
     std::vector<std::int64_t> end = ways_to(graph_.nodes[end_row_]);
     if (std::ranges::all_of(end, [](std::int64_t way) { return way == never; }))
       raise(end, 0, (graph_.nodes[end_row_].start - begin_).count());
-    put(system_.units.size(), end);
+    put(system_.operations.size(), end);
     for (const std::uint32_t row : nodes_) place_[row] = no_row;
     if (!in_order_) return std::nullopt;
     return std::move(system_);
@@ -149,9 +152,9 @@ class Reduction {
     ways[column] = std::max(ways[column], ns);
   }
 
-  /// Row `unit` of the system.
-  void put(std::size_t unit, std::span<const std::int64_t> ways) {
-    const std::span row = std::span(system_.ways_ns).subspan(unit * (unit + 1) / 2, unit + 1);
+  /// Row `operation` of the system.
+  void put(std::size_t operation, std::span<const std::int64_t> ways) {
+    const std::span row = std::span(system_.ways_ns).subspan(operation * (operation + 1) / 2, operation + 1);
     for (std::size_t column = 0; column < ways.size(); ++column) {
       if (column < row.size()) row[column] = ways[column];
       if (column >= row.size() && ways[column] != never) in_order_ = false;
@@ -167,10 +170,11 @@ class Reduction {
     if (node.kind == NodeKind::arrive) {
       for (std::int64_t& way : ways)
         if (way != never) way += length;
-      put(unit_at_.at(node.span), ways);
-    } else if (const auto unit = unit_at_.find(node.span); node.kind == NodeKind::finish && unit != unit_at_.end()) {
-      system_.transfers_ns[unit->second] = length;
-      ways.assign(unit->second + 2, never);
+      put(operation_at_.at(node.span), ways);
+    } else if (const auto operation = operation_at_.find(node.span);
+               node.kind == NodeKind::finish && operation != operation_at_.end()) {
+      system_.transfers_ns[operation->second] = length;
+      ways.assign(operation->second + 2, never);
       ways.back() = 0;
     } else {
       for (std::int64_t& way : ways)
@@ -187,8 +191,8 @@ class Reduction {
   RunTime begin_;
   std::uint32_t end_row_ = no_row;
   std::vector<std::vector<std::int64_t>> ways_;  // to the end of each node
-  std::map<std::uint32_t, std::size_t> at_of_unit_;
-  std::map<SpanId, std::size_t> unit_at_;
+  std::map<std::uint32_t, std::size_t> at_of_operation_;
+  std::map<SpanId, std::size_t> operation_at_;
 };
 
 /// All steps: which operations each rank runs in them.
@@ -197,7 +201,7 @@ class Steps {
   Steps(const Graph& graph, const CollectivesSection& section)
       : graph_(graph),
         section_(section),
-        unit_of_(units_by_member(graph, section)),
+        operation_of_(operations_by_member(graph, section)),
         place_(graph.nodes.size(), no_row),
         nodes_(graph.steps.size(), std::vector<std::vector<std::uint32_t>>(graph.ranks.size())) {
     const std::vector<RankNodes> ranks = nodes_by_rank(graph);
@@ -208,9 +212,9 @@ class Steps {
 
   StepSystems reduce() {
     std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> kinds;  // row of operations: steps
-    std::vector<UnitRows> orders;
+    std::vector<OperationRows> orders;
     for (std::uint32_t step = 0; step < nodes_.size(); ++step) {
-      orders.push_back(order_of(graph_, section_, unit_of_, nodes_[step].front()));
+      orders.push_back(order_of(graph_, section_, operation_of_, nodes_[step].front()));
       if (same_on_all(step, orders.back())) kinds[ops_of(orders.back())].push_back(step);
     }
     const auto best = std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second.size(); });
@@ -218,8 +222,8 @@ class Steps {
     for (const auto& [ops, steps] : kinds) result.other += std::ssize(steps);
     if (best != kinds.end()) {
       result.other -= std::ssize(best->second);
-      const std::size_t units = best->first.size();
-      const std::size_t ways = (units + 1) * (units + 2) / 2 * best->second.size() * graph_.ranks.size();
+      const std::size_t operations = best->first.size();
+      const std::size_t ways = (operations + 1) * (operations + 2) / 2 * best->second.size() * graph_.ranks.size();
       keep_one_in_ = (ways + most_ways - 1) / most_ways;
       for (const std::uint32_t step : best->second) add(result, step, orders[step]);
     }
@@ -229,21 +233,22 @@ class Steps {
   }
 
  private:
-  [[nodiscard]] bool same_on_all(std::uint32_t step, const UnitRows& order) const {
-    return std::ranges::all_of(nodes_[step],
-                               [&](const auto& nodes) { return order_of(graph_, section_, unit_of_, nodes) == order; });
+  [[nodiscard]] bool same_on_all(std::uint32_t step, const OperationRows& order) const {
+    return std::ranges::all_of(
+        nodes_[step], [&](const auto& nodes) { return order_of(graph_, section_, operation_of_, nodes) == order; });
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> ops_of(const UnitRows& order) const {
+  [[nodiscard]] std::vector<std::uint32_t> ops_of(const OperationRows& order) const {
     std::vector<std::uint32_t> ops;
-    for (const std::uint32_t unit : order) ops.push_back(section_.units[unit].op.value);
+    for (const std::uint32_t operation : order) ops.push_back(section_.operations[operation].op.value);
     return ops;
   }
 
-  void add(StepSystems& result, std::uint32_t step, const UnitRows& order) {
+  void add(StepSystems& result, std::uint32_t step, const OperationRows& order) {
     std::vector<StepSystem> own;
     for (std::uint32_t rank = 0; rank < graph_.ranks.size(); ++rank) {
-      auto system = Reduction(graph_, section_, unit_of_, place_, {rank, step, nodes_[step][rank], order}).reduce();
+      auto system =
+          Reduction(graph_, section_, operation_of_, place_, {rank, step, nodes_[step][rank], order}).reduce();
       if (!system) return;
       system->own_ns = own_time(*system);
       // Neighbouring steps keep other ranks, so that all are heard.
@@ -256,19 +261,19 @@ class Steps {
 
   const Graph& graph_;
   const CollectivesSection& section_;
-  const UnitRows unit_of_;
+  const OperationRows operation_of_;
   std::vector<std::uint32_t> place_;                            // of each node in what is reduced; else no_row
   std::vector<std::vector<std::vector<std::uint32_t>>> nodes_;  // by step and rank
   std::size_t keep_one_in_ = 1;
 };
 
 std::string why_too_many(const Graph& graph) {
-  std::vector<std::size_t> units(graph.ranks.size());
+  std::vector<std::size_t> operations(graph.ranks.size());
   for (const Node& node : graph.nodes)
-    if (node.kind == NodeKind::arrive) ++units[node.rank];
-  const std::size_t in_a_step = std::ranges::max(units) / graph.steps.size();
-  if (in_a_step <= most_units) return {};
-  return format("a step has about {} collectives; predicted are steps of up to {}", in_a_step, most_units);
+    if (node.kind == NodeKind::arrive) ++operations[node.rank];
+  const std::size_t in_a_step = std::ranges::max(operations) / graph.steps.size();
+  if (in_a_step <= most_operations) return {};
+  return format("a step has about {} collectives; predicted are steps of up to {}", in_a_step, most_operations);
 }
 
 /// Why nothing tells how this member's operation goes on more ranks; empty if something does.
@@ -311,20 +316,20 @@ Section<StepSystems> step_systems(const Graph& graph, const Matching& matching) 
 
 std::int64_t step_length(std::span<const StepSystem* const> ranks, std::span<const double> factors,
                          std::span<const std::int64_t> transfers_ns) {
-  const std::size_t units = transfers_ns.size();
-  std::vector<double> ends(units);
+  const std::size_t operations = transfers_ns.size();
+  std::vector<double> ends(operations);
   double latest = 0;
-  for (std::size_t unit = 0; unit <= units; ++unit) {
+  for (std::size_t operation = 0; operation <= operations; ++operation) {
     double go = 0;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      const auto ways = ranks[rank]->row(unit);
+      const auto ways = ranks[rank]->row(operation);
       for (std::size_t from = 0; from < ways.size(); ++from) {
         if (ways[from] == never) continue;
         const double before = from == 0 ? 0 : ends[from - 1];
         go = std::max(go, before + factors[rank] * static_cast<double>(ways[from]));
       }
     }
-    if (unit < units) ends[unit] = go + static_cast<double>(transfers_ns[unit]);
+    if (operation < operations) ends[operation] = go + static_cast<double>(transfers_ns[operation]);
     latest = go;
   }
   return static_cast<std::int64_t>(latest);

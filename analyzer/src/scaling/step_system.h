@@ -13,30 +13,30 @@
 namespace rankscope::analyzer::scaling {
 
 /// One collective of a step.
-struct StepUnit {
+struct StepOperation {
   StringId op;
   std::int64_t bytes = -1;  ///< S of metrics.md 6
 };
 
 /// Ways grow with the square of the collectives of a step: beyond this many of them a run is refused, and steps of
 /// which more than that many ways would be kept are sampled, evenly over ranks and steps.
-inline constexpr std::size_t most_units = 1000;
+inline constexpr std::size_t most_operations = 1000;
 inline constexpr std::size_t most_ways = 2'000'000;
 
 inline constexpr std::int64_t never = INT64_MIN / 4;
 
-/// Longest ways through one step of one rank, in ns. Row k: to the arrival at unit k (the last row: to the end of the
-/// step); column 0: from the begin; column j + 1: from the end of unit j. `never` where nothing leads there.
+/// Longest ways through one step of one rank, in ns. Row k: to the arrival at operation k (the last row: to the end of
+/// the step); column 0: from the begin; column j + 1: from the end of operation j. `never` where nothing leads there.
 struct StepSystem {
   std::uint32_t rank = 0;                  ///< row of Graph::ranks
   std::uint32_t step = 0;                  ///< row of Graph::steps
-  std::vector<StepUnit> units;             ///< in the same order on all ranks
-  std::vector<std::int64_t> transfers_ns;  ///< of each unit on this rank
+  std::vector<StepOperation> operations;   ///< in the same order on all ranks
+  std::vector<std::int64_t> transfers_ns;  ///< of each operation on this rank
   std::vector<std::int64_t> ways_ns;       ///< row by row: row k has k + 1 columns; empty: not kept
   double own_ns = 0;                       ///< from the begin to the end, if transfers took no time
 
-  [[nodiscard]] std::span<const std::int64_t> row(std::size_t unit) const {
-    return std::span(ways_ns).subspan(unit * (unit + 1) / 2, unit + 1);
+  [[nodiscard]] std::span<const std::int64_t> row(std::size_t operation) const {
+    return std::span(ways_ns).subspan(operation * (operation + 1) / 2, operation + 1);
   }
 };
 
@@ -51,7 +51,7 @@ struct StepSystems {
 /// Unavailable where collectives are not of all ranks together, or not known.
 [[nodiscard]] Section<StepSystems> step_systems(const replay::Graph& graph, const Matching& matching);
 
-/// How long a step takes if every rank does its system and unit k moves data for transfers[k].
+/// How long a step takes if every rank does its system and operation k moves data for transfers[k].
 [[nodiscard]] std::int64_t step_length(std::span<const StepSystem* const> ranks, std::span<const double> factors,
                                        std::span<const std::int64_t> transfers_ns);
 

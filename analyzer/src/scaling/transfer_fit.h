@@ -9,7 +9,7 @@
 
 namespace rankscope::analyzer::scaling {
 
-/// One measured unit.
+/// One measured operation.
 struct Transfer {
   std::int64_t bytes = 0;  ///< S of metrics.md 6
   double ns = 0;

@@ -1,7 +1,6 @@
 #include "split/device_record.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "rankscope/analyzer/split/activity.h"
 #include "rankscope/core/format.h"

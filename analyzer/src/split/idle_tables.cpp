@@ -7,7 +7,6 @@
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"
-#include "split/idle_words.h"
 #include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {

@@ -1,4 +1,4 @@
-#include "split/idle_words.h"
+#include "split/parts.h"
 
 namespace rankscope::analyzer {
 

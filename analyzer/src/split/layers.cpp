@@ -1,7 +1,6 @@
 #include "split/layers.h"
 
 #include <algorithm>
-#include <string>
 
 #include "rankscope/core/model/host_work.h"
 

@@ -6,9 +6,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/split/section.h"
 #include "render/noted_table.h"
 #include "render/page.h"
 #include "render/source.h"
@@ -43,5 +45,12 @@ void write_heat_maps(Writer& page, const Source& source);
 void write_split(Writer& page, const Source& source);
 void write_steps(Writer& page, const Source& source);
 }  // namespace html
+
+// Reasons of idle time in words.
+
+/// What nothing ran for: "the host", "gaps between kernels", ...
+[[nodiscard]] std::string_view words_of(IdleCause cause);
+/// "host was late", "gap between kernels", ...
+[[nodiscard]] std::string_view words_of(const IdleShare& share);
 
 }  // namespace rankscope::analyzer

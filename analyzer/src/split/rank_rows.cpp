@@ -6,7 +6,6 @@
 
 #include "math/statistics.h"
 #include "split/device_record.h"
-#include "split/split.h"
 #include "steps/counted_windows.h"
 #include "steps/sample_windows.h"
 #include "words/text_of.h"

@@ -4,7 +4,6 @@
 
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
-#include "split/idle_words.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
@@ -31,8 +30,7 @@ std::string advice_for_idle(const TimeSplit& split, const std::vector<IdleShare>
     const auto first = std::ranges::find(shares, IdleCause::other, &IdleShare::cause);
     if (first->detail == IdleDetail::no_launch_record)
       return "Record launch calls to see what the host did meanwhile: torch.profiler with activities=[CPU, CUDA], nsys "
-             "with "
-             "--trace=cuda,nvtx.";
+             "with --trace=cuda,nvtx.";
     if (first->detail == IdleDetail::waits_for_event)
       return "Streams wait for each other: look at what the other stream does then, and whether that order is needed.";
     return "The work was launched in time and began late: look at these gaps in the timeline.";
@@ -52,7 +50,7 @@ std::string once_text(const IdleShare& share) {
 
 void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
   const Usual& usual = context.all_but_stragglers;
-  if (!usual.tells_idle_time()) return;
+  if (!usual.shows_idle_time()) return;
   const TimeSplit& total = usual.total;
   const std::int64_t rest = total.idle_ns - total.idle_ns_of(IdleCause::data);
   const FindingSeverity severity = severity_of(usual.share(rest), idle_limits);

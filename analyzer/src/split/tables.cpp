@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"

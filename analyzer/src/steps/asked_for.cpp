@@ -1,4 +1,4 @@
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 
 #include <algorithm>
 

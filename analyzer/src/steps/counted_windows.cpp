@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "steps/asked_for.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 

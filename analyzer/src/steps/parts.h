@@ -14,4 +14,8 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::string steps_text(const StepsSection& steps);
 [[nodiscard]] nlohmann::ordered_json step_json(const Step& step);
 
+// The ranks that the reader of a report asked for.
+
+[[nodiscard]] bool is_asked_for(const ReportOptions& options, RankId rank);
+
 }  // namespace rankscope::analyzer

@@ -1,8 +1,8 @@
 #include "steps/step_marks.h"
 
-#include <charconv>
 #include <optional>
 
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/step_names.h"
 
 namespace rankscope::analyzer {
@@ -18,9 +18,7 @@ std::optional<std::int64_t> index_of(const Run& run, const Span& span, MarkSourc
       if (span.kind != SpanKind::user) return std::nullopt;
       const auto number = number_of_step_name(run.text(span.name));
       if (!number) return std::nullopt;
-      std::int64_t index = next;
-      std::from_chars(number->data(), number->data() + number->size(), index);  // too large a number: counted instead
-      return index;
+      return number_from<std::int64_t>(*number).value_or(next);  // too large a number: counted instead
     }
   }
   return std::nullopt;

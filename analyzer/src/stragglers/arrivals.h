@@ -10,7 +10,7 @@ namespace rankscope::analyzer {
 struct Arrivals {
   std::vector<RankId> last;
   std::int64_t trials = 0;
-  bool by_unit = false;  ///< fewer than 20 steps: all matched operations count instead of steps
+  bool by_operation = false;  ///< fewer than 20 steps: all matched operations count instead of steps
   [[nodiscard]] std::int64_t times_last(RankId rank) const;
 };
 

@@ -2,15 +2,97 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
-#include "stragglers/onset.h"
+#include "stragglers/own_time_windows.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+// From which step on a rank is slow to the end (metrics.md 9.5).
+
+constexpr double most_misplaced = 0.1;  // share of the steps that may be slow before, or not slow after
+
+std::vector<bool> slow_steps(const OwnTimes& times, std::size_t peer, double ratio) {
+  std::vector<bool> slow;
+  std::vector<std::int64_t> in_step(times.size());
+  for (std::size_t step = 0; step < times.front().size(); ++step) {
+    for (std::size_t i = 0; i < times.size(); ++i) in_step[i] = times[i][step];
+    const auto usual = static_cast<double>(median(without(in_step, peer)));
+    slow.push_back(static_cast<double>(in_step[peer]) > usual * (1 + (ratio - 1) / 2));
+  }
+  return slow;
+}
+
+/// The steps from which on the rank needs more than its peers by half of what `ratio` says, up to the last one; nothing
+/// where slow and usual steps are mixed.
+std::optional<StepBlock> slow_end(const OwnTimes& times, std::size_t peer, double ratio) {
+  const std::vector<bool> slow = slow_steps(times, peer, ratio);
+  // With the first slow step at `first`: slow ones before it and others from it on stand on the wrong side.
+  auto misplaced = static_cast<std::size_t>(std::ranges::count(slow, false));
+  std::size_t least = misplaced;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < slow.size(); ++i) {
+    slow[i] ? ++misplaced : --misplaced;
+    if (misplaced < least) least = misplaced, first = i + 1;
+  }
+  if (static_cast<double>(least) > most_misplaced * static_cast<double>(slow.size())) return std::nullopt;
+  return StepBlock{first, slow.size() - first};
+}
+
+// metrics.md 9.4.
+constexpr double stall_sigmas = 3.5;
+constexpr double stall_share = 0.10;
+constexpr double most_of_steps = 0.20;
+constexpr double least_of_wall = 0.02;
+constexpr std::int64_t beyond_peers = 3;
+constexpr std::size_t least_stalls = 2;
+
+/// excess[peer][step]: own time beyond the rank's own median, less what the step cost the other ranks too.
+OwnTimes excesses(const OwnTimes& times) {
+  OwnTimes distances = times;
+  for (auto& own : distances) {
+    const std::int64_t usual = median(own);
+    for (std::int64_t& value : own) value -= usual;
+  }
+  OwnTimes excess = distances;
+  std::vector<std::int64_t> in_step(times.size());
+  for (std::size_t step = 0; step < times.front().size(); ++step) {
+    for (std::size_t peer = 0; peer < times.size(); ++peer) in_step[peer] = distances[peer][step];
+    for (std::size_t peer = 0; peer < times.size(); ++peer) {
+      excess[peer][step] -= median(without(in_step, peer));
+    }
+  }
+  return excess;
+}
+
+/// max(3.5 s, 10 %) of 9.4, with s from all ranks and steps.
+std::int64_t stall_threshold(const OwnTimes& times, const OwnTimes& excess) {
+  std::vector<std::int64_t> all;
+  std::vector<std::int64_t> usual;
+  for (const auto& own : excess) all.insert(all.end(), own.begin(), own.end());
+  for (const auto& own : times) usual.push_back(median(own));
+  const auto centre = static_cast<double>(median(usual));
+  const double sigma = std::max(robust_sigma(all), least_sigma * centre);
+  return static_cast<std::int64_t>(std::max(stall_sigmas * sigma, stall_share * centre));
+}
+
+/// The distance of the stalls, if it is always the same but for one step.
+std::optional<std::size_t> period_of(std::span<const std::size_t> steps) {
+  if (steps.size() < least_stalls) return std::nullopt;
+  std::size_t least = steps[1] - steps[0];
+  std::size_t most = least;
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    least = std::min(least, steps[i] - steps[i - 1]);
+    most = std::max(most, steps[i] - steps[i - 1]);
+  }
+  if (least < 2 || most - least > 1) return std::nullopt;
+  return (steps.back() - steps.front() + (steps.size() - 1) / 2) / (steps.size() - 1);
+}
 
 constexpr double least_rotating_ratio = 1.05;  // metrics.md 9.4
 constexpr double arrival_chance = 0.01;        // 9.4: Binomial tail below 0.01 / n
@@ -59,6 +141,32 @@ std::string step_list(const std::vector<std::int64_t>& counted, std::span<const 
 }
 
 }  // namespace
+
+std::vector<Stalls> find_stalls(const OwnTimes& times, std::int64_t wall_ns) {
+  if (times.size() < 2 || times.front().empty()) return {};
+  const OwnTimes excess = excesses(times);
+  const std::int64_t threshold = stall_threshold(times, excess);
+  std::vector<std::int64_t> largest;
+  for (const auto& own : excess) largest.push_back(std::ranges::max(own));
+  std::vector<Stalls> found;
+  for (std::size_t peer = 0; peer < times.size(); ++peer) {
+    const std::int64_t of_peers = std::ranges::max(without(largest, peer));
+    Stalls stalls;
+    stalls.peer = peer;
+    for (std::size_t step = 0; step < excess[peer].size(); ++step) {
+      if (excess[peer][step] <= std::max(threshold, beyond_peers * of_peers)) continue;
+      stalls.steps.push_back(step);
+      stalls.excess_ns += excess[peer][step];
+    }
+    const auto steps = static_cast<double>(excess[peer].size());
+    const bool seldom = static_cast<double>(stalls.steps.size()) < most_of_steps * steps;
+    const bool matters = static_cast<double>(stalls.excess_ns) >= least_of_wall * static_cast<double>(wall_ns);
+    if (stalls.steps.size() < least_stalls || !seldom || !matters) continue;
+    stalls.period = period_of(stalls.steps);
+    found.push_back(std::move(stalls));
+  }
+  return found;
+}
 
 ClassVerdict::ClassVerdict(const PeerClass& peers, const StepsSection& steps, const Arrivals& arrivals)
     : peers_(peers),
@@ -192,7 +300,7 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
   row.kind = excess.kind;
   row.evidence =
       format("{}; it came last in {} of {} {}; own time {} against {}, {:.2f} x{}", describe_excess(row.rank, excess),
-             hits, arrivals_.trials, arrivals_.by_unit ? "operations (few steps)" : "steps",
+             hits, arrivals_.trials, arrivals_.by_operation ? "operations (few steps)" : "steps",
              duration_text(medians[peer]), duration_text(c), ratio, unexplained_text(excess, row.lag_ns_per_step));
   grade(row, ratio);
   return row;

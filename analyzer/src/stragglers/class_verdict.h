@@ -1,12 +1,23 @@
 // The stragglers of one peer class (metrics.md 9.2 - 9.7).
 #pragma once
 
+#include "split/peers.h"
 #include "stragglers/arrivals.h"
 #include "stragglers/kind.h"
 #include "stragglers/own_time_windows.h"
-#include "stragglers/transient.h"
 
 namespace rankscope::analyzer {
+
+/// The stalls of one rank.
+struct Stalls {
+  std::size_t peer = 0;
+  std::vector<std::size_t> steps;     ///< positions among the counted steps
+  std::int64_t excess_ns = 0;         ///< together, beyond the rank's own median
+  std::optional<std::size_t> period;  ///< in counted steps
+};
+
+/// Ranks with transient stalls. `wall_ns` is the time of all counted steps of the job.
+[[nodiscard]] std::vector<Stalls> find_stalls(const OwnTimes& times, std::int64_t wall_ns);
 
 /// Judges the ranks of one class: persistent first, then transient; first match wins.
 class ClassVerdict {

@@ -1,4 +1,4 @@
-#include "stragglers/find.h"
+#include "stragglers/parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,7 +66,7 @@ void judge(const PeerClass& peers, const StepsSection& steps, const Arrivals& ar
 }
 
 LastArrivals summary_of(const Arrivals& arrivals, std::span<const RankId> ranks) {
-  LastArrivals summary{arrivals.trials, arrivals.by_unit, {}, Certainty::fact};
+  LastArrivals summary{arrivals.trials, arrivals.by_operation, {}, Certainty::fact};
   if (ranks.size() == 2) summary.certainty = Certainty::of_two;
   if (ranks.size() == 3) summary.certainty = Certainty::of_three;
   std::map<RankId, std::int64_t> times;
@@ -82,7 +82,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
                                            const Section<std::vector<RankRow>>& rows,
                                            const Section<CollectivesSection>& collectives) {
   if (run.ranks().empty()) return unavailable("no process has a rank");
-  if (run.ranks().size() < 2) return unavailable("one rank: there is no other to compare it with");
+  if (run.ranks().size() < 2) return unavailable("only one rank: nothing to compare it with");
   if (!steps) return unavailable("it needs steps");
   if (!rows) return unavailable(rows.error().why);
   const std::vector<PeerClass> classes = peer_classes(run, *steps, *rows);

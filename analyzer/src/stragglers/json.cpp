@@ -12,13 +12,13 @@ using Json = nlohmann::ordered_json;
 
 Json last_arrivals_json(const LastArrivals& arrivals) {
   Json out{{"counted", arrivals.counted}, {"what", arrivals.by_operation ? "operations" : "steps"}};
-  std::int64_t told = 0;
+  std::int64_t known = 0;
   out["ranks"] = Json::object();
   for (const auto& [rank, times] : arrivals.ranks) {
     out["ranks"][std::to_string(rank.value)] = times;
-    told += times;
+    known += times;
   }
-  out["not_told"] = arrivals.counted - told;
+  out["not_told"] = arrivals.counted - known;
   out["certainty"] = name_of(arrivals.certainty);
   return out;
 }

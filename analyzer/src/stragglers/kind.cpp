@@ -1,7 +1,6 @@
 #include "stragglers/kind.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
@@ -18,7 +17,7 @@ std::string_view verb_of(Component component) {
     case Component::compute:
       return "computes";
     case Component::host:
-      return "leaves its lanes idle, waiting for the host,";
+      return "idles, waiting for the host,";
     case Component::data:
       return "waits for data";
     case Component::memory:

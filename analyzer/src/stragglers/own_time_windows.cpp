@@ -1,7 +1,6 @@
 #include "stragglers/own_time_windows.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "math/statistics.h"
 

@@ -1,16 +1,27 @@
-// The section on slow ranks: its tables, JSON and picture, and the rules that judge it.
+// The section on slow ranks: how it is found, its tables, JSON and picture, and the rules that judge it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/stragglers/section.h"
 #include "render/page.h"
 #include "render/source.h"
 #include "rules/rule.h"
+#include "steps/find.h"
+#include "stragglers/arrivals.h"
 
 namespace rankscope::analyzer {
+
+[[nodiscard]] Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSection>& steps,
+                                                         const Section<std::vector<RankRow>>& rows,
+                                                         const Section<CollectivesSection>& collectives);
+
+/// What replaying the run with a rank as its peers gives back takes the place of what was measured (metrics.md 20).
+void set_replayed_gains(const WhatIfSection& replay, StragglersSection& section);
 
 [[nodiscard]] nlohmann::ordered_json straggler_json(const Straggler& row);
 /// What the list of stragglers rests on; `[]` means more or less depending on it.
@@ -29,5 +40,19 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings);
 namespace html {
 void write_slow_ranks(Writer& page, const Source& source);
 }  // namespace html
+
+// Whether the GPU of a slow rank runs slower than those of the others (metrics.md 9.3, 9.7).
+
+/// Adds to ranks that compute slowly what the counters of their GPUs say of the time in which they were slow. A clock
+/// below that of the others is the second proof that two or three ranks need.
+void add_device_evidence(const Run& run, const StepsSection& steps, StragglersSection& section);
+
+// Slow ranks in words that findings, tables and the verdict share.
+
+/// "since step 12", "in steps 5 to 9", "now and then"; "" = all the time.
+[[nodiscard]] std::string when_text(const Straggler& row);
+
+/// What a kind of straggler does, after "rank 3": "computes slower than its peers".
+[[nodiscard]] std::string_view behaviour_of(StragglerKind kind);
 
 }  // namespace rankscope::analyzer

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "bandwidth/slow_path_words.h"
+#include "bandwidth/parts.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "stragglers/arrivals.h"
 #include "stragglers/kind.h"
-#include "stragglers/words.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
@@ -44,13 +43,12 @@ std::string advice_for(SlowDevice cause) {
              "until then leave it out.";
     case SlowDevice::power_limit:
       return "Compare its power limit with that of the others and raise it (nvidia-smi -q -d POWER); if they are "
-             "equal, "
-             "this GPU needs more power for the same clock: replace it.";
+             "equal, this GPU needs more power for the same clock: replace it.";
     case SlowDevice::hardware:
       return "Its hardware slows it down: look at the power supply and cooling of its server (nvidia-smi -q -d "
              "PERFORMANCE), and leave it out until that is fixed.";
     case SlowDevice::clocks_set:
-      return "Somebody has set its clocks: reset them (nvidia-smi -rac, -rgc), or set the same clocks on all GPUs.";
+      return "Its clocks were set by hand: reset them (nvidia-smi -rac, -rgc), or set the same clocks on all GPUs.";
     case SlowDevice::low_clock:
       return "Compare its clocks, power limit and temperature with those of the others (nvidia-smi -q -d "
              "CLOCK,POWER,PERFORMANCE).";
@@ -116,7 +114,8 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   if (!report.steps || !report.rank_rows || !report.collectives || !report.stragglers) return;
   if (!report.stragglers->rows.empty() || report.ranks.size() < rotating_ranks) return;
   const Arrivals arrivals = last_arrivals(context.run, *report.steps, *report.collectives);
-  if (arrivals.by_unit || arrivals.trials < rotating_steps || evenness(arrivals, report.ranks) <= even_enough) return;
+  if (arrivals.by_operation || arrivals.trials < rotating_steps || evenness(arrivals, report.ranks) <= even_enough)
+    return;
   std::int64_t slowest = 0;
   std::int64_t all = 0;
   for (std::size_t step = 0; step < static_cast<std::size_t>(arrivals.trials); ++step) {

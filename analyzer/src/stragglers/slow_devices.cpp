@@ -1,4 +1,4 @@
-#include "stragglers/slow_devices.h"
+#include "stragglers/parts.h"
 
 #include <algorithm>
 #include <iterator>
@@ -127,7 +127,7 @@ std::optional<Evidence> compare(const Sampled& own, std::span<const Sampled> oth
   if (others_share)
     evidence.proves = true;
   else
-    evidence.words += "; of the other ranks' GPUs that is not known";
+    evidence.words += "; not known for the GPUs of the other ranks";
   return evidence;
 }
 

@@ -2,7 +2,6 @@
 
 #include "rankscope/core/format.h"
 #include "render/words.h"
-#include "stragglers/words.h"
 
 namespace rankscope::analyzer {
 

@@ -1,4 +1,4 @@
-#include "stragglers/words.h"
+#include "stragglers/parts.h"
 
 #include "rankscope/core/format.h"
 

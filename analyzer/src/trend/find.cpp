@@ -1,4 +1,4 @@
-#include "trend/find.h"
+#include "trend/parts.h"
 
 #include <algorithm>
 #include <array>
@@ -134,7 +134,7 @@ Section<TrendSection> find_trend(const Section<StepsSection>& steps, const Secti
   const std::vector<const RankRow*> own = with_all_steps(*rows, walls.size());
   TrendSection section;
   if (walls.size() < least_for_changes)
-    section.no_changes_told =
+    section.why_no_changes =
         format("{}: changes are looked for from {} on", counted(walls.size(), "step"), least_for_changes);
   const std::vector<std::size_t> begins = change_points(walls);
   std::optional<Part> before;

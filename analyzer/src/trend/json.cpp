@@ -29,7 +29,7 @@ nlohmann::ordered_json trend_json(const TrendSection& section) {
                                   {"after_ns", change.after_ns},
                                   {"lasts", change.lasts},
                                   {"ranks", parts_json(change.ranks)}});
-  out["changes_unavailable"] = section.no_changes_told.empty() ? Json(nullptr) : Json(section.no_changes_told);
+  out["changes_unavailable"] = section.why_no_changes.empty() ? Json(nullptr) : Json(section.why_no_changes);
   out["odd_steps"] = Json::array();
   for (const OddStep& odd : section.odd_steps)
     out["odd_steps"].push_back(Json{

@@ -1,19 +1,26 @@
-// The section on steps over time: its tables, JSON and picture, and the rules that judge it.
+// The section on steps over time: how it is found, its tables, JSON and picture, and the rules that judge it.
 #pragma once
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/split/section.h"
 #include "rankscope/analyzer/trend/section.h"
 #include "render/left_out.h"
 #include "render/page.h"
 #include "render/source.h"
 #include "rules/rule.h"
+#include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+/// Changes of level and steps that stand out, with the ranks whose own time (9.1) made them.
+[[nodiscard]] Section<TrendSection> find_trend(const Section<StepsSection>& steps,
+                                               const Section<std::vector<RankRow>>& rows);
 
 struct TrendLines {
   std::vector<std::string> lines;
@@ -32,5 +39,14 @@ void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings)
 namespace html {
 void write_trend(Writer& page, const Source& source);
 }  // namespace html
+
+// What made steps longer, in words that findings, text and page share.
+
+/// "ranks 1, 3: compute, own time 100 ms to 150 ms"; without ranks that it is the communication.
+[[nodiscard]] std::string grown_text(std::span<const GrownPart> ranks);
+/// "since step 60 steps take 1.40 times as long, 100 ms to 140 ms; rank 1: ..."
+[[nodiscard]] std::string change_text(const StepChange& change);
+/// "step 17 took 145 ms, 45.0 ms more than usual; rank 2: ..."
+[[nodiscard]] std::string odd_text(const OddStep& odd);
 
 }  // namespace rankscope::analyzer

@@ -6,7 +6,6 @@
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "steps/find.h"
-#include "trend/words.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
@@ -14,7 +13,7 @@ namespace {
 
 constexpr std::int64_t near = 5;  // steps; two methods find one begin
 
-bool told_by_straggler(const Report& report, const StepChange& change) {
+bool explained_by_straggler(const Report& report, const StepChange& change) {
   return report.stragglers && std::ranges::any_of(report.stragglers->rows, [&](const Straggler& row) {
            return row.since_step && std::abs(*row.since_step - change.step) <= near;
          });
@@ -28,7 +27,8 @@ const StepChange* lasting_slow_down(const Report& report) {
   for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
     lowest_after = std::min(lowest_after, change->after_ns);
     const double longer = static_cast<double>(lowest_after) / static_cast<double>(change->before_ns) - 1;
-    if (severity_of(longer, change_limits) == FindingSeverity::info || told_by_straggler(report, *change)) continue;
+    if (severity_of(longer, change_limits) == FindingSeverity::info || explained_by_straggler(report, *change))
+      continue;
     found = &*change;
   }
   return found;
@@ -47,14 +47,15 @@ std::int64_t lost_per_step(const Report& report, const StepChange& since) {
   return lost_ns / static_cast<std::int64_t>(counted.size());
 }
 
-bool is_told_by(const StragglersSection& section, const OddStep& odd) {
-  const auto tells = [&](RankId rank) {
+bool is_explained_by(const StragglersSection& section, const OddStep& odd) {
+  const auto explains = [&](RankId rank) {
     return std::ranges::any_of(section.rows, [&](const Straggler& row) {
       return row.rank == rank && (!row.since_step || odd.step >= *row.since_step - near) &&
              (!row.until_step || odd.step <= *row.until_step + near);
     });
   };
-  return !odd.ranks.empty() && std::ranges::all_of(odd.ranks, [&](const GrownPart& part) { return tells(part.rank); });
+  return !odd.ranks.empty() &&
+         std::ranges::all_of(odd.ranks, [&](const GrownPart& part) { return explains(part.rank); });
 }
 
 /// What the host did while nothing ran in an odd step, where that is half of its excess: "; in it 36.4 ms inside
@@ -104,7 +105,8 @@ void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings)
   const Report& report = context.report;
   if (!report.trend || report.trend->odd_steps.empty()) return;
   std::vector<OddStep> odd = report.trend->odd_steps;
-  if (report.stragglers) std::erase_if(odd, [&](const OddStep& step) { return is_told_by(*report.stragglers, step); });
+  if (report.stragglers)
+    std::erase_if(odd, [&](const OddStep& step) { return is_explained_by(*report.stragglers, step); });
   if (odd.empty()) return;
   std::int64_t excess = 0;
   for (const OddStep& step : odd) excess += step.excess_ns;

@@ -5,7 +5,6 @@
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
 #include "render/words.h"
-#include "trend/words.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -27,9 +26,9 @@ TrendLines trend_lines(const Report& report, std::size_t most) {
   if (!report.trend) return said;
   const TrendSection& trend = *report.trend;
   for (const StepChange& change : trend.changes) said.lines.push_back(sentence(change_text(change)));
-  if (trend.changes.empty() && trend.no_changes_told.empty())
+  if (trend.changes.empty() && trend.why_no_changes.empty())
     said.lines.emplace_back("No lasting change of 5 % or more.");
-  if (!trend.no_changes_told.empty()) said.lines.push_back(sentence(trend.no_changes_told));
+  if (!trend.why_no_changes.empty()) said.lines.push_back(sentence(trend.why_no_changes));
   for (const OddStep* odd : longest(trend.odd_steps, most)) said.lines.push_back(sentence(odd_text(*odd)));
   if (trend.odd_steps.empty()) said.lines.emplace_back("No step stands out from those around it.");
   said.left_out = left_out(trend.odd_steps.size(), most);

@@ -1,7 +1,4 @@
-#include "trend/words.h"
-
-#include <algorithm>
-#include <array>
+#include "trend/parts.h"
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"

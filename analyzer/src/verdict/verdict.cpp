@@ -8,7 +8,6 @@
 #include "render/words.h"
 #include "steps/parts.h"
 #include "stragglers/parts.h"
-#include "stragglers/words.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 
 #include "rankscope/analyzer/what_if/what_if.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
@@ -55,29 +54,19 @@ std::string what_there_is() {
 }
 
 tl::unexpected<Error> no_fix(std::string_view text, std::string_view why) {
-  return fail(ErrorKind::usage, format("--fix {}: {}; there are {}", text, why, what_there_is()));
+  return fail(ErrorKind::usage, format("--fix {}: {}; choose from {}", text, why, what_there_is()));
 }
 
-std::optional<std::uint32_t> rank_in(std::string_view text) {
-  std::uint32_t rank = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return rank;
-}
-
-/// The number behind the last "*", if there is one; cuts it off. "aten::*" has none.
-std::optional<double> factor_behind(std::string_view& text) {
+/// The number after the last "*", if there is one; cuts it off. "aten::*" has none.
+std::optional<double> take_factor(std::string_view& text) {
   const std::size_t star = text.rfind('*');
   if (star == std::string_view::npos) return std::nullopt;
-  const std::string_view number = text.substr(star + 1);
-  double factor = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), factor);
-  if (number.empty() || error != std::errc{} || end != number.data() + number.size()) return std::nullopt;
-  text = text.substr(0, star);
+  const auto factor = number_from<double>(text.substr(star + 1));
+  if (factor) text = text.substr(0, star);
   return factor;
 }
 
-/// Reads what stands behind the colon; returns what is wrong, or nothing.
+/// Reads what follows the colon; returns what is wrong, or nothing.
 std::string_view read_subject(const FixForm& form, std::string_view subject, Fix& fix) {
   fix.subject = subject;
   switch (form.subject) {
@@ -88,14 +77,15 @@ std::string_view read_subject(const FixForm& form, std::string_view subject, Fix
     case Subject::last:
       return subject == "last" ? "" : "the subject must be \"last\": the last stage";
     case Subject::rank: {
-      const auto rank = rank_in(subject);
+      const auto rank = number_from<std::uint32_t>(subject);
       fix.first = rank.value_or(0);
       return rank ? "" : "the number of a rank must follow the colon";
     }
     case Subject::pair: {
       const std::size_t dash = subject.find('-');
-      const auto first = rank_in(subject.substr(0, dash));
-      const auto second = dash == std::string_view::npos ? std::nullopt : rank_in(subject.substr(dash + 1));
+      const auto first = number_from<std::uint32_t>(subject.substr(0, dash));
+      const auto second =
+          number_from<std::uint32_t>(subject.substr(dash == std::string_view::npos ? subject.size() : dash + 1));
       fix.first = first.value_or(0);
       fix.second = second.value_or(0);
       return first && second && fix.first != fix.second ? "" : "two ranks must follow the colon, as in link:0-1";
@@ -116,13 +106,12 @@ Result<Fix> parse_fix(std::string_view text) {
   const std::string_view before = rest.substr(0, std::min(colon, rest.find('*')));
   const auto form = std::ranges::find(forms, before, &FixForm::word);
   if (form == forms.end()) return no_fix(text, "no such fix");
-  if (form->factor != Factor::none) factor = factor_behind(rest);
+  if (form->factor != Factor::none) factor = take_factor(rest);
   if (colon != std::string_view::npos && text.find('*') < colon)
     return no_fix(text, "a factor must stand at the end, as in group:dp*0.5");
   fix.kind = form->kind;
   fix.factor = factor;
-  if (factor && !(std::isfinite(*factor) && *factor >= 0 && *factor <= 1e6))
-    return no_fix(text, "the factor must lie between 0 and 1,000,000");
+  if (factor && (*factor < 0 || *factor > 1e6)) return no_fix(text, "the factor must be from 0 to 1,000,000");
   if (form->factor == Factor::required && !factor) return no_fix(text, "a factor must follow, as in hostcode*0.5");
   const std::string_view subject = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
   if (colon == std::string_view::npos && rest != form->word) return no_fix(text, "no such fix");

@@ -17,8 +17,7 @@ namespace rankscope::analyzer {
 /// What no replay knows, in a sentence.
 inline constexpr std::string_view not_modelled =
     "Not modelled: contention when overlap changes, network congestion, memory limits. Savings of several changes do "
-    "not "
-    "add up.";
+    "not add up.";
 
 [[nodiscard]] nlohmann::ordered_json what_if_json(const WhatIfSection& section);
 

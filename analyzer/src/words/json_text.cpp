@@ -1,7 +1,6 @@
 #include "words/json_text.h"
 
 #include <cstddef>
-#include <cstdint>
 
 #include "rankscope/core/format.h"
 

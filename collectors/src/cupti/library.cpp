@@ -3,10 +3,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
 #include "cupti/records.h"

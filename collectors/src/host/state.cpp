@@ -24,9 +24,9 @@ GpuState clock_state() {
 
 GpuState file_state() {
   rlimit limit{};
-  const bool told = getrlimit(RLIMIT_NOFILE, &limit) == 0;
-  const bool enough = told && limit.rlim_cur >= enough_files;
-  return {enough, "open files", told ? format("up to {}", limit.rlim_cur) : "the limit cannot be read",
+  const bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
+  const bool enough = known && limit.rlim_cur >= enough_files;
+  return {enough, "open files", known ? format("up to {}", limit.rlim_cur) : "the limit cannot be read",
           format("processes may be left unwatched: run ulimit -n {}", enough_files)};
 }
 

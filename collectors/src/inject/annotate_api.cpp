@@ -8,7 +8,7 @@ namespace {
 
 // Annotations nest among themselves, apart from every NVTX domain.
 alignas(8) constexpr char annotations[8] = {};
-constexpr auto told_by_api = WindowControl::Told::annotate;
+constexpr auto marked_by_api = WindowControl::MarkedBy::annotate;
 
 std::string_view text(const char* value) { return value == nullptr ? std::string_view{} : std::string_view{value}; }
 
@@ -17,7 +17,7 @@ void push(std::uint8_t kind, const char* name, std::uint32_t length) {
     ThreadState* const thread = here();
     if (thread == nullptr) return;
     const SpanKind known = kind < span_kind_count ? static_cast<SpanKind>(kind) : SpanKind::user;
-    thread->push(annotations, known, {name, length}, told_by_api);
+    thread->push(annotations, known, {name, length}, marked_by_api);
   });
 }
 

@@ -49,7 +49,7 @@ constexpr std::array<unsigned char, 8> itt_magic{0xED, 0xAB, 0xAB, 0xEC, 0x0D, 0
 
 // The ranges of ITT nest among themselves.
 alignas(8) constexpr char operators[8] = {};
-constexpr auto told_by_itt = WindowControl::Told::annotate;
+constexpr auto marked_by_itt = WindowControl::MarkedBy::annotate;
 
 constexpr std::string_view pytorch = "PyTorch";
 IttDomain ours{.enabled = 1, .name = "PyTorch", .wide_name = nullptr, .extra1 = 0, .extra2 = nullptr, .next = nullptr};
@@ -73,10 +73,10 @@ bool ends_elsewhere(std::string_view name) {
   return name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:");
 }
 
-void tell_once(ThreadState& thread) {
-  static std::atomic<std::uint64_t> told_in{0};  // a fork begins a new generation, and a new segment
+void report_once(ThreadState& thread) {
+  static std::atomic<std::uint64_t> reported_in{0};  // a fork begins a new generation, and a new segment
   const std::uint64_t now = generation().load(std::memory_order_relaxed);
-  if (told_in.load(std::memory_order_relaxed) == now || told_in.exchange(now) == now) return;
+  if (reported_in.load(std::memory_order_relaxed) == now || reported_in.exchange(now) == now) return;
   thread.pen().metadata("pytorch_operators", "itt");
 }
 
@@ -114,8 +114,8 @@ void begin_task(const IttDomain* domain, IttId, IttId, IttString* handle) {
     ThreadState* const thread = here();
     const std::string_view name = text_of(handle);
     if (thread == nullptr || ends_elsewhere(name)) return;
-    tell_once(*thread);
-    thread->push(operators, kind_of(name), name, told_by_itt);
+    report_once(*thread);
+    thread->push(operators, kind_of(name), name, marked_by_itt);
   });
 }
 void end_task(const IttDomain* domain) {

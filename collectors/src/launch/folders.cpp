@@ -110,7 +110,7 @@ Result<void> check_parent(const fs::path& out) {
   std::error_code error;
   if (!fs::is_directory(parent, error)) {
     return fail(ErrorKind::cannot_write,
-                format("cannot write {}: there is no folder {}", out.string(), parent.string()));
+                format("cannot write {}: folder {} does not exist", out.string(), parent.string()));
   }
   if (access(parent.c_str(), W_OK | X_OK) == 0) return {};
   return fail(ErrorKind::cannot_write,

@@ -57,7 +57,7 @@ class Subreaper {
 };
 
 Result<void> check(const RecordOptions& options) {
-  if (options.command.empty()) return fail(ErrorKind::usage, "there is no command to record; give it after --");
+  if (options.command.empty()) return fail(ErrorKind::usage, "no command to record; give it after --");
   if (options.sample_hz < 0 || options.sample_hz > fastest_hz) {
     return fail(ErrorKind::usage,
                 format("--sample-hz must be {} (is {})", number_words<double>({0, fastest_hz}), options.sample_hz));
@@ -182,7 +182,7 @@ struct Folders {
 RecordOutcome not_started(const RecordOptions& options, int error) {
   const bool absent = error == ENOENT;
   say(options.talk, format("rankscope: cannot run {}: {}\n", options.command.front(),
-                           absent ? "there is no such command" : std::strerror(error)));
+                           absent ? "no such command" : std::strerror(error)));
   return {.status = absent ? status_not_found : status_not_executable};
 }
 
@@ -221,10 +221,10 @@ void note_details(DetailSet asked, RecordSummary& summary) {
 /// What the command was started with, and what is known of it from outside.
 struct Conditions {
   InjectSettings settings;
-  SourceSet lost{};             ///< to other tools
-  NeededInside needed{};        ///< by a container
-  bool container_told = false;  ///< why it cannot be recorded
-  std::string stopped_by{};     ///< "SIGINT", if the job was asked to end
+  SourceSet lost{};                  ///< to other tools
+  NeededInside needed{};             ///< by a container
+  bool container_explained = false;  ///< why it cannot be recorded
+  std::string stopped_by{};          ///< "SIGINT", if the job was asked to end
 };
 
 void note_sources(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
@@ -237,7 +237,7 @@ void note_sources(const RecordOptions& options, const Conditions& conditions, Re
 
 void note_container(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
   const std::string runtime = container_runtime(options.command);
-  if (runtime.empty() || conditions.container_told || summary.sources.contained > 0) return;
+  if (runtime.empty() || conditions.container_explained || summary.sources.contained > 0) return;
   summary.notes.push_back(container_note(runtime, conditions.needed));
 }
 

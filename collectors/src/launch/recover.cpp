@@ -46,7 +46,7 @@ Result<recording::Manifest> check_spool(const fs::path& spool) {
   std::error_code error;
   const std::string name = spool.string();
   if (!fs::is_directory(spool, error))
-    return fail(ErrorKind::unreadable, format("--recover: there is no folder {}", name));
+    return fail(ErrorKind::unreadable, format("--recover: folder {} does not exist", name));
   if (const auto owner = owner_of(spool); owner != geteuid())
     return fail(ErrorKind::unreadable,
                 owner ? format("--recover: {} belongs to another user (uid {}), who must recover it", name, *owner)

@@ -99,18 +99,18 @@ void GpmDevice::evaluate(const Take& take) {
   for (std::size_t i = 0; i < quantity_count; ++i) {
     const GpmMetric& metric = request_->metrics[i];
     if (metric.status == success && std::isfinite(metric.value)) {
-      told_[i] = Told::value;
+      delivered_[i] = Delivered::value;
       take(gpm_table[i], metric.value * gpm_table[i].factor);
-    } else if (metric.status != success && told_[i] == Told::nothing) {
-      told_[i] = Told::missing;
+    } else if (metric.status != success && delivered_[i] == Delivered::nothing) {
+      delivered_[i] = Delivered::missing;
     }
   }
 }
 
 void GpmDevice::take_missing(const std::function<void(const GpmQuantity&, std::string_view why)>& take) {
   for (std::size_t i = 0; i < quantity_count; ++i) {
-    if (told_[i] != Told::missing) continue;
-    told_[i] = Told::missing_said;
+    if (delivered_[i] != Delivered::missing) continue;
+    delivered_[i] = Delivered::missing_reported;
     take(gpm_table[i], reason(request_->metrics[i].status));
   }
 }

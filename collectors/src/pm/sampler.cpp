@@ -86,7 +86,7 @@ std::string PmSampler::make_image() {
   image_.resize(size.bytes);
   values_.resize(names.size());
   pm::Sampler start{.sampler = sampler_};
-  if (!clear_image()) return format("CUPTI refused room for the samples of {}", name_);
+  if (!clear_image()) return format("CUPTI refused a buffer for the samples of {}", name_);
   if (const int status = call_.start(&start); status != result::success)
     return cupti::pm_refusal(call_, status, "starting the counters of " + name_);
   running_ = true;
@@ -114,7 +114,7 @@ void PmSampler::drain(const Take& take) {
     if (!decoded) return;
     overflowed_ = overflowed_ || decoded->overflowed;
     take_all(take);
-    if (!clear_image()) problem_ = format("CUPTI took the room for the samples of {} away", name_);
+    if (!clear_image()) problem_ = format("CUPTI withdrew the buffer for the samples of {}", name_);
     if (running_ && decoded->overflowed && append_of(chip_) == pm::Append::keep_oldest) return restart();
     if (decoded->stopped != pm::Stopped::image_full) return;
   }

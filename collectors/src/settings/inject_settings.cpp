@@ -1,8 +1,6 @@
 #include "settings/inject_settings.h"
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"

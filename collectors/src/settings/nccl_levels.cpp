@@ -25,7 +25,7 @@ Result<NcclLevels> nccl_levels_from(std::string_view list) {
     list.remove_prefix(std::min(list.size(), id.size() + 1));
     const auto* const found = std::ranges::find(level_table, id, &Named::id);
     if (found == level_table.end())
-      return fail(ErrorKind::usage, format("--nccl: there is no level '{}'; there are coll, p2p, proxy, kernel", id));
+      return fail(ErrorKind::usage, format("--nccl: unknown level '{}'; choose from coll, p2p, proxy, kernel", id));
     levels.bits |= found->contains.bits;
   }
   return levels;

@@ -29,7 +29,7 @@ struct RankQuestion {
   std::string command_line{};
 };
 
-/// In order: --rank-env, torchrun (RANK), Slurm steps (SLURM_PROCID), Open MPI, PMI. See trainer.md 5.1 for the traps.
+/// In order: --rank-env, torchrun (RANK), Slurm steps (SLURM_PROCID), Open MPI, PMI.
 [[nodiscard]] RankEnvironment find_rank(const Lookup& lookup, const RankQuestion& question = {});
 
 /// True for launchers that start ranks themselves.

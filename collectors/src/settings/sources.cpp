@@ -57,7 +57,7 @@ Result<SourceSet> sources_from(std::string_view list) {
     list.remove_prefix(std::min(list.size(), id.size() + 1));
     const auto* const info = std::ranges::find(source_table, id, &SourceInfo::id);
     if (info == source_table.end()) {
-      return fail(ErrorKind::usage, format("--collect: there is no source '{}'; {}", id, choices()));
+      return fail(ErrorKind::usage, format("--collect: unknown source '{}'; {}", id, choices()));
     }
     if (!info->built)
       return fail(ErrorKind::usage, format("--collect: the source '{}' is not in this build; {}", id, choices()));

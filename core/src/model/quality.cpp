@@ -114,8 +114,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "rankscope record --cuda-graphs node, or nsys profile --cuda-graph-trace=node."},
     {payloads_not_exported, "payloads_not_exported", error,
      "The export lacks what NCCL said about its calls, so bytes and communicators are unknown. Export the report "
-     "again: "
-     "nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
+     "again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     {source_warnings, "source_warnings", info,
      "The tool that recorded this reported problems; rankscope dump shows them as metadata nsys.message."},
     {collectives_alone, "collectives_alone", info,

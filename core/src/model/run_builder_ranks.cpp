@@ -1,7 +1,6 @@
 // Which process stands for a rank, and ranks that several processes claim.
 #include <algorithm>
 #include <optional>
-#include <string>
 
 #include "rankscope/core/format.h"
 #include "run_builder_pending.h"

@@ -46,7 +46,7 @@ Result<GroupId> Groups::find(std::string_view name, RankId rank, std::optional<s
     const auto exact = std::ranges::find(groups, wanted, &Declared::members);
     if (exact != groups.end()) return exact->id;
     return fail(ErrorKind::unreadable,
-                format("there is no line '@group {} {}' above", name, members->empty() ? "\"\"" : *members));
+                format("the line '@group {} {}' must come before it", name, members->empty() ? "\"\"" : *members));
   }
   const auto own = std::find_if(groups.rbegin(), groups.rend(), [rank](const Declared& group) {
     return std::ranges::find(group.members, rank) != group.members.end();

@@ -1,8 +1,6 @@
 // Text form -> Run; the grammar is in text.h.
 #include <algorithm>
 #include <map>
-#include <set>
-#include <tuple>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"

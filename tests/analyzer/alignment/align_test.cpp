@@ -46,11 +46,11 @@ constexpr std::int64_t second = 1'000'000'000;
 /// What the order of exits may hide is none here.
 constexpr std::int64_t allowance = 30'000;
 
-SimulatedRun drifting(std::int64_t units, std::int64_t span, std::uint64_t seed) {
+SimulatedRun drifting(std::int64_t operations, std::int64_t span, std::uint64_t seed) {
   std::mt19937_64 random{seed};
   std::uniform_int_distribution<std::int64_t> offset{-5'000'000, 5'000'000};
   std::uniform_real_distribution<double> drift{-20, 20};
-  SimulatedRun plan{.clocks = {}, .units = units, .span_ns = span, .seed = seed};
+  SimulatedRun plan{.clocks = {}, .operations = operations, .span_ns = span, .seed = seed};
   plan.clocks.push_back({});
   for (int i = 0; i < 3; ++i) plan.clocks.push_back({offset(random), drift(random)});
   return plan;
@@ -58,7 +58,7 @@ SimulatedRun drifting(std::int64_t units, std::int64_t span, std::uint64_t seed)
 
 TEST(AlignedClocks, OffsetsAndDriftsAreRecoveredWithinTheStatedError) {
   struct Case {
-    std::int64_t units;
+    std::int64_t operations;
     std::int64_t span;
     std::int64_t most_error;
   };
@@ -67,10 +67,11 @@ TEST(AlignedClocks, OffsetsAndDriftsAreRecoveredWithinTheStatedError) {
                           {250, 10 * second, 12'000},
                           {1000, 600 * second, 6'000}}) {
     for (std::uint64_t seed = 1; seed <= 25; ++seed) {
-      const Aligned result = aligned(drifting(one.units, one.span, seed));
+      const Aligned result = aligned(drifting(one.operations, one.span, seed));
       ASSERT_EQ(result.alignment.clock.method, "unit_ends");
-      EXPECT_LE(worst_disagreement(result.run()), result.error() - allowance) << one.units << " units, seed " << seed;
-      EXPECT_LE(result.error() - allowance, one.most_error) << one.units << " units, seed " << seed;
+      EXPECT_LE(worst_disagreement(result.run()), result.error() - allowance)
+          << one.operations << " units, seed " << seed;
+      EXPECT_LE(result.error() - allowance, one.most_error) << one.operations << " units, seed " << seed;
       EXPECT_EQ(result.count(Counter::clock_low), 0U);
     }
   }
@@ -82,10 +83,10 @@ TEST(AlignedClocks, ARankThatIsAlwaysLateStaysLate) {
     plan.late = [](std::uint32_t rank, std::int64_t) { return rank == 2 ? 2'000'000 : 0; };
     const Aligned result = aligned(plan);
     const Matching matching = result.matching();
-    for (const Unit& unit : matching.section->units) {
-      EXPECT_EQ(unit.last_rank, RankId{2});
-      EXPECT_NEAR(static_cast<double>(unit.spread_ns), 2e6, static_cast<double>(result.error()));
-      EXPECT_NEAR(static_cast<double>(unit.wait_ns), 3 * 2e6, 3 * static_cast<double>(result.error()));
+    for (const Operation& operation : matching.section->operations) {
+      EXPECT_EQ(operation.last_rank, RankId{2});
+      EXPECT_NEAR(static_cast<double>(operation.spread_ns), 2e6, static_cast<double>(result.error()));
+      EXPECT_NEAR(static_cast<double>(operation.wait_ns), 3 * 2e6, 3 * static_cast<double>(result.error()));
     }
     EXPECT_EQ(matching.quality.of(Counter::clock_violations), 0U);
   }
@@ -118,11 +119,11 @@ TEST(AlignedClocks, OfHostsWithoutSharedOperationsOnlyThoseThatHaveSomeAreCompar
   for (int rank = 0; rank < 4; ++rank)
     text += "@rank " + std::to_string(rank) + " host=h" + std::to_string(rank) + "\n";
   text += "@group left 0,1\n@group right 2,3\n";
-  for (int unit = 1; unit <= 40; ++unit) {
+  for (int operation = 1; operation <= 40; ++operation) {
     for (int rank = 0; rank < 4; ++rank) {
-      const std::int64_t begin = unit * 50'000'000LL + rank * 700'000;
+      const std::int64_t begin = operation * 50'000'000LL + rank * 700'000;
       text += std::to_string(rank) + " comm " + std::to_string(begin) + " " + std::to_string(begin + 300'000) +
-              " allreduce group=" + (rank < 2 ? "left" : "right") + " bytes=8 seq=" + std::to_string(unit) + "\n";
+              " allreduce group=" + (rank < 2 ? "left" : "right") + " bytes=8 seq=" + std::to_string(operation) + "\n";
     }
   }
   const Aligned result = aligned(run_of(text));
@@ -137,7 +138,7 @@ TEST(AlignedClocks, OfHostsWithoutSharedOperationsOnlyThoseThatHaveSomeAreCompar
 }
 
 TEST(AlignedClocks, ADriftThatNoClockHasIsNotBelieved) {
-  SimulatedRun plan{.clocks = {{}, {0, 500}}, .units = 200, .span_ns = 10 * second};
+  SimulatedRun plan{.clocks = {{}, {0, 500}}, .operations = 200, .span_ns = 10 * second};
   const Aligned result = aligned(plan);
   EXPECT_THAT(result.clocks()[1].doubt, HasSubstr("drift of 500 ppm"));
   EXPECT_GE(result.error(), 2'500'000) << "half of what it drifts";
@@ -147,9 +148,9 @@ TEST(AlignedClocks, ADriftThatNoClockHasIsNotBelieved) {
 
 TEST(AlignedClocks, EndsThatComeInTwoGroupsDoNotPretendToBeExact) {
   for (const int of_ten : {3, 4, 5, 6, 7}) {
-    SimulatedRun plan{.clocks = {{}, {1'000'000, 5}}, .units = 400, .span_ns = 20 * second};
-    plan.exit = [of_ten](std::uint32_t rank, std::int64_t unit) {
-      return rank == 1 && (unit * 7) % 10 < of_ten ? 400'000 : 0;
+    SimulatedRun plan{.clocks = {{}, {1'000'000, 5}}, .operations = 400, .span_ns = 20 * second};
+    plan.exit = [of_ten](std::uint32_t rank, std::int64_t operation) {
+      return rank == 1 && (operation * 7) % 10 < of_ten ? 400'000 : 0;
     };
     const Aligned result = aligned(plan);
     EXPECT_LE(worst_disagreement(result.run()), result.error()) << of_ten;
@@ -159,7 +160,7 @@ TEST(AlignedClocks, EndsThatComeInTwoGroupsDoNotPretendToBeExact) {
 
 TEST(AlignedClocks, AClockThatIsSetWhileItRunsIsDoubted) {
   for (const std::int64_t jump : {200'000, 5'000'000, 1'000'000'000}) {
-    SimulatedRun plan{.clocks = {{}, {}, {300'000, 10}}, .units = 300, .span_ns = 30 * second};
+    SimulatedRun plan{.clocks = {{}, {}, {300'000, 10}}, .operations = 300, .span_ns = 30 * second};
     plan.clocks[1].more = [jump](std::int64_t time) { return time > 20 * second ? jump : 0; };
     const Aligned result = aligned(plan);
     const ClockTrust trust = result.trust();
@@ -177,23 +178,25 @@ TEST(AlignedClocks, AClockThatIsSetWhileItRunsIsDoubted) {
 }
 
 TEST(AlignedClocks, WhatAClockOfMillisecondsCannotTellIsTakenFromDurations) {
-  SimulatedRun plan{.clocks = {{}, {}}, .units = 300, .span_ns = 30 * second, .exit_noise_ns = 500};
+  SimulatedRun plan{.clocks = {{}, {}}, .operations = 300, .span_ns = 30 * second, .exit_noise_ns = 500};
   plan.on_device = true;
   plan.clocks[1].more = [](std::int64_t time) { return time > 20 * second ? 5'000'000 : 0; };
   const Aligned result = aligned(plan);
   ASSERT_TRUE(result.trust().comparable(result.run().ranks()));
   const Matching matching = result.matching();
-  for (const Unit& unit : matching.section->units) {
-    EXPECT_LT(unit.wait_ns, 10'000) << "nobody is late";
-    EXPECT_NEAR(static_cast<double>(unit.transfer_ns), 300'000, 10'000);
-    EXPECT_FALSE(unit.last_rank.is_set());
+  for (const Operation& operation : matching.section->operations) {
+    EXPECT_LT(operation.wait_ns, 10'000) << "nobody is late";
+    EXPECT_NEAR(static_cast<double>(operation.transfer_ns), 300'000, 10'000);
+    EXPECT_FALSE(operation.last_rank.is_set());
   }
   EXPECT_EQ(matching.section->groups.at(0).method, "duration");
 }
 
 TEST(AlignedClocks, WaitsFarAboveTheErrorAreToldByStarts) {
   SimulatedRun plan = drifting(200, 20 * second, 1);
-  plan.late = [](std::uint32_t rank, std::int64_t unit) { return rank == 2 && unit % 2 == 0 ? 2'000'000 : 0; };
+  plan.late = [](std::uint32_t rank, std::int64_t operation) {
+    return rank == 2 && operation % 2 == 0 ? 2'000'000 : 0;
+  };
   const Aligned result = aligned(plan);
   EXPECT_EQ(result.matching().section->groups.at(0).method, "run time and duration");
 }
@@ -203,13 +206,14 @@ TEST(AlignedClocks, AreRefusedWhereErrorsAddUpToTenMilliseconds) {
   std::string text = "@run clock=wall_clock\n";
   for (int rank = 0; rank < hosts; ++rank) text += format("@rank {} host=h{}\n", rank, rank);
   for (int rank = 0; rank + 1 < hosts; ++rank) text += format("@group g{} {},{}\n", rank, rank, rank + 1);
-  for (int unit = 1; unit <= 100; ++unit) {
+  for (int operation = 1; operation <= 100; ++operation) {
     for (int rank = 0; rank + 1 < hosts; ++rank) {
       for (const int member : {rank, rank + 1}) {
         // Each clock jumps by 2 ms against the one before, half-way.
-        const std::int64_t begin = unit * 20'000'000LL + rank * 1'000'000 + (unit > 50 ? member * 2'000'000LL : 0);
-        text +=
-            format("{} comm {} {} allreduce group=g{} seq={} bytes=1\n", member, begin, begin + 200'000, rank, unit);
+        const std::int64_t begin =
+            operation * 20'000'000LL + rank * 1'000'000 + (operation > 50 ? member * 2'000'000LL : 0);
+        text += format("{} comm {} {} allreduce group=g{} seq={} bytes=1\n", member, begin, begin + 200'000, rank,
+                       operation);
       }
     }
   }
@@ -227,7 +231,7 @@ TEST(AlignedClocks, OneRankHasNothingToBeAlignedWith) {
 }
 
 TEST(AlignedClocks, RanksOfOneHostShareItsClock) {
-  SimulatedRun plan{.clocks = {{}, {}, {7'000'000, 30}, {7'000'000, 30}}, .units = 300};
+  SimulatedRun plan{.clocks = {{}, {}, {7'000'000, 30}, {7'000'000, 30}}, .operations = 300};
   std::string text = testing::text_of(plan);
   for (const auto& [from, to] : {std::pair{"host=h1", "host=h0"}, {"host=h3", "host=h2"}})
     text.replace(text.find(from), 7, to);
@@ -240,7 +244,7 @@ TEST(AlignedClocks, RanksOfOneHostShareItsClock) {
 }
 
 TEST(AlignedClocks, UnknownHostsWhoseEndsAgreeAreTakenForOneClock) {
-  SimulatedRun plan{.clocks = {{}, {20'000, 0}, {-10'000, 0}}, .units = 100, .hosts_known = false};
+  SimulatedRun plan{.clocks = {{}, {20'000, 0}, {-10'000, 0}}, .operations = 100, .hosts_known = false};
   const Aligned result = aligned(plan);
   EXPECT_EQ(result.alignment.clock.method, "assumed_shared");
   EXPECT_EQ(result.alignment.moved, nullptr) << "nothing is moved";
@@ -250,14 +254,14 @@ TEST(AlignedClocks, UnknownHostsWhoseEndsAgreeAreTakenForOneClock) {
 }
 
 TEST(AlignedClocks, UnknownHostsThatOnlyMeetInTheMiddleAreNotOneClock) {
-  SimulatedRun plan{.clocks = {{}, {-200'000, 40}}, .units = 100, .hosts_known = false};
+  SimulatedRun plan{.clocks = {{}, {-200'000, 40}}, .operations = 100, .hosts_known = false};
   const Aligned result = aligned(plan);
   EXPECT_EQ(result.alignment.clock.method, "unit_ends");
   EXPECT_LE(worst_disagreement(result.run()), result.error());
 }
 
 TEST(AlignedClocks, OfManyTakenForOneTheErrorIsThatOfTheTwoFarthestApart) {
-  SimulatedRun plan{.clocks = std::vector<SimulatedClock>(12), .units = 100, .hosts_known = false};
+  SimulatedRun plan{.clocks = std::vector<SimulatedClock>(12), .operations = 100, .hosts_known = false};
   plan.clocks[1].offset_ns = 45'000;
   plan.clocks[2].offset_ns = -45'000;
   const Aligned result = aligned(plan);
@@ -267,7 +271,7 @@ TEST(AlignedClocks, OfManyTakenForOneTheErrorIsThatOfTheTwoFarthestApart) {
 }
 
 TEST(AlignedClocks, TakenForOneTellWhatWasMeasuredAndThatNothingWasMoved) {
-  SimulatedRun plan{.clocks = {{}, {20'000, 0}}, .units = 100, .hosts_known = false};
+  SimulatedRun plan{.clocks = {{}, {20'000, 0}}, .operations = 100, .hosts_known = false};
   const Aligned result = aligned(plan);
   EXPECT_TRUE(result.alignment.section.assumed_shared);
   EXPECT_NEAR(result.clocks()[1].ahead_ns, 20'000, 3'000);
@@ -279,7 +283,7 @@ TEST(AlignedClocks, TakenForOneTellWhatWasMeasuredAndThatNothingWasMoved) {
 }
 
 TEST(AlignedClocks, RanksOfOneFileShareItsClockWhateverZeroItHas) {
-  SimulatedRun plan{.clocks = {{}, {}, {7'000'000, 30}, {7'000'000, 30}}, .units = 300};
+  SimulatedRun plan{.clocks = {{}, {}, {7'000'000, 30}, {7'000'000, 30}}, .operations = 300};
   plan.head = "@run source=nsys clock=none\n";
   std::string text = testing::text_of(plan);
   for (const auto& [from, to] : {std::pair{"host=h0", "host=h meta.nsys.file=a"},
@@ -295,7 +299,7 @@ TEST(AlignedClocks, RanksOfOneFileShareItsClockWhateverZeroItHas) {
 }
 
 TEST(AlignedClocks, OfFilesThatCountFromTheirOwnBeginNoHostMakesOneClock) {
-  SimulatedRun plan{.clocks = {{}, {}}, .units = 5, .head = "@run source=kineto clock=none\n"};
+  SimulatedRun plan{.clocks = {{}, {}}, .operations = 5, .head = "@run source=kineto clock=none\n"};
   std::string text = testing::text_of(plan);
   text.replace(text.find("host=h1"), 7, "host=h0");
   const auto run = run_of(text);
@@ -303,7 +307,7 @@ TEST(AlignedClocks, OfFilesThatCountFromTheirOwnBeginNoHostMakesOneClock) {
 }
 
 TEST(AlignedClocks, UnknownHostsWhoseEndsDoNotAgreeAreAligned) {
-  SimulatedRun plan{.clocks = {{}, {800'000, 0}}, .units = 100, .hosts_known = false};
+  SimulatedRun plan{.clocks = {{}, {800'000, 0}}, .operations = 100, .hosts_known = false};
   const Aligned result = aligned(plan);
   EXPECT_EQ(result.alignment.clock.method, "unit_ends");
   EXPECT_EQ(result.clocks()[1].name, "rank 1");
@@ -311,7 +315,7 @@ TEST(AlignedClocks, UnknownHostsWhoseEndsDoNotAgreeAreAligned) {
 }
 
 TEST(AlignedClocks, DeviceTimesOfOneHostThatLieApartAreTakenApart) {
-  SimulatedRun plan{.clocks = {{}, {200'000, 0}}, .units = 100, .head = "@run clock=same_host clock_error=1000\n"};
+  SimulatedRun plan{.clocks = {{}, {200'000, 0}}, .operations = 100, .head = "@run clock=same_host clock_error=1000\n"};
   std::string text = testing::text_of(plan);
   text.replace(text.find("host=h1"), 7, "host=h0");
   EXPECT_EQ(aligned(run_of(text)).alignment.moved, nullptr) << "times of a host share its clock";
@@ -327,23 +331,24 @@ TEST(AlignedClocks, DeviceTimesOfOneHostThatLieApartAreTakenApart) {
   EXPECT_NE(result.alignment.moved, nullptr);
   std::map<std::int64_t, std::vector<std::int64_t>> ends;
   for (const Collective& part : result.run().collectives()) ends[part.sequence].push_back(ns_of(part.finished));
-  for (const auto& [sequence, of_unit] : ends) EXPECT_LT(std::abs(of_unit[0] - of_unit[1]), 20'000) << sequence;
+  for (const auto& [sequence, of_operation] : ends)
+    EXPECT_LT(std::abs(of_operation[0] - of_operation[1]), 20'000) << sequence;
   EXPECT_TRUE(result.trust().comparable(result.run().ranks()));
 }
 
 TEST(AlignedClocks, EveryOperationEndsAfterAllHaveStarted) {
-  SimulatedRun plan{.clocks = {{}, {3'000'000, 0}}, .units = 100, .exit_noise_ns = 1000};
+  SimulatedRun plan{.clocks = {{}, {3'000'000, 0}}, .operations = 100, .exit_noise_ns = 1000};
   const Aligned result = aligned(plan);
   EXPECT_EQ(result.matching().quality.of(Counter::clock_violations), 0U);
 }
 
 TEST(AlignedClocks, TimesThatNoClockShowsDoNoHarm) {
   for (const std::int64_t wild : {INT64_MAX, INT64_MIN + 1, std::int64_t{1} << 61, -(std::int64_t{1} << 60)}) {
-    SimulatedRun plan{.clocks = {{}, {5'000, 0}, {}}, .units = 40};
+    SimulatedRun plan{.clocks = {{}, {5'000, 0}, {}}, .operations = 40};
     std::string text = testing::text_of(plan);
-    for (int unit = 100; unit < 140; ++unit)
+    for (int operation = 100; operation < 140; ++operation)
       for (int rank = 0; rank < 3; ++rank)
-        text += format("{} comm {} {} allreduce group=dp seq={} bytes=1000\n", rank, wild, wild, unit);
+        text += format("{} comm {} {} allreduce group=dp seq={} bytes=1000\n", rank, wild, wild, operation);
     const Aligned result = aligned(run_of(text));
     ASSERT_EQ(result.clocks().size(), 3U);
     // Over centuries no drift is known well enough.
@@ -352,16 +357,16 @@ TEST(AlignedClocks, TimesThatNoClockShowsDoNoHarm) {
     EXPECT_FALSE(result.trust().comparable(result.run().ranks())) << wild;
   }
   std::string text = "@run clock=wall_clock\n@rank 0 host=a\n@rank 1 host=b\n@group dp 0,1\n";
-  for (int unit = 1; unit < 60; ++unit)
+  for (int operation = 1; operation < 60; ++operation)
     text +=
         format("0 comm {0} {0} allreduce group=dp seq={1} bytes=1\n1 comm {2} {2} allreduce group=dp seq={1} bytes=1\n",
-               -(std::int64_t{1} << 59) + unit, unit, (std::int64_t{1} << 59) - unit * unit);
+               -(std::int64_t{1} << 59) + operation, operation, (std::int64_t{1} << 59) - operation * operation);
   const Aligned result = aligned(run_of(text));
   EXPECT_FALSE(result.run().collectives().empty());
 }
 
 TEST(AlignedClocks, WithoutSequenceNumbersNoClockIsSet) {
-  SimulatedRun plan{.clocks = {{}, {900'000, 0}}, .units = 100};
+  SimulatedRun plan{.clocks = {{}, {900'000, 0}}, .operations = 100};
   std::string text = testing::text_of(plan);
   for (std::size_t at = 0; (at = text.find(" seq=", at)) != std::string::npos; at += 7)
     text.replace(at, text.find(' ', at + 1) - at, " seq=-1");
@@ -371,7 +376,7 @@ TEST(AlignedClocks, WithoutSequenceNumbersNoClockIsSet) {
 }
 
 TEST(AlignedClocks, AGroupWithoutSequenceNumbersDoesNotStopTheOthers) {
-  SimulatedRun plan{.clocks = {{}, {900'000, 0}}, .units = 100};
+  SimulatedRun plan{.clocks = {{}, {900'000, 0}}, .operations = 100};
   std::string text = testing::text_of(plan);
   text.insert(text.find("@group"), "@group other 0,1\n");
   text +=
@@ -383,13 +388,13 @@ TEST(AlignedClocks, AGroupWithoutSequenceNumbersDoesNotStopTheOthers) {
 }
 
 TEST(AlignedClocks, LeftApartSayWhyInTheirOwnWords) {
-  SimulatedRun plan{.clocks = {{}, {900'000, 0}}, .units = 100};
+  SimulatedRun plan{.clocks = {{}, {900'000, 0}}, .operations = 100};
   std::string text = testing::text_of(plan);
   for (std::size_t at = 0; (at = text.find(" seq=", at)) != std::string::npos; at += 7)
     text.replace(at, text.find(' ', at + 1) - at, " seq=-1");
   EXPECT_THAT(aligned(run_of(text)).clocks()[1].why_apart, HasSubstr("no sequence numbers"));
   EXPECT_THAT(aligned(drifting(19, 10 * second, 1)).clocks()[1].why_apart, HasSubstr("fewer than 20 operations"));
-  SimulatedRun jumping{.clocks = {{}, {}}, .units = 300, .span_ns = 30 * second};
+  SimulatedRun jumping{.clocks = {{}, {}}, .operations = 300, .span_ns = 30 * second};
   jumping.clocks[1].more = [](std::int64_t time) { return time > 20 * second ? second : 0; };
   const Aligned apart = aligned(jumping);
   EXPECT_THAT(apart.clocks()[1].why_apart, HasSubstr("to within 10 ms"));
@@ -403,12 +408,12 @@ TEST(AlignedClocks, AChainOfHostsAddsUpItsErrors) {
   std::string text = "@run clock=wall_clock\n";
   for (int rank = 0; rank < hosts; ++rank) text += format("@rank {} host=h{}\n", rank, rank);
   for (int rank = 0; rank + 1 < hosts; ++rank) text += format("@group g{} {},{}\n", rank, rank, rank + 1);
-  for (int unit = 1; unit <= 100; ++unit) {
+  for (int operation = 1; operation <= 100; ++operation) {
     for (int rank = 0; rank + 1 < hosts; ++rank) {
       for (const int member : {rank, rank + 1}) {
-        const std::int64_t begin = unit * 20'000'000LL + rank * 1'000'000 + member * 250'000'000LL;
+        const std::int64_t begin = operation * 20'000'000LL + rank * 1'000'000 + member * 250'000'000LL;
         text += format("{} comm {} {} allreduce group=g{} seq={} bytes=1\n", member, begin,
-                       begin + 200'000 + static_cast<std::int64_t>(noise(random)), rank, unit);
+                       begin + 200'000 + static_cast<std::int64_t>(noise(random)), rank, operation);
       }
     }
   }
@@ -421,7 +426,7 @@ TEST(AlignedClocks, AChainOfHostsAddsUpItsErrors) {
 }
 
 TEST(AlignedClocks, AThousandHostsDoNotMakeAMillionPairs) {
-  SimulatedRun plan{.clocks = {}, .units = 60, .span_ns = 3 * second};
+  SimulatedRun plan{.clocks = {}, .operations = 60, .span_ns = 3 * second};
   std::mt19937_64 random{5};
   std::uniform_int_distribution<std::int64_t> offset{-5'000'000, 5'000'000};
   for (int i = 0; i < 1024; ++i) plan.clocks.push_back({i == 0 ? 0 : offset(random), 0});

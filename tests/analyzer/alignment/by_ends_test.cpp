@@ -1,4 +1,4 @@
-#include "alignment/by_ends.h"
+#include "alignment/align.h"
 
 #include <gmock/gmock.h>
 
@@ -54,7 +54,7 @@ TEST(OperationsFoundByEnds, AreThoseThatEndTogetherOnDifferentRanks) {
   const auto run = parts(2, together(3));
   const Matching matching = matched(*run);
   ASSERT_TRUE(matching.section);
-  EXPECT_EQ(matching.section->units.size(), 3U);
+  EXPECT_EQ(matching.section->operations.size(), 3U);
   EXPECT_EQ(matching.section->matched, 6);
   EXPECT_EQ(matching.section->unmatched, 0);
   EXPECT_THAT(matching.section->key, HasSubstr("ends that agree"));
@@ -64,9 +64,9 @@ TEST(OperationsFoundByEnds, TellByTheirDurationsWhoCameLast) {
   const auto run = parts(2, together(3));
   const Matching matching = matched(*run);
   ASSERT_TRUE(matching.section);
-  for (const Unit& unit : matching.section->units) {
-    EXPECT_EQ(unit.last_rank, RankId{1});
-    EXPECT_EQ(unit.wait_ns, 2'800'000);  // 10 ms less 7.2 ms
+  for (const Operation& operation : matching.section->operations) {
+    EXPECT_EQ(operation.last_rank, RankId{1});
+    EXPECT_EQ(operation.wait_ns, 2'800'000);  // 10 ms less 7.2 ms
   }
 }
 

@@ -28,17 +28,17 @@ std::string text_of(const SimulatedRun& plan) {
     if (plan.on_device) text += format("@lane {} stream7 kind=stream number=7 device=0\n", rank);
   }
   text += format("@group dp {}\n", members);
-  for (std::int64_t unit = 0; unit < plan.units; ++unit) {
-    const std::int64_t moment = plan.span_ns / plan.units * unit;
+  for (std::int64_t operation = 0; operation < plan.operations; ++operation) {
+    const std::int64_t moment = plan.span_ns / plan.operations * operation;
     std::int64_t last = moment + 100'000;
     for (std::uint32_t rank = 0; rank < plan.clocks.size(); ++rank)
-      last = std::max(last, moment + 100'000 + plan.late(rank, unit));
+      last = std::max(last, moment + 100'000 + plan.late(rank, operation));
     for (std::uint32_t rank = 0; rank < plan.clocks.size(); ++rank) {
       const SimulatedClock& clock = plan.clocks[rank];
-      const std::int64_t end = last + 300'000 + std::llround(noise(random)) + plan.exit(rank, unit);
-      text += format("{} mark {} moment unit={}\n", rank, shown(clock, moment), unit);
+      const std::int64_t end = last + 300'000 + std::llround(noise(random)) + plan.exit(rank, operation);
+      text += format("{} mark {} moment unit={}\n", rank, shown(clock, moment), operation);
       text += format("{} comm {} {} allreduce group=dp seq={} bytes=1000{}\n", rank,
-                     shown(clock, moment + 100'000 + plan.late(rank, unit)), shown(clock, end), unit + 1,
+                     shown(clock, moment + 100'000 + plan.late(rank, operation)), shown(clock, end), operation + 1,
                      plan.on_device ? " lane=stream7" : "");
     }
   }
@@ -53,7 +53,7 @@ std::int64_t worst_disagreement(const Run& run) {
     for (const auto& attribute : run.attributes_of(mark))
       if (run.text(attribute.key) == "unit") moments[attribute.value.number].push_back(ns_of(mark.time));
   std::int64_t worst = 0;
-  for (const auto& [unit, times] : moments) {
+  for (const auto& [operation, times] : moments) {
     const auto [low, high] = std::ranges::minmax(times);
     worst = std::max(worst, high - low);
   }

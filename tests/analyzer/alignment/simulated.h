@@ -20,14 +20,14 @@ struct SimulatedClock {
 
 struct SimulatedRun {
   std::vector<SimulatedClock> clocks;  ///< one rank on each
-  std::int64_t units = 200;
+  std::int64_t operations = 200;
   std::int64_t span_ns = 10'000'000'000;
   double exit_noise_ns = 3000;
   std::uint64_t seed = 1;
-  std::function<std::int64_t(std::uint32_t rank, std::int64_t unit)> late = [](std::uint32_t, std::int64_t) {
+  std::function<std::int64_t(std::uint32_t rank, std::int64_t operation)> late = [](std::uint32_t, std::int64_t) {
     return std::int64_t{0};
   };
-  std::function<std::int64_t(std::uint32_t rank, std::int64_t unit)> exit = [](std::uint32_t, std::int64_t) {
+  std::function<std::int64_t(std::uint32_t rank, std::int64_t operation)> exit = [](std::uint32_t, std::int64_t) {
     return std::int64_t{0};
   };
   std::string head = "@run clock=wall_clock clock_error=10000000\n";

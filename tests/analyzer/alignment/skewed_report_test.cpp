@@ -75,8 +75,9 @@ TEST(SkewedClocks, DoNotHideARankThatIsAlwaysLate) {
     const Report plain = analyze(*run, {});
     EXPECT_NEAR(static_cast<double>(report.steps->median_ns), static_cast<double>(plain.steps->median_ns), 20'000);
     std::size_t last = 0;
-    for (const Unit& unit : report.collectives->units) last += unit.last_rank == RankId{2} ? 1U : 0U;
-    EXPECT_GT(last, report.collectives->units.size() / 2);
+    for (const Operation& operation : report.collectives->operations)
+      last += operation.last_rank == RankId{2} ? 1U : 0U;
+    EXPECT_GT(last, report.collectives->operations.size() / 2);
   }
 }
 

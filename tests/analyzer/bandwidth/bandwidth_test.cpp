@@ -1,9 +1,9 @@
-#include "bandwidth/find.h"
+#include "bandwidth/parts.h"
 
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"
-#include "collectives/unit_speed.h"
+#include "collectives/operation_speed.h"
 #include "rankscope/core/format.h"
 #include "split/rank_rows.h"
 
@@ -61,7 +61,7 @@ TEST(Bandwidth, AFirstOperationInATraceIsNotThatOfItsCommunicator) {
         format("@run source={} clock=same_host\n@group dp 0,1\n0 comm 0 9 allreduce group=dp {}\n1 comm 0 9 allreduce "
                "group=dp {}\n",
                source, sequence, sequence));
-    return sets_up_connections(*run, match_collectives(*run, ClockTrust{*run}).section->units.at(0));
+    return sets_up_connections(*run, match_collectives(*run, ClockTrust{*run}).section->operations.at(0));
   };
   EXPECT_TRUE(first_of("rankscope", "seq=0"));
   EXPECT_FALSE(first_of("rankscope", "seq=1"));
@@ -114,12 +114,13 @@ TEST(Bandwidth, WithoutSizesThereIsNone) {
 template <class SlowNs>
 std::string groups_of_two(SlowNs slow_ns) {
   std::string text = "@run clock=same_host\n@group a 0,1\n@group b 2,3\n@group c 4,5\n@group d 6,7\n";
-  for (int unit = 0; unit < 30; ++unit) {
+  for (int operation = 0; operation < 30; ++operation) {
     for (int rank = 0; rank < 8; ++rank) {
-      const std::int64_t begin = unit * 1'000'000;
-      if (unit % 10 == 0) text += format("{} step {} {} step index={}\n", rank, begin, begin + 9'999'999, unit / 10);
+      const std::int64_t begin = operation * 1'000'000;
+      if (operation % 10 == 0)
+        text += format("{} step {} {} step index={}\n", rank, begin, begin + 9'999'999, operation / 10);
       text += format("{} comm {} {} allreduce group={} seq={} bytes=1000000\n", rank, begin,
-                     begin + slow_ns(rank / 2, unit), static_cast<char>('a' + rank / 2), unit + 1);
+                     begin + slow_ns(rank / 2, operation), static_cast<char>('a' + rank / 2), operation + 1);
     }
   }
   return text;
@@ -138,7 +139,8 @@ TEST(Bandwidth, AGroupSlowerThanItsLikeIsFound) {
 }
 
 TEST(Bandwidth, AGroupThatBecameSlowIsFoundWithItsStep) {
-  const auto section = bandwidth_of(groups_of_two([](int, int unit) { return unit >= 18 ? 200'000 : 100'000; }));
+  const auto section =
+      bandwidth_of(groups_of_two([](int, int operation) { return operation >= 18 ? 200'000 : 100'000; }));
   ASSERT_EQ(section->slow.size(), 4U) << "all of them, so only their own past tells";
   EXPECT_EQ(section->slow[0].since_step, 1);
   EXPECT_EQ(section->slow[0].compared, 0U);
@@ -146,7 +148,7 @@ TEST(Bandwidth, AGroupThatBecameSlowIsFoundWithItsStep) {
 
 TEST(Bandwidth, EqualGroupsWithNoiseAreNotCalledSlow) {
   const auto section = bandwidth_of(
-      groups_of_two([](int group, int unit) { return 100'000 + (group * 7919 + unit * 104'729) % 60'000; }));
+      groups_of_two([](int group, int operation) { return 100'000 + (group * 7919 + operation * 104'729) % 60'000; }));
   EXPECT_TRUE(section->slow.empty());
 }
 
@@ -155,7 +157,7 @@ template <class SlowNs>
 std::string all_pairs(SlowNs slow_ns) {
   std::string text = "@run clock=same_host\n@group pp 0,1,2,3,4\n";
   std::int64_t now = 0;
-  for (int unit = 0; unit < 10; ++unit)
+  for (int operation = 0; operation < 10; ++operation)
     for (int from = 0; from < 5; ++from)
       for (int to = 0; to < 5; ++to) {
         if (from == to) continue;

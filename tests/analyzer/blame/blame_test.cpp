@@ -1,4 +1,4 @@
-#include "blame/find.h"
+#include "blame/parts.h"
 
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST(Blame, TheLateRankOwnsTheWaitOfTheOther) {
   EXPECT_EQ(blamed.of(0).cost_ns(), 0);
   ASSERT_EQ(blamed.section->pairs.size(), 1U);
   EXPECT_EQ(blamed.section->pairs[0].waiting, RankId{0});
-  EXPECT_EQ(blamed.section->pairs[0].awaited, RankId{1});
+  EXPECT_EQ(blamed.section->pairs[0].last_to_arrive, RankId{1});
 }
 
 // Rank 0 computes 90 us longer in group a; rank 1 waits there and so comes late to group b; rank 2 waits for rank 1,
@@ -160,7 +160,7 @@ TEST(Blame, ADifferenceBelowTheClockErrorIsToldByDurations) {
   EXPECT_EQ(blamed.of(1).cost_ns(), 60'000);
 }
 
-TEST(Blame, WithoutACommonClockTheShortestMemberIsAwaited) {
+TEST(Blame, WithoutACommonClockTheShortestMemberIsLastToArrive) {
   const Blamed blamed = blame(
       "@rank 0 host=a\n@rank 1 host=b\n@group dp 0,1\n"
       "0 compute 0 40000 gemm\n0 comm 40000 110000 allreduce group=dp\n"
@@ -187,10 +187,10 @@ TEST(Blame, AReceiverWaitsForItsSender) {
   expect_exact(blamed);
   EXPECT_EQ(blamed.of(0).of(DelayPart::compute), 80'000);
   EXPECT_EQ(blamed.section->groups.at(0).op, "sendrecv");
-  EXPECT_EQ(blamed.section->groups.at(0).most_awaited, RankId{0});
+  EXPECT_EQ(blamed.section->groups.at(0).most_waited_for, RankId{0});
 }
 
-TEST(Blame, ABroadcastIsAwaitedFromItsRoot) {
+TEST(Blame, ABroadcastIsLastToArriveFromItsRoot) {
   const Blamed blamed = blame(
       "@run clock=same_host\n@group dp 0,1,2\n"
       "0 compute 0 60000 gemm\n0 comm 60000 110000 broadcast group=dp peer=0\n"
@@ -238,13 +238,13 @@ std::string random_run(std::uint64_t seed) {
   text += "@group a 0,1\n@group b 1,2\n@group c 2,3\n@group d 0,1,2,3\n@group e 0,3,4\n";
   const std::array<std::vector<int>, 5> members{{{0, 1}, {1, 2}, {2, 3}, {0, 1, 2, 3}, {0, 3}}};
   std::array<std::int64_t, 4> now{};
-  for (int unit = 0; unit < 60; ++unit) {
+  for (int operation = 0; operation < 60; ++operation) {
     const auto group = static_cast<std::size_t>(upto(4));
     const std::string_view op = ops[static_cast<std::size_t>(upto(4))];
     std::int64_t last = 0;
     for (const int rank : members[group]) {
       auto& time = now[static_cast<std::size_t>(rank)];
-      const std::int64_t computes = upto(unit % 7 == 0 ? 100'000 : 4'000);
+      const std::int64_t computes = upto(operation % 7 == 0 ? 100'000 : 4'000);
       text += format("{} compute {} {} gemm\n", rank, time + upto(500), time + 500 + computes);
       time += upto(500 + computes);
       last = std::max(last, time);
@@ -253,12 +253,13 @@ std::string random_run(std::uint64_t seed) {
       auto& time = now[static_cast<std::size_t>(rank)];
       const std::int64_t end = std::max(time, last + upto(2'000) - 200);
       text += format("{} comm {} {} {} group={} peer={} lane=comm{}\n", rank, time, end, op,
-                     static_cast<char>('a' + group), members[group].front(), unit % 2);
-      if (unit % 5 != 0) time = end;
+                     static_cast<char>('a' + group), members[group].front(), operation % 2);
+      if (operation % 5 != 0) time = end;
     }
-    if (unit % 12 == 11)
+    if (operation % 12 == 11)
       for (int rank = 0; rank < 4; ++rank)
-        text += format("{} step {} {} step index={}\n", rank, unit * 5'000, unit * 5'000 + 60'000, unit / 12);
+        text += format("{} step {} {} step index={}\n", rank, operation * 5'000, operation * 5'000 + 60'000,
+                       operation / 12);
   }
   return text;
 }
@@ -278,10 +279,10 @@ TEST(Blame, AThousandRanksAreNoTrouble) {
   std::string text = "@run clock=same_host\n@group all 0";
   for (int rank = 1; rank < 1024; ++rank) text += format(",{}", rank);
   text += "\n";
-  for (int unit = 0; unit < 20; ++unit)
+  for (int operation = 0; operation < 20; ++operation)
     for (int rank = 0; rank < 1024; ++rank)
-      text += format("{} comm {} {} allreduce group=all\n", rank, unit * 100'000 + (rank * 37 + unit * 411) % 50'000,
-                     unit * 100'000 + 60'000);
+      text += format("{} comm {} {} allreduce group=all\n", rank,
+                     operation * 100'000 + (rank * 37 + operation * 411) % 50'000, operation * 100'000 + 60'000);
   const Blamed blamed = blame(text);
   expect_exact(blamed);
 }

@@ -46,16 +46,16 @@ TEST(CloserLook, WaitsOfMembersAddUpToThoseOfTheOperationAndTheLastOneWaitsForNo
       testing::recorded({.ranks = 4, .steps = 4, .faults = {synthetic::fault_from("slow:rank=2,factor=2")}});
   const Report report = analyze(*run, {});
   const auto look = CloserLook::at(*run, go_on);
-  ASSERT_FALSE(report.collectives->units.empty());
-  for (const Unit& unit : report.collectives->units) {
-    if (!unit.why_no_wait.empty()) continue;
+  ASSERT_FALSE(report.collectives->operations.empty());
+  for (const Operation& operation : report.collectives->operations) {
+    if (!operation.why_no_wait.empty()) continue;
     std::int64_t sum = 0;
-    for (const std::uint32_t row : unit.members) sum += look->wait_of(row)->wait_ns;
-    EXPECT_EQ(sum, unit.wait_ns);
-    if (!unit.last_rank.is_set()) continue;
-    const auto awaited = look->wait_of(unit.members.front())->awaited;
-    EXPECT_EQ(run->collectives()[awaited].rank, unit.last_rank);
-    EXPECT_EQ(look->wait_of(awaited)->wait_ns, 0);
+    for (const std::uint32_t row : operation.members) sum += look->wait_of(row)->wait_ns;
+    EXPECT_EQ(sum, operation.wait_ns);
+    if (!operation.last_rank.is_set()) continue;
+    const auto last_to_arrive = look->wait_of(operation.members.front())->last_to_arrive;
+    EXPECT_EQ(run->collectives()[last_to_arrive].rank, operation.last_rank);
+    EXPECT_EQ(look->wait_of(last_to_arrive)->wait_ns, 0);
   }
 }
 

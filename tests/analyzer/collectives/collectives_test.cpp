@@ -63,14 +63,14 @@ TEST(Collectives, EveryUnknownWaitHasItsOwnReason) {
 
 TEST(Collectives, MembersAreMatchedByGroupAndSequence) {
   const Matched matched = match(three_ranks);
-  ASSERT_EQ(matched.section().units.size(), 1U);
-  const Unit& unit = matched.section().units[0];
-  EXPECT_TRUE(unit.complete);
-  EXPECT_EQ(unit.first_rank, RankId{0});
-  EXPECT_EQ(unit.last_rank, RankId{2});
-  EXPECT_EQ(unit.spread_ns, 90'000);
-  EXPECT_EQ(unit.transfer_ns, 11'000) << "median end minus last start";
-  EXPECT_EQ(unit.wait_ns, 90'000 + 50'000);
+  ASSERT_EQ(matched.section().operations.size(), 1U);
+  const Operation& operation = matched.section().operations[0];
+  EXPECT_TRUE(operation.complete);
+  EXPECT_EQ(operation.first_rank, RankId{0});
+  EXPECT_EQ(operation.last_rank, RankId{2});
+  EXPECT_EQ(operation.spread_ns, 90'000);
+  EXPECT_EQ(operation.transfer_ns, 11'000) << "median end minus last start";
+  EXPECT_EQ(operation.wait_ns, 90'000 + 50'000);
   EXPECT_EQ(matched.section().matched, 3);
   EXPECT_EQ(matched.section().unmatched, 0);
 }
@@ -136,19 +136,19 @@ TEST(Collectives, ADifferenceBelowTheClockErrorNamesNobody) {
   const Matched matched = match(
       "@run clock=unit_ends clock_error=1000\n@group dp 0,1\n"
       "0 comm 0 90000 allreduce group=dp\n1 comm 1500 90000 allreduce group=dp\n");
-  EXPECT_FALSE(matched.section().units[0].last_rank.is_set());
-  EXPECT_FALSE(matched.section().units[0].first_rank.is_set());
+  EXPECT_FALSE(matched.section().operations[0].last_rank.is_set());
+  EXPECT_FALSE(matched.section().operations[0].first_rank.is_set());
 }
 
 TEST(Collectives, WithoutACommonClockTheShortestMemberWasLast) {
   const Matched matched = match(
       "@rank 0 host=a\n@rank 1 host=b\n@group dp 0,1\n"
       "0 comm 0 100000 allreduce group=dp\n1 comm 9000000 9020000 allreduce group=dp\n");
-  const Unit& unit = matched.section().units[0];
-  EXPECT_EQ(unit.last_rank, RankId{1});
-  EXPECT_EQ(unit.first_rank, RankId{0});
-  EXPECT_EQ(unit.transfer_ns, 20'000);
-  EXPECT_EQ(unit.wait_ns, 80'000);
+  const Operation& operation = matched.section().operations[0];
+  EXPECT_EQ(operation.last_rank, RankId{1});
+  EXPECT_EQ(operation.first_rank, RankId{0});
+  EXPECT_EQ(operation.transfer_ns, 20'000);
+  EXPECT_EQ(operation.wait_ns, 80'000);
   EXPECT_EQ(matched.section().groups[0].method, "duration");
 }
 
@@ -156,7 +156,7 @@ TEST(Collectives, WithoutACommonClockThirtyMicrosecondsClaimNothing) {
   const Matched matched = match(
       "@rank 0 host=a\n@rank 1 host=b\n@group dp 0,1\n"
       "0 comm 0 45000 allreduce group=dp\n1 comm 9000000 9020000 allreduce group=dp\n");
-  EXPECT_FALSE(matched.section().units[0].last_rank.is_set());
+  EXPECT_FALSE(matched.section().operations[0].last_rank.is_set());
 }
 
 TEST(Collectives, ABroadcastWaitsForItsRootOnly) {
@@ -168,7 +168,7 @@ TEST(Collectives, ABroadcastWaitsForItsRootOnly) {
   EXPECT_EQ(matched.matching.parts[0].wait_ns, 0);
   EXPECT_EQ(matched.matching.parts[1].wait_ns, 30'000);
   EXPECT_EQ(matched.matching.parts[2].wait_ns, 0);
-  EXPECT_EQ(matched.section().units[0].last_rank, RankId{2});
+  EXPECT_EQ(matched.section().operations[0].last_rank, RankId{2});
   EXPECT_EQ(matched.matching.parts[1].waited_for, RankId{0}) << "not the last one";
   for (const std::size_t other : {0U, 2U}) EXPECT_FALSE(matched.matching.parts[other].waited_for.is_set());
 }
@@ -199,9 +199,9 @@ TEST(Collectives, TheKthSendMeetsTheKthReceive) {
       "1 comm 5 10 recv group=pp peer=0 bytes=8\n"
       "1 comm 15 40 recv group=pp peer=0 bytes=16\n"
       "1 comm 45 60 send group=pp peer=0 bytes=4\n");
-  ASSERT_EQ(matched.section().units.size(), 3U);
+  ASSERT_EQ(matched.section().operations.size(), 3U);
   EXPECT_EQ(matched.section().matched, 6);
-  EXPECT_EQ(matched.section().units[1].wait_ns, 5) << "the receiver was there first";
+  EXPECT_EQ(matched.section().operations[1].wait_ns, 5) << "the receiver was there first";
   EXPECT_EQ(matched.section().groups[0].op, "sendrecv");
 }
 
@@ -231,8 +231,8 @@ TEST(Collectives, RanksThatWereNotRecordedMakeWaitsLowerBounds) {
   const Matched matched = match(
       "@run clock=same_host world_size=3\n@group dp 0,1,2\n"
       "0 comm 0 50 allreduce group=dp\n2 comm 20 50 allreduce group=dp\n");
-  EXPECT_FALSE(matched.section().units[0].complete);
-  EXPECT_EQ(matched.section().units[0].wait_ns, 20);
+  EXPECT_FALSE(matched.section().operations[0].complete);
+  EXPECT_EQ(matched.section().operations[0].wait_ns, 20);
   EXPECT_EQ(matched.section().partial, 1);
 }
 

@@ -1,5 +1,5 @@
 // Why parts of operations found no partner.
-#include "collectives/unmatched.h"
+#include "collectives/matching.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Expected values are those of SciPy 1.17: scipy.stats.false_discovery_control(p).
-#include "compare/false_discovery.h"
+#include "compare/rank_sum.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "copies/find.h"
+#include "copies/parts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // One path that explains each step to the nanosecond.
-#include "critical_path/find.h"
+#include "critical_path/parts.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 
 #include "analyzer/replay/replayed.h"
 #include "critical_path/path_walk.h"
-#include "critical_path/slack.h"
 
 namespace rankscope::analyzer::replay {
 namespace {

@@ -1,5 +1,5 @@
 // How much later work could have ended.
-#include "critical_path/slack.h"
+#include "critical_path/parts.h"
 
 #include <gtest/gtest.h>
 
@@ -44,11 +44,11 @@ TEST(Slack, IsThereWhereAnotherRankDecidesTheStep) {
   const Replayed replayed{third_rank_is_last};
   ASSERT_TRUE(replayed.graph);
   const Matching matching = match_collectives(*replayed.run, ClockTrust{*replayed.run});
-  const auto& units = matching.section->units;
-  const auto with = units_with_slack(*replayed.graph, slack_of(*replayed.graph), units);
-  ASSERT_EQ(units.size(), 2U);
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    const std::string_view name = replayed.run->text(replayed.run->groups()[units[i].group.index()].name);
+  const auto& operations = matching.section->operations;
+  const auto with = operations_with_slack(*replayed.graph, slack_of(*replayed.graph), operations);
+  ASSERT_EQ(operations.size(), 2U);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const std::string_view name = replayed.run->text(replayed.run->groups()[operations[i].group.index()].name);
     EXPECT_EQ(with[i], name == "pair") << name;
   }
 }
@@ -56,7 +56,7 @@ TEST(Slack, IsThereWhereAnotherRankDecidesTheStep) {
 TEST(Slack, OfTheLongestWaitIsNone) {
   const Replayed replayed{two_ranks};
   const Matching matching = match_collectives(*replayed.run, ClockTrust{*replayed.run});
-  const auto with = units_with_slack(*replayed.graph, slack_of(*replayed.graph), matching.section->units);
+  const auto with = operations_with_slack(*replayed.graph, slack_of(*replayed.graph), matching.section->operations);
   ASSERT_EQ(with.size(), 1U);
   EXPECT_FALSE(with[0]);
 }

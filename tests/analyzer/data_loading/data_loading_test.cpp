@@ -1,9 +1,8 @@
-#include "data_loading/find.h"
+#include "data_loading/parts.h"
 
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"
-#include "data_loading/advice.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

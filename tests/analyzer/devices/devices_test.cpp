@@ -1,10 +1,9 @@
-#include "devices/find.h"
+#include "devices/parts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"
-#include "devices/clock_reasons.h"
 #include "rankscope/core/format.h"
 #include "steps/sample_windows.h"
 
@@ -156,7 +155,7 @@ TEST(Devices, SamplesOutsideOfTheCountedStepsAreLeftOut) {
   EXPECT_EQ(nvml->sm_clock_mhz->median, 1100);
   EXPECT_EQ(nvml->sm_clock_mhz->most, 1200);
   EXPECT_EQ(nvml->throttling->share, 0);
-  EXPECT_EQ(nvml->temperature_celsius.error().why, "no sample lies in the counted time");
+  EXPECT_EQ(nvml->temperature_celsius.error().why, "no sample was taken in the counted time");
 }
 
 TEST(Devices, TotalsAreDifferencesOverTheCountedSteps) {

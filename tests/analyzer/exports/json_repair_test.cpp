@@ -1,5 +1,5 @@
 // What other tools wrote as JSON, in exports that every reader must take.
-#include "exports/json_repair.h"
+#include "exports/shared/json_repair.h"
 
 #include <gtest/gtest.h>
 

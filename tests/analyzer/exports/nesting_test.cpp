@@ -1,4 +1,4 @@
-#include "exports/nesting.h"
+#include "exports/shared/nesting.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

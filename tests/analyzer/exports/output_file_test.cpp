@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exports/output_place.h"
+#include "exports/shared/output_place.h"
 #include "support/file_size_limit.h"
 #include "support/temporary_folder.h"
 

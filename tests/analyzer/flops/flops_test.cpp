@@ -1,4 +1,4 @@
-#include "flops/find.h"
+#include "flops/parts.h"
 
 #include <gtest/gtest.h>
 
@@ -275,7 +275,7 @@ TEST(Flops, TheRunMayTellItsModel) {
   const FlopsSection section = analyze(*run, {}).flops.value();
   EXPECT_EQ(section.user_flops_per_step, 3'000'000'000);
   EXPECT_EQ(section.ranks.front().model_flops, 6'000'000'000);
-  EXPECT_TRUE(section.ranks.front().told_by_user);
+  EXPECT_TRUE(section.ranks.front().stated_by_user);
   EXPECT_EQ(section.ranks.front().at_peak_ns, 19'231) << "at the peak of BF16, which most counted FLOP have";
   for (const char* const nonsense : {"many", "-5", "0", "1e30", "nan", "3e9x"}) {
     const auto other = run_of(format("@run meta.model_flops_per_step={}\n", nonsense) + with_products(two_steps));

@@ -1,4 +1,4 @@
-#include "hang/lost_ranks.h"
+#include "hang/parts.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"
-#include "hta/names.h"
+#include "hta/find.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 
@@ -206,7 +206,8 @@ TEST(Hta, WhoIsLastIsFoundUnderNcclsOldNamesOnly) {
   const Report now = report_of(all_reduces("ncclDevKernel_AllReduce"), HtaLastStep::kept);
   EXPECT_FALSE(now.hta.value()->stragglers);
   ASSERT_TRUE(now.collectives);
-  for (const Unit& unit : now.collectives->units) EXPECT_EQ(unit.last_rank, RankId{1}) << "ours needs no name";
+  for (const Operation& operation : now.collectives->operations)
+    EXPECT_EQ(operation.last_rank, RankId{1}) << "ours needs no name";
 }
 
 TEST(Hta, ANameDecidesTheClass) {

@@ -1,8 +1,8 @@
-#include "importers/comm_names.h"
+#include "importers/shared/comm_names.h"
 
 #include <gtest/gtest.h>
 
-#include "importers/comm_kernels.h"
+#include "importers/shared/comm_kernels.h"
 
 namespace rankscope::analyzer {
 namespace {

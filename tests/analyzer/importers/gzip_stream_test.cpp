@@ -1,4 +1,4 @@
-#include "importers/gzip_stream.h"
+#include "importers/shared/gzip_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/find.h"
+#include "kernels/parts.h"
 
 #include <gtest/gtest.h>
 

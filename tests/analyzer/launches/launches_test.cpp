@@ -1,4 +1,4 @@
-#include "launches/find.h"
+#include "launches/parts.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "memory/growth.h"
+#include "memory/curve.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,4 +1,4 @@
-#include "memory/find.h"
+#include "memory/parts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "operators/find.h"
+#include "operators/parts.h"
 
 #include <algorithm>
 

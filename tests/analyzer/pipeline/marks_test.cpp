@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "analyzer/synthetic_run.h"
-#include "pipeline/find.h"
+#include "pipeline/parts.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -1,4 +1,4 @@
-#include "pipeline/find.h"
+#include "pipeline/parts.h"
 
 #include <gtest/gtest.h>
 

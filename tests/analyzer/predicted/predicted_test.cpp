@@ -1,4 +1,4 @@
-#include "predicted/find.h"
+#include "predicted/parts.h"
 
 #include <gtest/gtest.h>
 

@@ -306,19 +306,19 @@ TEST(Scale, ExpectsTheSlowestOfManyRanks) {
   EXPECT_NEAR(answer.predicted.front().lost_to_noise, 4.3 * 0.0068 * 100 / 116, 0.01);
 }
 
-std::string many_collectives(int ranks, int steps, int units) {
+std::string many_collectives(int ranks, int steps, int operations) {
   std::string text = "@run clock=same_host clock_error=1000\n@group dp 0";
   for (int rank = 1; rank < ranks; ++rank) text += "," + std::to_string(rank);
   text += "\n";
   for (int step = 0; step < steps; ++step)
     for (int rank = 0; rank < ranks; ++rank) {
-      const auto at = [&](int us) { return std::to_string((step * 10 * (units + 10) + us) * 1000LL); };
+      const auto at = [&](int us) { return std::to_string((step * 10 * (operations + 10) + us) * 1000LL); };
       const std::string own = std::to_string(rank) + " ";
-      text += own + "step " + at(0) + " " + at(10 * (units + 10)) + " step index=" + std::to_string(step) + "\n";
-      for (int unit = 0; unit < units; ++unit)
-        text += own + "comm " + at(10 * unit) + " " + at(10 * unit + 8) +
-                " allreduce group=dp bytes=1000 dtype=f32 seq=" + std::to_string(step * units + unit) +
-                " enqueued=" + at(10 * unit) + " on=main\n";
+      text += own + "step " + at(0) + " " + at(10 * (operations + 10)) + " step index=" + std::to_string(step) + "\n";
+      for (int operation = 0; operation < operations; ++operation)
+        text += own + "comm " + at(10 * operation) + " " + at(10 * operation + 8) +
+                " allreduce group=dp bytes=1000 dtype=f32 seq=" + std::to_string(step * operations + operation) +
+                " enqueued=" + at(10 * operation) + " on=main\n";
     }
   return text;
 }

@@ -1,4 +1,4 @@
-#include "split/split.h"
+#include "split/rank_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
-#include "stragglers/find.h"
+#include "stragglers/parts.h"
 
 namespace rankscope::analyzer {
 namespace {

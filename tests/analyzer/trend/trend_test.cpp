@@ -3,7 +3,7 @@
 #include "analyzer/synthetic_run.h"
 #include "math/change_points.h"
 #include "rankscope/analyzer/report.h"
-#include "trend/words.h"
+#include "trend/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -173,7 +173,7 @@ TEST(Trend, ARankWithoutStepMarksIsLeftOut) {
 
 TEST(Trend, FewStepsSayThatChangesAreNotTold) {
   const Report report = analyze(*make({.steps = 12}), {});
-  EXPECT_EQ(report.trend->no_changes_told, "12 steps: changes are looked for from 20 on");
+  EXPECT_EQ(report.trend->why_no_changes, "12 steps: changes are looked for from 20 on");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST(Launcher, AMissingParentIsSaidBeforeTheCommandIsStarted) {
       run_recorded(options_for(folder / "none" / "run.rankscope", shell("touch " + (folder / "started").string())));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, ErrorKind::cannot_write);
-  EXPECT_THAT(outcome.error().message, HasSubstr("there is no folder"));
+  EXPECT_THAT(outcome.error().message, HasSubstr("does not exist"));
   EXPECT_FALSE(fs::exists(folder / "started"));
 }
 

@@ -209,7 +209,7 @@ TEST(NcclPlugin, AnUnknownLevelIsRefused) {
   RecordOptions options{.command = {"true"}};
   options.nccl = "everything";
   const Recorded recorded = record(folder, options);
-  EXPECT_EQ(recorded.why, "--nccl: there is no level 'everything'; there are coll, p2p, proxy, kernel");
+  EXPECT_EQ(recorded.why, "--nccl: unknown level 'everything'; choose from coll, p2p, proxy, kernel");
 }
 
 TEST(NcclPlugin, APluginOfTheUserIsKeptAndSaid) {

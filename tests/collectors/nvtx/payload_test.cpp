@@ -98,7 +98,7 @@ TEST(NvtxPayload, AVariableOverrulesTheCommunicator) {
 }
 
 // NCCL names its reductions with the first communicator, which needs a GPU: here they are numbers.
-// Without a communicator NCCL pushes its range and then refuses: no GPU is needed (nccl.md 4).
+// Without a communicator NCCL pushes its range and then refuses: no GPU is needed.
 TEST(NvtxPayload, RealNcclTellsOperationBytesAndReduction) {
   const std::string library = nccl_library();
   if (library.empty()) GTEST_SKIP() << no_nccl;

@@ -29,7 +29,7 @@ TEST(WindowControl, IsFinishedWhenNoWindowCanFollowAndWaitsBeforeAWarmUp) {
   control->set(collectors::StepWindow{.wait = 1, .warmup = 1, .active = 1, .repeat = 2});
   std::string seen;
   for (int step = 0; step < 7; ++step) {
-    control->begin_step(WindowControl::Told::annotate);
+    control->begin_step(WindowControl::MarkedBy::annotate);
     seen += control->is_finished() ? 'f' : gate.open.load() ? 'o' : control->is_waiting() ? 'w' : '.';
     control->end_step();
   }
@@ -42,7 +42,7 @@ TEST(WindowControl, WithoutWarmUpOrEndItNeitherWaitsNorFinishes) {
   const auto control = std::make_unique<WindowControl>();
   control->set(collectors::StepWindow{.wait = 1, .warmup = 0, .active = 1, .repeat = 0});
   for (int step = 0; step < 20; ++step) {
-    control->begin_step(WindowControl::Told::annotate);
+    control->begin_step(WindowControl::MarkedBy::annotate);
     EXPECT_FALSE(control->is_waiting() || control->is_finished()) << step;
     control->end_step();
   }

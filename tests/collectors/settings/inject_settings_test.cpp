@@ -86,7 +86,7 @@ TEST(Sources, CountersOfTheHardwareAreOnlyRecordedWhereTheyAreNamed) {
 TEST(Sources, UnknownAndMissingOnesAreUsageErrorsThatSayWhatThereIs) {
   using ::testing::MatchesRegex;
   EXPECT_THAT(sources_from("hots").error().message,
-              MatchesRegex("--collect: there is no source 'hots'; there are annotate, (nvtx, )?host, cupti, nccl, "
+              MatchesRegex("--collect: unknown source 'hots'; there are annotate, (nvtx, )?host, cupti, nccl, "
                            "nvml, pm(; not in this build: nvtx)?"));
   for (const SourceInfo& info : sources()) {
     if (info.built) continue;

@@ -63,7 +63,7 @@ class Told {
   }
   /// "1=101" for the same, "1<101 102" for parts.
   [[nodiscard]] std::vector<std::string> joined() const {
-    const CommJoin join = join_tellers(announced_, carried_, fit);
+    const CommJoin join = join_reports(announced_, carried_, fit);
     std::vector<std::string> texts;
     std::size_t parts = 0;
     for (const auto& [uid, found] : join.by_announced) {

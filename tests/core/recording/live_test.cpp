@@ -13,7 +13,7 @@
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/segment_writer.h"
 #include "recording/format/segment_file.h"
-#include "recording/live/split.h"
+#include "recording/live/decoder.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::recording {

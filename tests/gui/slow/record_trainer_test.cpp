@@ -9,6 +9,7 @@
 #include <QSpinBox>
 #include <QTableView>
 #include <QTest>
+#include <map>
 
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/gui/models/base/words.h"
@@ -24,6 +25,21 @@ namespace {
 
 constexpr int patience_ms = 120'000;
 constexpr int steps = 40;
+
+TEST(RecordTrainer, TheDialogOffersTheModesOfTheTrainer) {
+  QProcess trainer;
+  trainer.start(QStringLiteral(RANKSCOPE_PROGRAM), {QStringLiteral("train"), QStringLiteral("--list-modes")});
+  ASSERT_TRUE(trainer.waitForFinished(patience_ms));
+  std::map<QString, bool> listed;  // whether it runs on one rank only
+  for (const QByteArray& line : trainer.readAllStandardOutput().trimmed().split('\n')) {
+    const QList<QByteArray> fields = line.split('\t');
+    ASSERT_GE(fields.size(), 2) << line.toStdString();
+    listed.emplace(QString::fromUtf8(fields[0]), fields[1] == "one");
+  }
+  std::map<QString, bool> offered;
+  for (const TrainerMode& mode : trainer_modes()) offered.emplace(qt_text(mode.id), mode.one_rank);
+  EXPECT_EQ(offered, listed);
+}
 
 TEST(RecordTrainer, StepsSplitAndMemoryAreSeenWhileItTrains) {
   const testing::TemporaryFolder folder;

@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Megatron-LM's default order, trainer.md 3.9.
+// Megatron-LM's default order, docs/mesh.md.
 TEST(Mesh, HasTheGoldenGroupsOfTwoByTwoByTwo) {
   const MeshShape shape{.data = 2, .tensor = 2, .pipeline = 2};
   EXPECT_THAT(Mesh(shape, 0).tensor_group(), ElementsAre(0, 1));

@@ -45,7 +45,7 @@ std::string csv_of(const std::string& schedule, int chunks = 0) {
   return schedule_csv(planned(schedule, 2, 4, chunks));
 }
 
-// The golden lists of reference/trainer.md 3.1 for 2 ranks and 4 micro-batches.
+// The golden lists of docs/pipeline.md for 2 ranks and 4 micro-batches.
 TEST(PipelinePlan, EmitsTheOrdersOfThePapers) {
   EXPECT_EQ(csv_of("gpipe"), "0F0,0F1,0F2,0F3,0B0,0B1,0B2,0B3\n1F0,1F1,1F2,1F3,1B0,1B1,1B2,1B3\n");
   EXPECT_EQ(csv_of("1f1b"), "0F0,0F1,0B0,0F2,0B1,0F3,0B2,0B3\n1F0,1B0,1F1,1B1,1F2,1B2,1F3,1B3\n");
@@ -92,7 +92,7 @@ TEST(PipelinePlan, SurvivesTheWayIntoAFileAndBack) {
   });
 }
 
-// The closed forms of reference/trainer.md 3.1.
+// The closed forms of docs/pipeline.md.
 std::int32_t theory_of_peak(PipelineSchedule schedule, const PipelineShape& shape, std::int32_t rank) {
   const std::int32_t p = shape.ranks;
   const std::int32_t m = shape.micro_batches;
@@ -189,7 +189,8 @@ TEST(PipelinePlan, SaysWhatAScheduleTakes) {
             "--schedule interleaved needs at least 2 chunks per rank, not --chunks 1");
   EXPECT_EQ(refused(options_of("interleaved", 9), 4),
             "--schedule interleaved on 4 ranks cannot take 9 micro-batches; use 8 or 10");
-  EXPECT_THAT(refused(options_of("2f2b"), 2), HasSubstr("no schedule of that name; there are: gpipe, 1f1b,"));
+  EXPECT_THAT(refused(options_of("2f2b"), 2),
+              HasSubstr("neither a file nor the name of a schedule; choose from: gpipe, 1f1b,"));
 }
 
 std::string wrong(const std::string& csv) {

@@ -1,4 +1,4 @@
-// Several devices in one process compute what one does (trainer.md 4): fp64, no BatchNorm, no dropout; and say what
+// Several devices in one process compute what one does: fp64, no BatchNorm, no dropout; and say what
 // they do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ std::int64_t parameters_of(const std::vector<Call>& calls) {
   return 0;
 }
 
-// trainer.md 3.4: (n - 1) times the parameters out of device 0 and back into it in every step, and the batch.
+// (n - 1) times the parameters out of device 0 and back into it in every step, and the batch.
 TEST(TrainDevicesRecording, EverythingOfReplicasGoesThroughDeviceZero) {
   const auto calls = recorded("--parallel dp --devices 3 --pace off");
   const std::int64_t parameters = 3 * 2 * 4 * parameters_of(calls);  // steps x (n - 1) x sizeof
@@ -113,7 +113,7 @@ TEST(TrainDevicesRecording, EverythingOfReplicasGoesThroughDeviceZero) {
   EXPECT_EQ(threads, std::set<std::string>{"device 0"});
 }
 
-// trainer.md 3.2: b x h elements per boundary and direction.
+// b x h elements per boundary and direction.
 TEST(TrainDevicesRecording, AChainHandsOnActivationsAndGradients) {
   const std::map<std::string, std::int64_t> expected{{"copy", 3 * 2 * 2 * 8 * 12 * 4}};
   EXPECT_EQ(copied(recorded("--parallel mp --devices 3 --pace off")), expected);

@@ -1,4 +1,4 @@
-// Data, tensor and pipeline parallel at once must compute what one process computes (trainer.md 4), and say who is who.
+// Data, tensor and pipeline parallel at once must compute what one process computes, and say who is who.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

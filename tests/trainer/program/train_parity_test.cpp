@@ -1,4 +1,4 @@
-// DDP must compute what one process computes on the same global batch (trainer.md 4). fp64, no BatchNorm, no dropout.
+// DDP must compute what one process computes on the same global batch. fp64, no BatchNorm, no dropout.
 #include <gtest/gtest.h>
 
 #include "trainer/program/trained.h"

@@ -1,4 +1,4 @@
-// Pipelines must compute what one process computes (trainer.md 4): fp64, no BatchNorm, no dropout; and say what they
+// Pipelines must compute what one process computes: fp64, no BatchNorm, no dropout; and say what they
 // do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -117,7 +117,7 @@ std::map<std::string, int> transfers(const std::vector<Call>& calls) {
   return count;
 }
 
-// trainer.md 3.2: b x h elements per boundary, micro-batch and direction, v times with interleaved stages.
+// b x h elements per boundary, micro-batch and direction, v times with interleaved stages.
 TEST(TrainPipelineRecording, TellsEveryTransferWithPeerBytesAndType) {
   const std::string options = "--parallel pp --steps 3 --micro-batches 4 --batch-per-device 8 --hidden 96 --pace off ";
   const Recorded plain = train_recorded(options + "--schedule 1f1b", 2);
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--ranks 2 --split 2,9", "its parts do not add up to the 5 blocks of the mlp"},
         Refused{"--ranks 4 --schedule interleaved --micro-batches 9", "cannot take 9 micro-batches; use 8 or 10"},
         Refused{"--ranks 2 --global-batch 10", "a batch of 10 samples cannot be cut into 4 micro-batches; use 8 or 12"},
-        Refused{"--ranks 2 --schedule nowhere.csv", "there is no such file, and no schedule of that name"},
+        Refused{"--ranks 2 --schedule nowhere.csv", "neither a file nor the name of a schedule"},
         Refused{"--ranks 3 --fault data:rank=1,ms=5", "rank 1 loads no data"},
         Refused{"--ranks 2 --accumulate 2", "a pipeline accumulates over its micro-batches"}));
 

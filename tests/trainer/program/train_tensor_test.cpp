@@ -1,4 +1,4 @@
-// Layers that are split over ranks must compute what one process computes (trainer.md 4): fp64; and say what they send.
+// Layers that are split over ranks must compute what one process computes: fp64; and say what they send.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ std::string operation(const char* op, std::int64_t elements) {
   return std::string{op} + " " + std::to_string(4 * elements) + " f32";
 }
 
-// trainer.md 3.6: per layer and micro-batch 4 sums of b x s x h; and one each for embedding and head. With a split
+// Per layer and micro-batch 4 sums of b x s x h; and one each for embedding and head. With a split
 // sequence each is a reduce-scatter and a gather, and columns gather their input again.
 constexpr std::int64_t b = 4;
 constexpr std::int64_t s = 8;

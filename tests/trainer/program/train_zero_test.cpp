@@ -1,5 +1,5 @@
-// ZeRO computes what one process computes (trainer.md 4: fp64, no BatchNorm, no dropout), sends the bytes and holds the
-// memory of trainer.md 3.5.
+// ZeRO computes what one process computes (fp64, no BatchNorm, no dropout), sends the bytes and holds the
+// memory of docs/zero.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -256,7 +256,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--ranks 2 --parallel zero2 --ddp-impl c10d", "not for zero2"},
         Refused{"--ranks 2 --parallel zero3 --bucket-mb 1",
                 "--bucket-mb: only for --parallel single, ddp, ddp+mp, zero1, zero2, tile and 3d, not for zero3"},
-        Refused{"--ranks 2 --parallel zero4", "there is no such mode"},
+        Refused{"--ranks 2 --parallel zero4", "no such mode"},
         Refused{"--ranks 1 --parallel zero1 --fault comm:rank=0,ms=60", "with one rank there is no communication"}));
 
 TEST(TrainZeroUnused, AParameterWithoutAGradientIsNamed) {

@@ -6,6 +6,7 @@
 #include "checkpoint/manifest_json.h"
 #include "checkpoint/strict_json.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -36,10 +37,9 @@ bool is_plain_file_name(const std::string& name) {
 
 Result<std::uint32_t> crc32_from(const Fields& fields) {
   RS_TRY(const std::string text, fields.text("crc32"));
-  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (text.size() != 8 || !std::ranges::all_of(text, is_digit))
-    return fields.wrong("\"crc32\" must be 8 digits of 0-9a-f");
-  return static_cast<std::uint32_t>(std::stoul(text, nullptr, 16));
+  const auto value = hex_number_from(text);
+  if (text.size() != 8 || !value) return fields.wrong("\"crc32\" must be 8 digits of 0-9a-f");
+  return static_cast<std::uint32_t>(*value);
 }
 
 Result<CheckpointFile> file_from(const Json& json, const std::string& where) {

@@ -4,8 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 
 #include "checkpoint/files.h"
 #include "checkpoint/strict_json.h"

@@ -74,7 +74,7 @@ struct Child {
 };
 
 volatile std::sig_atomic_t received_signal = 0;
-bool was_told_to_end = false;
+bool was_asked_to_end = false;
 void remember_signal(int signal) { received_signal = signal; }
 
 constexpr std::array forwarded{SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
@@ -197,7 +197,7 @@ int wait_for_all(std::vector<Child> children) {
     if (const int signal = std::exchange(received_signal, 0); signal != 0) {
       signal_running(children, signal);
       if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP) {
-        was_told_to_end = true;
+        was_asked_to_end = true;
         if (first_failure == 0) first_failure = 128 + signal;
         ending.begin(time_to_stop);
       }
@@ -243,7 +243,7 @@ Result<int> launch_once(const std::string& program, const std::vector<std::strin
 }
 
 // Nobody who ends the launcher wants the ranks back; and options do not get better by themselves.
-bool is_worth_another_try(int status) { return status != 0 && status != wrong_usage && !was_told_to_end; }
+bool is_worth_another_try(int status) { return status != 0 && status != wrong_usage && !was_asked_to_end; }
 
 }  // namespace
 

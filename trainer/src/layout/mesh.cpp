@@ -1,6 +1,5 @@
 #include "rankscope/trainer/layout/mesh.h"
 
-#include <array>
 #include <cstdint>
 
 #include "rankscope/core/format.h"

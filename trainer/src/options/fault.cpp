@@ -117,7 +117,7 @@ Result<Fault> parse_fault(std::string_view text) {
   const auto colon = text.find(':');
   const auto* kind = std::ranges::find(kinds, text.substr(0, colon), &Kind::id);
   if (kind == kinds.end()) {
-    return fail(ErrorKind::usage, format("--fault {}: unknown kind of fault; there are: {}", text, fault_forms()));
+    return fail(ErrorKind::usage, format("--fault {}: unknown kind of fault; choose from: {}", text, fault_forms()));
   }
   const auto rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
   return parse_keys(*kind, rest).map_error([&](Error error) {

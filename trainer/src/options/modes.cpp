@@ -11,7 +11,7 @@ namespace rankscope::trainer {
 Result<const ModeTraits*> find_mode(std::string_view name) {
   const auto* const mode = std::ranges::find(all_modes, name, &ModeTraits::name);
   if (mode != all_modes.end()) return mode;
-  return fail(ErrorKind::usage, format("--parallel {}: there is no such mode; there are: {}", name, mode_summaries()));
+  return fail(ErrorKind::usage, format("--parallel {}: no such mode; choose from: {}", name, mode_summaries()));
 }
 
 const ModeTraits& mode_named(std::string_view name) {

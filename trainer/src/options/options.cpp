@@ -236,8 +236,7 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option("--pace", raw.pace,
                  "Nominal compute time of a step: milliseconds, auto (measured) or off; by default auto if there are "
-                 "more ranks "
-                 "than cores, so that ranks do not disturb one another, else off; auto is off on GPUs")
+                 "more ranks than cores, so that ranks do not disturb one another, else off; auto is off on GPUs")
       ->capture_default_str();
   app.add_option("--seq-dist", raw.lengths,
                  "Sample lengths of gpt in tokens, up to --seq, so that ranks have unequal work: full, "

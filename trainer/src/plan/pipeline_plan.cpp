@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sstream>
 
 #include "rankscope/core/format.h"
@@ -71,9 +70,8 @@ Result<PipelinePlan> plan_from_file(const PipelineOptions& options, int ranks) {
     return fail(ErrorKind::usage,
                 format("--schedule {}: it cannot be read; give a CSV file or one of {}", path, all_names()));
   if (!file) {
-    return fail(
-        ErrorKind::usage,
-        format("--schedule {}: there is no such file, and no schedule of that name; there are: {}", path, all_names()));
+    return fail(ErrorKind::usage,
+                format("--schedule {}: neither a file nor the name of a schedule; choose from: {}", path, all_names()));
   }
   std::ostringstream text;
   text << file.rdbuf();

@@ -16,7 +16,7 @@ enum class Colour : std::uint8_t { no, yes };
 [[nodiscard]] std::string render_text(const Report& report, const Run& run, const ReportOptions& options,
                                       Colour colour);
 
-/// Schema rankscope.report/1 (DESIGN.md); deterministic.
+/// Schema rankscope.report/1; deterministic.
 [[nodiscard]] std::string render_json(const Report& report, const Run& run, const ReportOptions& options);
 
 /// One HTML page that needs no other file and no network; deterministic.

@@ -97,7 +97,7 @@ struct ReportOptions {
   std::optional<StepRange> steps;  ///< only what happened in these
   std::vector<RankId> ranks;       ///< only these are shown; empty = all
   bool include_warm_up = false;
-  bool instances = false;  ///< JSON: list every matched unit
+  bool instances = false;  ///< JSON: list every matched operation
   std::size_t top = 10;
   std::vector<std::string> only;        ///< ids of sections: only these are shown; empty = all
   std::optional<HtaLastStep> hta;       ///< compute HTA's numbers, too
@@ -107,7 +107,7 @@ struct ReportOptions {
 /// Finds every section. There is always a report: a section that cannot be computed says why.
 [[nodiscard]] Report analyze(const Run& run, const ReportOptions& options);
 
-/// False if no section that is wanted could be computed: the run is readable, but tells nothing (exit status 4).
+/// False if no section that is wanted could be computed: the run is readable, but says nothing (exit status 4).
 [[nodiscard]] bool anything_computed(const Report& report, const ReportOptions& options);
 /// True if a section is to be shown.
 [[nodiscard]] bool wants(const ReportOptions& options, std::string_view id);

@@ -1,4 +1,4 @@
-#include "exports/chrome/chrome.h"
+#include "exports/shared/formats.h"
 
 #include <algorithm>
 #include <array>
@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "collectives/find.h"
-#include "exports/chrome_ids.h"
-#include "exports/flows.h"
-#include "exports/nesting.h"
-#include "exports/own_export.h"
-#include "exports/text_writer.h"
+#include "exports/shared/chrome_ids.h"
+#include "exports/shared/flows.h"
+#include "exports/shared/nesting.h"
+#include "exports/shared/output_target.h"
+#include "exports/shared/text_writer.h"
 #include "rankscope/core/format.h"
 #include "words/json_text.h"
 

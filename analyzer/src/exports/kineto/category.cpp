@@ -1,4 +1,4 @@
-#include "exports/kineto/category.h"
+#include "exports/kineto/rows.h"
 
 #include "importers/kineto/categories.h"
 
@@ -43,7 +43,7 @@ std::string_view kineto_category(const Run& run, const Span& span, const KinetoR
   return "user_annotation";
 }
 
-bool tells_kind(std::string_view category, SpanKind kind) {
+bool states_kind(std::string_view category, SpanKind kind) {
   const kineto::Category& known = kineto::category_from(category);
   return !known.name.empty() && known.kind == kind;
 }

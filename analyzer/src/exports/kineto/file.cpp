@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "exports/kineto/category.h"
 #include "exports/kineto/own_block.h"
+#include "exports/kineto/rows.h"
 #include "rankscope/core/format.h"
 #include "words/element_type.h"
 #include "words/json_text.h"
@@ -34,8 +34,9 @@ std::int64_t largest_correlation(const Run& run) {
   std::int64_t largest = 0;
   if (!key.is_set() || run.links().empty()) return largest;
   for (const Span& span : run.spans())
-    if (const auto told = run.attributes_of(run.id_of(span)).find(key); told && told->kind == AttributeKind::number)
-      largest = std::max(largest, told->number);
+    if (const auto recorded = run.attributes_of(run.id_of(span)).find(key);
+        recorded && recorded->kind == AttributeKind::number)
+      largest = std::max(largest, recorded->number);
   return largest;
 }
 
@@ -198,16 +199,16 @@ void KinetoFile::place(const Row& row, RunTime time) {
 
 void KinetoFile::span(const Span& span, const Lane& lane, const Row& row) {
   const AttributeRange attributes = run_.attributes_of(run_.id_of(span));
-  const auto told = category_.is_set() ? attributes.find(category_) : std::nullopt;
-  const bool keeps_category =
-      told && told->kind == AttributeKind::text && (!keeps_rows_ || belongs_on(run_.text(told->text), lane.kind));
+  const auto recorded = category_.is_set() ? attributes.find(category_) : std::nullopt;
+  const bool keeps_category = recorded && recorded->kind == AttributeKind::text &&
+                              (!keeps_rows_ || belongs_on(run_.text(recorded->text), lane.kind));
   const bool ours = span.kind == SpanKind::comm && lane.kind != LaneKind::stream &&
                     span.collective != Span::no_collective && !run_.text(span.name).starts_with("gloo:");
   if (ours) collective(span, row);
-  const std::string_view category = keeps_category ? run_.text(told->text) : kineto_category(run_, span, row);
+  const std::string_view category = keeps_category ? run_.text(recorded->text) : kineto_category(run_, span, row);
   const std::string name = quoted_name(span, ours);
   event('X', keeps_category ? std::string_view{} : category, name);
-  if (keeps_category) out_.text(", \"cat\": ").text(quoted(told->text));
+  if (keeps_category) out_.text(", \"cat\": ").text(quoted(recorded->text));
   place(row, span.time.begin);
   out_.text(", \"dur\": ").micros(span.time.length().count());
   arguments(attributes, &span, lane, keeps_category ? category_ : StringId::none());
@@ -220,7 +221,7 @@ void KinetoFile::own_arguments(const Span& span, std::string_view category, std:
   const bool may_mislead = name.find_first_of(":#") != std::string_view::npos;  // "nccl:all_reduce", "ProfilerStep#3"
   const bool says_so = (span.kind == SpanKind::step && name.starts_with("\"ProfilerStep#")) ||
                        (span.kind == SpanKind::comm && name.starts_with("\"gloo:"));
-  if (!says_so && (may_mislead || !tells_kind(category, span.kind))) {
+  if (!says_so && (may_mislead || !states_kind(category, span.kind))) {
     argument(format("\"{}\"", keys::own_kind));
     out_.text("\"").text(name_of(span.kind)).text("\"");
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "exports/kineto/rows.h"
-#include "exports/text_writer.h"
+#include "exports/shared/text_writer.h"
 #include "rankscope/analyzer/progress.h"
 #include "rankscope/core/model/run.h"
 

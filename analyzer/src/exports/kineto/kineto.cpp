@@ -1,9 +1,9 @@
-#include "exports/kineto/kineto.h"
+#include "exports/shared/formats.h"
 
 #include <string>
 
 #include "exports/kineto/file.h"
-#include "exports/output_place.h"
+#include "exports/shared/output_place.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exports/kineto/file.h"
-#include "importers/kineto/file_offset.h"
+#include "importers/kineto/input.h"
 #include "importers/kineto/own_block.h"
 #include "words/json_text.h"
 #include "words/keys.h"

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "exports/kineto/rows.h"
-#include "exports/text_writer.h"
+#include "exports/shared/text_writer.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "exports/chrome_ids.h"
 #include "exports/perfetto/fields.h"
+#include "exports/shared/chrome_ids.h"
 #include "rankscope/core/format.h"
 #include "words/json_text.h"
 

@@ -1,21 +1,106 @@
-#include "exports/perfetto/perfetto.h"
+#include "exports/shared/formats.h"
 
 #include <algorithm>
 #include <array>
-#include <memory>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "exports/perfetto/descriptors.h"
 #include "exports/perfetto/plan.h"
-#include "exports/perfetto/portion_queue.h"
 #include "exports/perfetto/sequence.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+// Portions of output on their way from the thread that makes them to the one that writes them.
+
+struct Portion {
+  std::string bytes;
+  std::uint64_t events = 0;
+};
+
+/// Bounded, one producer, one consumer; hands emptied buffers back, so that memory is mapped once.
+class PortionQueue {
+ public:
+  explicit PortionQueue(std::size_t capacity) : capacity_(capacity) {}
+
+  /// Waits for room; false if the consumer wants no more.
+  [[nodiscard]] bool push(Portion portion);
+  /// After the last portion.
+  void close();
+  /// Waits; nothing after the last portion.
+  [[nodiscard]] std::optional<Portion> pop();
+  /// The consumer wants no more.
+  void cancel();
+
+  /// An empty buffer, one that was used before if there is any.
+  [[nodiscard]] std::string buffer();
+  void give_back(std::string buffer);
+
+ private:
+  std::size_t capacity_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Portion> waiting_;
+  std::deque<std::string> empty_;
+  bool closed_ = false;
+  bool cancelled_ = false;
+};
+
+bool PortionQueue::push(Portion portion) {
+  std::unique_lock lock{mutex_};
+  changed_.wait(lock, [this] { return cancelled_ || waiting_.size() < capacity_; });
+  if (cancelled_) return false;
+  waiting_.push_back(std::move(portion));
+  changed_.notify_all();
+  return true;
+}
+
+void PortionQueue::close() {
+  const std::lock_guard lock{mutex_};
+  closed_ = true;
+  changed_.notify_all();
+}
+
+std::optional<Portion> PortionQueue::pop() {
+  std::unique_lock lock{mutex_};
+  changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+  if (waiting_.empty()) return std::nullopt;
+  Portion portion = std::move(waiting_.front());
+  waiting_.pop_front();
+  changed_.notify_all();
+  return portion;
+}
+
+void PortionQueue::cancel() {
+  const std::lock_guard lock{mutex_};
+  cancelled_ = true;
+  changed_.notify_all();
+}
+
+std::string PortionQueue::buffer() {
+  const std::lock_guard lock{mutex_};
+  if (empty_.empty()) return {};
+  std::string buffer = std::move(empty_.front());
+  empty_.pop_front();
+  return buffer;
+}
+
+void PortionQueue::give_back(std::string buffer) {
+  buffer.clear();
+  const std::lock_guard lock{mutex_};
+  empty_.push_back(std::move(buffer));
+}
 
 using perfetto::Interner;
 using perfetto::Plan;
@@ -47,11 +132,11 @@ void encode(const Plan& plan, const std::vector<std::uint32_t>& tracks, PortionQ
   Portion portion;
   for (const std::uint32_t track : tracks) {
     Sequence sequence{plan, track, interner};
-    std::uint64_t told = 0;
+    std::uint64_t reported = 0;
     for (bool more = true; more;) {
       more = sequence.append(portion.bytes, portion_bytes);
-      portion.events += sequence.events() - told;
-      told = sequence.events();
+      portion.events += sequence.events() - reported;
+      reported = sequence.events();
       if (portion.bytes.size() < portion_bytes) continue;
       if (!queue.push(std::move(portion))) return;
       portion = {.bytes = queue.buffer()};

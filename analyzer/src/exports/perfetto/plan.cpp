@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "exports/nesting.h"
 #include "exports/perfetto/descriptors.h"
+#include "exports/shared/nesting.h"
 
 namespace rankscope::analyzer::perfetto {
 

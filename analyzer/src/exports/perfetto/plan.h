@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "collectives/find.h"
-#include "exports/flows.h"
-#include "exports/links_drawn.h"
+#include "exports/shared/flows.h"
+#include "exports/shared/links_drawn.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::perfetto {

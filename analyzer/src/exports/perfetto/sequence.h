@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "exports/links_drawn.h"
 #include "exports/perfetto/interner.h"
 #include "exports/perfetto/plan.h"
+#include "exports/shared/links_drawn.h"
 
 namespace rankscope::analyzer::perfetto {
 

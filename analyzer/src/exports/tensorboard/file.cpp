@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "exports/nesting.h"
+#include "exports/shared/nesting.h"
 #include "exports/tensorboard/memory.h"
 #include "exports/tensorboard/words.h"
 #include "rankscope/core/format.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "exports/links_drawn.h"
+#include "exports/shared/links_drawn.h"
+#include "exports/shared/text_writer.h"
 #include "exports/tensorboard/nodes.h"
-#include "exports/text_writer.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {

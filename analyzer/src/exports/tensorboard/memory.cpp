@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "exports/json_repair.h"
+#include "exports/shared/json_repair.h"
 #include "rankscope/core/format.h"
 #include "words/json_text.h"
 

@@ -109,10 +109,10 @@ std::set<std::uint32_t> common_members(const Run& run, const std::vector<CommNod
   std::set<std::uint32_t> common;
   const Matching matching = match_collectives(run, ClockTrust{run});
   if (!matching.section) return common;
-  for (const Unit& unit : matching.section->units) {
-    const bool all = unit.members.size() == run.ranks().size() &&
-                     std::ranges::all_of(unit.members, [&](auto row) { return usable.contains(row); });
-    if (all) common.insert(unit.members.begin(), unit.members.end());
+  for (const Operation& operation : matching.section->operations) {
+    const bool all = operation.members.size() == run.ranks().size() &&
+                     std::ranges::all_of(operation.members, [&](auto row) { return usable.contains(row); });
+    if (all) common.insert(operation.members.begin(), operation.members.end());
   }
   return common;
 }

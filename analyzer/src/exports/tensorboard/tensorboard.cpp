@@ -1,10 +1,10 @@
-#include "exports/tensorboard/tensorboard.h"
+#include "exports/shared/formats.h"
 
 #include <algorithm>
 #include <cctype>
 #include <string>
 
-#include "exports/output_place.h"
+#include "exports/shared/output_place.h"
 #include "exports/tensorboard/file.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"

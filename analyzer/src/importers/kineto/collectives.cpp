@@ -1,11 +1,10 @@
 // Rows of Run::collectives() from communication kernels, with what the host said about them.
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
-#include "importers/comm_kernels.h"
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/trace_file.h"
+#include "importers/shared/comm_kernels.h"
 #include "rankscope/analyzer/open.h"
 #include "words/element_type.h"
 #include "words/keys.h"

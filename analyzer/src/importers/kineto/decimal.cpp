@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
+
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {
@@ -44,11 +44,9 @@ std::optional<Digits> digits_of(std::string_view text) {
   if (text[at] != 'e' && text[at] != 'E') return std::nullopt;
   ++at;
   if (at < text.size() && text[at] == '+') ++at;
-  int exponent = 0;
-  const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), exponent);
-  if (error != std::errc{} || end != text.data() + text.size() || exponent > 1000 || exponent < -1000)
-    return std::nullopt;
-  digits.exponent += exponent;
+  const auto exponent = number_from<int>(text.substr(at), {-1000, 1000});
+  if (!exponent) return std::nullopt;
+  digits.exponent += *exponent;
   return digits;
 }
 
@@ -78,12 +76,7 @@ std::optional<std::int64_t> nanoseconds_of(const Value& micros) {
   return micros.digits * factor;
 }
 
-std::optional<std::int64_t> integer_of(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
+std::optional<std::int64_t> integer_of(std::string_view text) { return number_from<std::int64_t>(text); }
 
 bool is_json_number(std::string_view text) {
   std::string_view rest = text;
@@ -109,11 +102,6 @@ bool is_json_number(std::string_view text) {
   return rest.empty() && (!may_be_large || real_of(text));
 }
 
-std::optional<double> real_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
+std::optional<double> real_of(std::string_view text) { return number_from<double>(text); }
 
 }  // namespace rankscope::analyzer::kineto

@@ -1,4 +1,4 @@
-#include "importers/kineto/file_offset.h"
+#include "importers/kineto/input.h"
 
 #include "importers/kineto/decimal.h"
 

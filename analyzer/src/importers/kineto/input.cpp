@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "importers/gzip_stream.h"
+#include "importers/shared/gzip_stream.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer::kineto {

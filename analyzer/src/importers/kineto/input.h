@@ -3,15 +3,17 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include "importers/gzip_stream.h"
+#include "importers/shared/gzip_stream.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer::kineto {
@@ -67,5 +69,11 @@ class Unpacker {
   bool incomplete_ = false;
   std::jthread worker_;
 };
+
+// The fact file_time_offset_ns: what leads from run time back to the times of the file that was read first.
+
+/// The fact after `by_ns` more lie between run time and the file (|by_ns| < 2^62). Nothing for what is no number, or
+/// if one of both is so far away (73 years) that times plus the offset could overflow.
+[[nodiscard]] std::optional<std::string> moved_offset(std::string_view fact, std::int64_t by_ns);
 
 }  // namespace rankscope::analyzer::kineto

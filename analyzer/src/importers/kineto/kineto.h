@@ -1,7 +1,7 @@
 // Reads Kineto's JSON (torch.profiler) of every year; format and sources: docs/kineto.md.
 #pragma once
 
-#include "importers/importer.h"
+#include "importers/shared/importer.h"
 
 namespace rankscope::analyzer::kineto {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "importers/kineto/decimal.h"
-#include "importers/kineto/file_offset.h"
+#include "importers/kineto/input.h"
 #include "importers/kineto/metadata.h"
 #include "words/keys.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "importers/comm_kernels.h"
 #include "importers/kineto/decimal.h"
+#include "importers/shared/comm_kernels.h"
 #include "rankscope/core/format.h"
 #include "words/keys.h"
 
@@ -34,7 +34,7 @@ bool has_argument(const Event& event, std::string_view key) {
 }
 
 /// True where our own export says what the category does not.
-bool tells_kind(const Event& event) { return has_argument(event, keys::own_kind); }
+bool states_kind(const Event& event) { return has_argument(event, keys::own_kind); }
 
 /// True for what our own export wrote for other tools only.
 bool is_copy(const Event& event) {
@@ -109,7 +109,7 @@ void Part::span(const Event& event) {
   if (kind == SpanKind::step)
     builder.add_attribute(ticket, index_key_, integer_of(builder.text(name).substr(step_prefix.size())).value_or(0));
   if (category.keep_name) builder.add_attribute(ticket, category_key_, text_of(event.category));
-  if (category.name.empty() && !tells_kind(event)) quality().add(Counter::categories_unknown);
+  if (category.name.empty() && !states_kind(event)) quality().add(Counter::categories_unknown);
   attributes(event, ticket, category, key);
   note_comm(category, ticket, name, kind);
 }
@@ -347,11 +347,11 @@ SpanKind Part::kind_of(const Category& category, StringId name) {
   if (kind == 0) {
     const std::string_view text = builder.text(name);
     constexpr SpanKind undecided = SpanKind::user;
-    const SpanKind told = range ? kind_of_range(text, undecided) : is_comm_kernel(text) ? SpanKind::comm : undecided;
-    kind = static_cast<std::uint8_t>(1 + static_cast<int>(told));
+    const SpanKind stated = range ? kind_of_range(text, undecided) : is_comm_kernel(text) ? SpanKind::comm : undecided;
+    kind = static_cast<std::uint8_t>(1 + static_cast<int>(stated));
   }
-  const auto told = static_cast<SpanKind>(kind - 1);
-  return told == SpanKind::user ? category.kind : told;
+  const auto stated = static_cast<SpanKind>(kind - 1);
+  return stated == SpanKind::user ? category.kind : stated;
 }
 
 void Part::extend(TimeRange time) {

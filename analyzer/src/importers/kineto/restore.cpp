@@ -1,4 +1,4 @@
-#include "importers/kineto/restore.h"
+#include "importers/kineto/trace_file.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "importers/importer.h"
 #include "importers/kineto/decimal.h"
+#include "importers/shared/importer.h"
 #include "rankscope/core/format.h"
 #include "words/keys.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "importers/comm_kernels.h"
+#include "importers/shared/comm_kernels.h"
 #include "rankscope/core/format.h"
 #include "words/keys.h"
 

@@ -9,8 +9,8 @@
 namespace rankscope::analyzer::nsys {
 namespace {
 
-constexpr nanoseconds slack{1'000'000};   // metrics.md 5, K5: ends that agree within 1 ms
-constexpr double fewest_in_units = 0.95;  // below, a guessed group is given up (K5)
+constexpr nanoseconds slack{1'000'000};        // metrics.md 5, K5: ends that agree within 1 ms
+constexpr double fewest_in_operations = 0.95;  // below, a guessed group is given up (K5)
 constexpr std::size_t fewest_members = 2;
 
 using RowsOfRank = std::vector<CommRow*>;
@@ -18,7 +18,7 @@ using ByRank = std::map<RankId, RowsOfRank>;
 
 /// Gives the rows of one group their sequence numbers by time: members of one operation overlap, because none may end
 /// before all have begun. What a rank lacks, as at the edges of a window, then shifts nothing. Returns how many rows
-/// lie in units of all ranks.
+/// lie in operations of all ranks.
 class Aligning {
  public:
   explicit Aligning(ByRank& ranks) {
@@ -27,7 +27,7 @@ class Aligning {
 
   std::size_t run() {
     while (step()) ++sequence_;
-    return in_units_;
+    return in_operations_;
   }
 
  private:
@@ -57,7 +57,7 @@ class Aligning {
 
   bool take_all() {
     for (Head& head : heads_) take(head);
-    in_units_ += heads_.size();
+    in_operations_ += heads_.size();
     return true;
   }
 
@@ -79,7 +79,7 @@ class Aligning {
 
   std::vector<Head> heads_;
   std::int64_t sequence_ = 0;
-  std::size_t in_units_ = 0;
+  std::size_t in_operations_ = 0;
 };
 
 bool equal_counts(const ByRank& ranks) {
@@ -186,12 +186,12 @@ void Grouping::group_by_guess() {
       members.push_back(rank);
       count += rows.size();
     }
-    std::size_t in_units = 0;
+    std::size_t in_operations = 0;
     if (clocks_ == ClockReach::all_processes)
-      in_units = Aligning(ranks).run();
+      in_operations = Aligning(ranks).run();
     else if (equal_counts(ranks))
-      in_units = count;  // matched by their order, without numbers
-    const bool trusted = static_cast<double>(in_units) >= fewest_in_units * static_cast<double>(count);
+      in_operations = count;  // matched by their order, without numbers
+    const bool trusted = static_cast<double>(in_operations) >= fewest_in_operations * static_cast<double>(count);
     const GroupId group = trusted ? builder_.add_group(guessed_name(key.second, key.first), members) : GroupId{};
     for (const auto& [rank, rows] : ranks)
       for (CommRow* row : rows) {

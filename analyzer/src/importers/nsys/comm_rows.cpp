@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "importers/comm_names.h"
+#include "importers/shared/comm_names.h"
 
 namespace rankscope::analyzer::nsys {
 namespace {

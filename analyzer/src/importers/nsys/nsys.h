@@ -1,7 +1,7 @@
 // Reads SQLite exports of Nsight Systems (schemas 2.9 to 3.25; reference: what NVIDIA documents and real exports hold).
 #pragma once
 
-#include "importers/importer.h"
+#include "importers/shared/importer.h"
 
 namespace rankscope::analyzer::nsys {
 

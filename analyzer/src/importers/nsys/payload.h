@@ -1,5 +1,5 @@
 // NCCL's payloads of NVTX ranges, as Nsight Systems stores them: a header, then a struct that a schema describes.
-// Decoded by the names of the entries: schema ids moved between versions of NCCL (nccl.md 4).
+// Decoded by the names of the entries: schema ids moved between versions of NCCL.
 #pragma once
 
 #include <map>

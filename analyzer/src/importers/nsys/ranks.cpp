@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "importers/rank_claims.h"
+#include "importers/shared/rank_claims.h"
 #include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer::nsys {
@@ -248,7 +248,7 @@ Result<void> Assigning::check() const {
     claims.push_back({candidate.rank, candidate.source == by_option});
   }
   RS_TRY_VOID(check_claims(inputs_, claims, world_size_));
-  if (!unknown.empty()) return nothing_tells(inputs_, unknown);
+  if (!unknown.empty()) return no_rank_found(inputs_, unknown);
   return {};
 }
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "importers/importer.h"
 #include "importers/nsys/nvtx.h"
 #include "importers/nsys/system.h"
+#include "importers/shared/importer.h"
 
 namespace rankscope::analyzer::nsys {
 

@@ -1,6 +1,5 @@
-#include "importers/nsys/samples.h"
+#include "importers/nsys/activities.h"
 
-#include <algorithm>
 #include <array>
 
 #include "rankscope/core/format.h"

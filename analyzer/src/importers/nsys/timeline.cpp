@@ -13,6 +13,35 @@ std::int64_t stream_number(std::int64_t value) { return value == no_value_32 ? n
 
 }  // namespace
 
+Result<Names> Names::of(const Database& database, RunBuilder& builder) {
+  constexpr std::array<std::string_view, 1> columns{"value"};
+  if (!database.has("StringIds", "id") || !database.has("StringIds", "value"))
+    return fail(
+        ErrorKind::unreadable,
+        database.path().string() + ": its table StringIds has no columns id and value; export the report again");
+  RS_TRY(Rows rows, database.rows("StringIds", columns, "WHERE id = ?1"));
+  return Names{std::move(rows), builder};
+}
+
+std::optional<std::string_view> Names::text(std::int64_t id) {
+  by_id_.restart(id);
+  if (!by_id_.next() || by_id_.is_null(0)) return std::nullopt;
+  return by_id_.text(0);
+}
+
+StringId Names::intern(std::optional<std::int64_t> id) {
+  if (!id) {
+    builder_->quality().add(Counter::names_lost);
+    return builder_->intern("[unknown]");
+  }
+  Slot& slot = cache_[static_cast<std::size_t>(*id) % slots];
+  if (slot.id == *id && slot.name.is_set()) return slot.name;
+  const auto found = text(*id);
+  if (!found) builder_->quality().add(Counter::names_lost);
+  slot = {*id, builder_->intern(found.value_or("[unknown]"))};
+  return slot.name;
+}
+
 Timeline::Timeline(RunBuilder& builder, const Census& census, Names names, std::int64_t shift)
     : builder_(builder), census_(census), names_(std::move(names)), shift_(shift) {
   builder_.quality().add(Counter::events_incomplete, census.unusable);

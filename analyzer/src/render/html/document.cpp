@@ -1,8 +1,7 @@
 #include "render/html/document.h"
 
-#include <charconv>
-
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "render/html/assets.h"
 #include "render/html/writer.h"
 
@@ -16,9 +15,7 @@ std::string base64_of_hex(std::string_view hex) {
   std::uint32_t bits = 0;
   int count = 0;
   for (const char& digit : hex) {
-    std::uint32_t value = 0;
-    std::from_chars(&digit, &digit + 1, value, 16);
-    bits = (bits << 4) | value;
+    bits = (bits << 4) | static_cast<std::uint32_t>(hex_number_from({&digit, 1}).value_or(0));
     for (count += 4; count >= 6; count -= 6) text += digits[(bits >> (count - 6)) & 63];
   }
   if (count > 0) text += digits[(bits << (6 - count)) & 63];

@@ -1,4 +1,4 @@
-#include "render/html/rank_map.h"
+#include "render/html/shades.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "rankscope/core/format.h"
 #include "render/words.h"

@@ -44,7 +44,7 @@ namespace version = collectors::cupti::version;
 
 constexpr std::int64_t flush_period_ns = 500'000'000;  // CUPTI's own period returns full buffers only
 constexpr std::chrono::seconds patience{2};            // for a flush that is going on when the process ends
-constexpr int rounds_until_told = 4;                   // 2 s after the window nothing of it is on its way any more
+constexpr int rounds_until_delivered = 4;              // 2 s after the window nothing of it is on its way any more
 constexpr std::int64_t look_period_ns = 10'000'000;    // while kinds rest
 constexpr std::size_t records_between_refills = 512;
 constexpr std::size_t discarded_bytes = 64 * 1024;  // of a buffer that is handed out only to be thrown away
@@ -257,12 +257,12 @@ void wake(Source& own) {
 void round(Source& own) {
   const bool over = window_control.is_finished();
   own.closed_rounds = over || may_rest() ? own.closed_rounds + 1 : 0;
-  const bool told = own.closed_rounds >= rounds_until_told;
-  if (over && told) return finish();
+  const bool delivered = own.closed_rounds >= rounds_until_delivered;
+  if (over && delivered) return finish();
   with_cupti(own, [&](const Functions& call) {
     call.flush_all(0);
     anchor(call);
-    if (told && !own.kinds.resting()) own.kinds.rest(call);
+    if (delivered && !own.kinds.resting()) own.kinds.rest(call);
   });
 }
 
@@ -293,8 +293,8 @@ void profiler_called(void*, int domain, std::uint32_t number, const void*) {
       profiler_calls, [&](const auto& one) { return one.domain == domain && one.number == number; });
   if (call == profiler_calls.end() || source().process != getpid()) return;
   window_control.switch_to(call->starts);
-  static std::atomic<bool> told{false};
-  if (!call->starts || told.exchange(true)) return;
+  static std::atomic<bool> reported{false};
+  if (!call->starts || reported.exchange(true)) return;
   guarded([] {
     if (ThreadState* const state = here()) state->pen().metadata("recording_switched_by", "cudaProfilerStart");
   });

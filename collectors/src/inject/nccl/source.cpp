@@ -1,20 +1,63 @@
 #include "inject/nccl/source.h"
 
 #include <unistd.h>
-
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
+#include <cstdint>
 #include <memory>
 
 #include "inject/nccl/open_events.h"
-#include "inject/nccl/timer.h"
 #include "inject/nccl/version.h"
 #include "inject/recorder/recorder.h"
 #include "inject/recorder/thread_state.h"
+#include "rankscope/core/recording/thread_writer.h"
+#include "rankscope/core/recording/tick_clock.h"
 
 namespace rankscope::inject::nccl {
 namespace {
+
+// Ties the accelerator's timer to the clock of the recording.
+
+/// NCCL's proxy sees the time at which a channel started a little after it did; the smallest delay of a second is the
+/// best one to set the clock by, and becomes an anchor.
+class GlobalTimer {
+ public:
+  /// `gpu_ns` lies before now. Called on any proxy thread; where two come at once, one is left out.
+  void saw(recording::ThreadWriter& pen, std::int64_t gpu_ns);
+
+ private:
+  static constexpr std::int64_t window_ns = 1'000'000'000;
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+  std::int64_t window_begin_ = 0;  ///< CLOCK_MONOTONIC; 0 = nothing was seen yet
+  std::int64_t best_delay_ = 0;    ///< host - accelerator, ns
+  std::int64_t best_gpu_ns_ = 0;
+  std::uint64_t best_ticks_ = 0;
+};
+
+void GlobalTimer::saw(recording::ThreadWriter& pen, std::int64_t gpu_ns) {
+  static const recording::TickClock clock = recording::TickClock::detect();
+  if (busy_.test_and_set(std::memory_order_acquire)) return;
+  const std::uint64_t ticks = clock.now();
+  const auto now = static_cast<std::int64_t>(recording::TickClock::now_monotonic());
+  const std::int64_t delay = now - gpu_ns;
+  const bool is_first = window_begin_ == 0;
+  if (!is_first && now - window_begin_ >= window_ns)
+    pen.anchor(recording::ForeignClock::globaltimer, best_ticks_, best_gpu_ns_);
+  if (is_first || now - window_begin_ >= window_ns) {
+    window_begin_ = now;
+    best_delay_ = INT64_MAX;
+  }
+  if (delay < best_delay_) {
+    best_delay_ = delay;
+    best_gpu_ns_ = gpu_ns;
+    best_ticks_ = ticks;
+  }
+  // At once, so that a process that dies early has one, too.
+  if (is_first) pen.anchor(recording::ForeignClock::globaltimer, ticks, gpu_ns);
+  busy_.clear(std::memory_order_release);
+}
 
 using recording::Owner;
 using recording::ThreadWriter;
@@ -75,8 +118,9 @@ std::int64_t bytes_of(const Event& event) {
 /// AllGather and Broadcast count bytes; the API call around them still knows the type.
 std::string_view type_of(const Event& event) {
   const Handle parent = handle_of(event.parent);
-  const bool told = tag_of(parent) == Tag::api && value_of(parent) != 0;
-  return element_type(told ? static_cast<std::uint32_t>(value_of(parent)) : element_type_index(event.datatype)).name;
+  const bool has_type = tag_of(parent) == Tag::api && value_of(parent) != 0;
+  return element_type(has_type ? static_cast<std::uint32_t>(value_of(parent)) : element_type_index(event.datatype))
+      .name;
 }
 
 void describe(ThreadWriter& to, const Communicator& communicator, const Event& event, Owner owner) {
@@ -288,7 +332,7 @@ Communicator* introduce(const Introduction& introduction, int version, int* mask
     if (ThreadState* const state = here()) {
       if (version >= 4) announce(state->pen(), *communicator);
       state->pen().metadata("nccl_profiler_version", std::to_string(version));
-      tell_version(state->pen());
+      report_version(state->pen());
     }
     return communicator.release();
   });

@@ -30,17 +30,17 @@ std::string version() {
   void* const library = path.empty() ? RTLD_DEFAULT : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   const auto get_version = reinterpret_cast<int (*)(int*)>(dlsym(library, "ncclGetVersion"));
   int number = 0;
-  const bool told = get_version != nullptr && get_version(&number) == 0;
+  const bool known = get_version != nullptr && get_version(&number) == 0;
   if (library != RTLD_DEFAULT && library != nullptr) dlclose(library);  // it stays: the program holds it
-  return told ? format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100) : "unknown";
+  return known ? format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100) : "unknown";
 }
 
 }  // namespace
 
-void tell_version(recording::ThreadWriter& pen) noexcept {
-  static std::atomic<std::uint64_t> told{0};
+void report_version(recording::ThreadWriter& pen) noexcept {
+  static std::atomic<std::uint64_t> reported_in{0};
   const std::uint64_t now = generation().load(std::memory_order_relaxed);
-  if (told.load(std::memory_order_relaxed) == now || told.exchange(now) == now) return;
+  if (reported_in.load(std::memory_order_relaxed) == now || reported_in.exchange(now) == now) return;
   guarded([&] { pen.metadata("nccl_version", version()); });
 }
 

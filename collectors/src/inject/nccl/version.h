@@ -6,6 +6,6 @@
 namespace rankscope::inject::nccl {
 
 /// Writes metadata "nccl_version" ("2.28.9", or "unknown"), once per recording of a process.
-void tell_version(recording::ThreadWriter& pen) noexcept;
+void report_version(recording::ThreadWriter& pen) noexcept;
 
 }  // namespace rankscope::inject::nccl

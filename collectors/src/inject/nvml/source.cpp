@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <string>
 
 #include "inject/recorder/pace.h"
 #include "inject/recorder/quiet_thread.h"

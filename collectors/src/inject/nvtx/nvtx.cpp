@@ -9,7 +9,7 @@
 namespace rankscope::inject {
 namespace {
 
-constexpr auto told = WindowControl::Told::nvtx;
+constexpr auto marked_by_nvtx = WindowControl::MarkedBy::nvtx;
 
 std::string_view message_text(const char* value) {
   return value == nullptr ? std::string_view{} : std::string_view{value};
@@ -28,8 +28,8 @@ int push(Domain& domain, std::string_view name) {
   return guarded([&]() -> int {
     ThreadState* const thread = here();
     if (thread == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
-    const int level = thread->push(&domain, domain.kind, name, told);
-    if (domain.tells_name && thread->takes_attributes(&domain)) {
+    const int level = thread->push(&domain, domain.kind, name, marked_by_nvtx);
+    if (domain.names_it && thread->takes_attributes(&domain)) {
       thread->pen().attribute("domain", std::string_view{domain.name});
     }
     return level;
@@ -51,7 +51,7 @@ int push_event(Domain& domain, const nvtxEventAttributes_t& event) {
     ThreadState* const thread = described(domain);
     if (thread == nullptr) return;
     if (domain.is_nccl) {
-      nccl::tell_version(thread->pen());
+      nccl::report_version(thread->pen());
       thread->pen().attribute("op", name);
     }
     write_attributes({thread->pen()}, domain, event);
@@ -79,7 +79,7 @@ nvtxRangeId_t start(const Domain& domain, std::string_view name, Describe&& desc
     if (thread == nullptr || !gate.open.load(std::memory_order_relaxed)) return id | unstored;
     if (!thread->pen().range_start(domain.kind, name, id)) return id | unstored;
     const AttributePen pen{thread->pen(), recording::Owner::range(id)};
-    if (domain.tells_name) pen.attribute("domain", std::string_view{domain.name});
+    if (domain.names_it) pen.attribute("domain", std::string_view{domain.name});
     describe(pen);
     return id;
   });
@@ -91,7 +91,7 @@ void mark(const Domain& domain, std::string_view name, Describe&& describe) {
     ThreadState* const thread = here();
     if (thread == nullptr || !thread->mark(name)) return;
     const AttributePen pen{thread->pen(), recording::Owner::latest_mark()};
-    if (domain.tells_name) pen.attribute("domain", std::string_view{domain.name});
+    if (domain.names_it) pen.attribute("domain", std::string_view{domain.name});
     describe(pen);
   });
 }

@@ -1,7 +1,5 @@
 #include "inject/nvtx/objects.h"
 
-#include <algorithm>
-
 namespace rankscope::inject {
 
 #ifndef __clang__  // which cannot evaluate the std::string of libstdc++ at compile time; only clang-tidy reads this
@@ -16,7 +14,7 @@ Domain* new_domain(std::string_view name) {
   domain->name = name;
   domain->is_nccl = name == "NCCL";
   domain->kind = domain->is_nccl ? SpanKind::api : SpanKind::user;
-  domain->tells_name = !domain->is_nccl && !name.empty();
+  domain->names_it = !domain->is_nccl && !name.empty();
   return domain;
 }
 

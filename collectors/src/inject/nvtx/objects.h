@@ -46,7 +46,7 @@ struct alignas(8) Domain {
   std::string name;
   SpanKind kind = SpanKind::user;
   bool is_nccl = false;
-  bool tells_name = false;  ///< attribute "domain"
+  bool names_it = false;  ///< attribute "domain"
   GrowingList<Category> categories;
   GrowingList<PayloadSchema> schemas;
   GrowingList<PayloadEnum> enums;

@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<std::uint64_t> next_id{NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START};
 
-/// What NCCL calls its fields, and what they are called here (nccl.md 4). By name, since its schema ids have moved.
+/// What NCCL calls its fields, and what they are called here. By name, since its schema ids have moved.
 struct NcclName {
   std::string_view theirs;
   std::string_view ours;

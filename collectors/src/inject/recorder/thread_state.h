@@ -27,7 +27,7 @@ class ThreadState {
   ThreadState(const ThreadState&) = delete;
   ThreadState& operator=(const ThreadState&) = delete;
   /// Returns the 0-based level of the new range.
-  int push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::Told told);
+  int push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::MarkedBy marked_by);
   /// Returns the level of the range that ended, or -1 without one.
   int pop(DomainKey domain);
   [[nodiscard]] bool any_open() const { return depth_ > 0; }
@@ -54,7 +54,7 @@ class ThreadState {
   static constexpr std::uintptr_t ended = 2;
   static std::uintptr_t bits_of(DomainKey domain) { return reinterpret_cast<std::uintptr_t>(domain); }
 
-  bool begin_step(std::string_view name, WindowControl::Told told);
+  bool begin_step(std::string_view name, WindowControl::MarkedBy marked_by);
   void close_top();
   int pop_range(DomainKey domain);
   void turn_step();

@@ -36,10 +36,10 @@ void WindowControl::finish() {
   turn(false);
 }
 
-bool WindowControl::begin_step(Told told) {
+bool WindowControl::begin_step(MarkedBy marked_by) {
   int nobody = -1;
-  const int teller = static_cast<int>(told);
-  if (!teller_.compare_exchange_strong(nobody, teller) && nobody != teller) return false;
+  const int source = static_cast<int>(marked_by);
+  if (!first_marked_by_.compare_exchange_strong(nobody, source) && nobody != source) return false;
   if (!window_ || inside_.exchange(true)) return false;
   apply(begun_.fetch_add(1));
   return true;

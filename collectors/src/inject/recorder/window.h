@@ -26,10 +26,10 @@ class WindowControl {
   void switch_to(bool on);
   /// Stops for good: --duration, or the last window is over.
   void finish();
-  /// A step span begins; `told` says who names it. True if this span is counted as a step and must be reported to
+  /// A step span begins; `marked_by` says who names it. True if this span is counted as a step and must be reported to
   /// end_step.
-  enum class Told : std::uint8_t { annotate, nvtx };
-  bool begin_step(Told told);
+  enum class MarkedBy : std::uint8_t { annotate, nvtx };
+  bool begin_step(MarkedBy marked_by);
   void end_step();
   /// Whether events were stored at a time of CLOCK_REALTIME: for what is told afterwards. Of very many changes of the
   /// window only the latest are known.
@@ -60,7 +60,7 @@ class WindowControl {
   std::atomic<bool> waiting_{false};
   std::atomic<bool> on_{true};
   std::atomic<bool> finished_{false};
-  std::atomic<int> teller_{-1};  // the first that names a step is believed; the other one repeats it
+  std::atomic<int> first_marked_by_{-1};  // the first that names a step is believed; the other one repeats it
 };
 extern WindowControl window_control;
 

@@ -1,6 +1,7 @@
 // Numbers that come from users or stand in text: one parser, its bounds, and the words of its errors.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -23,6 +24,9 @@ struct Bounds {
 /// The number that the whole text is; nothing if it is something else or out of bounds.
 template <class Number>
 [[nodiscard]] std::optional<Number> number_from(std::string_view text, Bounds<Number> bounds = {});
+
+/// The same in hexadecimal digits, without "0x".
+[[nodiscard]] std::optional<std::uint64_t> hex_number_from(std::string_view text);
 
 /// The number at the start of the text, whatever follows it.
 template <class Number>

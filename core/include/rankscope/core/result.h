@@ -41,7 +41,8 @@ inline auto while_doing(std::string context) {
   };
 }
 
-/// Exit status of the command line for an error (DESIGN.md, table of exits).
+/// Exit status of the command line for an error.
+/// The table of them is in docs/cli.md.
 constexpr int exit_status(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::usage:

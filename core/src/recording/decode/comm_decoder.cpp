@@ -15,6 +15,43 @@ constexpr std::size_t fewest_members = 2;
 
 }  // namespace
 
+void Communicators::add(const SegmentFile& segment, RankId rank) {
+  for (const Joined& joined : segment.joined) {
+    Known& known = known_[joined.communicator];
+    known.ranks = std::max(known.ranks, joined.ranks);
+    if (!rank.is_set()) continue;
+    if (joined.rank >= 0)
+      known.by_place.insert_or_assign(joined.rank, rank);
+    else if (std::ranges::find(known.without_place, rank) == known.without_place.end())
+      known.without_place.push_back(rank);
+  }
+}
+
+std::vector<RankId> Communicators::members(std::string_view name) const {
+  const auto found = known_.find(name);
+  if (found == known_.end()) return {};
+  const Known& known = found->second;
+  std::vector<RankId> members;
+  for (const auto& [place, rank] : known.by_place) members.push_back(rank);
+  if (members.empty()) {
+    members = known.without_place;
+    std::ranges::sort(members);
+  }
+  return members;
+}
+
+bool Communicators::is_single(std::string_view name) const {
+  const auto found = known_.find(name);
+  return found != known_.end() && found->second.ranks == 1;
+}
+
+RankId Communicators::rank_of(std::string_view name, std::int64_t place) const {
+  const auto found = known_.find(name);
+  if (found == known_.end() || place < 0 || place > INT32_MAX) return RankId::none();
+  const auto member = found->second.by_place.find(static_cast<std::int32_t>(place));
+  return member == found->second.by_place.end() ? RankId::none() : member->second;
+}
+
 void CommDecoder::enqueued(const Record& record, const Where& where) {
   CommEnqueued fields{};
   std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
@@ -30,7 +67,7 @@ void CommDecoder::enqueued(const Record& record, const Where& where) {
   open.in_communicator = members.is_set() && builder_.text(members).empty() && open.group_name.is_set() &&
                          communicators_.knows(builder_.text(open.group_name));
   if (!open.in_communicator) open.group = group_of(open.group_name, members);
-  (open.in_communicator ? library_told_ : program_told_) = true;
+  (open.in_communicator ? library_reported_ : program_reported_) = true;
 }
 
 /// Lists of thousands of ranks stand beside each operation: each is read once.
@@ -97,8 +134,8 @@ void CommDecoder::attribute(std::uint64_t uid, StringId key, AttributeValue valu
 
 void CommDecoder::finish(const DeviceDecoder& devices, const Ending& ending) {
   CommJoin join;
-  if (program_told_ && library_told_) {
-    join = join_tellers();
+  if (program_reported_ && library_reported_) {
+    join = join_reports();
     count_unjoined(join);
   }
   const Sources from{devices, ending};
@@ -111,29 +148,29 @@ void CommDecoder::finish(const DeviceDecoder& devices, const Ending& ending) {
   }
 }
 
-CommJoin CommDecoder::join_tellers() const {
+CommJoin CommDecoder::join_reports() const {
   std::vector<Announced> announced;
   std::vector<Carried> carried;
   for (const auto& [uid, open] : open_) {
     if (!open.is_enqueued) continue;
     const std::string_view op = builder_.text(open.op);
-    const CommEnqueued& told = open.enqueued;
+    const CommEnqueued& enqueued = open.enqueued;
     if (open.in_communicator) {
       const RankId peer = rank_of_peer(open);
       carried.push_back({.uid = uid,
                          .op = op,
-                         .bytes = told.bytes,
+                         .bytes = enqueued.bytes,
                          .peer = peer.is_set() ? std::int64_t{peer.value} : -1,
                          .communicator = open.group_name,
-                         .enqueued = told.ticks,
+                         .enqueued = enqueued.ticks,
                          .enqueued_on = open.os_thread});
     } else {
       announced.push_back({.uid = uid,
                            .op = op,
-                           .bytes = told.bytes,
-                           .peer = told.peer,
+                           .bytes = enqueued.bytes,
+                           .peer = enqueued.peer,
                            .group = open.group,
-                           .enqueued = told.ticks,
+                           .enqueued = enqueued.ticks,
                            .started = open.is_started ? open.started : Announced::never,
                            .finished = open.is_finished ? open.finished : Announced::never,
                            .enqueued_on = open.os_thread,
@@ -142,7 +179,7 @@ CommJoin CommDecoder::join_tellers() const {
     }
   }
   std::map<std::pair<GroupId, StringId>, Fit> known;
-  return recording::join_tellers(announced, carried, [&](GroupId group, StringId communicator) {
+  return recording::join_reports(announced, carried, [&](GroupId group, StringId communicator) {
     const auto [found, added] = known.try_emplace({group, communicator});
     if (added) found->second = fit(group, communicator);
     return found->second;

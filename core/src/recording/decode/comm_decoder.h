@@ -4,17 +4,41 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "rankscope/core/id.h"
 #include "rankscope/core/model/run_builder.h"
 #include "recording/decode/comm_join.h"
-#include "recording/decode/communicators.h"
 #include "recording/decode/device_decoder.h"
 #include "recording/format/segment_clock.h"
 #include "recording/format/segment_file.h"
 
 namespace rankscope::recording {
+
+/// Who is which rank of a communicator. Filled from all segments before the first is decoded.
+class Communicators {
+ public:
+  void add(const SegmentFile& segment, RankId rank);
+  /// True if some process joined it.
+  [[nodiscard]] bool knows(std::string_view name) const { return known_.contains(name); }
+  /// Ranks of the job that are known to have joined, in the communicator's order; ascending if nobody knows his place.
+  [[nodiscard]] std::vector<RankId> members(std::string_view name) const;
+  /// True if it has one rank only: nothing is communicated in it.
+  [[nodiscard]] bool is_single(std::string_view name) const;
+  /// The rank of the job, or none.
+  [[nodiscard]] RankId rank_of(std::string_view name, std::int64_t place) const;
+
+ private:
+  struct Known {
+    std::uint32_t ranks = 0;
+    std::map<std::int32_t, RankId> by_place;
+    std::vector<RankId> without_place;
+  };
+  std::map<std::string, Known, std::less<>> known_;
+};
 
 /// Enqueued on one thread, executed on another or by an accelerator: put together when all threads have been read. What
 /// both the program and its communication library told of is one operation (comm_join.h).
@@ -75,7 +99,7 @@ class CommDecoder {
   GroupId group_of_communicator(StringId name);
   LaneId comm_lane(StringId group, std::uint32_t process);
   [[nodiscard]] RankId rank_of_peer(const Open& open) const;
-  [[nodiscard]] CommJoin join_tellers() const;
+  [[nodiscard]] CommJoin join_reports() const;
   [[nodiscard]] Fit fit(GroupId group, StringId communicator) const;
   void count_unjoined(const CommJoin& join);
   [[nodiscard]] NewCollective row_of(const Open& open) const;
@@ -97,7 +121,7 @@ class CommDecoder {
   std::map<GroupId, std::vector<RankId>> members_;           // of announced groups, ascending
   std::map<StringId, LaneId> lanes_;                         // of communicators
   std::map<std::uint32_t, bool> owned_;                      // kernels that a collective has as its span
-  bool program_told_ = false, library_told_ = false;
+  bool program_reported_ = false, library_reported_ = false;
   std::uint64_t added_ = 0;
 };
 

@@ -305,7 +305,7 @@ class Joiner {
 
 }  // namespace
 
-CommJoin join_tellers(std::span<const Announced> announced, std::span<const Carried> carried, const FitOf& fit) {
+CommJoin join_reports(std::span<const Announced> announced, std::span<const Carried> carried, const FitOf& fit) {
   if (announced.empty() || carried.empty()) return {};
   return Joiner{announced, carried, fit}.join();
 }

@@ -55,7 +55,7 @@ struct CommJoin {
 };
 
 /// Of one process, by the rules of docs/gpu.md, "NCCL".
-[[nodiscard]] CommJoin join_tellers(std::span<const Announced> announced, std::span<const Carried> carried,
+[[nodiscard]] CommJoin join_reports(std::span<const Announced> announced, std::span<const Carried> carried,
                                     const FitOf& fit);
 
 }  // namespace rankscope::recording

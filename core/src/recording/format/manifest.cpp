@@ -1,7 +1,6 @@
 #include "rankscope/core/recording/manifest.h"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,5 @@
 #include "rankscope/core/recording/rank_list.h"
 
-#include <algorithm>
-
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/format.h"

@@ -12,9 +12,22 @@
 #include "rankscope/core/model/quality.h"
 #include "rankscope/core/recording/format.h"
 #include "rankscope/core/result.h"
-#include "recording/format/mapped_file.h"
 
 namespace rankscope::recording {
+
+class MappedFile {
+ public:
+  [[nodiscard]] static Result<MappedFile> open(const std::filesystem::path& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  MappedFile() = default;
+  std::span<const std::byte> bytes_;
+};
 
 /// One intact chunk that a thread has written to.
 struct Chunk {

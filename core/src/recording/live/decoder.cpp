@@ -1,6 +1,7 @@
 #include "recording/live/decoder.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <string_view>
@@ -12,6 +13,25 @@
 
 namespace rankscope::recording {
 namespace {
+
+/// Of a step, or of a stretch of one layer.
+struct Edge {
+  HostTime time;
+  std::uint8_t layer;
+  std::int8_t change;  ///< 1 at the begin, -1 at the end
+};
+constexpr std::uint8_t step_layer = live_layer_count;
+
+void add_edges(std::vector<Edge>& edges, HostTime begin, HostTime end, std::uint8_t layer) {
+  if (end <= begin) return;
+  edges.push_back({begin, layer, 1});
+  edges.push_back({end, layer, -1});
+}
+
+nanoseconds& part_of(LiveSplit& split, std::size_t layer) {
+  const std::array parts{&split.compute, &split.communication, &split.copies, &split.data, &split.wait, &split.other};
+  return *parts[layer];
+}
 
 constexpr std::size_t most_comm = 1U << 16;     // started, not finished
 constexpr nanoseconds lookback{1'000'000'000};  // threads are read one after the other, not at one moment
@@ -52,6 +72,30 @@ std::string_view text_in(const std::array<char, n>& field) {
 }
 
 }  // namespace
+
+// Sweep over the edges: between two neighbouring ones the set of layers is constant.
+void split_steps(std::span<LiveStep> steps, std::span<const LiveStretch> stretches) {
+  std::vector<Edge> edges;
+  for (LiveStep& step : steps) {
+    step.split = LiveSplit{};
+    add_edges(edges, step.begin, step.begin + step.duration, step_layer);
+  }
+  for (const LiveStretch& stretch : stretches)
+    add_edges(edges, stretch.begin, stretch.end, static_cast<std::uint8_t>(stretch.layer));
+  std::ranges::sort(edges, {}, &Edge::time);
+  std::array<int, live_layer_count + 1> open{};
+  auto step = steps.begin();
+  HostTime now{};
+  for (const Edge& edge : edges) {
+    if (open[step_layer] > 0 && edge.time > now) {
+      while (step->begin + step->duration <= now) ++step;
+      const auto* const top = std::ranges::find_if(open, [](int count) { return count > 0; });
+      part_of(*step->split, static_cast<std::size_t>(top - open.data())) += edge.time - now;
+    }
+    now = edge.time;
+    open[edge.layer] += edge.change;
+  }
+}
 
 void LiveSeries::add(HostTime time, double value) {
   if (!values_.empty() && time < values_.back().time + stretch_) {

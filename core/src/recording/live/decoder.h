@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,9 +13,21 @@
 #include "rankscope/core/recording/live.h"
 #include "recording/format/tick_map.h"
 #include "recording/live/segment.h"
-#include "recording/live/split.h"
 
 namespace rankscope::recording {
+
+/// In the order in which they count; `step` is no part of itself.
+enum class LiveLayer : std::uint8_t { compute, communication, copies, data, wait };
+inline constexpr std::size_t live_layer_count = 5;
+
+struct LiveStretch {
+  HostTime begin{};
+  HostTime end{};
+  LiveLayer layer{};
+};
+
+/// Splits steps that do not overlap, in ascending order; stretches may overlap and are in any order.
+void split_steps(std::span<LiveStep> steps, std::span<const LiveStretch> stretches);
 
 /// The largest value of each of a bounded number of stretches of time, all as long.
 class LiveSeries {

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <map>
 #include <set>
-#include <string>
 #include <tuple>
 
 #include "rankscope/core/recording/manifest.h"

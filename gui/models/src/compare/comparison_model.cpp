@@ -1,7 +1,6 @@
 #include "rankscope/gui/models/compare/comparison_model.h"
 
 #include <algorithm>
-#include <array>
 
 #include "rankscope/analyzer/compare/render_comparison.h"
 #include "rankscope/core/format.h"

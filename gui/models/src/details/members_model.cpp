@@ -1,6 +1,5 @@
 // The members of an operation: who came when, who waited for whom.
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "rankscope/analyzer/blame/closer_look.h"
@@ -12,7 +11,7 @@
 namespace rankscope::gui {
 namespace {
 
-constexpr std::uint32_t no_unit = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_operation = std::numeric_limits<std::uint32_t>::max();
 
 std::vector<TableColumn> member_columns() {
   const auto number = [](const QString& title) { return TableColumn{.title = title, .align = Align::right}; };
@@ -28,20 +27,20 @@ std::vector<TableColumn> member_columns() {
 MembersModel::MembersModel(Session& session, QObject* parent)
     : TableModel(member_columns(), parent), session_(session), looks_(CloserLooks::of(session)) {
   connect(&session, &Session::selectionChanged, this, &MembersModel::reload);
-  connect(&session, &Session::runOpened, this, &MembersModel::index_units);
-  connect(&session, &Session::reportChanged, this, &MembersModel::index_units);
+  connect(&session, &Session::runOpened, this, &MembersModel::index_operations);
+  connect(&session, &Session::reportChanged, this, &MembersModel::index_operations);
   connect(&looks_, &CloserLooks::changed, this, &MembersModel::reload);
-  index_units();
+  index_operations();
 }
 
-void MembersModel::index_units() {
-  unit_of_row_.clear();
+void MembersModel::index_operations() {
+  operation_of_row_.clear();
   const auto& report = session_.report();
   if (report != nullptr && report->collectives) {
-    unit_of_row_.assign(session_.run()->collectives().size(), no_unit);
-    const auto& units = report->collectives->units;
-    for (std::uint32_t i = 0; i < units.size(); ++i)
-      for (const std::uint32_t row : units[i].members) unit_of_row_[row] = i;
+    operation_of_row_.assign(session_.run()->collectives().size(), no_operation);
+    const auto& operations = report->collectives->operations;
+    for (std::uint32_t i = 0; i < operations.size(); ++i)
+      for (const std::uint32_t row : operations[i].members) operation_of_row_[row] = i;
   }
   reload();
 }
@@ -58,53 +57,54 @@ void MembersModel::reload() {
       verdict_ = tr("Who waited for whom is known as soon as the report is ready.");
     } else if (!report->collectives) {
       verdict_ = qt_text(report->collectives.error().why);
-    } else if (unit_of_row_[part] == no_unit) {
+    } else if (operation_of_row_[part] == no_operation) {
       verdict_ = tr("The other members of this operation were not found.");
     } else {
-      const analyzer::Unit& unit = report->collectives->units[unit_of_row_[part]];
-      find_members(unit);
-      verdict_ = verdict_on(unit);
+      const analyzer::Operation& operation = report->collectives->operations[operation_of_row_[part]];
+      find_members(operation);
+      verdict_ = verdict_on(operation);
     }
   }
   endResetModel();
 }
 
-void MembersModel::find_members(const analyzer::Unit& unit) {
+void MembersModel::find_members(const analyzer::Operation& operation) {
   const Run& run = *session_.run();
   const auto started = [&](const Row& row) { return run.collectives()[*row.member].started; };
-  for (const std::uint32_t row : unit.members) rows_.push_back({run.collectives()[row].rank, row});
+  for (const std::uint32_t row : operation.members) rows_.push_back({run.collectives()[row].rank, row});
   std::ranges::stable_sort(rows_, std::greater{}, started);
   first_start_ = started(rows_.back());
-  if (!unit.group.is_set() || unit.members.size() >= run.groups()[unit.group.index()].members.size()) return;
-  const std::string_view op = run.text(unit.op);
+  if (!operation.group.is_set() || operation.members.size() >= run.groups()[operation.group.index()].members.size())
+    return;
+  const std::string_view op = run.text(operation.op);
   if (op == "send" || op == "recv") return;  // two of the group take part
   std::vector<RankId> present;
   for (const Row& row : rows_) present.push_back(row.rank);
-  for (const RankId member : run.groups()[unit.group.index()].members)
+  for (const RankId member : run.groups()[operation.group.index()].members)
     if (std::ranges::find(present, member) == present.end()) rows_.push_back({member, std::nullopt});
 }
 
-QString MembersModel::verdict_on(const analyzer::Unit& unit) const {
-  if (unit.members.size() < 2) return tr("No other member of this operation was recorded.");
-  if (!unit.why_no_wait.empty()) return tr("Waits are not known: %1.").arg(qt_text(unit.why_no_wait));
+QString MembersModel::verdict_on(const analyzer::Operation& operation) const {
+  if (operation.members.size() < 2) return tr("No other member of this operation was recorded.");
+  if (!operation.why_no_wait.empty()) return tr("Waits are not known: %1.").arg(qt_text(operation.why_no_wait));
   if (looks_.look() == nullptr) return tr("Waits are being computed...");
-  const auto wait = looks_.look()->wait_of(unit.members.front());
-  if (!wait || unit.wait_ns == 0) return tr("No rank waited.");
+  const auto wait = looks_.look()->wait_of(operation.members.front());
+  if (!wait || operation.wait_ns == 0) return tr("No rank waited.");
   const auto collectives = session_.run()->collectives();
-  const Collective& whom = collectives[wait->awaited];
-  const auto waiting = std::ranges::count_if(unit.members, [&](std::uint32_t row) {
+  const Collective& whom = collectives[wait->last_to_arrive];
+  const auto waiting = std::ranges::count_if(operation.members, [&](std::uint32_t row) {
     const auto of_row = looks_.look()->wait_of(row);
     return of_row && of_row->wait_ns > 0;
   });
-  const QString sum = time_text(nanoseconds{unit.wait_ns});
+  const QString sum = time_text(nanoseconds{operation.wait_ns});
   const std::string who = counted(waiting, "rank");
-  const bool is_fact = std::ranges::any_of(unit.members, [&](std::uint32_t row) {
+  const bool is_fact = std::ranges::any_of(operation.members, [&](std::uint32_t row) {
     const auto of_row = looks_.look()->wait_of(row);
     return of_row && of_row->is_fact;
   });
   if (!is_fact)
     return tr("%1 waited %2 in total; the clocks are too coarse to show for which rank.").arg(qt_text(who), sum);
-  // The root of a broadcast is awaited also where others come after it.
+  // The root of a broadcast is last_to_arrive also where others come after it.
   const bool was_last = whom.started == collectives[*rows_.front().member].started;
   const QString sentence = was_last ? tr("Rank %1 arrived last: %2 waited %3 in total.")
                                     : tr("The others waited for rank %1: %2 waited %3 in total.");
@@ -123,7 +123,7 @@ QString MembersModel::text_of(const Row& row, Column column) const {
       return wait ? time_text(nanoseconds{wait->wait_ns}) : QString{};
     case waited_for:
       if (!wait || wait->wait_ns == 0) return {};
-      return wait->is_fact ? qt_text(format("rank {}", session_.run()->collectives()[wait->awaited].rank.value))
+      return wait->is_fact ? qt_text(format("rank {}", session_.run()->collectives()[wait->last_to_arrive].rank.value))
                            : tr("cannot tell");
     case length:
       return part.state == CommState::finished ? time_text(part.finished - part.started) : tr("not finished");

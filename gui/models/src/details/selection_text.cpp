@@ -1,7 +1,5 @@
 #include "rankscope/gui/models/details/selection_text.h"
 
-#include <utility>
-
 #include "rankscope/core/format.h"
 #include "rankscope/gui/models/base/words.h"
 

@@ -2,7 +2,6 @@
 
 #include <QLocale>
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "rankscope/core/format.h"

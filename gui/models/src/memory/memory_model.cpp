@@ -1,7 +1,6 @@
 #include "rankscope/gui/models/memory/memory_model.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "rankscope/analyzer/report.h"

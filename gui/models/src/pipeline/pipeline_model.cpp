@@ -1,9 +1,7 @@
 #include "rankscope/gui/models/pipeline/pipeline_model.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
-#include <utility>
 
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"

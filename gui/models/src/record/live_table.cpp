@@ -1,7 +1,6 @@
 #include "rankscope/gui/models/record/live_table.h"
 
 #include <algorithm>
-#include <array>
 
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"

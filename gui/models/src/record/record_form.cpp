@@ -10,7 +10,7 @@
 
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/record/command_words.h"
-#include "rankscope/gui/models/record/old_recording.h"
+#include "rankscope/gui/models/record/previous_recording.h"
 
 namespace rankscope::gui {
 namespace {

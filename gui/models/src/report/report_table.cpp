@@ -1,7 +1,6 @@
 #include "rankscope/gui/models/report/report_table.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/words.h"

@@ -1,7 +1,6 @@
 #include "rankscope/gui/models/report/step_map_model.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"

@@ -2,7 +2,6 @@
 
 #include <QRegularExpression>
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "rankscope/analyzer/report.h"

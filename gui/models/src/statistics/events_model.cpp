@@ -1,7 +1,6 @@
 #include "rankscope/gui/models/statistics/events_model.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "rankscope/core/format.h"

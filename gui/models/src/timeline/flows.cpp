@@ -45,7 +45,7 @@ void add_members(const Facts& facts, SpanId span, std::vector<Flow>& flows) {
   for (const SpanId member : members) {
     const auto wait = facts.look->wait_of(run.span(member).collective);
     if (!wait || !wait->has_to) continue;
-    if (const SpanId from = run.collectives()[wait->awaited].span; from.is_set())
+    if (const SpanId from = run.collectives()[wait->last_to_arrive].span; from.is_set())
       flows.push_back({FlowKind::members, from, member});
   }
 }

@@ -57,9 +57,9 @@ std::vector<SpanId> members_of(const Facts& facts, SpanId span) {
   std::vector<SpanId> members;
   const std::uint32_t row = facts.run->span(span).collective;
   if (row == Span::no_collective || !facts.report_fits || !facts.report->collectives) return members;
-  for (const analyzer::Unit& unit : facts.report->collectives->units) {
-    if (std::ranges::find(unit.members, row) == unit.members.end()) continue;
-    for (const std::uint32_t member : unit.members)
+  for (const analyzer::Operation& operation : facts.report->collectives->operations) {
+    if (std::ranges::find(operation.members, row) == operation.members.end()) continue;
+    for (const std::uint32_t member : operation.members)
       if (const SpanId other = facts.run->collectives()[member].span; other.is_set()) members.push_back(other);
   }
   return members;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/dialogs.h"
-#include "rankscope/gui/models/record/old_recording.h"
+#include "rankscope/gui/models/record/previous_recording.h"
 #include "record/record_form_page.h"
 #include "record/record_run_page.h"
 

@@ -29,9 +29,9 @@
 #include "search/search_count.h"
 #include "timeline/commands.h"
 #include "window/command_palette.h"
-#include "window/outlets.h"
 #include "window/sources.h"
 #include "window/start_page.h"
+#include "window/timeline_requests.h"
 #include "window/view_keeper.h"
 #include "window/window_keys.h"
 
@@ -115,7 +115,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
     show_banner();
   });
   keeper_ = new ViewKeeper(session, *this);
-  new Outlets(session, *this);
+  new TimelineRequests(session, *this);
   new WindowKeys(*this, {timeline_});
   open_at(*this, {1280, 800});
   share_room();

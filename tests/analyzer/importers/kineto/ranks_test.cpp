@@ -1,10 +1,10 @@
-#include "importers/kineto/ranks.h"
+#include "importers/kineto/trace_file.h"
 
 #include <gmock/gmock.h>
 
 #include <array>
 
-#include "importers/rank_claims.h"
+#include "importers/shared/rank_claims.h"
 #include "trace_text.h"
 
 namespace rankscope::analyzer {

@@ -1,7 +1,7 @@
 // What a program says, as it is shown.
 #include <gtest/gtest.h>
 
-#include "rankscope/gui/models/record/log_tail.h"
+#include "rankscope/gui/models/record/record_run.h"
 
 namespace rankscope::gui {
 namespace {

@@ -100,7 +100,7 @@ TEST_F(Recorded, AProgramThatCannotBeStartedIsSaid) {
   EXPECT_FALSE(run.has_recording());
 }
 
-TEST_F(Recorded, TheOldRecordingIsKeptUntilThereIsANewOne) {
+TEST_F(Recorded, ThePreviousRecordingIsKeptUntilThereIsANewOne) {
   RecordRun run;
   ASSERT_TRUE(run.start(scripted(makes_recording + "; touch $OUT/segments/old.rseg")));
   ASSERT_TRUE(ends(run));

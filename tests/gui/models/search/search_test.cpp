@@ -5,7 +5,6 @@
 #include "gui/runs.h"
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/model/text.h"
-#include "rankscope/gui/models/search/search.h"
 #include "rankscope/gui/models/search/search_model.h"
 
 namespace rankscope::gui {

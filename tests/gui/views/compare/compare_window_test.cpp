@@ -130,7 +130,7 @@ TEST(CompareWindow, ARunWithNoneOfTheChosenRanksIsNamedAndStaysAsItIs) {
   EXPECT_EQ(a.filter().ranks, std::vector{RankId{1}}) << "what it has of them";
   EXPECT_TRUE(wrong->text().isEmpty());
   window.choose_ranks(QStringLiteral("3"));
-  EXPECT_EQ(wrong->text(), QStringLiteral("A: there is no rank 3 in it; its ranks are 0 to 1"));
+  EXPECT_EQ(wrong->text(), QStringLiteral("A: the recording has no rank 3; its ranks are 0 to 1"));
   EXPECT_EQ(a.filter().ranks, std::vector{RankId{1}}) << "as before";
   EXPECT_EQ(b.filter().ranks, std::vector{RankId{3}});
   window.choose_ranks({});

@@ -125,11 +125,11 @@ TEST(MainWindow, SaysWhichRankTheRunDoesNotHave) {
   const auto* const ranks = shown.window.findChild<QLineEdit*>(QStringLiteral("ranks"));
   shown.window.choose_ranks(QStringLiteral("1"));
   shown.window.choose_ranks(QStringLiteral("99"));
-  EXPECT_TRUE(says("ranks: there is no rank 99 in it; its ranks are 0 to 1"));
-  EXPECT_EQ(ranks->toolTip(), QStringLiteral("ranks: there is no rank 99 in it; its ranks are 0 to 1"));
+  EXPECT_TRUE(says("ranks: the recording has no rank 99; its ranks are 0 to 1"));
+  EXPECT_EQ(ranks->toolTip(), QStringLiteral("ranks: the recording has no rank 99; its ranks are 0 to 1"));
   EXPECT_EQ(shown.session.filter().ranks, std::vector{RankId{1}}) << "as before";
   shown.window.choose_ranks(QStringLiteral("0"));
-  EXPECT_FALSE(says("ranks: there is no rank 99 in it; its ranks are 0 to 1"));
+  EXPECT_FALSE(says("ranks: the recording has no rank 99; its ranks are 0 to 1"));
   EXPECT_TRUE(ranks->toolTip().isEmpty());
   EXPECT_EQ(shown.session.filter().ranks, std::vector{RankId{0}});
 }

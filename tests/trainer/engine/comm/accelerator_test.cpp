@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/step/devices.h"
-#include "rankscope/trainer/launch/gpu_driver.h"
+#include "rankscope/trainer/launch/gpu_plan.h"
 #include "trainer/program/cuda_part.h"
 
 namespace rankscope::trainer {

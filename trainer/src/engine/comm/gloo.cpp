@@ -203,7 +203,7 @@ struct Rendezvous::Parts {
     }
   }
 
-  void wait_until_told(const std::string& reason) {
+  void wait_for_completion(const std::string& reason) {
     const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds{3};
     while (!store->check({"reported/" + reason}) && std::chrono::steady_clock::now() < latest)
       std::this_thread::sleep_for(std::chrono::milliseconds{10});
@@ -274,7 +274,7 @@ std::optional<int> Rendezvous::others_who_found(const std::string& reason) {
   try {
     is_first = parts_->store->add(count, 1) == 1;
     if (is_first) return parts_->finders(count) - 1;
-    parts_->wait_until_told(reason);
+    parts_->wait_for_completion(reason);
   } catch (const std::exception&) {
     if (is_first) return 0;
   }

@@ -1,6 +1,5 @@
 // PyTorch's own reducer behind our Comm: a backend that hands its collectives on, so that they are recorded like ours.
 #include <algorithm>
-#include <functional>
 
 #include "engine/data_parallel/sync.h"
 #include "rankscope/collectors/annotate.h"

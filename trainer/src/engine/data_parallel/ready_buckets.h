@@ -1,5 +1,5 @@
 // Gradients become ready one after the other while backward runs; buckets of them are full strictly in index order, so
-// that all ranks reduce them in the same one (trainer.md 3.3).
+// that all ranks reduce them in the same one.
 #pragma once
 
 #include <functional>

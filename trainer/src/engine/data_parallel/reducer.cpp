@@ -1,4 +1,4 @@
-// Distributed data parallel (trainer.md 3.3): gradients are copied into buckets as backward produces them; a full
+// Distributed data parallel: gradients are copied into buckets as backward produces them; a full
 // bucket is reduced at once, strictly in index order, while backward goes on. Afterwards they are views of the buckets.
 #include <algorithm>
 #include <unordered_set>

@@ -1,4 +1,4 @@
-// ZeRO (trainer.md 3.5): ranks that share a batch have the optimizer's state in equal shards; from stage 2 on the
+// ZeRO (docs/zero.md): ranks that share a batch have the optimizer's state in equal shards; from stage 2 on the
 // gradients, too, and in stage 3 the parameters.
 #pragma once
 

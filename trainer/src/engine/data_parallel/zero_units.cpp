@@ -2,10 +2,15 @@
 // gathered again before its backward, and reduced after it. A block is one node of the graph and keeps its input only:
 // backward computes its forward a second time, for what autograd would have saved holds the parameters as well.
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "engine/data_parallel/flat_parameters.h"
 #include "engine/data_parallel/ready_buckets.h"
-#include "engine/data_parallel/sharded_units.h"
 #include "engine/data_parallel/zero.h"
 #include "engine/layers/module_scope.h"
 #include "engine/layers/precision.h"
@@ -14,6 +19,118 @@
 
 namespace rankscope::trainer {
 namespace {
+
+// Parameters that are in shards, and there as a whole only while they are needed (ZeRO stage 3).
+
+/// What fails in its calls between forward and backward is thrown, since autograd hears of failures as exceptions only.
+class ShardedUnits {
+ public:
+  ShardedUnits(const Model& model, std::vector<std::vector<std::size_t>> units, Comm* comm)
+      : flat_(model, std::move(units), comm), comm_(comm), units_(flat_.units()) {}
+
+  /// Keeps this rank's shards of rank 0's parameters. All others are gone afterwards.
+  [[nodiscard]] Result<void> shard();
+
+  /// Begins to gather a unit, unless that has begun.
+  void fetch(std::size_t unit, const std::string& label);
+  /// The parameters of a unit that was fetched have their values from here on.
+  void take(std::size_t unit);
+  void give_back(std::size_t unit);
+
+  /// Begins to reduce the gradients of a unit's parameters into the shards of their owners, who add them up until
+  /// drop_gradient(). While one unit is on its way the next one computes, not more.
+  void reduce(std::size_t unit, const std::vector<at::Tensor>& gradients, const std::string& label,
+              std::chrono::nanoseconds delay);
+  /// Waits for the last reduction.
+  [[nodiscard]] Result<void> finish_reduction();
+  [[nodiscard]] const at::Tensor& gradient(std::size_t unit) const { return units_[unit].gradient; }
+  void drop_gradient(std::size_t unit) { units_[unit].gradient.reset(); }
+
+  [[nodiscard]] const FlatParameters& flat() const { return flat_; }
+  [[nodiscard]] const std::vector<at::Tensor>& shards() const { return shards_; }
+
+ private:
+  struct Unit {
+    at::Tensor whole;
+    Handle gathering;
+    at::Tensor reduced;  // gradients on their way, the own part of which is wanted
+    Handle reducing;
+    at::Tensor gradient;  // of the own shard
+  };
+
+  FlatParameters flat_;
+  Comm* comm_;
+  std::vector<Unit> units_;
+  std::vector<at::Tensor> shards_;
+  Unit* reducing_ = nullptr;
+};
+
+void throw_if_failed(const Result<void>& result) {
+  if (!result) throw std::runtime_error(result.error().message);
+}
+
+Result<void> ShardedUnits::shard() {
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    RS_TRY(const at::Tensor whole, flat_.flattened(unit, format("parameters of unit {}", unit)));
+    shards_.push_back(flat_.own_part(whole).clone());
+    flat_.take_away(unit);
+  }
+  return {};
+}
+
+void ShardedUnits::fetch(std::size_t index, const std::string& label) {
+  Unit& unit = units_[index];
+  if (unit.whole.defined()) return;
+  if (comm_ == nullptr) {
+    unit.whole = shards_[index];
+    return;
+  }
+  unit.whole = flat_.empty(index);
+  unit.gathering = comm_->allgather_flat(unit.whole, shards_[index], label);
+}
+
+void ShardedUnits::take(std::size_t index) {
+  Unit& unit = units_[index];
+  RS_CHECK(unit.whole.defined());
+  if (Handle gathering = std::exchange(unit.gathering, {}); gathering.valid()) throw_if_failed(gathering.wait());
+  flat_.put(index, unit.whole);
+}
+
+void ShardedUnits::give_back(std::size_t index) {
+  flat_.take_away(index);
+  units_[index].whole.reset();
+}
+
+void ShardedUnits::reduce(std::size_t index, const std::vector<at::Tensor>& gradients, const std::string& label,
+                          std::chrono::nanoseconds delay) {
+  throw_if_failed(finish_reduction());
+  const torch::NoGradGuard no_grad;
+  Unit& unit = units_[index];
+  unit.reduced = flat_.zeros(index);
+  for (std::size_t k = 0; k < gradients.size(); ++k) flat_.part_of(unit.reduced, index, k).copy_(gradients[k]);
+  reducing_ = &unit;
+  if (comm_ == nullptr) return;
+  unit.reduced.div_(comm_->group().size());
+  unit.reducing = comm_->enqueue({.op = CommOp::reduce_scatter,
+                                  .label = label,
+                                  .tensor = unit.reduced,
+                                  .outputs = {flat_.own_part(unit.reduced)},
+                                  .delay = delay});
+}
+
+Result<void> ShardedUnits::finish_reduction() {
+  if (reducing_ == nullptr) return {};
+  Unit& unit = *std::exchange(reducing_, nullptr);
+  if (Handle reducing = std::exchange(unit.reducing, {}); reducing.valid()) RS_TRY_VOID(reducing.wait());
+  const torch::NoGradGuard no_grad;
+  const at::Tensor part = flat_.own_part(unit.reduced);
+  if (unit.gradient.defined())
+    unit.gradient.add_(part);
+  else
+    unit.gradient = part.clone();
+  unit.reduced.reset();
+  return {};
+}
 
 using annotate::Kind;
 using std::chrono::nanoseconds;

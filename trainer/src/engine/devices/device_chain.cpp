@@ -1,4 +1,4 @@
-// Naive model parallelism (trainer.md 1.1): the layers are spread over devices, and a batch goes through them in one
+// Naive model parallelism: the layers are spread over devices, and a batch goes through them in one
 // piece, so that all devices but one wait at any time.
 #include <deque>
 #include <numeric>

@@ -1,4 +1,4 @@
-// DataParallel (trainer.md 3.4): one process, a replica of the model on each device. Everything goes through device 0:
+// DataParallel: one process, a replica of the model on each device. Everything goes through device 0:
 // parameters out of it and gradients into it in each step, inputs, outputs, loss and optimizer.
 #include <deque>
 #include <numeric>

@@ -22,7 +22,7 @@ struct Moments {
   at::Tensor squares;
 };
 
-// Chan et al. 1979, as in trainer.md 3.8; in the order of the ranks, so that it is the same on all.
+// Chan et al. 1979; in the order of the ranks, so that it is the same on all.
 Moments merged(const Moments& a, const Moments& b) {
   const double count = a.count + b.count;
   const at::Tensor delta = b.mean - a.mean;

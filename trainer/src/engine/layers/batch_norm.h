@@ -1,4 +1,4 @@
-// Batch normalization, over the samples of this rank or of a group of ranks (SyncBatchNorm, trainer.md 3.8).
+// Batch normalization, over the samples of this rank or of a group of ranks (SyncBatchNorm).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Layers whose backward can be cut in two (trainer.md 3.1): the gradient of the input now, that of the weight later, so
+// Layers whose backward can be cut in two: the gradient of the input now, that of the weight later, so
 // that a zero-bubble schedule can fill idle time with it. Gradients of biases, norms and embeddings come with the
 // first. In mixed precision (precision.h) they cast their weight where they use it, in forward and again in backward:
 // nobody keeps a copy of it in bf16.

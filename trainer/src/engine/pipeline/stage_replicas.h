@@ -1,5 +1,5 @@
 // The copies of a pipeline's stage on data-parallel ranks: once all micro-batches are through, their gradients are
-// averaged, while other stages may still compute. With ZeRO-1 each rank updates a shard of the stage (trainer.md 3.5).
+// averaged, while other stages may still compute. With ZeRO-1 each rank updates a shard of the stage (docs/zero.md).
 #pragma once
 
 #include <chrono>

@@ -7,9 +7,38 @@
 
 #include "engine/layers/block.h"
 #include "engine/layers/layers.h"
-#include "engine/tensor/tensor_ops.h"
+#include "engine/libtorch.h"
+#include "engine/tensor/tensor_split.h"
 
 namespace rankscope::trainer {
+
+/// A layer that is split; autograd holds on to it until its backward is done.
+struct SplitLayer final : torch::CustomClassHolder {
+  SplitLayer(const TensorSplit& with, std::string called) : split(with), name(std::move(called)) {}
+  TensorSplit split;
+  std::string name;  ///< its path in the model: "layer0.qkv"
+};
+using SplitLayerPtr = c10::intrusive_ptr<SplitLayer>;
+
+/// Null where the model is whole.
+[[nodiscard]] SplitLayerPtr split_layer(const TensorSplit& split, std::string name);
+
+/// Product of the whole input and this rank's rows of a weight [out / ranks, in]. Backward sums the input's gradient
+/// over the ranks while it computes that of the weight. With a split sequence, forward gathers the input (and backward
+/// again, so that nobody keeps all of it), and backward leaves this rank's part of the sum.
+[[nodiscard]] at::Tensor column_product(const at::Tensor& input, const at::Tensor& weight, const SplitLayerPtr& layer);
+
+/// Sum of all ranks' terms: all of it, or with a split sequence this rank's part, whose gradient is gathered in
+/// backward.
+[[nodiscard]] at::Tensor sum_over_ranks(const at::Tensor& term, const SplitLayerPtr& layer);
+
+/// Cross entropy of logits of which this rank has the columns [rows, vocabulary / ranks]; no rank ever has all of them.
+struct SplitLoss {
+  at::Tensor mean;
+  at::Tensor correct;  ///< predictions that are right; where several logits are the largest, all of them count
+};
+[[nodiscard]] SplitLoss split_cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
+                                            const TensorSplit& split);
 
 /// What a rank has of a linear layer.
 enum class LinearShare : std::uint8_t {

@@ -1,4 +1,4 @@
-// Over which ranks the layers of a model are split (trainer.md 3.6).
+// Over which ranks the layers of a model are split (docs/tensor.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Images that are cut into tiles, one on each rank: halos, and what holds for whole images (trainer.md 3.7).
+// Images that are cut into tiles, one on each rank: halos, and what holds for whole images (docs/tile.md).
 #pragma once
 
 #include <memory>

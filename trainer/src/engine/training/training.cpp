@@ -1,9 +1,11 @@
 #include "engine/training/training.h"
 
 #include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -12,8 +14,7 @@
 #include "engine/step/sample_feed.h"
 #include "engine/training/checkpoints.h"
 #include "engine/training/observers.h"
-#include "engine/training/replica_check.h"
-#include "engine/training/validation.h"
+#include "engine/worker/worker.h"
 #include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/launch/cpu_features.h"
@@ -22,6 +23,156 @@
 
 namespace rankscope::trainer {
 namespace {
+
+// Loss and accuracy over samples that are not trained on.
+
+class Validation {
+ public:
+  /// Null where the options ask for none. The samples are those behind the ones trained on where they are generated,
+  /// else the test part of the data set.
+  [[nodiscard]] static Result<std::unique_ptr<Validation>> plan(const WorkerPlan& plan);
+
+  /// A pass over all samples where one is due after so many steps; all ranks call it. The means are those over the
+  /// samples of all ranks, however they are shared.
+  [[nodiscard]] Result<void> after_step(std::int64_t done, Worker& worker);
+
+ private:
+  Validation(const WorkerPlan& plan, std::unique_ptr<SampleSource> source, std::int64_t samples);
+
+  struct Part {
+    Inputs inputs;
+    std::int64_t counted = 0;  ///< of the first samples; the others only fill the batch
+  };
+  [[nodiscard]] std::int64_t parts() const;
+  [[nodiscard]] Part part(std::int64_t index) const;
+
+  const WorkerPlan& plan_;
+  std::unique_ptr<SampleSource> source_;
+  std::int64_t samples_;
+  std::int64_t batch_;  // samples of a part
+};
+
+constexpr std::int64_t usual_samples = 512;
+
+Validation::Validation(const WorkerPlan& plan, std::unique_ptr<SampleSource> source, std::int64_t samples)
+    : plan_(plan), source_(std::move(source)), samples_(samples), batch_(plan.plan.batch.per_device) {
+  if (plan_.plan.pipeline) batch_ /= plan_.plan.pipeline->micro_batches;  // for which its stages have shapes
+}
+
+Result<std::unique_ptr<Validation>> Validation::plan(const WorkerPlan& plan) {
+  const ValidationOptions& options = plan.options.validation;
+  if (options.every == 0) return nullptr;
+  RS_TRY(auto source, open_validation_samples(plan.options));
+  if (source->shape() != plan.source.shape()) {
+    return fail(ErrorKind::unreadable,
+                format("{}: the test part has images of another shape than the training part", plan.source.name()));
+  }
+  const std::int64_t there = source->samples();
+  if (options.samples > there) {
+    return fail(ErrorKind::usage, format("--validation-samples {}: there are only {}", options.samples, there));
+  }
+  const std::int64_t samples = options.samples > 0 ? options.samples : std::min(usual_samples, there);
+  return std::unique_ptr<Validation>{new Validation{plan, std::move(source), samples}};
+}
+
+// As many for each share, so that ranks that need one another for a forward call it equally often.
+std::int64_t Validation::parts() const {
+  const std::int64_t at_once = batch_ * plan_.plan.loading.sampler.ranks;
+  return (samples_ + at_once - 1) / at_once;
+}
+
+Validation::Part Validation::part(std::int64_t index) const {
+  const DistributedSampler& share = plan_.plan.loading.sampler;
+  Batch batch;
+  std::int64_t counted = 0;
+  for (std::int64_t i = 0; i < batch_; ++i) {
+    const std::int64_t sample = (index * batch_ + i) * share.ranks + share.rank;
+    source_->append(sample % samples_, batch);
+    if (sample < samples_) ++counted;
+  }
+  return {on_device(device_of(plan_.place), inputs_of(batch, source_->shape(), plan_.options.dtype)), counted};
+}
+
+Result<void> Validation::after_step(std::int64_t done, Worker& worker) {
+  if (done % plan_.options.validation.every != 0 && done != plan_.plan.steps) return {};
+  annotate::Span span{annotate::Kind::user, "validation"};
+  RS_TRY_VOID(worker.begin_evaluation());
+  Totals totals;
+  for (std::int64_t index = 0; index < parts(); ++index) {
+    const Part samples = part(index);
+    RS_TRY(const Totals more, worker.evaluate(samples.inputs, samples.counted));
+    totals.add(more);
+  }
+  RS_TRY(totals, totals_of_all(plan_.everybody, totals, "validation"));
+  const double loss = totals.loss / totals.count;
+  const double accuracy = totals.correct / totals.count;
+  annotate::counter("validation_loss", loss);
+  annotate::counter("validation_accuracy", accuracy);
+  log_progress(format("validation after step {:>5}  loss {:.4f}  accuracy {:5.1f} %  of {}", done, loss, 100 * accuracy,
+                      counted(samples_, "sample")));
+  return {};
+}
+
+// Whether ranks that should have the same parameters have them.
+
+constexpr std::int64_t flipped_bit = 1 << 20;  // of the fraction: the value stays finite and close
+
+at::ScalarType bits_of(const at::Tensor& tensor) { return tensor.element_size() == 8 ? at::kLong : at::kInt; }
+
+/// Wraps around; any single flipped bit changes it.
+std::int64_t checksum_of(const std::vector<at::Tensor>& tensors) {
+  const torch::NoGradGuard no_grad;
+  std::uint64_t sum = 0;
+  for (const at::Tensor& tensor : tensors) {
+    const auto own = tensor.detach().contiguous().view(bits_of(tensor)).sum(at::kLong).item<std::int64_t>();
+    sum = sum * 31 + static_cast<std::uint64_t>(own);
+  }
+  return static_cast<std::int64_t>(sum);
+}
+
+std::string named(const std::vector<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    text += format("{}{}", i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
+  return text;
+}
+
+/// Compares a checksum of what this rank has with those of the others of its group; all of them call it. The error
+/// names the ranks that differ from the most, or all of them where there is no majority; all get it, and that of the
+/// others than the first one has no text, so that it is said once. `done`: steps so far.
+Result<void> check_replicas(const Replicated& own, std::int64_t done) {
+  if (own.group == nullptr) return {};
+  const Group& group = own.group->group();
+  const at::Tensor sums = at::zeros({group.size()}, at::kLong);
+  RS_TRY_VOID(own.group->allgather_flat(sums, at::full({1}, checksum_of(own.tensors), at::kLong), "checksums").wait());
+  std::map<std::int64_t, std::vector<int>> ranks_of;  // by checksum
+  for (int i = 0; i < group.size(); ++i)
+    ranks_of[sums[i].item<std::int64_t>()].push_back(group.members[static_cast<std::size_t>(i)]);
+  if (ranks_of.size() == 1) return {};
+  if (group.position != 0) return fail(ErrorKind::not_computable, "");
+  const auto most = std::ranges::max_element(ranks_of, {}, [](const auto& row) { return row.second.size(); });
+  const bool is_majority = 2 * most->second.size() > group.members.size();
+  std::vector<int> odd;
+  for (const auto& row : ranks_of)
+    if (!is_majority || row.first != most->first) odd.insert(odd.end(), row.second.begin(), row.second.end());
+  std::ranges::sort(odd);
+  const std::string which =
+      is_majority ? format("{} differ{} from the other {}", named(odd), odd.size() == 1 ? "s" : "", most->second.size())
+                  : format("{} differ, and nothing shows which of them is right", named(odd));
+  return fail(ErrorKind::not_computable,
+              format("after {} the copies of the model are not the same: {}; memory was damaged, or an update "
+                     "differed between ranks; continue from a checkpoint with --resume",
+                     counted(done, "step"), which));
+}
+
+/// Flips one bit of the first parameter: an injected fault.
+void corrupt(const Replicated& own) {
+  const torch::NoGradGuard no_grad;
+  RS_CHECK(!own.tensors.empty());
+  const at::Tensor& tensor = own.tensors.front();
+  const at::Tensor first = tensor.detach().view(bits_of(tensor)).flatten().narrow(0, 0, 1);
+  first.bitwise_xor_(flipped_bit);
+}
 
 /// What a run says about itself before its first step, in the recording and in the log.
 void describe(const WorkerPlan& run, const WorkerDescription& worker) {

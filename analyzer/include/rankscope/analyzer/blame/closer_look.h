@@ -14,9 +14,9 @@ namespace rankscope::analyzer {
 /// What a member of an operation waited, and for whom.
 struct MemberWait {
   std::int64_t wait_ns = 0;
-  std::uint32_t awaited = 0;  ///< row of Run::collectives(): the last one, the root or the partner
-  bool is_fact = false;       ///< false: the clocks are too coarse to tell that the awaited one was later
-  bool has_to = false;        ///< the operation makes it wait for the awaited one, if that comes later (metrics.md 6.1)
+  std::uint32_t last_to_arrive = 0;  ///< row of Run::collectives(): the last one, the root or the partner
+  bool is_fact = false;              ///< false: the clocks are too coarse to say that it was later
+  bool has_to = false;               ///< the operation makes it wait for the last one to arrive (metrics.md 6.1)
 };
 
 /// Made once per recording, which costs about as much as matching and splitting cost a report; answers agree with those

@@ -43,10 +43,10 @@ struct BlameRow {
   [[nodiscard]] DelayPart largest_part() const;
 };
 
-/// `waiting` stood in operations that could not begin before `awaited` came: its last arriver, root or partner.
+/// `waiting` stood in operations that could not begin before `last_to_arrive` came: its last arriver, root or partner.
 struct WaitingPair {
   RankId waiting;
-  RankId awaited;
+  RankId last_to_arrive;
   std::int64_t ns = 0;
 };
 
@@ -57,8 +57,8 @@ struct BlameGroup {
   std::int64_t count = 0;  ///< operations that made somebody wait
   std::int64_t ns = 0;
   std::int64_t with_slack_ns = 0;  ///< of ns: see BlameSection::with_slack_ns
-  RankId most_awaited{};           ///< none where no rank is known
-  std::int64_t most_awaited_ns = 0;
+  RankId most_waited_for{};        ///< none where no rank is known
+  std::int64_t most_waited_for_ns = 0;
 };
 
 struct BlameSection {

@@ -27,9 +27,9 @@ struct ClockRow {
   bool drift_known = false;   ///< false: the operations span too little time, or the drift was refused
   std::int64_t error_ns = 0;  ///< against the reference, over the whole run; without what cannot be seen (exit order)
   std::int64_t noise_ns = 0;  ///< robust sigma of single ends around the fit; the largest of its pairs
-  std::int64_t units = 0;     ///< operations that its position rests on
-  std::string doubt;          ///< why its times are not, or hardly, to be trusted; empty: nothing speaks against them
-  std::string why_apart;      ///< why its times are not compared with those of the first clock; empty: they are
+  std::int64_t operations = 0;  ///< operations that its position rests on
+  std::string doubt;            ///< why its times are not, or hardly, to be trusted; empty: nothing speaks against them
+  std::string why_apart;        ///< why its times are not compared with those of the first clock; empty: they are
   std::vector<ClockResidual> residuals;  ///< thinned, by time
 };
 

@@ -12,7 +12,7 @@
 namespace rankscope::analyzer {
 
 /// One operation matched over its members.
-struct Unit {
+struct Operation {
   GroupId group;
   StringId op;
   std::int64_t sequence = -1;
@@ -66,13 +66,13 @@ struct UnmatchedParts {
 };
 
 struct CollectivesSection {
-  std::int64_t matched = 0;  ///< members in units with >= 2 members
+  std::int64_t matched = 0;  ///< members in operations with >= 2 members
   std::int64_t unmatched = 0;
   std::vector<UnmatchedParts> unmatched_parts;  ///< the most first; they add up to `unmatched`
   std::string key;                              ///< "group and sequence", ...
-  std::vector<Unit> units;                      ///< by earliest start
+  std::vector<Operation> operations;            ///< by earliest start
   std::vector<GroupRow> groups;                 ///< by (group, op)
-  std::int64_t partial = 0;                     ///< units that not all members of the group have finished
+  std::int64_t partial = 0;                     ///< operations that not all members of the group have finished
   std::vector<Desync> desyncs;                  ///< the first of each group
 };
 

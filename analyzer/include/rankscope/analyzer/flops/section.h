@@ -93,7 +93,7 @@ struct RankFlops {
   std::int64_t calls_without_work = 0;                           ///< launched nothing that was recorded: not counted
   std::array<std::int64_t, compute_time_count> compute_parts{};  ///< they add up to compute_ns; CPU ranks: all 0
   std::int64_t model_flops = 0;                                  ///< of the windows: the user's number, else sums.model
-  bool told_by_user = false;                                     ///< model_flops is
+  bool stated_by_user = false;                                   ///< model_flops is
   std::string peak_source;                                       ///< empty: the peak is not known
   std::optional<std::int64_t> at_peak_ns;                        ///< what model_flops takes at the peak
   std::string why_no_peak;                                       ///< set where at_peak_ns is not

@@ -40,7 +40,7 @@ struct OddStep {
 struct TrendSection {
   std::vector<StepChange> changes;  ///< by step
   std::vector<OddStep> odd_steps;   ///< by step
-  std::string no_changes_told;      ///< why changes could not be looked for; "" = they were
+  std::string why_no_changes;       ///< why changes could not be looked for; "" = they were
 };
 
 }  // namespace rankscope::analyzer

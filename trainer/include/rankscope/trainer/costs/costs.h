@@ -20,7 +20,7 @@ struct ParameterSize {
   [[nodiscard]] std::int64_t elements() const;
 };
 
-/// A layer of which each rank of a tensor group has a part (trainer.md 3.6).
+/// A layer of which each rank of a tensor group has a part (docs/tensor.md).
 struct SharedLayer {
   enum class Kind : std::uint8_t { column, row };
   Kind kind = Kind::column;
@@ -28,7 +28,7 @@ struct SharedLayer {
   bool input_needs_gradient = true;  ///< samples do not
 };
 
-/// A layer of images (trainer.md 3.7), for one sample and the whole image.
+/// A layer of images (docs/tile.md), for one sample and the whole image.
 struct ImageLayer {
   Window window{};
   std::int64_t channels = 0;  ///< of its input; so the next two

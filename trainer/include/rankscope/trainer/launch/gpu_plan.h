@@ -8,11 +8,18 @@
 #include <vector>
 
 #include "rankscope/core/result.h"
-#include "rankscope/trainer/launch/gpu_driver.h"
 #include "rankscope/trainer/launch/placement.h"
 #include "rankscope/trainer/options/options.h"
 
 namespace rankscope::trainer {
+
+struct GpuDriver {
+  int devices = 0;        ///< that this process may use
+  std::string problem{};  ///< why a GPU that is here cannot be used
+};
+
+/// Loads the driver's library, if there is one, and asks it. CUDA_VISIBLE_DEVICES counts.
+[[nodiscard]] GpuDriver find_gpus();
 
 struct GpuChoice {
   std::optional<int> first{};  ///< of the GPUs of the rank, as the driver counts them; none: the CPU
@@ -30,7 +37,7 @@ using EnvironmentVariable = std::pair<std::string, std::string>;
 /// for one another because they share a hardware queue, and a lost rank is reported by an exception, not by an abort.
 [[nodiscard]] std::vector<EnvironmentVariable> gpu_environment();
 
-/// What makes NCCL take each rank for a host of its own (reference nccl.md 8): it refuses ranks of one host on one GPU.
+/// What makes NCCL take each rank for a host of its own: it refuses ranks of one host on one GPU.
 /// They then talk through sockets, so that times say nothing about a network.
 [[nodiscard]] std::vector<EnvironmentVariable> sharing_environment(int rank);
 

@@ -1,4 +1,4 @@
-// How gradients are grouped for reduction (trainer.md 3.3): filled in order, closed when a cap is reached.
+// How gradients are grouped for reduction: filled in order, closed when a cap is reached.
 #pragma once
 
 #include <cstddef>

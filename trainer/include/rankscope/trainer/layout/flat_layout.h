@@ -1,4 +1,4 @@
-// How parameters are laid out to be owned in equal parts (ZeRO, trainer.md 3.5): behind one another in flat units, each
+// How parameters are laid out to be owned in equal parts (ZeRO, docs/zero.md): behind one another in flat units, each
 // padded to a multiple of the ranks and cut into as many shards. All numbers are elements.
 #pragma once
 

@@ -20,7 +20,7 @@ struct MeshShape {
   bool operator==(const MeshShape&) const = default;
 };
 
-/// A rank's place in the mesh, with the order of Megatron-LM (trainer.md 3.9): rank = tensor + T (data + D pipeline).
+/// A rank's place in the mesh, with the order of Megatron-LM (docs/mesh.md): rank = tensor + T (data + D pipeline).
 class Mesh {
  public:
   Mesh(const MeshShape& shape, int rank);

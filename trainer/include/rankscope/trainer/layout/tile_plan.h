@@ -1,4 +1,4 @@
-// How images are cut into tiles, and what a layer needs of its neighbours' tiles (trainer.md 3.7).
+// How images are cut into tiles, and what a layer needs of its neighbours' tiles (docs/tile.md).
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 
 namespace rankscope::analyzer {
 struct Finding;
-struct Unit;
+struct Operation;
 }  // namespace rankscope::analyzer
 
 namespace rankscope::gui {
@@ -89,15 +89,15 @@ class MembersModel : public TableModel {
     RankId rank;
     std::optional<std::uint32_t> member;  ///< row of Run::collectives(); not set: it never started
   };
-  void index_units();
+  void index_operations();
   void reload();
-  void find_members(const analyzer::Unit& unit);
-  [[nodiscard]] QString verdict_on(const analyzer::Unit& unit) const;
+  void find_members(const analyzer::Operation& operation);
+  [[nodiscard]] QString verdict_on(const analyzer::Operation& operation) const;
   [[nodiscard]] QString text_of(const Row& row, Column column) const;
 
   Session& session_;
   CloserLooks& looks_;
-  std::vector<std::uint32_t> unit_of_row_;  // by row of Run::collectives(); no_unit: none
+  std::vector<std::uint32_t> operation_of_row_;  // by row of Run::collectives(); no_operation: none
   std::vector<Row> rows_;
   RunTime first_start_{};
   QString verdict_;

@@ -4,14 +4,45 @@
 #include <QElapsedTimer>
 #include <QObject>
 #include <QProcess>
+#include <QString>
+#include <QStringDecoder>
 #include <QTimer>
 #include <chrono>
+#include <deque>
 
 #include "rankscope/core/result.h"
-#include "rankscope/gui/models/record/log_tail.h"
-#include "rankscope/gui/models/record/old_recording.h"
+#include "rankscope/gui/models/record/previous_recording.h"
 
 namespace rankscope::gui {
+
+/// Bounded: old lines go, long ones are cut. A carriage return begins the line anew, as progress bars do.
+class LogTail {
+ public:
+  static constexpr std::size_t most_lines = 5000;
+  static constexpr qsizetype longest_line = 4000;
+
+  void append(const QByteArray& bytes);
+  void clear();
+
+  /// Those that have ended; line n of all that were written stands at n - first().
+  [[nodiscard]] const std::deque<QString>& lines() const { return lines_; }
+  [[nodiscard]] std::uint64_t first() const { return first_; }
+  [[nodiscard]] std::uint64_t end() const { return first_ + lines_.size(); }
+  /// What stands behind them; it may still change.
+  [[nodiscard]] const QString& open_line() const { return open_; }
+
+ private:
+  enum class Escape : std::uint8_t { none, begun, sequence, title };
+  void take(QChar sign);
+  void end_line();
+
+  std::deque<QString> lines_;
+  QString open_;
+  std::uint64_t first_ = 0;
+  bool returned_ = false;  // the next character is the first of the line again
+  Escape escape_ = Escape::none;
+  QStringDecoder decoder_{QStringDecoder::Utf8};
+};
 
 /// The program `rankscope` beside this one, else in PATH. Fails (`cannot_write`) with what to do.
 [[nodiscard]] Result<QString> find_rankscope();
@@ -81,7 +112,7 @@ class RecordRun : public QObject {
   QElapsedTimer clock_;
   std::chrono::milliseconds lasted_{0};
   LogTail log_;
-  OldRecording old_;
+  PreviousRecording old_;
   RunStage stage_ = RunStage::idle;
   QString sentence_;
   bool is_good_ = false;

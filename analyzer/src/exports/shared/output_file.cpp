@@ -1,0 +1,128 @@
+#include "rankscope/analyzer/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "exports/shared/output_target.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Kept : std::uint8_t { nothing, what_was_written };
+
+tl::unexpected<Error> cannot_write(std::string_view path, int code, Kept kept = Kept::nothing) {
+  const char* const advice = code == ENOSPC || code == EDQUOT ? "; free some space or choose another folder"
+                             : code == ENOENT                 ? "; its folder does not exist"
+                                                              : "";
+  return fail(ErrorKind::cannot_write,
+              format("cannot write {}: {}{}{}", path, std::generic_category().message(code), advice,
+                     kept == Kept::nothing ? "; nothing was written" : "; what was written is incomplete"));
+}
+
+enum class TargetKind : std::uint8_t { file, device, folder };
+
+TargetKind kind_of(const fs::path& target) {
+  std::error_code ignored;
+  const auto status = fs::status(target, ignored);
+  if (fs::is_directory(status)) return TargetKind::folder;
+  return fs::exists(status) && !fs::is_regular_file(status) ? TargetKind::device : TargetKind::file;
+}
+
+}  // namespace
+
+Result<OutputFile> OutputFile::create(const fs::path& target) {
+  OutputFile file;
+  if (is_stdout(target)) {
+    file.shown_ = "stdout";
+    file.descriptor_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (file.descriptor_ < 0) return cannot_write(file.shown_, errno);
+    return file;
+  }
+  file.shown_ = target.string();
+  file.target_ = follow_links(target).string();
+  const auto kind = kind_of(target);
+  if (kind == TargetKind::folder || target.filename().empty()) return cannot_write(file.shown_, EISDIR);
+  if (kind == TargetKind::device) {
+    file.descriptor_ = ::open(file.target_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    if (::access(file.target_.c_str(), F_OK) == 0 && ::access(file.target_.c_str(), W_OK) != 0) {
+      return cannot_write(file.shown_, errno);
+    }
+    file.temporary_ = temporary_beside(file.target_).string();
+    file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+  }
+  if (file.descriptor_ < 0) {
+    const int code = errno;
+    file.temporary_.clear();
+    return cannot_write(file.shown_, code);
+  }
+  return file;
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : shown_(std::move(other.shown_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      reader_left_(other.reader_left_) {}
+
+OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::discard() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  if (!temporary_.empty()) ::unlink(std::exchange(temporary_, {}).c_str());
+}
+
+Result<void> OutputFile::write(std::string_view bytes) {
+  const Kept kept = temporary_.empty() ? Kept::what_was_written : Kept::nothing;
+  while (!bytes.empty() && !reader_left_) {
+    const auto written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE && shown_ == "stdout") {
+      reader_left_ = true;
+      break;
+    }
+    if (written < 0) {
+      const int code = errno;
+      discard();
+      return cannot_write(shown_, code, kept);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> OutputFile::commit() {
+  // close() reports what network file systems only find out now.
+  if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
+    const int code = errno;
+    discard();
+    return cannot_write(shown_, code);
+  }
+  if (temporary_.empty()) return {};
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    const int code = errno;
+    discard();
+    return cannot_write(shown_, code);
+  }
+  temporary_.clear();
+  return {};
+}
+
+bool is_stdout(const fs::path& target) { return target == "-"; }
+
+Result<void> write_file(const fs::path& target, std::string_view bytes) {
+  RS_TRY(auto file, OutputFile::create(target));
+  RS_TRY_VOID(file.write(bytes));
+  return file.commit();
+}
+
+}  // namespace rankscope::analyzer
