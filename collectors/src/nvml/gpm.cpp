@@ -99,18 +99,18 @@ void GpmDevice::evaluate(const Take& take) {
   for (std::size_t i = 0; i < quantity_count; ++i) {
     const GpmMetric& metric = request_->metrics[i];
     if (metric.status == success && std::isfinite(metric.value)) {
-      delivered_[i] = Delivered::value;
+      states_[i] = State::value;
       take(gpm_table[i], metric.value * gpm_table[i].factor);
-    } else if (metric.status != success && delivered_[i] == Delivered::nothing) {
-      delivered_[i] = Delivered::missing;
+    } else if (metric.status != success && states_[i] == State::nothing) {
+      states_[i] = State::missing;
     }
   }
 }
 
 void GpmDevice::take_missing(const std::function<void(const GpmQuantity&, std::string_view why)>& take) {
   for (std::size_t i = 0; i < quantity_count; ++i) {
-    if (delivered_[i] != Delivered::missing) continue;
-    delivered_[i] = Delivered::missing_reported;
+    if (states_[i] != State::missing) continue;
+    states_[i] = State::missing_reported;
     take(gpm_table[i], reason(request_->metrics[i].status));
   }
 }

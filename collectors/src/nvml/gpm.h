@@ -81,7 +81,7 @@ class GpmDevice {
 
  private:
   static constexpr std::size_t quantity_count = 8;
-  enum class Delivered : std::uint8_t { nothing, value, missing, missing_reported };
+  enum class State : std::uint8_t { nothing, value, missing, missing_reported };
   [[nodiscard]] std::string why_not() const;
   [[nodiscard]] std::string reason(int status) const;
   void evaluate(const Take& take);
@@ -93,7 +93,7 @@ class GpmDevice {
   bool has_reading_ = false;  ///< in request_->before
   std::int64_t read_ns_ = 0;
   bool delivered_ = false;  ///< once: then a reading that fails is missing, not impossible
-  std::array<Delivered, quantity_count> delivered_{};
+  std::array<State, quantity_count> states_{};
   std::string problem_;
 };
 

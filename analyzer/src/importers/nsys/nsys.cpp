@@ -14,6 +14,18 @@
 namespace rankscope::analyzer::nsys {
 namespace {
 
+/// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel": the version is the profiler's, not the program's.
+std::string without_version(std::string_view name) {
+  const std::size_t at = name.rfind("_v");
+  if (at == std::string_view::npos) return std::string{name};
+  std::size_t last = at + 2;
+  while (last < name.size() && name[last] >= '0' && name[last] <= '9') ++last;
+  constexpr std::size_t fewest_digits = 4;  // "_v3020"; "_v2" belongs to the function
+  const bool ends_a_word = last == name.size() || name[last] == '_';
+  if (last - (at + 2) < fewest_digits || !ends_a_word) return std::string{name};
+  return format("{}{}", name.substr(0, at), name.substr(last));
+}
+
 // Calls on host threads: CUDA's runtime and driver, MPI, libraries, the operating system, and the profiler's own
 // stalls.
 
@@ -143,18 +155,6 @@ Result<void> read_graph_events(const Database& database, Timeline& timeline, std
         builder.add_mark_attribute(mark, builder.intern(names[static_cast<std::size_t>(i)]), *id);
   }
   return rows.finish();
-}
-
-/// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel": the version is the profiler's, not the program's.
-std::string without_version(std::string_view name) {
-  const std::size_t at = name.rfind("_v");
-  if (at == std::string_view::npos) return std::string{name};
-  std::size_t last = at + 2;
-  while (last < name.size() && name[last] >= '0' && name[last] <= '9') ++last;
-  constexpr std::size_t fewest_digits = 4;  // "_v3020"; "_v2" belongs to the function
-  const bool ends_a_word = last == name.size() || name[last] == '_';
-  if (last - (at + 2) < fewest_digits || !ends_a_word) return std::string{name};
-  return format("{}{}", name.substr(0, at), name.substr(last));
 }
 
 /// Reads all tables of calls. Those of CUDA are linked to the work they launched, and communication kernels learn from
