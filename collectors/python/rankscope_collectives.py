@@ -35,11 +35,11 @@ class Groups:
         self.warned = set()
 
     def told(self, group, ranks):
-        """A group that this process is a member of; with one member nothing is communicated."""
-        if len(ranks) < 2:
-            return
+        """A group that this process is a member of; with one member nothing is communicated, and nothing is missing."""
+        warn = self.warn if len(ranks) > 1 else lambda problem: None
         if self.problem:
-            return self.warn(self.problem.decode())
+            warn(self.problem.decode())
+            return
         description = getattr(group, "group_desc", None) or ""
         name = _name_of(self.c10d._world.pg_names.get(group, group.group_name), description).encode()
         members = ",".join(str(rank) for rank in ranks).encode()
@@ -49,7 +49,7 @@ class Groups:
                                                            _asked(group._get_backend(device))])]
         for backend in sorted({group._get_backend(device).name().lower() for device in missed}):
             if backend not in _RECORDED_BY_ITSELF:
-                self.warn(f"collectives of the backend {backend} are not recorded")
+                warn(f"collectives of the backend {backend} are not recorded")
 
     def meet(self, name, members, backend):
         self.table.c10d_group(name, members)

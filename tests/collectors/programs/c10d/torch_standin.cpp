@@ -180,6 +180,14 @@ STANDIN_API std::int32_t aoti_torch_get_dtype(const at::Tensor* tensor, std::int
   *type = tensor->facts->type;
   return 0;
 }
+STANDIN_API c10d::Backend* standin_make() { return make_group(); }
+STANDIN_API int standin_sequence(c10d::Backend* group) { return static_cast<int>(group->getSequenceNumberForGroup()); }
+STANDIN_API void standin_allreduce(c10d::Backend* group) {
+  static const at::Facts floats{100, 6};
+  c10d::Tensors one{{&floats}};
+  group->allreduce(one, {});
+  run_next(false);
+}
 STANDIN_API extern const StandinEntry standin_entry;
 const StandinEntry standin_entry{make_group, run_next, sent, received, finalize_backward};
 }
