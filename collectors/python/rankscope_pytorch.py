@@ -3,6 +3,7 @@
 - Operators and record_function ranges: PyTorch's own hook for tracers (emit_itt), on the thread that imported torch or
   steps the optimizer, and on autograd's threads. The recorder answers ITT; no Python runs per operator.
 - Steps: told after each step of the optimizer that stepped first; the recorder makes spans of that.
+- Collectives: rankscope_collectives.py.
 - backward(): a range. Bytes of CUDA's caching allocator: counters, once a step.
 
 A torch.profiler of the program takes precedence: operators are left to it while it runs. The program goes on whatever
@@ -11,6 +12,7 @@ happens here; what goes wrong is told in the recording, once.
 import atexit
 import ctypes
 import importlib
+import importlib.util
 import os
 import threading
 import weakref
@@ -45,6 +47,8 @@ class _Table(ctypes.Structure):
         ("attribute_json", ctypes.c_void_p),
         ("mark_attribute_int", ctypes.c_void_p),
         ("optimizer_stepped", _function(ctypes.c_int64)),
+        ("c10d_observe", ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.c_char_p)),
+        ("c10d_group", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)),
     ]
 
 
@@ -54,6 +58,14 @@ def _recorder():
     library.rankscope_api.restype = ctypes.POINTER(_Table)
     table = library.rankscope_api()
     return table.contents if table and table.contents.size >= ctypes.sizeof(_Table) else None
+
+
+def _beside(name):
+    """A module of this folder, which is not on the module path."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(os.path.dirname(__file__), name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 _told = []
@@ -214,8 +226,17 @@ class _Observer:
         atexit.register(self.quietly, self.leave_operators)
         os.register_at_fork(after_in_child=lambda: self.quietly(self.leave_operators))
 
+    def observe_collectives(self):
+        def name_group(action):
+            action()
+
+        _beside("rankscope_collectives").observe_groups(
+            self.torch, self.table, lambda problem: _tell(self.table, problem),
+            lambda action: self.unless_failed(name_group, action))
+
     def begin(self):
         self.quietly(self.observe_steps)
+        self.quietly(self.observe_collectives)
         self.quietly(self.observe_backward)
         self.quietly(self.begin_operators)
 

@@ -4,7 +4,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+#include <vector>
 
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
@@ -13,6 +17,7 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::run_program;
@@ -71,6 +76,57 @@ TEST(PyTorch, WithTheOptionTheSameProgramTellsOperatorsAndSteps) {
                            " backward lane", "DistributedDataParallel.forward"})
     EXPECT_THAT(dump, HasSubstr(told));
   EXPECT_THAT(dump, Not(HasSubstr("@quality spans_unclosed"))) << "nothing is left open";
+}
+
+/// "allreduce 0 4000", "send 2000 to 1" of one rank, in the order in which they were enqueued.
+std::vector<std::string> operations_of(const std::string& dump, const std::string& rank) {
+  const std::regex line{"(?:^|\\n)" + rank +
+                        " comm .* group=\"([^\"]*)\".* seq=(\\S+) op=(\\S+) enqueued=(\\d+) bytes=(\\d+) [^\\n]*"};
+  const std::regex root{" peer=(\\d+)"};
+  std::map<std::int64_t, std::string> found;
+  for (std::sregex_iterator one{dump.begin(), dump.end(), line}, end; one != end; ++one) {
+    const std::string whole = (*one)[0], sequence = (*one)[2] == "-1" ? "" : " " + std::string{(*one)[2]};
+    std::smatch peer;
+    const bool has_peer = std::regex_search(whole, peer, root);
+    found[std::stoll((*one)[4])] = std::string{(*one)[3]} + sequence + " " + std::string{(*one)[5]} +
+                                   (has_peer ? " to " + std::string{peer[1]} : "") +
+                                   ((*one)[1] == "default_pg 0" ? "" : " in " + std::string{(*one)[1]});
+  }
+  std::vector<std::string> texts;
+  for (const auto& [enqueued, text] : found) texts.push_back(text);
+  return texts;
+}
+
+TEST(PyTorch, EveryOperationOfTorchDistributedIsTold) {
+  const fs::path bin = pytorch();
+  if (bin.empty()) GTEST_SKIP() << "`import torch` does not work here: scripts/setup --with-pytorch";
+  const testing::TemporaryFolder folder;
+  const std::string out = (folder / "run.rankscope").string();
+  const auto recorded =
+      run_program({RANKSCOPE_PROGRAM, "record", "--pytorch", "--out", out, "--", (bin / "torchrun").string(),
+                   "--standalone", "--nproc-per-node", "2", (source / "tests/truth/pytorch/operations.py").string()});
+  EXPECT_EQ(recorded.status, 0) << recorded.err;
+  EXPECT_THAT(recorded.err, Not(HasSubstr("collectives"))) << "nothing is missing";
+  const auto dump = run_program({RANKSCOPE_PROGRAM, "dump", out}).out;
+  const std::vector<std::string> of_all{
+      "allreduce 0 4000", "allreduce 1 4000", "broadcast 2 4000 to 1", "reduce 3 4000 to 1", "allgather 4 4000",
+      "allgather 5 4000", "reduce_scatter 6 4000", "reduce_scatter 7 4000", "gather 8 4000 to 1", "scatter 9 4000 to 1",
+      "alltoall 10 4000", "barrier 11 0", "barrier 12 0", "allreduce 13 4000", "allgather 14 4000",
+      // objects: their sizes, then their bytes
+      "allgather 15 8", "allgather 16 24", "broadcast 17 8 to 0", "broadcast 18 5 to 0"};
+  const std::vector<std::string> last{"allreduce 0 20 in halves 1", "barrier 19 0"};
+  for (const int rank : {0, 1}) {
+    const std::string other = std::to_string(1 - rank);
+    std::vector<std::string> expected = of_all;
+    for (int i = 0; i < 2; ++i) expected.push_back((rank == 0 ? "send 2000 to " : "recv 2000 to ") + other);
+    expected.push_back("send 2000 to " + other);
+    expected.push_back("recv 2000 to " + other);
+    expected.insert(expected.end(), last.begin(), last.end());
+    EXPECT_THAT(operations_of(dump, std::to_string(rank)), ElementsAreArray(expected));
+  }
+  EXPECT_THAT(dump, Not(HasSubstr("state="))) << "all of them ended";
+  for (const char* waited : {"\"wait allreduce\"", "\"wait barrier\"", "\"wait recv\"", "\"wait send\""})
+    EXPECT_THAT(dump, HasSubstr(waited));
 }
 
 TEST(PyTorch, AProfilerOfTheProgramWorksAsWithoutTheOption) {

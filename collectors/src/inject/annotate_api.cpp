@@ -1,6 +1,7 @@
 // The table behind annotate.h.
 #include "rankscope/collectors/annotate.h"
 
+#include "inject/c10d/observe.h"
 #include "inject/recorder/recorder.h"
 
 namespace rankscope::inject {
@@ -150,6 +151,8 @@ constexpr rankscope_api_v1 table{
     .attribute_json = attribute_json,
     .mark_attribute_int = mark_attribute_int,
     .optimizer_stepped = optimizer_stepped,
+    .c10d_observe = c10d::observe,
+    .c10d_group = c10d::expect_group,
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ Result<fs::path> write_pytorch_hook(const fs::path& spool) {
     return fail(ErrorKind::cannot_write, format("cannot create the folder {}: {}", folder.string(), error.message()));
   RS_TRY_VOID(write(folder / "sitecustomize.py", sitecustomize_py().text));
   RS_TRY_VOID(write(folder / "rankscope_pytorch.py", rankscope_pytorch_py().text));
+  RS_TRY_VOID(write(folder / "rankscope_collectives.py", rankscope_collectives_py().text));
   return folder;
 }
 

@@ -16,6 +16,7 @@ struct Asset {
 };
 [[nodiscard]] Asset sitecustomize_py();
 [[nodiscard]] Asset rankscope_pytorch_py();
+[[nodiscard]] Asset rankscope_collectives_py();
 
 /// Writes the hook into a folder of the spool, and returns that folder. Refused where PYTHONPATH cannot hold its name.
 [[nodiscard]] Result<std::filesystem::path> write_pytorch_hook(const std::filesystem::path& spool);

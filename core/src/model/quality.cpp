@@ -161,6 +161,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {comm_announced_only, "comm_announced_only", info,
      "The program announced collectives that NCCL did not report, though it reported others of their group: their "
      "times are those of the host."},
+    {comm_groups_unknown, "comm_groups_unknown", data_loss,
+     "Collectives of process groups that torch.distributed did not make were left out: time in them counts as compute "
+     "or idle. Make the groups with init_process_group or new_group."},
 }};
 
 constexpr bool in_order() {

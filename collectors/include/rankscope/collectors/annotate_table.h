@@ -44,6 +44,12 @@ struct rankscope_api_v1 {
   /// from one such call to the next, as soon as the ranges of the step have ended; the first two only show where.
   /// n < 0: there are no more steps.
   void (*optimizer_stepped)(std::int64_t n);
+  /// For the hook in Python programs: records the collectives of this PyTorch (torch.__version__). Null if it does,
+  /// else a sentence that says why not.
+  const char* (*c10d_observe)(const char* torch_version);
+  /// The backend that is asked for its sequence number next, on this thread, belongs to the group of that name (equal
+  /// on all members) with these global ranks. With a null name: 1 if a backend was met since.
+  int (*c10d_group)(const char* name, const char* members);
 };
 }
 

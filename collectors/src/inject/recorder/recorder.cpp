@@ -299,7 +299,7 @@ void write_troubles(recording::ThreadWriter& pen, std::array<std::uint64_t, trou
   constexpr std::array<std::string_view, trouble_count> names{
       "payloads_undecoded", "nvtx_ranges_interleaved", "nvtx_ranges_too_deep", "recorder_calls_failed",
       "activities_dropped", "activities_unknown",      "comm_events_dropped",  "sources_failed",
-      "pm_samples_dropped", "pm_metrics_left_out",     "gpu_clocks_held"};
+      "pm_samples_dropped", "pm_metrics_left_out",     "gpu_clocks_held",      "comm_groups_unknown"};
   for (std::size_t i = 0; i < trouble_count; ++i) {
     const std::uint64_t now = recorder_state().troubles[i].load(std::memory_order_relaxed);
     if (now == written[i]) continue;

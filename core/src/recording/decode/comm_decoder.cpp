@@ -247,8 +247,8 @@ void CommDecoder::add_announced(const Open& open, const Sources& from) {
     const std::uint64_t end = open.is_finished ? open.finished : std::max(from.ending.last_ticks, open.started);
     row.started = clock_.run_time(open.started);
     row.finished = open.is_finished ? clock_.run_time(end) : RunTime{};
-    row.lane = open.lane;
-    row.span_ticket = builder_.add_span(open.lane, SpanKind::comm, open.op, {row.started, clock_.run_time(end)},
+    row.lane = lane_of(open, from.ending.process);
+    row.span_ticket = builder_.add_span(row.lane, SpanKind::comm, open.op, {row.started, clock_.run_time(end)},
                                         open.is_finished ? std::uint8_t{0} : span_flag::cut_end);
     describe(row.span_ticket, open);
   }
@@ -313,7 +313,7 @@ std::optional<CommDecoder::Ran> CommDecoder::ran(const Open& open, const Sources
   const auto kernel = from.devices.comm_launched_before(open.os_thread, enqueued);
   const auto time = kernel ? std::optional{kernel->time} : carried_out(open, from.devices);
   if (!time) return std::nullopt;
-  Ran result{*time, kernel ? kernel->lane : comm_lane(open.group_name, from.ending.process)};
+  Ran result{*time, kernel ? kernel->lane : library_lane(open.group_name, from.ending.process)};
   if (!kernel) result.ticket = builder_.add_span(result.lane, SpanKind::comm, open.op, *time);
   if (kernel && owned_.try_emplace(kernel->ticket, true).second) result.ticket = kernel->ticket;  // it may have several
   if (result.ticket != no_span) describe(result.ticket, open);
@@ -324,7 +324,7 @@ std::optional<CommDecoder::Ran> CommDecoder::ran(const Open& open, const Sources
 void CommDecoder::add_call(const Open& open, const Sources& from) {
   const RunTime begin = clock_.run_time(open.enqueued.ticks);
   const RunTime end = open.returned == 0 ? begin : clock_.run_time(open.returned);
-  const LaneId lane = comm_lane(open.group_name, from.ending.process);
+  const LaneId lane = library_lane(open.group_name, from.ending.process);
   describe(builder_.add_span(lane, SpanKind::api, open.op, {begin, end}), open);
 }
 
@@ -349,9 +349,21 @@ void CommDecoder::add_of_library(const Open& open, const Sources& from) {
   builder_.add_collective(row);
 }
 
-LaneId CommDecoder::comm_lane(StringId group, std::uint32_t process) {
-  const auto [found, added] = lanes_.try_emplace(group);
-  if (added) found->second = builder_.add_lane(process, LaneKind::comm, format("NCCL {}", builder_.text(group)), 0);
+/// Operations that overlap on the thread that starts them tell a lane of their own.
+LaneId CommDecoder::lane_of(const Open& open, std::uint32_t process) {
+  const StringId key = builder_.intern("lane");
+  const auto told = std::ranges::find(open.attributes, key, &Attribute::key);
+  if (told == open.attributes.end() || told->value.kind != AttributeKind::text) return open.lane;
+  return lane_named(builder_.text(told->value.text), process);
+}
+
+LaneId CommDecoder::library_lane(StringId group, std::uint32_t process) {
+  return lane_named(format("NCCL {}", builder_.text(group)), process);
+}
+
+LaneId CommDecoder::lane_named(std::string_view name, std::uint32_t process) {
+  const auto [found, added] = lanes_.try_emplace(std::string{name});
+  if (added) found->second = builder_.add_lane(process, LaneKind::comm, name, 0);
   return found->second;
 }
 

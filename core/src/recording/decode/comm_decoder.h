@@ -97,7 +97,9 @@ class CommDecoder {
 
   GroupId group_of(StringId name, StringId members);
   GroupId group_of_communicator(StringId name);
-  LaneId comm_lane(StringId group, std::uint32_t process);
+  LaneId lane_of(const Open& open, std::uint32_t process);
+  LaneId library_lane(StringId group, std::uint32_t process);
+  LaneId lane_named(std::string_view name, std::uint32_t process);
   [[nodiscard]] RankId rank_of_peer(const Open& open) const;
   [[nodiscard]] CommJoin join_reports() const;
   [[nodiscard]] Fit fit(GroupId group, StringId communicator) const;
@@ -119,7 +121,7 @@ class CommDecoder {
   std::map<std::uint64_t, Open> open_;                       // by uid
   std::map<std::pair<StringId, StringId>, GroupId> groups_;  // by name and members
   std::map<GroupId, std::vector<RankId>> members_;           // of announced groups, ascending
-  std::map<StringId, LaneId> lanes_;                         // of communicators
+  std::map<std::string, LaneId> lanes_;                      // by name, that belong to no thread
   std::map<std::uint32_t, bool> owned_;                      // kernels that a collective has as its span
   bool program_reported_ = false, library_reported_ = false;
   std::uint64_t added_ = 0;

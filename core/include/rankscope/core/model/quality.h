@@ -78,8 +78,9 @@ enum class Counter : std::uint8_t {
   gpu_clocks_held,
   comm_not_announced,
   comm_announced_only,
+  comm_groups_unknown,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::comm_announced_only) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::comm_groups_unknown) + 1;
 
 struct CounterInfo {
   Counter counter;

@@ -1,0 +1,68 @@
+"""The table of programs and faults, and what a report must say of each."""
+import dataclasses
+import statistics
+
+KIND_OF = {"sleep": "host", "loader": "data", "compute": "compute", "gc": "host"}
+WAIT_TOLERANCE = 0.10
+LEAST_WAIT_NS = 10_000_000  # shorter ones of a step are noise
+MEETS_ONCE = ("ddp",)  # the others go on meeting within a step, where their clocks do not look: they may wait longer
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    script: str
+    fault: str
+    ranks: int
+
+    @property
+    def name(self):
+        return f"{self.script}:{self.fault}:{self.ranks}"
+
+    @property
+    def slow_rank(self):
+        return self.ranks // 2
+
+
+def table():
+    return [Cell(script, fault, ranks) for ranks in (2, 4)
+            for script, faults in (("ddp", ("none", "sleep", "loader", "compute", "gc")), ("fsdp", ("none", "sleep", "compute")))
+            for fault in faults]
+
+
+def short_table():
+    """For each test run: two programs, three faults."""
+    return [Cell("ddp", fault, 4) for fault in ("none", "sleep", "loader")] + [Cell("fsdp", fault, 2) for fault in ("none", "sleep")]
+
+
+def waits_by_clocks(clocks, steps):
+    """Per rank, ns per step: how long it was ready before the last rank was, over the steps from `steps` on."""
+    begun = list(zip(*clocks))[steps:]
+    return [statistics.mean(max(step) - step[rank] for step in begun) for rank in range(len(clocks))]
+
+
+def judge_waits(cell, report, clocks):
+    """None, or which rank's waiting is not that of the script's clocks."""
+    counted = sum(1 for step in report["steps"] if step["complete"] and not step["warm_up"])
+    expected = waits_by_clocks(clocks, len(clocks[0]) - counted)
+    for row in report["ranks"]:
+        by_clock, told = expected[row["rank"]], row["wait_ns"] / max(counted, 1)
+        if by_clock < LEAST_WAIT_NS or (cell.script not in MEETS_ONCE and told > by_clock):
+            continue
+        if abs(told / by_clock - 1) > WAIT_TOLERANCE:
+            return f"rank {row['rank']} waits {told / 1e6:.1f} ms per step, by its own clock {by_clock / 1e6:.1f} ms"
+    return None
+
+
+def judge(cell, report, clocks):
+    """None when the report says what it must, else what it said instead."""
+    if isinstance(report["stragglers"], dict):
+        return "stragglers: " + report["stragglers"].get("unavailable", "?")
+    if isinstance(report["collectives"], dict) and not report["collectives"].get("matched"):
+        return "no collective was matched"
+    if report.get("straggler_basis", {}).get("cannot_tell") and not report["stragglers"]:
+        return "cannot tell" if cell.fault != "none" else None
+    found = [(row["rank"], row["kind"]) for row in report["stragglers"]]
+    wanted = [] if cell.fault == "none" else [(cell.slow_rank, KIND_OF[cell.fault])]
+    if found != wanted:
+        return f"stragglers: {found}"
+    return judge_waits(cell, report, clocks)
