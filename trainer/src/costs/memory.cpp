@@ -22,7 +22,7 @@ struct Moment {
   }
 };
 
-Moment larger(Moment a, Moment b) { return a.bytes() < b.bytes() ? b : a; }
+Moment larger(Moment a, Moment b) { return a.bytes() < b.bytes() ? std::move(b) : std::move(a); }
 
 int state_tensors(const OptimizerOptions& options) {
   if (options.kind == OptimizerKind::adamw) return 2;

@@ -11,7 +11,7 @@ namespace rankscope::trainer {
 /// What `work` returns. libtorch and hooks of autograd can only throw: what comes out of them becomes an error of kind
 /// `not_computable` with the first line of their message.
 template <class Work>
-[[nodiscard]] auto catching(Work work) -> decltype(work()) {
+[[nodiscard]] auto catching(const Work& work) -> decltype(work()) {
   try {
     return work();
   } catch (const std::exception& error) {

@@ -307,7 +307,7 @@ Result<TrainingState> ModelWorker::state() {
   if (zero_ != nullptr) {
     const ZeroSync::Owned own = zero_->owned();
     const int rank = sharing_.replicas == nullptr ? 0 : sharing_.replicas->group().position;
-    add_sharded(state, *model_, own.layout, rank, own.parameters, own.optimizer);
+    add_sharded(state, *model_, {own.layout, rank}, own.parameters, own.optimizer);
   } else {
     add_whole(state, *model_, *optimizer_, {});
   }
@@ -320,7 +320,7 @@ Result<void> ModelWorker::restore(const std::vector<at::Tensor>& values, std::in
   if (zero_ != nullptr) {
     const ZeroSync::Owned own = zero_->owned();
     const int rank = sharing_.replicas == nullptr ? 0 : sharing_.replicas->group().position;
-    RS_TRY_VOID(restore_sharded(values, next, own.layout, rank, own.parameters, own.optimizer, steps));
+    RS_TRY_VOID(restore_sharded(values, next, {own.layout, rank}, own.parameters, own.optimizer, steps));
     RS_TRY_VOID(zero_->parameters_were_set());
   } else {
     RS_TRY_VOID(restore_whole(values, next, *model_, *optimizer_, steps));

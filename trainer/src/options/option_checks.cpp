@@ -15,7 +15,7 @@ struct ModeRule {
   ModeOption option;
   std::string_view flags;
   bool (*is_given)(const TrainOptions&);
-  std::string_view advice = "";
+  std::string_view advice{};
 };
 
 bool corrupts(const TrainOptions& o) { return std::ranges::count(o.faults, FaultKind::corrupt, &Fault::kind) > 0; }

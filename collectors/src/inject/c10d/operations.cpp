@@ -33,11 +33,13 @@ constexpr std::array<OpNames, op_count> op_names{{{"", "wait collective"},
 const OpNames& names_of(Op op) { return op_names[static_cast<std::size_t>(op)]; }
 
 // An announced operation as one word: its number and what it is. 0: it is not stored.
-using Told = std::uint64_t;
+using Operation = std::uint64_t;
 constexpr unsigned number_bits = 56;
-Told told(std::uint64_t number, Op op) { return std::uint64_t{static_cast<std::uint8_t>(op)} << number_bits | number; }
-std::uint64_t number_of(Told operation) { return operation & ((std::uint64_t{1} << number_bits) - 1); }
-Op op_of(Told operation) { return static_cast<Op>(operation >> number_bits); }
+Operation packed(std::uint64_t number, Op op) {
+  return std::uint64_t{static_cast<std::uint8_t>(op)} << number_bits | number;
+}
+std::uint64_t number_of(Operation operation) { return operation & ((std::uint64_t{1} << number_bits) - 1); }
+Op op_of(Operation operation) { return static_cast<Op>(operation >> number_bits); }
 bool is_pair(Op op) { return op == Op::send || op == Op::recv; }
 
 // Numbers of operations that no other source of this process uses.
@@ -60,7 +62,7 @@ struct ThisThread {
   std::uint32_t depth = 0;  ///< may be more than there are places
   std::uint32_t calls = 0, executions = 0;
   bool runs_here = false;      ///< the outermost call
-  Told current = 0;            ///< what it is
+  Operation current = 0;       ///< what it is
   std::uint64_t named_in = 0;  ///< the generation of the recording that knows this thread's name
 
   /// False where so many are open that this one cannot be followed.
@@ -94,7 +96,7 @@ void start_pair(ThreadState& thread, const Group& group, std::uint64_t number,
   thread.pen().comm_started(number);
 }
 
-Told announce(Group& group, const Asked& asked) {
+Operation announce(Group& group, const Asked& asked) {
   // Counted also where nothing is stored, so that the members agree. A pair is matched by its order.
   const std::int64_t sequence = is_pair(asked.op) ? -1 : group.next.fetch_add(1, std::memory_order_relaxed);
   ThreadState* const thread = here();
@@ -111,17 +113,17 @@ Told announce(Group& group, const Asked& asked) {
                                                       .peer = group.rank_of(asked.peer)};
   thread->pen().comm_enqueued(operation);
   if (is_pair(asked.op)) start_pair(*thread, group, number, operation);
-  return told(number, asked.op);
+  return packed(number, asked.op);
 }
 
-Told announce(const void* backend, const Asked& asked) {
+Operation announce(const void* backend, const Asked& asked) {
   Group* const group = group_of(backend);
   if (group != nullptr) return announce(*group, asked);
   count(Trouble::comm_groups_unknown);
   return 0;
 }
 
-void start(Told operation) {
+void start(Operation operation) {
   if (operation == 0) return;
   guarded([&] {
     if (ThreadState* const thread = here()) thread->pen().comm_started(number_of(operation));
@@ -140,7 +142,7 @@ void name_worker() {
   });
 }
 
-void finish(Told operation) {
+void finish(Operation operation) {
   if (operation == 0) return;
   guarded([&] {
     if (ThreadState* const thread = here()) thread->pen().comm_finished(number_of(operation));
@@ -150,7 +152,7 @@ void finish(Told operation) {
 void begin_range(Op op) {
   guarded([&] {
     if (ThreadState* const thread = here())
-      thread->push(waits, SpanKind::wait, names_of(op).wait, WindowControl::Told::annotate);
+      thread->push(waits, SpanKind::wait, names_of(op).wait, WindowControl::MarkedBy::annotate);
   });
 }
 
@@ -188,7 +190,7 @@ void run_here() noexcept {
 void enter_execution(const void* work) noexcept {
   if (!here_now.enter({.kind = Scope::Kind::execution})) return;
   ++here_now.executions;
-  const Told operation = works.get(work);
+  const Operation operation = works.get(work);
   if (operation != 0) name_worker();
   start(operation);
 }
@@ -231,7 +233,7 @@ void hand_over(const void* work) noexcept { works.put(work, here_now.calls > 0 ?
 void has_ended(const void* work) noexcept { finish(works.get(work)); }
 
 void has_failed(const void* work) noexcept {
-  const Told operation = works.get(work);
+  const Operation operation = works.get(work);
   if (operation == 0) return;
   guarded([&] {
     if (ThreadState* const thread = here()) thread->pen().attribute("failed", 1, Owner::comm(number_of(operation)));

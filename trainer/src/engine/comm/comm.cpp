@@ -299,7 +299,7 @@ Handle Comm::allgather(std::vector<at::Tensor> outputs, at::Tensor input, std::s
   return enqueue(
       {.op = CommOp::allgather, .label = std::move(label), .tensor = std::move(input), .outputs = std::move(outputs)});
 }
-Handle Comm::allgather_flat(const at::Tensor& all, at::Tensor own, std::string label) {
+Handle Comm::allgather_flat(const at::Tensor& all, const at::Tensor& own, std::string label) {
   RS_CHECK(all.is_contiguous() && all.numel() == own.numel() * group().size());
   return allgather(all.flatten().chunk(group().size()), own.flatten(), std::move(label));
 }

@@ -95,7 +95,7 @@ class Comm {
   Handle allgather(std::vector<at::Tensor> outputs, at::Tensor input, std::string label);
   /// The same into one contiguous tensor, in which the ranks' parts are behind one another; `own` may be that of this
   /// rank.
-  Handle allgather_flat(const at::Tensor& all, at::Tensor own, std::string label);
+  Handle allgather_flat(const at::Tensor& all, const at::Tensor& own, std::string label);
   Handle barrier(std::string label);
   Handle send(at::Tensor tensor, int to, std::string label);    ///< done when the partner has posted its receive
   Handle recv(at::Tensor tensor, int from, std::string label);  ///< shape and type must be those that are sent

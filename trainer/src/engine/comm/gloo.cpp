@@ -142,7 +142,7 @@ c10d::TCPStoreOptions store_options(const Placement& place, std::chrono::seconds
   options.isServer = place.rank == 0 && place.server == StoreServer::rank_zero;
   options.waitWorkers = false;  // the groups wait for one another
   options.timeout = timeout;
-  if (options.isServer && place.store_fd) options.masterListenFd = *place.store_fd;
+  if (options.isServer) options.masterListenFd = place.store_fd;
   return options;
 }
 

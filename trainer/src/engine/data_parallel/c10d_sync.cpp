@@ -133,8 +133,7 @@ class C10dSync final : public GradientSync {
     reducer_->prepare_for_backward(outputs);
     // The reducer waits in a callback at the end of backward. One that is queued earlier runs before it and takes the
     // waiting upon itself, where it can be told from compute.
-    auto hooked = loss;
-    hooked.register_hook([backend = backend_](const at::Tensor& gradient) {
+    loss.register_hook([backend = backend_](const at::Tensor& gradient) {
       torch::autograd::Engine::get_default_engine().queue_callback([backend] { backend->wait_for_all(); });
       return gradient;
     });

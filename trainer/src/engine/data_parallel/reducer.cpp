@@ -20,7 +20,7 @@ Result<void> broadcast_packed(const std::vector<at::Tensor>& tensors, Comm& comm
   const at::Tensor packed = at::cat(flat);
   RS_TRY_VOID(comm.broadcast(packed, 0, label).wait());
   std::int64_t offset = 0;
-  for (auto tensor : tensors) {
+  for (const auto& tensor : tensors) {
     tensor.copy_(packed.slice(0, offset, offset + tensor.numel()).view_as(tensor));
     offset += tensor.numel();
   }

@@ -43,7 +43,7 @@ std::vector<Owned> owned_parameters(const Model& model, const FlatLayout& layout
   std::vector<NamedTensor> parameters;
   for (const auto& parameter : model.named_parameters()) parameters.push_back({parameter.key(), parameter.value()});
   std::vector<Owned> owned;
-  for (const OwnedRange& range : layout.owned_by(rank)) {
+  for (const OwnedRange& range : owner.layout.owned_by(owner.rank)) {
     const NamedTensor& parameter = parameters[range.parameter];
     owned.push_back({range, parameter, model.part_of(parameter.name)});
   }
@@ -68,9 +68,9 @@ void add_whole(TrainingState& state, const Model& model, const FlatOptimizer& op
   }
 }
 
-void add_sharded(TrainingState& state, const Model& model, const FlatLayout& layout, int rank,
-                 const std::vector<at::Tensor>& shards, const FlatOptimizer& optimizer, bool keeps_wholes) {
-  for (const auto& [range, parameter, part] : owned_parameters(model, layout, rank)) {
+void add_sharded(TrainingState& state, const Model& model, OwnerOfShards owner, const std::vector<at::Tensor>& shards,
+                 const FlatOptimizer& optimizer, bool keeps_wholes) {
+  for (const auto& [range, parameter, part] : owned_parameters(model, owner.layout, owner.rank)) {
     const bool keeps = keeps_wholes || part.parts > 1;
     const auto add = [&, &own = range, &like = parameter.tensor](std::string name, const at::Tensor& shard) {
       state.push_back({.tensor = {std::move(name), element_type(shard.scalar_type()), like.sizes().vec()},
@@ -97,7 +97,7 @@ Result<void> restore_whole(const std::vector<at::Tensor>& values, std::size_t& n
                            FlatOptimizer& optimizer, std::int64_t steps) {
   const torch::NoGradGuard no_grad;
   std::size_t index = 0;
-  for (auto parameter : model.parameters()) {
+  for (const auto& parameter : model.parameters()) {
     parameter.copy_(values[next++].view_as(parameter));
     std::vector<NamedTensor> moments = optimizer.state(index);
     for (auto& [name, moment] : moments) moment = values[next++].view_as(parameter);
@@ -107,16 +107,15 @@ Result<void> restore_whole(const std::vector<at::Tensor>& values, std::size_t& n
   return {};
 }
 
-Result<void> restore_sharded(const std::vector<at::Tensor>& values, std::size_t& next, const FlatLayout& layout,
-                             int rank, const std::vector<at::Tensor>& shards, FlatOptimizer& optimizer,
-                             std::int64_t steps) {
+Result<void> restore_sharded(const std::vector<at::Tensor>& values, std::size_t& next, OwnerOfShards owner,
+                             const std::vector<at::Tensor>& shards, FlatOptimizer& optimizer, std::int64_t steps) {
   const torch::NoGradGuard no_grad;
   std::vector<std::vector<NamedTensor>> moments;
   for (std::size_t unit = 0; unit < shards.size(); ++unit) {
     moments.push_back(optimizer.state(unit));
     for (auto& [name, moment] : moments.back()) moment = moment.clone();
   }
-  for (const OwnedRange& range : layout.owned_by(rank)) {
+  for (const OwnedRange& range : owner.layout.owned_by(owner.rank)) {
     piece(shards[range.unit], range).copy_(values[next++]);
     for (auto& [name, moment] : moments[range.unit]) piece(moment, range).copy_(values[next++]);
   }

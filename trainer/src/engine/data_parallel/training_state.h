@@ -43,8 +43,12 @@ void add_whole(TrainingState& state, const Model& model, const FlatOptimizer& op
 
 /// Parameters of which each rank owns flat shards, and the state of the optimizer of these shards. Of parameters that
 /// are not split the ranks of a tensor group own the same shards: `keeps_wholes` says which of them saves those.
-void add_sharded(TrainingState& state, const Model& model, const FlatLayout& layout, int rank,
-                 const std::vector<at::Tensor>& shards, const FlatOptimizer& optimizer, bool keeps_wholes = true);
+struct OwnerOfShards {
+  const FlatLayout& layout;
+  int rank;
+};
+void add_sharded(TrainingState& state, const Model& model, OwnerOfShards owner, const std::vector<at::Tensor>& shards,
+                 const FlatOptimizer& optimizer, bool keeps_wholes = true);
 
 /// Floating-point buffers (BatchNorm statistics); rank 0's are those that are kept.
 void add_buffers(TrainingState& state, const Model& model, bool is_keeper);
@@ -54,7 +58,7 @@ void add_buffers(TrainingState& state, const Model& model, bool is_keeper);
 [[nodiscard]] Result<void> restore_whole(const std::vector<at::Tensor>& values, std::size_t& next, const Model& model,
                                          FlatOptimizer& optimizer, std::int64_t steps);
 [[nodiscard]] Result<void> restore_sharded(const std::vector<at::Tensor>& values, std::size_t& next,
-                                           const FlatLayout& layout, int rank, const std::vector<at::Tensor>& shards,
+                                           OwnerOfShards owner, const std::vector<at::Tensor>& shards,
                                            FlatOptimizer& optimizer, std::int64_t steps);
 void restore_buffers(const std::vector<at::Tensor>& values, std::size_t& next, const Model& model);
 

@@ -52,6 +52,6 @@ struct Zero {
 };
 /// Of any stage. After stage 3 has been made, the model's parameters have values only while their block computes.
 [[nodiscard]] Result<Zero> make_zero(ComputationPlan plan, Comm* comm, const ZeroOptions& options);
-[[nodiscard]] Result<Zero> make_zero_units(ComputationPlan plan, Comm* comm, const ZeroOptions& options);
+[[nodiscard]] Result<Zero> make_zero_units(const ComputationPlan& plan, Comm* comm, const ZeroOptions& options);
 
 }  // namespace rankscope::trainer

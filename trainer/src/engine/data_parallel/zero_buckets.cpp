@@ -183,7 +183,7 @@ Result<std::unique_ptr<ZeroSync>> make_zero_buckets(const Model& model, Comm* co
 }
 
 Result<Zero> make_zero(ComputationPlan plan, Comm* comm, const ZeroOptions& options) {
-  if (options.stage == ZeroStage::parameters) return make_zero_units(std::move(plan), comm, options);
+  if (options.stage == ZeroStage::parameters) return make_zero_units(plan, comm, options);
   const Model& model = plan.model;
   Zero zero;
   zero.computation = compute_here(std::move(plan));  // its hooks run before those of the buckets

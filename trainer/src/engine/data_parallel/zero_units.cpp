@@ -380,7 +380,7 @@ class ComputationInUnits final : public Computation {
 
 }  // namespace
 
-Result<Zero> make_zero_units(ComputationPlan plan, Comm* comm, const ZeroOptions& options) {
+Result<Zero> make_zero_units(const ComputationPlan& plan, Comm* comm, const ZeroOptions& options) {
   auto units = std::make_unique<ZeroUnits>(plan, comm, options);
   RS_TRY_VOID(units->lay_out());
   auto computation = std::make_unique<ComputationInUnits>(plan, *units);

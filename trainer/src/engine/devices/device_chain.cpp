@@ -79,7 +79,7 @@ class DeviceChain final : public Computation {
 
 }  // namespace
 
-std::unique_ptr<Computation> compute_in_chain(ComputationPlan plan, std::vector<std::shared_ptr<Model>> parts,
+std::unique_ptr<Computation> compute_in_chain(ComputationPlan plan, const std::vector<std::shared_ptr<Model>>& parts,
                                               int rank) {
   return std::make_unique<DeviceChain>(std::move(plan), parts, rank);
 }

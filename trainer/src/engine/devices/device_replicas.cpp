@@ -181,8 +181,8 @@ class DeviceReplicas final : public Computation {
 
 }  // namespace
 
-std::unique_ptr<Computation> compute_in_replicas(ComputationPlan plan, std::vector<std::shared_ptr<Model>> replicas,
-                                                 int rank) {
+std::unique_ptr<Computation> compute_in_replicas(ComputationPlan plan,
+                                                 const std::vector<std::shared_ptr<Model>>& replicas, int rank) {
   return std::make_unique<DeviceReplicas>(std::move(plan), replicas, rank);
 }
 

@@ -34,7 +34,8 @@ Moments moments_of_all(const at::Tensor& input, Comm& group, const std::string& 
   const auto channels = input.size(1);
   const at::Tensor mean = input.mean(all_but_channel);
   const at::Tensor squares = (input - per_channel(mean)).square().sum(all_but_channel);
-  const at::Tensor count = at::full({1}, static_cast<double>(input.numel() / channels), input.options());
+  const at::Tensor count =
+      at::full({1}, static_cast<double>(input.numel()) / static_cast<double>(channels), input.options());
   const at::Tensor own = at::cat({count, mean, squares});
   const std::int64_t ranks = group.group().size();
   const at::Tensor all = at::empty({ranks, own.numel()}, own.options());
@@ -55,6 +56,7 @@ struct Running {
 };
 
 struct SynchronizedNorm : torch::autograd::Function<SynchronizedNorm> {
+  // autograd copies what it hands on.  NOLINTNEXTLINE(readability-function-size, performance-unnecessary-value-param)
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight,
                             const at::Tensor& bias, Running running, double eps, Comm* group, const std::string& name) {
     const Moments all = moments_of_all(input, *group, name + " forward");

@@ -16,7 +16,7 @@ using torch::autograd::variable_list;
 // that are cut.
 std::atomic<WeightQueue*> current_queue = nullptr;
 
-void accumulate(at::Tensor weight, const at::Tensor& part) {
+void accumulate(const at::Tensor& weight, const at::Tensor& part) {
   at::Tensor& gradient = weight.mutable_grad();
   if (gradient.defined())
     gradient.add_(part);

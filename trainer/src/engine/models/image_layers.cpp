@@ -37,7 +37,8 @@ Conv2d make_conv(const ConvShape& s) {
 }
 
 double flops_of_conv(const ConvShape& s, Extent output) {
-  return 2.0 * static_cast<double>(s.in / s.groups * s.out * s.kernel * s.kernel * output.rows * output.columns);
+  return 2.0 * static_cast<double>(s.in) / static_cast<double>(s.groups) *
+         static_cast<double>(s.out * s.kernel * s.kernel * output.rows * output.columns);
 }
 
 ConvNorm::ConvNorm(const ConvShape& shape, Extent output, double eps)

@@ -96,7 +96,8 @@ Result<void> StageReplicas::finish_update() {
 void StageReplicas::add_to(TrainingState& state, const StateHolders& holders) const {
   if (is_sharded()) {
     if (flat_)
-      add_sharded(state, *stage_, flat_->layout(), comm_->group().position, shards_, *optimizer_, holders.keeps_wholes);
+      add_sharded(state, *stage_, {flat_->layout(), comm_->group().position}, shards_, *optimizer_,
+                  holders.keeps_wholes);
   } else {
     add_whole(state, *stage_, *optimizer_, holders);
   }
@@ -105,7 +106,7 @@ void StageReplicas::add_to(TrainingState& state, const StateHolders& holders) co
 Result<void> StageReplicas::restore(const std::vector<at::Tensor>& values, std::size_t& next, std::int64_t steps) {
   if (!is_sharded()) return restore_whole(values, next, *stage_, *optimizer_, steps);
   if (!flat_) return {};
-  RS_TRY_VOID(restore_sharded(values, next, flat_->layout(), comm_->group().position, shards_, *optimizer_, steps));
+  RS_TRY_VOID(restore_sharded(values, next, {flat_->layout(), comm_->group().position}, shards_, *optimizer_, steps));
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     RS_TRY_VOID(comm_->allgather_flat(buckets_[i].parameters, shards_[i], format("parameters of bucket {}", i)).wait());
   }

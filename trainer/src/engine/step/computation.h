@@ -45,11 +45,12 @@ struct ComputationPlan {
 /// Layers spread over devices, one after the other: only one device is busy at a time. `parts` are the blocks of each
 /// device; gradients are in the model's own parameters.
 [[nodiscard]] std::unique_ptr<Computation> compute_in_chain(ComputationPlan plan,
-                                                            std::vector<std::shared_ptr<Model>> parts, int rank);
+                                                            const std::vector<std::shared_ptr<Model>>& parts, int rank);
 
 /// The model on device 0, a replica on each other device, the batch cut among all. Only the model on device 0 gets
 /// gradients; the replicas take its parameters and buffers before each forward.
 [[nodiscard]] std::unique_ptr<Computation> compute_in_replicas(ComputationPlan plan,
-                                                               std::vector<std::shared_ptr<Model>> replicas, int rank);
+                                                               const std::vector<std::shared_ptr<Model>>& replicas,
+                                                               int rank);
 
 }  // namespace rankscope::trainer
