@@ -14,6 +14,7 @@
 
 #include "cupti/library.h"
 #include "cupti/records.h"
+#include "host/devices.h"
 #include "nvml/sampler.h"
 #include "pm/cupti_pm.h"
 #include "pm/metrics.h"
@@ -24,31 +25,6 @@
 
 namespace rankscope::collectors {
 namespace {
-
-// Which GPUs a host has, by the files in its /dev.
-
-namespace fs = std::filesystem;
-
-/// "nvidia" and a number, as each GPU has one; "nvidiactl", which all share; and what the driver of WSL and the boards
-/// with a GPU of their own have.
-bool is_nvidia_device(std::string_view name) {
-  constexpr std::array<std::string_view, 4> known{"nvidiactl", "dxg", "nvhost-gpu", "nvgpu"};
-  if (std::ranges::find(known, name) != known.end()) return true;
-  constexpr std::string_view numbered = "nvidia";
-  return name.size() > numbered.size() && name.starts_with(numbered) &&
-         name.find_first_not_of("0123456789", numbered.size()) == name.npos;
-}
-
-HostDevices host_devices(const fs::path& root) {
-  HostDevices found;
-  std::error_code error;
-  for (fs::directory_iterator entry{root / "dev", error}, end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    found.nvidia = found.nvidia || is_nvidia_device(name);
-    found.amd = found.amd || name == "kfd";
-  }
-  return found;
-}
 
 // Whether the hardware's counters of the GPUs may be read here: a line of `rankscope doctor`.
 

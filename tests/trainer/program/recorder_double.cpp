@@ -86,7 +86,9 @@ constexpr rankscope_api_v1 api{.version = 1,
                                .details = details,
                                .attribute_json = attribute_text,
                                .mark_attribute_int = mark_attribute_int,
-                               .optimizer_stepped = optimizer_stepped};
+                               .optimizer_stepped = optimizer_stepped,
+                               .c10d_observe = nullptr,
+                               .c10d_group = nullptr};
 
 }  // namespace
 

@@ -43,7 +43,7 @@ std::vector<Owned> owned_parameters(const Model& model, const FlatLayout& layout
   std::vector<NamedTensor> parameters;
   for (const auto& parameter : model.named_parameters()) parameters.push_back({parameter.key(), parameter.value()});
   std::vector<Owned> owned;
-  for (const OwnedRange& range : owner.layout.owned_by(owner.rank)) {
+  for (const OwnedRange& range : layout.owned_by(rank)) {
     const NamedTensor& parameter = parameters[range.parameter];
     owned.push_back({range, parameter, model.part_of(parameter.name)});
   }
