@@ -3,8 +3,8 @@
     rankscope record --out out/pytorch.rankscope -- torchrun --nproc-per-node 2 samples/pytorch_ddp.py
     rankscope report out/pytorch.rankscope
 
-Gloo on CPU. Nothing in it speaks NVTX, so the recording has ranks and host samples, and the report says what it cannot
-tell and how to get it: with `record --pytorch` it has operators and steps, too.
+Gloo on CPU. Operators, steps and collectives are recorded without a word about them in here; with `record --no-pytorch` the
+recording has ranks and host samples, and the report says what it cannot tell and how to get it.
 """
 
 import argparse

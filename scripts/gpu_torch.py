@@ -30,7 +30,7 @@ def ways_of(session, turn):
     """{way: command} to run the same program."""
     folder = session.machine.folder
     record = [session.bundle / "bin/rankscope", "record", "--out"]
-    ways = {"alone": train_words(), "recorded": [*record, folder / f"plain{turn}.rankscope", "--", *train_words()],
+    ways = {"alone": train_words(), "recorded": [*record, folder / f"plain{turn}.rankscope", "--no-pytorch", "--", *train_words()],
             "with --pytorch": [*record, folder / f"pytorch{turn}.rankscope", "--pytorch", "--", *train_words()],
             "torch.profiler": train_words("--kineto", folder / f"kineto{turn}.json")}
     nsys = shutil.which("nsys")

@@ -52,8 +52,12 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
         "--" + std::string{info.id}, [&options, detail = info.detail] { options.details.add(detail); },
         "record " + std::string{info.summary} + " (default: off)");
   app.add_flag_callback(
-      "--pytorch", [&options] { options.pytorch = collectors::PyTorch::observed; },
-      "record operators, optimizer steps and allocator bytes of Python programs that use PyTorch (docs/pytorch.md)");
+      "--no-pytorch", [&options] { options.pytorch = collectors::PyTorch::left_out; },
+      "do not record operators, steps and collectives of Python programs that import PyTorch (docs/pytorch.md)");
+  app.add_flag_callback(
+         "--pytorch", [&options] { options.pytorch = collectors::PyTorch::expected; },
+         "say so at the end when no program imported PyTorch; also inside Apptainer and Singularity")
+      ->excludes("--no-pytorch");
   app.add_flag_callback(
       "--no-follow", [&options] { options.follow = collectors::Follow::command_only; },
       "do not record child processes");

@@ -69,7 +69,7 @@ Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options)
     const std::string there = ranks.size() == 1
                                   ? format("its only rank is {}", ranks.front().value)
                                   : format("its ranks are {} to {}", ranks.front().value, ranks.back().value);
-    return fail(ErrorKind::usage, format("--ranks: this recording has no rank {}; {}", rank.value, there));
+    return fail(ErrorKind::usage, format("--ranks: the recording has no rank {}; {}", rank.value, there));
   }
   return {};
 }

@@ -87,6 +87,7 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   // Where the trainer takes a GPU by itself, the recording has what was recorded of it, and nothing is missing.
   if (!asks_for_gpus(words)) arguments.record.gpus = collectors::Gpus::not_used;
   arguments.record.refusal_status = exit_status(ErrorKind::usage);  // the launcher or its ranks said why
+  arguments.record.pytorch = collectors::PyTorch::left_out;         // the trainer is no Python program
   return record(arguments.record);
 }
 

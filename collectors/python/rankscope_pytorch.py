@@ -1,4 +1,4 @@
-"""What `rankscope record --pytorch` does inside a Python program that has imported torch; not loaded in any other.
+"""What `rankscope record` does inside a Python program that has imported torch; not loaded in any other.
 
 - Operators and record_function ranges: PyTorch's own hook for tracers (emit_itt), on the thread that imported torch or
   steps the optimizer, and on autograd's threads. The recorder answers ITT; no Python runs per operator.

@@ -87,7 +87,7 @@ TEST(Select, ARankOrStepThatIsNotThereIsNamed) {
   EXPECT_EQ(step.error().message, "--steps: none of the steps 5 to 9 is in it; it has 0 to 2");
   const auto none = select(*run_from_text("0 op 0 1 a\n"), {.steps = std::pair{0, 1}, .ranks = {}});
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message.find("there are no steps in it"), std::string::npos);
+  EXPECT_NE(none.error().message.find("no steps"), std::string::npos);
 }
 
 }  // namespace

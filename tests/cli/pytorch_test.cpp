@@ -32,15 +32,15 @@ fs::path pytorch() {
   return works ? bin : fs::path{};
 }
 
-TEST(PyTorch, AProgramWithoutAnnotationsGivesRanksHostSamplesAndAnHonestReport) {
+TEST(PyTorch, WhatIsLeftOutGivesRanksHostSamplesAndAnHonestReport) {
   const fs::path bin = pytorch();
   if (bin.empty()) GTEST_SKIP() << "`import torch` does not work here: scripts/setup --with-pytorch";
   std::string name = (fs::temp_directory_path() / "rankscope-cli-XXXXXX").string();
   const fs::path folder = mkdtemp(name.data());
   const std::string out = (folder / "run.rankscope").string();
   const auto recorded =
-      run_program({RANKSCOPE_PROGRAM, "record", "--out", out, "--", (bin / "torchrun").string(), "--standalone",
-                   "--nproc-per-node", "2", (source / "samples/pytorch_ddp.py").string()});
+      run_program({RANKSCOPE_PROGRAM, "record", "--no-pytorch", "--out", out, "--", (bin / "torchrun").string(),
+                   "--standalone", "--nproc-per-node", "2", (source / "samples/pytorch_ddp.py").string()});
   EXPECT_EQ(recorded.status, 0) << recorded.err;
   EXPECT_THAT(recorded.err, HasSubstr("2 ranks"));
   const auto report = run_program({RANKSCOPE_PROGRAM, "report", out, "--json", "-"});
@@ -55,17 +55,17 @@ TEST(PyTorch, AProgramWithoutAnnotationsGivesRanksHostSamplesAndAnHonestReport) 
   fs::remove_all(folder);
 }
 
-TEST(PyTorch, WithTheOptionTheSameProgramTellsOperatorsAndSteps) {
+TEST(PyTorch, TheSameProgramShowsOperatorsAndSteps) {
   const fs::path bin = pytorch();
   if (bin.empty()) GTEST_SKIP() << "`import torch` does not work here: scripts/setup --with-pytorch";
   const testing::TemporaryFolder folder;
   const std::string out = (folder / "run.rankscope").string();
-  const auto recorded = run_program({RANKSCOPE_PROGRAM, "record", "--pytorch", "--out", out, "--",
-                                     (bin / "torchrun").string(), "--standalone", "--nproc-per-node", "2",
-                                     (source / "samples/pytorch_ddp.py").string(), "--seconds", "0.01"});
+  const auto recorded =
+      run_program({RANKSCOPE_PROGRAM, "record", "--out", out, "--", (bin / "torchrun").string(), "--standalone",
+                   "--nproc-per-node", "2", (source / "samples/pytorch_ddp.py").string(), "--seconds", "0.01"});
   EXPECT_EQ(recorded.status, 0) << recorded.err;
   EXPECT_THAT(recorded.err, HasSubstr("2 ranks"));
-  EXPECT_THAT(recorded.err, Not(HasSubstr("--pytorch:"))) << "nothing is missing";
+  EXPECT_THAT(recorded.err, Not(HasSubstr("PyTorch:"))) << "nothing is missing";
   EXPECT_THAT(recorded.err, Not(HasSubstr("Leaked callback"))) << "PyTorch finds nothing of ours at its end";
   const auto report = run_program({RANKSCOPE_PROGRAM, "report", out, "--json", "-"});
   EXPECT_EQ(report.status, 0) << report.err;
@@ -103,8 +103,8 @@ TEST(PyTorch, EveryOperationOfTorchDistributedIsTold) {
   const testing::TemporaryFolder folder;
   const std::string out = (folder / "run.rankscope").string();
   const auto recorded =
-      run_program({RANKSCOPE_PROGRAM, "record", "--pytorch", "--out", out, "--", (bin / "torchrun").string(),
-                   "--standalone", "--nproc-per-node", "2", (source / "tests/truth/pytorch/operations.py").string()});
+      run_program({RANKSCOPE_PROGRAM, "record", "--out", out, "--", (bin / "torchrun").string(), "--standalone",
+                   "--nproc-per-node", "2", (source / "tests/truth/pytorch/operations.py").string()});
   EXPECT_EQ(recorded.status, 0) << recorded.err;
   EXPECT_THAT(recorded.err, Not(HasSubstr("collectives"))) << "nothing is missing";
   const auto dump = run_program({RANKSCOPE_PROGRAM, "dump", out}).out;
@@ -140,8 +140,8 @@ TEST(PyTorch, AProfilerOfTheProgramWorksAsWithoutTheOption) {
       "with torch.autograd.profiler.profile() as profile: a.neg()\n"
       "print(\"profiled\", \"aten::neg\" in [event.name for event in profile.function_events])\n"
       "a.abs()\n";
-  const auto recorded = run_program(
-      {RANKSCOPE_PROGRAM, "record", "--pytorch", "--out", out, "--", (bin / "python3").string(), "-c", program});
+  const auto recorded =
+      run_program({RANKSCOPE_PROGRAM, "record", "--out", out, "--", (bin / "python3").string(), "-c", program});
   EXPECT_EQ(recorded.status, 0) << recorded.err;
   EXPECT_THAT(recorded.out, HasSubstr("profiled True"));
   const auto dump = run_program({RANKSCOPE_PROGRAM, "dump", out}).out;

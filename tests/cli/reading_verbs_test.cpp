@@ -371,7 +371,7 @@ TEST_F(ReadingVerbs, AnExportIsPerfettosByDefaultAndCanBeAPart) {
   EXPECT_LT(fs::file_size(path("part.pftrace")), fs::file_size(path("all.pftrace")));
   const auto none = rankscope({"export", run, path("none.pftrace"), "--ranks", "9"});
   EXPECT_EQ(none.status, 2);
-  EXPECT_THAT(none.err, HasSubstr("this recording has no rank 9"));
+  EXPECT_THAT(none.err, HasSubstr("the recording has no rank 9"));
   EXPECT_FALSE(fs::exists(path("none.pftrace")));
 }
 

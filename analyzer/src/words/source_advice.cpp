@@ -69,15 +69,15 @@ struct WantedAdvice {
 constexpr std::array advice_table{
     WantedAdvice{Wanted::steps,
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation "
-                 "API (rankscope/collectors/annotate.h, Kind::step), and record again; or record a PyTorch program "
-                 "with --pytorch.",
+                 "API (rankscope/collectors/annotate.h, Kind::step), and record again; in PyTorch programs "
+                 "each step of an optimizer marks one.",
                  "Call prof.step() after each training step and trace again.",
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), and profile again with "
                  "--trace=cuda,nvtx."},
     WantedAdvice{
         Wanted::time_of_ranks,
-        "Record a PyTorch program with --pytorch; annotate forward, backward, optimizer and waits of others with the "
-        "annotation API (rankscope/collectors/annotate.h).",
+        "Annotate forward, backward, optimizer and waits with the annotation API (rankscope/collectors/annotate.h); in "
+        "PyTorch programs operators need no annotation, unless --no-pytorch was given.",
         "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] and trace again.",
         "Profile again with --trace=cuda,nvtx."},
     WantedAdvice{Wanted::all_ranks,

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "containers.h"
+#include "rankscope/collectors/sources.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::collectors {
@@ -25,9 +27,10 @@ Result<void> write(const fs::path& path, std::string_view text) {
 Result<fs::path> write_pytorch_hook(const fs::path& spool) {
   const fs::path folder = spool / "python";
   if (folder.string().find(':') != std::string::npos)
-    return fail(ErrorKind::cannot_write, format("--pytorch: {} has a colon in its path, where PYTHONPATH is split; set "
-                                                "RANKSCOPE_SPOOL to a folder without one",
-                                                spool.string()));
+    return fail(ErrorKind::cannot_write,
+                format("PyTorch cannot be observed: {} has a colon in its path, where PYTHONPATH is split; set "
+                       "RANKSCOPE_SPOOL to a folder without one",
+                       spool.string()));
   std::error_code error;
   fs::create_directory(folder, error);
   if (error)
@@ -36,6 +39,23 @@ Result<fs::path> write_pytorch_hook(const fs::path& spool) {
   RS_TRY_VOID(write(folder / "rankscope_pytorch.py", rankscope_pytorch_py().text));
   RS_TRY_VOID(write(folder / "rankscope_collectives.py", rankscope_collectives_py().text));
   return folder;
+}
+
+Result<fs::path> pytorch_hook(const RecordOptions& options, const fs::path& spool, const Lookup& lookup,
+                              std::vector<std::string>& warnings) {
+  if (options.pytorch == PyTorch::left_out) return fs::path{};
+  if (options.pytorch == PyTorch::expected) return write_pytorch_hook(spool);
+  RS_TRY(const SourceSet sources, sources_from(options.collect));
+  if (!sources.has(Source::annotate)) return fs::path{};
+  if (!pytorch_container_warning(container_runtime(options.command), lookup).empty()) {
+    warnings.emplace_back(
+        "PyTorch in this container is recorded only with --pytorch, since PYTHONPATH would hide what the image sets");
+    return fs::path{};
+  }
+  auto hook = write_pytorch_hook(spool);
+  if (hook) return hook;
+  warnings.push_back(hook.error().message);
+  return fs::path{};
 }
 
 std::string with_hook(const fs::path& hook, const std::string& theirs) {
@@ -60,7 +80,7 @@ std::string pytorch_container_warning(const std::string& runtime, const Lookup& 
   for (const std::string_view prefix : container_prefixes)
     if (lookup((std::string{prefix} + python_path).c_str()) != nullptr) return {};
   return format(
-      "--pytorch: in the container of {} PYTHONPATH holds the hook and what is set here, not what the image sets; if "
+      "PyTorch: in the container of {} PYTHONPATH holds the hook and what is set here, not what the image sets; if "
       "its programs do not find their modules, give the image's folders in APPTAINERENV_PYTHONPATH",
       runtime);
 }
@@ -73,19 +93,21 @@ void learn_pytorch(PyTorchSeen& seen, const std::vector<std::pair<std::string, s
   }
 }
 
-void note_pytorch(const PyTorchSeen& seen, std::vector<std::string>& notes) {
-  if (!seen.problem.empty()) notes.push_back("--pytorch: " + seen.problem);
-  if (!seen.operators && !seen.steps && seen.problem.empty()) {
+void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string>& notes) {
+  const bool used = seen.operators || seen.steps || !seen.problem.empty();
+  if (wish != PyTorch::expected && !used) return;
+  if (!seen.problem.empty()) notes.push_back("PyTorch: " + seen.problem);
+  if (!used) {
     notes.emplace_back(
-        "--pytorch: no recorded Python program ran an operator of PyTorch (python -I, -E and -S do not load the hook, "
+        "PyTorch: no recorded Python program ran an operator of PyTorch (python -I, -E and -S do not load the hook, "
         "and it needs ctypes), so there are no operators and steps");
     return;
   }
   if (!seen.operators && seen.problem.empty())
-    notes.emplace_back("--pytorch: PyTorch reported no operators to the recorder, so there are only steps");
+    notes.emplace_back("PyTorch: it reported no operators to the recorder, so there are only steps");
   if (!seen.steps) {
     notes.emplace_back(
-        "--pytorch: no optimizer of torch.optim made three steps outside of torch.compile, so there are no steps; mark "
+        "PyTorch: no optimizer of torch.optim made three steps outside of torch.compile, so there are no steps; mark "
         "each with an NVTX range");
   }
 }

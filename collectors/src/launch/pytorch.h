@@ -1,4 +1,4 @@
-// --pytorch: what makes recorded Python programs tell operators and steps of PyTorch.
+// What makes recorded Python programs report operators, steps and collectives of PyTorch.
 #pragma once
 
 #include <filesystem>
@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "environment.h"
+#include "rankscope/collectors/record.h"
 
 namespace rankscope::collectors {
 
@@ -21,6 +22,12 @@ struct Asset {
 /// Writes the hook into a folder of the spool, and returns that folder. Refused where PYTHONPATH cannot hold its name.
 [[nodiscard]] Result<std::filesystem::path> write_pytorch_hook(const std::filesystem::path& spool);
 
+/// The hook's folder; empty where PyTorch is left out, and where a job that did not ask for it could be harmed, with a
+/// warning. What was asked for and cannot be had is an error.
+[[nodiscard]] Result<std::filesystem::path> pytorch_hook(const RecordOptions& options,
+                                                         const std::filesystem::path& spool, const Lookup& lookup,
+                                                         std::vector<std::string>& warnings);
+
 /// Adds what puts the hook into Python programs, and the recorder behind PyTorch's operators.
 void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const std::filesystem::path& hook,
                  const std::string& library);
@@ -29,9 +36,9 @@ void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const st
 /// Said before a container is started whose image may have a module path of its own. Empty: there is nothing to say.
 [[nodiscard]] std::string pytorch_container_warning(const std::string& runtime, const Lookup& lookup);
 
-/// Adds to what is known of all processes what one of them told.
+/// Adds to what is known of all processes what one of them reported.
 void learn_pytorch(PyTorchSeen& seen, const std::vector<std::pair<std::string, std::string>>& metadata);
 /// What was asked for and did not come is never left out silently.
-void note_pytorch(const PyTorchSeen& seen, std::vector<std::string>& notes);
+void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string>& notes);
 
 }  // namespace rankscope::collectors

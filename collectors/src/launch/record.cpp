@@ -69,7 +69,7 @@ Result<void> check(const RecordOptions& options) {
   if (options.duration_s < 0)
     return fail(ErrorKind::usage,
                 format("--duration must be {} (is {})", number_words<double>({.least = 0}), options.duration_s));
-  if (options.pytorch == PyTorch::observed) {
+  if (options.pytorch == PyTorch::expected) {
     RS_TRY(const SourceSet sources, sources_from(options.collect));
     if (!sources.has(Source::annotate))
       return fail(ErrorKind::usage, "--pytorch needs the source annotate, which --collect leaves out");
@@ -271,8 +271,8 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   note_container(options, conditions, outcome.summary);
   note_sources(options, conditions, outcome.summary);
   note_details(settings.details, outcome.summary);
-  if (options.pytorch == PyTorch::observed && outcome.summary.processes > 0)
-    note_pytorch(outcome.summary.pytorch, outcome.summary.notes);
+  if (options.pytorch != PyTorch::left_out && outcome.summary.processes > 0)
+    note_pytorch(outcome.summary.pytorch, options.pytorch, outcome.summary.notes);
   say(options.talk, summary_text(outcome.summary));
   return outcome;
 }
@@ -355,7 +355,8 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
     say(options.talk, format("rankscope: segments are in {} until the end\n", spool.string()));
   }
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
-  RS_TRY(const fs::path hook, options.pytorch == PyTorch::observed ? write_pytorch_hook(spool) : Result<fs::path>{});
+  std::vector<std::string> left_out;
+  RS_TRY(const fs::path hook, pytorch_hook(options, spool, lookup, left_out));
   auto environment = command_environment(lookup, settings, library.string(), options.preload, hook);
   const NeededInside needed{library, spool};
   const std::string unseen = container_warning(options.command, lookup, needed);
@@ -365,6 +366,7 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
     const std::string replaced = pytorch_container_warning(container_runtime(options.command), lookup);
     if (!replaced.empty()) environment.warnings.push_back(replaced);
   }
+  environment.warnings.insert(environment.warnings.end(), left_out.begin(), left_out.end());
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
   SignalRelay signals;

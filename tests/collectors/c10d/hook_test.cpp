@@ -22,7 +22,7 @@ Recorded python(const Folder& folder, const std::string& program, const std::str
   const std::string whole = "import torch\nimport torch.distributed as dist\n" + program + "torch.optim.SGD().step()\n";
   const std::string said = (folder / "said").string();
   return record(folder, RecordOptions{.command = {"/bin/sh", "-c", "exec python3 -c \"$1\" > \"$0\" 2>&1", said, whole},
-                                      .pytorch = PyTorch::observed});
+                                      .pytorch = PyTorch::expected});
 }
 
 /// "default_pg 0: 0,1,2" for each group that communicated, and how often.

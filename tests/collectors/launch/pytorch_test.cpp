@@ -21,7 +21,7 @@ using ::testing::Not;
 using ::testing::Pair;
 
 RecordOptions observed(std::vector<std::string> command) {
-  return {.command = std::move(command), .pytorch = PyTorch::observed};
+  return {.command = std::move(command), .pytorch = PyTorch::expected};
 }
 
 /// Indices of the steps of a run, -1 for those that have none.
@@ -64,9 +64,10 @@ TEST(PyTorchOperators, AroundACollectiveAreRangesOfTheHostAndNoSecondOne) {
   EXPECT_EQ(std::ranges::count(run.spans(), SpanKind::comm, &Span::kind), 1);
 }
 
-TEST(PyTorchOperators, AreNotRecordedWithoutTheOption) {
+TEST(PyTorchOperators, AreNotRecordedOnRequest) {
   const Folder folder;
-  EXPECT_EQ(record(folder, {program("itt_actor"), "operators"}).status, 3) << "the program found no tracer";
+  const RecordOptions options{.command = {program("itt_actor"), "operators"}, .pytorch = PyTorch::left_out};
+  EXPECT_EQ(record(folder, options).status, 3) << "the program found no tracer";
 }
 
 TEST(PyTorchSteps, LastFromTheEndOfAnOptimizerStepToTheNext) {
@@ -121,13 +122,15 @@ TEST(PyTorchSteps, MoveTheWindow) {
 /// Runs Python with `words` and the stand-in; what it prints, also of errors, goes into `said`. `path` is in front of
 /// the stand-in on its module path, behind the hook.
 Recorded python(const Folder& folder, const std::vector<std::string>& words, std::string& said,
-                const std::string& path = "") {
+                const std::string& path = "", PyTorch wish = PyTorch::expected) {
   const std::string standin = RANKSCOPE_TEST_PYTORCH;
   const Variable modules{"PYTHONPATH", path + (path.empty() ? "" : ":") + standin + ":" + standin + "/site"};
   const Variable cache{"PYTHONDONTWRITEBYTECODE", "1"};
   std::vector<std::string> command{"/bin/sh", "-c", "exec python3 \"$@\" > \"$0\" 2>&1", (folder / "said").string()};
   command.insert(command.end(), words.begin(), words.end());
-  Recorded recorded = record(folder, observed(command));
+  RecordOptions options = observed(command);
+  options.pytorch = wish;
+  Recorded recorded = record(folder, options);
   said = rankscope::testing::read_file(folder / "said");
   return recorded;
 }
@@ -207,14 +210,14 @@ TEST(PyTorchHook, SaysWhatIsMissing) {
     const Folder folder;
     const Variable without{"WITHOUT_ITT", "1"};
     EXPECT_THAT(train(folder, said).summary.notes,
-                ElementsAre(HasSubstr("--pytorch: this PyTorch was built without ITT")));
+                ElementsAre(HasSubstr("PyTorch: this PyTorch was built without ITT")));
   }
   EXPECT_THAT(said, Not(HasSubstr("enable itt")));
   EXPECT_THAT(said, HasSubstr("profiled")) << "the program's own profiler is not ours to break";
   const Folder folder;
   const Variable rank{"RANK", "0"};
   EXPECT_THAT(record(folder, observed({"python3", "-I", "-c", "import time; time.sleep(0.4)"})).summary.notes,
-              ElementsAre(HasSubstr("--pytorch: no recorded Python program ran an operator of PyTorch")));
+              ElementsAre(HasSubstr("PyTorch: no recorded Python program ran an operator of PyTorch")));
 }
 
 TEST(PyTorchHook, GivesNoOperatorsToAThreadThatHadNoneBeforeItsProfiler) {
@@ -304,7 +307,7 @@ TEST(PyTorchHook, ThatCannotRunLeavesTheProgramAlone) {
   EXPECT_EQ(said, "of the user: True\n");
   EXPECT_THAT(
       recorded.summary.notes,
-      ElementsAre(AllOf(HasSubstr("--pytorch: no recorded Python program ran an operator"), HasSubstr("ctypes"))));
+      ElementsAre(AllOf(HasSubstr("PyTorch: no recorded Python program ran an operator"), HasSubstr("ctypes"))));
 }
 
 TEST(PyTorchHook, DoesWithoutWhatABuildOfPyTorchLacks) {
@@ -313,7 +316,7 @@ TEST(PyTorchHook, DoesWithoutWhatABuildOfPyTorchLacks) {
   std::string said;
   const Recorded recorded = train(folder, said);
   EXPECT_EQ(recorded.status, 0) << said;
-  EXPECT_THAT(recorded.summary.notes, ElementsAre(HasSubstr("--pytorch: this PyTorch was built without ITT")));
+  EXPECT_THAT(recorded.summary.notes, ElementsAre(HasSubstr("PyTorch: this PyTorch was built without ITT")));
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(steps_of(*recorded.run), ElementsAre(2, 3, 4, -1));
 }
@@ -329,16 +332,16 @@ TEST(PyTorchHook, TellsAProblemOnceAndDoesNotTryAgain) {
   EXPECT_EQ(times(said, "refuse itt"), 1U) << said;
   EXPECT_THAT(said, HasSubstr("\noff\n")) << "PyTorch does not believe that a profiler runs";
   EXPECT_THAT(recorded.summary.notes,
-              ElementsAre("--pytorch: could not observe operators: RuntimeError: ITT is off today; could not count "
+              ElementsAre("PyTorch: could not observe operators: RuntimeError: ITT is off today; could not count "
                           "memory: RuntimeError: no statistics"));
 }
 
 TEST(PyTorchHook, SaysWhereOnlyOperatorsAreMissing) {
   std::vector<std::string> notes;
-  note_pytorch({.operators = false, .steps = true}, notes);
-  EXPECT_THAT(notes, ElementsAre(HasSubstr("PyTorch reported no operators")));
+  note_pytorch({.operators = false, .steps = true}, PyTorch::expected, notes);
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("it reported no operators")));
   notes.clear();
-  note_pytorch({.operators = true, .steps = true}, notes);
+  note_pytorch({.operators = true, .steps = true}, PyTorch::expected, notes);
   EXPECT_THAT(notes, IsEmpty());
 }
 
@@ -366,6 +369,41 @@ TEST(PyTorchHook, IsHandedIntoContainersInFrontOfWhatTheUserSetsThere) {
   const auto nothing = [](const char*) -> const char* { return nullptr; };
   EXPECT_THAT(pytorch_container_warning("apptainer", nothing), HasSubstr("in APPTAINERENV_PYTHONPATH"));
   EXPECT_EQ(pytorch_container_warning("", nothing), "");
+}
+
+TEST(PyTorchHook, ObservesAProgramThatImportsTorchWithoutBeingAskedTo) {
+  const Folder folder;
+  std::string said;
+  const std::string program = std::string{RANKSCOPE_TEST_PYTORCH} + "/train.py";
+  const Recorded recorded = python(folder, {program}, said, "", PyTorch::where_imported);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(steps_of(*recorded.run), ElementsAre(2, 3, 4, -1)) << said;
+}
+
+TEST(PyTorchHook, SaysNothingOfAProgramThatDoesNotImportTorch) {
+  const Folder folder;
+  const Variable rank{"RANK", "0"};
+  const RecordOptions options{.command = {"python3", "-c", "import time; time.sleep(0.4)"}};
+  EXPECT_THAT(record(folder, options).summary.notes, IsEmpty());
+}
+
+TEST(PyTorchHook, IsLeftOutOnRequest) {
+  const Folder folder;
+  std::string said;
+  const std::string prints_path = "import os; print(os.environ['PYTHONPATH'])";
+  python(folder, {"-c", prints_path}, said, "", PyTorch::left_out);
+  EXPECT_TRUE(said.starts_with(RANKSCOPE_TEST_PYTORCH)) << said;
+}
+
+TEST(PyTorchHook, DoesNotHideModulesOfAnImageFromAJobThatDidNotAskForIt) {
+  const auto nothing = [](const char*) -> const char* { return nullptr; };
+  const Folder folder;
+  RecordOptions options{.command = {"apptainer", "exec", "image.sif", "python3", "train.py"}};
+  std::vector<std::string> warnings;
+  EXPECT_EQ(pytorch_hook(options, folder.path(), nothing, warnings).value(), "");
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("recorded only with --pytorch")));
+  options.pytorch = PyTorch::expected;
+  EXPECT_EQ(pytorch_hook(options, folder.path(), nothing, warnings).value(), folder / "python");
 }
 
 TEST(PyTorchHook, NeedsTheAnnotations) {

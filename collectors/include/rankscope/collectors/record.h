@@ -15,9 +15,10 @@ namespace rankscope::collectors {
 
 enum class Follow : std::uint8_t { descendants, command_only };  ///< --no-follow
 enum class Preload : std::uint8_t { yes, no };                   ///< --no-preload
-enum class PyTorch : std::uint8_t { as_it_is, observed };        ///< --pytorch
-enum class Talk : std::uint8_t { quiet, normal, verbose };       ///< on stderr
-enum class Gpus : std::uint8_t { may_be_used, not_used };        ///< by the command; what is not used is not missed
+/// --no-pytorch; without either; --pytorch, which also says so where there is none.
+enum class PyTorch : std::uint8_t { left_out, where_imported, expected };
+enum class Talk : std::uint8_t { quiet, normal, verbose };  ///< on stderr
+enum class Gpus : std::uint8_t { may_be_used, not_used };   ///< by the command; what is not used is not missed
 
 struct RecordOptions {
   std::vector<std::string> command{};
@@ -36,7 +37,7 @@ struct RecordOptions {
   DetailSet details{};
   Follow follow = Follow::descendants;
   Preload preload = Preload::yes;
-  PyTorch pytorch = PyTorch::as_it_is;
+  PyTorch pytorch = PyTorch::where_imported;
   Talk talk = Talk::normal;
   Gpus gpus = Gpus::may_be_used;
   std::filesystem::path host_root{"/"};  ///< the folder that holds the /dev of this host
@@ -66,7 +67,7 @@ struct SourceStory {
   std::vector<Problem> problems{};
 };
 
-/// What recorded processes told of PyTorch, with --pytorch.
+/// What recorded processes that imported PyTorch reported of it.
 struct PyTorchSeen {
   bool operators = false;
   bool steps = false;

@@ -16,7 +16,7 @@ namespace rankscope::gui {
 namespace {
 
 constexpr std::array flags{
-    RecordFlag{"pytorch", "Operators, steps and allocator bytes of Python programs that use PyTorch"},
+    RecordFlag{"no-pytorch", "Without operators, steps and collectives of PyTorch"},
     RecordFlag{"shapes", "Shapes of operator inputs"},
     RecordFlag{"memory", "Each allocation and release"},
     RecordFlag{"stack", "Where operators were called from"},

@@ -44,12 +44,12 @@ TEST(RecordForm, BecomesTheArgumentsOfRecord) {
   form.window = QStringLiteral("10,2,5,1");
   form.sample_hz = 2.5;
   form.duration_s = 60;
-  form.flags = {QStringLiteral("shapes"), QStringLiteral("pytorch")};
+  form.flags = {QStringLiteral("shapes"), QStringLiteral("no-pytorch")};
   form.more = QStringLiteral("--nccl 'proxy,kernel'");
   EXPECT_TRUE(problems_of(form).empty());
   EXPECT_EQ(command_line_of(form, QStringLiteral("rankscope")),
             QStringLiteral("cd %1 && rankscope record --out run.rankscope --collect annotate,host --window 10,2,5,1 "
-                           "--sample-hz 2.5 --duration 60 --pytorch --shapes --nccl proxy,kernel -- sh -c 'exit 0'")
+                           "--sample-hz 2.5 --duration 60 --no-pytorch --shapes --nccl proxy,kernel -- sh -c 'exit 0'")
                 .arg(form.folder));
 }
 

@@ -80,12 +80,12 @@ TEST_F(Dialog, SaysBesideTheFieldWhatIsWrongAndStartsNothing) {
 
 TEST_F(Dialog, TeachesTheCommandLine) {
   edit("command").setText(QStringLiteral("python 'my train.py'"));
-  find<QCheckBox>("pytorch").setChecked(true);
+  find<QCheckBox>("no-pytorch").setChecked(true);
   find<QCheckBox>("nvml").setChecked(false);
   const std::string line = find<QPlainTextEdit>("command_line").toPlainText().toStdString();
   EXPECT_THAT(line, HasSubstr("cd " + folder_.path().string() + " && "));
   EXPECT_THAT(line, HasSubstr(" record --out " + out().string() +
-                              " --collect annotate,nvtx,host,cupti,nccl --pytorch -- python 'my train.py'"));
+                              " --collect annotate,nvtx,host,cupti,nccl --no-pytorch -- python 'my train.py'"));
   press("copy_line");
   EXPECT_EQ(QApplication::clipboard()->text().toStdString(), line);
   find<QComboBox>("what").setCurrentIndex(2);
