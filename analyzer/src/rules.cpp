@@ -87,7 +87,7 @@ constexpr std::array all_rules{
     Rule{"memory_growth", "peaks that grow from step to step, by 64 MiB and 5 % in all (a leak)",
          "any / device full within ten times the recorded steps / -", nullptr},
     Rule{"memory_growth.host", "the same for the resident memory of a process, by 10 % in all", "any / - / -", nullptr},
-    Rule{"profiler_overhead", "the profiler itself held the job up: without it the numbers would be different",
+    Rule{"profiler_overhead", "the profiler itself slowed down the job: without it the numbers would be different",
          "2 % / 10 % / - of the time", judge_profiler_overhead, true},
 };
 

@@ -37,7 +37,7 @@ TEST_P(NsysFiles, AreReadAsBefore) {
     const auto written = analyzer::write_file(expected, summary);
     ASSERT_TRUE(written) << written.error().message;
   } else {
-    EXPECT_EQ(testing::read_file(expected), summary) << "If this is meant: scripts/golden --update";
+    EXPECT_EQ(testing::read_file(expected), summary) << "If this is intended: scripts/golden --update";
   }
 }
 

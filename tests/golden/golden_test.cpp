@@ -37,7 +37,7 @@ void expect_golden(const fs::path& expected, const std::string& actual) {
     const auto written = write_file(expected, actual);
     EXPECT_TRUE(written) << written.error().message;
   } else {
-    EXPECT_EQ(read_file(expected), actual) << "If this is meant: scripts/golden --update";
+    EXPECT_EQ(read_file(expected), actual) << "If this is intended: scripts/golden --update";
   }
 }
 

@@ -60,7 +60,7 @@ void expect_outline(const Run& run, const char* file) {
     const auto written = write_file(expected, outline(page));
     EXPECT_TRUE(written) << written.error().message;
   } else {
-    EXPECT_EQ(testing::read_file(expected), outline(page)) << "If this is meant: scripts/golden --update";
+    EXPECT_EQ(testing::read_file(expected), outline(page)) << "If this is intended: scripts/golden --update";
   }
   EXPECT_LT(page.size(), 2'000'000U);
 }

@@ -20,7 +20,7 @@ TEST(Rules, TheDocumentHasTheTableOfTheProgram) {
     const auto written = write_file(path, text.substr(0, table) + rules_as_markdown());
     EXPECT_TRUE(written) << written.error().message;
   } else {
-    EXPECT_EQ(text.substr(table), rules_as_markdown()) << "If this is meant: scripts/golden --update";
+    EXPECT_EQ(text.substr(table), rules_as_markdown()) << "If this is intended: scripts/golden --update";
   }
 }
 
