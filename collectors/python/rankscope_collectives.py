@@ -1,4 +1,4 @@
-"""Tells the recorder of a Python program which process groups torch.distributed makes; it sees their operations itself.
+"""Reports to the recorder which process groups torch.distributed makes; it sees their operations itself.
 
 The recorder stands in front of the C++ functions of the backend Gloo (collectors/src/inject/c10d). What it cannot know
 is which group a backend belongs to: each new one is named here, with its members, and asked a question that does no
