@@ -50,18 +50,6 @@ bool asks_for_gpus(const Words& words) {
   return option != words.end() && option + 1 != words.end() && *(option + 1) == "cuda";
 }
 
-/// The command as the manifest shows it to analyses.
-Words without_faults(const Words& words) {
-  Words rest;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--fault")
-      ++i;  // and its value
-    else if (!words[i].starts_with("--fault="))
-      rest.push_back(words[i]);
-  }
-  return rest;
-}
-
 int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   const auto trainer = find_program_file(trainer_name);
   if (!trainer) {
@@ -79,8 +67,7 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
       std::ranges::any_of(words, [](const auto& word) { return word == "--explain" || word == "--list-modes"; });
   if (arguments.no_record || only_prints) return become(arguments.record.command);
   arguments.record.shown_command = {"rankscope", "train"};
-  const Words shown = without_faults(words);
-  arguments.record.shown_command.insert(arguments.record.shown_command.end(), shown.begin(), shown.end());
+  arguments.record.shown_command.insert(arguments.record.shown_command.end(), words.begin(), words.end());
   arguments.record.injected = faults_in(words);
   const bool launched = std::getenv("RANK") != nullptr || std::getenv("SLURM_STEP_ID") != nullptr;
   if (!launched) arguments.record.launcher = "rankscope train";

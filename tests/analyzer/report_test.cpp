@@ -41,14 +41,15 @@ TEST(Report, WindowsOfEveryRankAddUpAndEverythingIsMatched) {
   EXPECT_TRUE(report.data_quality.empty());
 }
 
-TEST(Report, WhatWasInjectedIsNeverShown) {
+TEST(Report, ShowsTheCommandWithItsFaultsAndNotWhatTestsNoteOfThem) {
   const auto run = run_of(
       "@run meta.model=mlp meta.injected_faults=slow:rank=2 meta.command=\"train --fault slow:rank=2 --steps 9\"\n"
       "@rank 0 meta.pace_ms=40 meta.injected_faults=slow:rank=2\n"
       "0 op 0 10 op\n");
   const Report report = analyze(*run, {});
-  EXPECT_EQ(report.facts, (std::vector<std::pair<std::string, std::string>>{
-                              {"command", "train --steps 9"}, {"model", "mlp"}, {"pace_ms", "40"}}));
+  EXPECT_EQ(report.facts,
+            (std::vector<std::pair<std::string, std::string>>{
+                {"command", "train --fault slow:rank=2 --steps 9"}, {"model", "mlp"}, {"pace_ms", "40"}}));
 }
 
 TEST(Report, ACommandToExportAgainIsNoFactOfTheRun) {

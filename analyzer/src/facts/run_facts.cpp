@@ -15,8 +15,8 @@
 namespace rankscope::analyzer {
 namespace {
 
-/// What was injected must not be known to whoever looks for it; what each rank counts for itself is no fact of the run
-/// (DATA QUALITY has the sum); how a file counts its time is nobody's interest, and a command to export it again is
+/// What was injected is a note for tests, and no analysis reads it; what each rank counts for itself is no fact of the
+/// run (DATA QUALITY has the sum); how a file counts its time is nobody's interest, and a command to export it again is
 /// advice.
 bool is_hidden(std::string_view key) {
   static constexpr std::array hidden{std::string_view{"injected_faults"},
@@ -28,22 +28,6 @@ bool is_hidden(std::string_view key) {
                                      keys::file_time_type,
                                      keys::nsys_export_again};
   return std::ranges::find(hidden, key) != hidden.end();
-}
-
-/// The command line without its faults: "train --ranks 4 --fault slow:rank=2 --steps 20" -> "train --ranks 4 --steps
-/// 20".
-std::string without_faults(std::string_view command) {
-  static constexpr std::string_view option = "--fault";
-  std::string kept;
-  bool skip_value = false;
-  while (!command.empty()) {
-    const std::string_view word = command.substr(0, command.find(' '));
-    command.remove_prefix(std::min(word.size() + 1, command.size()));
-    const bool skip = skip_value || word.starts_with(option);
-    skip_value = word == option;
-    if (!skip) kept += (kept.empty() ? "" : " ") + std::string{word};
-  }
-  return kept;
 }
 
 }  // namespace
@@ -62,8 +46,6 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Run& run) {
   }
   for (const auto& [key, value] : run.info().metadata) facts[key] = value;
   std::erase_if(facts, [](const auto& fact) { return is_hidden(fact.first); });
-  if (const auto command = facts.find("command"); command != facts.end())
-    command->second = without_faults(command->second);
   return {facts.begin(), facts.end()};
 }
 
