@@ -91,8 +91,8 @@ TEST(Report, WithoutCollectivesTheRestStands) {
   EXPECT_FALSE(report.collectives);
   EXPECT_TRUE(report.rank_rows);
   EXPECT_FALSE(report.rank_rows->at(0).overlap_ratio.value);
-  EXPECT_EQ(report.rank_rows->at(0).overlap_ratio.why, "no communication");
-  EXPECT_TRUE(report.stragglers) << "few steps, but peers";
+  EXPECT_EQ(report.rank_rows->at(0).overlap_ratio.why, report.why_not_compared);
+  EXPECT_FALSE(report.stragglers) << "waiting cannot be told from work";
 }
 
 TEST(Report, CountersOfTheGpuAreAveragedOverTheWindows) {
