@@ -138,6 +138,11 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
   return no_problem(report);
 }
 
+/// The recorder wrote that some of its processes had not ended.
+bool still_runs(const Report& report) {
+  return std::ranges::any_of(report.facts, [](const auto& fact) { return fact.first == "still_running"; });
+}
+
 /// Why, and what to do about it, in one sentence; empty if ranks were compared.
 std::string not_compared_text(const Report& report) {
   if (report.why_not_compared.empty()) return {};
@@ -204,6 +209,7 @@ Verdict verdict_of(const Report& report) {
     if (verdict.tone == Tone::good) std::swap(verdict.headline, verdict.more.back());
     if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   }
+  if (still_runs(report)) add("The job is still running: this report covers what it has recorded so far.");
   add(left_out_text(report.asked_for));
   add(doubt);
   if (lost_data(report)) add("Parts of the recording are missing; see DATA QUALITY.");
