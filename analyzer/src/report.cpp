@@ -96,7 +96,8 @@ void keep_ranks_asked_for(Report& report, const ReportOptions& options) {
   }
   if (report.findings) {
     std::erase_if(*report.findings, [&](const Finding& finding) {
-      return finding.id.starts_with("straggler.") && !is_asked_for(options, finding.rank.value_or(RankId::none()));
+      const bool of_rank = finding.id.starts_with("straggler.") || finding.id.starts_with("unequal.");
+      return of_rank && !is_asked_for(options, finding.rank.value_or(RankId::none()));
     });
   }
 }

@@ -43,6 +43,7 @@ void refuse_other_jobs(Work& work) {
 Section<replay::Graph> graph_of(const Work& work) {
   if (!work.other_jobs.empty()) return unavailable(work.other_jobs);
   if (!work.report.rank_rows) return unavailable(work.report.rank_rows.error().why);
+  if (!work.report.why_not_compared.empty()) return unavailable(work.report.why_not_compared);
   return replay::build_graph(work.run, work.report.steps, work.matching, work.clocks);
 }
 
@@ -69,7 +70,9 @@ void find_ranks(Work& work) {
   refuse_other_jobs(work);
   Report& report = work.report;
   report.rank_rows = split_ranks(work.run, report.steps, work.matching, work.options);
-  if (report.rank_rows) describe_devices(work.run, report.steps, *report.rank_rows);
+  if (!report.rank_rows) return;
+  if (work.other_jobs.empty()) report.why_not_compared = report.rank_rows->front().why_no_comm;
+  describe_devices(work.run, report.steps, *report.rank_rows);
 }
 
 void find_blame_and_waits(Work& work) {

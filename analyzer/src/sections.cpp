@@ -62,6 +62,15 @@ void find_in_one_job(Work& work) {
     work.report.*section = unavailable(work.other_jobs);
 }
 
+/// The same of what compares own times, which are unknown where waiting for others cannot be told from work.
+template <auto section, void (*find)(Work& work)>
+void find_where_compared(Work& work) {
+  if (work.report.why_not_compared.empty())
+    find_in_one_job<section, find>(work);
+  else
+    work.report.*section = unavailable(work.report.why_not_compared);
+}
+
 template <auto section>
 std::string why_missing_of(const Report& report) {
   return report.*section ? std::string{} : (report.*section).error().why;
@@ -95,7 +104,7 @@ constexpr std::array rows{
         .title = "Slow ranks",
         .question = "Which rank is slow, since when, and why?",
         .needs = "ranks collectives what_if",
-        .find = find_in_one_job<&Report::stragglers, find_slow_ranks>,
+        .find = find_where_compared<&Report::stragglers, find_slow_ranks>,
         .why_missing = why_missing_of<&Report::stragglers>,
         .text = add_stragglers,
         .chart = html::write_slow_ranks,
@@ -178,7 +187,7 @@ constexpr std::array rows{
                .title = "Efficiency",
                .question = "What share of the ranks' time is compute, and what takes the rest?",
                .needs = "ranks",
-               .find = find_in_one_job<&Report::efficiency, find_efficiencies>,
+               .find = find_where_compared<&Report::efficiency, find_efficiencies>,
                .why_missing = why_missing_of<&Report::efficiency>,
                .text = add_efficiency,
                .chart = html::write_efficiency,

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "sections.h"
 
@@ -92,8 +93,8 @@ TEST(Report, WithoutCollectivesTheRestStands) {
   EXPECT_FALSE(report.collectives);
   EXPECT_TRUE(report.rank_rows);
   EXPECT_FALSE(report.rank_rows->at(0).overlap_ratio.value);
-  EXPECT_EQ(report.rank_rows->at(0).overlap_ratio.why, "no communication");
-  EXPECT_TRUE(report.stragglers) << "few steps, but peers";
+  EXPECT_EQ(report.rank_rows->at(0).overlap_ratio.why, report.why_not_compared);
+  EXPECT_FALSE(report.stragglers) << "waiting cannot be told from work";
 }
 
 TEST(Report, CountersOfTheGpuAreAveragedOverTheWindows) {
@@ -308,6 +309,18 @@ TEST(Report, ALostRankIsSaidWithItsStepWhateverWasAskedFor) {
   ASSERT_TRUE(report.findings);
   ASSERT_EQ(ids(report), std::vector<std::string>{"rank_lost"});
   EXPECT_EQ(report.findings->front().step, 2);
+}
+
+TEST(Report, AJobThatStillRunsIsSaidToAndHasLostNoRank) {
+  const auto run = run_of(
+      "@run clock=same_host world_size=2 meta.still_running=\"2 of 2 processes\"\n@group dp 0,1\n"
+      "0 step 0 100 step index=0\n0 op 0 90 op\n0 comm 90 95 allreduce group=dp\n"
+      "1 step 0 100 step index=0\n1 op 0 60 op\n1 comm 60 95 allreduce group=dp\n"
+      "0 step 100 200 step index=1\n0 op 100 150 op\n");
+  const Report report = analyze(*run, {});
+  for (const Finding& finding : *report.findings) EXPECT_NE(finding.id, "rank_lost");
+  EXPECT_NE(render_text(report, *run, {}, Colour::no).find("The job is still running: this report covers what it has"),
+            std::string::npos);
 }
 
 TEST(Report, ASlowRankIsAFindingWithAdviceAndGain) {

@@ -15,7 +15,7 @@ def own_times(report):
     """Per rank (compute, own time) of a step in ns: the window without waiting for other ranks (docs/metrics.md)."""
     counted = max(1, len(step_walls(report)))
     return {row["rank"]: (row["compute_ns"] / counted,
-                          (row["window_ns"] - row["exposed_comm_ns"] - row["idle_causes"]["sync"]) / counted)
+                          (row["window_ns"] - (row["exposed_comm_ns"] or 0) - row["idle_causes"]["sync"]) / counted)
             for row in rows(report["ranks"])}
 
 

@@ -59,7 +59,7 @@ std::string advice_for_data(const LoaderSums& sums) {
 }
 
 void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings) {
-  const Usual& usual = context.all_but_stragglers;
+  const Usual usual = all_but_named(context, findings, "unequal.data_wait");
   if (!usual.shows_idle_time()) return;
   const std::int64_t data = usual.total.idle_ns_of(IdleCause::data);
   const auto severity = severity_of(usual.share(data), data_limits);

@@ -21,6 +21,7 @@ Json finding_json(const Finding& row) {
     out["gain_ns_per_step"] = why.null("gain_ns_per_step", row.why_no_gain);
     std::move(why).attach(out);
   }
+  if (row.certainty) out["certainty"] = name_of(*row.certainty);
   if (row.rank) out["rank"] = row.rank->value;
   if (row.step) out["step"] = *row.step;
   return out;

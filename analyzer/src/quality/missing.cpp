@@ -127,6 +127,8 @@ std::string_view remedy_for(const Report& report, std::string_view id) {
   if (id == "steps") return remedy_for_steps(report);
   if (id == "ranks") return advice_for(Wanted::time_of_ranks, report.source);
   if (id == "memory") return advice_for(Wanted::memory, report.source);
+  const bool compares = id == "stragglers" || id == "collectives";
+  if (compares && !report.why_not_compared.empty()) return advice_for(Wanted::comparison, report.source);
   if (id == "collectives") return advice_for(Wanted::collectives, report.source);
   if (id != "stragglers") return {};
   if (report.ranks.size() < 2) return advice_for(Wanted::all_ranks, report.source);

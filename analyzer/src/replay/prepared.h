@@ -20,7 +20,8 @@ struct Prepared {
   Graph graph;
 };
 
-/// `usage` where steps are asked for and there are none; `not_computable` where there is nothing to replay.
+/// `usage` where steps are asked for and there are none; `not_computable` where there is nothing to replay, or
+/// where no communication ties the ranks together.
 [[nodiscard]] Result<Prepared> prepare(const Run& recorded, const ReportOptions& options);
 
 }  // namespace rankscope::analyzer::replay

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -33,7 +34,8 @@ struct Usual {
 enum class Whom : std::uint8_t { everybody, all_but_stragglers };
 
 /// Of the ranks asked for, where any of them has steps of those with steps alone; all 0 without rank rows.
-[[nodiscard]] Usual sum_ranks(const Report& report, const ReportOptions& options, Whom whom);
+[[nodiscard]] Usual sum_ranks(const Report& report, const ReportOptions& options, Whom whom,
+                              std::span<const RankId> left_out = {});
 
 /// The finished sections of a report, and sums that many rules need.
 struct RuleContext {
@@ -44,6 +46,9 @@ struct RuleContext {
   Usual all_but_stragglers;   ///< what a slow rank costs is said once
   std::vector<Finding> lost;  ///< of find_lost_ranks()
 };
+
+/// all_but_stragglers without the ranks that earlier findings of this id name: what they cost is said once, too.
+[[nodiscard]] Usual all_but_named(const RuleContext& context, std::span<const Finding> findings, std::string_view id);
 
 /// One line of the table of rules. A rule adds findings of severity minor and above, or nothing.
 struct Rule {

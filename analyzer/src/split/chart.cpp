@@ -88,6 +88,8 @@ void write_split(Writer& page, const Source& source) {
                format("{}. Only communication that no computation hides counts here.",
                       steps > 0 ? format("Mean of {}", counted(steps, "step")) : "The whole recording"),
                {{"class", "faint"}});
+  if (const std::string doubt = compute_doubt_text(rows); !doubt.empty())
+    page.element("p", doubt, {{"class", "warning"}});
   write_legend(page, parts);
   draw(page, rows, steps > 0);
   const auto* const per = steps > 0 ? " per step" : "";

@@ -25,6 +25,8 @@ using RankRows = std::vector<const RankRow*>;
 [[nodiscard]] RankRows rows_to_show(const Report& report, std::size_t limit);
 /// Ranks without steps where others have some; empty if there are none.
 [[nodiscard]] std::string without_steps_text(const Report& report);
+/// That compute may be waiting; empty where communication was recorded (metrics.md 2.9).
+[[nodiscard]] std::string compute_doubt_text(const RankRows& rows);
 /// Counted steps of the ranks that have any.
 [[nodiscard]] std::int64_t steps_of(const RankRows& rows);
 /// Milliseconds per step, and shares of them.

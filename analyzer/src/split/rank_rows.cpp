@@ -99,6 +99,17 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   return row;
 }
 
+/// Several ranks, and nothing that they say to each other (metrics.md 2.9).
+bool lacks_communication(const Run& run, std::span<const RankRow> rows) {
+  return run.ranks().size() > 1 && run.collectives().empty() &&
+         std::ranges::all_of(rows, [](const RankRow& row) { return row.total.comm_ns == 0; });
+}
+
+void doubt_communication(RankRow& row) {
+  row.why_no_comm = no_collectives_recorded;
+  row.overlap_ratio.why = no_collectives_recorded;
+}
+
 constexpr const char* nothing_classified = "nothing was recorded that separates compute from communication";
 
 }  // namespace
@@ -116,6 +127,7 @@ Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSec
   }
   if (rows.empty()) return unavailable("no process has a rank");
   if (!any_classified) return unavailable(nothing_classified);
+  if (lacks_communication(run, rows)) std::ranges::for_each(rows, doubt_communication);
   return rows;
 }
 

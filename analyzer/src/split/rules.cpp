@@ -49,7 +49,7 @@ std::string once_text(const IdleShare& share) {
 }  // namespace
 
 void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
-  const Usual& usual = context.all_but_stragglers;
+  const Usual usual = all_but_named(context, findings, "unequal.host_time");
   if (!usual.shows_idle_time()) return;
   const TimeSplit& total = usual.total;
   const std::int64_t rest = total.idle_ns - total.idle_ns_of(IdleCause::data);

@@ -39,6 +39,13 @@ std::string bar(const TimeSplit& split) {
   return text;
 }
 
+bool is_doubtful(const RankRows& rows) {
+  return std::ranges::any_of(rows, [](const RankRow* row) { return !row->why_no_comm.empty(); });
+}
+
+/// The heading of compute: of runs without collectives waiting may be part of it.
+std::string compute_heading(const RankRows& rows) { return is_doubtful(rows) ? "compute or wait" : "compute"; }
+
 /// Of the ranks that are not shown, too.
 std::vector<std::int64_t> own_times_of_all(const Report& report) {
   std::vector<std::int64_t> times;
@@ -57,6 +64,11 @@ std::string without_steps_text(const Report& report) {
   if (without.empty() || without.size() == report.rank_rows->size()) return {};
   return format("Without steps: {}. Their numbers are of the whole recording and are left out of sums over ranks.",
                 ranks_text(without));
+}
+
+std::string compute_doubt_text(const RankRows& rows) {
+  if (!is_doubtful(rows)) return {};
+  return "No collectives were recorded: compute and idle time may include waiting for other ranks.";
 }
 
 std::int64_t steps_of(const std::vector<const RankRow*>& rows) {
@@ -83,7 +95,8 @@ RankRows rows_to_show(const Report& report, std::size_t limit) {
 }
 
 Table share_table(const RankRows& rows) {
-  Table table{{{"rank"}, {"device", Align::left, 16}, {"ms"}, {"compute"}, {"comm"}, {"copies"}, {"idle"}}, {}};
+  Table table{{{"rank"}, {"device", Align::left, 16}, {"ms"}, {compute_heading(rows)}, {"comm"}, {"copies"}, {"idle"}},
+              {}};
   for (const auto* row : rows) {
     const auto shares = apportioned(parts_of(row->total), 1000);
     const auto share = [&](std::size_t i) { return decimal(shares[i], 1) + " %"; };
@@ -91,7 +104,7 @@ Table share_table(const RankRows& rows) {
                           {printable(row->device)},
                           {ms_text(row->total.window_ns, steps_in(*row))},
                           {share(0), Tone::compute},
-                          {share(1), Tone::comm},
+                          {row->why_no_comm.empty() ? share(1) : std::string{empty_cell}, Tone::comm},
                           {share(2), Tone::memory},
                           {share(3)}});
   }
@@ -111,7 +124,7 @@ Table with_bars(Table table, const RankRows& rows) {
 
 Table detail_table(const RankRows& rows) {
   Table table{{{"rank"},
-               {"compute"},
+               {compute_heading(rows)},
                {"all comm"},
                {"hidden"},
                {"waiting"},
@@ -131,11 +144,14 @@ Table detail_table(const RankRows& rows) {
     const auto idle = centi_ms(split.idle_ns, steps);
     const auto uses = apportioned(std::array{split.wait_ns, split.transfer_ns, split.unsplit_ns}, comm);
     const auto causes = apportioned(split.idle_causes_ns, idle);
+    const auto known = [&](std::string text) {
+      return Cell{row->why_no_comm.empty() ? std::move(text) : std::string{empty_cell}};
+    };
     std::vector<Cell> cells{{format("{}", row->rank.value)},
                             {ms_text(split.compute_ns, steps)},
-                            {decimal(comm, 2)},
-                            {ms_text(split.overlapped_comm_ns, steps)}};
-    for (const auto use : uses) cells.push_back({decimal(use, 2)});
+                            known(decimal(comm, 2)),
+                            known(ms_text(split.overlapped_comm_ns, steps))};
+    for (const auto use : uses) cells.push_back(known(decimal(use, 2)));
     cells.push_back({decimal(idle, 2)});
     for (const auto cause : causes) cells.push_back({decimal(cause, 2)});
     table.rows.push_back(std::move(cells));
@@ -150,7 +166,8 @@ void add_rank_tables(Page& page, const Report& report, const ReportOptions& opti
   const auto span = steps > 0 ? format("mean of {}", counted(steps, "step")) : "whole recording";
   page.heading("WHERE THE TIME WENT", span + "; comm = communication that no computation hides");
   page.table(with_bars(share_table(rows), rows));
-  page.paragraph("█ compute  ▓ comm  ▒ copies  ░ idle", Tone::faint);
+  page.paragraph(format("█ {}  ▓ comm  ▒ copies  ░ idle", compute_heading(rows)), Tone::faint);
+  if (const std::string doubt = compute_doubt_text(rows); !doubt.empty()) page.paragraph(doubt, Tone::warning);
   page.blank();
   page.paragraph(format("Milliseconds{}: all comm = waiting + moving + unknown, partly hidden behind compute; "
                         "idle = host + sync + data + gaps + other.",

@@ -36,6 +36,8 @@ void add_stragglers(Page& page, const Report& report, const ReportOptions& optio
 
 void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings);
 void judge_rotation(const RuleContext& context, std::vector<Finding>& findings);
+/// Only where ranks are not compared, since no collectives were recorded.
+void judge_unequal_ranks(const RuleContext& context, std::vector<Finding>& findings);
 
 namespace html {
 void write_slow_ranks(Writer& page, const Source& source);

@@ -120,6 +120,15 @@ void add_odd_steps(std::span<const std::int64_t> indices, std::span<const std::i
   }
 }
 
+/// What is not waiting for data may be waiting for others, on all ranks at once (metrics.md 2.9).
+template <class Row>
+void leave_out_doubtful(const std::string& why, std::vector<Row>& found) {
+  for (Row& row : found) {
+    std::erase_if(row.ranks, [](const GrownPart& part) { return part.kind != StragglerKind::data; });
+    if (row.ranks.empty()) row.why_no_ranks = why;
+  }
+}
+
 }  // namespace
 
 Section<TrendSection> find_trend(const Section<StepsSection>& steps, const Section<std::vector<RankRow>>& rows) {
@@ -146,6 +155,10 @@ Section<TrendSection> find_trend(const Section<StepsSection>& steps, const Secti
     before = std::move(part);
   }
   if (!section.changes.empty()) section.changes.back().lasts = true;
+  if (!rows->empty() && !rows->front().why_no_comm.empty()) {
+    leave_out_doubtful(rows->front().why_no_comm, section.changes);
+    leave_out_doubtful(rows->front().why_no_comm, section.odd_steps);
+  }
   return section;
 }
 

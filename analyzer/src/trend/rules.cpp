@@ -90,9 +90,9 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
   finding.severity = severity_of(ratio - 1, change_limits);
   finding.step = change->step;
   finding.title = format("since step {} steps take {:.2f} times as long", change->step, ratio);
-  finding.evidence =
-      format("{} before, {} {}; {}", duration_text(change->before_ns), duration_text(last_ns),
-             change == &report.trend->changes.back() ? "since then" : "at the end", grown_text(change->ranks));
+  finding.evidence = format("{} before, {} {}; {}", duration_text(change->before_ns), duration_text(last_ns),
+                            change == &report.trend->changes.back() ? "since then" : "at the end",
+                            grown_text(change->ranks, change->why_no_ranks));
   finding.advice =
       "Look at what begins at that step: evaluation, checkpoints, another phase of the data, falling clocks, other "
       "jobs on the hosts.";

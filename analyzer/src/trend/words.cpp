@@ -27,7 +27,8 @@ std::string_view words_of(StragglerKind kind) {
 
 }  // namespace
 
-std::string grown_text(std::span<const GrownPart> ranks) {
+std::string grown_text(std::span<const GrownPart> ranks, std::string_view why_none) {
+  if (ranks.empty() && !why_none.empty()) return format("which rank caused it is not known ({})", why_none);
   if (ranks.empty()) return "no rank's own time changed with it: the time is in communication";
   std::string text;
   for (const StragglerKind kind : {StragglerKind::compute, StragglerKind::host, StragglerKind::data,
@@ -50,12 +51,13 @@ std::string grown_text(std::span<const GrownPart> ranks) {
 
 std::string change_text(const StepChange& change) {
   return format("since step {} steps take {:.2f} times as long, {} to {}; {}", change.step, change.ratio(),
-                duration_text(change.before_ns), duration_text(change.after_ns), grown_text(change.ranks));
+                duration_text(change.before_ns), duration_text(change.after_ns),
+                grown_text(change.ranks, change.why_no_ranks));
 }
 
 std::string odd_text(const OddStep& odd) {
   return format("step {} took {}, {} more than usual; {}", odd.step, duration_text(odd.wall_ns),
-                duration_text(odd.excess_ns), grown_text(odd.ranks));
+                duration_text(odd.excess_ns), grown_text(odd.ranks, odd.why_no_ranks));
 }
 
 }  // namespace rankscope::analyzer

@@ -8,6 +8,7 @@
 #include "render/words.h"
 #include "steps/parts.h"
 #include "stragglers/parts.h"
+#include "words/source_advice.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -132,8 +133,23 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
   }
   if (slow) return on_stragglers(report);
   if (!others.empty()) return {tone_of(others.front()->severity), sentence(others.front()->title), {}};
+  if (!report.why_not_compared.empty()) return {Tone::warning, doubt, {}};
   if (!doubt.empty()) return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get what is missing."}};
   return no_problem(report);
+}
+
+/// The recorder wrote that some of its processes had not ended.
+bool still_runs(const Report& report) {
+  return std::ranges::any_of(report.facts, [](const auto& fact) { return fact.first == "still_running"; });
+}
+
+/// Why, and what to do about it, in one sentence; empty if ranks were compared.
+std::string not_compared_text(const Report& report) {
+  if (report.why_not_compared.empty()) return {};
+  std::string advice{advice_for(Wanted::comparison, report.source)};
+  if (advice.starts_with("Record ")) advice.front() = 'r';
+  if (advice.starts_with("Profile ")) advice.front() = 'p';
+  return format("Ranks could not be compared, since no collectives were recorded; to compare them, {}", advice);
 }
 
 }  // namespace
@@ -148,17 +164,21 @@ std::string cannot_tell(const Report& report) {
       reasons.emplace_back(what, why);
   };
   if (!report.steps) add("the steps are unknown", report.steps.error().why);
-  if (report.steps && !report.stragglers) add("ranks cannot be compared", report.stragglers.error().why);
+  const std::string not_compared = not_compared_text(report);
+  const bool compared = not_compared.empty();
+  if (compared && report.steps && !report.stragglers) add("ranks cannot be compared", report.stragglers.error().why);
   if (report.stragglers && !report.stragglers->cannot_tell.empty()) {
     add(report.stragglers->rows.empty() ? "slow ranks could be hidden" : "other slow ranks could be hidden",
         report.stragglers->cannot_tell);
   }
   if (!report.rank_rows) add("the use of time is unknown", report.rank_rows.error().why);
-  if (!report.collectives && report.ranks.size() > 1) add("collectives are unknown", report.collectives.error().why);
+  if (compared && !report.collectives && report.ranks.size() > 1)
+    add("collectives are unknown", report.collectives.error().why);
   if (report.rank_rows && !report.findings) add("findings are missing", report.findings.error().why);
   std::string text;
   for (const auto& [what, why] : reasons) text += format("{}{} ({})", text.empty() ? "" : "; ", what, printable(why));
-  return text.empty() ? text : format("Cannot tell: {}.", text);
+  if (text.empty()) return not_compared;
+  return format("{}{}Cannot tell: {}.", not_compared, compared ? "" : " ", text);
 }
 
 std::vector<std::string> doubts_about(const Report& report) {
@@ -189,6 +209,7 @@ Verdict verdict_of(const Report& report) {
     if (verdict.tone == Tone::good) std::swap(verdict.headline, verdict.more.back());
     if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   }
+  if (still_runs(report)) add("The job is still running: this report covers what it has recorded so far.");
   add(left_out_text(report.asked_for));
   add(doubt);
   if (lost_data(report)) add("Parts of the recording are missing; see DATA QUALITY.");

@@ -98,6 +98,13 @@ constexpr std::array advice_table{
                  "Record with --memory a program that acts on it, or let it count allocated_bytes with the annotation "
                  "API (rankscope/collectors/annotate.h).",
                  "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
+    WantedAdvice{Wanted::comparison,
+                 "Record a PyTorch program with --pytorch (the end of `record` shows what it cannot record), and mark "
+                 "the collectives of others with the annotation API.",
+                 "Profile all ranks with activities=[CPU, CUDA] on the backend NCCL; on other backends record the job "
+                 "with `rankscope record --pytorch`.",
+                 "Profile all ranks with --trace=cuda,nvtx on the backend NCCL; on other backends record the job with "
+                 "`rankscope record --pytorch`."},
 };
 
 constexpr bool in_order() {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <thread>
 
+#include "rankscope/core/process_stat.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
@@ -144,6 +145,32 @@ TEST(Segment, AKilledProcessLosesNothingThatItPushed) {
   EXPECT_EQ((*run)->quality().of(Counter::events_dropped), 0U);
   EXPECT_EQ((*run)->quality().of(Counter::spans_unclosed), 1U);
   EXPECT_EQ((*run)->process_of(RankId{0}).ending, Ending::vanished);
+}
+
+TEST(Segment, AProcessThatStillRunsIsReadWhereItsRecorderKeepsItAndHasNotVanished) {
+  const Folder spool;
+  const Folder recording;
+  std::ofstream{recording.path() / (std::string{"host-1"} + spool_mark_suffix)} << spool.path().string() << '\n';
+  Manifest manifest;
+  std::string boot;
+  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
+  manifest.spooled = Spooled{{.host = "host", .boot_id = boot, .pid = getpid(), .start_ticks = 0}, "run.rankscope"};
+  ASSERT_TRUE(write_manifest(spool.path(), manifest));
+  const auto segment = create(spool);
+  segment->thread()->mark("here");
+  EXPECT_FALSE(read_recording(recording.path())) << "a recorder with that number began at another time";
+  manifest.spooled->recorder.start_ticks = process_stat(getpid())->start_ticks_of_boot;
+  ASSERT_TRUE(write_manifest(spool.path(), manifest));
+  const auto running = read_recording(recording.path());
+  ASSERT_TRUE(running) << running.error().message;
+  EXPECT_EQ((*running)->process_of(RankId{2}).ending, Ending::unknown);
+  EXPECT_EQ((*running)->metadata("still_running"), "1 of 1 processes");
+  EXPECT_EQ((*running)->quality().of(Counter::not_gathered), 1U);
+  segment->note_exit(0);
+  const auto ended = read_recording(recording.path());
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ((*ended)->process_of(RankId{2}).ending, Ending::exited);
+  EXPECT_EQ((*ended)->metadata("still_running"), "");
 }
 
 TEST(Segment, AFullRingDropsAndCountsAndKeepsTheNesting) {

@@ -45,6 +45,8 @@ def judge_waits(cell, report, clocks):
     counted = sum(1 for step in report["steps"] if step["complete"] and not step["warm_up"])
     expected = waits_by_clocks(clocks, len(clocks[0]) - counted)
     for row in report["ranks"]:
+        if row["wait_ns"] is None:  # no collectives were recorded
+            return f"rank {row['rank']}: {row['why']['wait_ns']}"
         by_clock, told = expected[row["rank"]], row["wait_ns"] / max(counted, 1)
         if by_clock < LEAST_WAIT_NS or (cell.script not in MEETS_ONCE and told > by_clock):
             continue

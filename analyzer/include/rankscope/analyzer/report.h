@@ -64,6 +64,7 @@ struct Report {
   std::shared_ptr<const Run> in_run_time;  ///< what was analyzed; null: the run as it was recorded
   AskedFor asked_for;
   std::optional<StepRange> steps_recorded;  ///< by all ranks; whatever was asked for
+  std::string why_not_compared;             ///< RankRow::why_no_comm: nothing that compares own times is computed
   std::vector<RankFacts> rank_facts;        ///< by rank
   Section<StepsSection> steps = unavailable("not computed");
   Section<std::vector<RankRow>> rank_rows = unavailable("not computed");

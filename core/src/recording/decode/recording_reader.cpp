@@ -13,6 +13,7 @@
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/side_by_side.h"
 #include "recording/decode/segment_decoder.h"
+#include "recording/decode/sources.h"
 
 namespace rankscope::recording {
 namespace {
@@ -202,6 +203,15 @@ std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segm
   return decoded;
 }
 
+/// Of ranks that have not ended, as a fact of the run: what is missing at their end is not lost.
+void note_running(const std::vector<Opened>& segments, RunBuilder& builder) {
+  const auto running = std::ranges::count_if(
+      segments, [](const Opened& opened) { return has_events(opened) && still_runs(opened.file); });
+  if (running == 0) return;
+  const auto all = std::ranges::count_if(segments, has_events);
+  builder.info().metadata.emplace_back("still_running", format("{} of {} processes", running, all));
+}
+
 void count_ranks(const std::vector<Opened>& segments, RunBuilder& builder) {
   std::set<RankId> present;
   for (const Opened& opened : segments)
@@ -221,7 +231,7 @@ bool looks_like_recording(const fs::path& path) {
 Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   RS_TRY_VOID(check_folder(path));
   RS_TRY_VOID(check_version(path));
-  const auto paths = segments_of(path);
+  const auto [manifest, paths] = sources_of(path);
   if (paths.empty() && !looks_like_recording(path))
     return fail(ErrorKind::unreadable,
                 format("{} is not a recording: it has no {} and no segments", path.string(), manifest_name));
@@ -232,8 +242,9 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   for (const Error& refused : opened.refused) count_at(builder, Counter::segments_unreadable, 1, refused.message);
   builder.info().world_size = world_size_of(opened.segments, builder.quality());
   const std::vector<SegmentClock> clocks = make_clocks(opened.segments, builder.info());
-  apply_manifest(path, builder);
-  builder.quality().add(Counter::not_gathered, spool_marks_of(path).size());
+  apply_manifest(manifest, builder);
+  if (manifest == path) builder.quality().add(Counter::not_gathered, spool_marks_of(path).size());
+  note_running(opened.segments, builder);
   auto decoded = decode_all(opened.segments, clocks);
   for (std::size_t i = 0; i < decoded.size(); ++i) {
     Decoded& part = *decoded[i];

@@ -8,6 +8,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
+#include "recording/decode/sources.h"
 
 namespace rankscope::recording {
 namespace {
@@ -62,8 +63,9 @@ std::uint32_t add_process(RunBuilder& builder, const SegmentFile& segment, RankI
   process.program = builder.intern(text_of(fixed.program));
   process.local_rank = fixed.local_rank;
   const bool exited = segment.counters.end == ProcessEnd::exited;
-  // A process that is watched from outside does not tell how it ended.
-  const Ending unreported = text_of(fixed.rank_source) == watched_source ? Ending::unknown : Ending::vanished;
+  // A process that is watched from outside does not tell how it ended; one that still runs has not ended.
+  const bool unknown = text_of(fixed.rank_source) == watched_source || still_runs(segment);
+  const Ending unreported = unknown ? Ending::unknown : Ending::vanished;
   process.ending = exited ? Ending::exited : unreported;
   process.exit_status = exited ? segment.counters.exit_status : 0;
   if (const auto source = text_of(fixed.rank_source); !source.empty())

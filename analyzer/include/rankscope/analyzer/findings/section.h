@@ -21,6 +21,7 @@ struct Finding {
   std::optional<std::int64_t> step;
   std::string why_no_gain{};  ///< set where no time can be told that fixing it gives back; gain_ns_per_step is then 0
   std::string subject{};      ///< what it is about beside `rank`, such as "link 0, 1"; tells findings of one id apart
+  std::optional<Certainty> certainty{};  ///< of findings that compare ranks without their collectives (metrics.md 9.8)
 };
 
 }  // namespace rankscope::analyzer

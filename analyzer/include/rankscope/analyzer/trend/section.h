@@ -25,6 +25,7 @@ struct StepChange {
   std::int64_t after_ns = 0;       ///< median length from it to the next change
   bool lasts = false;              ///< up to the end of the run
   std::vector<GrownPart> ranks{};  ///< whose own time changed the same way by 5 % or more, by rank; none: communication
+  std::string why_no_ranks{};      ///< set where none means that it is not known
 
   [[nodiscard]] double ratio() const { return static_cast<double>(after_ns) / static_cast<double>(before_ns); }
 };
@@ -35,6 +36,7 @@ struct OddStep {
   std::int64_t wall_ns = 0;
   std::int64_t excess_ns = 0;      ///< above the median of the steps between the changes around it
   std::vector<GrownPart> ranks{};  ///< whose own time grew by half of the excess or more; none: communication
+  std::string why_no_ranks{};      ///< set where none means that it is not known
 };
 
 struct TrendSection {

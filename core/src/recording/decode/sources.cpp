@@ -1,0 +1,57 @@
+#include "recording/decode/sources.h"
+
+#include <cstring>
+#include <fstream>
+
+#include "rankscope/core/process_stat.h"
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
+
+namespace rankscope::recording {
+namespace {
+
+std::string boot_of_this_host() {
+  std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+  std::string id;
+  file >> id;
+  return id;
+}
+
+bool runs_here(std::string_view boot_id, std::int64_t pid, std::uint64_t start_ticks) {
+  const std::string boot = boot_of_this_host();
+  if (boot.empty() || boot_id != boot) return false;
+  const auto stat = process_stat(static_cast<pid_t>(pid));
+  if (!stat || stat->start_ticks_of_boot != start_ticks) return false;
+  return (stat->state != 'Z' && stat->state != 'X') || stat->threads > 1;
+}
+
+/// Else it was killed, and what it left is to be recovered.
+bool records_into(const std::filesystem::path& spool) {
+  const auto manifest = read_manifest(spool);
+  if (!manifest || !manifest->spooled) return false;
+  const ProcessIdentity& recorder = manifest->spooled->recorder;
+  return runs_here(recorder.boot_id, recorder.pid, recorder.start_ticks);
+}
+
+}  // namespace
+
+Sources sources_of(const std::filesystem::path& recording) {
+  Sources sources{recording, segments_of(recording)};
+  if (!sources.segments.empty()) return sources;
+  for (const SpoolMark& mark : spool_marks_of(recording)) {
+    if (!records_into(mark.spool)) continue;
+    const std::vector<std::filesystem::path> spooled = segments_of(mark.spool);
+    if (!spooled.empty() && sources.segments.empty()) sources.manifest = mark.spool;
+    sources.segments.insert(sources.segments.end(), spooled.begin(), spooled.end());
+  }
+  return sources;
+}
+
+bool still_runs(const SegmentFile& segment) {
+  const SegmentStatic& fixed = segment.fixed;
+  if (segment.counters.end != ProcessEnd::running) return false;
+  const std::string_view boot{fixed.boot_id.data(), strnlen(fixed.boot_id.data(), fixed.boot_id.size())};
+  return runs_here(boot, fixed.pid, fixed.start_ticks_of_boot);
+}
+
+}  // namespace rankscope::recording

@@ -1,0 +1,232 @@
+// Several ranks and no recorded collectives: nothing is claimed that waiting could be, and what can be said is said.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/render.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/what_if/what_if.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::run_of;
+using ::testing::StartsWith;
+
+/// What one rank does in a step, in ms. The rest of the step is its backward, where waiting for the others hides.
+struct RankPlan {
+  double data = 0;
+  double stall = 0;  ///< outside of all spans
+  double step = 100;
+  int steps = 20;
+  double cpu_percent = 50;
+};
+using RankPlans = std::function<RankPlan(std::uint32_t rank)>;
+
+std::string text_without_collectives(std::uint32_t ranks, const RankPlans& plans) {
+  std::string text = "@run clock=same_host clock_error=1000\n";
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const RankPlan plan = plans(rank);
+    const auto at = [&](int step, double ms) { return static_cast<std::int64_t>((step * plan.step + ms) * 1e6); };
+    text += format("@rank {} host=n0 ended=exited:0\n", rank);
+    for (int step = 0; step < plan.steps; ++step) {
+      text += format("{0} step {1} {2} step index={3}\n", rank, at(step, 0), at(step, plan.step), step);
+      if (plan.data > 0) text += format("{0} data {1} {2} next_batch\n", rank, at(step, 0), at(step, plan.data));
+      text += format("{0} forward {1} {2} forward\n", rank, at(step, plan.data), at(step, plan.data + 10));
+      text += format("{0} backward {1} {2} backward\n{0} counter {1} {3} cpu_percent\n", rank,
+                     at(step, plan.data + 10 + plan.stall), at(step, plan.step), plan.cpu_percent);
+    }
+  }
+  return text;
+}
+
+struct Analyzed {
+  std::shared_ptr<const Run> run;
+  Report report;
+  std::string text;
+  nlohmann::json json;
+};
+
+/// Lines that were wrapped are one line again.
+std::string unwrapped(const std::string& text) {
+  std::string flat;
+  for (const char c : text) {
+    const char plain = c == '\n' ? ' ' : c;
+    if (plain != ' ' || flat.empty() || flat.back() != ' ') flat += plain;
+  }
+  return flat;
+}
+
+Analyzed analyzed(const std::string& input) {
+  Analyzed result;
+  result.run = run_of(input);
+  result.report = analyze(*result.run, {});
+  result.text = unwrapped(render_text(result.report, *result.run, {}, Colour::no));
+  result.json = nlohmann::json::parse(render_json(result.report, *result.run, {}));
+  return result;
+}
+
+Analyzed analyzed(std::uint32_t ranks, const RankPlans& plans) {
+  return analyzed(text_without_collectives(ranks, plans));
+}
+
+RankPlan even(std::uint32_t) { return {}; }
+
+/// The ids and ranks of the findings: "unequal.data_wait 1".
+std::vector<std::string> named(const Report& report) {
+  std::vector<std::string> all;
+  for (const Finding& finding : *report.findings)
+    all.push_back(format("{}{}", finding.id, finding.rank ? format(" {}", finding.rank->value) : ""));
+  return all;
+}
+
+TEST(WithoutCollectives, ThereIsNoAllClear) {
+  const Analyzed run = analyzed(4, even);
+  EXPECT_TRUE(run.report.findings->empty());
+  EXPECT_THAT(run.text, StartsWith("VERDICT Ranks could not be compared, since no collectives were recorded; to "
+                                   "compare them, record a"));
+  EXPECT_THAT(run.text, HasSubstr("--pytorch"));
+  for (const char* claim : {"would be found", "would have been found", "No problem found", " None. "})
+    EXPECT_THAT(run.text, Not(HasSubstr(claim)));
+  EXPECT_EQ(run.json["stragglers"]["unavailable"],
+            "no collectives were recorded: waiting for other ranks cannot be told from work");
+}
+
+TEST(WithoutCollectives, AdviceIsInTheWordsOfTheTool) {
+  for (const char* source : {"kineto", "nsys"}) {
+    std::string text = text_without_collectives(4, even);
+    text.insert(text.find(" clock="), format(" source={}", source));
+    EXPECT_THAT(analyzed(text).text, HasSubstr("to compare them, profile all ranks with")) << source;
+  }
+}
+
+TEST(WithoutCollectives, ThereAreNoEfficiencyNoCriticalPathAndNoWhatIf) {
+  const Analyzed run = analyzed(4, even);
+  for (const char* section : {"efficiency", "critical_path", "what_if", "straggler_basis"})
+    EXPECT_THAT(run.json[section]["unavailable"].get<std::string>(), StartsWith("no collectives were recorded"))
+        << section;
+  for (const char* heading : {" EFFICIENCY ", " CRITICAL PATH ", " WHAT IF "})
+    EXPECT_THAT(run.text, Not(HasSubstr(heading)));
+  const std::vector<std::string> fixes{"rank:2"};
+  const auto answer = what_if(*run.run, {}, fixes);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().kind, ErrorKind::not_computable);
+  EXPECT_THAT(answer.error().message, HasSubstr("no collectives were recorded"));
+}
+
+TEST(WithoutCollectives, WhatMayBeWaitingIsNotCalledComputeAndCommunicationIsUnknown) {
+  const Analyzed run = analyzed(4, even);
+  EXPECT_THAT(run.text, HasSubstr("compute or wait"));
+  EXPECT_THAT(run.text, HasSubstr("compute and idle time may include waiting for other ranks."));
+  const nlohmann::json& rank = run.json["ranks"][0];
+  EXPECT_EQ(rank["compute_ns"], 2'000'000'000) << "measured, as an upper bound";
+  for (const char* bound : {"compute_ns", "idle_ns", "utilization.compute"})
+    EXPECT_THAT(rank["why"][bound].get<std::string>(), StartsWith("an upper bound; no collectives")) << bound;
+  for (const char* unknown :
+       {"exposed_comm_ns", "overlapped_comm_ns", "comm_ns", "wait_ns", "transfer_ns", "unsplit_ns", "overlap_ratio"}) {
+    EXPECT_TRUE(rank[unknown].is_null()) << unknown;
+    EXPECT_THAT(rank["why"][unknown].get<std::string>(), StartsWith("no collectives were recorded")) << unknown;
+  }
+}
+
+TEST(WithoutCollectives, ARankThatWaitsForItsDataIsNamed) {
+  for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
+    const Analyzed run = analyzed(ranks, [](std::uint32_t rank) { return RankPlan{.data = rank == 1 ? 55.0 : 0.5}; });
+    EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.data_wait 1"}) << ranks;
+    const Finding& finding = run.report.findings->front();
+    EXPECT_EQ(finding.severity, FindingSeverity::major);
+    EXPECT_EQ(finding.title, "rank 1 waits for its data longer than its peers: 55.0 ms per step, they 500 µs");
+    EXPECT_EQ(finding.certainty == Certainty::fact, ranks > 3) << ranks;
+    EXPECT_THAT(run.text, StartsWith("VERDICT Rank 1 waits for its data longer than its peers"));
+    EXPECT_THAT(run.text, HasSubstr("Ranks could not be compared"));
+    const nlohmann::json& json = run.json["findings"][0];
+    EXPECT_EQ(json["rank"], 1);
+    EXPECT_TRUE(json["gain_ns_per_step"].is_null());
+    EXPECT_THAT(json["why"]["gain_ns_per_step"].get<std::string>(), HasSubstr("no collectives were recorded"));
+  }
+}
+
+TEST(WithoutCollectives, OfTwoRanksTheOneThatAloneWaitsForDataIsAFact) {
+  const Analyzed run = analyzed(2, [](std::uint32_t rank) { return RankPlan{.data = rank == 1 ? 55.0 : 0}; });
+  EXPECT_EQ(run.json["findings"][0]["certainty"], "fact");
+  EXPECT_EQ(run.json["findings"][0]["id"], "unequal.data_wait");
+}
+
+TEST(WithoutCollectives, ARankWhoseHostStandsStillIsNamed) {
+  const auto stalls = [](std::uint32_t rank) { return RankPlan{.stall = rank == 2 ? 40.0 : 0}; };
+  const Analyzed four = analyzed(4, stalls);
+  EXPECT_EQ(named(four.report), std::vector<std::string>{"unequal.host_time 2"});
+  EXPECT_EQ(four.report.findings->front().severity, FindingSeverity::major);
+  const Analyzed three = analyzed(3, stalls);
+  const Finding& finding = three.report.findings->front();
+  EXPECT_EQ(finding.id, "unequal.host_time");
+  EXPECT_EQ(finding.severity, FindingSeverity::minor) << "of few ranks it may be the one that waits there";
+  EXPECT_EQ(finding.certainty, Certainty::of_three);
+  EXPECT_THAT(finding.evidence, HasSubstr("or waits there for a rank that is slower elsewhere"));
+}
+
+TEST(WithoutCollectives, HealthyRanksThatWaitOutsideOfTheirWorkAreNotNamed) {
+  const Analyzed run = analyzed(4, [](std::uint32_t rank) { return RankPlan{.stall = rank == 2 ? 0 : 40.0}; });
+  for (const std::string& finding : named(run.report)) EXPECT_THAT(finding, Not(StartsWith("unequal.")));
+}
+
+TEST(WithoutCollectives, ARankWithLongerStepsIsNamed) {
+  const Analyzed run = analyzed(4, [](std::uint32_t rank) { return RankPlan{.step = rank == 3 ? 150.0 : 100}; });
+  EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.step_time 3"});
+}
+
+TEST(WithoutCollectives, ARankWithAnotherCpuUseIsNamed) {
+  const auto busy = [](std::uint32_t rank) { return RankPlan{.cpu_percent = rank == 2 ? 98.0 : 45}; };
+  const Analyzed run = analyzed(4, busy);
+  EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.cpu_use 2"});
+  EXPECT_EQ(run.report.findings->front().severity, FindingSeverity::minor);
+  EXPECT_THAT(run.report.findings->front().title, HasSubstr("98 % of a core, they 45 %"));
+  EXPECT_EQ(named(analyzed(3, busy).report), std::vector<std::string>{"unequal.cpu_use 2"});
+  const auto starved = [](std::uint32_t rank) { return RankPlan{.cpu_percent = rank == 0 ? 20.0 : 95}; };
+  EXPECT_EQ(named(analyzed(4, starved).report), std::vector<std::string>{"unequal.cpu_use 0"});
+  EXPECT_EQ(named(analyzed(2, starved).report), std::vector<std::string>{"unequal.cpu_use 1"});
+}
+
+TEST(WithoutCollectives, ARankWithFewerStepsIsNamed) {
+  const Analyzed run = analyzed(4, [](std::uint32_t rank) { return RankPlan{.steps = rank == 1 ? 12 : 20}; });
+  EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.steps 1"});
+  EXPECT_EQ(run.report.findings->front().title, "rank 1 has fewer steps than its peers: 12, they 20");
+}
+
+TEST(WithoutCollectives, OnlyFindingsOfTheRanksAskedForAreShown) {
+  const auto run =
+      run_of(text_without_collectives(4, [](std::uint32_t rank) { return RankPlan{.data = rank == 1 ? 55.0 : 0.5}; }));
+  ReportOptions options;
+  options.ranks = {RankId{0}};
+  EXPECT_TRUE(named(analyze(*run, options)).empty());
+}
+
+TEST(WithoutCollectives, AStepThatBecomesLongerIsBlamedOnNoRank) {
+  std::string text = "@run clock=same_host clock_error=1000\n";
+  for (int rank = 0; rank < 4; ++rank)
+    for (int step = 0; step < 40; ++step)
+      text += format("{0} step {1} {2} step index={3}\n{0} backward {1} {2} backward\n", rank,
+                     step < 20 ? step * 1'000'000 : 20'000'000 + (step - 20) * 1'500'000,
+                     step < 20 ? (step + 1) * 1'000'000 : 20'000'000 + (step - 19) * 1'500'000, step);
+  const Analyzed run = analyzed(text);
+  ASSERT_EQ(run.json["trend"]["changes"].size(), 1U);
+  EXPECT_TRUE(run.json["trend"]["changes"][0]["ranks"].is_null());
+  EXPECT_THAT(run.text, HasSubstr("which rank caused it is not known"));
+}
+
+TEST(WithoutCollectives, OneRankAloneAndRecordedCommunicationAreNoReason) {
+  EXPECT_TRUE(analyzed(1, even).report.why_not_compared.empty());
+  const Analyzed waits = analyzed(text_without_collectives(2, even) + "0 wait 50000000 60000000 wait\n");
+  EXPECT_TRUE(waits.report.why_not_compared.empty()) << waits.report.why_not_compared;
+  EXPECT_TRUE(waits.report.efficiency);
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
