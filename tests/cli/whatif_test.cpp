@@ -54,7 +54,9 @@ TEST(WhatIfVerb, SaysWithStatus4WhatKeepsItFromPredicting) {
   const testing::TemporaryFolder folder;
   const std::string run = (folder / "two_hosts.txt").string();
   std::ofstream{run} << "@run source=rankscope clock=none\n@rank 0 host=a\n0 step 0 10 step index=0\n0 op 0 5 x\n"
-                        "@rank 1 host=b\n1 step 0 10 step index=0\n1 op 0 5 x\n";
+                        "@group dp 0,1\n0 comm 5 10 allreduce group=dp op=allreduce seq=0 enqueued=5 bytes=8\n"
+                        "@rank 1 host=b\n1 step 0 10 step index=0\n1 op 0 5 x\n"
+                        "1 comm 5 10 allreduce group=dp op=allreduce seq=0 enqueued=5 bytes=8\n";
   const ProgramResult refused = whatif({run, "--fix", "rank:1"});
   EXPECT_EQ(refused.status, 4);
   EXPECT_THAT(refused.err, HasSubstr("no change can be predicted: the clocks of the ranks cannot be compared"));
@@ -71,7 +73,9 @@ TEST(WhatIfVerb, SaysInJsonTooWhyNothingIsPredicted) {
   const testing::TemporaryFolder folder;
   const auto path = folder / "apart.txt";
   std::ofstream{path} << "@run clock=none\n@rank 0 host=a\n0 step 0 10 step index=0\n0 op 0 5 x\n"
-                         "@rank 1 host=b\n1 step 0 10 step index=0\n1 op 0 5 x\n";
+                         "@group dp 0,1\n0 comm 5 10 allreduce group=dp op=allreduce seq=0 enqueued=5 bytes=8\n"
+                         "@rank 1 host=b\n1 step 0 10 step index=0\n1 op 0 5 x\n"
+                         "1 comm 5 10 allreduce group=dp op=allreduce seq=0 enqueued=5 bytes=8\n";
   const ProgramResult refused = whatif({path.string(), "--fix", "rank:1", "--json", "-"});
   EXPECT_EQ(refused.status, 4);
   EXPECT_THAT(refused.err, HasSubstr("no change can be predicted: the clocks of the ranks cannot be compared"));

@@ -99,12 +99,12 @@ constexpr std::array advice_table{
                  "API (rankscope/collectors/annotate.h).",
                  "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
     WantedAdvice{Wanted::comparison,
-                 "Record a PyTorch program with --pytorch (the end of `record` shows what it cannot record), and mark "
-                 "the collectives of others with the annotation API.",
+                 "Record without --no-pytorch (the end of `record` says why collectives of PyTorch were not recorded); "
+                 "mark those of other programs with the annotation API.",
                  "Profile all ranks with activities=[CPU, CUDA] on the backend NCCL; on other backends record the job "
-                 "with `rankscope record --pytorch`.",
+                 "with `rankscope record`.",
                  "Profile all ranks with --trace=cuda,nvtx on the backend NCCL; on other backends record the job with "
-                 "`rankscope record --pytorch`."},
+                 "`rankscope record`."},
 };
 
 constexpr bool in_order() {
