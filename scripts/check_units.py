@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that files can be compiled together: what they keep to themselves has different names.
+"""Checks that files can be compiled together, and linked: what they define has different names.
 
 scripts/check_units.py [ROOT]
 
 cmake/RankscopeUnity.cmake compiles neighbouring folders as one, except in dev. There a type, constant or function in an
 anonymous namespace (or static) of two files is an error, which is found here without compiling. Functions with the same name
-and other parameters are overloads; whether a call of one is still clear only the compiler knows. Prints the name and the files.
+and other parameters are overloads; whether a call of one is still clear only the compiler knows. Of two headers of a module that give
+one name to different types or constants the linker takes either, without a word. Prints the name and the files.
 """
 import collections
 import pathlib
@@ -23,6 +24,7 @@ NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:
                    r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.S | re.M)
 TEMPLATE = re.compile(r"^template ?<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*> ?")
 MACRO = re.compile(r"^(?:[A-Z][A-Z_0-9]+)\b")
+SHARED = re.compile(r"^(?:(?:struct|class|enum class) (\w+)(?! *::)(?= ?[:{]| final)|inline constexpr [^=;{]*?\b(\w+) ?[={[])", re.M)
 BODY, OPEN = object(), object()  # of a function; of a class, an enumeration or an initializer
 
 
@@ -133,10 +135,24 @@ def check(root):
                 yield f"{name} is in {', '.join(file for file, _ in files)}, which are compiled together"
 
 
+def check_headers(root):
+    for module in MODULES[:-1]:
+        places = collections.defaultdict(list)
+        for path in sorted((root / module).rglob("*.h")):
+            text = NOISE.sub("", path.read_text())
+            namespace = re.search(r"^namespace ([\w:]+) \{", text, re.M)
+            for match in SHARED.finditer(text):
+                places[namespace and namespace[1], match[1] or match[2]].append(path.relative_to(root).as_posix())
+        for (namespace, name), files in sorted(places.items(), key=str):
+            if len(set(files)) > 1:
+                yield f"{namespace}::{name} is defined in {', '.join(files)}: the linker takes either"
+
+
 def main(argv):
     if argv[:1] in (["-h"], ["--help"]):
         return print(__doc__.strip())
-    problems = list(check(pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]))
+    root = pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]
+    problems = [*check(root), *check_headers(root)]
     print("\n".join(problems) or "units: what is compiled together has different names")
     return 1 if problems else 0
 

@@ -119,9 +119,9 @@ void find_what_if(Work& work) {
 
 void find_slow_ranks(Work& work) {
   Report& report = work.report;
-  report.stragglers = find_stragglers(work.run, report.steps, report.rank_rows, report.collectives);
+  report.stragglers = find_stragglers(work.run, report.steps, report.rank_rows, report.collectives, report.blame);
   if (report.stragglers && report.steps) add_device_evidence(work.run, *report.steps, *report.stragglers);
-  if (report.stragglers && report.what_if) set_replayed_gains(*report.what_if, *report.stragglers);
+  if (report.stragglers && report.steps) set_replayed_gains(report.what_if, *report.steps, *report.stragglers);
 }
 
 void find_trends(Work& work) { work.report.trend = find_trend(work.report.steps, work.report.rank_rows); }

@@ -203,7 +203,7 @@ Result<void> check_ranks(const Run& run, std::span<const RankId> chosen, std::st
   for (const RankId rank : chosen) {
     if (std::ranges::find(run.ranks(), rank) != run.ranks().end()) continue;
     const auto ranks = run.ranks();
-    if (ranks.empty()) return fail(ErrorKind::usage, format("{}: no process in it has a rank", option));
+    if (ranks.empty()) return fail(ErrorKind::usage, format("{}: no process in this recording has a rank", option));
     const std::string there = ranks.size() == 1
                                   ? format("its only rank is {}", ranks.front().value)
                                   : format("its ranks are {} to {}", ranks.front().value, ranks.back().value);

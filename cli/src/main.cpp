@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     return std::ranges::find(verbs(), word, &Verb::name) != verbs().end();
   };
   if (argc > 1 && argv[1][0] != '-' && !is_verb(argv[1]))
-    return say_usage_error("unknown verb '" + std::string{argv[1]} + "' in this version", "");
+    return say_usage_error("unknown verb '" + std::string{argv[1]} + "'", "");
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& asked) {

@@ -62,7 +62,7 @@ Result<int> report(const ReportArguments& arguments) {
   options.peak_tflops = arguments.peak_tflops;
   RS_TRY_VOID(check_outputs(arguments.run.paths, arguments.outputs));
   RS_TRY(const auto run, open(arguments.run));
-  RS_TRY_VOID(check_ranks(*run, options));
+  RS_TRY_VOID(analyzer::check_ranks(*run, options.ranks, "--ranks"));
   const analyzer::Report result = analyzer::analyze(*run, options);
   RS_TRY_VOID(check_steps(result));
   RS_TRY_VOID(write_outputs(

@@ -61,19 +61,6 @@ Result<analyzer::ReportOptions> options_from(const Selection& selection) {
   return options;
 }
 
-Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options) {
-  for (const RankId rank : options.ranks) {
-    if (std::ranges::find(run.ranks(), rank) != run.ranks().end()) continue;
-    const auto ranks = run.ranks();
-    if (ranks.empty()) return fail(ErrorKind::usage, "--ranks: no process in this recording has a rank");
-    const std::string there = ranks.size() == 1
-                                  ? format("its only rank is {}", ranks.front().value)
-                                  : format("its ranks are {} to {}", ranks.front().value, ranks.back().value);
-    return fail(ErrorKind::usage, format("--ranks: the recording has no rank {}; {}", rank.value, there));
-  }
-  return {};
-}
-
 Result<void> check_steps(const analyzer::Report& report) {
   if (!report.asked_for.steps || report.steps) return {};
   const std::string& why = report.steps.error().why;

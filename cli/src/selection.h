@@ -25,8 +25,7 @@ void add_steps(CLI::App& app, Selection& selection);
 void add_limits(CLI::App& app, Selection& selection);
 /// `usage` errors for texts that are no selection.
 [[nodiscard]] Result<analyzer::ReportOptions> options_from(const Selection& selection);
-/// `usage` errors for ranks and steps that the run does not have.
-[[nodiscard]] Result<void> check_ranks(const Run& run, const analyzer::ReportOptions& options);
+/// `usage` errors for steps that the run does not have.
 [[nodiscard]] Result<void> check_steps(const analyzer::Report& report);
 [[nodiscard]] Result<analyzer::Selection> limits_from(const Selection& selection);
 

@@ -9,7 +9,7 @@ namespace {
 Result<analyzer::RunDigest> read(const TwoRuns& runs, const std::string& path, const std::string& label,
                                  const analyzer::ReportOptions& options) {
   RS_TRY(const auto run, open(RunArgument{{path}, runs.rank_map}));
-  RS_TRY_VOID(check_ranks(*run, options).map_error(while_doing(path)));
+  RS_TRY_VOID(analyzer::check_ranks(*run, options.ranks, "--ranks").map_error(while_doing(path)));
   analyzer::RunDigest digest = analyzer::digest(*run, options, {label, path});
   RS_TRY_VOID(check_steps(digest.report).map_error(while_doing(path)));
   return digest;

@@ -31,7 +31,7 @@ TEST(RenderText, TheVerdictComesFirstAndNamesRankKindSizeAndGain) {
   const auto text = rendered(slow_report(*sample_run()));
   EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2 is slow: it computes slower than its peers.\n"));
   EXPECT_THAT(text, HasSubstr("1.48 times as long, 12.3 ms more in each step"));
-  EXPECT_THAT(text, HasSubstr("would be up to 12.0 ms (26 %) shorter."));
+  EXPECT_THAT(text, HasSubstr("would be about 12.0 ms (26 %) shorter."));
 }
 
 TEST(RenderText, EveryAnalysisThatIsMissingIsNamedWithItsReason) {

@@ -32,19 +32,35 @@ fs::path pytorch() {
   return works ? bin : fs::path{};
 }
 
-TEST(PyTorch, WhatIsLeftOutGivesRanksHostSamplesAndAnHonestReport) {
+class PyTorch : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (bin.empty()) GTEST_SKIP() << "`import torch` does not work here: scripts/setup --with-pytorch";
+  }
+
+  /// `record` of a script under torchrun on two ranks.
+  [[nodiscard]] testing::ProgramResult record(const std::vector<std::string>& options,
+                                              const std::vector<std::string>& script) const {
+    std::vector<std::string> words{RANKSCOPE_PROGRAM, "record", "--out", out};
+    words.insert(words.end(), options.begin(), options.end());
+    for (const std::string& word : {std::string{"--"}, (bin / "torchrun").string(), std::string{"--standalone"},
+                                    std::string{"--nproc-per-node"}, std::string{"2"}})
+      words.push_back(word);
+    words.insert(words.end(), script.begin(), script.end());
+    return run_program(words);
+  }
+
   const fs::path bin = pytorch();
-  if (bin.empty()) GTEST_SKIP() << "`import torch` does not work here: scripts/setup --with-pytorch";
-  std::string name = (fs::temp_directory_path() / "rankscope-cli-XXXXXX").string();
-  const fs::path folder = mkdtemp(name.data());
+  const testing::TemporaryFolder folder;
   const std::string out = (folder / "run.rankscope").string();
-  const auto recorded =
-      run_program({RANKSCOPE_PROGRAM, "record", "--no-pytorch", "--out", out, "--", (bin / "torchrun").string(),
-                   "--standalone", "--nproc-per-node", "2", (source / "samples/pytorch_ddp.py").string()});
+};
+
+TEST_F(PyTorch, WhatIsLeftOutGivesRanksHostSamplesAndAnHonestReport) {
+  const auto recorded = record({"--no-pytorch"}, {(source / "samples/pytorch_ddp.py").string()});
   EXPECT_EQ(recorded.status, 0) << recorded.err;
   EXPECT_THAT(recorded.err, HasSubstr("2 ranks"));
   const auto report = run_program({RANKSCOPE_PROGRAM, "report", out, "--json", "-"});
-  EXPECT_EQ(report.status, 4) << "readable, but it tells nothing about steps and ranks";
+  EXPECT_EQ(report.status, 4) << "readable, but without steps";
   const auto json = nlohmann::json::parse(report.out);
   EXPECT_EQ(json["run"]["ranks"], 2);
   EXPECT_TRUE(json["steps"].contains("unavailable"));
@@ -52,17 +68,10 @@ TEST(PyTorch, WhatIsLeftOutGivesRanksHostSamplesAndAnHonestReport) {
   const auto text = run_program({RANKSCOPE_PROGRAM, "report", out});
   EXPECT_THAT(text.out, HasSubstr("Cannot tell"));
   EXPECT_THAT(text.out, HasSubstr("Mark each step with an NVTX range"));
-  fs::remove_all(folder);
 }
 
-TEST(PyTorch, TheSameProgramShowsOperatorsAndSteps) {
-  const fs::path bin = pytorch();
-  if (bin.empty()) GTEST_SKIP() << "`import torch` does not work here: scripts/setup --with-pytorch";
-  const testing::TemporaryFolder folder;
-  const std::string out = (folder / "run.rankscope").string();
-  const auto recorded =
-      run_program({RANKSCOPE_PROGRAM, "record", "--out", out, "--", (bin / "torchrun").string(), "--standalone",
-                   "--nproc-per-node", "2", (source / "samples/pytorch_ddp.py").string(), "--seconds", "0.01"});
+TEST_F(PyTorch, TheSameProgramShowsOperatorsAndSteps) {
+  const auto recorded = record({}, {(source / "samples/pytorch_ddp.py").string(), "--seconds", "0.01"});
   EXPECT_EQ(recorded.status, 0) << recorded.err;
   EXPECT_THAT(recorded.err, HasSubstr("2 ranks"));
   EXPECT_THAT(recorded.err, Not(HasSubstr("PyTorch:"))) << "nothing is missing";
@@ -97,14 +106,8 @@ std::vector<std::string> operations_of(const std::string& dump, const std::strin
   return texts;
 }
 
-TEST(PyTorch, EveryOperationOfTorchDistributedIsTold) {
-  const fs::path bin = pytorch();
-  if (bin.empty()) GTEST_SKIP() << "`import torch` does not work here: scripts/setup --with-pytorch";
-  const testing::TemporaryFolder folder;
-  const std::string out = (folder / "run.rankscope").string();
-  const auto recorded =
-      run_program({RANKSCOPE_PROGRAM, "record", "--out", out, "--", (bin / "torchrun").string(), "--standalone",
-                   "--nproc-per-node", "2", (source / "tests/truth/pytorch/operations.py").string()});
+TEST_F(PyTorch, ReportsEveryOperationOfTorchDistributed) {
+  const auto recorded = record({}, {(source / "tests/truth/pytorch/operations.py").string()});
   EXPECT_EQ(recorded.status, 0) << recorded.err;
   EXPECT_THAT(recorded.err, Not(HasSubstr("collectives"))) << "nothing is missing";
   const auto dump = run_program({RANKSCOPE_PROGRAM, "dump", out}).out;
@@ -129,11 +132,7 @@ TEST(PyTorch, EveryOperationOfTorchDistributedIsTold) {
     EXPECT_THAT(dump, HasSubstr(waited));
 }
 
-TEST(PyTorch, AProfilerOfTheProgramWorksAsWithoutTheOption) {
-  const fs::path bin = pytorch();
-  if (bin.empty()) GTEST_SKIP() << "`import torch` does not work here: scripts/setup --with-pytorch";
-  const testing::TemporaryFolder folder;
-  const std::string out = (folder / "run.rankscope").string();
+TEST_F(PyTorch, AProfilerOfTheProgramWorksAsWithoutTheOption) {
   const std::string program =
       "import torch\n"
       "a = torch.ones(2)\n"

@@ -61,6 +61,15 @@ class Units(unittest.TestCase):
             self.assertRegex(out, r"(^|\n)(most|Part) is in core/src/x/a.cpp, core/src/x/b.cpp")
         self.assertEqual(self.of("int most = 1;", "struct most {};")[0], 1)
 
+    def test_the_same_name_for_two_things_in_headers_of_a_module(self):
+        for text in ("inline constexpr int most = 3;", "inline constexpr std::size_t most{4};", "struct most {\n  int a = 1;\n};", "class most final : public Base {};"):
+            in_namespace = f"namespace a::b {{\n{text}\n}}\n"
+            status, out = run(check_units, {"core/src/x/a.h": in_namespace, "core/include/rankscope/core/b.h": in_namespace})
+            self.assertEqual((status, out), (1, "a::b::most is defined in core/include/rankscope/core/b.h, core/src/x/a.h: the linker takes either\n"))
+            self.assertEqual(run(check_units, {"core/src/x/a.h": in_namespace, "core/src/y/b.h": in_namespace.replace("a::b", "a::c")})[0], 0)
+        nested = "namespace a {\nstruct Run::most {\n};\nstruct most;\n}\n"
+        self.assertEqual(run(check_units, {"core/src/x/a.h": nested, "core/src/x/b.h": "namespace a {\nstruct most {\n};\n}\n"})[0], 0)
+
     def test_overloads_members_and_equal_aliases_are_fine(self):
         self.assertEqual(self.of("int most(int a) { return a; }", "int most(Run a, int b) { return b; }")[0], 0)
         self.assertEqual(self.of("using Key = std::pair<int, int>;", "using Key = std::pair<int, int>;")[0], 0)

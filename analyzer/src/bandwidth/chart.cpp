@@ -13,7 +13,7 @@ std::string tooltip(RankId from, RankId to, std::int64_t bytes) {
 }
 
 void write_traffic(Writer& page, const BandwidthSection& section, std::size_t most) {
-  const RankMatrix matrix = rank_matrix(traffic_cells(section), most_ranks);
+  const RankMatrix matrix = rank_matrix(traffic_cells(section), most_ranks_drawn);
   write_rank_map(page, matrix,
                  {{"traffic-map", "Bytes sent from rank to rank",
                    "A cell for each pair of ranks, coloured by how many bytes one sent to the other; the table "

@@ -19,7 +19,7 @@ void write_left_out(Writer& page, std::size_t all, std::size_t shown) {
 void write_waiting(Writer& page, const BlameSection& section) {
   const std::vector<RankCell> cells = waiting_cells(section);
   if (cells.empty()) return;
-  const RankMatrix matrix = rank_matrix(cells, most_ranks);
+  const RankMatrix matrix = rank_matrix(cells, most_ranks_drawn);
   write_rank_map(page, matrix,
                  {{"waiting-map", format("Who waited for whom{}", section.rank_steps > 0 ? ", per step" : ""),
                    "A cell for each pair of ranks, coloured by how long one waited directly for the other; the "

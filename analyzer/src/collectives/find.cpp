@@ -181,6 +181,7 @@ void count_unmatched(const Run& run, const CollectivesSection& section, const st
 
 std::string key_of(const MatchedOperations& found) {
   if (found.by_ends) return "ends that agree within 1 ms (the recording names no groups)";
+  if (found.in_steps) return "group and call order in each step (sequence numbers are missing)";
   return found.by_call_order ? "group and call order (sequence numbers are missing)" : "group and sequence";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "collectives/call_order.h"
 #include "collectives/comm_ops.h"
 #include "collectives/find.h"
 #include "rankscope/core/format.h"
@@ -27,14 +28,14 @@ struct Keyed {
 /// Rows of one rank and group, in issue order.
 using Rows = std::span<const Collective>;
 
-/// Numbers the collectives of one rank in one group; without sequence numbers by their order.
-void key_collectives(const Run& run, Rows rows, std::vector<Keyed>& out, bool& by_call_order) {
+/// Numbers the collectives of one rank in one group.
+void key_collectives(const Run& run, Rows rows, const CallOrder& calls, std::vector<Keyed>& out, bool& by_call_order) {
   std::int64_t order = 0;
   for (const Collective& collective : rows) {
     if (is_point_to_point(run.text(collective.op))) continue;
     const auto row = static_cast<std::uint32_t>(&collective - run.collectives().data());
     by_call_order = by_call_order || collective.sequence < 0;
-    const std::int64_t sequence = collective.sequence < 0 ? order : collective.sequence;
+    const std::int64_t sequence = collective.sequence < 0 ? calls.number_of(row, order) : collective.sequence;
     ++order;
     out.push_back({collective.group, -1, -1, sequence, collective.rank, false, row});
   }
@@ -61,7 +62,7 @@ void key_pairs(const Run& run, Rows rows, std::vector<Keyed>& out) {
   }
 }
 
-std::vector<Keyed> key_all(const Run& run, bool& by_call_order, bool& by_ends) {
+std::vector<Keyed> key_all(const Run& run, const CallOrder& calls, bool& by_call_order, bool& by_ends) {
   std::vector<Keyed> keyed;
   const std::span<const Collective> all = run.collectives();
   for (std::size_t begin = 0; begin < all.size();) {
@@ -69,7 +70,7 @@ std::vector<Keyed> key_all(const Run& run, bool& by_call_order, bool& by_ends) {
     while (end < all.size() && all[end].rank == all[begin].rank && all[end].group == all[begin].group) ++end;
     if (is_shared(run, all[begin])) {
       by_ends = by_ends || run.groups()[all[begin].group.index()].by_ends;
-      key_collectives(run, all.subspan(begin, end - begin), keyed, by_call_order);
+      key_collectives(run, all.subspan(begin, end - begin), calls, keyed, by_call_order);
       key_pairs(run, all.subspan(begin, end - begin), keyed);
     }
     begin = end;
@@ -148,7 +149,9 @@ void add_desync(const Run& run, std::span<const Keyed> members, MatchedOperation
 
 MatchedOperations match_operations(const Run& run) {
   MatchedOperations out;
-  const std::vector<Keyed> keyed = key_all(run, out.by_call_order, out.by_ends);
+  const CallOrder calls{run};
+  out.in_steps = calls.in_steps();
+  const std::vector<Keyed> keyed = key_all(run, calls, out.by_call_order, out.by_ends);
   out.rows = keyed.size();
   for (std::size_t begin = 0; begin < keyed.size();) {
     std::size_t end = begin;

@@ -17,6 +17,7 @@ struct MatchedOperations {
   std::vector<std::uint32_t> desynced_rows;  ///< of Run::collectives()
   std::uint64_t rows = 0;                    ///< members of groups with at least two ranks
   bool by_call_order = false;                ///< sequence numbers were missing in some group
+  bool in_steps = false;                     ///< ... whose calls were then counted anew in each step
   bool by_ends = false;                      ///< some group was not recorded, but found by when its operations ended
 };
 

@@ -19,12 +19,13 @@ namespace {
 // Are two runs of the same job? (metrics.md 17.3)
 
 bool is_batch(std::string_view key) { return key.find("batch") != std::string_view::npos || key == "accumulate"; }
+/// What a step does, and what the trainer was told to take for it.
+bool is_work(std::string_view key) { return key == "model" || key == "pace_ms"; }
 bool is_dtype(std::string_view key) { return key.find("dtype") != std::string_view::npos || key == "precision"; }
 
 /// Differs between two runs of one job, too; how many steps were made is shown elsewhere.
 bool is_of_one_run(std::string_view key) {
-  static constexpr std::array keys{"command", "exit_status", "stopped_by",
-                                   "steps",   "nsys.file",   "nsys.export_with_payloads"};
+  static constexpr std::array keys{"exit_status", "stopped_by", "steps", "nsys.file", "nsys.export_with_payloads"};
   return std::ranges::find(keys, key) != keys.end() || key.starts_with("nsys.message.") ||
          key.starts_with("nsys.tables_");
 }
@@ -63,7 +64,7 @@ bool both_state(const std::map<std::string, std::string>& a, const std::map<std:
 /// What a difference means.
 enum class Says : std::uint8_t { another_job, other_surroundings };
 
-/// What they state about themselves, apart from what differs between any two runs (command line, exit status).
+/// What they state about themselves, apart from what differs between any two runs (exit status).
 Likeness compare_facts(const RunDigest& a, const RunDigest& b) {
   Likeness likeness;
   const auto note = [&](std::string_view what, const std::string& of_a, const std::string& of_b, Says says) {
@@ -75,11 +76,13 @@ Likeness compare_facts(const RunDigest& a, const RunDigest& b) {
   const auto facts_b = comparable_facts_of(b);
   std::map<std::string, std::string> either = facts_a;
   either.insert(facts_b.begin(), facts_b.end());
+  const bool trained = facts_a.contains("parallel") && facts_b.contains("parallel");  // both by rankscope train
   for (const auto& [key, ignored] : either) {
     const bool both = facts_a.contains(key) && facts_b.contains(key);
     const auto value = [&key = key](const auto& facts) { return facts.contains(key) ? facts.at(key) : std::string{}; };
     note(key, value(facts_a), value(facts_b),
-         both && (is_batch(key) || is_dtype(key)) ? Says::another_job : Says::other_surroundings);
+         (trained && is_work(key)) || (both && (is_batch(key) || is_dtype(key))) ? Says::another_job
+                                                                                 : Says::other_surroundings);
   }
   note("recorded by", a.report.source, b.report.source, Says::other_surroundings);
   note("device", devices_of(a), devices_of(b), Says::other_surroundings);
@@ -179,9 +182,9 @@ std::string why_not(const ComparedRun& a, const ComparedRun& b) {
     const std::string& name = run->name.label;
     if (!run->median_ns) return format("{} has no steps that count ({})", name, run->why_no_steps);
     if (*run->median_ns <= 0) return format("half of the steps of {} take no time at all", name);
-    if (run->counted_steps < static_cast<std::int64_t>(least_steps))
+    if (run->counted_steps < static_cast<std::int64_t>(least_compared_steps))
       return format("{} has {}, and {} are needed to separate a change from chance", name,
-                    counted(run->counted_steps, "counted step"), least_steps);
+                    counted(run->counted_steps, "counted step"), least_compared_steps);
   }
   return {};
 }

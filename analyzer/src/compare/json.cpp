@@ -39,7 +39,7 @@ Json steps_json(const StepComparison& steps) {
   out["method"] = {{"interval", "moving-block bootstrap, 95 %"},
                    {"draws", bootstrap_draws},
                    {"seed", bootstrap_seed},
-                   {"least_steps", least_steps},
+                   {"least_steps", least_compared_steps},
                    {"least_change", least_change}};
   return out;
 }

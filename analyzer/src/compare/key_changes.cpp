@@ -149,9 +149,9 @@ class KeyComparer {
   }
   void note_steps(const RunDigest& a, const RunDigest& b) {
     for (const RunDigest* run : {&a, &b}) {
-      if (run->step_walls_ns.size() >= least_steps || !result_.not_tested.empty()) continue;
+      if (run->step_walls_ns.size() >= least_compared_steps || !result_.not_tested.empty()) continue;
       result_.not_tested = format("{} has {}, and {} are needed to separate a change from chance", run->name.label,
-                                  counted(run->step_walls_ns.size(), "counted step"), least_steps);
+                                  counted(run->step_walls_ns.size(), "counted step"), least_compared_steps);
     }
   }
 

@@ -6,7 +6,7 @@
 namespace rankscope::analyzer {
 
 /// Steps that a run needs before chance can be told from change (metrics.md 17.1).
-inline constexpr std::size_t least_steps = 10;
+inline constexpr std::size_t least_compared_steps = 10;
 /// What is smaller is no change (17.1, 17.2), as a share of the step.
 inline constexpr double least_change = 0.01;
 

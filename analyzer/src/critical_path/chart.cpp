@@ -29,7 +29,7 @@ std::map<RankId, std::size_t> rows_of(const CriticalPathSection& path) {
   std::vector<std::pair<std::int64_t, RankId>> longest;
   for (const auto& [rank, ns] : spent) longest.emplace_back(-ns, rank);
   std::ranges::sort(longest);
-  longest.resize(std::min(longest.size(), most_ranks));
+  longest.resize(std::min(longest.size(), most_ranks_drawn));
   std::map<RankId, std::size_t> rows;
   for (const auto& [ns, rank] : longest) rows.emplace(rank, 0);
   std::size_t row = 0;

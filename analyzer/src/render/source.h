@@ -19,7 +19,7 @@ namespace html {
 class Writer;
 
 /// Ranks that a page shows; of more only those farthest from the others.
-inline constexpr std::size_t most_ranks = 32;
+inline constexpr std::size_t most_ranks_drawn = 32;
 /// Rows of a table that is cut: a page has room for more than a terminal.
 [[nodiscard]] inline std::size_t most_rows(const ReportOptions& options) {
   return std::max<std::size_t>(25, options.top);

@@ -159,6 +159,7 @@ std::string headline(const ScaleAnswer& answer) {
 std::string render_scale_text(const ScaleAnswer& answer, Colour colour) {
   Page page{colour};
   page.heading("SCALING");
+  if (!answer.differing_work.empty()) page.paragraph(printable(answer.differing_work), Tone::warning);
   page.paragraph(headline(answer));
   if (!answer.why_not_predicted.empty())
     page.paragraph(format("Nothing is predicted: {}.", answer.why_not_predicted), Tone::warning);
@@ -168,6 +169,7 @@ std::string render_scale_text(const ScaleAnswer& answer, Colour colour) {
 
 std::string render_scale_json(const ScaleAnswer& answer) {
   Json out{{"schema", "rankscope.scale/1"}, {"scaling", name_of(answer.scaling)}, {"why_scaling", answer.why_scaling}};
+  if (!answer.differing_work.empty()) out["differing_work"] = answer.differing_work;
   out["measured"] = Json::array();
   for (const ScalePoint& point : answer.measured)
     out["measured"].push_back(Json{{"ranks", point.ranks},
@@ -200,6 +202,7 @@ std::string render_scale_json(const ScaleAnswer& answer) {
 
 std::string render_scale_html(const ScaleAnswer& answer) {
   html::Writer body;
+  if (!answer.differing_work.empty()) body.element("p", answer.differing_work, {{"class", "warning"}});
   body.element("p", headline(answer));
   if (!answer.why_not_predicted.empty())
     body.element("p", format("Nothing is predicted: {}.", answer.why_not_predicted), {{"class", "warning"}});

@@ -1,8 +1,10 @@
 #include "rankscope/analyzer/scaling/scale.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "alignment/aligned_run.h"
 #include "collectives/find.h"
@@ -312,6 +314,31 @@ Result<void> check(const ScaleOptions& options) {
 
 std::string_view name_of(Scaling scaling) { return scaling == Scaling::weak ? "weak" : "strong"; }
 
+namespace {
+
+/// What must be equal for steps of different sizes to say anything about scaling, as the runs state it.
+constexpr std::array facts_of_work{"model", "pace_ms", "dtype", "parallel"};
+
+std::string differing_work(std::span<const std::pair<ScalePoint, const Run*>> points) {
+  std::string list;
+  for (const char* fact : facts_of_work) {
+    std::set<std::string_view> values;
+    for (const auto& [point, run] : points) values.insert(run->metadata(fact));
+    if (values.size() < 2) continue;
+    std::string one;
+    for (const auto& [point, run] : points) {
+      const std::string_view value = run->metadata(fact);
+      one +=
+          format("{}{} of {}", one.empty() ? "" : ", ", value.empty() ? "none" : value, counted(point.ranks, "rank"));
+    }
+    list += format("{}{} ({})", list.empty() ? "" : "; ", fact, one);
+  }
+  if (list.empty()) return list;
+  return format("These runs do not do the same work, so their steps say nothing about scaling: {}.", list);
+}
+
+}  // namespace
+
 Result<ScaleAnswer> scale(std::span<const std::shared_ptr<const Run>> runs, const ScaleOptions& options) {
   RS_TRY_VOID(check(options));
   ScaleAnswer answer;
@@ -324,6 +351,7 @@ Result<ScaleAnswer> scale(std::span<const std::shared_ptr<const Run>> runs, cons
   }
   std::ranges::stable_sort(points, {}, [](const auto& point) { return point.first.ranks; });
   for (const auto& [point, run] : points) answer.measured.push_back(point);
+  answer.differing_work = differing_work(points);
   choose_scaling(answer, options);
   for (ScalePoint& point : answer.measured)
     point.efficiency = efficiency(answer.scaling, answer.measured.front(), point.ranks, point.step_ns);

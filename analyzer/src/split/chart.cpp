@@ -82,7 +82,7 @@ void draw(Writer& page, const RankRows& rows, bool per_step) {
 void write_split(Writer& page, const Source& source) {
   const Report& report = source.report;
   if (!report.rank_rows || report.rank_rows->empty()) return;
-  const auto rows = rows_to_show(report, most_ranks);
+  const auto rows = rows_to_show(report, most_ranks_drawn);
   const std::int64_t steps = steps_of(rows);
   page.element("p",
                format("{}. Only communication that no computation hides counts here.",

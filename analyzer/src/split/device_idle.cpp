@@ -44,6 +44,21 @@ class Gaps {
     add(gap, {IdleCause::other, detail_of(gap, follower, links.empty()), {}, {}});
   }
 
+  /// Until when a host that nothing blocked had not launched the first work after the stretch.
+  void host_late(TimeRange stretch, std::vector<TimeRange>& out) {
+    while (next_ < activities_.size() &&
+           (activities_[next_].time.begin < stretch.end || activities_[next_].kind == ActivityClass::comm))
+      ++next_;
+    if (next_ == activities_.size()) return;
+    const auto links = run_.links_to(LinkKind::launch, activities_[next_].span);
+    if (links.empty()) return;
+    const Span& call = run_.span(links.front().from);
+    timeline(call.lane.index())
+        .over({stretch.begin, std::min(call.time.begin, stretch.end)}, [&](TimeRange time, const HostPlace& place) {
+          if (!place.blocks && !time.empty()) out.push_back(time);
+        });
+  }
+
  private:
   void add(TimeRange time, const IdleReason& reason) {
     if (time.empty()) return;
@@ -115,6 +130,13 @@ class Gaps {
 };
 
 }  // namespace
+
+std::vector<TimeRange> host_late_during(const Run& run, RankId rank, const IntervalSet& communication) {
+  std::vector<TimeRange> late;
+  Gaps gaps{run, rank};
+  for (const TimeRange& stretch : communication.intervals()) gaps.host_late(stretch, late);
+  return late;
+}
 
 std::vector<IdleStretch> device_idle(const Run& run, RankId rank, const IntervalSet& busy, TimeRange window) {
   std::vector<IdleStretch> stretches;

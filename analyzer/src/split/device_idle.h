@@ -20,4 +20,8 @@ struct IdleStretch {
 [[nodiscard]] std::vector<IdleStretch> device_idle(const Run& run, RankId rank, const IntervalSet& busy,
                                                    TimeRange window);
 
+/// Of these stretches, in which only communication ran: those in which the host had not yet launched the work that
+/// follows, though nothing blocked it. The communication held up nothing then.
+[[nodiscard]] std::vector<TimeRange> host_late_during(const Run& run, RankId rank, const IntervalSet& communication);
+
 }  // namespace rankscope::analyzer

@@ -123,7 +123,7 @@ void write_heat_maps(Writer& page, const Source& source) {
   if (!have_steps(report) || report.steps->median_ns <= 0) return;
   auto columns = step_columns(*report.steps);
   std::erase_if(columns, [](const StepColumn& column) { return column.counted.empty(); });
-  const auto rows = rows_to_show(report, most_ranks);
+  const auto rows = rows_to_show(report, most_ranks_drawn);
   const bool several = report.rank_rows->size() + report.asked_for.rows_left_out.size() > 1;
   page.element("p",
                format("Shares are of the median step. {}{}",

@@ -245,6 +245,10 @@ RankLayers layers_of(const Run& run, RankId rank, const Matching& matching) {
         {std::min(recorded.begin, run.extent().begin), std::max(recorded.end, run.extent().end)});
     for (const IdleStretch& stretch : result.idle) of(ranges, layer_of(stretch.reason.cause)).push_back(stretch.time);
     of(ranges, Layer::accelerator).push_back({RunTime::min(), RunTime::max()});
+    const auto of_layer = [&](std::size_t layer) { return std::span{ranges[layer]}; };
+    const IntervalSet exposed =
+        without(joined(communication_layers, of_layer), joined(std::array{Layer::compute}, of_layer));
+    of(ranges, Layer::own_in_comm) = host_late_during(run, rank, exposed);
   }
   result.layers = as_sets(std::move(ranges));
   return result;

@@ -24,9 +24,10 @@ enum class Layer : std::uint8_t {
   own_delay,    ///< this rank has enqueued a collective, its lane is free, and it has not started yet
   kernel_gap,   ///< accelerator: gaps of at most 10 us between activities
   host_late,    ///< accelerator: nothing was launched in time
+  own_in_comm,  ///< accelerator: the host, which nothing blocks, has not yet launched what follows the communication
   accelerator,  ///< everything, on a rank with an accelerator: its idle time has other causes
 };
-inline constexpr std::size_t layer_count = 13;
+inline constexpr std::size_t layer_count = 14;
 static_assert(layer_count <= Sweep::max_sets);
 
 using Layers = std::array<IntervalSet, layer_count>;

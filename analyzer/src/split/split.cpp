@@ -30,6 +30,7 @@ class Charge {
     split_.comm_ns += ns;
     (hidden ? split_.overlapped_comm_ns : split_.exposed_comm_ns) += ns;
     const std::int64_t exposed = hidden ? 0 : ns;
+    if (has(bits, Layer::own_in_comm)) split_.host_late_in_comm_ns += exposed;
     if (has(bits, Layer::transfer)) {
       split_.transfer_ns += ns;
       split_.exposed_transfer_ns += exposed;
@@ -83,12 +84,15 @@ TimeSplit& TimeSplit::operator+=(const TimeSplit& other) {
   exposed_wait_ns += other.exposed_wait_ns;
   exposed_transfer_ns += other.exposed_transfer_ns;
   own_comm_delay_ns += other.own_comm_delay_ns;
+  host_late_in_comm_ns += other.host_late_in_comm_ns;
   idle_for_others_ns += other.idle_for_others_ns;
   for (std::size_t i = 0; i < idle_cause_count; ++i) idle_causes_ns[i] += other.idle_causes_ns[i];
   return *this;
 }
 
-std::int64_t TimeSplit::own_ns() const { return window_ns - exposed_comm_ns - idle_for_others_ns + own_comm_delay_ns; }
+std::int64_t TimeSplit::own_ns() const {
+  return window_ns - exposed_comm_ns - idle_for_others_ns + own_comm_delay_ns + host_late_in_comm_ns;
+}
 
 std::string_view name_of(IdleDetail detail) {
   switch (detail) {

@@ -49,13 +49,14 @@ Arrivals last_arrivals(const Run& run, const StepsSection& steps, const Collecti
     if (arrivals.by_operation) {
       ++arrivals.trials;
       if (const RankId late = late_rank(run, operation); late.is_set()) arrivals.last.push_back(late);
-      continue;
     }
     const Operation*& longest = longest_wait[*step];
     if (longest == nullptr || operation.wait_ns > longest->wait_ns) longest = &operation;
   }
   for (const auto& [step, operation] : longest_wait) {
-    if (const RankId late = late_rank(run, *operation); late.is_set()) arrivals.last.push_back(late);
+    const RankId late = late_rank(run, *operation);
+    arrivals.longest_of_step.push_back(late);
+    if (late.is_set() && !arrivals.by_operation) arrivals.last.push_back(late);
   }
   if (!arrivals.by_operation) arrivals.trials = static_cast<std::int64_t>(step_count);
   return arrivals;

@@ -10,7 +10,8 @@ namespace rankscope::analyzer {
 struct Arrivals {
   std::vector<RankId> last;
   std::int64_t trials = 0;
-  bool by_operation = false;  ///< fewer than 20 steps: all matched operations count instead of steps
+  std::vector<RankId> longest_of_step{};  ///< for whom the longest wait of each counted step was; none where not known
+  bool by_operation = false;              ///< fewer than 20 steps: all matched operations count instead of steps
   [[nodiscard]] std::int64_t times_last(RankId rank) const;
 };
 

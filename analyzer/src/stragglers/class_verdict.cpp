@@ -47,7 +47,7 @@ std::optional<StepBlock> slow_end(const OwnTimes& times, std::size_t peer, doubl
 // metrics.md 9.4.
 constexpr double stall_sigmas = 3.5;
 constexpr double stall_share = 0.10;
-constexpr double most_of_steps = 0.20;
+constexpr double most_of_steps = 0.50;
 constexpr double least_of_wall = 0.02;
 constexpr std::int64_t beyond_peers = 3;
 constexpr std::size_t least_stalls = 2;
@@ -94,12 +94,13 @@ std::optional<std::size_t> period_of(std::span<const std::size_t> steps) {
   return (steps.back() - steps.front() + (steps.size() - 1) / 2) / (steps.size() - 1);
 }
 
-constexpr double least_rotating_ratio = 1.05;  // metrics.md 9.4
-constexpr double arrival_chance = 0.01;        // 9.4: Binomial tail below 0.01 / n
+constexpr double least_rotating_ratio = 1.05;   // metrics.md 9.4
+constexpr double least_few_peers_ratio = 1.15;  // 9.3
+constexpr double arrival_chance = 0.01;         // 9.4: Binomial tail below 0.01 / n
 constexpr std::size_t least_late_steps = 10;
 constexpr double worth_explaining = 0.1;  // share of the lag from which on the unexplained rest is printed
 
-Comparison compared(std::int64_t own_ns, std::int64_t peers_ns) {
+OwnTimeComparison compared(std::int64_t own_ns, std::int64_t peers_ns) {
   const double ratio = peers_ns > 0 ? static_cast<double>(own_ns) / static_cast<double>(peers_ns) : 1;
   return {.own_ns = own_ns, .peers_ns = peers_ns, .ratio = ratio, .flagged = true};
 }
@@ -168,10 +169,11 @@ std::vector<Stalls> find_stalls(const OwnTimes& times, std::int64_t wall_ns) {
   return found;
 }
 
-ClassVerdict::ClassVerdict(const PeerClass& peers, const StepsSection& steps, const Arrivals& arrivals)
+ClassVerdict::ClassVerdict(const PeerClass& peers, const StepsSection& steps, const CollectiveFacts& facts)
     : peers_(peers),
       steps_(steps),
-      arrivals_(arrivals),
+      arrivals_(facts.arrivals),
+      facts_(facts),
       times_(own_times(peers)),
       counted_(counted_steps(steps)),
       windows_(compare_windows(times_)) {}
@@ -192,11 +194,12 @@ void ClassVerdict::grade(Straggler& row, double ratio) const {
   row.severity = worse(severity_of(ratio, few_peers ? straggler_limits_few : straggler_limits),
                        severity_of(steps_.share_of_step(row.gain_ns_per_step), gain_limits));
   if (few_peers || counted_.size() < few_steps) row.severity = capped(row.severity, FindingSeverity::major);
-  if (counted_.size() < least_steps) row.severity = capped(row.severity, FindingSeverity::minor);
+  const bool proven_by_own_times = !row.evidence_units;
+  if (counted_.size() < least_steps && proven_by_own_times) row.severity = capped(row.severity, FindingSeverity::minor);
 }
 
 /// What slow steps cost, and why they are slow; `where` tells which steps these are.
-Straggler ClassVerdict::row_over(std::size_t peer, std::span<const std::size_t> steps, const Comparison& size,
+Straggler ClassVerdict::row_over(std::size_t peer, std::span<const std::size_t> steps, const OwnTimeComparison& size,
                                  std::string_view where) const {
   Straggler row = row_for(peer, Persistence::persistent);
   row.slowdown = size.ratio;
@@ -216,7 +219,7 @@ Straggler ClassVerdict::row_over(std::size_t peer, std::span<const std::size_t> 
 StepBlock ClassVerdict::part_of(std::size_t peer, double slowdown) const {
   const auto& own = windows_.comparisons[peer];
   const StepBlock all{0, times_.front().size()};
-  const auto first = static_cast<std::size_t>(std::ranges::find(own, true, &Comparison::flagged) - own.begin());
+  const auto first = static_cast<std::size_t>(std::ranges::find(own, true, &OwnTimeComparison::flagged) - own.begin());
   std::size_t last = own.size() - 1;
   while (!own[last].flagged) --last;
   const bool ended = own.size() > consecutive_windows && last + 1 < own.size();
@@ -247,13 +250,13 @@ std::optional<Straggler> ClassVerdict::persistent_by_windows(std::size_t peer) c
   std::vector<std::int64_t> peers_own;
   std::vector<std::size_t> flagged_steps;
   for (std::size_t i = 0; i < windows_.blocks.size(); ++i) {
-    const Comparison& comparison = windows_.comparisons[peer][i];
+    const OwnTimeComparison& comparison = windows_.comparisons[peer][i];
     if (!comparison.flagged) continue;
     own.push_back(comparison.own_ns);
     peers_own.push_back(comparison.peers_ns);
     for (std::size_t k = 0; k < windows_.blocks[i].count; ++k) flagged_steps.push_back(windows_.blocks[i].first + k);
   }
-  const Comparison size = compared(median(own), median(peers_own));
+  const OwnTimeComparison size = compared(median(own), median(peers_own));
   Straggler row = row_over(peer, flagged_steps, size,
                            format("in {} of {} windows of {}", own.size(), windows_.blocks.size(),
                                   counted(windows_.blocks.front().count, "step")));
@@ -267,7 +270,7 @@ std::optional<Straggler> ClassVerdict::persistent_since(std::size_t peer) const 
   if (windows_.blocks.empty() || !windows_.comparisons[peer].back().flagged) return std::nullopt;
   const auto part = slow_end(times_, peer, windows_.comparisons[peer].back().ratio);
   if (!part || part->first == 0 || part->count < least_late_steps) return std::nullopt;
-  const Comparison size = compare_chosen(times_, *part, peer);
+  const OwnTimeComparison size = compare_chosen(times_, *part, peer);
   if (!size.flagged) return std::nullopt;
   std::vector<std::size_t> steps(part->count);
   std::iota(steps.begin(), steps.end(), part->first);
@@ -283,7 +286,7 @@ std::optional<Straggler> ClassVerdict::persistent_since(std::size_t peer) const 
 std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) const {
   const auto n = static_cast<double>(peers_.size());
   const std::int64_t hits = arrivals_.times_last(peers_.rows[peer]->rank);
-  if (peers_.size() < firm_peers || hits == 0 || arrivals_.trials == 0) return std::nullopt;
+  if (peers_.size() < firm_peers || hits == 0 || arrivals_.by_operation) return std::nullopt;
   const double share = static_cast<double>(hits) / static_cast<double>(arrivals_.trials);
   if (share < std::max(0.5, 3 / n) || binomial_tail(hits, arrivals_.trials, 1 / n) >= arrival_chance / n)
     return std::nullopt;
@@ -300,9 +303,30 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
   row.kind = excess.kind;
   row.evidence =
       format("{}; it came last in {} of {} {}; own time {} against {}, {:.2f} x{}", describe_excess(row.rank, excess),
-             hits, arrivals_.trials, arrivals_.by_operation ? "operations (few steps)" : "steps",
-             duration_text(medians[peer]), duration_text(c), ratio, unexplained_text(excess, row.lag_ns_per_step));
+             hits, arrivals_.trials, "steps", duration_text(medians[peer]), duration_text(c), ratio,
+             unexplained_text(excess, row.lag_ns_per_step));
   grade(row, ratio);
+  return row;
+}
+
+/// metrics.md 9.4, third form: few steps, in which the others waited for this rank.
+std::optional<Straggler> ClassVerdict::persistent_by_collectives(std::size_t peer) const {
+  const auto evidence = evidence_against(peers_, peer, facts_);
+  if (!evidence) return std::nullopt;
+  const std::vector<std::size_t> steps = all_steps(times_);
+  const std::int64_t peers_ns = median(without(medians_over(times_, steps), peer));
+  const OwnTimeComparison size = compared(peers_ns + evidence->lag_ns, peers_ns);
+  if (size.ratio < (peers_.size() < firm_peers ? least_few_peers_ratio : least_rotating_ratio)) return std::nullopt;
+  Straggler row = row_for(peer, Persistence::persistent);
+  if (peers_.size() == 2) row.certainty = Certainty::of_two;
+  if (peers_.size() == 3) row.certainty = Certainty::of_three;
+  row.slowdown = size.ratio;
+  row.lag_ns_per_step = evidence->lag_ns;
+  row.gain_ns_per_step = evidence->lag_ns;
+  row.evidence_units = evidence->units;
+  row.kind = evidence->kind;
+  row.evidence = evidence->text();
+  grade(row, row.slowdown);
   return row;
 }
 
@@ -344,6 +368,7 @@ std::vector<Straggler> ClassVerdict::stragglers() const {
   for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
     std::optional<Straggler> row = persistent_by_windows(peer);
     if (!row) row = persistent_by_arrivals(peer);
+    if (!row) row = persistent_by_collectives(peer);
     if (!row) row = persistent_since(peer);
     if (row) rows.push_back(std::move(*row));
   }

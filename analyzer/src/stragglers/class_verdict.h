@@ -1,8 +1,9 @@
 // The stragglers of one peer class (metrics.md 9.2 - 9.7).
 #pragma once
 
+#include "rankscope/analyzer/blame/section.h"
 #include "split/peers.h"
-#include "stragglers/arrivals.h"
+#include "stragglers/by_collectives.h"
 #include "stragglers/kind.h"
 #include "stragglers/own_time_windows.h"
 
@@ -23,7 +24,7 @@ struct Stalls {
 class ClassVerdict {
  public:
   /// All arguments must outlive the verdict. The class has at least two ranks with at least one step.
-  ClassVerdict(const PeerClass& peers, const StepsSection& steps, const Arrivals& arrivals);
+  ClassVerdict(const PeerClass& peers, const StepsSection& steps, const CollectiveFacts& facts);
 
   [[nodiscard]] std::vector<Straggler> stragglers() const;
   [[nodiscard]] const WindowVerdicts& windows() const { return windows_; }
@@ -31,11 +32,12 @@ class ClassVerdict {
  private:
   [[nodiscard]] std::optional<Straggler> persistent_by_windows(std::size_t peer) const;
   [[nodiscard]] std::optional<Straggler> persistent_since(std::size_t peer) const;
-  [[nodiscard]] Straggler row_over(std::size_t peer, std::span<const std::size_t> steps, const Comparison& size,
+  [[nodiscard]] Straggler row_over(std::size_t peer, std::span<const std::size_t> steps, const OwnTimeComparison& size,
                                    std::string_view where) const;
   [[nodiscard]] StepBlock part_of(std::size_t peer, double slowdown) const;
   void limit(Straggler& row, const StepBlock& part) const;
   [[nodiscard]] std::optional<Straggler> persistent_by_arrivals(std::size_t peer) const;
+  [[nodiscard]] std::optional<Straggler> persistent_by_collectives(std::size_t peer) const;
   [[nodiscard]] std::vector<Straggler> transient() const;
   [[nodiscard]] Straggler transient_row(const Stalls& stalls) const;
   [[nodiscard]] Straggler row_for(std::size_t peer, Persistence persistence) const;
@@ -44,6 +46,7 @@ class ClassVerdict {
   const PeerClass& peers_;
   const StepsSection& steps_;
   const Arrivals& arrivals_;
+  const CollectiveFacts& facts_;
   OwnTimes times_;
   std::vector<std::int64_t> counted_;
   WindowVerdicts windows_;

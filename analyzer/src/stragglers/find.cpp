@@ -5,6 +5,7 @@
 #include <map>
 
 #include "rankscope/core/format.h"
+#include "rules/severity.h"
 #include "stragglers/class_verdict.h"
 
 namespace rankscope::analyzer {
@@ -13,8 +14,7 @@ namespace {
 constexpr double hides_too_much = 1.25;  // a detectable slowdown above this is no answer: "cannot tell"
 
 std::string few_steps_text(std::size_t steps) {
-  if (steps >= few_steps) return {};
-  return format(" Few steps: severity is at most {}.", steps < least_steps ? "minor" : "major");
+  return steps >= few_steps ? std::string{} : std::string{" Few steps: severity is at most major."};
 }
 
 std::string comparison_text(const PeerClass& peers, std::size_t steps) {
@@ -44,9 +44,8 @@ std::string comparisons_text(std::span<const PeerClass* const> classes, std::siz
 
 std::string doubt_text(const StragglersSection& section, std::size_t steps) {
   if (steps < least_steps) {
-    const std::string_view doubt = section.rows.empty()
-                                       ? "cannot tell whether a rank is slow"
-                                       : "what stands out is a hint only, and others could be slow, too";
+    const std::string_view doubt =
+        section.rows.empty() ? "cannot tell whether a rank is slow" : "other ranks could be slow, too";
     return format("only {}: {} ({} are needed, {} for a firm verdict)", counted(steps, "complete step"), doubt,
                   least_steps, few_steps);
   }
@@ -55,9 +54,10 @@ std::string doubt_text(const StragglersSection& section, std::size_t steps) {
   return format("equal ranks differ too much in this run: cannot tell below {:.0f} %", (smallest - 1) * 100);
 }
 
-void judge(const PeerClass& peers, const StepsSection& steps, const Arrivals& arrivals, StragglersSection& section) {
+void judge(const PeerClass& peers, const StepsSection& steps, const CollectiveFacts& facts,
+           StragglersSection& section) {
   const std::size_t counted = counted_steps(steps).size();
-  const ClassVerdict verdict(peers, steps, arrivals);
+  const ClassVerdict verdict(peers, steps, facts);
   for (Straggler& row : verdict.stragglers()) section.rows.push_back(std::move(row));
   if (counted >= least_steps) {
     section.smallest_detectable =
@@ -76,11 +76,20 @@ LastArrivals summary_of(const Arrivals& arrivals, std::span<const RankId> ranks)
   return summary;
 }
 
+/// Worst first.
+void sort_rows(StragglersSection& section) {
+  std::ranges::stable_sort(section.rows, [](const Straggler& a, const Straggler& b) {
+    if (a.severity != b.severity) return a.severity > b.severity;
+    return a.gain_ns_per_step > b.gain_ns_per_step;
+  });
+}
+
 }  // namespace
 
 Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSection>& steps,
                                            const Section<std::vector<RankRow>>& rows,
-                                           const Section<CollectivesSection>& collectives) {
+                                           const Section<CollectivesSection>& collectives,
+                                           const Section<BlameSection>& blame) {
   if (run.ranks().empty()) return unavailable("no process has a rank");
   if (run.ranks().size() < 2) return unavailable("only one rank: nothing to compare it with");
   if (!steps) return unavailable("it needs steps");
@@ -89,38 +98,58 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   const bool comparable = std::ranges::any_of(classes, [](const PeerClass& peers) { return peers.size() >= 2; });
   if (classes.empty()) return unavailable("no step is complete on all ranks");
   if (!comparable) return unavailable("no two ranks do equal work: there are no peers to compare");
-  const Arrivals arrivals = collectives ? last_arrivals(run, *steps, *collectives) : Arrivals{};
+  CollectiveFacts facts{.blame = blame ? &*blame : nullptr};
+  if (collectives) facts.arrivals = last_arrivals(run, *steps, *collectives);
   StragglersSection section;
   std::vector<const PeerClass*> compared;
   for (const PeerClass& peers : classes) {
     if (peers.size() < 2) continue;
-    judge(peers, *steps, arrivals, section);
+    judge(peers, *steps, facts, section);
     compared.push_back(&peers);
   }
-  section.last_arrivals = summary_of(arrivals, run.ranks());
+  section.last_arrivals = summary_of(facts.arrivals, run.ranks());
   section.compared = comparisons_text(compared, counted_steps(*steps).size());
   section.cannot_tell = doubt_text(section, counted_steps(*steps).size());
-  std::ranges::stable_sort(section.rows, [](const Straggler& a, const Straggler& b) {
-    if (a.severity != b.severity) return a.severity > b.severity;
-    return a.gain_ns_per_step > b.gain_ns_per_step;
-  });
+  sort_rows(section);
   return section;
 }
 
-void set_replayed_gains(const WhatIfSection& replay, StragglersSection& section) {
-  // An operation that keeps its end waits on for the rank that was sped up.
-  constexpr double most_unknown = 0.1;
-  if (replay.partners_unknown > most_unknown) return;
+namespace {
+
+/// Why a replay does not say what the job gains if this rank is like its peers; empty if it does.
+std::string why_no_gain(const Section<WhatIfSection>& replay, RankId rank) {
+  constexpr double most_unknown = 0.1;  // metrics.md 9.5
+  if (!replay) return replay.error().why;
+  if (replay->partners_unknown > most_unknown)
+    return "the partners of more than a tenth of the operations were not recorded";
+  const auto found = std::ranges::find(replay->ranks, rank, &RankReplay::rank);
+  if (found == replay->ranks.end()) return "only the ranks with the most work beyond their peers were replayed";
+  return found->without_rank_ns ? "" : "less than half of its work has peers";
+}
+
+void set_gain(const WhatIfSection& replay, Straggler& row) {
+  const auto found = std::ranges::find(replay.ranks, row.rank, &RankReplay::rank);
+  const std::int64_t measured = row.gain_ns_per_step;
+  row.gain_ns_per_step = std::max<std::int64_t>(0, replay.replayed_ns - *found->without_rank_ns);
+  if (row.gain_ns_while_slow == 0 || measured == 0) return;
+  const double share_of_steps = static_cast<double>(measured) / static_cast<double>(row.gain_ns_while_slow);
+  row.gain_ns_while_slow = std::llround(static_cast<double>(row.gain_ns_per_step) / share_of_steps);
+}
+
+}  // namespace
+
+void set_replayed_gains(const Section<WhatIfSection>& replay, const StepsSection& steps, StragglersSection& section) {
   for (Straggler& row : section.rows) {
-    const auto found = std::ranges::find(replay.ranks, row.rank, &RankReplay::rank);
-    if (found == replay.ranks.end() || !found->without_rank_ns) continue;
-    const std::int64_t measured = row.gain_ns_per_step;
-    row.gain_ns_per_step = std::max<std::int64_t>(0, replay.replayed_ns - *found->without_rank_ns);
-    row.gain_replayed = true;
-    if (row.gain_ns_while_slow == 0 || measured == 0) continue;
-    const double share_of_steps = static_cast<double>(measured) / static_cast<double>(row.gain_ns_while_slow);
-    row.gain_ns_while_slow = std::llround(static_cast<double>(row.gain_ns_per_step) / share_of_steps);
+    row.why_no_gain = why_no_gain(replay, row.rank);
+    if (row.why_no_gain.empty()) {
+      set_gain(*replay, row);
+    } else {
+      row.gain_ns_per_step = row.gain_ns_while_slow = 0;
+    }
+    const FindingSeverity of_gain = severity_of(steps.share_of_step(row.gain_ns_per_step), gain_limits);
+    if (of_gain == FindingSeverity::info) row.severity = capped(row.severity, FindingSeverity::major);
   }
+  sort_rows(section);
 }
 
 }  // namespace rankscope::analyzer

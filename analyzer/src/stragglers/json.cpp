@@ -34,14 +34,22 @@ nlohmann::ordered_json straggler_json(const Straggler& row) {
            {"slowdown", rounded(row.slowdown, 4)},
            {"lag_ns_per_step", row.lag_ns_per_step},
            {"gain_ns_per_step", row.gain_ns_per_step},
-           {"gain_method", row.gain_replayed ? "replay" : "measured"}};
+           {"gain_method", "replay"}};
+  Why why;
+  if (!row.why_no_gain.empty()) {
+    out["gain_ns_per_step"] = why.null("gain_ns_per_step", row.why_no_gain);
+    out["gain_method"] = nullptr;
+  }
   if (row.since_step) out["since_step"] = *row.since_step;
   if (row.until_step) out["until_step"] = *row.until_step;
   if (row.step_ns_while_slow > 0) {
-    out["gain_ns_while_slow"] = row.gain_ns_while_slow;
+    out["gain_ns_while_slow"] =
+        row.why_no_gain.empty() ? Json(row.gain_ns_while_slow) : why.null("gain_ns_while_slow", row.why_no_gain);
     out["step_ns_while_slow"] = row.step_ns_while_slow;
   }
+  if (row.evidence_units) out["evidence_units"] = {{"last", row.evidence_units->last}, {"of", row.evidence_units->of}};
   out["evidence"] = row.evidence;
+  std::move(why).attach(out);
   return out;
 }
 

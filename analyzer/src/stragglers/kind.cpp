@@ -58,7 +58,7 @@ std::int64_t part_of(const TimeSplit& split, Component component) {
     case Component::compute:
       return split.compute_ns;
     case Component::host:
-      return split.idle_ns - split.idle_ns_of(IdleCause::data) - split.idle_for_others_ns;
+      return split.idle_ns - split.idle_ns_of(IdleCause::data) - split.idle_for_others_ns + split.host_late_in_comm_ns;
     case Component::data:
       return split.idle_ns_of(IdleCause::data);
     case Component::memory:

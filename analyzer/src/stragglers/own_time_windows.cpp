@@ -33,8 +33,8 @@ std::vector<std::int64_t> medians_of(const OwnTimes& times, const StepBlock& blo
 }
 
 /// 9.2 for four ranks and more.
-Comparison compare_many(std::span<const std::int64_t> medians, std::size_t peer) {
-  Comparison result;
+OwnTimeComparison compare_many(std::span<const std::int64_t> medians, std::size_t peer) {
+  OwnTimeComparison result;
   result.own_ns = medians[peer];
   result.peers_ns = median(without(medians, peer));
   result.ratio = ratio_of(result.own_ns, result.peers_ns);
@@ -44,8 +44,8 @@ Comparison compare_many(std::span<const std::int64_t> medians, std::size_t peer)
 }
 
 /// 9.3 for two and three ranks; `noise` is the relative unsteadiness of window medians.
-Comparison compare_few(std::span<const std::int64_t> medians, std::size_t peer, double noise) {
-  Comparison result;
+OwnTimeComparison compare_few(std::span<const std::int64_t> medians, std::size_t peer, double noise) {
+  OwnTimeComparison result;
   result.own_ns = medians[peer];
   result.peers_ns = median(without(medians, peer));
   result.ratio = ratio_of(result.own_ns, result.peers_ns);
@@ -80,14 +80,14 @@ double detectable_among_many(const OwnTimes& times, std::span<const StepBlock> b
 
 }  // namespace
 
-Comparison compare_chosen(const OwnTimes& times, const StepBlock& steps, std::size_t peer) {
+OwnTimeComparison compare_chosen(const OwnTimes& times, const StepBlock& steps, std::size_t peer) {
   const std::vector<std::int64_t> medians = medians_of(times, steps);
   if (times.size() < firm_peers) {
-    Comparison few = compare_few(medians, peer, unsteadiness(times, step_blocks(times.front().size())));
+    OwnTimeComparison few = compare_few(medians, peer, unsteadiness(times, step_blocks(times.front().size())));
     few.flagged = few.flagged && few.ratio >= chosen_few_peers_ratio;
     return few;
   }
-  Comparison many = compare_many(medians, peer);
+  OwnTimeComparison many = compare_many(medians, peer);
   const double limit = chosen_stricter * straggler_threshold(times.size()) * scale(medians, many.peers_ns);
   many.flagged = many.ratio >= chosen_ratio && static_cast<double>(many.own_ns - many.peers_ns) >= limit;
   return many;
@@ -108,10 +108,10 @@ std::vector<StepBlock> step_blocks(std::size_t steps) {
 }
 
 bool WindowVerdicts::is_persistent(std::size_t peer) const {
-  const std::vector<Comparison>& own = comparisons[peer];
+  const std::vector<OwnTimeComparison>& own = comparisons[peer];
   for (std::size_t first = 0; first + consecutive_windows <= own.size(); ++first) {
     const auto five = std::span(own).subspan(first, consecutive_windows);
-    if (std::cmp_greater_equal(std::ranges::count(five, true, &Comparison::flagged), flags_needed)) return true;
+    if (std::cmp_greater_equal(std::ranges::count(five, true, &OwnTimeComparison::flagged), flags_needed)) return true;
   }
   return false;
 }

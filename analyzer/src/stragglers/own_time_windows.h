@@ -24,7 +24,7 @@ inline constexpr std::size_t consecutive_windows = 5;
 [[nodiscard]] std::vector<StepBlock> step_blocks(std::size_t steps);
 
 /// One rank against its peers in one window.
-struct Comparison {
+struct OwnTimeComparison {
   std::int64_t own_ns = 0;    ///< x_r: median over the steps of the window
   std::int64_t peers_ns = 0;  ///< c: median of the other peers
   double ratio = 1;
@@ -34,7 +34,7 @@ struct Comparison {
 /// All ranks in all windows: comparisons[peer][window].
 struct WindowVerdicts {
   std::vector<StepBlock> blocks;
-  std::vector<std::vector<Comparison>> comparisons;
+  std::vector<std::vector<OwnTimeComparison>> comparisons;
   double smallest_detectable = 0;  ///< slowdown that would still be found, e.g. 1.06
 
   [[nodiscard]] bool is_persistent(std::size_t peer) const;  ///< flagged in 3 of 5 consecutive windows
@@ -43,6 +43,6 @@ struct WindowVerdicts {
 [[nodiscard]] WindowVerdicts compare_windows(const OwnTimes& times);
 
 /// One rank in steps that were chosen because it is slow in them: the limits are higher than in windows (9.5).
-[[nodiscard]] Comparison compare_chosen(const OwnTimes& times, const StepBlock& steps, std::size_t peer);
+[[nodiscard]] OwnTimeComparison compare_chosen(const OwnTimes& times, const StepBlock& steps, std::size_t peer);
 
 }  // namespace rankscope::analyzer

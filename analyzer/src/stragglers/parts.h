@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/find.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/stragglers/section.h"
 #include "render/page.h"
@@ -18,10 +19,12 @@ namespace rankscope::analyzer {
 
 [[nodiscard]] Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSection>& steps,
                                                          const Section<std::vector<RankRow>>& rows,
-                                                         const Section<CollectivesSection>& collectives);
+                                                         const Section<CollectivesSection>& collectives,
+                                                         const Section<BlameSection>& blame);
 
-/// What replaying the run with a rank as its peers gives back takes the place of what was measured (metrics.md 20).
-void set_replayed_gains(const WhatIfSection& replay, StragglersSection& section);
+/// The gain of each is what replaying the run with that rank as its peers saves; without a replay it is not known. A
+/// rank without a gain worth the name is at most major (metrics.md 9.5).
+void set_replayed_gains(const Section<WhatIfSection>& replay, const StepsSection& steps, StragglersSection& section);
 
 [[nodiscard]] nlohmann::ordered_json straggler_json(const Straggler& row);
 /// What the list of stragglers rests on; `[]` means more or less depending on it.

@@ -104,6 +104,7 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
     finding.evidence += doubt_about(row.certainty);
     finding.advice = row.device ? advice_for(*row.device) : advice_for(row.kind, row.persistence);
     finding.gain_ns_per_step = row.gain_ns_per_step;
+    finding.why_no_gain = row.why_no_gain;
     findings.push_back(std::move(finding));
   }
 }

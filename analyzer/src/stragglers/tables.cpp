@@ -25,6 +25,7 @@ std::string certainty_text(Certainty certainty) {
 std::string hint_of(const StragglersSection& section) {
   const LastArrivals& last = section.last_arrivals;
   if (last.certainty == Certainty::fact || section.cannot_tell.empty() || last.ranks.empty()) return {};
+  if (!section.rows.empty()) return {};
   const auto& [rank, times] = last.ranks.front();
   if (2 * times <= last.counted) return {};
   return format(" Rank {} came last in {} of {}: a hint only, since of {} ranks one always does.", rank.value, times,

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
+#include "math/statistics.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "steps/find.h"
@@ -19,6 +21,20 @@ bool explained_by_straggler(const Report& report, const StepChange& change) {
          });
 }
 
+/// What steps usually took before a change: not what they took in a short fast stretch before it.
+std::int64_t usual_before(const StepsSection& steps, const StepChange& change) {
+  std::vector<std::int64_t> walls;
+  for (const Step& step : steps.steps)
+    if (step.index < change.step && steps.counted(step.index)) walls.push_back(step.wall_ns);
+  return walls.empty() ? change.before_ns : std::max(change.before_ns, median(walls));
+}
+
+FindingSeverity one_worse(FindingSeverity severity) {
+  return severity == FindingSeverity::critical
+             ? severity
+             : FindingSeverity{static_cast<std::uint8_t>(static_cast<int>(severity) + 1)};
+}
+
 /// The earliest change to longer steps that no later one undoes: changes part of the way back undo nothing. Null: none.
 const StepChange* lasting_slow_down(const Report& report) {
   const std::vector<StepChange>& changes = report.trend->changes;
@@ -26,7 +42,8 @@ const StepChange* lasting_slow_down(const Report& report) {
   std::int64_t lowest_after = changes.back().after_ns;
   for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
     lowest_after = std::min(lowest_after, change->after_ns);
-    const double longer = static_cast<double>(lowest_after) / static_cast<double>(change->before_ns) - 1;
+    const auto usual_ns = static_cast<double>(usual_before(*report.steps, *change));
+    const double longer = static_cast<double>(lowest_after) / usual_ns - 1;
     if (severity_of(longer, change_limits) == FindingSeverity::info || explained_by_straggler(report, *change))
       continue;
     found = &*change;
@@ -75,6 +92,19 @@ std::string odd_idle_text(const Report& report, const OddStep& odd) {
   return format("; nothing ran for {} of it while the host was in {}", duration_text(most->most_ns), where);
 }
 
+/// The only rank that takes longer in each of several odd steps.
+std::optional<RankId> rank_in_all(std::span<const OddStep> odd) {
+  if (odd.size() < 2 || odd.front().ranks.empty()) return std::nullopt;
+  std::vector<RankId> in_all;
+  for (const GrownPart& part : odd.front().ranks) {
+    const auto grew = [&](const OddStep& step) {
+      return std::ranges::find(step.ranks, part.rank, &GrownPart::rank) != step.ranks.end();
+    };
+    if (std::ranges::all_of(odd, grew)) in_all.push_back(part.rank);
+  }
+  return in_all.size() == 1 ? std::optional{in_all.front()} : std::nullopt;
+}
+
 }  // namespace
 
 /// metrics.md 9.5 and 20. A slow rank that became slow at the same step tells it already.
@@ -87,7 +117,9 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
   const double ratio = static_cast<double>(last_ns) / static_cast<double>(change->before_ns);
   Finding finding;
   finding.id = "step_time.change";
-  finding.severity = severity_of(ratio - 1, change_limits);
+  finding.gain_ns_per_step = lost_per_step(report, *change);
+  finding.severity = capped(severity_of(ratio - 1, change_limits),
+                            one_worse(severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits)));
   finding.step = change->step;
   finding.title = format("since step {} steps take {:.2f} times as long", change->step, ratio);
   finding.evidence = format("{} before, {} {}; {}", duration_text(change->before_ns), duration_text(last_ns),
@@ -96,7 +128,6 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
   finding.advice =
       "Look at what begins at that step: evaluation, checkpoints, another phase of the data, falling clocks, other "
       "jobs on the hosts.";
-  finding.gain_ns_per_step = lost_per_step(report, *change);
   findings.push_back(std::move(finding));
 }
 
@@ -117,8 +148,9 @@ void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings)
   if (finding.severity == FindingSeverity::info) return;
   const OddStep& worst = *std::ranges::max_element(odd, {}, &OddStep::excess_ns);
   finding.step = worst.step;
+  finding.rank = rank_in_all(odd);
   finding.title =
-      format("{} much longer than those around {}",
+      format("{}{} much longer than those around {}", finding.rank ? format("rank {}: ", finding.rank->value) : "",
              odd.size() == 1 ? "one step takes" : format("{} steps take", odd.size()), odd.size() == 1 ? "it" : "them");
   finding.evidence = format("together {} lost; the longest: {}{}", duration_text(excess), odd_text(worst),
                             odd_idle_text(report, worst));

@@ -45,24 +45,25 @@ std::string size_sentence(const Report& report, const Straggler& row) {
   const auto lag = duration_text(row.lag_ns_per_step);
   const std::int64_t mean_ns = report.steps ? report.steps->mean_ns : 0;
   const bool partly = row.since_step || row.until_step;
-  const char* about = row.gain_replayed ? "about" : "up to";
   auto sentence = row.persistence == Persistence::transient
                       ? format("A step with such a stall takes it {} longer", lag)
                       : format("Its own work takes {:.2f} times as long, {} more in each {}", row.slowdown, lag,
                                partly ? "of these steps" : "step");
   if (partly && row.gain_ns_while_slow > 0) {
     return sentence + format(
-                          "; at the level of its peers, each of these would be {} {}{} shorter, an average step of "
-                          "the run {}{}.",
-                          about, duration_text(row.gain_ns_while_slow),
+                          "; at the level of its peers, each of these would be about {}{} shorter, an average "
+                          "step of the run {}{}.",
+                          duration_text(row.gain_ns_while_slow),
                           share_of(row.gain_ns_while_slow, row.step_ns_while_slow), duration_text(row.gain_ns_per_step),
                           share_of(row.gain_ns_per_step, mean_ns));
   }
   if (row.gain_ns_per_step > 0) {
-    sentence += format("; at the level of its peers, {} would be {} {}{} shorter",
-                       row.persistence == Persistence::transient ? "an average step" : "each step", about,
+    sentence += format("; at the level of its peers, {} would be about {}{} shorter",
+                       row.persistence == Persistence::transient ? "an average step" : "each step",
                        duration_text(row.gain_ns_per_step), share_of(row.gain_ns_per_step, mean_ns));
   }
+  if (!row.why_no_gain.empty())
+    sentence += format(". What fixing it would save cannot be replayed: {}", printable(row.why_no_gain));
   return sentence + ".";
 }
 
@@ -119,6 +120,18 @@ Verdict problem_left_out(const Report& report, std::span<const Finding* const> o
   return {Tone::warning, left_out_text(report.asked_for), {rest}};
 }
 
+/// True for what a slow rank does to all: its waiting is what others find.
+bool is_consequence(const Finding& finding) {
+  return finding.id == "exposed_communication" || finding.id.starts_with("efficiency") ||
+         finding.id.starts_with("step_time");
+}
+
+/// True if the others do not explain more than the slow ranks do.
+bool leads(const StragglersSection& slow, const Finding& other) {
+  const FindingSeverity severity = slow.rows.front().severity;
+  return severity >= other.severity || (severity == FindingSeverity::major && is_consequence(other));
+}
+
 /// The worst of what was found; "no problem" only where nothing hides one.
 Verdict main_verdict(const Report& report, const std::string& doubt) {
   const auto others = other_findings(report);
@@ -126,12 +139,17 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
   const auto& left_out = report.asked_for.slow_ranks_left_out;
   if (!left_out.empty() && !slow && (others.empty() || others.front()->severity <= left_out.front().severity))
     return problem_left_out(report, others);
-  if (!others.empty() && others.front()->severity == FindingSeverity::critical) {
+  const bool worse = !others.empty() && others.front()->severity == FindingSeverity::critical;
+  if (worse && !(slow && leads(*report.stragglers, *others.front()))) {
     Verdict verdict{Tone::bad, sentence(others.front()->title), {}};
     if (slow) verdict.more.push_back(sentence_on(report.stragglers->rows.front()));
     return verdict;
   }
-  if (slow) return on_stragglers(report);
+  if (slow) {
+    Verdict verdict = on_stragglers(report);
+    if (worse) verdict.more.push_back(sentence(others.front()->title));
+    return verdict;
+  }
   if (!others.empty()) return {tone_of(others.front()->severity), sentence(others.front()->title), {}};
   if (!report.why_not_compared.empty()) return {Tone::warning, doubt, {}};
   if (!doubt.empty()) return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get what is missing."}};
@@ -143,13 +161,11 @@ bool still_runs(const Report& report) {
   return std::ranges::any_of(report.facts, [](const auto& fact) { return fact.first == "still_running"; });
 }
 
-/// Why, and what to do about it, in one sentence; empty if ranks were compared.
+/// Why, and what to do about it; empty if ranks were compared.
 std::string not_compared_text(const Report& report) {
   if (report.why_not_compared.empty()) return {};
-  std::string advice{advice_for(Wanted::comparison, report.source)};
-  if (advice.starts_with("Record ")) advice.front() = 'r';
-  if (advice.starts_with("Profile ")) advice.front() = 'p';
-  return format("Ranks could not be compared, since no collectives were recorded; to compare them, {}", advice);
+  return format("Ranks could not be compared, since no collectives were recorded. {}",
+                advice_for(Wanted::comparison, report.source));
 }
 
 }  // namespace

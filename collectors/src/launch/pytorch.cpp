@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "containers.h"
-#include "rankscope/collectors/sources.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::collectors {
@@ -41,21 +40,20 @@ Result<fs::path> write_pytorch_hook(const fs::path& spool) {
   return folder;
 }
 
-Result<fs::path> pytorch_hook(const RecordOptions& options, const fs::path& spool, const Lookup& lookup,
-                              std::vector<std::string>& warnings) {
-  if (options.pytorch == PyTorch::left_out) return fs::path{};
-  if (options.pytorch == PyTorch::expected) return write_pytorch_hook(spool);
-  RS_TRY(const SourceSet sources, sources_from(options.collect));
-  if (!sources.has(Source::annotate)) return fs::path{};
-  if (!pytorch_container_warning(container_runtime(options.command), lookup).empty()) {
-    warnings.emplace_back(
-        "PyTorch in this container is recorded only with --pytorch, since PYTHONPATH would hide what the image sets");
-    return fs::path{};
+Result<PyTorchHook> pytorch_hook(const RecordOptions& options, SourceSet sources, const fs::path& spool,
+                                 const Lookup& lookup) {
+  if (options.pytorch == PyTorch::left_out) return PyTorchHook{};
+  if (options.pytorch == PyTorch::expected) {
+    RS_TRY(fs::path folder, write_pytorch_hook(spool));
+    return PyTorchHook{std::move(folder), {}};
   }
-  auto hook = write_pytorch_hook(spool);
-  if (hook) return hook;
-  warnings.push_back(hook.error().message);
-  return fs::path{};
+  if (!sources.has(Source::annotate)) return PyTorchHook{};
+  if (!pytorch_container_warning(container_runtime(options.command), lookup).empty())
+    return PyTorchHook{{},
+                       "PyTorch in this container is recorded only with --pytorch, since PYTHONPATH would hide what "
+                       "the image sets"};
+  auto folder = write_pytorch_hook(spool);
+  return folder ? PyTorchHook{std::move(*folder), {}} : PyTorchHook{{}, folder.error().message};
 }
 
 std::string with_hook(const fs::path& hook, const std::string& theirs) {
@@ -100,15 +98,16 @@ void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string
   if (!used) {
     notes.emplace_back(
         "PyTorch: no recorded Python program ran an operator of PyTorch (python -I, -E and -S do not load the hook, "
-        "and it needs ctypes), so there are no operators and steps");
+        "and it needs ctypes); operators and steps were not recorded");
     return;
   }
   if (!seen.operators && seen.problem.empty())
-    notes.emplace_back("PyTorch: it reported no operators to the recorder, so there are only steps");
+    notes.emplace_back("PyTorch: it reported no operators to the recorder; only steps were recorded");
   if (!seen.steps) {
     notes.emplace_back(
-        "PyTorch: no optimizer of torch.optim made three steps outside of torch.compile, so there are no steps; mark "
-        "each with an NVTX range");
+        "PyTorch: steps were not recorded, since no optimizer of torch.optim took three steps outside of "
+        "torch.compile; "
+        "mark each step with an NVTX range");
   }
 }
 

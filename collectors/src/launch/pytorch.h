@@ -7,6 +7,7 @@
 
 #include "environment.h"
 #include "rankscope/collectors/record.h"
+#include "rankscope/collectors/sources.h"
 
 namespace rankscope::collectors {
 
@@ -22,11 +23,14 @@ struct Asset {
 /// Writes the hook into a folder of the spool, and returns that folder. Refused where PYTHONPATH cannot hold its name.
 [[nodiscard]] Result<std::filesystem::path> write_pytorch_hook(const std::filesystem::path& spool);
 
-/// The hook's folder; empty where PyTorch is left out, and where a job that did not ask for it could be harmed, with a
-/// warning. What was asked for and cannot be had is an error.
-[[nodiscard]] Result<std::filesystem::path> pytorch_hook(const RecordOptions& options,
-                                                         const std::filesystem::path& spool, const Lookup& lookup,
-                                                         std::vector<std::string>& warnings);
+struct PyTorchHook {
+  std::filesystem::path folder;  ///< empty: programs are not observed
+  std::string why_not;           ///< said to the user; empty where they are observed, or where nobody expects it
+};
+/// The hook where PyTorch is not left out, and not where it could harm a job that did not ask for it. What was asked
+/// for and cannot be had is an error.
+[[nodiscard]] Result<PyTorchHook> pytorch_hook(const RecordOptions& options, SourceSet sources,
+                                               const std::filesystem::path& spool, const Lookup& lookup);
 
 /// Adds what puts the hook into Python programs, and the recorder behind PyTorch's operators.
 void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const std::filesystem::path& hook,

@@ -355,18 +355,17 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
     say(options.talk, format("rankscope: segments are in {} until the end\n", spool.string()));
   }
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
-  std::vector<std::string> left_out;
-  RS_TRY(const fs::path hook, pytorch_hook(options, spool, lookup, left_out));
-  auto environment = command_environment(lookup, settings, library.string(), options.preload, hook);
+  RS_TRY(const PyTorchHook hook, pytorch_hook(options, settings.collect, spool, lookup));
+  auto environment = command_environment(lookup, settings, library.string(), options.preload, hook.folder);
   const NeededInside needed{library, spool};
   const std::string unseen = container_warning(options.command, lookup, needed);
   if (!unseen.empty()) {
     environment.warnings.push_back(unseen);
-  } else if (settings.follow && !hook.empty()) {
+  } else if (settings.follow && !hook.folder.empty()) {
     const std::string replaced = pytorch_container_warning(container_runtime(options.command), lookup);
     if (!replaced.empty()) environment.warnings.push_back(replaced);
   }
-  environment.warnings.insert(environment.warnings.end(), left_out.begin(), left_out.end());
+  if (!hook.why_not.empty()) environment.warnings.push_back(hook.why_not);
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
   SignalRelay signals;

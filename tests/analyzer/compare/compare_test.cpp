@@ -8,6 +8,7 @@
 #include <random>
 
 #include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/compare/render_comparison.h"
 #include "rankscope/core/format.h"
 #include "support/changed_run.h"
 
@@ -374,6 +375,28 @@ TEST(Compare, WhatMustAgreeIsNamedFirst) {
   EXPECT_THAT(found.likeness.unknown, IsEmpty());
   const Comparison unknown = compare_runs(*make({}), *make({}));
   EXPECT_THAT(unknown.likeness.unknown, ElementsAre("batch", "dtype"));
+}
+
+TEST(Compare, LeadsWithTheRankThatMadeTheOthersWait) {
+  const auto of = [](double factor) {
+    return make({.steps = 30, .fault = [factor](testing::StepPlan& step, std::uint32_t rank, std::int64_t) {
+                   if (rank == 2) step.forward *= factor;
+                 }});
+  };
+  const Comparison found = compare_runs(*of(1), *of(3));
+  EXPECT_THAT(render_text(ComparisonView{found, {}}, Colour::no), HasSubstr("Rank 2: compute, "));
+}
+
+TEST(Compare, RunsOfTheTrainerWithAnotherPaceAreNotTheSameJobAndAnotherCommandIsShown) {
+  const auto of = [](const std::string& facts) {
+    return make({.head = "@run clock=same_host meta.parallel=ddp " + facts + "\n"});
+  };
+  const Comparison found = compare_runs(*of("meta.command=train meta.pace_ms=100"), *of("meta.command=train-again"));
+  ASSERT_EQ(found.likeness.differences.size(), 2U);
+  EXPECT_EQ(found.likeness.differences[0].what, "pace_ms");
+  EXPECT_TRUE(found.likeness.differences[0].must_agree);
+  EXPECT_EQ(found.likeness.differences[1].what, "command");
+  EXPECT_FALSE(found.likeness.differences[1].must_agree);
 }
 
 /// The words "changed" and "slower" must be rare on runs that differ by chance only.

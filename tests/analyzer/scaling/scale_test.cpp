@@ -164,6 +164,18 @@ TEST(Scale, CountsTheLatencyOfTheHopsBetweenHosts) {
   EXPECT_NEAR(static_cast<double>(at(1000) - at(0)), 30 * 1e6 / 4, 0.5e6);
 }
 
+TEST(Scale, SaysWhenOnlyOneOfTheRunsWasPaced) {
+  const auto of = [](std::uint32_t ranks, const std::string& facts) {
+    return testing::make({.ranks = ranks, .steps = 30, .head = "@run clock=same_host clock_error=1000" + facts + "\n"});
+  };
+  const auto answer = scale(std::vector{of(2, " meta.pace_ms=100"), of(4, "")}, {.to = {8}});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_THAT(answer->differing_work, HasSubstr("pace_ms (100 of 2 ranks, none of 4 ranks)"));
+  EXPECT_THAT(render_scale_text(*answer, Colour::no), HasSubstr("do not do the same work"));
+  EXPECT_THAT(render_scale_json(*answer), HasSubstr("differing_work"));
+  EXPECT_EQ(scale(std::vector{of(2, ""), of(4, "")}, {.to = {8}})->differing_work, "");
+}
+
 TEST(Scale, OfFewStepsIsRefused) {
   const auto few = testing::make({.ranks = 4, .steps = 6});
   EXPECT_THAT(answer_of({few}, {.to = {8}, .ranks_per_host = 8}).why_not_predicted, HasSubstr("it needs 10 steps"));

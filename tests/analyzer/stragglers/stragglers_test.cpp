@@ -14,21 +14,52 @@ using testing::make;
 using testing::StepPlan;
 using testing::SyntheticRun;
 
-TEST(Stragglers, KeepTheMeasuredGainWhereTheReplayMissesPartners) {
+/// A row that is critical by its slowdown and measured a gain of half a step, after the replay.
+Straggler with_gain_of(const Section<WhatIfSection>& replay) {
+  StepsSection steps;
+  steps.mean_ns = 100;
+  StragglersSection section;
+  section.rows.resize(1);
+  section.rows[0].rank = RankId{2};
+  section.rows[0].severity = FindingSeverity::critical;
+  section.rows[0].gain_ns_per_step = 50;
+  set_replayed_gains(replay, steps, section);
+  return section.rows[0];
+}
+
+WhatIfSection replay_without_rank_2(std::int64_t without_ns) {
   WhatIfSection replay;
   replay.replayed_ns = 100;
-  replay.ranks.push_back({.rank = RankId{2}, .without_rank_ns = 99});
-  const auto gain = [&replay](double unknown) {
-    replay.partners_unknown = unknown;
-    StragglersSection section;
-    section.rows.resize(1);
-    section.rows[0].rank = RankId{2};
-    section.rows[0].gain_ns_per_step = 50;
-    set_replayed_gains(replay, section);
-    return section.rows[0].gain_ns_per_step;
-  };
-  EXPECT_EQ(gain(0.05), 1);
-  EXPECT_EQ(gain(0.5), 50);
+  replay.ranks.push_back({.rank = RankId{2}, .without_rank_ns = without_ns});
+  return replay;
+}
+
+TEST(Stragglers, GainWhatTheReplaySaves) {
+  const Straggler row = with_gain_of(replay_without_rank_2(70));
+  EXPECT_EQ(row.gain_ns_per_step, 30);
+  EXPECT_EQ(row.why_no_gain, "");
+  EXPECT_EQ(row.severity, FindingSeverity::critical);
+}
+
+TEST(Stragglers, ThatCostTheJobNextToNothingAreNotCritical) {
+  const Straggler row = with_gain_of(replay_without_rank_2(99));
+  EXPECT_EQ(row.gain_ns_per_step, 1);
+  EXPECT_EQ(row.severity, FindingSeverity::major);
+}
+
+TEST(Stragglers, HaveNoGainAndAreNotCriticalWithoutAReplayThatCanBeUsed) {
+  WhatIfSection partners_missing = replay_without_rank_2(70);
+  partners_missing.partners_unknown = 0.5;
+  WhatIfSection of_others = replay_without_rank_2(70);
+  of_others.ranks[0].rank = RankId{1};
+  for (const Section<WhatIfSection>& replay :
+       {Section<WhatIfSection>{partners_missing}, Section<WhatIfSection>{of_others},
+        Section<WhatIfSection>{unavailable("the clocks of the ranks cannot be compared")}}) {
+    const Straggler row = with_gain_of(replay);
+    EXPECT_EQ(row.gain_ns_per_step, 0);
+    EXPECT_NE(row.why_no_gain, "");
+    EXPECT_EQ(row.severity, FindingSeverity::major);
+  }
 }
 
 StragglersSection stragglers_of(const SyntheticRun& plan) {
@@ -284,12 +315,42 @@ TEST(Stragglers, FourStepsAreTooFew) {
   EXPECT_NE(stragglers_of(plan).cannot_tell.find("only 4 complete steps"), std::string::npos);
 }
 
-TEST(Stragglers, InFourStepsARankThatIsAlwaysLastIsMinor) {
+TEST(Stragglers, InThreeStepsTheRankForWhichAllOthersWaitIsNamed) {
   SyntheticRun plan = slow_rank(1.5);
-  plan.steps = 4;
-  const Straggler row = only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
+  plan.steps = 3;
+  const StragglersSection section = stragglers_of(plan);
+  const Straggler row = only(section, RankId{2}, StragglerKind::compute, Persistence::persistent);
   EXPECT_EQ(row.certainty, Certainty::few_steps);
-  EXPECT_EQ(row.severity, FindingSeverity::minor);
+  EXPECT_EQ(row.severity, FindingSeverity::major);
+  ASSERT_TRUE(row.evidence_units);
+  EXPECT_GE(row.evidence_units->last, 3);
+  EXPECT_NE(section.cannot_tell.find("only 3 complete steps"), std::string::npos) << "others may be hidden";
+}
+
+TEST(Stragglers, OfTwoOrThreeRanksInThreeStepsTheOneForWhichTheOthersWaitIsTheSlower) {
+  for (const std::uint32_t ranks : {2U, 3U}) {
+    SyntheticRun plan;
+    plan.ranks = ranks;
+    plan.steps = 3;
+    plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.data += rank == 1 ? 60 : 0; };
+    const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::data, Persistence::persistent);
+    EXPECT_EQ(row.certainty, ranks == 2 ? Certainty::of_two : Certainty::of_three);
+    EXPECT_NEAR(row.slowdown, 1.6, 0.1) << row.evidence;
+  }
+}
+
+TEST(Stragglers, CleanRunsOfFewStepsHaveNone) {
+  for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      SyntheticRun plan;
+      plan.ranks = ranks;
+      plan.steps = 1 + static_cast<std::int64_t>(seed % 5);
+      plan.noise = 0.10;
+      plan.seed = seed;
+      const StragglersSection section = stragglers_of(plan);
+      EXPECT_TRUE(section.rows.empty()) << ranks << " ranks, seed " << seed << ": " << section.rows[0].evidence;
+    }
+  }
 }
 
 TEST(Stragglers, OneRankHasNobodyToCompareWith) {

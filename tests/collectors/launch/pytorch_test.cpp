@@ -399,11 +399,14 @@ TEST(PyTorchHook, DoesNotHideModulesOfAnImageFromAJobThatDidNotAskForIt) {
   const auto nothing = [](const char*) -> const char* { return nullptr; };
   const Folder folder;
   RecordOptions options{.command = {"apptainer", "exec", "image.sif", "python3", "train.py"}};
-  std::vector<std::string> warnings;
-  EXPECT_EQ(pytorch_hook(options, folder.path(), nothing, warnings).value(), "");
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("recorded only with --pytorch")));
+  const auto unasked = pytorch_hook(options, all_sources(), folder.path(), nothing);
+  ASSERT_TRUE(unasked);
+  EXPECT_EQ(unasked->folder, "");
+  EXPECT_THAT(unasked->why_not, HasSubstr("recorded only with --pytorch"));
   options.pytorch = PyTorch::expected;
-  EXPECT_EQ(pytorch_hook(options, folder.path(), nothing, warnings).value(), folder / "python");
+  const auto asked = pytorch_hook(options, all_sources(), folder.path(), nothing);
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->folder, folder / "python");
 }
 
 TEST(PyTorchHook, NeedsTheAnnotations) {

@@ -2,7 +2,8 @@
 import dataclasses
 import statistics
 
-KIND_OF = {"sleep": "host", "loader": "data", "compute": "compute", "gc": "host"}
+KIND_OF = {"sleep": "host", "loader": "data", "workers": "data", "compute": "compute", "batch": "compute", "gc": "host"}
+SOURCES = ("live", "kineto3", "kineto20")  # recorded by rankscope, or by torch.profiler for that many steps
 WAIT_TOLERANCE = 0.10
 LEAST_WAIT_NS = 10_000_000  # shorter ones of a step are noise
 MEETS_ONCE = ("ddp",)  # the others go on meeting within a step, where their clocks do not look: they may wait longer
@@ -13,10 +14,20 @@ class Cell:
     script: str
     fault: str
     ranks: int
+    source: str = "live"
 
     @property
     def name(self):
-        return f"{self.script}:{self.fault}:{self.ranks}"
+        return ":".join([self.script, self.fault, str(self.ranks)] + ([self.source] if self.source != "live" else []))
+
+    def fault_options(self):
+        """Workers hide what a batch takes as long as all of them together keep up."""
+        return ["--fault", "loader", "--workers", "2"] if self.fault == "workers" else ["--fault", self.fault]
+
+    @property
+    def profiled_steps(self):
+        """How many torch.profiler records; 0 where rankscope does."""
+        return int(self.source.removeprefix("kineto")) if self.source != "live" else 0
 
     @property
     def slow_rank(self):
@@ -24,14 +35,16 @@ class Cell:
 
 
 def table():
-    return [Cell(script, fault, ranks) for ranks in (2, 4)
-            for script, faults in (("ddp", ("none", "sleep", "loader", "compute", "gc")), ("fsdp", ("none", "sleep", "compute")))
-            for fault in faults]
+    """A pause of every tenth step is not in a trace of three, and of three steps own times prove nothing."""
+    faults = {"ddp": ("none", "sleep", "loader", "workers", "compute", "batch", "gc"), "fsdp": ("none", "sleep", "compute")}
+    return [Cell(script, fault, ranks, source) for source in SOURCES for ranks in (2, 4) for script in faults for fault in faults[script]
+            if source == "live" or fault != "gc"]
 
 
 def short_table():
-    """For each test run: two programs, three faults."""
-    return [Cell("ddp", fault, 4) for fault in ("none", "sleep", "loader")] + [Cell("fsdp", fault, 2) for fault in ("none", "sleep")]
+    """For each test run: two programs, three faults, and a trace of three steps."""
+    return ([Cell("ddp", fault, 4) for fault in ("none", "sleep", "loader")] + [Cell("fsdp", fault, 2) for fault in ("none", "sleep")]
+            + [Cell("ddp", fault, 4, "kineto3") for fault in ("none", "sleep")])
 
 
 def waits_by_clocks(clocks, steps):

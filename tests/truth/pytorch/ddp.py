@@ -41,13 +41,18 @@ def main():
     fault, clocks = faults.Fault(chosen, rank), faults.Clocks(chosen.clocks, rank)
     model = DistributedDataParallel(Classifier(fault))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for x, y in DataLoader(Pictures(chosen.steps * BATCH, fault), batch_size=BATCH):
-        fault.work()
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x), y)
-        clocks.ready_to_meet()
-        loss.backward()
-        optimizer.step()
+    data = DataLoader(Pictures(chosen.steps * BATCH, fault), batch_size=BATCH, num_workers=chosen.workers)
+    alone = Classifier(faults.Fault(chosen, -1))
+    with faults.profiler(torch, chosen, rank) as profile:
+        for x, y in data:
+            fault.work()
+            x, y = fault.batch(torch, x, y, lambda x, y: nn.functional.cross_entropy(alone(x), y).backward())
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(model(x), y)
+            clocks.ready_to_meet()
+            loss.backward()
+            optimizer.step()
+            faults.end_step(profile)
     clocks.write()
     dist.destroy_process_group()
 

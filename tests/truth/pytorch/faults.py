@@ -1,11 +1,13 @@
 """What goes wrong on one rank of the training scripts in this folder, and what their own clocks saw. Plain Python."""
 import argparse
+import contextlib
 import gc
 import json
 import os
 import time
 
-KINDS = ("none", "sleep", "loader", "compute", "gc")
+KINDS = ("none", "sleep", "loader", "compute", "batch", "gc")
+BEFORE_PROFILE = 5  # steps, of which the last two warm up the profiler
 
 
 def options():
@@ -15,8 +17,27 @@ def options():
     parser.add_argument("--ms", type=float, default=40)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--pace", type=float, default=50, help="ms that an accelerator would work in each step")
+    parser.add_argument("--workers", type=int, default=0, help="of the DataLoader")
     parser.add_argument("--clocks", required=True, help="folder for what each rank's clock saw")
+    parser.add_argument("--profile", default="", help="folder for the traces of torch.profiler, which records all but the first steps")
     return parser.parse_args()
+
+
+def profiler(torch, chosen, rank):
+    """As in the documentation of torch.profiler; without --profile something that does nothing."""
+    if not chosen.profile:
+        return contextlib.nullcontext()
+    cycle = torch.profiler.schedule(wait=BEFORE_PROFILE - 2, warmup=2, active=chosen.steps - BEFORE_PROFILE, repeat=1)
+
+    def save(done):
+        done.export_chrome_trace(os.path.join(chosen.profile, f"rank{rank}.json"))
+
+    return torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=cycle, on_trace_ready=save)
+
+
+def end_step(profile):
+    if profile:
+        profile.step()
 
 
 class Fault:
@@ -24,14 +45,16 @@ class Fault:
         self.kind = chosen.fault if rank == chosen.rank else "none"
         self.seconds = chosen.ms / 1e3
         self.pace = chosen.pace / 1e3
+        self.workers = chosen.workers
+        self.copies = 0
         self.step = 0
         if self.kind == "gc":
             self.garbage = [[number] for number in range(30_000)]
 
     def load(self, samples):
-        """In __getitem__ of the data set, of which a step needs that many."""
+        """In __getitem__ of the data set, of which a step needs that many; workers load while a step runs."""
         if self.kind == "loader":
-            time.sleep(self.seconds / samples)
+            time.sleep((self.workers * (self.pace + self.seconds) if self.workers else self.seconds) / samples)
 
     def work(self):
         """In each step, before forward."""
@@ -43,6 +66,19 @@ class Fault:
             end = time.monotonic() + 5 * self.seconds
             while time.monotonic() < end:
                 gc.collect()
+
+    def batch(self, torch, x, y, train):
+        """A larger batch than the other ranks have; how much larger, to take that much longer, is tried once."""
+        if self.kind != "batch":
+            return x, y
+        while self.copies == 0 or (self.copies < 4096 and self.tried(torch, x, y, train) < self.seconds):
+            self.copies = 2 * self.copies or 16
+        return x.repeat(self.copies, 1), y.repeat(self.copies)
+
+    def tried(self, torch, x, y, train):
+        began = time.thread_time()
+        train(x.repeat(self.copies, 1), y.repeat(self.copies))
+        return time.thread_time() - began
 
     def extra_layers(self, torch, x):
         """In forward: more work, as of a larger share of the model."""

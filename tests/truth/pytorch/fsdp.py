@@ -22,14 +22,16 @@ def main():
     model = nn.Sequential(*layers)
     fully_shard(model, mesh=mesh)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    for _ in range(chosen.steps):
-        x = torch.randn(8, 128)
-        fault.work()
-        x = fault.extra_layers(torch, x)
-        clocks.ready_to_meet()
-        model(x).square().mean().backward()
-        optimizer.step()
-        optimizer.zero_grad()
+    with faults.profiler(torch, chosen, rank) as profile:
+        for _ in range(chosen.steps):
+            x = torch.randn(8, 128)
+            fault.work()
+            x = fault.extra_layers(torch, x)
+            clocks.ready_to_meet()
+            model(x).square().mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            faults.end_step(profile)
     clocks.write()
     dist.destroy_process_group()
 

@@ -131,6 +131,7 @@ class Collectives {
     describe(run_, range, what);
     describe_inputs(run_, range, what);
     for (const std::uint32_t around : enclosing(range)) describe(run_, around, what);
+    if (what.group.empty() && what.members.empty()) what.group = only_group();
     finish(row_of(range), what);
   }
 
@@ -180,6 +181,15 @@ class Collectives {
       if (rank && *rank >= 0 && *rank < most_ranks) members.push_back(static_cast<std::uint32_t>(*rank));
     });
     return members;
+  }
+
+  /// The name of the only group of the file that can communicate: an operation that names none was one of its. Empty if
+  /// there are several.
+  [[nodiscard]] std::string only_group() const {
+    const auto can_communicate = [](const GroupConfig& group) { return group.ranks.size() > 1; };
+    const auto& groups = file_.metadata.groups;
+    if (std::ranges::count_if(groups, can_communicate) != 1) return {};
+    return std::ranges::find_if(groups, can_communicate)->name;
   }
 
   static std::vector<RankId> ids(const std::vector<std::uint32_t>& ranks) {

@@ -20,8 +20,8 @@ struct Payload {
   std::string_view dtype{};  ///< "f32", of the first tensor; empty = not known
 };
 
-/// False if the library lacks these functions: then no payload is known.
-bool load_tensor_functions(const char* library);
+/// False if the library lacks these functions.
+[[nodiscard]] bool load_tensor_functions(const char* library);
 
 [[nodiscard]] Payload payload_of(const Tensor& tensor) noexcept;
 /// Of all of them together.

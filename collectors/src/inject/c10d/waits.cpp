@@ -7,25 +7,14 @@
 namespace rankscope::inject::c10d {
 namespace {
 
+enum class Waited { work, send, receive };
+
 // std::chrono::milliseconds is one number.
+template <Waited what>
 bool wait(void* work, std::int64_t timeout) {
   RANKSCOPE_LEAVE_ON_ERROR();
   enter_wait(work);
-  const bool done = next<wait>(work, timeout);
-  leave();
-  return done;
-}
-bool wait_for_send(void* work, std::int64_t timeout) {
-  RANKSCOPE_LEAVE_ON_ERROR();
-  enter_wait(work);
-  const bool done = next<wait_for_send>(work, timeout);
-  leave();
-  return done;
-}
-bool wait_for_receive(void* work, std::int64_t timeout) {
-  RANKSCOPE_LEAVE_ON_ERROR();
-  enter_wait(work);
-  const bool done = next<wait_for_receive>(work, timeout);
+  const bool done = next<wait<what>>(work, timeout);
   leave();
   return done;
 }
@@ -48,9 +37,10 @@ void finalize_bucket(void* reducer, void* bucket) {
 
 std::vector<Hook> wait_hooks() {
   return {
-      hook<wait>("_ZN4c10d4Work4waitENSt6chrono8durationIlSt5ratioILl1ELl1000EEEE"),
-      hook<wait_for_send>("_ZN4c10d16ProcessGroupGloo8SendWork4waitENSt6chrono8durationIlSt5ratioILl1ELl1000EEEE"),
-      hook<wait_for_receive>("_ZN4c10d16ProcessGroupGloo8RecvWork4waitENSt6chrono8durationIlSt5ratioILl1ELl1000EEEE"),
+      hook<wait<Waited::work>>("_ZN4c10d4Work4waitENSt6chrono8durationIlSt5ratioILl1ELl1000EEEE"),
+      hook<wait<Waited::send>>("_ZN4c10d16ProcessGroupGloo8SendWork4waitENSt6chrono8durationIlSt5ratioILl1ELl1000EEEE"),
+      hook<wait<Waited::receive>>(
+          "_ZN4c10d16ProcessGroupGloo8RecvWork4waitENSt6chrono8durationIlSt5ratioILl1ELl1000EEEE"),
       hook<finalize_backward>("_ZN4c10d7Reducer17finalize_backwardEv"),
       hook<finalize_bucket>("_ZN4c10d7Reducer21finalize_bucket_denseERNS0_6BucketE"),
   };

@@ -1,6 +1,7 @@
 #include <QPainterPath>
 #include <cmath>
 
+#include "rankscope/analyzer/critical_path/section.h"
 #include "timeline/overlay.h"
 
 namespace rankscope::gui {

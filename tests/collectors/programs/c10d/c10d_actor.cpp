@@ -22,19 +22,19 @@ constexpr std::chrono::milliseconds forever{-1};
 constexpr std::size_t last_entry = 22;  // of the vtable: barrier, behind two destructors and 20 others
 
 struct Stage {
-  const StandinEntry& library;
+  const StandinEntry& torch;
   const rankscope_api_v1& recorder;
   c10d::Backend* group = nullptr;
 
   void enter_group(const char* name, const char* members) {
     recorder.c10d_group(name, members);
-    group = library.make_group();
+    group = torch.make_group();
     if (group->getSequenceNumberForGroup() != 42 || recorder.c10d_group(nullptr, nullptr) != 1)
       throw std::runtime_error{"the group was not met"};
   }
   void run(int count, bool fails = false) const {
     std::thread{[&] {
-      for (int i = 0; i < count; ++i) library.run_next(fails);
+      for (int i = 0; i < count; ++i) torch.run_next(fails);
     }}.join();
   }
 };
@@ -85,8 +85,8 @@ void pairs(Stage& stage) {
   const auto sent = stage.group->send(one, 1, 0);
   const auto received = stage.group->recv(one, 1, 0);
   stage.group->recvAnysource(one, 0);
-  stage.library.received(1);
-  stage.library.sent(0);
+  stage.torch.received(1);
+  stage.torch.sent(0);
   if (!sent->wait(forever)) throw std::runtime_error{"send"};
   try {
     received->wait(forever);
@@ -103,7 +103,7 @@ void waits(Stage& stage) {
   const auto work = stage.group->allreduce(one, {});
   stage.run(1);
   if (!work->wait(forever)) throw std::runtime_error{"allreduce"};
-  stage.library.finalize_backward();
+  stage.torch.finalize_backward();
 }
 
 void throws(Stage& stage) {
@@ -127,13 +127,13 @@ void throws(Stage& stage) {
 void strangers(Stage& stage) {
   at::Tensor tensor{&floats};
   c10d::Tensors one{tensor};
-  stage.group = stage.library.make_group();
+  stage.group = stage.torch.make_group();
   stage.group->allreduce(one, {});
   delete stage.group;
   stage.enter_group("default_pg 0", "0,1");
   stage.group->allreduce(one, {});
   delete stage.group;
-  stage.group = stage.library.make_group();
+  stage.group = stage.torch.make_group();
   stage.group->allreduce(one, {});
   stage.run(3);
 }
@@ -142,7 +142,7 @@ void strangers(Stage& stage) {
 void left_alone(Stage& stage) {
   at::Tensor tensor{&floats};
   c10d::Tensors one{tensor};
-  stage.group = stage.library.make_group();
+  stage.group = stage.torch.make_group();
   const auto work = stage.group->allreduce(one, {});
   stage.run(1);
   if (!work->wait(forever)) throw std::runtime_error{"allreduce"};
@@ -150,8 +150,8 @@ void left_alone(Stage& stage) {
 
 /// Another tool that stands in front of what the recorder wants: overwrites one entry of the vtable of a group.
 void* in_front_of_all() { return nullptr; }
-void pretend_other_tool(const StandinEntry& library) {
-  void** const vtable = *reinterpret_cast<void***>(library.make_group());
+void pretend_other_tool(const StandinEntry& torch) {
+  void** const vtable = *reinterpret_cast<void***>(torch.make_group());
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   mprotect(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(&vtable[last_entry]) & ~(page - 1)), page,
            PROT_READ | PROT_WRITE);

@@ -88,7 +88,7 @@ WorkPointer ProcessGroupGloo::transfer() {
 }
 
 WorkPointer ProcessGroupGloo::broadcast(Tensors& tensors, const BroadcastOptions&) {
-  if (tensors.empty()) throw std::invalid_argument{"there is no tensor"};
+  if (tensors.empty()) throw std::invalid_argument{"no tensor was given"};
   return enqueue_new();
 }
 WorkPointer ProcessGroupGloo::allreduce(Tensors&, const AllreduceOptions&) { return enqueue_new(); }

@@ -60,6 +60,7 @@ struct ScaledStep {
 struct ScaleAnswer {
   Scaling scaling = Scaling::weak;
   std::string why_scaling;           ///< what tells that it is weak or strong
+  std::string differing_work;        ///< a sentence; set where the runs state that they did not do the same
   std::vector<ScalePoint> measured;  ///< by ranks
   std::optional<ScaleFit> fit{};     ///< of two runs of different sizes and more
   double replay_error = 0;           ///< of the replay that the prediction is made from (12.3)

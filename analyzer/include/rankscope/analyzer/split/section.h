@@ -68,7 +68,8 @@ struct TimeSplit {
   std::int64_t exposed_wait_ns = 0;  ///< parts of exposed_comm; what remains of it is unsplit
   std::int64_t exposed_transfer_ns = 0;
   std::int64_t own_comm_delay_ns = 0;  ///< part of exposed_comm before the start of a collective that this rank delayed
-  std::int64_t idle_for_others_ns = 0;  ///< part of idle in a barrier or store wait, that is for other ranks
+  std::int64_t host_late_in_comm_ns = 0;  ///< part of exposed_comm in which the host had not launched what follows
+  std::int64_t idle_for_others_ns = 0;    ///< part of idle in a barrier or store wait, that is for other ranks
   std::array<std::int64_t, idle_cause_count> idle_causes_ns{};
 
   TimeSplit& operator+=(const TimeSplit& other);

@@ -30,6 +30,12 @@ enum class SlowDevice : std::uint8_t {
   low_clock,   ///< NVML names no reason
 };
 
+/// Operations in which a rank was the last to arrive.
+struct EvidenceUnits {
+  std::int64_t last = 0;
+  std::int64_t of = 0;  ///< all operations of the counted steps
+};
+
 struct Straggler {
   RankId rank;
   StragglerKind kind = StragglerKind::compute;
@@ -38,16 +44,16 @@ struct Straggler {
   FindingSeverity severity = FindingSeverity::minor;
   double slowdown = 1;
   std::int64_t lag_ns_per_step = 0;  ///< transient: of the steps with a stall
-  /// What an average step would be shorter: replayed with this rank as its peers, else as far as the next slowest rank
-  /// lets it.
+  /// What an average step would be shorter: replayed with this rank as its peers.
   std::int64_t gain_ns_per_step = 0;
-  bool gain_replayed = false;
+  std::string why_no_gain{};                 ///< set where that cannot be replayed; the gains are then 0
   std::optional<std::int64_t> since_step{};  ///< slow from this step on; not set: from the first
   std::optional<std::int64_t> until_step{};  ///< slow up to this step; not set: to the last
   std::int64_t gain_ns_while_slow = 0;       ///< gain of an average one of these steps; 0 where it is slow in all
   std::int64_t step_ns_while_slow = 0;       ///< mean length of these steps
   std::string evidence;
-  std::optional<SlowDevice> device{};  ///< set where its GPU's counters explain it
+  std::optional<EvidenceUnits> evidence_units{};  ///< set where these prove it and not its own times (9.4)
+  std::optional<SlowDevice> device{};             ///< set where its GPU's counters explain it
 };
 
 /// Who came last, where that is a fact (metrics.md 9.4).

@@ -1,0 +1,65 @@
+// What a report must not claim, on every recording that others made.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "rankscope/analyzer/open.h"
+#include "rankscope/analyzer/render.h"
+#include "rankscope/analyzer/report.h"
+#include "shared_data.h"
+
+namespace rankscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class SharedReports : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam().empty()) GTEST_SKIP() << testing::no_shared_data;
+  }
+};
+
+TEST_P(SharedReports, ClaimNothingThatContradictsTheirReplay) {
+  const auto run = analyzer::open_run(testing::shared_data() / GetParam());
+  ASSERT_TRUE(run) << run.error().message;
+  const analyzer::Report report = analyzer::analyze(**run, {});
+  if (report.what_if) {
+    const analyzer::WhatIfSection& replay = *report.what_if;
+    EXPECT_LE(replay.ideal_ns, replay.measured_ns) << "an ideal that is worse than what was measured";
+    EXPECT_LE(replay.ideal_network_ns, replay.measured_ns);
+    EXPECT_LE(replay.without_host_delay_ns, replay.measured_ns);
+  }
+  if (!report.stragglers) return;
+  for (const analyzer::Straggler& row : report.stragglers->rows) {
+    if (!report.what_if) {
+      EXPECT_NE(row.why_no_gain, "") << "a gain needs a replay";
+      EXPECT_LE(row.severity, analyzer::FindingSeverity::major);
+      continue;
+    }
+    const auto replayed = std::ranges::find(report.what_if->ranks, row.rank, &analyzer::RankReplay::rank);
+    if (row.gain_ns_per_step == 0) continue;
+    ASSERT_NE(replayed, report.what_if->ranks.end());
+    EXPECT_LE(row.gain_ns_per_step, report.what_if->replayed_ns - *replayed->without_rank_ns);
+  }
+}
+
+TEST_P(SharedReports, ClaimNeitherEfficiencyNorHealthWithoutEvidence) {
+  const auto run = analyzer::open_run(testing::shared_data() / GetParam());
+  ASSERT_TRUE(run) << run.error().message;
+  const analyzer::Report report = analyzer::analyze(**run, {});
+  if ((*run)->collectives().empty()) {
+    EXPECT_FALSE(report.efficiency) << "how well ranks work together is not known";
+  }
+  if (report.stragglers && report.stragglers->cannot_tell.empty()) return;
+  const std::string text = analyzer::render_text(report, **run, {}, analyzer::Colour::no);
+  for (const char* claim : {"No problem found", "would be found", "would have been found"})
+    EXPECT_THAT(text, Not(HasSubstr(claim)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shared, SharedReports, ::testing::ValuesIn(testing::shared_recordings()),
+                         [](const auto& test) { return testing::plain_name(test.param); });
+
+}  // namespace
+}  // namespace rankscope
