@@ -55,7 +55,8 @@ Arrivals last_arrivals(const Run& run, const StepsSection& steps, const Collecti
   }
   for (const auto& [step, operation] : longest_wait) {
     const RankId late = late_rank(run, *operation);
-    arrivals.longest_of_step.push_back(late);
+    const auto others = static_cast<std::int64_t>(operation->members.size()) - 1;
+    arrivals.longest_of_step.push_back({late, operation->wait_ns / others});
     if (late.is_set() && !arrivals.by_operation) arrivals.last.push_back(late);
   }
   if (!arrivals.by_operation) arrivals.trials = static_cast<std::int64_t>(step_count);

@@ -6,12 +6,18 @@
 
 namespace rankscope::analyzer {
 
+/// The operation of a step with the longest wait.
+struct LongestWait {
+  RankId late;               ///< for whom it was; none where that is not known
+  std::int64_t wait_ns = 0;  ///< mean of the other members
+};
+
 /// Last arrivers whose lateness is a fact, and out of how many operations.
 struct Arrivals {
   std::vector<RankId> last;
   std::int64_t trials = 0;
-  std::vector<RankId> longest_of_step{};  ///< for whom the longest wait of each counted step was; none where not known
-  bool by_operation = false;              ///< fewer than 20 steps: all matched operations count instead of steps
+  std::vector<LongestWait> longest_of_step{};  ///< of the counted steps with operations
+  bool by_operation = false;                   ///< fewer than 20 steps: all matched operations count instead of steps
   [[nodiscard]] std::int64_t times_last(RankId rank) const;
 };
 

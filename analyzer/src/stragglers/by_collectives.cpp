@@ -15,27 +15,33 @@ constexpr double most_by_chance = 0.01;  // over the number of ranks
 constexpr double nearly_all = 0.8;       // of the waiting must be for this rank
 constexpr std::size_t least_led_steps = 3;
 constexpr std::size_t all_must_be_led = 5;  // with fewer steps
-constexpr double least_of_usual = 0.25;     // the shortest waiting of a step against the median
+constexpr double least_of_usual = 0.25;     // the shortest of these waits against the median
 
-/// The rank made the others wait longest in so many steps that chance does not explain it.
+/// The rank made the others wait longest in so many steps that chance does not explain it, by about the same time.
 bool leads_steps(RankId rank, const Arrivals& arrivals, std::size_t ranks) {
-  const std::vector<RankId>& steps = arrivals.longest_of_step;
-  const auto led = std::ranges::count(steps, rank);
+  const std::vector<LongestWait>& steps = arrivals.longest_of_step;
   if (steps.size() < least_led_steps) return false;
-  if (steps.size() < all_must_be_led) return std::cmp_equal(led, steps.size());
+  std::vector<std::int64_t> waits;
+  for (const LongestWait& step : steps)
+    if (step.late == rank) waits.push_back(step.wait_ns);
   const auto n = static_cast<double>(ranks);
-  return binomial_tail(led, std::ssize(steps), 1 / n) < most_by_chance / n;
+  const bool beyond_chance = steps.size() < all_must_be_led
+                                 ? waits.size() == steps.size()
+                                 : binomial_tail(std::ssize(waits), std::ssize(steps), 1 / n) < most_by_chance / n;
+  return beyond_chance &&
+         static_cast<double>(std::ranges::min(waits)) >= least_of_usual * static_cast<double>(median(waits));
 }
 
-/// What the other ranks waited in each counted step, on average, and nothing hid.
-std::vector<std::int64_t> waits_of_others(const PeerClass& peers, std::size_t peer) {
-  std::vector<std::int64_t> waits(peers.rows[peer]->per_step.size());
-  for (std::size_t step = 0; step < waits.size(); ++step) {
-    for (std::size_t other = 0; other < peers.size(); ++other)
-      if (other != peer) waits[step] += peers.rows[other]->per_step[step].exposed_wait_ns;
-    waits[step] /= static_cast<std::int64_t>(peers.size() - 1);
+/// What one of the other ranks waited in a counted step, on average, and nothing hid.
+std::int64_t wait_of_others(const PeerClass& peers, std::size_t peer) {
+  std::int64_t sum = 0;
+  std::int64_t count = 0;
+  for (std::size_t other = 0; other < peers.size(); ++other) {
+    if (other == peer) continue;
+    for (const TimeSplit& split : peers.rows[other]->per_step) sum += split.exposed_wait_ns;
+    count += std::ssize(peers.rows[other]->per_step);
   }
-  return waits;
+  return count > 0 ? sum / count : 0;
 }
 
 StragglerKind kind_of(DelayPart part) {
@@ -81,11 +87,8 @@ std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::
   CollectiveEvidence evidence{.units = {facts.arrivals.times_last(rank), facts.arrivals.trials},
                               .share = static_cast<double>(row->cost_ns()) / static_cast<double>(facts.blame->total_ns),
                               .kind = kind_while_awaited(*row)};
-  const std::vector<std::int64_t> waits = waits_of_others(peers, peer);
-  const auto usual = static_cast<double>(median(waits));
-  if (evidence.share < nearly_all || static_cast<double>(std::ranges::min(waits)) < least_of_usual * usual)
-    return std::nullopt;
-  evidence.lag_ns = static_cast<std::int64_t>(usual * evidence.share);
+  if (evidence.share < nearly_all) return std::nullopt;
+  evidence.lag_ns = static_cast<std::int64_t>(static_cast<double>(wait_of_others(peers, peer)) * evidence.share);
   return evidence;
 }
 
