@@ -61,6 +61,8 @@ constexpr std::array all_rules{
          "a group, link, sender or receiver whose bus bandwidth is below that of comparable ones, or below its own "
          "earlier one, and costs its ranks 2 % of their time",
          "0.8 / 0.6 / 0.4 of the usual speed", judge_slow_paths, true},
+    Rule{"exposed_copies", "time in which only copies run; without steps of accelerators only",
+         "10 % / 20 % / 35 % of the time", judge_exposed_copies, true},
     Rule{"contention", "kernels that take longer while communication runs beside them", "the gain", judge_contention},
     Rule{"pipeline.bubble", "a pipeline that is idle for longer than its schedule requires", "5 / 10 / 20 points",
          judge_pipeline},

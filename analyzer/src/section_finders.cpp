@@ -47,6 +47,12 @@ Section<replay::Graph> graph_of(const Work& work) {
   return replay::build_graph(work.run, work.report.steps, work.matching, work.clocks);
 }
 
+/// Where a rank exchanges nothing with others, there is nothing that the factors could weigh against its compute.
+bool any_communication(const Work& work) {
+  return !work.run.collectives().empty() ||
+         std::ranges::any_of(*work.report.rank_rows, [](const RankRow& row) { return row.total.comm_ns > 0; });
+}
+
 }  // namespace
 
 void find_all_steps(Work& work) {
@@ -127,6 +133,11 @@ void find_slow_ranks(Work& work) {
 void find_trends(Work& work) { work.report.trend = find_trend(work.report.steps, work.report.rank_rows); }
 
 void find_efficiencies(Work& work) {
+  if (work.report.rank_rows && !any_communication(work)) {
+    work.report.efficiency =
+        unavailable("no communication was recorded, so nothing shows how well ranks work together");
+    return;
+  }
   work.report.efficiency = find_efficiency(work.run, work.report.steps, work.report.rank_rows);
 }
 

@@ -67,7 +67,9 @@ inline CollectivesSection sample_collectives(const Run& run) {
                                 .first_start = at(10),
                                 .last_start = at(40),
                                 .spread_ns = 30,
-                                .transfer_ns = 10});
+                                .transfer_ns = 10,
+                                .why_no_wait = {},
+                                .why_no_transfer = {}});
   section.groups.push_back({.group = "dp",
                             .op = "allreduce",
                             .count = 19,

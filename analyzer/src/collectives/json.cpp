@@ -32,7 +32,8 @@ Json instance_json(const Operation& operation, const Run& run) {
   Why why;
   Json out;
   const auto rank = [&](const char* name, RankId id) {
-    return id.is_set() ? Json(id.value) : why.null(name, "below the clock error");
+    if (id.is_set()) return Json(id.value);
+    return why.null(name, operation.why_no_transfer.empty() ? "below the clock error" : operation.why_no_transfer);
   };
   const auto number = [&](const char* name, std::int64_t value) {
     return value >= 0 ? Json(value) : why.null(name, "");
@@ -44,8 +45,10 @@ Json instance_json(const Operation& operation, const Run& run) {
       operation.bytes_too_large ? why.null("bytes", "does not fit 64 bits") : number("bytes", operation.bytes);
   out["last_rank"] = rank("last_rank", operation.last_rank);
   out["first_rank"] = rank("first_rank", operation.first_rank);
-  out["spread_ns"] = operation.spread_ns;
-  out["transfer_ns"] = operation.transfer_ns;
+  // What tells when the transfer began tells the spread, too.
+  const bool timed = operation.why_no_transfer.empty();
+  out["spread_ns"] = timed ? Json(operation.spread_ns) : why.null("spread_ns", operation.why_no_transfer);
+  out["transfer_ns"] = timed ? Json(operation.transfer_ns) : why.null("transfer_ns", operation.why_no_transfer);
   out["members"] = operation.members.size();
   out["complete"] = operation.complete;
   std::move(why).attach(out);

@@ -23,6 +23,7 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::vector<NotedTable> copy_tables(const Report& report, std::size_t most);
 [[nodiscard]] nlohmann::ordered_json copies_json(const CopiesSection& section, const ReportOptions& options);
 
+void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& findings);
 void judge_synchronizations(const RuleContext& context, std::vector<Finding>& findings);
 void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings);
 void judge_allocations(const RuleContext& context, std::vector<Finding>& findings);

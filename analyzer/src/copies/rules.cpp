@@ -1,4 +1,4 @@
-// Calls of the host that make an accelerator run dry.
+// Copies that nothing hides, and calls of the host that make an accelerator run dry.
 #include <algorithm>
 #include <numeric>
 
@@ -82,7 +82,49 @@ void judge_calls(const RuleContext& context, const HeldUp& what, const std::vect
                       std::string{what.advice}, usual.per_step(idle), std::nullopt, std::nullopt});
 }
 
+/// What helps depends on where the longest copies go.
+std::string advice_for_copies(const CopyRow* most) {
+  const std::string_view kind = most == nullptr ? std::string_view{} : std::string_view{most->kind};
+  if (kind == "DtoD" || kind == "memset")
+    return "Copies inside the device: avoid clone(), contiguous(), cat() and zero_() on large tensors, or fuse them "
+           "with what follows (torch.compile).";
+  if (kind == "PtoP") return "Copies between devices: move less, or give them a stream of their own beside compute.";
+  return "Copy from pinned memory (pin_memory=True, non_blocking=True) one batch ahead, on a stream of its own; keep "
+         "on the device what is copied again and again.";
+}
+
+/// "; most of it HtoD (Pageable -> Device): 5.20 ms at 3.1 GB/s"
+std::string most_copied(const Usual& usual, const CopyRow* most) {
+  if (most == nullptr) return {};
+  auto text =
+      format("; most of it {}{}: {}", most->kind, most->memory.empty() ? std::string{} : format(" ({})", most->memory),
+             duration_text(usual.mean(most->sum_ns)));
+  if (most->gbps) text += format(" at {:.1f} GB/s", *most->gbps);
+  return text;
+}
+
 }  // namespace
+
+void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& findings) {
+  const Usual& usual = context.everybody;
+  if (!usual.shows_idle_time()) return;
+  const std::int64_t exposed = usual.total.memory_ns;
+  const FindingSeverity severity = severity_of(usual.share(exposed), exposed_copies_limits);
+  if (severity == FindingSeverity::info) return;
+  const Section<CopiesSection>& copies = context.report.copies;
+  const CopyRow* most = copies && !copies->copies.empty() ? &copies->copies.front() : nullptr;
+  Finding finding;
+  finding.id = "exposed_copies";
+  finding.severity = severity;
+  finding.title = format("{} of the time only copies run", percent_of(usual.share(exposed)));
+  finding.evidence =
+      format("{} {}, beside neither compute nor communication{}", duration_text(usual.mean(exposed)),
+             usual.steps > 0 ? "per step and rank" : "per rank over the whole recording", most_copied(usual, most));
+  finding.advice = advice_for_copies(most);
+  // No copy hides behind more than there is.
+  finding.gain_ns_per_step = usual.per_step(std::min(exposed, usual.total.compute_ns));
+  findings.push_back(std::move(finding));
+}
 
 void judge_synchronizations(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;

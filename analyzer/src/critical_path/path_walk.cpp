@@ -15,6 +15,8 @@ std::uint32_t last_boundary(const Graph& graph, std::size_t step) {
   return last;
 }
 
+constexpr nanoseconds longest_return{100'000};  // from a wait that is over
+
 class Walk {
  public:
   Walk(const Graph& graph, std::size_t step)
@@ -29,7 +31,7 @@ class Walk {
       charge_node(node);
       const Pred* binding = binding_of(node);
       if (binding == nullptr) break;
-      charge_until(graph_.nodes[binding->node].end, node, class_of_delay(node, binding->kind), name_of_span(node.span));
+      charge_delay(node, *binding);
       row_ = binding->node;
     }
     // Where the walk ends at a meeting, it is a rank outside of the graph that was awaited.
@@ -66,15 +68,24 @@ class Walk {
     for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
       begin -= nanoseconds{piece->ns};
       const Item& item = graph_.items[piece->item];
+      // What a host did after its last recorded event is not known.
+      if (item.work == Work::host && !item.span.is_set())
+        charge_until(std::max(begin, graph_.host_ends[node.rank]), node, PathClass::gap, {});
       const bool unknown = item.work == Work::transfer && node.floor == node.end;
       charge_until(begin, node, unknown ? PathClass::wait : class_of(item.work), name_of_span(item.span));
     }
     charge_until(node.start, node, PathClass::gap, {});
   }
 
-  static PathClass class_of_delay(const Node& node, EdgeKind binding) {
-    const bool by_host = binding == EdgeKind::launch || node.kind == NodeKind::resume;
-    return by_host ? PathClass::host : PathClass::gap;
+  /// Between the end of what a node waited for and its start. A host that has to notice first that its wait is over
+  /// works; one that stands still for longer waits for something that is not recorded.
+  void charge_delay(const Node& node, const Pred& binding) {
+    const RunTime ready = graph_.nodes[binding.node].end;
+    const StringId name = name_of_span(node.span);
+    if (binding.kind == EdgeKind::host_wait && node.span.is_set())
+      charge_until(std::max(ready, now_ - longest_return), node, PathClass::host, name);
+    const bool by_host = binding.kind == EdgeKind::launch || (node.kind == NodeKind::resume && !node.span.is_set());
+    charge_until(ready, node, by_host ? PathClass::host : PathClass::gap, name);
   }
 
   const Graph& graph_;

@@ -44,7 +44,7 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
     noted.notes.push_back("It runs on " + rank_words(path, std::min<std::size_t>(most, 8)) + ".");
   if (path.incomplete())
     noted.notes.emplace_back(
-        "Incomplete: more than a tenth of it is waiting for partners that are not recorded, or has no recorded "
+        "Incomplete: more than a tenth of it is waiting for partners that are not known, or has no recorded "
         "reason.");
   noted.notes.push_back(
       format("What determined how long steps are. One of perhaps many such paths ({} of ranks and steps could hardly "

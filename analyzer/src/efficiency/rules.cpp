@@ -53,7 +53,8 @@ void judge_balance(const EfficiencySection& section, std::int64_t steps, std::ve
 }
 
 void judge_communication(const RuleContext& context, const EfficiencySection& section, std::vector<Finding>& findings) {
-  constexpr std::array<std::string_view, 4> by_others{"exposed_communication", "straggler.", "efficiency.", "slow_"};
+  constexpr std::array<std::string_view, 5> by_others{"exposed_communication", "exposed_copies", "straggler.",
+                                                      "efficiency.", "slow_"};
   const FindingSeverity severity = severity_of(1 - section.run.communication(), lost_factor_limits);
   if (severity == FindingSeverity::info || said(findings, by_others)) return;
   const Usual& usual = context.everybody;
@@ -72,9 +73,9 @@ void judge_communication(const RuleContext& context, const EfficiencySection& se
 
 /// Nothing alone is large enough for a finding, and together they are.
 void judge_sum(const RuleContext& context, const EfficiencySection& section, std::vector<Finding>& findings) {
-  constexpr std::array<std::string_view, 10> by_others{
-      "exposed_communication", "straggler.", "efficiency.",      "slow_",       "idle",
-      "data_loading",          "imbalance.", "synchronizations", "allocations", "blocking_copies"};
+  constexpr std::array<std::string_view, 11> by_others{
+      "exposed_communication", "exposed_copies", "straggler.",       "efficiency.", "slow_",          "idle",
+      "data_loading",          "imbalance.",     "synchronizations", "allocations", "blocking_copies"};
   const EfficiencyFactors& run = section.run;
   const FindingSeverity severity = severity_of(1 - run.parallel(), lost_efficiency_limits);
   if (severity == FindingSeverity::info || said(findings, by_others)) return;

@@ -4,6 +4,7 @@
 
 #include "replay/draft.h"
 #include "replay/rank_graph.h"
+#include "split/host_timeline.h"
 #include "steps/step_marks.h"
 
 namespace rankscope::analyzer::replay {
@@ -87,8 +88,9 @@ void add_delays(Draft& draft, std::span<const RankSteps> steps) {
   for (const DraftEdge& edge : draft.edges()) ready[edge.to] = std::max(ready[edge.to], draft.node(edge.from).end);
   for (std::uint32_t row = 0; row < ready.size(); ++row) {
     Node& node = draft.node(row);
+    const bool is_held = node.pieces == 0 && node.floor == node.end;  // before the first step
     const bool delayed =
-        node.kind == NodeKind::activity || node.kind == NodeKind::arrive || node.kind == NodeKind::resume;
+        (node.kind == NodeKind::activity && !is_held) || node.kind == NodeKind::arrive || node.kind == NodeKind::resume;
     if (!delayed || ready[row] == RunTime::min()) continue;
     // Also where nothing passed: a peer that was delayed is compared with it.
     const std::int64_t ns = std::max<std::int64_t>(0, (node.start - ready[row]).count());
@@ -110,6 +112,7 @@ Section<Graph> build_graph(const Run& run, const Section<StepsSection>& steps, c
   graph.whole_recording = !steps;
   graph.boundaries.assign((graph.steps.size() + 1) * graph.ranks.size(), no_row);
   for (std::uint32_t rank = 0; rank < graph.ranks.size(); ++rank) {
+    graph.host_ends.push_back(end_of_host(run, graph.ranks[rank]));
     graph.doubts.has_streams = graph.doubts.has_streams || run.has_accelerator(graph.ranks[rank]);
     add_rank(draft, matching, rank, plan->rank_steps[rank]);
   }

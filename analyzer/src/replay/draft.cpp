@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/comm_ops.h"
+
 namespace rankscope::analyzer::replay {
 
 std::string_view name_of(Work work) {
@@ -38,7 +40,26 @@ void Draft::add_piece(std::uint32_t item, std::int64_t ns) {
   graph_.items[item].ns += ns;
 }
 
+namespace {
+
+bool is_recorded(const Run& run, RankId rank) { return std::ranges::binary_search(run.ranks(), rank); }
+
+/// True if a rank that took part is not in the recording. Where nobody tells who did, a single rank has no partner in
+/// it.
+bool misses_partners(const Run& run, const Span& span) {
+  if (span.collective == Span::no_collective) return run.ranks().size() < 2;
+  const Collective& own = run.collectives()[span.collective];
+  if (is_point_to_point(run.text(own.op)) && own.peer >= 0)
+    return !is_recorded(run, RankId{static_cast<std::uint32_t>(own.peer)});
+  if (!own.group.is_set()) return run.ranks().size() < 2;
+  const Group& group = run.groups()[own.group.index()];
+  return std::ranges::any_of(group.members, [&run](RankId rank) { return !is_recorded(run, rank); });
+}
+
+}  // namespace
+
 void Draft::hold(std::uint32_t finish) {
+  if (misses_partners(*graph_.run, graph_.run->span(graph_.nodes[finish].span))) ++graph_.doubts.absent_partners;
   graph_.nodes[finish].floor = graph_.nodes[finish].end;
   ++graph_.doubts.unsplit_members;
 }

@@ -85,6 +85,7 @@ struct Doubts {
   std::int64_t nearby = 0;           ///< dependencies between streams that were inferred
   std::int64_t late_causes = 0;      ///< causes that ended after what they caused began; left out
   std::int64_t unsplit_members = 0;  ///< members whose partners are not known: they keep their measured end
+  std::int64_t absent_partners = 0;  ///< of these: a rank that took part was not recorded
   bool has_streams = false;
   bool operator==(const Doubts&) const = default;
 };
@@ -98,10 +99,11 @@ struct GraphStep {
 /// Nodes are in topological order: one pass computes all times.
 struct Graph {
   const Run* run = nullptr;
-  std::vector<RankId> ranks;     ///< ascending
-  std::vector<GraphStep> steps;  ///< consecutive
-  bool whole_recording = false;  ///< no steps are known: all is one
-  std::vector<Item> items;       ///< by (rank, first piece)
+  std::vector<RankId> ranks;       ///< ascending
+  std::vector<RunTime> host_ends;  ///< parallel: when the last recorded event of the rank's threads ended
+  std::vector<GraphStep> steps;    ///< consecutive
+  bool whole_recording = false;    ///< no steps are known: all is one
+  std::vector<Item> items;         ///< by (rank, first piece)
   std::vector<Node> nodes;
   std::vector<Piece> pieces;  ///< by node
   std::vector<Pred> preds;    ///< by node

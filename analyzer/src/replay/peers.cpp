@@ -159,7 +159,9 @@ std::vector<std::int64_t> ideal_lengths(const Graph& graph, const ItemPeers& pee
     if (members.empty()) continue;
     const Work work = graph.items[members.front()].work;
     const bool typical = work == Work::transfer || work == Work::delay;
-    const std::int64_t ideal = typical ? median_of(graph, members) : mean_of(graph, members);
+    // With means a step takes at most the mean of the steps. A median above the mean would make it longer.
+    const std::int64_t mean = mean_of(graph, members);
+    const std::int64_t ideal = typical ? std::min(median_of(graph, members), mean) : mean;
     for (const std::uint32_t item : members) lengths[item] = ideal;
   }
   return lengths;

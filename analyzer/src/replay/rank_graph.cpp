@@ -160,6 +160,14 @@ class RankGraph {
     return finish;
   }
 
+  /// What ended before the first step begins belongs to none: nothing makes it shorter, and it has no peers.
+  std::uint32_t add_held(LaneId lane, const Span& span, std::uint32_t before) {
+    const std::uint32_t node = draft_.add_node(new_node(NodeKind::activity, lane, run_.id_of(span), span.time));
+    draft_.node(node).floor = span.time.end;
+    draft_.add_cause(before, node, EdgeKind::order);
+    return node;
+  }
+
   void add_queue(const QueuePlan& queue) {
     LaneNodes& lane = lanes_[queue.lane];
     for (const Task& task : queue.tasks) {
@@ -169,7 +177,9 @@ class RankGraph {
       const std::uint32_t from = before == no_row ? anchor_ : before;
       std::uint32_t node = draft_.node_count();
       starts_.push_back(node);
-      if (task.communicates) {
+      if (span.time.end <= steps_.boundaries.front()) {
+        node = add_held(queue.lane, span, from);
+      } else if (task.communicates) {
         node = add_member(queue.lane, span, from);
       } else {
         node = draft_.add_node(new_node(NodeKind::activity, queue.lane, task.span, span.time));

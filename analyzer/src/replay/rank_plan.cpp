@@ -118,9 +118,12 @@ std::vector<Block> blocks_of(const Run& run, const Lane& lane, TimeRange time, H
   for (const Span& span : run.spans_of(lane)) {
     const bool member = role == HostRole::computes && is_member(run, span);
     if (!member && !is_blocked(run, span)) continue;
-    if (span.time.begin < until || span.time.end > time.end || span.time.empty()) continue;
-    blocks.push_back({span.time, run.id_of(span), {}, {}, member});
-    until = span.time.end;
+    // A thread that stands still at an edge of the steps does no work there, either.
+    TimeRange inside = span.time;
+    if (!member) inside = {std::max(inside.begin, until), std::min(inside.end, time.end)};
+    if (inside.begin < until || inside.end > time.end || inside.begin >= inside.end) continue;
+    blocks.push_back({inside, run.id_of(span), {}, {}, member});
+    until = inside.end;
   }
   return blocks;
 }
@@ -235,7 +238,8 @@ std::vector<Stretch> stretches_of(const Run& run, const Lane& lane, HostRole rol
 
 bool is_blocked(const Run& run, const Span& span) {
   if (span.kind == SpanKind::wait || span.kind == SpanKind::sync) return true;
-  return span.kind == SpanKind::runtime && blocks_host(run.text(span.name));
+  if (span.kind != SpanKind::runtime) return false;
+  return blocks_host(run.text(span.name)) || waits_in_system(run.text(span.name));
 }
 
 RankPlan plan_rank(const Run& run, RankId rank, const RankSteps& steps) {

@@ -20,6 +20,7 @@ inline constexpr SeverityLimits straggler_limits_few{1.15, 1.25, 1e300};
 inline constexpr SeverityLimits change_limits{0.05, 0.10, 0.25};    // inside a run
 inline constexpr SeverityLimits two_runs_limits{0.01, 0.05, 0.10};  // changed step time
 inline constexpr SeverityLimits exposed_comm_limits{0.10, 0.20, 0.35};
+inline constexpr SeverityLimits exposed_copies_limits{0.10, 0.20, 0.35};
 inline constexpr SeverityLimits lost_efficiency_limits{0.20, 0.35, 0.50};  ///< 1 - parallel efficiency
 inline constexpr SeverityLimits lost_factor_limits{0.10, 0.20, 0.35};      ///< 1 - a factor of it
 inline constexpr SeverityLimits lost_speed_limits{0.20, 0.40, 0.60};       ///< 1 - bus bandwidth / the usual one

@@ -18,6 +18,7 @@ class Gaps {
   Gaps(const Run& run, RankId rank) : run_(run), activities_(activities_of(run, rank)) {
     const auto process = run.process_row_of(rank);
     if (const auto main = main_lane(run, rank)) main_ = main->index();
+    host_end_ = end_of_host(run, rank);
     for (const Lane& lane : run.lanes()) {
       if (lane.process != process || lane.kind != LaneKind::thread) continue;
       for (const Span& span : run.spans_of(lane))
@@ -31,7 +32,7 @@ class Gaps {
   void explain(TimeRange gap, std::vector<IdleStretch>& out) {
     out_ = &out;
     while (next_ < activities_.size() && activities_[next_].time.begin < gap.end) ++next_;
-    if (next_ == activities_.size()) return host_ran_dry(gap, gap.end, main_, IdleDetail::nothing_followed);
+    if (next_ == activities_.size()) return nothing_followed(gap);
     const SpanId follower = activities_[next_].span;
     const auto links = run_.links_to(LinkKind::launch, follower);
     if (!links.empty()) {
@@ -68,16 +69,31 @@ class Gaps {
       out_->push_back({time, reason});
   }
 
+  /// After the last work: what the main thread did, as far as it was recorded.
+  void nothing_followed(TimeRange gap) {
+    const RunTime known = std::clamp(host_end_, gap.begin, gap.end);
+    host_ran_dry({gap.begin, known}, known, main_, IdleDetail::nothing_followed);
+    add({known, gap.end}, {IdleCause::other, IdleDetail::nothing_followed, {}, {}});
+  }
+
   /// Rule (a): what the launching thread did until it launched; then the launch itself.
   void host_ran_dry(TimeRange gap, RunTime launched, std::optional<std::size_t> lane, IdleDetail detail) {
     if (!lane) return add(gap, {IdleCause::other, detail, {}, {}});
     const HostTimeline& host = timeline(*lane);
     const HostPlace before = host.at(gap.begin);
-    host.over({gap.begin, launched}, [&](TimeRange time, const HostPlace& place) {
+    // Without the wait the host would have been ahead by as much as the wait held it up, and by no more.
+    const RunTime held_up = std::min(gap.begin + host.blocked_around(gap.begin).length(), launched);
+    host.over({gap.begin, held_up}, [&](TimeRange time, const HostPlace& place) {
       if (place.loads_data)
         add(time, {IdleCause::data, detail, place.range, {}});
-      else if (before.blocks)
+      else
         add(time, {IdleCause::sync, detail, before.range, before.call});
+    });
+    host.over({held_up, launched}, [&](TimeRange time, const HostPlace& place) {
+      if (place.loads_data)
+        add(time, {IdleCause::data, detail, place.range, {}});
+      else if (place.waits)
+        add(time, {IdleCause::sync, detail, place.range, place.call});
       else
         add(time, {IdleCause::host, detail, place.range, place.call});
     });
@@ -89,7 +105,21 @@ class Gaps {
   IdleDetail detail_of(TimeRange gap, SpanId follower, bool no_launch) const {
     if (waited_for_event(follower)) return IdleDetail::waits_for_event;
     if (2 * overlap_with_overhead(gap) >= gap.length().count()) return IdleDetail::profiler_overhead;
-    return no_launch ? IdleDetail::no_launch_record : IdleDetail::none;
+    if (no_launch) return IdleDetail::no_launch_record;
+    return continues_graph(follower) ? IdleDetail::inside_graph : IdleDetail::none;
+  }
+
+  /// True if the same call launched an activity and the one before it on its stream.
+  [[nodiscard]] bool continues_graph(SpanId follower) const {
+    const Lane& lane = run_.lane(run_.span(follower).lane);
+    for (std::uint32_t row = follower.value; row-- > lane.first_span;) {
+      const Span& before = run_.spans()[row];
+      if (!is_activity(before.kind)) continue;
+      const auto own = run_.links_to(LinkKind::launch, follower);
+      const auto other = run_.links_to(LinkKind::launch, run_.id_of(before));
+      return !own.empty() && !other.empty() && own.front().from == other.front().from;
+    }
+    return false;
   }
 
   /// True if a wait of its stream stands between an activity and the one before it.
@@ -125,6 +155,7 @@ class Gaps {
   IntervalSet overhead_;
   std::size_t next_ = 0;  // first activity that does not begin before the gap's end
   std::optional<std::size_t> main_;
+  RunTime host_end_ = RunTime::min();
   std::map<std::size_t, HostTimeline> timelines_;  // by lane
   std::vector<IdleStretch>* out_ = nullptr;
 };

@@ -77,6 +77,42 @@ bool blocks_host(std::string_view name) {
          std::ranges::find(exact, name) != exact.end();
 }
 
+bool waits_in_system(std::string_view name) {
+  static constexpr std::array calls{std::string_view{"poll"},
+                                    std::string_view{"ppoll"},
+                                    std::string_view{"select"},
+                                    std::string_view{"pselect"},
+                                    std::string_view{"epoll_wait"},
+                                    std::string_view{"epoll_pwait"},
+                                    std::string_view{"sem_wait"},
+                                    std::string_view{"sem_timedwait"},
+                                    std::string_view{"sem_clockwait"},
+                                    std::string_view{"pthread_cond_wait"},
+                                    std::string_view{"pthread_cond_timedwait"},
+                                    std::string_view{"pthread_cond_clockwait"},
+                                    std::string_view{"pthread_join"},
+                                    std::string_view{"pthread_barrier_wait"},
+                                    std::string_view{"nanosleep"},
+                                    std::string_view{"clock_nanosleep"},
+                                    std::string_view{"sleep"},
+                                    std::string_view{"usleep"},
+                                    std::string_view{"sched_yield"},
+                                    std::string_view{"wait4"},
+                                    std::string_view{"waitpid"},
+                                    std::string_view{"waitid"}};
+  return std::ranges::find(calls, name) != calls.end();
+}
+
+RunTime end_of_host(const Run& run, RankId rank) {
+  const auto process = run.process_row_of(rank);
+  RunTime end = RunTime::min();
+  for (const Lane& lane : run.lanes()) {
+    if (lane.process != process || lane.kind != LaneKind::thread) continue;
+    for (const Span& span : run.spans_of(lane)) end = std::max(end, span.time.end);
+  }
+  return end;
+}
+
 HostTimeline::HostTimeline(const Run& run, const Lane& lane) {
   BlockingNames blocking{run};
   std::vector<Open> open;
@@ -103,7 +139,9 @@ HostTimeline::HostTimeline(const Run& run, const Lane& lane) {
     if (part == Part::range) now.range = span.name;
     if (part == Part::call || part == Part::sync) now.call = span.name;
     now.loads_data = now.loads_data || part == Part::data;
-    now.blocks = now.blocks || part == Part::sync || blocking(span.name);
+    const bool blocks = part == Part::sync || blocking(span.name);
+    now.blocks = now.blocks || blocks;
+    now.waits = now.waits || (blocks && part != Part::range);
     set(span.time.begin, now);
   }
   close_until(RunTime::max());
@@ -112,6 +150,19 @@ HostTimeline::HostTimeline(const Run& run, const Lane& lane) {
 std::size_t HostTimeline::first_after(RunTime time) const {
   return static_cast<std::size_t>(std::ranges::upper_bound(stretches_, time, {}, &HostStretch::begin) -
                                   stretches_.begin());
+}
+
+TimeRange HostTimeline::blocked_around(RunTime time) const {
+  const HostPlace there = at(time);
+  if (!there.blocks) return {time, time};
+  const auto blocks = [&there](const HostStretch& stretch) {
+    return there.waits ? stretch.place.waits : stretch.place.blocks;
+  };
+  std::size_t first = first_after(time) - 1;
+  std::size_t behind = first + 1;
+  while (first > 0 && blocks(stretches_[first - 1])) --first;
+  while (behind < stretches_.size() && blocks(stretches_[behind])) ++behind;
+  return {stretches_[first].begin, behind < stretches_.size() ? stretches_[behind].begin : time};
 }
 
 HostPlace HostTimeline::at(RunTime time) const {

@@ -14,7 +14,8 @@ struct HostPlace {
   StringId range{};  ///< innermost operator or annotation; a step is none
   StringId call{};   ///< innermost call into CUDA's runtime or driver, or synchronization
   bool loads_data = false;
-  bool blocks = false;  ///< in a call that waits for the device
+  bool blocks = false;  ///< in a call or operator that waits for the device
+  bool waits = false;   ///< in the call itself, or in a synchronization
   bool operator==(const HostPlace&) const = default;
 };
 
@@ -30,6 +31,9 @@ class HostTimeline {
   HostTimeline(const Run& run, const Lane& lane);
 
   [[nodiscard]] HostPlace at(RunTime time) const;
+  /// From when on until when the thread is blocked, without a break around `time`; empty where it is not. The call
+  /// tells, and where none was recorded the operator.
+  [[nodiscard]] TimeRange blocked_around(RunTime time) const;
   /// visit(TimeRange, HostPlace) for each stretch of `window`; they tile it.
   template <class Visit>
   void over(TimeRange window, Visit visit) const {
@@ -46,7 +50,13 @@ class HostTimeline {
   std::vector<HostStretch> stretches_;
 };
 
+/// When the last recorded event of a rank's threads ended: what they did later is not known. RunTime::min() without
+/// any.
+[[nodiscard]] RunTime end_of_host(const Run& run, RankId rank);
+
 /// True for a call or operator that returns only when the device has done something.
 [[nodiscard]] bool blocks_host(std::string_view name);
+/// True for a call into the operating system in which a thread does nothing but wait.
+[[nodiscard]] bool waits_in_system(std::string_view name);
 
 }  // namespace rankscope::analyzer

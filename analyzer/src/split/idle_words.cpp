@@ -28,6 +28,8 @@ std::string_view words_of(const IdleShare& share) {
       return "waited for another stream";
     case IdleDetail::profiler_overhead:
       return "profiler held it up";
+    case IdleDetail::inside_graph:
+      return "gap inside a graph";
     case IdleDetail::no_launch_record:
       return "launch was not recorded";
     case IdleDetail::none:

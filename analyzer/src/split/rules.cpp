@@ -9,28 +9,59 @@
 namespace rankscope::analyzer {
 namespace {
 
-std::string advice_for_idle(const TimeSplit& split, const std::vector<IdleShare>& shares) {
+bool is_graph_launch(std::string_view name) {
+  return name.starts_with("cudaGraphLaunch") || name.starts_with("cuGraphLaunch") || name.starts_with("hipGraphLaunch");
+}
+
+/// Those that use graphs are not told to.
+bool uses_graphs(const Run& run) {
+  return std::ranges::any_of(run.spans(), [&run](const Span& span) {
+    return span.kind == SpanKind::graph || (span.kind == SpanKind::runtime && is_graph_launch(run.text(span.name)));
+  });
+}
+
+std::int64_t sum_of(const std::vector<IdleShare>& shares, auto is_meant) {
+  std::int64_t ns = 0;
+  for (const IdleShare& share : shares)
+    if (is_meant(share)) ns += share.ns;
+  return ns;
+}
+
+/// Where most of it is the time of a host that is late.
+std::string advice_for_late_host(const Run& run, const TimeSplit& split, const std::vector<IdleShare>& shares) {
+  const auto starts_graph = [](const IdleShare& share) {
+    return share.detail == IdleDetail::launching && is_graph_launch(share.call);
+  };
+  if (2 * sum_of(shares, starts_graph) > split.idle_ns_of(IdleCause::host))
+    return "Graphs begin long after their launch was called: the first launch of a graph uploads it (cudaGraphUpload "
+           "does that ahead of time), and graphs that are instantiated anew are uploaded again.";
+  return format(
+      "The host launches too late: see in which operators (WHY NOTHING RAN); larger batches, {}fewer small "
+      "operations help.",
+      uses_graphs(run) ? "graphs of more of the step or " : "CUDA graphs, torch.compile or ");
+}
+
+std::string advice_for_idle(const Run& run, const TimeSplit& split, const std::vector<IdleShare>& shares) {
   const auto most = [&split](IdleCause cause) {
     return 2 * split.idle_ns_of(cause) > split.idle_ns - split.idle_ns_of(IdleCause::data);
   };
-  const auto nothing_more = [&] {
-    return !shares.empty() && shares.front().detail == IdleDetail::nothing_followed &&
-           2 * shares.front().ns > split.idle_ns;
-  };
-  if (nothing_more())
+  const auto nothing_followed = [](const IdleShare& share) { return share.detail == IdleDetail::nothing_followed; };
+  if (2 * sum_of(shares, nothing_followed) > split.idle_ns)
     return "In most of it nothing more was launched: the program did something else, or had finished before the "
            "profiler stopped.";
   if (most(IdleCause::sync)) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
   if (most(IdleCause::kernel_gap))
-    return "Kernels are short and many: CUDA graphs, fused kernels or larger batches close the gaps.";
-  if (most(IdleCause::host) && !shares.empty())
-    return "The host launches too late: see in which operators (WHY NOTHING RAN); larger batches, CUDA graphs, "
-           "torch.compile or fewer small operations help.";
+    return format("Kernels are short and many: {}fused kernels or larger batches close the gaps.",
+                  uses_graphs(run) ? "" : "CUDA graphs, ");
+  if (most(IdleCause::host) && !shares.empty()) return advice_for_late_host(run, split, shares);
   if (most(IdleCause::other) && !shares.empty()) {
     const auto first = std::ranges::find(shares, IdleCause::other, &IdleShare::cause);
     if (first->detail == IdleDetail::no_launch_record)
       return "Record launch calls to see what the host did meanwhile: torch.profiler with activities=[CPU, CUDA], nsys "
              "with --trace=cuda,nvtx.";
+    if (first->detail == IdleDetail::inside_graph)
+      return "The gaps lie inside launches of graphs: their kernels wait for each other or for copies and nodes of the "
+             "host, or not all of them were recorded.";
     if (first->detail == IdleDetail::waits_for_event)
       return "Streams wait for each other: look at what the other stream does then, and whether that order is needed.";
     return "The work was launched in time and began late: look at these gaps in the timeline.";
@@ -70,7 +101,8 @@ void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
   findings.push_back({"idle", severity, format("{} of the time nothing runs", percent_of(usual.share(rest))),
                       usual.steps > 0 ? "per step and rank: " + causes
                                       : "over the whole recording, start-up and shut-down included: " + causes,
-                      advice_for_idle(total, usual.idle_shares), usual.per_step(rest), std::nullopt, std::nullopt});
+                      advice_for_idle(context.run, total, usual.idle_shares), usual.per_step(rest), std::nullopt,
+                      std::nullopt});
 }
 
 /// Inside the cause `other`.

@@ -106,6 +106,8 @@ std::string_view name_of(IdleDetail detail) {
       return "waits_for_event";
     case IdleDetail::profiler_overhead:
       return "profiler_overhead";
+    case IdleDetail::inside_graph:
+      return "inside_graph";
     case IdleDetail::no_launch_record:
       return "no_launch_record";
   }

@@ -6,6 +6,7 @@
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "steps/leftovers.h"
 #include "steps/step_marks.h"
 
 namespace rankscope::analyzer {
@@ -45,9 +46,12 @@ class DeviceTail {
   std::vector<TimeRange> launches_;  // launched at begin; end = latest end of all up to this one
 };
 
-/// By process: from each launch to the end of its work. One walk over the links, however many ranks there are.
-std::vector<std::vector<TimeRange>> launches_by_process(const Run& run) {
+/// By process: from each launch to the end of its work; what was launched before the recording began comes before all.
+/// One walk over the links, however many ranks there are.
+std::vector<std::vector<TimeRange>> launches_by_process(const Run& run, std::span<const RunTime> leftovers) {
   std::vector<std::vector<TimeRange>> launches(run.processes().size());
+  for (std::size_t process = 0; process < leftovers.size(); ++process)
+    if (leftovers[process] > RunTime::min()) launches[process].push_back({RunTime::min(), leftovers[process]});
   for (const Link& link : run.links()) {
     if (link.kind != LinkKind::launch) continue;
     const Span& call = run.span(link.from);
@@ -136,15 +140,19 @@ struct AllWindows {
   std::vector<StepWindow> windows;       // by (rank, index)
   std::vector<RankId> ranks_with_steps;  // ascending
   std::size_t ranks_without = 0;
+  std::int64_t leftovers_ns = 0;  // StepsSection::leftovers_ns
 };
 
 AllWindows collect(const Run& run, MarkSource source) {
   AllWindows all;
-  std::vector<std::vector<TimeRange>> launches = launches_by_process(run);
+  const std::vector<RunTime> leftovers = ends_of_leftovers(run);
+  std::vector<std::vector<TimeRange>> launches = launches_by_process(run, leftovers);
   for (const RankId rank : run.ranks()) {
-    std::vector<TimeRange>& own_launches = launches[run.process_row_of(rank)];
-    const std::vector<StepWindow> own =
-        tile(rank, with_device_work(std::move(own_launches), step_marks(run, rank, source)));
+    const std::uint32_t process = run.process_row_of(rank);
+    const std::vector<StepMark> marks = step_marks(run, rank, source);
+    if (!marks.empty() && leftovers[process] > marks.front().time.begin)
+      all.leftovers_ns = std::max(all.leftovers_ns, (leftovers[process] - marks.front().time.begin).count());
+    const std::vector<StepWindow> own = tile(rank, with_device_work(std::move(launches[process]), marks));
     all.windows.insert(all.windows.end(), own.begin(), own.end());
     if (own.empty()) {
       ++all.ranks_without;
@@ -176,6 +184,7 @@ Section<StepsSection> in_range(const StepsSection& all, const ReportOptions& opt
   StepsSection section = all;
   std::erase_if(section.steps, [&](const Step& step) { return outside(step.index); });
   std::erase_if(section.windows, [&](const StepWindow& window) { return outside(window.index); });
+  if (outside(all.steps.front().index)) section.leftovers_ns = 0;
   if (section.steps.empty()) {
     return unavailable(format("none of {} was recorded on all ranks; they recorded {} to {}",
                               step_range_text(*options.steps), all.steps.front().index, all.steps.back().index));
@@ -199,6 +208,7 @@ StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOpt
   }
   StepsSection section;
   section.source = name_of(source);
+  section.leftovers_ns = all.leftovers_ns;
   section.clocks_refused = !clocks.comparable(all.ranks_with_steps) || are_too_coarse(clocks, all);
   std::vector<const StepWindow*> by_index;
   for (const StepWindow& window : all.windows) by_index.push_back(&window);

@@ -38,7 +38,7 @@ class WhatIf {
     const std::int64_t measured = measured_ns(graph_);
     const double error = replay_error(replayed_, measured);
     if (std::string why = why_refused(error); !why.empty()) return unavailable(std::move(why));
-    ideal_total_ = std::max<std::int64_t>(1, total_ns(graph_, ideal_));
+    const bool evened = even_out();
     WhatIfSection section;
     section.steps = steps_;
     section.first_step = graph_.steps.front().index;
@@ -49,7 +49,7 @@ class WhatIf {
     section.ideal_ns = ideal_total_ / steps_;
     section.slowdown = ratio(replayed_);
     section.ideal_network_ns = per_step(with_zero(Work::transfer));
-    section.without_host_delay_ns = per_step(with_ideal({Work::host, Work::delay}));
+    section.without_host_delay_ns = std::min(section.replayed_ns, per_step(with_ideal({Work::host, Work::delay})));
     const double mean_ideal = static_cast<double>(ideal_total_) / static_cast<double>(steps_);
     for (const std::int64_t wall : walls) section.step_slowdowns.push_back(static_cast<double>(wall) / mean_ideal);
     add_kinds(section);
@@ -60,10 +60,23 @@ class WhatIf {
     if (operations > 0)
       section.partners_unknown = static_cast<double>(graph_.doubts.unsplit_members) / static_cast<double>(operations);
     section.doubts = doubts_of(graph_);
+    if (!evened)
+      section.doubts.emplace_back(
+          "Evening out the steps would not make them shorter here: what was recorded stands for the ideal.");
     return section;
   }
 
  private:
+  /// False where the ideal would take longer than what was recorded, which then stands for it: members that keep their
+  /// measured end (12.2) never end earlier but may end later, and steps may do different work.
+  bool even_out() {
+    ideal_total_ = std::max<std::int64_t>(1, total_ns(graph_, ideal_));
+    if (ideal_total_ <= replayed_) return true;
+    ideal_ = measured_;
+    ideal_total_ = std::max<std::int64_t>(1, replayed_);
+    return false;
+  }
+
   [[nodiscard]] double ratio(std::int64_t total) const {
     return static_cast<double>(total) / static_cast<double>(ideal_total_);
   }
@@ -255,10 +268,13 @@ std::vector<std::string> doubts_of(const Graph& graph) {
   std::vector<std::string> doubts;
   const Doubts& known = graph.doubts;
   if (graph.whole_recording) doubts.emplace_back("No steps were recorded, so the whole recording is taken as one.");
-  if (known.unsplit_members > 0)
+  if (known.absent_partners > 0)
     doubts.push_back(
         format("{} with partners that are not recorded: each keeps its measured end, so gains may be larger.",
-               counted(known.unsplit_members, "operation")));
+               counted(known.absent_partners, "operation")));
+  if (const std::int64_t not_found = known.unsplit_members - known.absent_partners; not_found > 0)
+    doubts.push_back(format("{} whose partners were not found: each keeps its measured end, so gains may be larger.",
+                            counted(not_found, "operation")));
   if (known.has_streams)
     doubts.emplace_back(
         "Which stream waits for which is inferred from times: gains may be too high where a wait was not seen.");

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "analyzer/synthetic_run.h"
 #include "collectives/comm_ops.h"
+#include "collectives/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -59,6 +62,19 @@ TEST(Collectives, EveryUnknownWaitHasItsOwnReason) {
   const GroupRow no_clock = row_of("@rank 0 host=a\n@rank 1 host=b\n", "broadcast peer=0", "broadcast peer=0");
   EXPECT_EQ(no_clock.why_no_wait, "the clocks of its ranks cannot be compared");
   EXPECT_EQ(no_clock.why_no_transfer, no_clock.why_no_wait);
+}
+
+TEST(Collectives, WhatClocksCannotShowIsNullAndNotZero) {
+  const Matched matched = match(
+      "@rank 0 host=a\n@rank 1 host=b\n@group dp 0,1\n"
+      "0 comm 0 100000 broadcast peer=0 group=dp\n1 comm 5 100000 broadcast peer=0 group=dp\n");
+  ReportOptions options;
+  options.instances = true;
+  const auto instance = collectives_json(matched.section(), *matched.run, options).at("instances").at(0);
+  for (const char* const name : {"spread_ns", "transfer_ns", "last_rank"}) {
+    EXPECT_TRUE(instance.at(name).is_null()) << name;
+    EXPECT_EQ(instance.at("why").at(name), "the clocks of its ranks cannot be compared");
+  }
 }
 
 TEST(Collectives, MembersAreMatchedByGroupAndSequence) {

@@ -59,6 +59,36 @@ TEST(CriticalPath, OfAStarvedDeviceIsTheHost) {
   EXPECT_EQ(path.ns_of(PathClass::host), 700);
 }
 
+/// 100 µs of work on the host, a wait until 900 µs, and 100 µs of work.
+std::string with_wait(std::string_view call) {
+  return "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
+         "0 step 0 1000000 step index=0 lane=main\n"
+         "0 runtime 0 100000 cudaMalloc lane=main\n"
+         "0 runtime 100000 900000 " +
+         std::string{call} +
+         " lane=main\n0 runtime 900000 1000000 cudaFree lane=main\n"
+         "0 compute 50000 60000 gemm lane=s7\n@link launch 1 4\n";
+}
+
+TEST(CriticalPath, AHostThatStandsStillDoesNoWork) {
+  for (const char* const call : {"cudaStreamSynchronize", "cudaDeviceSynchronize", "poll"}) {
+    const Replayed replayed{with_wait(call)};
+    const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
+    EXPECT_EQ(path.ns_of(PathClass::gap), 800'000) << call;
+    EXPECT_EQ(path.ns_of(PathClass::host), 200'000) << call;
+  }
+}
+
+TEST(CriticalPath, BehindTheLastEventOfTheHostNobodyKnows) {
+  const Replayed replayed{
+      "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
+      "0 op 0 300 aten::mm lane=main\n0 runtime 0 100 cudaLaunchKernel lane=main\n"
+      "0 compute 100 200 gemm lane=s7\n0 sync 200 1000 \"Context Sync\" lane=s7\n@link launch 1 2\n"};
+  const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
+  EXPECT_EQ(path.length_ns, 1000);
+  EXPECT_EQ(path.ns_of(PathClass::gap), 700);
+}
+
 TEST(CriticalPath, SaysWhereItDoesNotKnow) {
   const Replayed replayed{R"(
 @run world_size=2 clock=same_host

@@ -96,6 +96,7 @@ TEST(Sqlite, StepsMarksLinksCountersAndLossesAreThere) {
 TEST(Sqlite, WhatIsNotRecordedIsNull) {
   const Exported run{"@process - pid=7\n- op 0 10 a\n0 op 0 10 b\n"};
   EXPECT_THAT(run.rows("SELECT world_size, origin_unix_ns FROM run"), ElementsAre("-|-"));
+  EXPECT_THAT(run.rows("SELECT clock_method, clock_error_ns FROM run"), ElementsAre("none|-"));
   EXPECT_THAT(run.rows("SELECT count(*) FROM processes WHERE rank IS NULL"), ElementsAre("1"));
   EXPECT_THAT(run.rows("SELECT * FROM operations"), IsEmpty());
 }

@@ -63,6 +63,46 @@ TEST(Findings, ASlowLoaderOnAllRanksIsDataLoading) {
   EXPECT_NEAR(static_cast<double>(findings[0].gain_ns_per_step), 20e6, 1e6);
 }
 
+TEST(Findings, TimeInWhichOnlyCopiesRunIsOne) {
+  std::string text = "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n";
+  for (int step = 0; step < 6; ++step) {
+    const int begin = step * 1'000'000;
+    text += format("0 step {0} {1} step index={2} lane=main\n", begin, begin + 1'000'000, step);
+    text +=
+        format("0 memory {} {} \"Memcpy HtoD (Pageable -> Device)\" bytes=970000 lane=s7\n", begin, begin + 970'000);
+    text += format("0 compute {} {} gemm lane=s7\n", begin + 970'000, begin + 1'000'000);
+  }
+  const Report report = analyze(*run_of(text), {});
+  ASSERT_TRUE(report.findings);
+  ASSERT_EQ(report.findings->size(), 1U);
+  const Finding& finding = report.findings->front();
+  EXPECT_EQ(finding.id, "exposed_copies");
+  EXPECT_EQ(finding.severity, FindingSeverity::critical);
+  EXPECT_EQ(finding.title, "97 % of the time only copies run");
+  EXPECT_NE(finding.evidence.find("HtoD (Pageable -> Device): 970 µs at 1.0 GB/s"), finding.evidence.npos)
+      << finding.evidence;
+  EXPECT_EQ(finding.gain_ns_per_step, 30'000) << "no more hides behind compute";
+  EXPECT_FALSE(report.efficiency) << "nothing was communicated";
+}
+
+TEST(Findings, ThoseWhoUseGraphsAreNotToldTo) {
+  std::string text = "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n";
+  for (int step = 0; step < 6; ++step) {
+    const int begin = step * 1'000'000;
+    text += format("0 step {} {} step index={} lane=main\n", begin, begin + 1'000'000, step);
+  }
+  for (int step = 0; step < 6; ++step)
+    text += format("0 runtime {} {} cudaGraphLaunch lane=main\n", step * 1'000'000, step * 1'000'000 + 800'000);
+  for (int step = 0; step < 6; ++step)
+    text += format("0 compute {} {} gemm lane=s7\n", step * 1'000'000 + 800'000, step * 1'000'000 + 1'000'000);
+  for (int step = 0; step < 6; ++step) text += format("@link launch {} {}\n", 6 + step, 12 + step);
+  const auto findings = analyze(*run_of(text), {}).findings.value_or(std::vector<Finding>{});
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].id, "idle");
+  EXPECT_EQ(findings[0].advice.find("CUDA graphs"), std::string::npos) << findings[0].advice;
+  EXPECT_EQ(findings[0].advice.find("launches too late"), std::string::npos) << findings[0].advice;
+}
+
 TEST(Findings, AHostThatStandsStillOnAllRanksIsIdle) {
   const auto findings = findings_of(healthy([](StepPlan& step, std::uint32_t, std::int64_t) { step.stall = 40; }));
   ASSERT_EQ(findings.size(), 1U);

@@ -57,7 +57,7 @@ TEST(DeviceIdle, TheThreadThatLaunchedIsAsked) {
                    "20000-22000 host:launching MmBackward/cudaLaunchKernel"}));
 }
 
-TEST(DeviceIdle, ASynchronizationThatCoversTheStartOfTheGapIsItsCause) {
+TEST(DeviceIdle, ASynchronizationIsTheCauseForAsLongAsItHeldTheHostUp) {
   EXPECT_EQ(idle_with_lanes("0 compute 0 10000 a lane=s7\n"
                             "0 op 1000 13000 aten::item lane=main\n"
                             "0 runtime 2000 12000 cudaStreamSynchronize lane=main\n"
@@ -65,8 +65,18 @@ TEST(DeviceIdle, ASynchronizationThatCoversTheStartOfTheGapIsItsCause) {
                             "0 runtime 34000 36000 cudaLaunchKernel lane=main\n"
                             "0 compute 36000 50000 b lane=s7\n"
                             "@link launch 4 5\n"),
-            (Lines{"10000-34000 sync aten::item/cudaStreamSynchronize",
-                   "34000-36000 host:launching aten::mm/cudaLaunchKernel"}));
+            (Lines{"10000-20000 sync aten::item/cudaStreamSynchronize", "20000-30000 host -/-",
+                   "30000-34000 host aten::mm/-", "34000-36000 host:launching aten::mm/cudaLaunchKernel"}));
+}
+
+TEST(DeviceIdle, AHostThatWaitsForNothingThatWasRecordedStillWaits) {
+  EXPECT_EQ(idle_with_lanes("0 compute 0 10000 a lane=s7\n"
+                            "0 runtime 20000 30000 cudaDeviceSynchronize lane=main\n"
+                            "0 runtime 34000 36000 cudaLaunchKernel lane=main\n"
+                            "0 compute 36000 50000 b lane=s7\n"
+                            "@link launch 2 3\n"),
+            (Lines{"10000-20000 host -/-", "20000-30000 sync -/cudaDeviceSynchronize", "30000-34000 host -/-",
+                   "34000-36000 host:launching -/cudaLaunchKernel"}));
 }
 
 TEST(DeviceIdle, DataLoadingIsData) {
@@ -113,6 +123,20 @@ TEST(DeviceIdle, BehindTheLastWorkTheHostLaunchedNothing) {
             (Lines{"10000-50000 host:nothing_followed save/-"}));
 }
 
+TEST(DeviceIdle, BehindTheLastEventOfTheHostNobodyKnows) {
+  EXPECT_EQ(idle_with_lanes("0 compute 0 10000 a lane=s7\n0 op 5000 20000 save lane=main\n"
+                            "0 sync 10000 50000 \"Context Sync\" lane=s9\n"),
+            (Lines{"10000-20000 host:nothing_followed save/-", "20000-50000 other:nothing_followed -/-"}));
+}
+
+TEST(DeviceIdle, AGapBetweenKernelsOfOneGraphLiesInside) {
+  EXPECT_EQ(idle_with_lanes("0 runtime 0 1000 cudaGraphLaunch lane=main\n"
+                            "0 compute 1000 10000 a lane=s7\n"
+                            "0 compute 40000 50000 b lane=s7\n"
+                            "@link launch 0 1\n@link launch 0 2\n"),
+            (Lines{"0-1000 host:launching -/cudaGraphLaunch", "10000-40000 other:inside_graph -/-"}));
+}
+
 TEST(DeviceIdle, WorkOfAnotherStreamEndsAGap) {
   EXPECT_EQ(idle_with_lanes("0 runtime 10000 11000 cudaMemcpyAsync lane=main\n"
                             "0 compute 0 10000 a lane=s7\n"
@@ -141,6 +165,8 @@ TEST(HostTimeline, OnlyCallsThatReturnLateBlock) {
     EXPECT_TRUE(blocks_host(name)) << name;
   for (const char* name : {"cudaLaunchKernel", "cudaMemcpyAsync", "aten::copy_", "cudaStreamWaitEvent"})
     EXPECT_FALSE(blocks_host(name)) << name;
+  EXPECT_TRUE(waits_in_system("poll"));
+  EXPECT_FALSE(waits_in_system("ioctl")) << "a driver works in it";
 }
 
 }  // namespace

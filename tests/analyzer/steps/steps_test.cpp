@@ -71,6 +71,45 @@ TEST(Steps, ACutMarkMakesTheStepPartial) {
   EXPECT_EQ(result.quality.of(Counter::steps_partial), 1U);
 }
 
+/// A stream whose first kernels were launched before the recording: they run from 0 to 300, in a step that is marked
+/// from 10 to 200 and launches from 20 on.
+constexpr std::string_view leftovers =
+    "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
+    "0 step 10 200 step index=4 lane=main\n0 step 200 400 step index=5 lane=main\n"
+    "0 runtime 20 25 cudaLaunchKernel lane=main\n0 runtime 220 225 cudaLaunchKernel lane=main\n"
+    "0 compute 0 150 old lane=s7\n0 compute 150 300 old lane=s7\n"
+    "0 compute 300 390 new lane=s7\n0 compute 390 480 new lane=s7\n"
+    "@link launch 2 6\n@link launch 3 7\n";
+
+TEST(Steps, TheFirstBeginsWhenWhatWasLaunchedBeforeTheRecordingHasEnded) {
+  const StepsResult result = steps_of(leftovers);
+  ASSERT_TRUE(result.section);
+  const auto windows = windows_of(*result.section, RankId{0});
+  ASSERT_EQ(windows.size(), 2U);
+  EXPECT_EQ(windows[0].window, (TimeRange{at(300), at(390)}));
+  EXPECT_EQ(windows[1].window, (TimeRange{at(390), at(480)}));
+  EXPECT_EQ(result.section->leftovers_ns, 290);
+}
+
+TEST(Steps, KernelsWhoseLaunchesAreMissingThroughoutDelayNoStep) {
+  const StepsResult result = steps_of(std::string{leftovers} + "0 compute 480 490 graph lane=s7\n");
+  ASSERT_TRUE(result.section);
+  EXPECT_EQ(windows_of(*result.section, RankId{0})[0].window.begin, at(10));
+  EXPECT_EQ(result.section->leftovers_ns, 0);
+}
+
+TEST(Steps, AStepThatIsOverBeforeTheLeftoversIsPartial) {
+  const StepsResult result = steps_of(
+      "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
+      "0 step 10 200 step index=4 lane=main\n0 step 200 400 step index=5 lane=main\n"
+      "0 runtime 220 225 cudaLaunchKernel lane=main\n"
+      "0 compute 0 300 old lane=s7\n0 compute 300 390 new lane=s7\n@link launch 2 4\n");
+  ASSERT_TRUE(result.section);
+  EXPECT_FALSE(result.section->counted(4));
+  EXPECT_TRUE(result.section->counted(5));
+  EXPECT_EQ(result.quality.of(Counter::steps_partial), 1U);
+}
+
 TEST(Steps, OnlyCommonStepsCount) {
   const StepsResult result = steps_of(
       "@run clock=same_host\n"

@@ -64,6 +64,49 @@ TEST(WhatIf, TellsHowManyOperationsMissPartners) {
   EXPECT_DOUBLE_EQ(section->partners_unknown, 1);
 }
 
+TEST(WhatIf, PartnersThatWereRecordedAreNotCalledMissing) {
+  const auto section = what_if_of(Replayed{R"(
+@run world_size=2 clock=same_host
+@group dp 0,1
+0 step 0 100 step index=0
+0 comm 40 100 allreduce group=dp seq=0 enqueued=40 on=main
+1 step 0 100 step index=0
+1 comm 40 100 allreduce group=dp seq=7 enqueued=40 on=main
+)"});
+  ASSERT_TRUE(section) << section.error().why;
+  ASSERT_FALSE(section->doubts.empty());
+  EXPECT_EQ(section->doubts[0],
+            "2 operations whose partners were not found: each keeps its measured end, so gains may be larger.");
+}
+
+// Kernels follow their launches after 20, 10 and 20 ns: the median of the delays is above their mean.
+TEST(WhatIf, IsNeverLongerThanWhatWasRecorded) {
+  const auto section = what_if_of(Replayed{R"(
+@lane 0 main kind=thread number=1
+@lane 0 s7 kind=stream number=7 device=0
+0 step 0 100 step index=0 lane=main
+0 step 100 190 step index=1 lane=main
+0 step 190 290 step index=2 lane=main
+0 runtime 0 1 cudaLaunchKernel lane=main
+0 runtime 100 101 cudaLaunchKernel lane=main
+0 runtime 190 191 cudaLaunchKernel lane=main
+0 compute 20 100 gemm lane=s7
+0 compute 110 190 gemm lane=s7
+0 compute 210 290 gemm lane=s7
+0 runtime 2 100 cudaDeviceSynchronize lane=main
+0 runtime 102 190 cudaDeviceSynchronize lane=main
+0 runtime 192 290 cudaDeviceSynchronize lane=main
+@link launch 3 6
+@link launch 4 7
+@link launch 5 8
+)"});
+  ASSERT_TRUE(section) << section.error().why;
+  EXPECT_EQ(section->replayed_ns, 290 / 3);
+  EXPECT_LE(section->ideal_ns, section->replayed_ns);
+  EXPECT_LE(section->without_host_delay_ns, section->replayed_ns);
+  EXPECT_GE(section->slowdown, 1);
+}
+
 TEST(WhatIf, OfARankWithoutPeersIsNotTold) {
   Replayed replayed{two_ranks};
   replayed.classes = {0, 1};

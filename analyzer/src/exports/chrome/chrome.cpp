@@ -255,7 +255,7 @@ class ChromeTrace {
     const auto& info = run_.info();
     out_.text("{\"otherData\":{").text(chrome_writer).text(",\"source\":").text(json_string(info.source));
     out_.text(",\"clock\":").text(json_string(info.clock.method));
-    out_.text(",\"clock_error_ns\":\"").integer(info.clock.error.count()).text("\"");
+    if (info.clock.method != "none") out_.text(",\"clock_error_ns\":\"").integer(info.clock.error.count()).text("\"");
     if (info.world_size > 0) out_.text(",\"world_size\":\"").integer(info.world_size).text("\"");
     out_.text("},\n\"traceEvents\":[\n");
   }

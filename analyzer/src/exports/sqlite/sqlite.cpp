@@ -21,7 +21,7 @@ constexpr const char* sqlite_tables = R"sql(
 PRAGMA application_id = 0x526B5363;
 PRAGMA user_version = 1;
 CREATE TABLE run(source TEXT NOT NULL, world_size INTEGER, origin_unix_ns INTEGER, clock_method TEXT NOT NULL,
-  clock_error_ns INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);
+  clock_error_ns INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);
 CREATE TABLE run_metadata(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE strings(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE processes(id INTEGER PRIMARY KEY, rank INTEGER, pid INTEGER NOT NULL, host_id INTEGER, program_id INTEGER,
@@ -125,7 +125,8 @@ class Tables {
     SqliteInsert{db_, "INSERT INTO run VALUES(?,?,?,?,?,?,?)"}(
         std::string_view{info.source}, info.world_size > 0 ? Integer{info.world_size} : std::nullopt,
         info.origin_unix_ns != 0 ? Integer{info.origin_unix_ns} : std::nullopt, std::string_view{info.clock.method},
-        std::int64_t{info.clock.error.count()}, ns_of(extent.begin), ns_of(extent.end));
+        info.clock.method != "none" ? Integer{info.clock.error.count()} : std::nullopt, ns_of(extent.begin),
+        ns_of(extent.end));
     // Keys that differ only in bytes that are no UTF-8 become one.
     SqliteInsert metadata{
         db_,
@@ -269,8 +270,8 @@ class Tables {
       insert(whole(row), id(operation.group), id(operation.op), recorded(operation.sequence), recorded(operation.bytes),
              whole(operation.members.size()), std::int64_t{operation.complete}, id(operation.first_rank),
              id(operation.last_rank), ns_of(operation.first_start), ns_of(operation.last_start),
-             operation.complete ? Integer{operation.wait_ns} : std::nullopt,
-             operation.complete ? Integer{operation.transfer_ns} : std::nullopt);
+             operation.why_no_wait.empty() ? Integer{operation.wait_ns} : std::nullopt,
+             operation.why_no_transfer.empty() ? Integer{operation.transfer_ns} : std::nullopt);
     }
   }
 

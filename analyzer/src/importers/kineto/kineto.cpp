@@ -190,7 +190,8 @@ Result<std::vector<TraceFile>> load(std::span<const std::filesystem::path> paths
 constexpr std::int64_t unix_times_from = 1'000'000'000'000'000'000;  // September 2001, in ns
 constexpr std::int64_t latest = 4'000'000'000'000'000'000;
 constexpr nanoseconds wall_clock_error{10'000'000};  // metrics.md 7.7: clocks of hosts that are set by NTP
-constexpr nanoseconds one_host_error{1'000};         // metrics.md 7.4
+constexpr nanoseconds one_host_error{1'000};         // metrics.md 7.4: times of hosts
+constexpr nanoseconds one_host_device_error{5'000};  // of their accelerators
 
 /// Unix time of the first event, or nothing where the file does not say when its clock started.
 std::optional<std::int64_t> unix_begin(const TraceFile& file) {
@@ -268,7 +269,10 @@ void align(std::span<const TraceFile> files, RunBuilder& run) {
   const bool one_host = std::ranges::all_of(files, [&files](const TraceFile& file) {
     return !file.metadata.host.empty() && file.metadata.host == files.front().metadata.host;
   });
-  run.info().clock = {one_host ? "same_host" : "wall_clock", one_host ? one_host_error : wall_clock_error};
+  const bool on_device =
+      std::ranges::any_of(run.lanes(), [](const Lane& lane) { return lane.kind == LaneKind::stream; });
+  const nanoseconds error = on_device ? one_host_device_error : one_host_error;
+  run.info().clock = {one_host ? "same_host" : "wall_clock", one_host ? error : wall_clock_error};
 }
 
 /// Exports of our own recordings tell which one; of others the profiler notes a name, if the scheduler gave one.

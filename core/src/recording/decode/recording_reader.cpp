@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr nanoseconds same_host_error{1'000};
+constexpr nanoseconds same_host_error{1'000};         // metrics.md 7.4: times of hosts
+constexpr nanoseconds same_host_device_error{5'000};  // of their accelerators
 constexpr nanoseconds wall_clock_error{10'000'000};
 
 struct Opened {
@@ -220,6 +221,14 @@ void count_ranks(const std::vector<Opened>& segments, RunBuilder& builder) {
   if (world > present.size() && !present.empty()) builder.quality().add(Counter::ranks_missing, world - present.size());
 }
 
+/// Clocks of accelerators are converted to that of their host less exactly than it is read.
+void doubt_device_times(RunBuilder& builder) {
+  ClockInfo& clock = builder.info().clock;
+  const bool on_device =
+      std::ranges::any_of(builder.lanes(), [](const Lane& lane) { return lane.kind == LaneKind::stream; });
+  if (on_device && clock.method == "same_host") clock.error = same_host_device_error;
+}
+
 }  // namespace
 
 bool looks_like_recording(const fs::path& path) {
@@ -256,6 +265,7 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
     decoded[i].reset();  // half the memory
   }
   count_ranks(opened.segments, builder);
+  doubt_device_times(builder);
   return std::move(builder).build().map_error(while_doing(path.string()));
 }
 

@@ -25,6 +25,7 @@ enum class IdleDetail : std::uint8_t {
   nothing_followed,   ///< nothing was put on the device any more
   waits_for_event,    ///< other: the stream waited for an event of another stream
   profiler_overhead,  ///< other: the profiler itself held the process up
+  inside_graph,       ///< other: between two pieces of work of one graph launch
   no_launch_record,   ///< other: nobody recorded when the next work was launched
 };
 [[nodiscard]] std::string_view name_of(IdleDetail detail);

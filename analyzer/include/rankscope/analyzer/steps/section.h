@@ -45,8 +45,11 @@ struct StepsSection {
   std::vector<StepWindow> windows;  ///< by (rank, index)
   std::int64_t median_ns = 0;       ///< of the counted steps: complete and no warm-up
   std::int64_t p90_ns = 0;
-  std::int64_t mean_ns = 0;     ///< what gains per average step are a part of
-  double jitter = 0;            ///< robust sigma / median (1.7)
+  std::int64_t mean_ns = 0;  ///< what gains per average step are a part of
+  double jitter = 0;         ///< robust sigma / median (1.7)
+  /// How much later than its mark the first step begins at most, because accelerators still ran what had been launched
+  /// before the recording (1.2).
+  std::int64_t leftovers_ns = 0;
   bool clocks_refused = false;  ///< wall is the longest window, not a difference of run times
   [[nodiscard]] bool counted(std::int64_t index) const;
   /// Of an average step; 0 where no step was counted.
