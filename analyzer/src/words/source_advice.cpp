@@ -90,7 +90,7 @@ constexpr std::array advice_table{
         "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the "
         "annotation API.",
         "Give the files of all ranks. PyTorch writes which group each collective of NCCL belongs to since version "
-        "2.4; record jobs on other backends with `rankscope record`.",
+        "2.4.",
         "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
         "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
