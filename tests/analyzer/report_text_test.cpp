@@ -200,6 +200,16 @@ TEST(RenderText, WhatIsMissingIsAskedForInTheWordsOfTheTool) {
   EXPECT_THAT(rendered(report), HasSubstr("record_shapes=True"));
 }
 
+TEST(RenderText, NoNewerVersionIsAskedForWhereNoneWritesGroups) {
+  auto report = clean_report(*sample_run());
+  report.collectives = unavailable("the collectives do not say who took part");
+  report.source = "kineto";
+  EXPECT_THAT(rendered(report), HasSubstr("since version"));
+  report.facts.emplace_back("backend", "gloo");
+  EXPECT_THAT(rendered(report), Not(HasSubstr("since version")));
+  EXPECT_THAT(rendered(report), HasSubstr("other backends"));
+}
+
 TEST(RenderText, AReasonIsSaidOnce) {
   auto report = clean_report(*sample_run());
   report.steps = unavailable("the files are from different jobs");

@@ -1,18 +1,29 @@
 #include "alignment/align.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
+#include "collectives/comm_ops.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::int64_t apart_ns = 1'000'000;  // metrics.md 5, K5
+/// How far the ends of one operation may lie apart (metrics.md 5, K5).
+struct Tolerance {
+  std::int64_t apart_ns;
+  std::string_view text;
+  bool by_order;  ///< as many parts of each rank in a row are one operation each, in their order
+};
+// Ends of one operation differ by up to 27 µs on one clock in public recordings (metrics.md 7).
+constexpr Tolerance near_ends{50'000, "50 µs", true};
+constexpr Tolerance far_ends{1'000'000, "1 ms", false};
 constexpr std::size_t least_operations = 3;
 constexpr double most_by_chance = 0.1;
 
@@ -21,6 +32,7 @@ struct End {
   std::int64_t ns = 0;
   RankId rank;
   std::uint32_t row = 0;
+  std::int64_t bytes = -1;
 
   [[nodiscard]] auto order() const { return std::tuple(kind, ns, rank, row); }
 };
@@ -34,37 +46,49 @@ std::vector<End> ends_without_group(const Run& run) {
   for (const Collective& part : run.collectives())
     if (!part.group.is_set() && part.state == CommState::finished)
       ends.push_back({kind_of(run.text(part.op)), ns_of(part.finished), part.rank,
-                      static_cast<std::uint32_t>(&part - run.collectives().data())});
+                      static_cast<std::uint32_t>(&part - run.collectives().data()), part.bytes});
   std::ranges::sort(ends, {}, &End::order);
   return ends;
 }
 
-using Operations = std::vector<std::span<const End>>;
+using Operations = std::vector<std::vector<End>>;
 
-bool follows(const End& previous, const End& end) {
-  return end.kind == previous.kind && end.ns - previous.ns <= apart_ns;
-}
-
-/// True if all ended within the limit, each on its own rank.
-bool is_one(std::span<const End> ends) {
-  if (ends.size() < 2 || ends.back().ns - ends.front().ns > apart_ns) return false;
+/// True if all ended within the limit, each on its own rank, and none is known to be of another size.
+bool is_one(std::span<const End> ends, std::int64_t apart_ns) {
+  if (ends.size() < 2) return false;
+  const auto [first, last] = std::ranges::minmax(ends, {}, &End::ns);
+  if (last.ns - first.ns > apart_ns) return false;
   std::vector<RankId> ranks;
-  for (const End& end : ends) ranks.push_back(end.rank);
+  std::int64_t bytes = -1;
+  for (const End& end : ends) {
+    ranks.push_back(end.rank);
+    if (bytes >= 0 && end.bytes >= 0 && bytes != end.bytes && comm_op(end.kind).same_bytes) return false;
+    bytes = std::max(bytes, end.bytes);
+  }
   std::ranges::sort(ranks);
   return std::ranges::adjacent_find(ranks) == ranks.end();
 }
 
-/// Ends that lie together and apart from all others of their kind.
-Operations operations_in(std::span<const End> ends) {
-  Operations found;
-  for (std::size_t begin = 0; begin < ends.size();) {
-    std::size_t end = begin + 1;
-    while (end < ends.size() && follows(ends[end - 1], ends[end])) ++end;
-    if (is_one(ends.subspan(begin, end - begin))) found.push_back(ends.subspan(begin, end - begin));
-    begin = end;
+/// The n-th parts of all ranks are one operation, if every rank has as many and all of these agree.
+Operations by_order(std::span<const End> burst, std::int64_t apart_ns) {
+  std::map<RankId, std::vector<End>> by_rank;
+  for (const End& end : burst) by_rank[end.rank].push_back(end);
+  Operations found(by_rank.begin()->second.size());
+  for (const auto& [rank, ends] : by_rank) {
+    if (ends.size() != found.size()) return {};
+    for (std::size_t i = 0; i < ends.size(); ++i) found[i].push_back(ends[i]);
   }
-  return found;
+  const bool agree = std::ranges::all_of(found, [apart_ns](const auto& ends) { return is_one(ends, apart_ns); });
+  return agree ? found : Operations{};
 }
+
+/// What was found among the ends with one tolerance.
+struct Found {
+  Tolerance tolerance;
+  Operations operations;
+  double by_chance = 0;  ///< pairs of ends that would agree if the ends of each rank fell anywhere in the time of all
+  double pairs = 0;      ///< that agree
+};
 
 std::vector<RankId> ranks_in(std::span<const End> ends) {
   std::vector<RankId> ranks;
@@ -74,27 +98,72 @@ std::vector<RankId> ranks_in(std::span<const End> ends) {
   return ranks;
 }
 
-/// Pairs of ends that would lie within the limit if the ends of each rank fell anywhere within the time of all.
-double pairs_by_chance(std::span<const End> ends) {
-  double pairs = 0;
-  for (std::size_t begin = 0; begin < ends.size();) {
-    std::map<RankId, double> by_rank;
-    std::size_t end = begin;
-    for (; end < ends.size() && ends[end].kind == ends[begin].kind; ++end) ++by_rank[ends[end].rank];
-    const auto all = static_cast<double>(end - begin);
-    double same_rank = 0;
-    for (const auto& [rank, count] : by_rank) same_rank += count * count;
-    const auto span = static_cast<double>(std::max(apart_ns, ends[end - 1].ns - ends[begin].ns));
-    pairs += (all * all - same_rank) / 2 * std::min(1.0, 2 * static_cast<double>(apart_ns) / span);
-    begin = end;
+/// Of ends of one kind, by time, that lie `apart_ns` apart at most. Where order counts, what a rank ends in quick
+/// succession is one event.
+double pairs_by_chance(std::span<const End> ends, const Tolerance& tolerance, std::int64_t apart_ns) {
+  std::map<RankId, double> events;
+  std::map<RankId, std::int64_t> last;
+  for (const End& end : ends) {
+    const auto [previous, first] = last.try_emplace(end.rank, end.ns);
+    if (first || !tolerance.by_order || end.ns - previous->second > tolerance.apart_ns) ++events[end.rank];
+    previous->second = end.ns;
   }
-  return pairs;
+  double all = 0;
+  double same_rank = 0;
+  for (const auto& [rank, count] : events) {
+    all += count;
+    same_rank += count * count;
+  }
+  const auto apart = static_cast<double>(apart_ns);
+  const double time = std::max(apart, static_cast<double>(ends.back().ns - ends.front().ns));
+  return (all * all - same_rank) / 2 * std::min(1.0, 2 * apart / time);
 }
 
-double pairs_in(const Operations& operations) {
-  double pairs = 0;
-  for (const auto& parts : operations) pairs += static_cast<double>(parts.size() * (parts.size() - 1)) / 2;
-  return pairs;
+std::int64_t farthest_apart_ns(const Operations& operations) {
+  std::int64_t most = 1;
+  for (const auto& parts : operations) {
+    const auto [first, last] = std::ranges::minmax(parts, {}, &End::ns);
+    most = std::max(most, last.ns - first.ns);
+  }
+  return most;
+}
+
+/// Ends that lie together and apart from all others of their kind.
+Found operations_in(std::span<const End> ends, const Tolerance& tolerance) {
+  Found found{.tolerance = tolerance, .operations = {}};
+  for (std::size_t begin = 0; begin < ends.size();) {
+    std::size_t end = begin + 1;
+    while (end < ends.size() && ends[end].kind == ends[begin].kind &&
+           ends[end].ns - ends[end - 1].ns <= tolerance.apart_ns)
+      ++end;
+    const auto burst = ends.subspan(begin, end - begin);
+    if (is_one(burst, tolerance.apart_ns))
+      found.operations.emplace_back(burst.begin(), burst.end());
+    else if (tolerance.by_order)
+      std::ranges::move(by_order(burst, tolerance.apart_ns), std::back_inserter(found.operations));
+    begin = end;
+  }
+  for (const auto& parts : found.operations) found.pairs += static_cast<double>(parts.size() * (parts.size() - 1)) / 2;
+  // Ends that agree more closely than they had to are less likely to agree by chance.
+  const std::int64_t apart = tolerance.by_order ? farthest_apart_ns(found.operations) : tolerance.apart_ns;
+  for (std::size_t begin = 0; begin < ends.size();) {
+    std::size_t end = begin + 1;
+    while (end < ends.size() && ends[end].kind == ends[begin].kind) ++end;
+    found.by_chance += pairs_by_chance(ends.subspan(begin, end - begin), tolerance, apart);
+    begin = end;
+  }
+  return found;
+}
+
+/// Parts in sets of ranks that have enough operations in common; 0 where chance would explain them.
+std::size_t parts_found(const Found& found) {
+  if (found.by_chance > most_by_chance * found.pairs) return 0;
+  std::map<std::vector<RankId>, Operations::size_type> operations;
+  for (const auto& parts : found.operations) ++operations[ranks_in(parts)];
+  std::size_t parts = 0;
+  for (const auto& [ranks, count] : operations)
+    if (count >= least_operations) parts += ranks.size() * count;
+  return parts;
 }
 
 /// Gives the operations of each set of ranks a group of their own, numbered as they ended.
@@ -102,12 +171,15 @@ class EndGrouping {
  public:
   EndGrouping(const Run& run, std::span<const End> all) : run_(run), all_(all) {}
 
-  void add(const Operations& operations) {
+  void add(const Found& found) {
+    note_ = format(" by ends that agree within {}", found.tolerance.text);
+    if (found.tolerance.by_order) note_ += ", in the same order on all ranks";
+    by_chance_ = 100 * found.by_chance / found.pairs;
     std::map<std::vector<RankId>, Operations> by_ranks;
-    for (const auto& parts : operations) by_ranks[ranks_in(parts)].push_back(parts);
+    for (const auto& parts : found.operations) by_ranks[ranks_in(parts)].push_back(parts);
     for (auto& [ranks, own] : by_ranks) {
       if (own.size() < least_operations) continue;
-      std::ranges::sort(own, {}, [](std::span<const End> parts) { return parts.front().ns; });
+      std::ranges::sort(own, {}, [](const auto& parts) { return parts.front().ns; });
       const GroupId group = add_group(ranks);
       for (const auto& parts : own) add_parts(group, parts);
       operations_ += own.size();
@@ -119,9 +191,9 @@ class EndGrouping {
     if (groups_.empty()) return {};
     return {
         RunBuilder::regrouped(run_, groups_, memberships_),
-        format("The recording does not say which parts of ranks are one operation: {} were found by ends that agree "
-               "within 1 ms, {} of {} parts.",
-               operations_, matched_, all_.size())};
+        format("The recording does not say which parts of ranks are one operation: {} were found{}, {} of {} parts. "
+               "Chance would explain {:.1f} % of them.",
+               operations_, note_, matched_, all_.size(), by_chance_)};
   }
 
  private:
@@ -155,6 +227,8 @@ class EndGrouping {
   std::int64_t next_ = 0;  // sequence number in the last group
   std::size_t operations_ = 0;
   std::size_t matched_ = 0;
+  std::string note_;      // how they were found
+  double by_chance_ = 0;  // percent of the pairs
 };
 
 }  // namespace
@@ -162,9 +236,11 @@ class EndGrouping {
 EndMatching match_by_ends(const Run& run) {
   const std::vector<End> ends = ends_without_group(run);
   if (ranks_in(ends).size() < 2) return {};
-  const Operations operations = operations_in(ends);
+  const Found narrow = operations_in(ends, near_ends);
+  const Found loose = operations_in(ends, far_ends);
+  const Found& better = parts_found(loose) > parts_found(narrow) ? loose : narrow;
   EndGrouping grouping(run, ends);
-  if (pairs_by_chance(ends) <= most_by_chance * pairs_in(operations)) grouping.add(operations);
+  if (parts_found(better) > 0) grouping.add(better);
   EndMatching found = std::move(grouping).result();
   if (!found.run)
     found.note =

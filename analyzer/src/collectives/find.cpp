@@ -7,6 +7,8 @@
 #include "collectives/matching.h"
 #include "collectives/operation_speed.h"
 #include "math/checked_product.h"
+#include "rankscope/core/format.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -179,8 +181,22 @@ void count_unmatched(const Run& run, const CollectivesSection& section, const st
     quality.add(Counter::collectives_unmatched, static_cast<std::uint64_t>(section.unmatched - alone));
 }
 
-std::string key_of(const MatchedOperations& found) {
-  if (found.by_ends) return "ends that agree within 1 ms (the recording names no groups)";
+/// The largest distance between ends in one of the operations that were found by them.
+std::int64_t ends_apart_ns(const Run& run, std::span<const Operation> operations) {
+  std::int64_t most = 0;
+  for (const Operation& operation : operations) {
+    if (!run.groups()[operation.group.index()].by_ends || !all_finished(run, operation)) continue;
+    const auto [first, last] = std::ranges::minmax(
+        operation.members, {}, [&run](std::uint32_t row) { return run.collectives()[row].finished; });
+    most = std::max(most, (run.collectives()[last].finished - run.collectives()[first].finished).count());
+  }
+  return most;
+}
+
+std::string key_of(const Run& run, const MatchedOperations& found, std::span<const Operation> operations) {
+  if (found.by_ends)
+    return format("ends that agree within {} (the recording names no groups)",
+                  duration_text(ends_apart_ns(run, operations)));
   if (found.in_steps) return "group and call order in each step (sequence numbers are missing)";
   return found.by_call_order ? "group and call order (sequence numbers are missing)" : "group and sequence";
 }
@@ -189,8 +205,10 @@ std::string key_of(const MatchedOperations& found) {
 std::string why_none(const Run& run) {
   if (run.collectives().empty()) return "no collectives were recorded";
   const bool known = std::ranges::any_of(run.collectives(), [](const Collective& row) { return row.group.is_set(); });
-  return known ? "every group has one rank only: nothing was communicated"
-               : "the collectives do not say who took part (traces before 2024), so they cannot be matched";
+  if (known) return "every group has one rank only: nothing was communicated";
+  return run.ranks().size() < 2
+             ? "the collectives do not say who took part"
+             : "the collectives do not say who took part, and too few of their ends agree to find out";
 }
 
 }  // namespace
@@ -238,7 +256,7 @@ Matching match_collectives(const Run& run, const ClockTrust& clocks) {
   CollectivesSection section;
   section.operations = std::move(found.operations);
   section.desyncs = std::move(found.desyncs);
-  section.key = key_of(found);
+  section.key = key_of(run, found, section.operations);
   const std::vector<std::size_t> present = count_present(run);
   time_operations(run, clocks, present, matching, section);
   section.unmatched = static_cast<std::int64_t>(found.rows) - section.matched;

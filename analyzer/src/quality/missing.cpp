@@ -129,7 +129,11 @@ std::string_view remedy_for(const Report& report, std::string_view id) {
   if (id == "memory") return advice_for(Wanted::memory, report.source);
   const bool compares = id == "stragglers" || id == "collectives";
   if (compares && !report.why_not_compared.empty()) return advice_for(Wanted::comparison, report.source);
-  if (id == "collectives") return advice_for(Wanted::collectives, report.source);
+  if (id == "collectives") {
+    // No version of PyTorch writes the groups of Gloo's operations.
+    const bool on_gloo = report.source == "kineto" && fact(report, "backend") == "gloo";
+    return advice_for(on_gloo ? Wanted::comparison : Wanted::collectives, report.source);
+  }
   if (id != "stragglers") return {};
   if (report.ranks.size() < 2) return advice_for(Wanted::all_ranks, report.source);
   return report.steps ? std::string_view{} : remedy_for_steps(report);

@@ -4,6 +4,7 @@
 
 #include "rankscope/analyzer/split/activity.h"
 #include "rankscope/core/format.h"
+#include "words/keys.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -22,6 +23,11 @@ std::int64_t unrecorded_devices(const Run& run, RankId rank) {
 
 std::string why_no_device_activity(const Run& run) {
   for (const RankId rank : run.ranks()) {
+    if (const std::string_view called = run.metadata(run.process_of(rank), keys::devices_not_read);
+        !called.empty() && !run.has_accelerator(rank))
+      return format(
+          "the program uses a device ({}) whose work is not in the trace, or not in a form that rankscope reads",
+          called);
     const std::int64_t devices = unrecorded_devices(run, rank);
     if (devices == 0) continue;
     const std::string of_rank = run.ranks().size() > 1 ? format(" of rank {}", rank.value) : std::string{};

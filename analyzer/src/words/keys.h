@@ -58,6 +58,7 @@ inline constexpr std::string_view model_flops_per_step = "model_flops_per_step";
 
 // of a process read from Kineto
 inline constexpr std::string_view file_time_offset = "file_time_offset_ns";  ///< time in the file - run time, in ns
+inline constexpr std::string_view devices_not_read = "devices_not_read";     ///< called, but their work is not there
 inline constexpr std::string_view file_time_type = "file_time_type";         ///< of its ts: "integer" or "float"
 
 // of a run read from Nsight Systems

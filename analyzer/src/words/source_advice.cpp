@@ -45,7 +45,7 @@ constexpr std::array counters{
     CounterAdvice{
         no_comm_args,
         "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
-        "Newer versions of PyTorch write them (record_param_comms); profile with activities=[CPU, CUDA].",
+        "PyTorch writes them for NCCL since version 2.4 (record_param_comms) if activities=[CPU, CUDA] is given.",
         "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
         "Profile with --trace=cuda,nvtx and export with nsys export --type sqlite --include-blobs=true."},
     CounterAdvice{
@@ -85,12 +85,14 @@ constexpr std::array advice_table{
                  "mpirun, but after srun.",
                  "Profile all ranks and give all their files, or the folder that holds them.",
                  "Profile all ranks and give all exports, or the folder that holds them."},
-    WantedAdvice{Wanted::collectives,
-                 "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the "
-                 "annotation API.",
-                 "Give the files of all ranks; newer versions of PyTorch write which group each collective belongs to.",
-                 "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
-                 "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
+    WantedAdvice{
+        Wanted::collectives,
+        "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the "
+        "annotation API.",
+        "Give the files of all ranks. PyTorch writes which group each collective of NCCL belongs to since version "
+        "2.4.",
+        "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
+        "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
                  "Give the file of every rank that is missing, too; profile those that have none.",
                  "Give the export of every rank that is missing, too; profile those that have none."},

@@ -164,6 +164,16 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {comm_groups_unknown, "comm_groups_unknown", data_loss,
      "Collectives of process groups that torch.distributed did not make were left out: time in them counts as compute "
      "or idle. Make the groups with init_process_group or new_group."},
+    {comm_without_groups, "comm_without_groups", info,
+     "Communication of libraries whose traces tell no group (Gloo, MPI, DeepEP, NVSHMEM and others): across ranks it "
+     "is "
+     "matched by when it ended, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
+    {tails_lost, "tails_lost", data_loss,
+     "The events of these ranks end long before those of the other ranks, although their files are whole: the profiler "
+     "lost the rest. Steps that reach into the gap are left out. Record fewer steps at a time."},
+    {devices_not_read, "devices_not_read", error,
+     "Ranks called an accelerator whose work is not in the recording, so what it did is unknown: their time is not "
+     "divided. Record with a profiler that knows the device."},
 }};
 
 constexpr bool in_order() {

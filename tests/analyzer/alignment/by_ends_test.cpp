@@ -141,6 +141,63 @@ TEST(OperationsFoundByEnds, OfDifferentRanksAreDifferentGroups) {
   EXPECT_THAT(found.run->groups()[1].members, ElementsAre(RankId{2}, RankId{3}));
 }
 
+/// `count` all-reduces as NCCL's kernels of a small model: every 300 us, rank 1 begins later and ends `apart_us` later.
+std::vector<Part> dense(int count, double apart_us) {
+  std::vector<Part> all;
+  for (int i = 1; i <= count; ++i) {
+    all.push_back({0, 0.3 * i, 0.3 * i + 0.2});
+    all.push_back({1, 0.3 * i + 0.1, 0.3 * i + 0.2 + apart_us / 1000});
+  }
+  return all;
+}
+
+TEST(OperationsFoundByEnds, MayFollowEachOtherCloselyWhereEndsAgreeWithinMicroseconds) {
+  const auto run = parts(2, dense(8, 7));
+  const Matching matching = matched(*run);
+  ASSERT_TRUE(matching.section);
+  EXPECT_EQ(matching.section->operations.size(), 8U);
+  EXPECT_EQ(matching.section->matched, 16);
+  EXPECT_EQ(matching.section->key, "ends that agree within 7.00 µs (the recording names no groups)");
+  EXPECT_THAT(match_by_ends(*run).note, HasSubstr("8 were found by ends that agree within 50 µs, in the same order on "
+                                                  "all ranks, 16 of 16 parts. Chance would explain"));
+}
+
+TEST(OperationsFoundByEnds, AreRefusedWhereCloseEndsDisagree) {
+  const auto run = parts(2, dense(8, 120));
+  EXPECT_EQ(match_by_ends(*run).run, nullptr);
+}
+
+TEST(OperationsFoundByEnds, OfABurstAreThoseInTheSameOrder) {
+  std::vector<Part> all;
+  for (int burst = 1; burst <= 4; ++burst)
+    for (int i = 0; i < 5; ++i) {  // every 20 us
+      all.push_back({0, 100.0 * burst + 0.02 * i, 100.0 * burst + 0.02 * i + 0.018});
+      all.push_back({1, 100.0 * burst + 0.02 * i, 100.0 * burst + 0.02 * i + 0.023});
+    }
+  const auto run = parts(2, all);
+  const Matching matching = matched(*run);
+  ASSERT_TRUE(matching.section);
+  EXPECT_EQ(matching.section->matched, 40);
+  EXPECT_EQ(matching.section->operations.size(), 20U);
+  all.push_back({1, 400.09, 400.1});  // one more on one rank only: which one is not known
+  EXPECT_EQ(matched(*parts(2, all)).section->matched, 30);
+}
+
+TEST(OperationsFoundByEnds, HaveOneSizeWhereSizesAreKnown) {
+  std::string text{head};
+  text += "@rank 0\n@rank 1\n";
+  for (int i = 1; i <= 4; ++i) {
+    const int end = i * 300'000;
+    text += format("0 comm {} {} allreduce group=- bytes=4000\n", end - 200'000, end);
+    text += format("1 comm {} {} allreduce group=- bytes={}\n", end - 100'000, end + 5'000, i == 4 ? 8000 : 4000);
+  }
+  const auto run = run_of(text);
+  const Matching matching = matched(*run);
+  ASSERT_TRUE(matching.section);
+  EXPECT_EQ(matching.section->matched, 6);
+  EXPECT_THAT(matching.section->desyncs, IsEmpty()) << "what was only guessed is no bug of the program";
+}
+
 TEST(OperationsFoundByEnds, AreNotLookedForWhereGroupsAreKnown) {
   const auto run = run_of(std::string{head} +
                           "@rank 0\n@rank 1\n@group dp 0,1\n0 comm 0 100 allreduce group=dp seq=1\n"

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+
+#include "importers/shared/comm_kernels.h"
+#include "words/letters.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {
@@ -30,11 +34,23 @@ constexpr std::array all{
     Category{"Memset", stream, SpanKind::memory, Work::copy},
     Category{"xpu_runtime", thread, SpanKind::runtime, Work::host_call, true},
     Category{"xpu_driver", thread, SpanKind::runtime, Work::host_call, true},
+    Category{"mtia_ccp_events", stream, SpanKind::compute, Work::kernel, true},
+    Category{"hpu_op", thread, SpanKind::runtime, Work::host_call, true},
     Category{"mtia_runtime", thread, SpanKind::runtime, Work::host_call, true},
     Category{"glow_runtime", thread, SpanKind::runtime, Work::host_call, true},
     Category{"privateuse1_runtime", thread, SpanKind::runtime, Work::host_call, true},
     Category{"privateuse1_driver", thread, SpanKind::runtime, Work::host_call, true},
     Category{"", thread, SpanKind::user, Work::other, true},
+};
+
+// Devices that Kineto's plug-ins add name their categories after its own: GCU_MEMCPY, gcu_runtime, npu_kernel.
+constexpr std::array endings{
+    Category{"_user_annotation", annotation, SpanKind::user, Work::other, true},
+    Category{"_kernel", stream, SpanKind::compute, Work::kernel, true},
+    Category{"_memcpy", stream, SpanKind::memory, Work::copy, true},
+    Category{"_memset", stream, SpanKind::memory, Work::copy, true},
+    Category{"_runtime", thread, SpanKind::runtime, Work::host_call, true},
+    Category{"_driver", thread, SpanKind::runtime, Work::host_call, true},
 };
 
 bool is_number(std::string_view text) {
@@ -44,15 +60,32 @@ bool is_number(std::string_view text) {
 }  // namespace
 
 const Category& category_from(std::string_view name) {
-  const auto found = std::ranges::find(all, name, &Category::name);
-  return found == all.end() ? all.back() : *found;
+  if (const auto found = std::ranges::find(all, name, &Category::name); found != all.end()) return *found;
+  const std::string small = lower(name);
+  const auto ending =
+      std::ranges::find_if(endings, [&small](const Category& category) { return small.ends_with(category.name); });
+  return ending == endings.end() ? all.back() : *ending;
+}
+
+std::string_view device_called(std::string_view category) {
+  struct Device {
+    std::string_view prefix;
+    std::string_view name;
+  };
+  // torch/csrc/profiler and libkineto/include/ActivityType.h; other plug-ins are called by their own prefix.
+  static constexpr std::array devices{Device{"mtia_", "MTIA"}, Device{"xpu_", "XPU"}, Device{"hpu_", "HPU"},
+                                      Device{"privateuse1_", "PrivateUse1"}, Device{"glow_", "Glow"}};
+  const auto known =
+      std::ranges::find_if(devices, [category](const Device& device) { return category.starts_with(device.prefix); });
+  if (known != devices.end()) return known->name;
+  return category.substr(0, std::min(category.find('_'), category.size()));
 }
 
 SpanKind kind_of_range(std::string_view name, SpanKind otherwise) {
   if (name.starts_with(step_prefix) && is_number(name.substr(step_prefix.size()))) return SpanKind::step;
   if (name.starts_with("enumerate(DataLoader)#")) return SpanKind::data;
-  if (name.starts_with("nccl:")) return SpanKind::api;
-  if (name.starts_with("gloo:")) return SpanKind::comm;
+  if (const CommBackend* const backend = comm_backend_of(name))
+    return backend->executes ? SpanKind::comm : SpanKind::api;
   if (name.starts_with("Optimizer.step#")) return SpanKind::optimizer;
   return otherwise;
 }

@@ -27,10 +27,13 @@ struct Category {
   bool keep_name = false;  ///< the kind does not tell the category: it is kept as an attribute
 };
 
-/// The row of a category; that of unknown ones has an empty name.
+/// The row of a category, or of how it ends ("..._memcpy"); that of unknown ones has an empty name.
 [[nodiscard]] const Category& category_from(std::string_view name);
 
-/// What the name of an operator or annotation makes it: step, data, api, comm (gloo:), optimizer, or `otherwise`.
+/// The device that calls of a category other than CUDA's and HIP's are made to: "xpu_runtime" -> "XPU".
+[[nodiscard]] std::string_view device_called(std::string_view category);
+
+/// What the name of an operator or annotation makes it: step, data, api, comm (gloo:, mpi:), optimizer, or `otherwise`.
 [[nodiscard]] SpanKind kind_of_range(std::string_view name, SpanKind otherwise);
 
 inline constexpr std::string_view step_prefix = "ProfilerStep#";

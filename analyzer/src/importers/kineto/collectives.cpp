@@ -1,13 +1,15 @@
-// Rows of Run::collectives() from communication kernels, with what the host said about them.
-#include <algorithm>
-#include <tuple>
+#include "importers/kineto/collectives.h"
 
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "importers/kineto/collective_description.h"
 #include "importers/kineto/decimal.h"
-#include "importers/kineto/trace_file.h"
 #include "importers/shared/comm_kernels.h"
 #include "rankscope/analyzer/open.h"
-#include "words/element_type.h"
-#include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {
@@ -15,85 +17,10 @@ namespace {
 constexpr std::size_t most_enclosing = 64;
 constexpr std::int64_t most_members = 1 << 20;
 
-/// What is known of one operation; filled from the best source to the poorest.
-struct Description {
-  std::string_view op{};
-  ElementType type{};
-  std::int64_t in = -1;
-  std::int64_t out = -1;
-  std::int64_t group_size = -1;
-  std::string group{};
-  std::string members{};
-  std::int64_t start = -1;
-  std::int64_t stride = -1;
-  std::int64_t sequence = -1;
-  std::int64_t source = -1;
-  std::int64_t destination = -1;
-};
-
-std::string_view text_at(const RunBuilder& run, const AttributeRange& attributes, std::string_view key) {
-  const StringId id = run.find(key);
-  const auto value = id.is_set() ? attributes.find(id) : std::nullopt;
-  return value && value->kind != AttributeKind::number ? run.text(value->text) : std::string_view{};
-}
-
-std::int64_t number_at(const RunBuilder& run, const AttributeRange& attributes, std::string_view key) {
-  const StringId id = run.find(key);
-  const auto value = id.is_set() ? attributes.find(id) : std::nullopt;
-  return value && value->kind == AttributeKind::number ? value->number : -1;
-}
-
-void fill(std::int64_t& field, std::int64_t value) {
-  if (field < 0) field = value;
-}
-
-/// Adds what one span says and nobody before it.
-void describe(const RunBuilder& run, std::uint32_t span, Description& what) {
-  const AttributeRange attributes = run.attributes_of(span);
-  if (what.op.empty()) what.op = comm_op_from(text_at(run, attributes, keys::collective_name));
-  if (what.type.bytes == 0) what.type = element_type_from(text_at(run, attributes, keys::dtype));
-  fill(what.in, number_at(run, attributes, keys::in_elements));
-  fill(what.out, number_at(run, attributes, keys::out_elements));
-  fill(what.group_size, number_at(run, attributes, keys::group_size));
-  fill(what.start, number_at(run, attributes, keys::rank_start));
-  fill(what.stride, number_at(run, attributes, keys::rank_stride));
-  fill(what.sequence, number_at(run, attributes, keys::sequence));
-  fill(what.source, number_at(run, attributes, keys::source_rank));
-  fill(what.destination, number_at(run, attributes, keys::destination_rank));
-  if (what.group.empty()) what.group = text_at(run, attributes, keys::group_name);
-  if (const std::int64_t id = number_at(run, attributes, keys::group_id); what.group.empty() && id >= 0)
-    what.group = std::to_string(id);
-  if (what.members.empty()) what.members = text_at(run, attributes, keys::group_ranks);
-}
-
-/// Elements from "[[321271]]" and "["float"]", which is what a range without other arguments has.
-void describe_inputs(const RunBuilder& run, std::uint32_t span, Description& what) {
-  const AttributeRange attributes = run.attributes_of(span);
-  std::int64_t elements = 0;
-  for_each_item(text_at(run, attributes, "Input Dims"), [&elements](const Value& tensor) {
-    std::int64_t product = 1;
-    for_each_item(tensor.raw, [&product](const Value& size) {
-      const std::int64_t factor = std::clamp<std::int64_t>(integer_of(size.raw).value_or(0), 0, 1LL << 40);
-      product = factor > 0 && product > (1LL << 60) / factor ? 0 : product * factor;
-    });
-    if (tensor.raw.size() > 2)
-      elements = std::min(elements + product, std::int64_t{1} << 60U);  // too many for bytes_of
-  });
-  for_each_item(text_at(run, attributes, "Input type"), [&what](const Value& type) {
-    if (what.type.bytes == 0) what.type = element_type_from(type.raw);
-  });
-  if (what.in < 0 && elements > 0) what.in = what.out = elements;
-}
-
-/// Bytes on this rank (core/model/collective.h, metrics.md 6).
-std::int64_t bytes_of(const Description& what) {
-  if (what.type.bytes == 0) return -1;
-  std::int64_t elements = std::max(what.in, what.out);
-  if (what.op == "reduce_scatter" || what.op == "recv") elements = what.out;
-  if (what.op == "allgather" || what.op == "send") elements = what.in;
-  if (what.op == "alltoall" && what.in >= 0) elements = what.group_size > 0 ? what.in / what.group_size : -1;
-  if (elements < 0 || elements > (std::int64_t{1} << 58)) return -1;
-  return elements * what.type.bytes;
+/// PyTorch writes the groups of NCCL's operations; no version writes those of other libraries.
+Counter counter_without_group(std::string_view name) {
+  const bool of_nccl = name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("mscclKernel");
+  return of_nccl ? Counter::no_comm_args : Counter::comm_without_groups;
 }
 
 /// Groups of one file, and rows made of descriptions.
@@ -129,11 +56,12 @@ class Collectives {
   void add_range(std::uint32_t range) {
     Description what;
     describe(run_, range, what);
-    describe_inputs(run_, range, what);
     for (const std::uint32_t around : enclosing(range)) describe(run_, around, what);
     if (what.group.empty() && what.members.empty()) what.group = only_group();
     finish(row_of(range), what);
   }
+
+  [[nodiscard]] std::vector<DescribedCollective> rows() && { return std::move(rows_); }
 
  private:
   [[nodiscard]] NewCollective row_of(std::uint32_t span) const {
@@ -151,17 +79,22 @@ class Collectives {
     if (what.op.empty()) what.op = comm_op_from(run_.text(run_.spans()[row.span_ticket].name));
     row.op = what.op.empty() ? run_.intern("communication") : run_.intern(what.op);
     if (!what.type.name.empty()) row.dtype = run_.intern(what.type.name);
-    row.bytes = bytes_of(what);
     row.sequence = what.sequence;
     if (what.op == "send") row.peer = what.destination;
     if (what.op == "recv") row.peer = what.source;
     const std::vector<std::uint32_t> members = members_of(what);
+    if (what.group_size < 0 && !members.empty()) what.group_size = static_cast<std::int64_t>(members.size());
+    row.bytes = bytes_of(what);
     if (members.empty()) {
-      run_.quality().add(Counter::no_comm_args);
+      run_.quality().add(counter_without_group(run_.text(run_.spans()[row.span_ticket].name)));
     } else {
       row.group = run_.add_group(what.group, ids(members));
     }
-    run_.add_collective(row);
+    const bool paired = what.op == "send" || what.op == "recv";
+    if (paired && what.sequence_from_inputs) row.sequence = -1;  // pairs are counted instead (metrics.md 5, K0)
+    const bool named = is_rooted(what.op) && what.rank >= 0 && std::cmp_less(what.rank, members.size());
+    if (named) row.peer = members[static_cast<std::size_t>(what.rank)];
+    rows_.push_back({row, what.sequence_from_inputs, paired, named});
   }
 
   [[nodiscard]] std::vector<std::uint32_t> members_of(const Description& what) const {
@@ -219,11 +152,51 @@ class Collectives {
   RankId rank_;
   RunBuilder& run_;
   std::vector<std::uint32_t> ranges_;  // by (lane, begin, -end)
+  std::vector<DescribedCollective> rows_;
 };
+
+/// Where the numbers among the inputs do not count the operations of a group, on any rank, they are none: some process
+/// groups write always the same one, coalesced operations share theirs, and some operations have none.
+std::set<GroupId> groups_without_count(std::span<const DescribedCollective> rows) {
+  std::map<std::pair<GroupId, RankId>, std::vector<std::pair<RunTime, std::int64_t>>> numbers;
+  std::set<GroupId> asked;
+  for (const DescribedCollective& described : rows) {
+    const NewCollective& row = described.row;
+    if (!row.group.is_set() || described.is_pair) continue;
+    numbers[{row.group, row.rank}].emplace_back(row.enqueued, row.sequence);
+    if (described.sequence_from_inputs) asked.insert(row.group);
+  }
+  std::set<GroupId> without;
+  for (auto& [key, list] : numbers) {
+    std::ranges::stable_sort(list, {}, &std::pair<RunTime, std::int64_t>::first);
+    const bool counts = std::ranges::adjacent_find(list, std::ranges::greater_equal{},
+                                                   &std::pair<RunTime, std::int64_t>::second) == list.end();
+    if (asked.contains(key.first) && (!counts || list.front().second < 0)) without.insert(key.first);
+  }
+  return without;
+}
+
+/// Several ranks that each name themselves, and nobody else, as root do not name the root.
+std::set<GroupId> groups_without_root(std::span<const DescribedCollective> rows) {
+  std::map<GroupId, std::set<RankId>> selves;
+  std::set<GroupId> others;
+  for (const DescribedCollective& described : rows) {
+    if (!described.names_root) continue;
+    if (described.row.peer == static_cast<std::int64_t>(described.row.rank.value))
+      selves[described.row.group].insert(described.row.rank);
+    else
+      others.insert(described.row.group);
+  }
+  std::set<GroupId> without;
+  for (const auto& [group, ranks] : selves)
+    if (ranks.size() > 1 && !others.contains(group)) without.insert(group);
+  return without;
+}
 
 }  // namespace
 
-void add_collectives(const TraceFile& file, RankId rank, std::span<const std::uint32_t> calls, RunBuilder& run) {
+std::vector<DescribedCollective> describe_collectives(const TraceFile& file, RankId rank,
+                                                      std::span<const std::uint32_t> calls, RunBuilder& run) {
   Collectives collectives{file, rank, run};
   struct Source {
     std::uint32_t span;
@@ -243,6 +216,18 @@ void add_collectives(const TraceFile& file, RankId rank, std::span<const std::ui
       collectives.add_kernel(source.span, source.call);
     else
       collectives.add_range(source.span);
+  }
+  return std::move(collectives).rows();
+}
+
+void add_collectives(std::span<const DescribedCollective> rows, RunBuilder& run) {
+  const std::set<GroupId> without_count = groups_without_count(rows);
+  const std::set<GroupId> without_root = groups_without_root(rows);
+  for (DescribedCollective described : rows) {
+    NewCollective& row = described.row;
+    if (described.sequence_from_inputs && (!row.group.is_set() || without_count.contains(row.group))) row.sequence = -1;
+    if (described.names_root && without_root.contains(row.group)) row.peer = -1;
+    run.add_collective(row);
   }
 }
 

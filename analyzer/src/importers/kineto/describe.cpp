@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "importers/kineto/trace_file.h"
+#include "importers/shared/comm_kernels.h"
 #include "rankscope/core/format.h"
 #include "words/keys.h"
 
@@ -93,14 +94,42 @@ int resolution(const TraceFile& file) {
   return large ? 250 : 1;
 }
 
+/// Devices that were called, where nothing is known of what ran on them.
+std::string devices_not_read(const TraceFile& file) {
+  const bool known =
+      std::ranges::any_of(file.lanes, [](const auto& lane) { return lane.first.what == LaneClass::stream; });
+  std::string names;
+  if (known) return names;
+  for (const std::string& device : file.devices_called) names += (names.empty() ? "" : ", ") + device;
+  return names;
+}
+
 void add_facts(const TraceFile& file, Process& process, RunBuilder& run) {
   Facts facts = file.metadata.own ? file.metadata.own->process : file.metadata.facts;
+  if (const std::string devices = devices_not_read(file); !devices.empty() && !file.metadata.own) {
+    facts.emplace_back(keys::devices_not_read, devices);
+    run.quality().add(Counter::devices_not_read);
+  }
   if (!file.metadata.own) {
     const int ns = resolution(file);
     if (ns == 1000) run.quality().add(Counter::time_rounded_us);
     if (ns > 1) facts.emplace_back("time_resolution_ns", std::to_string(ns));
   }
   for (const auto& [key, value] : facts) process.metadata.emplace_back(run.intern(key), run.intern(value));
+}
+
+/// Of rooted operations "Rank" is the root; in a group that is not of all ranks it is a place in the group.
+bool names_other_rank(const RunBuilder& run, const AttributeRange& attributes) {
+  const auto number_of = [&](std::string_view key) {
+    const StringId id = run.find(key);
+    const auto value = id.is_set() ? attributes.find(id) : std::nullopt;
+    return value && value->kind == AttributeKind::number ? value->number : -1;
+  };
+  const StringId key = run.find(keys::collective_name);
+  const auto name = key.is_set() ? attributes.find(key) : std::nullopt;
+  const bool named = name && name->kind == AttributeKind::text;
+  if (named && is_rooted(comm_op_from(run.text(name->text)))) return true;
+  return number_of(keys::rank_start) > 0 || number_of(keys::rank_stride) > 1;
 }
 
 }  // namespace
@@ -137,6 +166,7 @@ RankEvidence rank_evidence(const TraceFile& file, const RunBuilder& run) {
     const auto rank = key.is_set() ? attributes.find(key) : std::nullopt;
     if (!rank || rank->kind != AttributeKind::number || rank->number < 0) continue;
     if (destination.is_set() && attributes.find(destination)) continue;  // of send and receive it is the partner
+    if (names_other_rank(run, attributes)) continue;
     evidence.communicator = rank->number;
     break;
   }

@@ -5,13 +5,16 @@
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
+#include "importers/kineto/collectives.h"
 #include "importers/kineto/input.h"
+#include "importers/kineto/lost_tails.h"
 #include "importers/kineto/trace_file.h"
 #include "importers/kineto/trace_reader.h"
 #include "importers/shared/importer.h"
@@ -328,6 +331,7 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
   std::vector<RankEvidence> evidence;
   for (const TraceFile& file : files) evidence.push_back(rank_evidence(file, run));
   RS_TRY(const std::vector<RankId> ranks, assign_ranks(evidence, options, run.quality()));
+  std::vector<DescribedCollective> collectives;
   for (std::size_t i = 0; i < files.size(); ++i) {
     restore_spans(files[i], run);
     mark_cut_steps(files[i], run);
@@ -336,15 +340,17 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
     if (files[i].metadata.own && files[i].metadata.own->rows)
       restore_rows(files[i], ranks[i], run);
     else
-      add_collectives(files[i], ranks[i], calls, run);
+      std::ranges::copy(describe_collectives(files[i], ranks[i], calls, run), std::back_inserter(collectives));
     add_memory(files[i], run);
   }
+  add_collectives(collectives, run);
   for (const TraceFile& file : files)
     for (const QualityPlace& block : file.metadata.dropped)
       run.info().places.push_back(
           {block.counter, block.amount, format("{}: {}", file.path.filename().string(), block.where)});
   note_jobs(files, run);
   align(files, run);
+  if (run.quality().of(Counter::time_origin_unknown) == 0) mark_lost_tails(files, run);
   describe_run(files, ranks, run);
   for (const QualityPlace& loss : options.losses) add_loss(loss, run);
   for (const TraceFile& file : files)

@@ -41,9 +41,7 @@ bool is_copy(const Event& event) {
   return event.name.raw == "record_param_comms" && has_argument(event, keys::own_copy);
 }
 
-bool is_comm_range(std::string_view name) {
-  return name == "record_param_comms" || name.starts_with("nccl:") || name.starts_with("gloo:");
-}
+bool is_comm_range(std::string_view name) { return name == "record_param_comms" || comm_backend_of(name) != nullptr; }
 
 }  // namespace
 
@@ -87,6 +85,11 @@ void Part::take(const Event& event) {
 }
 
 void Part::span(const Event& event) {
+  // Ascend's own profiler writes its device's work so, without a category (torch_npu, trace_view.json).
+  if (event.category.kind == ValueKind::absent && has_argument(event, "Task Type")) {
+    devices_called.emplace("Ascend NPU");
+    return quality().add(Counter::events_unsupported);
+  }
   if (!is_complete(event) || event.time.kind == ValueKind::absent || event.duration.kind == ValueKind::absent)
     return quality().add(Counter::events_incomplete);
   if (is_copy(event)) return;
@@ -109,6 +112,8 @@ void Part::span(const Event& event) {
   if (kind == SpanKind::step)
     builder.add_attribute(ticket, index_key_, integer_of(builder.text(name).substr(step_prefix.size())).value_or(0));
   if (category.keep_name) builder.add_attribute(ticket, category_key_, text_of(event.category));
+  if (category.work == Work::host_call && category.keep_name && !event.category.raw.starts_with("cuda_"))
+    devices_called.emplace(device_called(event.category.raw));
   if (category.name.empty() && !states_kind(event)) quality().add(Counter::categories_unknown);
   attributes(event, ticket, category, key);
   note_comm(category, ticket, name, kind);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -65,6 +66,7 @@ class Part {
   std::vector<MemoryState> memory;
   std::map<std::int64_t, std::string> process_names;  ///< by pid
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> thread_names;
+  std::set<std::string> devices_called;  ///< other than CUDA's and HIP's: "XPU"
   std::optional<TimeRange> extent;
   std::optional<RunTime> last;  ///< end of the last event in the file's order; of a step, which is a frame, its begin
   std::uint64_t equal_ids = 0;  ///< activities whose External id is their correlation: then it is none (docs/kineto.md)

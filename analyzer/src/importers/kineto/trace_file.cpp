@@ -164,6 +164,7 @@ void TraceFile::take(Part&& part, RunBuilder& run) {
     extent = TimeRange{std::min(extent->begin, part.extent->begin), std::max(extent->end, part.extent->end)};
   else if (part.extent)
     extent = part.extent;
+  devices_called.merge(part.devices_called);
   if (part.last) last = part.last;
   fractions = fractions || part.fractions;
   float_times = float_times || part.float_times;

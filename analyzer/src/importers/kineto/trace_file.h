@@ -48,6 +48,7 @@ struct TraceFile {
   std::vector<MemoryState> memory;
   std::map<std::int64_t, std::string> process_names;
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> thread_names;
+  std::set<std::string> devices_called;  ///< as in Part
   std::optional<TimeRange> extent;
   std::optional<RunTime> last;         ///< as in Part
   std::vector<QualityPlace> losses{};  ///< data that the file lost
@@ -71,8 +72,6 @@ void describe_process(TraceFile& file, RankId rank, RunBuilder& run);
 /// place in comm_kernels; `no_call` where there is none.
 inline constexpr std::uint32_t no_call = 0xFFFFFFFF;
 [[nodiscard]] std::vector<std::uint32_t> link_spans(const TraceFile& file, RunBuilder& run);
-/// Rows of Run::collectives() and their groups.
-void add_collectives(const TraceFile& file, RankId rank, std::span<const std::uint32_t> calls, RunBuilder& run);
 /// Counter tracks of what the allocators held.
 void add_memory(const TraceFile& file, RunBuilder& run);
 

@@ -137,7 +137,7 @@ TEST(DamagedTrace, EventsThatLackWhatTheyNeedAreLeftOutAndCounted) {
 }
 
 TEST(DamagedTrace, AnUnknownCategoryIsKeptAsAPlainRange) {
-  const auto run = open_text(trace(complete("hpu_op", "x", R"("pid": 7, "tid": 7, "ts": 1, "dur": 2)")));
+  const auto run = open_text(trace(complete("made_up", "x", R"("pid": 7, "tid": 7, "ts": 1, "dur": 2)")));
   expect_spans(run, {"x"});
   EXPECT_EQ((*run)->spans().front().kind, SpanKind::user);
   EXPECT_EQ(count(run, Counter::categories_unknown), 1U);

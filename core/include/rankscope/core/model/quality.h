@@ -79,8 +79,11 @@ enum class Counter : std::uint8_t {
   comm_not_announced,
   comm_announced_only,
   comm_groups_unknown,
+  comm_without_groups,
+  tails_lost,
+  devices_not_read,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::comm_groups_unknown) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::devices_not_read) + 1;
 
 struct CounterInfo {
   Counter counter;
