@@ -21,12 +21,21 @@ bool clocks_apart(const Report& report) {
   return report.clock.method == "wall_clock" && hosts.size() > 1;
 }
 
+/// Ranks, steps and length in one line; how unequal steps are is left out where it has no room.
+std::string size_line(const Report& report) {
+  const std::string of = ranks_text(report);
+  const std::string recorded =
+      format(" · {} recorded by {}", duration_text(report.duration_ns), printable(report.source));
+  std::string steps = report.steps ? steps_text(*report.steps) : "";
+  if (display_width(of + steps + recorded) > page_width - 2) steps.erase(std::min(steps.find(" ("), steps.size()));
+  return shortened(of + steps + recorded, page_width - 2);
+}
+
 }  // namespace
 
 void add_brief_head(Page& page, const Report& report, const ReportOptions& options, std::size_t) {
   page.heading("RUN");
-  page.paragraph(format("{}{} · {} recorded by {}", ranks_text(report), report.steps ? steps_text(*report.steps) : "",
-                        duration_text(report.duration_ns), printable(report.source)));
+  page.paragraph(size_line(report));
   const RunIdentity identity = identity_of(report, options);
   std::string which = name_and_date(identity);
   if (!identity.command.empty()) which += (which.empty() ? "" : " · ") + identity.command;
