@@ -44,6 +44,7 @@ void fill_head(Work& work) {
   report.ranks.assign(work.run.ranks().begin(), work.run.ranks().end());
   report.world_size = std::max(info.world_size, static_cast<std::int64_t>(report.ranks.size()));
   report.duration_ns = work.run.extent().length().count();
+  if (info.origin_unix_ns != 0) report.began_unix_ns = info.origin_unix_ns + ns_of(work.run.extent().begin);
   report.facts = facts_of(work.run);
   report.asked_for = {work.options.steps, work.options.ranks};
 }

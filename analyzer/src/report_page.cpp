@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "facts/identity.h"
 #include "rankscope/analyzer/render.h"
 #include "render/html/document.h"
 #include "render/html/elements.h"
@@ -37,8 +38,12 @@ std::string render_html(const Report& report, const Run& run, const ReportOption
     if (std::string text = body_of(row, {report, run, options}); !text.empty())
       all.push_back({anchor_of(row), row.title, std::move(text)});
   }
-  return html::document(
-      {"rankscope report", ranks_text(report) + (report.steps ? steps_text(*report.steps) : std::string{})}, all);
+  RunIdentity identity = identity_of(report, options);
+  return html::document({.kind = "rankscope report",
+                         .about = ranks_text(report) + (report.steps ? steps_text(*report.steps) : std::string{}),
+                         .run = name_and_date(identity),
+                         .command = std::move(identity.command)},
+                        all);
 }
 
 }  // namespace rankscope::analyzer

@@ -81,6 +81,12 @@ std::string why_no_hta(const Report& report) {
   return *report.hta ? std::string{} : report.hta->error().why;
 }
 
+/// What is short enough to be the same on one screen.
+template <void (*text)(Page& page, const Report& report, const ReportOptions& options)>
+void brief_of(Page& page, const Report& report, const ReportOptions& options, std::size_t) {
+  text(page, report, options);
+}
+
 // --- How they are written as JSON ---
 
 template <auto section, auto to_json>
@@ -97,8 +103,14 @@ Json json_as(const Source& source) {
 
 // A row that shows nothing of its own is left out where another part of the section shows it.
 constexpr std::array rows{
-    SectionRow{.id = "verdict", .title = "Verdict", .text = add_verdict, .chart = html::write_verdict},
-    SectionRow{.id = "head", .title = "", .part_of = "steps", .text = add_head},
+    SectionRow{.id = "verdict",
+               .title = "Verdict",
+               .text = add_verdict,
+               .brief = brief_of<add_verdict>,
+               .brief_lines = 20,
+               .chart = html::write_verdict},
+    SectionRow{
+        .id = "head", .title = "", .part_of = "steps", .text = add_head, .brief = add_brief_head, .brief_lines = 8},
     SectionRow{
         .id = "stragglers",
         .title = "Slow ranks",
@@ -122,6 +134,7 @@ constexpr std::array rows{
                .find = find_in_one_job<&Report::findings, find_findings>,
                .why_missing = why_missing_of<&Report::findings>,
                .text = add_findings,
+               .brief = add_brief_findings,
                .chart = html::write_findings,
                .json_place = 24,
                .json = json_as<&Report::findings, [](const auto& found) { return list_json(found, finding_json); }>},
@@ -177,6 +190,8 @@ constexpr std::array rows{
                .find = find_ranks,
                .why_missing = why_missing_of<&Report::rank_rows>,
                .text = add_rank_tables,
+               .brief = add_rank_bars,
+               .brief_lines = 15,
                .chart = html::write_split,
                .json_place = 2,
                .json = json_as<&Report::rank_rows, [](const auto& found) { return ranks_json(found, devices_json); }>},
@@ -347,8 +362,18 @@ constexpr std::array rows{
                    [](const Source& source) {
                      return source.report.hta ? hta_json(*source.report.hta) : Json{};  // null: not asked for, left out
                    }},
-    SectionRow{.id = "data_quality", .title = "Data quality", .text = add_quality, .chart = html::write_quality},
-    SectionRow{.id = "missing", .title = "Not available", .text = add_missing, .chart = html::write_missing},
+    SectionRow{.id = "data_quality",
+               .title = "Data quality",
+               .text = add_quality,
+               .brief = add_brief_quality,
+               .brief_lines = 1,
+               .chart = html::write_quality},
+    SectionRow{.id = "missing",
+               .title = "Not available",
+               .text = add_missing,
+               .brief = add_brief_missing,
+               .brief_lines = 6,
+               .chart = html::write_missing},
     SectionRow{.id = "run", .title = "About the run", .part_of = "steps", .chart = html::write_about},
 };
 

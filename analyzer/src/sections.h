@@ -44,6 +44,10 @@ struct SectionRow {
   std::vector<NotedTable> (*tables)(const Report& report, std::size_t most) = nullptr;
   /// In the place of tables where the text says more.
   void (*text)(Page& page, const Report& report, const ReportOptions& options) = nullptr;
+  /// Its part of a text of one screen, at most `most` lines.
+  void (*brief)(Page& page, const Report& report, const ReportOptions& options, std::size_t most) = nullptr;
+  /// The most lines that `brief` is given; 0: what the other parts leave.
+  std::size_t brief_lines = 0;
   /// In the place of tables where the page draws, too.
   void (*chart)(html::Writer& page, const Source& source) = nullptr;
   /// The place among the keys of the JSON report, which never changes; new keys come last.

@@ -21,6 +21,7 @@ struct ReportArguments {
   RunArgument run;
   Outputs outputs;
   std::vector<std::string> only;
+  bool full = false;
   bool instances = false;
   bool hta = false;
   bool hta_last_step = false;
@@ -57,8 +58,12 @@ Result<int> report(const ReportArguments& arguments) {
   RS_TRY(analyzer::ReportOptions options, options_from(arguments.selection));
   options.instances = arguments.instances;
   options.only = arguments.only;
-  if (arguments.hta)
+  options.text = arguments.full ? analyzer::TextLength::full : analyzer::TextLength::one_screen;
+  options.run_name = name_of(arguments.run);
+  if (arguments.hta) {
     options.hta = arguments.hta_last_step ? analyzer::HtaLastStep::kept : analyzer::HtaLastStep::dropped;
+    options.text = analyzer::TextLength::full;
+  }
   options.peak_tflops = arguments.peak_tflops;
   RS_TRY_VOID(check_outputs(arguments.run.paths, arguments.outputs));
   RS_TRY(const auto run, open(arguments.run));
@@ -91,6 +96,7 @@ Action declare_report(CLI::App& app, const Words&) {
       ->option_text("SECTION[,SECTION...]")
       ->check(is_no_section);
   app.footer(footer);
+  app.add_flag("--full", arguments->full, "all sections in the text, not only what fits on one screen");
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
   auto* const hta =
       app.add_flag("--hta-compat", arguments->hta, "add the numbers of Holistic Trace Analysis (Kineto traces)");
@@ -101,6 +107,10 @@ Action declare_report(CLI::App& app, const Words&) {
                  "peak of one device, in TFLOP/s (default: by the device's name)")
       ->check(within<double>({.least = 0.001, .most = 1e9}));
   add_selection(app, arguments->selection);
+  // Tables that are asked for are not on the one screen.
+  app.get_option("--top")
+      ->description("length of the lists in the text, which is then shown in full")
+      ->each([arguments](const std::string&) { arguments->full = true; });
   return [arguments] {
     const auto status = report(*arguments);
     return status ? *status : say(status.error());

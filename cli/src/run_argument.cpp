@@ -55,6 +55,15 @@ Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
   return analyzer::open_run(paths, options);
 }
 
+std::string name_of(const RunArgument& argument) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const fs::path first = fs::absolute(argument.paths.front(), failed).lexically_normal();
+  const std::string name = first.has_filename() ? first.filename() : first.parent_path().filename();
+  const std::size_t more = argument.paths.size() - 1;
+  return more == 0 ? name : format("{} and {} more", name, more);
+}
+
 Result<void> check_not_read(const std::vector<std::string>& runs, const std::string& out) {
   namespace fs = std::filesystem;
   if (analyzer::is_stdout(out)) return {};

@@ -22,6 +22,8 @@ CLI::Option* add_run(CLI::App& app, RunArgument& argument);
 void add_rank_map(CLI::App& app, std::string& rank_map);
 /// `usage` errors for a map that is none.
 [[nodiscard]] Result<std::shared_ptr<const Run>> open(const RunArgument& argument);
+/// How a report calls it: the last part of the path, and how many more there are.
+[[nodiscard]] std::string name_of(const RunArgument& argument);
 /// `usage` error if writing to `out` would replace what is read.
 [[nodiscard]] Result<void> check_not_read(const std::vector<std::string>& runs, const std::string& out);
 /// The same, also for any other recording or trace that no export of ours wrote.

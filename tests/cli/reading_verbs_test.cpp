@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -207,6 +208,20 @@ TEST_F(ReadingVerbs, OnlyTheSectionsAskedForAreShown) {
   EXPECT_THAT(unknown.err, HasSubstr("kernels"));
 }
 
+TEST_F(ReadingVerbs, AReportIsOneScreenUnlessMoreIsAskedFor) {
+  const std::string run = write("run.txt", steady_ranks(8));
+  const std::string screen = rankscope({"report", run}).out;
+  EXPECT_THAT(screen, StartsWith("VERDICT\n"));
+  EXPECT_THAT(screen, HasSubstr("\n  run.txt\n")) << "its name";
+  EXPECT_LE(std::ranges::count(screen, '\n'), 60);
+  EXPECT_THAT(screen, Not(HasSubstr("COLLECTIVES  ")));
+  const std::string full = rankscope({"report", run, "--full"}).out;
+  EXPECT_THAT(full, HasSubstr("COLLECTIVES  "));
+  EXPECT_EQ(rankscope({"report", run, "--top", "10"}).out, full) << "--top is about its tables";
+  rankscope({"report", run, "--html", path("report.html")});
+  EXPECT_THAT(testing::read_file(path("report.html")), HasSubstr("run.txt</p>"));
+}
+
 TEST_F(ReadingVerbs, StepsMayBeOpenOnEitherSide) {
   const std::string run = write("run.txt", steady_ranks(2));
   EXPECT_THAT(rankscope({"report", run, "--steps", "7:"}).out, HasSubstr("Shown: only steps 7 to 9."));
@@ -356,7 +371,8 @@ TEST_F(ReadingVerbs, AnUnwritableOutputIsExit5AndLeavesWhatWasThere) {
 TEST_F(ReadingVerbs, DamageIsNamedWithItsFileAndRank) {
   const std::string run = write(
       "run.txt", "@quality chunks_corrupt 2 \"n0-7-9.rseg (rank 1)\"\n@quality chunks_corrupt 1\n" + steady_ranks(2));
-  const auto text = rankscope({"report", run});
+  EXPECT_THAT(rankscope({"report", run}).out, HasSubstr("DATA QUALITY  chunks corrupt 3 in n0-7-9.rseg (rank 1)"));
+  const auto text = rankscope({"report", run, "--full"});
   EXPECT_THAT(text.out, HasSubstr("chunks corrupt: 3."));
   EXPECT_THAT(text.out, HasSubstr("In: n0-7-9.rseg (rank 1)."));
   const auto json = nlohmann::json::parse(rankscope({"report", run, "--json", "-"}).out);

@@ -19,6 +19,8 @@ namespace rankscope::analyzer {
 
 [[nodiscard]] Tone tone_of(FindingSeverity severity);
 void add_findings(Page& page, const Report& report, const ReportOptions& options);
+/// The worst ones with evidence and advice as far as `most` lines allow, the titles of the others in one line.
+void add_brief_findings(Page& page, const Report& report, const ReportOptions& options, std::size_t most);
 [[nodiscard]] nlohmann::ordered_json finding_json(const Finding& row);
 
 namespace html {

@@ -76,9 +76,11 @@ void add_own_details(const Report& report, std::vector<MissingSection>& missing)
     list += format("{}{} (--{})", list.empty() ? "" : ", ", detail.what, detail.id);
   }
   if (!off.empty())
-    missing.push_back({"details", "not asked for: " + off, "They cost time; see rankscope record --help."});
+    missing.push_back(
+        {std::string{details_name}, "not asked for: " + off, "They cost time; see rankscope record --help."});
   if (!without_source.empty())
-    missing.push_back({"details", "asked for, but no source in the program acted on it: " + without_source, ""});
+    missing.push_back(
+        {std::string{details_name}, "asked for, but no source in the program acted on it: " + without_source, ""});
 }
 
 /// True if the recording holds such details, whatever it says of them.
@@ -104,7 +106,7 @@ void add_details_of_torch(const Report& report, std::vector<MissingSection>& mis
     off += format("{}{} ({}=True)", off.empty() ? "" : ", ", detail.what, detail.of_torch);
   }
   if (!off.empty())
-    missing.push_back({"details", "the traces do not say that these were asked for: " + off,
+    missing.push_back({std::string{details_name}, "the traces do not say that these were asked for: " + off,
                        "They cost time; they are arguments of torch.profiler.profile."});
 }
 

@@ -20,6 +20,10 @@ struct QualityWords {
 [[nodiscard]] QualityWords words_of(const QualityRow& row, std::string_view source);
 void add_quality(Page& page, const Report& report, const ReportOptions& options);
 void add_missing(Page& page, const Report& report, const ReportOptions& options);
+/// What was lost or is an error, in one line; nothing where nothing is.
+void add_brief_quality(Page& page, const Report& report, const ReportOptions& options, std::size_t most);
+/// The names of what is not available in one line; where that limits the verdict, how the next recording gets it.
+void add_brief_missing(Page& page, const Report& report, const ReportOptions& options, std::size_t most);
 [[nodiscard]] nlohmann::ordered_json quality_json(const QualityRow& row, std::string_view source);
 
 namespace html {
@@ -35,6 +39,8 @@ struct MissingSection {
   std::string why;
   std::string_view remedy;
 };
+/// The name of what was not asked for within sections that are there.
+inline constexpr std::string_view details_name = "details";
 [[nodiscard]] std::vector<MissingSection> missing_sections(const Report& report);
 
 }  // namespace rankscope::analyzer

@@ -4,6 +4,7 @@
 
 #include "rankscope/core/format.h"
 #include "render/words.h"
+#include "verdict/verdict.h"
 #include "words/source_advice.h"
 
 namespace rankscope::analyzer {
@@ -54,6 +55,41 @@ void add_missing(Page& page, const Report& report, const ReportOptions&) {
     const bool closed = section.why.ends_with('.');
     page.item({section.name, Tone::warning}, section.why + (closed ? "" : "."), label_width);
     if (!section.remedy.empty()) page.item({"", Tone::plain}, section.remedy, label_width);
+  }
+}
+
+void add_brief_quality(Page& page, const Report& report, const ReportOptions&, std::size_t) {
+  std::vector<std::string> rows;
+  Tone tone = Tone::warning;
+  for (const auto& row : report.data_quality) {
+    const Severity severity = info_of(row.counter).severity;
+    if (row.value == 0 || severity == Severity::info) continue;
+    if (severity == Severity::data_loss) tone = Tone::bad;
+    auto name = std::string{info_of(row.counter).name};
+    std::ranges::replace(name, '_', ' ');
+    const std::string where = row.where.size() == 1 ? format(" in {}", printable(row.where.front())) : std::string{};
+    rows.push_back(format("{} {}{}", name, row.value, where));
+  }
+  if (rows.empty()) return;
+  constexpr std::string_view title = "DATA QUALITY";
+  constexpr std::string_view back = "; --full says what to do";
+  const std::size_t room = page_width - title.size() - 2 - back.size();
+  page.titled_line(title, {listed(rows, ", ", room) + std::string{back}, tone});
+}
+
+void add_brief_missing(Page& page, const Report& report, const ReportOptions&, std::size_t) {
+  std::vector<std::string> names;
+  for (const auto& section : missing_sections(report))
+    if (section.name != details_name) names.push_back(section.name);
+  if (names.empty()) return;
+  constexpr std::string_view title = "NOT AVAILABLE";
+  constexpr std::string_view back = "; --full says why";
+  page.titled_line(title, {listed(names, ", ", page_width - title.size() - 2 - back.size()) + std::string{back}});
+  if (cannot_tell(report).empty()) return;
+  for (const std::string_view id : {"steps", "ranks", "stragglers", "collectives"}) {
+    const std::string_view remedy = remedy_for(report, id);
+    if (why_missing(report, id).empty() || remedy.empty()) continue;
+    return page.paragraph(remedy);
   }
 }
 

@@ -43,6 +43,13 @@ std::string Page::toned(std::string_view text, Tone tone) const {
 
 void Page::line(std::string_view coloured_text) { text_.append(coloured_text).append("\n"); }
 
+void Page::titled_line(std::string_view title, const Cell& said) {
+  line(toned(title, Tone::heading) + "  " +
+       toned(shortened(said.text, page_width - 2 - display_width(title)), said.tone));
+}
+
+std::size_t Page::lines() const { return static_cast<std::size_t>(std::ranges::count(text_, '\n')); }
+
 void Page::blank() { text_ += '\n'; }
 
 void Page::heading(std::string_view title, std::string_view explanation) {

@@ -48,9 +48,15 @@ class Page {
   void item(const Cell& label, std::string_view text, std::size_t label_width);
   void table(const Table& table);
   void line(std::string_view coloured_text);
+  /// A title and what is said about it in one line; what is too long is cut off.
+  void titled_line(std::string_view title, const Cell& said);
   void blank();
 
   [[nodiscard]] std::string toned(std::string_view text, Tone tone) const;
+  /// An empty page of the same colours, to see how long a part becomes.
+  [[nodiscard]] Page part() const { return Page{colour_}; }
+  void add(const Page& part) { text_ += part.text_; }
+  [[nodiscard]] std::size_t lines() const;
   [[nodiscard]] std::string take() && { return std::move(text_); }
 
  private:

@@ -129,6 +129,17 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   return lines;
 }
 
+std::string listed(std::span<const std::string> texts, std::string_view between, std::size_t width) {
+  const auto first_texts = [&](std::size_t count) {
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i) list.append(i == 0 ? "" : between).append(texts[i]);
+    return count == texts.size() ? list : format("{} and {} more", list, texts.size() - count);
+  };
+  for (std::size_t count = texts.size(); count > 1; --count)
+    if (std::string list = first_texts(count); display_width(list) <= width) return list;
+  return texts.empty() ? std::string{} : shortened(first_texts(1), width);
+}
+
 std::string percent_text(double share) {
   const double percent = share * 100;
   if (percent > 0 && percent < 0.1) return "< 0.1 %";

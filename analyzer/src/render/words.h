@@ -31,6 +31,9 @@ namespace rankscope::analyzer {
 /// Lines of at most `width` columns, broken at spaces; a longer word is broken where it must.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
+/// As many of the texts as fit into `width` columns, "a, b and 3 more"; at least the front of the first.
+[[nodiscard]] std::string listed(std::span<const std::string> texts, std::string_view between, std::size_t width);
+
 /// A share of one: "27 %", "3.4 %", "< 0.1 %".
 [[nodiscard]] std::string percent_text(double share);
 

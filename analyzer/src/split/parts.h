@@ -19,6 +19,8 @@
 namespace rankscope::analyzer {
 
 void add_rank_tables(Page& page, const Report& report, const ReportOptions& options);
+/// One bar per rank, of many ranks for eight of them.
+void add_rank_bars(Page& page, const Report& report, const ReportOptions& options, std::size_t most);
 
 using RankRows = std::vector<const RankRow*>;
 /// All ranks, or of many the slow ones and those whose own time is farthest from the median, in their order.

@@ -159,26 +159,46 @@ Table detail_table(const RankRows& rows) {
   return table;
 }
 
-void add_rank_tables(Page& page, const Report& report, const ReportOptions& options) {
-  if (!report.rank_rows || report.rank_rows->empty()) return;
-  const auto rows = rows_to_show(report, std::max<std::size_t>(16, options.top));
+namespace {
+
+void add_shares(Page& page, const RankRows& rows) {
   const std::int64_t steps = steps_of(rows);
   const auto span = steps > 0 ? format("mean of {}", counted(steps, "step")) : "whole recording";
   page.heading("WHERE THE TIME WENT", span + "; comm = communication that no computation hides");
   page.table(with_bars(share_table(rows), rows));
   page.paragraph(format("█ {}  ▓ comm  ▒ copies  ░ idle", compute_heading(rows)), Tone::faint);
   if (const std::string doubt = compute_doubt_text(rows); !doubt.empty()) page.paragraph(doubt, Tone::warning);
-  page.blank();
-  page.paragraph(format("Milliseconds{}: all comm = waiting + moving + unknown, partly hidden behind compute; "
-                        "idle = host + sync + data + gaps + other.",
-                        steps > 0 ? " per step" : ""),
-                 Tone::faint);
-  page.table(detail_table(rows));
+}
+
+void add_ranks_left_out(Page& page, const Report& report, const RankRows& rows) {
   if (const std::string note = without_steps_text(report); !note.empty()) page.paragraph(note);
   if (rows.size() < report.rank_rows->size()) {
     page.paragraph(format("{} of {} ranks, those farthest from the others; --top {} shows all.", rows.size(),
                           report.rank_rows->size(), report.rank_rows->size()));
   }
+}
+
+}  // namespace
+
+void add_rank_tables(Page& page, const Report& report, const ReportOptions& options) {
+  if (!report.rank_rows || report.rank_rows->empty()) return;
+  const auto rows = rows_to_show(report, std::max<std::size_t>(16, options.top));
+  add_shares(page, rows);
+  page.blank();
+  page.paragraph(format("Milliseconds{}: all comm = waiting + moving + unknown, partly hidden behind compute; "
+                        "idle = host + sync + data + gaps + other.",
+                        steps_of(rows) > 0 ? " per step" : ""),
+                 Tone::faint);
+  page.table(detail_table(rows));
+  add_ranks_left_out(page, report, rows);
+}
+
+void add_rank_bars(Page& page, const Report& report, const ReportOptions&, std::size_t) {
+  if (!report.rank_rows || report.rank_rows->empty()) return;
+  constexpr std::size_t most_bars = 8;
+  const auto rows = rows_to_show(report, most_bars);
+  add_shares(page, rows);
+  add_ranks_left_out(page, report, rows);
 }
 
 }  // namespace rankscope::analyzer

@@ -29,6 +29,8 @@ struct Verdict {
 void add_verdict(Page& page, const Report& report, const ReportOptions& options);
 /// What was recorded, in a few lines.
 void add_head(Page& page, const Report& report, const ReportOptions& options);
+/// The same in two lines, with its name, date and command, and with what limits the verdict.
+void add_brief_head(Page& page, const Report& report, const ReportOptions& options, std::size_t most);
 
 namespace html {
 void write_verdict(Writer& page, const Source& source);

@@ -12,7 +12,7 @@ namespace rankscope::analyzer {
 
 enum class Colour : std::uint8_t { no, yes };
 
-/// At most 100 columns wide.
+/// At most 100 columns wide; of TextLength::one_screen at most 60 lines, too.
 [[nodiscard]] std::string render_text(const Report& report, const Run& run, const ReportOptions& options,
                                       Colour colour);
 
@@ -21,6 +21,9 @@ enum class Colour : std::uint8_t { no, yes };
 
 /// One HTML page that needs no other file and no network; deterministic.
 [[nodiscard]] std::string render_html(const Report& report, const Run& run, const ReportOptions& options);
+
+/// The verdict as text and page have it, a sentence or two each; the headline first.
+[[nodiscard]] std::vector<std::string> verdict_sentences(const Report& report);
 
 /// What makes findings unsure, or could hide others, a sentence each: a cut or other losses, and what cannot be told.
 [[nodiscard]] std::vector<std::string> doubts_about(const Report& report);

@@ -91,6 +91,13 @@ struct Report {
   std::optional<Section<HtaSection>> hta;                  ///< only if asked for
   std::vector<QualityRow> data_quality;                    ///< every counter > 0, of the run and of the analyses
   std::vector<std::pair<std::string, std::string>> facts;  ///< printed in the head: model, pace, parallel, data, ...
+  std::int64_t began_unix_ns = 0;                          ///< when the recording begins; 0: not recorded
+};
+
+/// How much of a report its text shows; JSON and page have all.
+enum class TextLength : std::uint8_t {
+  full,        ///< every section
+  one_screen,  ///< the verdict and what supports it, at most 60 lines
 };
 
 /// What a reader asks for.
@@ -103,6 +110,8 @@ struct ReportOptions {
   std::vector<std::string> only;        ///< ids of sections: only these are shown; empty = all
   std::optional<HtaLastStep> hta;       ///< compute HTA's numbers, too
   std::optional<double> peak_tflops{};  ///< of one device, in the place of the table of devices
+  TextLength text = TextLength::full;   ///< without effect where `only` chooses sections
+  std::string run_name{};               ///< as the reader calls the run, at the top of text and page; empty: unnamed
 };
 
 /// Finds every section. There is always a report: a section that cannot be computed says why.

@@ -36,7 +36,7 @@ void write_head(Writer& page, const DocumentTitle& title) {
   page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   page.empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
   page.empty("link", {{"rel", "icon"}, {"href", "data:,"}});
-  page.element("title", format("{}: {}", title.kind, title.about));
+  page.element("title", format("{}: {}{}{}", title.kind, title.run, title.run.empty() ? "" : " · ", title.about));
   const auto style = page.scope("style");
   page.trusted(report_css().text);
 }
@@ -65,7 +65,9 @@ void write_body(Writer& page, const DocumentTitle& title, std::span<const Docume
   {
     const auto header = page.scope("header");
     page.element("h1", title.kind);
+    if (!title.run.empty()) page.element("p", title.run, {{"class", "run"}});
     page.element("p", title.about, {{"class", "faint"}});
+    if (!title.command.empty()) page.element("p", title.command, {{"class", "command"}});
     write_navigation(page, all);
   }
   {

@@ -14,8 +14,10 @@ struct DocumentSection {
 };
 
 struct DocumentTitle {
-  std::string kind;   ///< "rankscope report"
-  std::string about;  ///< "4 ranks, 20 steps"
+  std::string kind;       ///< "rankscope report"
+  std::string about;      ///< "4 ranks, 20 steps"
+  std::string run{};      ///< name and date of what it is about; may be empty
+  std::string command{};  ///< that was recorded; may be empty
 };
 
 /// The first section is the verdict.

@@ -31,12 +31,12 @@ std::optional<std::int64_t> median_step(const analyzer::Report& report) {
   return middle->index;
 }
 
-/// What makes findings unsure, and how the next recording gets steps where this one has none.
-QString doubts_text(const analyzer::Report& report) {
-  QStringList doubts;
-  for (const std::string& doubt : analyzer::doubts_about(report)) doubts.push_back(qt_text(doubt));
-  if (!report.steps) doubts.push_back(qt_text(analyzer::remedy_for(report, "steps")));
-  return doubts.join(QLatin1Char{' '});
+/// The sentences of the text report, and how the next recording gets steps where this one has none.
+QString verdict_text(const analyzer::Report& report) {
+  QStringList sentences;
+  for (const std::string& sentence : analyzer::verdict_sentences(report)) sentences.push_back(qt_text(sentence));
+  if (!report.steps) sentences.push_back(qt_text(analyzer::remedy_for(report, "steps")));
+  return sentences.join(QLatin1Char{' '});
 }
 
 }  // namespace
@@ -83,14 +83,11 @@ QString FindingsModel::why_empty() const {
   if (!rows_.empty()) return {};
   const auto& report = session_.report();
   if (report == nullptr) return session_.why_no_report(tr("Open a recording to see its findings."));
-  const QString doubts = doubts_text(*report);
-  QString why = report->findings ? tr("No problem was found.") : qt_text(report->findings.error().why);
-  if (report->findings && !doubts.isEmpty()) why = tr("No problem was found, but not everything could be checked.");
-  return doubts.isEmpty() ? why : why + QStringLiteral("\n\n") + doubts;
+  return verdict_text(*report);
 }
 
 QString FindingsModel::note() const {
-  return rows_.empty() || session_.report() == nullptr ? QString{} : doubts_text(*session_.report());
+  return rows_.empty() || session_.report() == nullptr ? QString{} : verdict_text(*session_.report());
 }
 
 void FindingsModel::go_to(int row) {

@@ -5,6 +5,7 @@
 
 #include "gui/model_tester.h"
 #include "gui/waiting.h"
+#include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/report/findings_model.h"
@@ -36,6 +37,16 @@ TEST(FindingsModel, HasTheFindingsOfTheReportAndGoesToTheSlowRank) {
   EXPECT_LT(session.visible().length(), session.extent().length() / 4) << "one step of twelve";
 }
 
+TEST(FindingsModel, ShowsTheVerdictOfTheTextReport) {
+  Session session;
+  FindingsModel model{session};
+  session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
+  ASSERT_TRUE(testing::becomes_ready(session));
+  EXPECT_TRUE(model.note().startsWith(QStringLiteral("Rank 2 is slow"))) << model.note().toStdString();
+  for (const std::string& sentence : analyzer::verdict_sentences(*session.report()))
+    EXPECT_TRUE(model.note().contains(QString::fromStdString(sentence))) << sentence;
+}
+
 TEST(FindingsModel, SaysHowTheNextRecordingGetsSteps) {
   Session session;
   FindingsModel model{session};
@@ -62,7 +73,7 @@ TEST(FindingsModel, SaysThatPartsAreMissing) {
   FindingsModel model{session};
   session.show(*run_from_text("@quality events_dropped 7\n0 compute 0 100 gemm\n"));
   ASSERT_TRUE(testing::becomes_ready(session));
-  EXPECT_TRUE((model.why_empty() + model.note()).contains(QStringLiteral("Parts of the recording are missing.")));
+  EXPECT_TRUE((model.why_empty() + model.note()).contains(QStringLiteral("Parts of the recording are missing")));
 }
 
 TEST(FindingsModel, AFindingWithoutStepsIsAllOfTheRun) {

@@ -29,9 +29,9 @@ class FindingsModel : public TableModel {
   explicit FindingsModel(Session& session, QObject* parent = nullptr);
 
   [[nodiscard]] const analyzer::Finding& finding(int row) const { return rows_[static_cast<std::size_t>(row)]; }
-  /// What to say in place of rows; empty where there are rows.
+  /// What to say in place of rows: the verdict of the text report; empty where there are rows.
   [[nodiscard]] QString why_empty() const;
-  /// What to say beside rows: what makes them unsure, and how the next recording gets steps where this one has none.
+  /// The same beside rows.
   [[nodiscard]] QString note() const;
   /// The session takes the finding, and shows where it is to be seen.
   void go_to(int row);
