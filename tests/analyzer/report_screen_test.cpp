@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
+#include "analyzer/lines_of.h"
 #include "analyzer/sample_report.h"
 #include "rankscope/analyzer/render.h"
 #include "render/words.h"
@@ -19,13 +18,6 @@ using ::testing::StartsWith;
 std::string screen(const Report& report, ReportOptions options = {}) {
   options.text = TextLength::one_screen;
   return render_text(report, *sample_run(), options, Colour::no);
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream in{text};
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 /// First words of the lines that begin in the first column.
@@ -139,7 +131,7 @@ TEST(OneScreen, OnlyLossesAndErrorsAreSaidOfTheData) {
   EXPECT_THAT(screen(report), Not(HasSubstr("DATA QUALITY"))) << "not even where there is something to know";
   report.data_quality = {{Counter::pace_overruns, 29}, {Counter::segment_cut, 1, {"n0-7-9.rseg (rank 1)"}}};
   EXPECT_THAT(screen(report),
-              HasSubstr("DATA QUALITY  segment cut 1 in n0-7-9.rseg (rank 1); --full says what to do\n"));
+              HasSubstr("DATA QUALITY  segment cut: 1 in n0-7-9.rseg (rank 1); --full says what to do\n"));
 }
 
 TEST(OneScreen, WhatIsNotAvailableIsNamedAndExplainedWhereTheVerdictNeedsIt) {
@@ -154,6 +146,16 @@ TEST(OneScreen, WhatIsNotAvailableIsNamedAndExplainedWhereTheVerdictNeedsIt) {
   EXPECT_THAT(text, StartsWith("VERDICT\n  Cannot tell: "));
   EXPECT_THAT(text, HasSubstr("NOT AVAILABLE  Slow ranks, "));
   EXPECT_THAT(text, HasSubstr("Mark each step with an NVTX range")) << "what it would take";
+}
+
+TEST(OneScreen, TheAdviceOnRanksThatAreMissingIsThatOfTheirFinding) {
+  auto report = clean_report(*sample_run());
+  report.source = "kineto";
+  report.ranks = {RankId{0}};
+  report.stragglers = unavailable("only one rank: nothing to compare it with");
+  EXPECT_THAT(screen(report), HasSubstr("Profile all ranks"));
+  report.data_quality = {{Counter::ranks_missing, 3}};
+  EXPECT_THAT(screen(report), Not(HasSubstr("Profile all ranks")));
 }
 
 TEST(OneScreen, NameDateAndCommandAreInOneLine) {
@@ -174,6 +176,12 @@ TEST(OneScreen, ClocksAreOnlySaidWhereTheyLimitTheVerdict) {
   EXPECT_THAT(screen(report), Not(HasSubstr("Clocks")));
   report.clock.method = "none";
   EXPECT_THAT(screen(report), HasSubstr("Clocks: none in common; times of different ranks are not compared."));
+}
+
+TEST(OneScreen, OneStepHasNoSpread) {
+  auto report = clean_report(*sample_run());
+  report.steps = sample_steps(2);  // the first is warm-up
+  EXPECT_THAT(screen(report), HasSubstr("2 steps, 1 of them counted: 45.6 ms · "));
 }
 
 TEST(OneScreen, SectionsThatAreAskedForAreShownWhole) {

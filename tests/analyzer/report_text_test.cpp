@@ -1,8 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
+#include "analyzer/lines_of.h"
 #include "analyzer/sample_report.h"
 #include "quality/parts.h"
 #include "rankscope/analyzer/render.h"
@@ -18,13 +17,6 @@ using ::testing::StartsWith;
 
 std::string rendered(const Report& report, Colour colour = Colour::no, const ReportOptions& options = {}) {
   return render_text(report, *sample_run(), options, colour);
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream in{text};
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 TEST(RenderText, TheVerdictComesFirstAndNamesRankKindSizeAndGain) {

@@ -371,7 +371,7 @@ TEST_F(ReadingVerbs, AnUnwritableOutputIsExit5AndLeavesWhatWasThere) {
 TEST_F(ReadingVerbs, DamageIsNamedWithItsFileAndRank) {
   const std::string run = write(
       "run.txt", "@quality chunks_corrupt 2 \"n0-7-9.rseg (rank 1)\"\n@quality chunks_corrupt 1\n" + steady_ranks(2));
-  EXPECT_THAT(rankscope({"report", run}).out, HasSubstr("DATA QUALITY  chunks corrupt 3 in n0-7-9.rseg (rank 1)"));
+  EXPECT_THAT(rankscope({"report", run}).out, HasSubstr("DATA QUALITY  chunks corrupt: 3 in n0-7-9.rseg (rank 1)"));
   const auto text = rankscope({"report", run, "--full"});
   EXPECT_THAT(text.out, HasSubstr("chunks corrupt: 3."));
   EXPECT_THAT(text.out, HasSubstr("In: n0-7-9.rseg (rank 1)."));

@@ -68,7 +68,7 @@ void add_brief_quality(Page& page, const Report& report, const ReportOptions&, s
     auto name = std::string{info_of(row.counter).name};
     std::ranges::replace(name, '_', ' ');
     const std::string where = row.where.size() == 1 ? format(" in {}", printable(row.where.front())) : std::string{};
-    rows.push_back(format("{} {}{}", name, row.value, where));
+    rows.push_back(format("{}: {}{}", name, row.value, where));
   }
   if (rows.empty()) return;
   constexpr std::string_view title = "DATA QUALITY";
@@ -85,10 +85,14 @@ void add_brief_missing(Page& page, const Report& report, const ReportOptions&, s
   constexpr std::string_view title = "NOT AVAILABLE";
   constexpr std::string_view back = "; --full says why";
   page.titled_line(title, {listed(names, ", ", page_width - title.size() - 2 - back.size()) + std::string{back}});
+  // That ranks are missing is a finding, with the same advice.
+  const bool told =
+      std::ranges::find(report.data_quality, Counter::ranks_missing, &QualityRow::counter) != report.data_quality.end();
   if (cannot_tell(report).empty()) return;
   for (const std::string_view id : {"steps", "ranks", "stragglers", "collectives"}) {
     const std::string_view remedy = remedy_for(report, id);
     if (why_missing(report, id).empty() || remedy.empty()) continue;
+    if (told && report.ranks.size() < 2 && id == "stragglers") continue;
     return page.paragraph(remedy);
   }
 }

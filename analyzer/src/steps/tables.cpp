@@ -19,8 +19,9 @@ std::string steps_text(const StepsSection& steps) {
   if (steps.median_ns <= 0) return text;
   const auto in_sums = size_of(counted_steps(steps));
   if (in_sums != size_of(steps.steps)) text += format(", {} of them counted:", in_sums);
-  text += format("{} {} (90 % within {}", in_sums != size_of(steps.steps) ? "" : " of", duration_text(steps.median_ns),
-                 duration_text(steps.p90_ns));
+  text += format("{} {}", in_sums != size_of(steps.steps) ? "" : " of", duration_text(steps.median_ns));
+  if (in_sums < 2) return text;
+  text += format(" (90 % within {}", duration_text(steps.p90_ns));
   if (in_sums >= least_for_jitter) text += format(", jitter {}", percent_text(steps.jitter));
   return text + ")";
 }
