@@ -23,6 +23,14 @@ Json last_arrivals_json(const LastArrivals& arrivals) {
   return out;
 }
 
+Json code_json(const SlowCode& code) {
+  return {{"function", code.function},
+          {"file", code.file},
+          {"line", code.line},
+          {"ns_per_step", code.ns_per_step},
+          {"peers_ns_per_step", code.peers_ns_per_step}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json straggler_json(const Straggler& row) {
@@ -41,7 +49,11 @@ nlohmann::ordered_json straggler_json(const Straggler& row) {
     out["gain_ns_while_slow"] = row.gain_ns_while_slow;
     out["step_ns_while_slow"] = row.step_ns_while_slow;
   }
-  out["evidence"] = row.evidence;
+  out["evidence"] = row.evidence + code_text(row);
+  if (row.code) out["code"] = code_json(*row.code);
+  if (row.pauses)
+    out["garbage_collection"] = {{"ns_per_step", row.pauses->ns_per_step},
+                                 {"peers_ns_per_step", row.pauses->peers_ns_per_step}};
   return out;
 }
 

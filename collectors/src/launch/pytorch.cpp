@@ -24,7 +24,7 @@ Result<void> write(const fs::path& path, std::string_view text) {
 
 }  // namespace
 
-Result<fs::path> write_pytorch_hook(const fs::path& spool) {
+Result<fs::path> write_pytorch_hook(const fs::path& spool, Stacks stacks) {
   const fs::path folder = spool / "python";
   if (folder.string().find(':') != std::string::npos)
     return fail(ErrorKind::cannot_write,
@@ -38,13 +38,16 @@ Result<fs::path> write_pytorch_hook(const fs::path& spool) {
   RS_TRY_VOID(write(folder / "sitecustomize.py", sitecustomize_py().text));
   RS_TRY_VOID(write(folder / "rankscope_pytorch.py", rankscope_pytorch_py().text));
   RS_TRY_VOID(write(folder / "rankscope_collectives.py", rankscope_collectives_py().text));
+  if (stacks == Stacks::sampled) {
+    RS_TRY_VOID(write(folder / "rankscope_stacks.py", rankscope_stacks_py().text));
+  }
   return folder;
 }
 
 Result<fs::path> pytorch_hook(const RecordOptions& options, const fs::path& spool, const Lookup& lookup,
                               std::vector<std::string>& warnings) {
   if (options.pytorch == PyTorch::left_out) return fs::path{};
-  if (options.pytorch == PyTorch::expected) return write_pytorch_hook(spool);
+  if (options.pytorch == PyTorch::expected) return write_pytorch_hook(spool, options.stacks);
   RS_TRY(const SourceSet sources, sources_from(options.collect));
   if (!sources.has(Source::annotate)) return fs::path{};
   if (!pytorch_container_warning(container_runtime(options.command), lookup).empty()) {
@@ -52,7 +55,7 @@ Result<fs::path> pytorch_hook(const RecordOptions& options, const fs::path& spoo
         "PyTorch in this container is recorded only with --pytorch, since PYTHONPATH would hide what the image sets");
     return fs::path{};
   }
-  auto hook = write_pytorch_hook(spool);
+  auto hook = write_pytorch_hook(spool, options.stacks);
   if (hook) return hook;
   warnings.push_back(hook.error().message);
   return fs::path{};

@@ -41,7 +41,8 @@ def main():
     fault, clocks = faults.Fault(chosen, rank), faults.Clocks(chosen.clocks, rank)
     model = DistributedDataParallel(Classifier(fault))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for x, y in DataLoader(Pictures(chosen.steps * BATCH, fault), batch_size=BATCH):
+    batch = fault.batch_size(BATCH)
+    for x, y in DataLoader(Pictures(chosen.steps * batch, fault), batch_size=batch):
         fault.work()
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(x), y)

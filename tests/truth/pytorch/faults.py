@@ -5,7 +5,7 @@ import json
 import os
 import time
 
-KINDS = ("none", "sleep", "loader", "compute", "gc")
+KINDS = ("none", "sleep", "loader", "compute", "gc", "batch")
 
 
 def options():
@@ -27,6 +27,10 @@ class Fault:
         self.step = 0
         if self.kind == "gc":
             self.garbage = [[number] for number in range(30_000)]
+
+    def batch_size(self, usual):
+        """Of this rank's batches: of the fault, so many more that a small network computes about `ms` longer."""
+        return usual + int(20_000 * self.seconds) if self.kind == "batch" else usual
 
     def load(self, samples):
         """In __getitem__ of the data set, of which a step needs that many."""

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankscope/analyzer/python_stacks/section.h"
 #include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
@@ -30,6 +31,12 @@ enum class SlowDevice : std::uint8_t {
   low_clock,   ///< NVML names no reason
 };
 
+/// Time in which Python's garbage collector held a rank up (metrics.md 9.9).
+struct CollectorPauses {
+  std::int64_t ns_per_step = 0;
+  std::int64_t peers_ns_per_step = 0;  ///< median of the peers
+};
+
 struct Straggler {
   RankId rank;
   StragglerKind kind = StragglerKind::compute;
@@ -47,7 +54,9 @@ struct Straggler {
   std::int64_t gain_ns_while_slow = 0;       ///< gain of an average one of these steps; 0 where it is slow in all
   std::int64_t step_ns_while_slow = 0;       ///< mean length of these steps
   std::string evidence;
-  std::optional<SlowDevice> device{};  ///< set where its GPU's counters explain it
+  std::optional<SlowDevice> device{};       ///< set where its GPU's counters explain it
+  std::optional<SlowCode> code{};           ///< where its Python code was sampled and clearly differs from its peers'
+  std::optional<CollectorPauses> pauses{};  ///< where they explain it
 };
 
 /// Who came last, where that is a fact (metrics.md 9.4).
