@@ -1,6 +1,6 @@
 """Samples at which line of the user's code the training thread is, and the loader workers that it forks.
 
-A thread looks at the stack about 33 times a second, at uneven distances, and marks the innermost line that belongs
+A thread looks at the stack about 20 times a second, at uneven distances, and marks the innermost line that belongs
 neither to PyTorch nor to Python's library: "Tokens.__getitem__ data.py:31", with the time since the look before. Workers
 look at themselves, more seldom, and write the same into a pipe, so that they need no recording of their own. Pauses of
 the garbage collector are marked, too. Nothing runs per line or call of the program.
@@ -12,8 +12,8 @@ import sys
 import time
 from _thread import get_ident, start_new_thread
 
-_DISTANCE_S = 0.03
-_WORKERS_DISTANCE_S = 0.12
+_DISTANCE_S = 0.05
+_WORKERS_DISTANCE_S = 0.15
 _LEAST_PAUSE_NS = 1_000_000
 _BECOMES_WORKER_NS = 2_000_000_000  # a child of a fork that is none by then never will be
 _WORKER_LOOP = os.path.join("torch", "utils", "data", "_utils", "worker.py")

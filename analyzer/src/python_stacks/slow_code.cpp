@@ -44,6 +44,11 @@ struct Difference {
   std::int64_t peers_ns = 0;
   bool clear = false;
   [[nodiscard]] std::int64_t ns() const { return own_ns - peers_ns; }
+  [[nodiscard]] bool is_function() const { return std::get<2>(spot) == whole_function; }
+  [[nodiscard]] bool is_line_of(const Difference& function) const {
+    return !is_function() && std::get<0>(spot) == std::get<0>(function.spot) &&
+           std::get<1>(spot) == std::get<1>(function.spot);
+  }
 };
 
 /// One rank against its peers.
@@ -54,14 +59,13 @@ class Comparison {
     for (const RankCode& peer : peers) peers_sums_.push_back(sums_of(peer, phases));
   }
 
-  /// The largest difference among spots that `wanted` accepts.
+  /// The largest difference that `wanted` accepts.
   template <class Wanted>
   [[nodiscard]] std::optional<Difference> largest(Wanted wanted) const {
     std::optional<Difference> most;
     for (const auto& [spot, sum] : own_sums_) {
-      if (!wanted(spot)) continue;
       const Difference one = difference(spot, sum);
-      if (!most || one.ns() > most->ns()) most = one;
+      if (wanted(one) && (!most || one.ns() > most->ns())) most = one;
     }
     return most;
   }
@@ -88,20 +92,26 @@ class Comparison {
   std::vector<Sums> peers_sums_;
 };
 
+SlowCode code_at(const Spot& line, const Difference& shown) {
+  return {std::string{std::get<0>(line)}, std::string{std::get<1>(line)}, std::get<2>(line), shown.own_ns,
+          shown.peers_ns};
+}
+
 }  // namespace
 
 std::optional<SlowCode> slow_code(const RankCode& own, std::span<const RankCode> peers,
                                   std::span<const CodePhase> phases, std::int64_t least_ns) {
   if (peers.empty()) return std::nullopt;
   const Comparison compared{own, peers, phases};
-  const auto function = compared.largest([](const Spot& spot) { return std::get<2>(spot) == whole_function; });
-  if (!function || !function->clear || function->ns() < std::max<std::int64_t>(1, least_ns)) return std::nullopt;
-  const auto& [name, file, all] = function->spot;
-  const auto line = compared.largest([&](const Spot& spot) {
-    return std::get<2>(spot) != whole_function && std::get<0>(spot) == name && std::get<1>(spot) == file;
-  });
-  const Difference& shown = 2 * line->ns() >= function->ns() ? *line : *function;
-  return SlowCode{std::string{name}, std::string{file}, std::get<2>(line->spot), shown.own_ns, shown.peers_ns};
+  const auto is_clear = [&](const Difference& one) {
+    return one.clear && one.ns() >= std::max<std::int64_t>(1, least_ns);
+  };
+  const auto function = compared.largest([&](const Difference& one) { return one.is_function() && is_clear(one); });
+  const auto line = compared.largest([&](const Difference& one) { return !one.is_function() && is_clear(one); });
+  if (line && (!function || 2 * line->ns() >= function->ns())) return code_at(line->spot, *line);
+  if (!function) return std::nullopt;
+  const auto longest = compared.largest([&](const Difference& one) { return one.is_line_of(*function); });
+  return code_at(longest->spot, *function);
 }
 
 std::string slow_code_text(const SlowCode& code) {

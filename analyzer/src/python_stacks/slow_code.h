@@ -9,8 +9,8 @@
 
 namespace rankscope::analyzer {
 
-/// Nothing where no function has clearly more samples than on the peers, or its difference is below `least_ns` per
-/// step.
+/// Nothing where no line or function has clearly more samples than on the peers, or its difference is below `least_ns`
+/// per step.
 [[nodiscard]] std::optional<SlowCode> slow_code(const RankCode& own, std::span<const RankCode> peers,
                                                 std::span<const CodePhase> phases, std::int64_t least_ns);
 

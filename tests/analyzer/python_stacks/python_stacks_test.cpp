@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -28,18 +29,28 @@ std::string sample(RankId rank, std::int64_t time, std::int64_t ns, std::string_
   return format("{} mark {} \"{}\" lane=\"python stacks\" ns={}{}\n", rank.value, time, place, ns, more);
 }
 
+/// As many samples as fit into the stretch, one every 4 ms.
+std::string samples(RankId rank, std::int64_t middle, std::int64_t ns, std::string_view place,
+                    std::string_view more = "") {
+  const std::int64_t count = std::max<std::int64_t>(1, ns / 4'000'000);
+  std::string text;
+  for (std::int64_t i = 0; i < count; ++i)
+    text += sample(rank, middle - ns / 2 + (2 * i + 1) * ns / (2 * count), ns / count, place, more);
+  return text;
+}
+
 /// What is marked for a span of the main thread that lasted `ns` around `middle`.
 using Marks = std::function<std::string(RankId rank, SpanKind kind, std::int64_t middle, std::int64_t ns)>;
 
-/// A sample of each part of a step that stands for all of it; host time is what is left between data and forward.
+/// Samples of each part of a step; host time is what is left between data and forward.
 std::string usual_marks(RankId rank, SpanKind kind, std::int64_t middle, std::int64_t ns) {
   switch (kind) {
     case SpanKind::data:
-      return sample(rank, middle, ns, "Tokens.__getitem__ data.py:31");
+      return samples(rank, middle, ns, "Tokens.__getitem__ data.py:31");
     case SpanKind::user:
-      return sample(rank, middle, ns, "main.<locals>.log train loop.py:12");
+      return samples(rank, middle, ns, "main.<locals>.log train loop.py:12");
     case SpanKind::forward:
-      return sample(rank, middle, ns, "Net.forward net.py:5");
+      return samples(rank, middle, ns, "Net.forward net.py:5");
     case SpanKind::wait:
       return sample(rank, middle, 50 * ns, "main train loop.py:99");
     default:
@@ -138,15 +149,15 @@ TEST(PythonStacks, StandInTheVerdict) {
 TEST(PythonStacks, NameWorkersThatLoadRatherThanTheLineThatWaitsForThem) {
   const auto marks = [](RankId rank, SpanKind kind, std::int64_t middle, std::int64_t ns) {
     if (kind != SpanKind::data) return std::string{};
-    return sample(rank, middle, ns, "main train.py:7") +
-           sample(rank, middle, 2 * ns, "Tokens.read data.py:40", format(" worker={}", 100 + rank.value));
+    return samples(rank, middle, ns, "main train.py:7") +
+           samples(rank, middle, 2 * ns, "Tokens.read data.py:40", format(" worker={}", 100 + rank.value));
   };
   const Analyzed run = analyzed(with_samples(slow(&StepPlan::data, 45), marks));
   const Straggler row = slow_rank(run);
   ASSERT_TRUE(row.code);
   EXPECT_EQ(row.code->function, "Tokens.read");
   EXPECT_NEAR(static_cast<double>(row.code->ns_per_step), 90e6, 1e6);
-  EXPECT_EQ(run.json["python_stacks"]["ranks"][2]["samples"], 20) << "of the training thread";
+  EXPECT_EQ(run.json["python_stacks"]["ranks"][2]["samples"], 20 * 11) << "of the training thread";
 }
 
 TEST(PythonStacks, NameNothingFromTooFewSamples) {
@@ -198,15 +209,25 @@ TEST(PythonStacks, IgnoreDamagedMarks) {
   EXPECT_FALSE(slow_rank(analyzed(text)).code);
 }
 
+TEST(SlowCode, IsALineWhoseFunctionIsUsedByAllRanks) {
+  const auto line = [](std::int64_t number, std::int64_t samples) {
+    return CodeLine{.function = "work", .file = "a.py", .line = number, .samples = samples, .ns = samples * 100};
+  };
+  const RankCode own{.rank = RankId{1}, .steps = 10, .samples = 48, .lines = {line(45, 24), line(43, 24)}};
+  const std::array peers{RankCode{.rank = RankId{0}, .steps = 10, .samples = 31, .lines = {line(43, 31)}}};
+  const std::array phases{CodePhase::host};
+  EXPECT_EQ(slow_code(own, peers, phases, 1), (SlowCode{"work", "a.py", 45, 240, 0}));
+}
+
 TEST(SlowCode, IsTheWholeFunctionWhereNoLineMakesHalfOfTheDifference) {
   RankCode own{.rank = RankId{0}, .steps = 10, .samples = 60, .lines = {}};
   for (const std::int64_t line : {3, 4, 5})
-    own.lines.push_back({.function = "spin", .file = "a.py", .line = line, .samples = 20, .ns = 600 + line});
+    own.lines.push_back({.function = "spin", .file = "a.py", .line = line, .samples = 20, .ns = 600 + 10 * line});
   const std::array peers{RankCode{.rank = RankId{1}, .steps = 10, .samples = 60, .lines = {}}};
   const std::array phases{CodePhase::host};
   const auto code = slow_code(own, peers, phases, 1);
   ASSERT_TRUE(code);
-  EXPECT_EQ(*code, (SlowCode{"spin", "a.py", 5, 181, 0}));
+  EXPECT_EQ(*code, (SlowCode{"spin", "a.py", 5, 192, 0}));
   EXPECT_EQ(slow_code(own, peers, phases, 1000), std::nullopt) << "less than asked for";
   EXPECT_EQ(slow_code(own, {}, phases, 1), std::nullopt) << "nobody to compare with";
   const std::array data{CodePhase::data};

@@ -45,7 +45,7 @@ struct SlowCode {
   std::string function;
   std::string file;
   std::int64_t line = 0;
-  std::int64_t ns_per_step = 0;        ///< in the line; in the whole function if no line makes half of the difference
+  std::int64_t ns_per_step = 0;  ///< in the line, or in the whole function if no line makes half of its difference
   std::int64_t peers_ns_per_step = 0;  ///< median of the peers
   bool operator==(const SlowCode&) const = default;
 };
