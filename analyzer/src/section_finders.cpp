@@ -18,6 +18,7 @@
 #include "replay/build.h"
 #include "rules.h"
 #include "split/rank_rows.h"
+#include "stragglers/code.h"
 #include "stragglers/parts.h"
 #include "trend/parts.h"
 #include "what_if/find.h"
@@ -128,6 +129,8 @@ void find_slow_ranks(Work& work) {
   report.stragglers = find_stragglers(work.run, report.steps, report.rank_rows, report.collectives, report.blame);
   if (report.stragglers && report.steps) add_device_evidence(work.run, *report.steps, *report.stragglers);
   if (report.stragglers && report.steps) set_replayed_gains(report.what_if, *report.steps, *report.stragglers);
+  if (report.stragglers && report.steps && report.rank_rows)
+    add_code(work.run, *report.steps, *report.rank_rows, *report.stragglers);
 }
 
 void find_trends(Work& work) { work.report.trend = find_trend(work.report.steps, work.report.rank_rows); }

@@ -26,6 +26,7 @@
 #include "overlap/parts.h"
 #include "pipeline/parts.h"
 #include "predicted/parts.h"
+#include "python_stacks/parts.h"
 #include "quality/parts.h"
 #include "render/json_parts.h"
 #include "section_finders.h"
@@ -227,6 +228,18 @@ constexpr std::array rows{
                .tables = data_loading_tables,
                .json_place = 5,
                .json = json_as<&Report::data_loading, data_loading_json>},
+    SectionRow{.id = "python_stacks",
+               .title = "Python code",
+               .part_of = "stragglers",
+               .needs = "steps",
+               .find = find_as<&Report::python_stacks, find_python_stacks>,
+               .tables = python_stacks_tables,
+               .json_place = 26,
+               .json =
+                   [](const Source& source) {
+                     const auto& found = source.report.python_stacks;
+                     return found ? python_stacks_json(*found) : Json{};  // null: nothing was sampled, left out
+                   }},
     SectionRow{.id = "overlap",
                .title = "Overlap",
                .question = "How much communication is hidden behind compute, and what does it slow down?",

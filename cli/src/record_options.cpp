@@ -59,6 +59,9 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
          "say so at the end when no program imported PyTorch; also inside Apptainer and Singularity")
       ->excludes("--no-pytorch");
   app.add_flag_callback(
+      "--no-stacks", [&options] { options.stacks = collectors::Stacks::left_out; },
+      "do not sample which line of their code programs that import PyTorch are at");
+  app.add_flag_callback(
       "--no-follow", [&options] { options.follow = collectors::Follow::command_only; },
       "do not record child processes");
   app.add_flag_callback(

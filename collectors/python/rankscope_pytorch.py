@@ -4,6 +4,7 @@
   steps the optimizer, and on autograd's threads. The recorder answers ITT; no Python runs per operator.
 - Steps: told after each step of the optimizer that stepped first; the recorder makes spans of that.
 - Collectives: rankscope_collectives.py.
+- Where the user's code is: samples, rankscope_stacks.py; not there with --no-stacks.
 - backward(): a range. Bytes of CUDA's caching allocator: counters, once a step.
 
 A torch.profiler of the program takes precedence: operators are left to it while it runs. The program goes on whatever
@@ -33,19 +34,19 @@ class _Table(ctypes.Structure):
         ("size", ctypes.c_uint32),
         ("push", _function(ctypes.c_uint8, ctypes.c_char_p, ctypes.c_uint32)),
         ("pop", _function()),
-        ("mark", ctypes.c_void_p),
+        ("mark", _function(ctypes.c_char_p, ctypes.c_uint32)),
         ("attribute_int", ctypes.c_void_p),
         ("attribute_text", ctypes.c_void_p),
         ("counter", _function(ctypes.c_char_p, ctypes.c_double)),
         ("collective_enqueued", ctypes.c_void_p),
         ("collective_started", ctypes.c_void_p),
         ("collective_finished", ctypes.c_void_p),
-        ("name_thread", ctypes.c_void_p),
+        ("name_thread", _function(ctypes.c_char_p)),
         ("metadata", _function(ctypes.c_char_p, ctypes.c_char_p)),
         ("is_recording", ctypes.PYFUNCTYPE(ctypes.c_int)),
         ("details", ctypes.c_void_p),
         ("attribute_json", ctypes.c_void_p),
-        ("mark_attribute_int", ctypes.c_void_p),
+        ("mark_attribute_int", _function(ctypes.c_char_p, ctypes.c_int64)),
         ("optimizer_stepped", _function(ctypes.c_int64)),
         ("c10d_observe", ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.c_char_p)),
         ("c10d_group", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)),
@@ -60,9 +61,13 @@ def _recorder():
     return table.contents if table and table.contents.size >= ctypes.sizeof(_Table) else None
 
 
+def _path_beside(name):
+    return os.path.join(os.path.dirname(__file__), name + ".py")
+
+
 def _beside(name):
     """A module of this folder, which is not on the module path."""
-    spec = importlib.util.spec_from_file_location(name, os.path.join(os.path.dirname(__file__), name + ".py"))
+    spec = importlib.util.spec_from_file_location(name, _path_beside(name))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -89,6 +94,7 @@ class _Observer:
         self.failed = set()  # names of actions
         self.leader = None  # the optimizer whose steps are the program's
         self.steps = 0
+        self.stacks = None
 
     def quietly(self, action, *arguments):
         try:
@@ -186,6 +192,8 @@ class _Observer:
             return
         self.table.optimizer_stepped(self.steps)
         self.steps += 1
+        if self.stacks is not None:
+            self.stacks.follow(threading.get_ident())
         self.unless_failed(self.observe_operators)  # another thread may train than the one that imported torch
         self.unless_failed(self.count_memory)
 
@@ -234,8 +242,16 @@ class _Observer:
             self.torch, self.table, lambda problem: _tell(self.table, problem),
             lambda action: self.unless_failed(name_group, action))
 
+    def sample_stacks(self):
+        if not os.path.exists(_path_beside("rankscope_stacks")):
+            return  # --no-stacks
+        stacks = _beside("rankscope_stacks").Sampler(self.torch, self.table, self.unless_failed)
+        atexit.register(stacks.stop)
+        self.stacks = stacks
+
     def begin(self):
         self.quietly(self.observe_steps)
+        self.quietly(self.sample_stacks)
         self.quietly(self.observe_collectives)
         self.quietly(self.observe_backward)
         self.quietly(self.begin_operators)

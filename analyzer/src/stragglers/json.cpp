@@ -23,6 +23,16 @@ Json last_arrivals_json(const LastArrivals& arrivals) {
   return out;
 }
 
+Json code_json(const SlowCode& code) {
+  return {{"function", code.function},
+          {"file", code.file},
+          {"line", code.line},
+          {"ns_per_step", code.ns_per_step},
+          {"peers_ns_per_step", code.peers_ns_per_step},
+          {"share", rounded(code.share, 4)},
+          {"peers_share", rounded(code.peers_share, 4)}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json straggler_json(const Straggler& row) {
@@ -48,7 +58,11 @@ nlohmann::ordered_json straggler_json(const Straggler& row) {
     out["step_ns_while_slow"] = row.step_ns_while_slow;
   }
   if (row.evidence_units) out["evidence_units"] = {{"last", row.evidence_units->last}, {"of", row.evidence_units->of}};
-  out["evidence"] = row.evidence;
+  out["evidence"] = row.evidence + code_text(row);
+  if (row.code) out["code"] = code_json(*row.code);
+  if (row.pauses)
+    out["garbage_collection"] = {{"ns_per_step", row.pauses->ns_per_step},
+                                 {"peers_ns_per_step", row.pauses->peers_ns_per_step}};
   std::move(why).attach(out);
   return out;
 }

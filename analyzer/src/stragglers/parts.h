@@ -46,6 +46,9 @@ namespace html {
 void write_slow_ranks(Writer& page, const Source& source);
 }  // namespace html
 
+/// The counted steps in which a rank was slow, as this rank saw them.
+[[nodiscard]] std::vector<TimeRange> slow_windows(const StepsSection& steps, RankId rank, const Straggler& slow);
+
 // Whether the GPU of a slow rank runs slower than those of the others (metrics.md 9.3, 9.7).
 
 /// Adds to ranks that compute slowly what the counters of their GPUs say of the time in which they were slow. A clock
@@ -56,6 +59,12 @@ void add_device_evidence(const Run& run, const StepsSection& steps, StragglersSe
 
 /// "since step 12", "in steps 5 to 9", "now and then"; "" = all the time.
 [[nodiscard]] std::string when_text(const Straggler& row);
+
+/// "; in f, a.py:31: 80.0 ms per step, on its peers none; ..."; empty where no code is known.
+[[nodiscard]] std::string code_text(const Straggler& row);
+
+/// "The time goes into f, a.py:31: 80.0 ms per step, on its peers none."; empty where no code is known.
+[[nodiscard]] std::string code_sentence(const Straggler& row);
 
 /// What a kind of straggler does, after "rank 3": "computes slower than its peers".
 [[nodiscard]] std::string_view behaviour_of(StragglerKind kind);

@@ -99,7 +99,7 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
                         ? format("rank {} is slower than its peers{}{} ({:.2f} x, {})", row.rank.value,
                                  when.empty() ? "" : " ", when, row.slowdown, name_of(row.kind))
                         : format("rank {} stalls {} ({})", row.rank.value, when, name_of(row.kind));
-    finding.evidence = row.evidence;
+    finding.evidence = row.evidence + code_text(row);
     finding.evidence += slow_paths_of(report, row);
     finding.evidence += doubt_about(row.certainty);
     finding.advice = row.device ? advice_for(*row.device) : advice_for(row.kind, row.persistence);

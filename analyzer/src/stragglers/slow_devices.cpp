@@ -33,17 +33,6 @@ struct Evidence {
   double clock = 1;     ///< of that of the others
 };
 
-/// The counted steps in which this rank was slow, as another rank saw them.
-std::vector<TimeRange> slow_windows(const StepsSection& steps, RankId rank, const Straggler& slow) {
-  std::vector<TimeRange> windows;
-  for (const StepWindow& window : windows_of(steps, rank)) {
-    const bool before = slow.since_step && window.index < *slow.since_step;
-    const bool behind = slow.until_step && window.index > *slow.until_step;
-    if (steps.counted(window.index) && !before && !behind) windows.push_back(window.window);
-  }
-  return windows;
-}
-
 std::vector<Sampled> sampled_of(const Run& run, const SampledGpus& gpus, RankId rank,
                                 std::span<const TimeRange> windows) {
   std::vector<Sampled> sampled;
@@ -153,6 +142,16 @@ std::optional<Evidence> evidence_on(const Run& run, const SampledGpus& gpus, con
 }
 
 }  // namespace
+
+std::vector<TimeRange> slow_windows(const StepsSection& steps, RankId rank, const Straggler& slow) {
+  std::vector<TimeRange> windows;
+  for (const StepWindow& window : windows_of(steps, rank)) {
+    const bool before = slow.since_step && window.index < *slow.since_step;
+    const bool behind = slow.until_step && window.index > *slow.until_step;
+    if (steps.counted(window.index) && !before && !behind) windows.push_back(window.window);
+  }
+  return windows;
+}
 
 void add_device_evidence(const Run& run, const StepsSection& steps, StragglersSection& section) {
   const auto computes_slowly = [](const Straggler& row) {

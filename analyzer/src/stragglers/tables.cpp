@@ -92,7 +92,7 @@ void add_stragglers(Page& page, const Report& report, const ReportOptions&) {
     page.table(straggler_table(section));
     for (const auto& row : section.rows) {
       if (row.evidence.empty()) continue;
-      page.item({format("rank {}", row.rank.value), Tone::faint}, printable(row.evidence), 8);
+      page.item({format("rank {}", row.rank.value), Tone::faint}, printable(row.evidence + code_text(row)), 8);
     }
   }
   if (!section.cannot_tell.empty()) page.paragraph(sentence(section.cannot_tell), Tone::warning);

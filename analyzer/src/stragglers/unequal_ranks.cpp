@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "split/peers.h"
+#include "stragglers/code.h"
 #include "stragglers/kind.h"
 #include "stragglers/own_time_windows.h"
 #include "stragglers/parts.h"
@@ -33,26 +35,28 @@ struct Quantity {
   std::string_view id;
   std::string_view title;  ///< after "rank 2"
   std::int64_t (*of)(const TimeSplit& split);
-  bool may_be_waiting;  ///< of two or three ranks the healthy ones may have more of it
+  std::optional<StragglerKind> kind;  ///< whose lines of code show where the time goes
+  bool may_be_waiting;                ///< of two or three ranks the healthy ones may have more of it
   std::string_view advice;
 };
 
 constexpr std::array quantities{
     Quantity{"unequal.data_wait", "waits for its data longer than its peers",
-             [](const TimeSplit& split) { return part_of(split, Component::data); }, false,
+             [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
              "Look at its loader: storage path, number of workers, CPU share of its host; prefetch deeper."},
     Quantity{"unequal.host_time", "spends more time outside of its work than its peers",
-             [](const TimeSplit& split) { return part_of(split, Component::host); }, true,
+             [](const TimeSplit& split) { return part_of(split, Component::host); }, StragglerKind::host, true,
              "Look at what its host thread does between operations: CPU binding, other jobs on the host, logging, "
              "blocking calls."},
     Quantity{"unequal.step_time", "has longer steps than its peers",
-             [](const TimeSplit& split) { return split.window_ns; }, false,
+             [](const TimeSplit& split) { return split.window_ns; }, std::nullopt, false,
              "Compare its device, its host and its share of the work with those of the others."},
 };
 
 /// What is looked at, and where findings go.
 struct Unequal {
   const RuleContext& context;
+  const CodeOfRanks& code;
   const PeerClass& peers;
   std::size_t steps = 0;
   std::vector<Finding>& findings;
@@ -121,6 +125,13 @@ Finding finding_on(RankId rank, std::string_view id, FindingSeverity severity) {
   return finding;
 }
 
+std::string code_of(const Unequal& unequal, const Quantity& quantity, RankId rank, std::int64_t excess_ns) {
+  if (!quantity.kind) return {};
+  Straggler row{.rank = rank, .kind = *quantity.kind, .lag_ns_per_step = excess_ns, .evidence = {}};
+  unequal.code.explain(unequal.peers, row);
+  return code_text(row);
+}
+
 void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& times, std::size_t peer) {
   std::vector<std::int64_t> medians;
   for (const auto& own : times) medians.push_back(median(own));
@@ -142,6 +153,7 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
                             counted(times.size() - 1, "peer"), above);
   if (few && quantity.may_be_waiting)
     finding.evidence += "; it is slower there, or waits there for a rank that is slower elsewhere";
+  finding.evidence += code_of(unequal, quantity, rank, excess);
   finding.advice = quantity.advice;
   if (few && !quantity.may_be_waiting && usual == 0 && unequal.steps >= least_steps)
     finding.certainty = Certainty::fact;  // as of 9.3: it alone has such time
@@ -217,9 +229,10 @@ void judge_unequal_ranks(const RuleContext& context, std::vector<Finding>& findi
   const Report& report = context.report;
   if (report.why_not_compared.empty() || !report.steps || !report.rank_rows) return;
   const std::vector<PeerClass> classes = peer_classes(context.run, *report.steps, *report.rank_rows);
+  const CodeOfRanks code{context.run, *report.steps};
   for (const PeerClass& peers : classes) {
     if (peers.size() < 2) continue;
-    Unequal unequal{context, peers, peers.rows.front()->per_step.size(), findings};
+    Unequal unequal{context, code, peers, peers.rows.front()->per_step.size(), findings};
     const bool alike =
         std::ranges::all_of(peers.rows, [&](const RankRow* row) { return row->per_step.size() == unequal.steps; });
     if (alike) judge_times(unequal);

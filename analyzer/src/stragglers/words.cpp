@@ -1,6 +1,9 @@
 #include "stragglers/parts.h"
 
+#include "python_stacks/slow_code.h"
 #include "rankscope/core/format.h"
+#include "render/words.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer {
 
@@ -8,6 +11,22 @@ std::string when_text(const Straggler& row) {
   if (row.until_step) return format("in steps {} to {}", row.since_step.value_or(0), *row.until_step);
   if (row.since_step) return format("since step {}", *row.since_step);
   return row.persistence == Persistence::transient ? "now and then" : std::string{};
+}
+
+std::string code_text(const Straggler& row) {
+  std::string text;
+  if (row.code) text = format("; in {}", slow_code_text(*row.code));
+  if (row.pauses)
+    text += format("; its garbage collector takes {} per step, that of its peers {}",
+                   duration_text(row.pauses->ns_per_step), duration_text(row.pauses->peers_ns_per_step));
+  return text;
+}
+
+std::string code_sentence(const Straggler& row) {
+  if (row.code) return format("The time goes into {}.", printable(slow_code_text(*row.code)));
+  if (!row.pauses) return {};
+  return format("Its garbage collector takes {} per step, that of its peers {}.",
+                duration_text(row.pauses->ns_per_step), duration_text(row.pauses->peers_ns_per_step));
 }
 
 std::string_view behaviour_of(StragglerKind kind) {

@@ -23,7 +23,7 @@ Result<void> write(const fs::path& path, std::string_view text) {
 
 }  // namespace
 
-Result<fs::path> write_pytorch_hook(const fs::path& spool) {
+Result<fs::path> write_pytorch_hook(const fs::path& spool, Stacks stacks) {
   const fs::path folder = spool / "python";
   if (folder.string().find(':') != std::string::npos)
     return fail(ErrorKind::cannot_write,
@@ -37,6 +37,9 @@ Result<fs::path> write_pytorch_hook(const fs::path& spool) {
   RS_TRY_VOID(write(folder / "sitecustomize.py", sitecustomize_py().text));
   RS_TRY_VOID(write(folder / "rankscope_pytorch.py", rankscope_pytorch_py().text));
   RS_TRY_VOID(write(folder / "rankscope_collectives.py", rankscope_collectives_py().text));
+  if (stacks == Stacks::sampled) {
+    RS_TRY_VOID(write(folder / "rankscope_stacks.py", rankscope_stacks_py().text));
+  }
   return folder;
 }
 
@@ -44,7 +47,7 @@ Result<PyTorchHook> pytorch_hook(const RecordOptions& options, SourceSet sources
                                  const Lookup& lookup) {
   if (options.pytorch == PyTorch::left_out) return PyTorchHook{};
   if (options.pytorch == PyTorch::expected) {
-    RS_TRY(fs::path folder, write_pytorch_hook(spool));
+    RS_TRY(fs::path folder, write_pytorch_hook(spool, options.stacks));
     return PyTorchHook{std::move(folder), {}};
   }
   if (!sources.has(Source::annotate)) return PyTorchHook{};
@@ -52,7 +55,7 @@ Result<PyTorchHook> pytorch_hook(const RecordOptions& options, SourceSet sources
     return PyTorchHook{{},
                        "PyTorch in this container is recorded only with --pytorch, since PYTHONPATH would hide what "
                        "the image sets"};
-  auto folder = write_pytorch_hook(spool);
+  auto folder = write_pytorch_hook(spool, options.stacks);
   return folder ? PyTorchHook{std::move(*folder), {}} : PyTorchHook{{}, folder.error().message};
 }
 

@@ -19,9 +19,11 @@ struct Asset {
 [[nodiscard]] Asset sitecustomize_py();
 [[nodiscard]] Asset rankscope_pytorch_py();
 [[nodiscard]] Asset rankscope_collectives_py();
+[[nodiscard]] Asset rankscope_stacks_py();
 
 /// Writes the hook into a folder of the spool, and returns that folder. Refused where PYTHONPATH cannot hold its name.
-[[nodiscard]] Result<std::filesystem::path> write_pytorch_hook(const std::filesystem::path& spool);
+[[nodiscard]] Result<std::filesystem::path> write_pytorch_hook(const std::filesystem::path& spool,
+                                                               Stacks stacks = Stacks::sampled);
 
 struct PyTorchHook {
   std::filesystem::path folder;  ///< empty: programs are not observed

@@ -4,9 +4,13 @@ import statistics
 
 KIND_OF = {"sleep": "host", "loader": "data", "workers": "data", "compute": "compute", "batch": "compute", "gc": "host"}
 SOURCES = ("live", "kineto3", "kineto20")  # recorded by rankscope, or by torch.profiler for that many steps
+# The functions of the scripts that lose the time; a larger batch takes longer wherever the network computes.
+FUNCTIONS = {"sleep": ("Fault.work",), "loader": ("Fault.load",), "workers": ("Fault.load",), "gc": ("Fault.work",), "compute": ("Fault.extra_layers",),
+             "batch": ("main", "Classifier.forward")}
 WAIT_TOLERANCE = 0.10
 LEAST_WAIT_NS = 10_000_000  # shorter ones of a step are noise
 MEETS_ONCE = ("ddp",)  # the others go on meeting within a step, where their clocks do not look: they may wait longer
+AFTER_MEETING = ("batch",)  # so do those whose fault goes on in backward
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,10 +65,21 @@ def judge_waits(cell, report, clocks):
         if row["wait_ns"] is None:  # no collectives were recorded
             return f"rank {row['rank']}: {row['why']['wait_ns']}"
         by_clock, told = expected[row["rank"]], row["wait_ns"] / max(counted, 1)
-        if by_clock < LEAST_WAIT_NS or (cell.script not in MEETS_ONCE and told > by_clock):
+        longer = cell.script not in MEETS_ONCE or cell.fault in AFTER_MEETING
+        if by_clock < LEAST_WAIT_NS or (longer and told > by_clock):
             continue
         if abs(told / by_clock - 1) > WAIT_TOLERANCE:
             return f"rank {row['rank']} waits {told / 1e6:.1f} ms per step, by its own clock {by_clock / 1e6:.1f} ms"
+    return None
+
+
+def judge_function(cell, row):
+    """None, or what the report says of the code of a straggler."""
+    code = row.get("code")
+    if code is None:
+        return "no function is named"
+    if code["function"] not in FUNCTIONS[cell.fault]:
+        return f"function: {code['function']}, {code['file']}:{code['line']}"
     return None
 
 
@@ -80,4 +95,5 @@ def judge(cell, report, clocks):
     wanted = [] if cell.fault == "none" else [(cell.slow_rank, KIND_OF[cell.fault])]
     if found != wanted:
         return f"stragglers: {found}"
-    return judge_waits(cell, report, clocks)
+    problem = judge_function(cell, report["stragglers"][0]) if wanted else None
+    return problem or judge_waits(cell, report, clocks)

@@ -10,6 +10,10 @@ MS = 1_000_000
 CLOCKS = [[0, 100 * MS, 200 * MS], [0, 140 * MS, 240 * MS]]  # rank 1 is 40 ms late from the second step on
 
 
+def slow(rank=1, kind="host", function="Fault.work"):
+    return {"rank": rank, "kind": kind, "code": {"function": function, "file": "faults.py", "line": 50}}
+
+
 def report(stragglers, waits=(40 * MS, 0), matched=10):
     return {"steps": [{"complete": True, "warm_up": False}] * 2, "stragglers": stragglers,
             "collectives": {"matched": matched}, "ranks": [{"rank": rank, "wait_ns": 2 * wait} for rank, wait in enumerate(waits)]}
@@ -17,22 +21,26 @@ def report(stragglers, waits=(40 * MS, 0), matched=10):
 
 class Judge(unittest.TestCase):
     def test_accepts_the_rank_its_cause_and_the_waits(self):
-        self.assertIsNone(cells.judge(SLOW, report([{"rank": 1, "kind": "host"}]), CLOCKS))
+        self.assertIsNone(cells.judge(SLOW, report([slow()]), CLOCKS))
 
     def test_refuses_another_rank_or_cause_or_nobody(self):
-        for row in ({"rank": 0, "kind": "host"}, {"rank": 1, "kind": "compute"}):
+        for row in (slow(rank=0), slow(kind="compute")):
             self.assertIn("stragglers", cells.judge(SLOW, report([row]), CLOCKS))
         self.assertIn("stragglers", cells.judge(SLOW, report([]), CLOCKS))
 
+    def test_refuses_another_function_or_none(self):
+        self.assertIn("main", cells.judge(SLOW, report([slow(function="main")]), CLOCKS))
+        self.assertIn("no function", cells.judge(SLOW, report([{"rank": 1, "kind": "host"}]), CLOCKS))
+
     def test_refuses_a_name_in_a_clean_run(self):
-        self.assertIn("stragglers", cells.judge(CLEAN, report([{"rank": 1, "kind": "host"}]), CLOCKS))
+        self.assertIn("stragglers", cells.judge(CLEAN, report([slow()]), CLOCKS))
 
     def test_refuses_waits_that_the_clocks_did_not_see(self):
         for wait in (35 * MS, 45 * MS, 0):
-            self.assertIn("by its own clock 40.0 ms", cells.judge(SLOW, report([{"rank": 1, "kind": "host"}], (wait, 0)), CLOCKS))
+            self.assertIn("by its own clock 40.0 ms", cells.judge(SLOW, report([slow()], (wait, 0)), CLOCKS))
 
     def test_lets_a_program_that_meets_often_wait_longer_but_not_shorter(self):
-        often, row = cells.Cell("fsdp", "sleep", 2), [{"rank": 1, "kind": "host"}]
+        often, row = cells.Cell("fsdp", "sleep", 2), [slow()]
         self.assertIsNone(cells.judge(often, report(row, (50 * MS, 0)), CLOCKS))
         self.assertIn("waits 30.0 ms", cells.judge(often, report(row, (30 * MS, 0)), CLOCKS))
 

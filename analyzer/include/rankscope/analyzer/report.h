@@ -30,6 +30,7 @@
 #include "rankscope/analyzer/overlap/section.h"
 #include "rankscope/analyzer/pipeline/section.h"
 #include "rankscope/analyzer/predicted/section.h"
+#include "rankscope/analyzer/python_stacks/section.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/split/section.h"
 #include "rankscope/analyzer/steps/section.h"
@@ -70,6 +71,7 @@ struct Report {
   Section<std::vector<RankRow>> rank_rows = unavailable("not computed");
   Section<TrendSection> trend = unavailable("not computed");
   Section<DataLoadingSection> data_loading = unavailable("not computed");
+  Section<PythonStacksSection> python_stacks = unavailable("not computed");
   Section<OverlapSection> overlap = unavailable("not computed");
   Section<LaunchesSection> launches = unavailable("not computed");
   Section<KernelsSection> kernels = unavailable("not computed");

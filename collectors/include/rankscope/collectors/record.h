@@ -17,6 +17,7 @@ enum class Follow : std::uint8_t { descendants, command_only };  ///< --no-follo
 enum class Preload : std::uint8_t { yes, no };                   ///< --no-preload
 /// --no-pytorch; without either; --pytorch, which also says so where there is none.
 enum class PyTorch : std::uint8_t { left_out, where_imported, expected };
+enum class Stacks : std::uint8_t { left_out, sampled };     ///< --no-stacks: where the code of PyTorch programs is
 enum class Talk : std::uint8_t { quiet, normal, verbose };  ///< on stderr
 enum class Gpus : std::uint8_t { may_be_used, not_used };   ///< by the command; what is not used is not missed
 
@@ -38,6 +39,7 @@ struct RecordOptions {
   Follow follow = Follow::descendants;
   Preload preload = Preload::yes;
   PyTorch pytorch = PyTorch::where_imported;
+  Stacks stacks = Stacks::sampled;
   Talk talk = Talk::normal;
   Gpus gpus = Gpus::may_be_used;
   std::filesystem::path host_root{"/"};  ///< the folder that holds the /dev of this host

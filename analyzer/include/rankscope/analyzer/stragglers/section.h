@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankscope/analyzer/python_stacks/section.h"
 #include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
@@ -36,6 +37,12 @@ struct EvidenceUnits {
   std::int64_t of = 0;  ///< all operations of the counted steps
 };
 
+/// Time in which Python's garbage collector held a rank up (metrics.md 9.9).
+struct CollectorPauses {
+  std::int64_t ns_per_step = 0;
+  std::int64_t peers_ns_per_step = 0;  ///< median of the peers
+};
+
 struct Straggler {
   RankId rank;
   StragglerKind kind = StragglerKind::compute;
@@ -54,6 +61,8 @@ struct Straggler {
   std::string evidence;
   std::optional<EvidenceUnits> evidence_units{};  ///< set where these prove it and not its own times (9.4)
   std::optional<SlowDevice> device{};             ///< set where its GPU's counters explain it
+  std::optional<SlowCode> code{};           ///< where its Python code was sampled and clearly differs from its peers'
+  std::optional<CollectorPauses> pauses{};  ///< where they explain it
 };
 
 /// Who came last, where that is a fact (metrics.md 9.4).

@@ -1,0 +1,22 @@
+#include "python_stacks/parts.h"
+#include "python_stacks/samples.h"
+#include "steps/counted_windows.h"
+#include "steps/parts.h"
+
+namespace rankscope::analyzer {
+
+Section<PythonStacksSection> find_python_stacks(const Run& run, const Section<StepsSection>& steps,
+                                                const ReportOptions& options) {
+  if (!steps) return unavailable("it needs steps");
+  if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
+  const PythonSamples samples{run};
+  PythonStacksSection section;
+  for (const RankId rank : ranks_to_sum(run, steps, options, Among::all_ranks)) {
+    const CountedWindows counted = counted_windows(run, rank, steps);
+    if (samples.has(rank) && counted.steps > 0) section.ranks.push_back(samples.over(rank, counted.ranges));
+  }
+  if (section.ranks.empty()) return unavailable("no Python code was sampled in the counted steps");
+  return section;
+}
+
+}  // namespace rankscope::analyzer

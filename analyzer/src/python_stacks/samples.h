@@ -1,0 +1,44 @@
+// What the hook in recorded Python programs marked: where their code was, and pauses of the garbage collector.
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "rankscope/analyzer/python_stacks/section.h"
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::analyzer {
+
+/// The marks of all ranks.
+class PythonSamples {
+ public:
+  /// The run must outlive it.
+  explicit PythonSamples(const Run& run);
+
+  [[nodiscard]] bool has(RankId rank) const;
+  /// What was sampled inside these windows of a rank, which ascend; one window is one step.
+  [[nodiscard]] RankCode over(RankId rank, std::span<const TimeRange> windows) const;
+
+ private:
+  struct Sample {
+    RunTime time{};
+    StringId place{};
+    std::int64_t ns = 0;  ///< since the sample before it
+    bool of_worker = false;
+  };
+  struct Pause {
+    RunTime end{};
+    std::int64_t ns = 0;
+  };
+  struct OfProcess {
+    std::vector<Sample> samples;
+    std::vector<Pause> pauses;
+  };
+  [[nodiscard]] const OfProcess* process_of(RankId rank) const;
+
+  const Run& run_;
+  std::map<std::uint32_t, OfProcess> processes_;  // by their row
+};
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,202 @@
+"""Samples at which line of the user's code the training thread is, and the loader workers that it forks.
+
+A thread looks at the stack about 20 times a second, at uneven distances, and marks the innermost line that belongs
+neither to PyTorch nor to Python's library: "Tokens.__getitem__ data.py:31", with the time since the look before. Workers
+look at themselves, more seldom, and write the same into a pipe, so that they need no recording of their own. Pauses of
+the garbage collector are marked, too. Nothing runs per line or call of the program.
+"""
+import gc
+import os
+import random
+import sys
+import time
+from _thread import get_ident, start_new_thread
+
+_DISTANCE_S = 0.05
+_WORKERS_DISTANCE_S = 0.15
+_LEAST_PAUSE_NS = 1_000_000
+_BECOMES_WORKER_NS = 2_000_000_000  # a child of a fork that is none by then never will be
+_WORKER_LOOP = os.path.join("torch", "utils", "data", "_utils", "worker.py")
+_NOWHERE = "?"
+_MOST_CHARACTERS = 200
+_dice = random.Random()  # of its own: the program's sequence of random numbers stays
+
+
+def _wait(distance):
+    """Uneven, so that no rhythm of the program is met."""
+    time.sleep(distance * _dice.uniform(0.5, 1.5))
+
+
+class _Places:
+    """Names the innermost line of a stack that the user wrote."""
+
+    def __init__(self, torch):
+        folders = [os.path.dirname(file) + os.sep for file in (torch.__file__, os.__file__, __file__)]
+        self.library = (*folders, "<frozen")
+        self.ranks = {}  # 0: the user's, 1: of an installed package, 2: of Python or PyTorch
+        self.names = {}
+
+    def rank_of(self, file):
+        rank = self.ranks.get(file)
+        if rank is None:
+            installed = f"{os.sep}site-packages{os.sep}" in file or f"{os.sep}dist-packages{os.sep}" in file
+            rank = 1 if installed or file.startswith("<") else 0
+            if file.startswith(self.library[0]) or (not installed and file.startswith(self.library[1:])):
+                rank = 2
+            self.ranks[file] = rank
+        return rank
+
+    def of(self, frame, last=None):
+        """Frames from `frame` outwards, up to one of the file `last`. Where none is the user's, an installed package's."""
+        packages = None
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if last is not None and file.endswith(last):
+                break
+            rank = self.rank_of(file)
+            if rank == 0:
+                return self.name_of(frame)
+            if rank == 1 and packages is None:
+                packages = frame
+            frame = frame.f_back
+        return _NOWHERE if packages is None else self.name_of(packages)
+
+    def name_of(self, frame):
+        code = frame.f_code
+        key = (code.co_filename, code.co_name, code.co_firstlineno, frame.f_lineno)
+        name = self.names.get(key)
+        if name is None:
+            function = getattr(code, "co_qualname", code.co_name)[:_MOST_CHARACTERS]  # with its class from 3.11 on
+            file = os.path.basename(code.co_filename)[:_MOST_CHARACTERS]
+            name = self.names[key] = f"{function} {file}:{frame.f_lineno}"
+        return name
+
+
+class _Pipe:
+    """From the workers to the process that forked them. Neither side ever waits for the other."""
+
+    def __init__(self):
+        self.reads, self.writes = os.pipe()
+        os.set_blocking(self.reads, False)
+        os.set_blocking(self.writes, False)
+        self.inode = os.fstat(self.writes).st_ino
+        self.rest = b""
+
+    def is_open(self, end):
+        """Programs that close all files may have another one there by now."""
+        return os.fstat(end).st_ino == self.inode
+
+    def write(self, line):
+        try:
+            if self.is_open(self.writes):
+                os.write(self.writes, line)  # short ones arrive whole
+        except BlockingIOError:
+            pass  # nobody reads: a sample is lost
+
+    def lines(self):
+        try:
+            read = os.read(self.reads, 65536) if self.is_open(self.reads) else b""
+        except BlockingIOError:
+            return []
+        *lines, self.rest = (self.rest + read).split(b"\n")
+        return lines
+
+
+class Sampler:
+    """Of one process; it begins with the first step."""
+
+    def __init__(self, torch, table, guard):
+        self.table = table
+        self.guard = guard
+        self.places = _Places(torch)
+        self.thread = None  # the one that trains
+        self.pipe = None
+        self.pause_began = 0
+        os.register_at_fork(before=lambda: guard(self.make_pipe), after_in_child=lambda: guard(self.look_in_child))
+
+    def follow(self, thread):
+        """From now on this one trains."""
+        begun, self.thread = self.thread is not None, thread
+        if begun:
+            return
+        if self.collected not in gc.callbacks:
+            gc.callbacks.append(self.collected)
+        start_new_thread(self.guard, (self.sample_stacks,))
+
+    def stop(self):
+        self.thread = None
+
+    def sample_stacks(self):
+        named, before = False, time.monotonic_ns()
+        while True:
+            _wait(_DISTANCE_S)
+            if self.thread is None:
+                return
+            now = time.monotonic_ns()
+            if self.table.is_recording():
+                if not named:
+                    self.table.name_thread(b"python stacks")
+                    named = True
+                frame = sys._current_frames().get(self.thread)
+                if frame is not None:
+                    self.tell(self.places.of(frame).encode("utf-8", "replace"), now - before)
+                del frame  # or what it holds would live longer
+                self.tell_of_workers()
+            before = now
+
+    def tell(self, place, elapsed, worker=None):
+        self.table.mark(place, len(place))
+        self.table.mark_attribute_int(b"ns", elapsed)
+        if worker is not None:
+            self.table.mark_attribute_int(b"worker", worker)
+
+    def tell_of_workers(self):
+        if self.pipe is None:
+            return
+        for line in self.pipe.lines():
+            worker, elapsed, place = line.split(b" ", 2)
+            self.tell(place, int(elapsed), int(worker))
+
+    def make_pipe(self):
+        if self.pipe is None:
+            self.pipe = _Pipe()
+
+    def look_in_child(self):
+        self.thread = None
+        pipe, self.pipe = self.pipe, None  # children of the child have one of their own
+        start_new_thread(self.guard, (self.sample_worker, get_ident(), pipe))
+
+    def sample_worker(self, thread, pipe):
+        began = before = time.monotonic_ns()
+        works = False
+        while True:
+            _wait(_WORKERS_DISTANCE_S)
+            now = time.monotonic_ns()
+            frame = sys._current_frames().get(thread)
+            works = works or _is_inside(frame, _WORKER_LOOP)
+            if frame is None or (not works and now - began > _BECOMES_WORKER_NS):
+                return
+            place = self.places.of(frame, _WORKER_LOOP) if works else _NOWHERE
+            del frame
+            if place != _NOWHERE:
+                pipe.write(f"{os.getpid()} {now - before} {place}\n".encode("utf-8", "replace"))
+            before = now
+
+    def collected(self, phase, _):
+        """A pause is told when it is over, by its length, since most are too short to be told at all."""
+        if get_ident() != self.thread:
+            return
+        now = time.monotonic_ns()
+        if phase == "start":
+            self.pause_began = now
+        elif now - self.pause_began >= _LEAST_PAUSE_NS:
+            self.table.mark(b"garbage collection", 18)
+            self.table.mark_attribute_int(b"ns", now - self.pause_began)
+
+
+def _is_inside(frame, file):
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(file):
+            return True
+        frame = frame.f_back
+    return False
