@@ -95,5 +95,5 @@ def judge(cell, report, clocks):
     wanted = [] if cell.fault == "none" else [(cell.slow_rank, KIND_OF[cell.fault])]
     if found != wanted:
         return f"stragglers: {found}"
-    problem = judge_function(cell, report["stragglers"][0]) if wanted else None
+    problem = judge_function(cell, report["stragglers"][0]) if wanted and cell.source == "live" else None
     return problem or judge_waits(cell, report, clocks)
