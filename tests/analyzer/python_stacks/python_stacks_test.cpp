@@ -156,7 +156,7 @@ TEST(PythonStacks, NameWorkersThatLoadRatherThanTheLineThatWaitsForThem) {
   const Straggler row = slow_rank(run);
   ASSERT_TRUE(row.code);
   EXPECT_EQ(row.code->function, "Tokens.read");
-  EXPECT_NEAR(static_cast<double>(row.code->ns_per_step), 90e6, 1e6);
+  EXPECT_NEAR(static_cast<double>(row.code->ns_per_step), 90e6, 2e6) << "some fall outside of the first step";
   EXPECT_EQ(run.json["python_stacks"]["ranks"][2]["samples"], 20 * 11) << "of the training thread";
 }
 
