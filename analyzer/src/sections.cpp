@@ -230,9 +230,10 @@ constexpr std::array rows{
                .json = json_as<&Report::data_loading, data_loading_json>},
     SectionRow{.id = "python_stacks",
                .title = "Python code",
-               .part_of = "stragglers",
+               .question = "In which lines of their Python code do the ranks spend their time?",
                .needs = "steps",
                .find = find_as<&Report::python_stacks, find_python_stacks>,
+               .why_missing = why_missing_of<&Report::python_stacks>,
                .tables = python_stacks_tables,
                .json_place = 26,
                .json =

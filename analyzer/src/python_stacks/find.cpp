@@ -15,7 +15,7 @@ Section<PythonStacksSection> find_python_stacks(const Run& run, const Section<St
     const CountedWindows counted = counted_windows(run, rank, steps);
     if (samples.has(rank) && counted.steps > 0) section.ranks.push_back(samples.over(rank, counted.ranges));
   }
-  if (section.ranks.empty()) return unavailable("no Python code was sampled in the counted steps");
+  if (section.ranks.empty()) return unavailable(std::string{no_python_code});
   return section;
 }
 

@@ -110,8 +110,8 @@ void add_details_of_torch(const Report& report, std::vector<MissingSection>& mis
                        "They cost time; they are arguments of torch.profiler.profile."});
 }
 
-/// Nobody misses what only an accelerator or our own trainer has, what was not asked for, and how far CPU ranks are
-/// from the peak.
+/// Nobody misses what only an accelerator, our own trainer or a program in Python has, what was not asked for, and how
+/// far CPU ranks are from the peak.
 std::string why_missed(const Report& report, std::string_view id) {
   if (id == "hta" && !report.hta) return {};
   if (id == "blame" && report.ranks.size() < 2) return {};
@@ -119,7 +119,8 @@ std::string why_missed(const Report& report, std::string_view id) {
   if (id == "flops" && report.flops)
     return std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator) ? report.flops->why_no_flops
                                                                              : std::string{};
-  return why == no_accelerator || why == no_pipeline || why == no_prediction ? std::string{} : why;
+  return why == no_accelerator || why == no_pipeline || why == no_prediction || why == no_python_code ? std::string{}
+                                                                                                      : why;
 }
 
 }  // namespace

@@ -13,9 +13,15 @@ namespace {
 // metrics.md 9.4.
 constexpr double most_by_chance = 0.01;  // over the number of ranks
 constexpr double nearly_all = 0.8;       // of the waiting must be for this rank
-constexpr std::size_t least_led_steps = 3;
+constexpr double nearly_all_of_two = 0.95;
+constexpr std::size_t least_led_steps = 2;
 constexpr std::size_t all_must_be_led = 5;  // with fewer steps
 constexpr double least_of_usual = 0.25;     // the shortest of these waits against the median
+
+bool rules_out_chance(std::int64_t hits, std::int64_t trials, std::size_t ranks) {
+  const auto n = static_cast<double>(ranks);
+  return binomial_tail(hits, trials, 1 / n) < most_by_chance / n;
+}
 
 /// The rank made the others wait longest in so many steps that chance does not explain it, by about the same time.
 bool leads_steps(RankId rank, const Arrivals& arrivals, std::size_t ranks) {
@@ -24,10 +30,9 @@ bool leads_steps(RankId rank, const Arrivals& arrivals, std::size_t ranks) {
   std::vector<std::int64_t> waits;
   for (const LongestWait& step : steps)
     if (step.late == rank) waits.push_back(step.wait_ns);
-  const auto n = static_cast<double>(ranks);
   const bool beyond_chance = steps.size() < all_must_be_led
                                  ? waits.size() == steps.size()
-                                 : binomial_tail(std::ssize(waits), std::ssize(steps), 1 / n) < most_by_chance / n;
+                                 : rules_out_chance(std::ssize(waits), std::ssize(steps), ranks);
   return beyond_chance &&
          static_cast<double>(std::ranges::min(waits)) >= least_of_usual * static_cast<double>(median(waits));
 }
@@ -87,7 +92,9 @@ std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::
   CollectiveEvidence evidence{.units = {facts.arrivals.times_last(rank), facts.arrivals.trials},
                               .share = static_cast<double>(row->cost_ns()) / static_cast<double>(facts.blame->total_ns),
                               .kind = kind_while_awaited(*row)};
-  if (evidence.share < nearly_all) return std::nullopt;
+  const bool two_steps = facts.arrivals.longest_of_step.size() == 2;
+  if (two_steps && !rules_out_chance(evidence.units.last, evidence.units.of, peers.size())) return std::nullopt;
+  if (evidence.share < (two_steps ? nearly_all_of_two : nearly_all)) return std::nullopt;
   evidence.lag_ns = static_cast<std::int64_t>(static_cast<double>(wait_of_others(peers, peer)) * evidence.share);
   return evidence;
 }

@@ -27,8 +27,9 @@ struct CollectiveEvidence {
   [[nodiscard]] std::string text() const;
 };
 
-/// Nothing where chance could do it: in three steps or more the rank must be the one for which the longest wait of the
-/// step was, in all of them or as often as chance does not explain; and four fifths of all waiting must be for it.
+/// Nothing where chance could do it: the longest wait must be for the rank in each of two, three or four steps, of more
+/// steps as often as chance does not explain; and four fifths of all waiting must be for it. Of two steps more is asked
+/// for (9.4).
 [[nodiscard]] std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::size_t peer,
                                                                  const CollectiveFacts& facts);
 

@@ -52,6 +52,9 @@ struct SlowCode {
   bool operator==(const SlowCode&) const = default;
 };
 
+/// Why a run of other programs has no such lines.
+inline constexpr std::string_view no_python_code = "no Python code was sampled in the counted steps";
+
 struct PythonStacksSection {
   std::vector<RankCode> ranks;  ///< by rank; those that were sampled
 };
