@@ -1,6 +1,7 @@
 #include "stragglers/by_collectives.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "math/statistics.h"
@@ -16,6 +17,7 @@ constexpr double nearly_all = 0.8;       // of the waiting must be for this rank
 constexpr double nearly_all_of_two = 0.95;
 constexpr std::size_t least_led_steps = 2;
 constexpr std::size_t all_must_be_led = 5;  // with fewer steps
+constexpr double least_long_waits = 0.25;   // of the steps
 constexpr double least_of_usual = 0.25;     // the shortest of these waits against the median
 
 bool rules_out_chance(std::int64_t hits, std::int64_t trials, std::size_t ranks) {
@@ -23,18 +25,27 @@ bool rules_out_chance(std::int64_t hits, std::int64_t trials, std::size_t ranks)
   return binomial_tail(hits, trials, 1 / n) < most_by_chance / n;
 }
 
-/// The rank made the others wait longest in so many steps that chance does not explain it, by about the same time.
-bool leads_steps(RankId rank, const Arrivals& arrivals, std::size_t ranks) {
-  const std::vector<LongestWait>& steps = arrivals.longest_of_step;
+/// Of a handful of steps the rank made the others wait longest in each, by about the same time.
+bool leads_all(RankId rank, std::span<const LongestWait> steps) {
   if (steps.size() < least_led_steps) return false;
   std::vector<std::int64_t> waits;
-  for (const LongestWait& step : steps)
-    if (step.late == rank) waits.push_back(step.wait_ns);
-  const bool beyond_chance = steps.size() < all_must_be_led
-                                 ? waits.size() == steps.size()
-                                 : rules_out_chance(std::ssize(waits), std::ssize(steps), ranks);
-  return beyond_chance &&
-         static_cast<double>(std::ranges::min(waits)) >= least_of_usual * static_cast<double>(median(waits));
+  for (const LongestWait& step : steps) waits.push_back(step.wait_ns);
+  const bool alone = std::ranges::all_of(steps, [rank](const LongestWait& step) { return step.late == rank; });
+  return alone && static_cast<double>(std::ranges::min(waits)) >= least_of_usual * static_cast<double>(median(waits));
+}
+
+/// Of many steps, in nearly all of those with a wait of that length, and of these there are many.
+bool leads_long_waits(RankId rank, std::span<const LongestWait> steps, std::int64_t long_ns, std::size_t ranks) {
+  std::int64_t all = 0;
+  std::int64_t own = 0;
+  for (const LongestWait& step : steps) {
+    if (step.wait_ns < long_ns) continue;
+    ++all;
+    if (step.late == rank) ++own;
+  }
+  const bool often = static_cast<double>(all) >= least_long_waits * static_cast<double>(steps.size());
+  return often && static_cast<double>(own) >= nearly_all * static_cast<double>(all) &&
+         rules_out_chance(own, all, ranks);
 }
 
 /// What one of the other ranks waited in a counted step, on average, and nothing hid.
@@ -83,16 +94,20 @@ std::string CollectiveEvidence::text() const {
 }
 
 std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::size_t peer,
-                                                   const CollectiveFacts& facts) {
+                                                   const CollectiveFacts& facts, std::int64_t long_ns) {
   const RankId rank = peers.rows[peer]->rank;
-  const bool few = facts.arrivals.by_operation && facts.blame != nullptr && facts.blame->total_ns > 0;
-  if (!few || !leads_steps(rank, facts.arrivals, peers.size())) return std::nullopt;
+  const std::vector<LongestWait>& steps = facts.arrivals.longest_of_step;
+  if (facts.blame == nullptr || facts.blame->total_ns <= 0) return std::nullopt;
+  const bool leads =
+      steps.size() < all_must_be_led ? leads_all(rank, steps) : leads_long_waits(rank, steps, long_ns, peers.size());
+  if (!leads) return std::nullopt;
   const auto row = std::ranges::find(facts.blame->rows, rank, &BlameRow::rank);
   if (row == facts.blame->rows.end()) return std::nullopt;
   CollectiveEvidence evidence{.units = {facts.arrivals.times_last(rank), facts.arrivals.trials},
                               .share = static_cast<double>(row->cost_ns()) / static_cast<double>(facts.blame->total_ns),
-                              .kind = kind_while_awaited(*row)};
-  const bool two_steps = facts.arrivals.longest_of_step.size() == 2;
+                              .kind = kind_while_awaited(*row),
+                              .of_steps = !facts.arrivals.by_operation};
+  const bool two_steps = steps.size() == 2;
   if (two_steps && !rules_out_chance(evidence.units.last, evidence.units.of, peers.size())) return std::nullopt;
   if (evidence.share < (two_steps ? nearly_all_of_two : nearly_all)) return std::nullopt;
   evidence.lag_ns = static_cast<std::int64_t>(static_cast<double>(wait_of_others(peers, peer)) * evidence.share);

@@ -1,4 +1,5 @@
-// What the collectives of a run with few steps prove about a rank (metrics.md 9.4).
+// What collectives prove about a rank whose own times do not: in few steps, or where only some are slow
+// (metrics.md 9.4).
 #pragma once
 
 #include <optional>
@@ -19,18 +20,19 @@ struct CollectiveFacts {
 
 /// That a rank is the one for which the others waited.
 struct CollectiveEvidence {
-  EvidenceUnits units{};
+  EvidenceUnits units{};    ///< operations, or steps
   std::int64_t lag_ns = 0;  ///< how long one of the others waited for it per step, hidden behind nothing
   double share = 0;         ///< of all such waiting
   StragglerKind kind = StragglerKind::mixed;
+  bool of_steps = false;
 
   [[nodiscard]] std::string text() const;
 };
 
-/// Nothing where chance could do it: the longest wait must be for the rank in each of two, three or four steps, of more
-/// steps as often as chance does not explain; and four fifths of all waiting must be for it. Of two steps more is asked
-/// for (9.4).
+/// Nothing where chance could do it, or less than four fifths of all waiting is for it. Of two to four steps the
+/// longest wait must be for this rank in each (of two steps more is asked for); of more steps in nearly all of those
+/// with a wait of `long_ns`.
 [[nodiscard]] std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::size_t peer,
-                                                                 const CollectiveFacts& facts);
+                                                                 const CollectiveFacts& facts, std::int64_t long_ns);
 
 }  // namespace rankscope::analyzer

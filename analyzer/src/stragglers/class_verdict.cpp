@@ -51,6 +51,8 @@ constexpr double most_of_steps = 0.50;
 constexpr double least_of_wall = 0.02;
 constexpr std::int64_t beyond_peers = 3;
 constexpr std::size_t least_stalls = 2;
+constexpr std::size_t least_stalls_of_few_peers = 3;
+constexpr double least_of_wall_of_few_peers = 0.05;
 
 /// excess[peer][step]: own time beyond the rank's own median, less what the step cost the other ranks too.
 OwnTimes excesses(const OwnTimes& times) {
@@ -161,8 +163,11 @@ std::vector<Stalls> find_stalls(const OwnTimes& times, std::int64_t wall_ns) {
     }
     const auto steps = static_cast<double>(excess[peer].size());
     const bool seldom = static_cast<double>(stalls.steps.size()) < most_of_steps * steps;
-    const bool matters = static_cast<double>(stalls.excess_ns) >= least_of_wall * static_cast<double>(wall_ns);
-    if (stalls.steps.size() < least_stalls || !seldom || !matters) continue;
+    const bool few_peers = times.size() < firm_peers;
+    const double least_share = few_peers ? least_of_wall_of_few_peers : least_of_wall;
+    const bool matters = static_cast<double>(stalls.excess_ns) >= least_share * static_cast<double>(wall_ns);
+    const bool again = stalls.steps.size() >= (few_peers ? least_stalls_of_few_peers : least_stalls);
+    if (!again || !seldom || !matters) continue;
     stalls.period = period_of(stalls.steps);
     found.push_back(std::move(stalls));
   }
@@ -309,21 +314,23 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
   return row;
 }
 
-/// metrics.md 9.4, third form: few steps, in which the others waited for this rank.
+/// metrics.md 9.4, third form: nearly all waiting is for this rank.
 std::optional<Straggler> ClassVerdict::persistent_by_collectives(std::size_t peer) const {
-  const auto evidence = evidence_against(peers_, peer, facts_);
-  if (!evidence) return std::nullopt;
   const std::vector<std::size_t> steps = all_steps(times_);
   const std::int64_t peers_ns = median(without(medians_over(times_, steps), peer));
+  const double least_ratio = peers_.size() < firm_peers ? least_few_peers_ratio : least_rotating_ratio;
+  const auto long_ns = static_cast<std::int64_t>((least_ratio - 1) * static_cast<double>(peers_ns));
+  const auto evidence = evidence_against(peers_, peer, facts_, long_ns);
+  if (!evidence) return std::nullopt;
   const OwnTimeComparison size = compared(peers_ns + evidence->lag_ns, peers_ns);
-  if (size.ratio < (peers_.size() < firm_peers ? least_few_peers_ratio : least_rotating_ratio)) return std::nullopt;
+  if (size.ratio < least_ratio) return std::nullopt;
   Straggler row = row_for(peer, Persistence::persistent);
   if (peers_.size() == 2) row.certainty = Certainty::of_two;
   if (peers_.size() == 3) row.certainty = Certainty::of_three;
   row.slowdown = size.ratio;
   row.lag_ns_per_step = evidence->lag_ns;
   row.gain_ns_per_step = evidence->lag_ns;
-  row.evidence_units = evidence->units;
+  if (!evidence->of_steps) row.evidence_units = evidence->units;
   row.kind = evidence->kind;
   row.evidence = evidence->text();
   grade(row, row.slowdown);
@@ -354,7 +361,6 @@ Straggler ClassVerdict::transient_row(const Stalls& stalls) const {
 
 std::vector<Straggler> ClassVerdict::transient() const {
   std::vector<Straggler> rows;
-  if (peers_.size() < firm_peers) return rows;
   std::int64_t wall = 0;
   for (const Step& step : steps_.steps) {
     if (steps_.counted(step.index)) wall += step.wall_ns;
@@ -368,8 +374,8 @@ std::vector<Straggler> ClassVerdict::stragglers() const {
   for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
     std::optional<Straggler> row = persistent_by_windows(peer);
     if (!row) row = persistent_by_arrivals(peer);
-    if (!row) row = persistent_by_collectives(peer);
     if (!row) row = persistent_since(peer);
+    if (!row) row = persistent_by_collectives(peer);
     if (row) rows.push_back(std::move(*row));
   }
   for (Straggler& row : transient()) {

@@ -339,6 +339,29 @@ TEST(Stragglers, OfTwoOrThreeRanksInThreeStepsTheOneForWhichTheOthersWaitIsTheSl
   }
 }
 
+TEST(Stragglers, OfEverySecondStepIsNamedByWhatTheOthersWait) {
+  for (const std::uint32_t ranks : {2U, 4U}) {  // as a loader with two workers that are both too slow
+    SyntheticRun plan;
+    plan.ranks = ranks;
+    plan.steps = 40;
+    plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+      step.data += rank == 1 && index % 2 == 0 ? 80 : 0;
+    };
+    only(stragglers_of(plan), RankId{1}, StragglerKind::data, Persistence::persistent);
+  }
+}
+
+TEST(Stragglers, PausesOfOneOfTwoRanksAreStallsOfTheSlower) {
+  SyntheticRun plan;
+  plan.ranks = 2;
+  plan.steps = 40;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    step.stall = rank == 1 && index % 10 == 5 ? 200 : 0;
+  };
+  const Straggler row = only(stragglers_of(plan), RankId{1}, StragglerKind::host, Persistence::transient);
+  EXPECT_EQ(row.certainty, Certainty::of_two);
+}
+
 TEST(Stragglers, CleanRunsOfFewStepsHaveNone) {
   for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {

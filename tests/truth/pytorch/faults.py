@@ -67,18 +67,17 @@ class Fault:
             while time.monotonic() < end:
                 gc.collect()
 
-    def batch(self, torch, x, y, train):
-        """A larger batch than the other ranks have; how much larger, to take that much longer, is tried once."""
-        if self.kind != "batch":
-            return x, y
-        while self.copies == 0 or (self.copies < 4096 and self.tried(torch, x, y, train) < self.seconds):
-            self.copies = 2 * self.copies or 16
-        return x.repeat(self.copies, 1), y.repeat(self.copies)
+    def fit_batch(self, train):
+        """Before training: how many copies of a batch take that much longer in train(copies)."""
+        taken = 0
+        while self.kind == "batch" and taken < self.seconds and self.copies < 4096:
+            self.copies, began = 2 * self.copies or 16, time.thread_time()
+            train(self.copies)
+            taken = time.thread_time() - began
 
-    def tried(self, torch, x, y, train):
-        began = time.thread_time()
-        train(x.repeat(self.copies, 1), y.repeat(self.copies))
-        return time.thread_time() - began
+    def batch(self, x, y):
+        """A larger batch than the other ranks have."""
+        return (x.repeat(self.copies, 1), y.repeat(self.copies)) if self.kind == "batch" else (x, y)
 
     def extra_layers(self, torch, x):
         """In forward: more work, as of a larger share of the model."""
