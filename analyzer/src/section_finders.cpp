@@ -120,8 +120,12 @@ void find_what_if(Work& work) {
   }
   if (!report.efficiency) return;
   const auto& replayed = report.what_if;
-  set_network(*report.efficiency, replayed ? Section<NetworkReplay>{{replayed->replayed_ns, replayed->ideal_network_ns}}
-                                           : unavailable(replayed.error().why));
+  const auto network = [&]() -> Section<NetworkReplay> {
+    if (!replayed) return unavailable(replayed.error().why);
+    if (!replayed->ideal_network_ns) return unavailable(std::string{transfer_unknown});
+    return NetworkReplay{replayed->replayed_ns, *replayed->ideal_network_ns};
+  };
+  set_network(*report.efficiency, network());
 }
 
 void find_slow_ranks(Work& work) {

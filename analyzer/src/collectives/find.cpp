@@ -40,6 +40,17 @@ std::string_view why_not_timed(const Run& run, const Operation& operation, const
   return operation.members.size() < 2 ? "only one rank of its group was recorded" : std::string_view{};
 }
 
+/// True if a rank that the run does not hold may have been the one for which the others waited.
+bool may_have_waited_for_absent(const Run& run, const Operation& operation) {
+  if (operation.complete) return false;
+  const WaitRule rule = comm_op(run.text(operation.op)).wait;
+  if (rule != WaitRule::root_is_last) return rule == WaitRule::all || rule == WaitRule::root_waits;
+  return std::ranges::none_of(operation.members, [&](std::uint32_t row) {
+    const Collective& member = run.collectives()[row];
+    return static_cast<std::int64_t>(member.rank.value) == member.peer;
+  });
+}
+
 void note_starts(const Run& run, Operation& operation) {
   operation.first_start = run.collectives()[operation.members.front()].started;
   operation.last_start = operation.first_start;
@@ -127,6 +138,13 @@ std::vector<GroupRow> sum_groups(const Run& run, const ClockTrust& clocks, std::
   return rows;
 }
 
+MatchedBy matched_by(const Run& run, const Operation& operation) {
+  if (run.groups()[operation.group.index()].by_ends) return MatchedBy::ends;
+  if (is_point_to_point(run.text(operation.op))) return MatchedBy::sequence;
+  const auto numbered = [&](std::uint32_t row) { return run.collectives()[row].sequence >= 0; };
+  return std::ranges::all_of(operation.members, numbered) ? MatchedBy::sequence : MatchedBy::call_order;
+}
+
 /// Members of the operation that found partners: those that finished, where two did. Of `rows` only, if given.
 std::int64_t matched_members(const Run& run, const Operation& operation, const RowSet* rows) {
   std::int64_t finished = 0;
@@ -137,6 +155,12 @@ std::int64_t matched_members(const Run& run, const Operation& operation, const R
     if (rows == nullptr || (*rows)[row]) ++meant;
   }
   return finished >= 2 ? meant : 0;
+}
+
+void count_matched(const Run& run, const Operation& operation, const RowSet* rows, CollectivesSection& section) {
+  const std::int64_t members = matched_members(run, operation, rows);
+  section.matched += members;
+  section.matched_by[static_cast<std::size_t>(matched_by(run, operation))] += members;
 }
 
 RowSet matched_rows(const Run& run, std::span<const Operation> operations) {
@@ -155,9 +179,13 @@ void time_operations(const Run& run, const ClockTrust& clocks, const std::vector
   for (Operation& operation : section.operations) {
     note_starts(run, operation);
     if (!operation.complete) ++section.partial;
-    section.matched += matched_members(run, operation, nullptr);
+    count_matched(run, operation, nullptr, section);
     operation.why_no_wait = operation.why_no_transfer = why_not_timed(run, operation, present);
-    if (operation.why_no_wait.empty()) violations += time_operation(run, clocks, operation, matching.parts);
+    if (!operation.why_no_wait.empty()) continue;
+    violations += time_operation(run, clocks, operation, matching.parts);
+    if (!may_have_waited_for_absent(run, operation)) continue;
+    operation.why_no_transfer = "a rank of its group was not recorded, and may have been the last to arrive";
+    for (const std::uint32_t row : operation.members) matching.parts[row].rest_is_transfer = false;
   }
   if (violations > 0) matching.quality.add(Counter::clock_violations, violations);
 }
@@ -229,11 +257,12 @@ CollectivesSection select_members(const Run& run, const ClockTrust& clocks, cons
     return std::ranges::none_of(operation.members, [&](std::uint32_t row) { return rows[row]; });
   });
   section.matched = section.partial = 0;
+  section.matched_by = {};
   for (Operation& operation : section.operations) {
     operation.wait_ns = 0;
     for (const std::uint32_t row : operation.members)
       if (rows[row]) operation.wait_ns += matching.parts[row].wait_ns;
-    section.matched += matched_members(run, operation, &rows);
+    count_matched(run, operation, &rows, section);
     if (!operation.complete) ++section.partial;
   }
   std::int64_t meant = 0;

@@ -8,9 +8,10 @@
 
 namespace rankscope::analyzer {
 
-/// How the time of one member divides: first it waits, then it moves data. Not split: neither can be told.
+/// How the time of one member divides: first it waits, then it moves data. Not split: neither is known.
 struct MemberPart {
   bool split = false;
+  bool rest_is_transfer = true;  ///< false: it may have waited longer, for a rank that was not recorded
   std::int64_t wait_ns = 0;
   RankId waited_for{};  ///< none: it did not wait, or who started last is closer than the clocks can tell
 };

@@ -1,6 +1,9 @@
 #include "collectives/parts.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <ranges>
 
 #include <nlohmann/json.hpp>
 #include "render/json_parts.h"
@@ -60,6 +63,17 @@ Json unmatched_json(const UnmatchedParts& parts) {
           {"count", parts.count}, {"rank", parts.rank.value}, {"first_ns", ns_of(parts.first)}};
 }
 
+/// By what most of the matched members were matched (the weaker of two with equally many), and how many of all were.
+Json matching_json(const CollectivesSection& section) {
+  constexpr std::array names{"sequence", "call_order", "ends"};
+  const auto most = std::ranges::max_element(section.matched_by | std::views::reverse);
+  const auto by = static_cast<std::size_t>(std::distance(section.matched_by.begin(), most.base()) - 1);
+  const std::int64_t all = section.matched + section.unmatched;
+  return {
+      {"by", section.matched > 0 ? names[by] : "none"},
+      {"share", all > 0 ? rounded(static_cast<double>(section.matched) / static_cast<double>(all), 4) : Json(nullptr)}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json collectives_json(const CollectivesSection& section, const Run& run,
@@ -69,6 +83,7 @@ nlohmann::ordered_json collectives_json(const CollectivesSection& section, const
   out["unmatched"] = section.unmatched;
   out["unmatched_parts"] = list_json(section.unmatched_parts, unmatched_json);
   out["key"] = section.key;
+  out["matching"] = matching_json(section);
   out["groups"] = list_json(section.groups, group_row_json);
   if (!options.instances) return out;
   auto& instances = out["instances"] = Json::array();

@@ -75,7 +75,9 @@ LastToArrive last_to_arrive_for(WaitRule rule, std::span<const Member> members, 
   return nobody;
 }
 
-MemberPart waited(std::int64_t wait_ns, RankId rank) { return {true, wait_ns, wait_ns > 0 ? rank : RankId::none()}; }
+MemberPart waited(std::int64_t wait_ns, RankId rank) {
+  return {true, true, wait_ns, wait_ns > 0 ? rank : RankId::none()};
+}
 
 /// Why it cannot be told who waits for whom; empty if it can.
 std::string_view why_not_split(WaitRule rule, std::span<const Member> members) {

@@ -10,7 +10,7 @@ namespace rankscope::analyzer {
 namespace {
 
 /// What most of the exposed communication is.
-enum class Exposed : std::uint8_t { moving, waiting_for_straggler, waiting_for_changing_ranks };
+enum class Exposed : std::uint8_t { moving, waiting_for_straggler, waiting_for_changing_ranks, unknown };
 
 std::string advice_for(Exposed exposed) {
   switch (exposed) {
@@ -21,6 +21,8 @@ std::string advice_for(Exposed exposed) {
       return "Fix the slow rank first: most of this is waiting for it.";
     case Exposed::waiting_for_changing_ranks:
       return "Find out who arrives last (the groups below) and even out the work before the collectives.";
+    case Exposed::unknown:
+      return "Record all ranks of the job: then the report shows how much of this is waiting, and for whom.";
   }
   return {};
 }
@@ -102,8 +104,9 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   finding.evidence = format("per step and rank {} exposed{}; {}", duration_text(usual.per_step(total.exposed_comm_ns)),
                             parts_of_exposed(usual), hidden_part(usual));
   if (waiting) finding.evidence += most_blamed(report);
+  const bool unknown = 2 * (total.exposed_wait_ns + total.exposed_transfer_ns) < total.exposed_comm_ns;
   const Exposed waits = straggler ? Exposed::waiting_for_straggler : Exposed::waiting_for_changing_ranks;
-  finding.advice = advice_for(waiting ? waits : Exposed::moving);
+  finding.advice = advice_for(waiting ? waits : unknown ? Exposed::unknown : Exposed::moving);
   // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.
   const std::int64_t uncovered_compute = total.compute_ns - total.overlapped_comm_ns;
   finding.gain_ns_per_step = usual.per_step(std::min(total.exposed_transfer_ns, uncovered_compute));

@@ -62,7 +62,7 @@ void write_differences(Writer& page, const ComparisonView& view) {
 constexpr std::array<html::LegendEntry, 6> colours{{{"compute", "compute"},
                                                     {"wait", "waiting in communication"},
                                                     {"transfer", "moving data"},
-                                                    {"unsplit", "communication, not known which"},
+                                                    {"unsplit", "waiting or moving data"},
                                                     {"copies", "copies"},
                                                     {"idle", "idle"}}};
 

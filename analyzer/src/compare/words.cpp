@@ -223,7 +223,7 @@ std::string_view words_of(SplitPart part) {
     case SplitPart::exposed_transfer:
       return "moving data between ranks";
     case SplitPart::exposed_unsplit:
-      return "communication, not known which";
+      return "waiting or moving data";
     case SplitPart::memory:
       return "copies";
     case SplitPart::idle_host:

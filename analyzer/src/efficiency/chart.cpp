@@ -93,7 +93,7 @@ void write_efficiency(Writer& page, const Source& source) {
   constexpr std::array<LegendEntry, 7> legend{{{"compute", "compute"},
                                                {"transfer", "moving data"},
                                                {"wait", "waiting for other ranks"},
-                                               {"unsplit", "communication, not known which"},
+                                               {"unsplit", "waiting or moving data"},
                                                {"copies", "copies"},
                                                {"idle", "idle"},
                                                {"step", "after the rank's own window"}}};

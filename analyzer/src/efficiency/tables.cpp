@@ -47,7 +47,7 @@ std::string_view words_of(LedgerPart part) {
     case LedgerPart::exposed_wait:
       return "waiting for other ranks";
     case LedgerPart::exposed_unsplit:
-      return "communication, not known which";
+      return "waiting or moving data";
     case LedgerPart::memory:
       return "copies";
     case LedgerPart::idle_host:

@@ -342,7 +342,7 @@ std::string_view words_of(LadderStep step) {
     case LadderStep::memory:
       return "copies";
     case LadderStep::exposed_unsplit:
-      return "communication, not known which";
+      return "waiting or moving data";
     case LadderStep::exposed_wait:
       return "waiting in communication";
     case LadderStep::exposed_transfer:

@@ -168,14 +168,15 @@ std::vector<OverlapRow> rows_of(const Run& run, const OperationSums& table, cons
 
 RankOverlap overlap_of(const RankRow& row) {
   const TimeSplit& total = row.total;
-  RankOverlap overlap{row.rank, row.overlap_ratio, {}};
+  RankOverlap overlap{row.rank, row.overlap_ratio, {}, {}};
   if (total.transfer_ns > 0)
     overlap.transfer_overlap.value =
         static_cast<double>(total.transfer_ns - total.exposed_transfer_ns) / static_cast<double>(total.transfer_ns);
   else
     overlap.transfer_overlap.why =
         total.comm_ns == 0 ? "no communication" : "waiting and transfer could not be separated";
-  overlap.headroom_ns = std::min(total.exposed_transfer_ns, total.compute_ns - total.overlapped_comm_ns);
+  if (total.transfer_ns > 0 || total.comm_ns == 0)
+    overlap.headroom_ns = std::min(total.exposed_transfer_ns, total.compute_ns - total.overlapped_comm_ns);
   return overlap;
 }
 

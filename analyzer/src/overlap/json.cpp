@@ -9,9 +9,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json rank_json(const RankOverlap& rank) {
-  Json out{{"rank", rank.rank.value}, {"headroom_ns", rank.headroom_ns}};
+  Json out{{"rank", rank.rank.value}, {"headroom_ns", rank.headroom_ns ? Json(*rank.headroom_ns) : Json(nullptr)}};
   put(out, "overlap_ratio", rank.overlap);
   put(out, "transfer_overlap_ratio", rank.transfer_overlap);
+  if (!rank.headroom_ns) out["why"]["headroom_ns"] = rank.transfer_overlap.why;
   return out;
 }
 

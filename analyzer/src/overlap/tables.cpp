@@ -35,7 +35,7 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
                                 {means.ms(row.exposed_ns())},
                                 {share_text(row.overlapped_ns, row.comm_ns)}});
   std::int64_t headroom = 0;
-  for (const RankOverlap& rank : section.ranks) headroom += rank.headroom_ns;
+  for (const RankOverlap& rank : section.ranks) headroom += rank.headroom_ns.value_or(0);
   if (headroom > 0)
     noted.notes.push_back(format("Better overlap could hide at most {} more per {} (upper bound).",
                                  duration_text(headroom / means.parts()),

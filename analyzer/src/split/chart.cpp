@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<LegendEntry, 6> parts{{{"compute", "compute"},
                                             {"wait", "waiting in communication"},
                                             {"transfer", "moving data"},
-                                            {"unsplit", "communication, not known which"},
+                                            {"unsplit", "waiting or moving data"},
                                             {"copies", "copies"},
                                             {"idle", "idle"}}};
 

@@ -113,7 +113,7 @@ void add_communication(const Run& run, const Matching& matching, const Span& spa
   } else {
     const RunTime moves = std::min(span.time.begin + nanoseconds{part.wait_ns}, span.time.end);
     of(out, Layer::wait).push_back({span.time.begin, moves});
-    of(out, Layer::transfer).push_back({moves, span.time.end});
+    of(out, part.rest_is_transfer ? Layer::transfer : Layer::unsplit).push_back({moves, span.time.end});
   }
 }
 

@@ -118,9 +118,8 @@ namespace {
 
 /// Why a replay does not say what the job gains if this rank is like its peers; empty if it does.
 std::string why_no_gain(const Section<WhatIfSection>& replay, RankId rank) {
-  constexpr double most_unknown = 0.1;  // metrics.md 9.5
   if (!replay) return replay.error().why;
-  if (replay->partners_unknown > most_unknown)
+  if (replay->partners_unknown > WhatIfSection::most_partners_unknown)
     return "the partners of more than a tenth of the operations were not recorded";
   const auto found = std::ranges::find(replay->ranks, rank, &RankReplay::rank);
   if (found == replay->ranks.end()) return "only the ranks with the most work beyond their peers were replayed";

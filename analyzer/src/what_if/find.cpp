@@ -48,7 +48,6 @@ class WhatIf {
     section.replay_error = error;
     section.ideal_ns = ideal_total_ / steps_;
     section.slowdown = ratio(replayed_);
-    section.ideal_network_ns = per_step(with_zero(Work::transfer));
     section.without_host_delay_ns = std::min(section.replayed_ns, per_step(with_ideal({Work::host, Work::delay})));
     const double mean_ideal = static_cast<double>(ideal_total_) / static_cast<double>(steps_);
     for (const std::int64_t wall : walls) section.step_slowdowns.push_back(static_cast<double>(wall) / mean_ideal);
@@ -59,6 +58,8 @@ class WhatIf {
     const auto operations = std::ranges::count(graph_.nodes, NodeKind::finish, &Node::kind);
     if (operations > 0)
       section.partners_unknown = static_cast<double>(graph_.doubts.unsplit_members) / static_cast<double>(operations);
+    if (section.partners_unknown <= WhatIfSection::most_partners_unknown)
+      section.ideal_network_ns = per_step(with_zero(Work::transfer));
     section.doubts = doubts_of(graph_);
     if (!evened)
       section.doubts.emplace_back(

@@ -21,7 +21,8 @@ nlohmann::ordered_json what_if_json(const WhatIfSection& section) {
            {"replayed_ns", section.replayed_ns},
            {"ideal_ns", section.ideal_ns},
            {"without_host_delay", section.without_host_delay_ns},
-           {"ideal_network", section.ideal_network_ns}};
+           {"ideal_network", section.ideal_network_ns ? Json(*section.ideal_network_ns) : Json(nullptr)}};
+  if (!section.ideal_network_ns) out["why"]["ideal_network"] = transfer_unknown;
   out["without_rank"] = Json::object();
   out["rank_slowdowns"] = Json::object();
   for (const RankReplay& rank : section.ranks) {

@@ -49,8 +49,8 @@ NotedTable predictions(const WhatIfSection& section, std::size_t most) {
     add_row(noted, section, format("rank {} like its peers", rank->rank.value), *rank->without_rank_ns);
   if (!section.ranks.empty()) add_row(noted, section, "no unevenness between ranks and steps", section.ideal_ns);
   const auto is_transfer = [](const KindSlowdown& kind) { return kind.kind == "comm"; };
-  if (std::ranges::any_of(section.kinds, is_transfer))
-    add_row(noted, section, "transfers take no time", section.ideal_network_ns);
+  if (section.ideal_network_ns && std::ranges::any_of(section.kinds, is_transfer))
+    add_row(noted, section, "transfers take no time", *section.ideal_network_ns);
   if (section.without_host_delay_ns < section.replayed_ns)  // evened out, a host may take others longer
     add_row(noted, section, "host as in its usual steps", section.without_host_delay_ns);
   return noted;

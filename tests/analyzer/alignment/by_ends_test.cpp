@@ -58,6 +58,7 @@ TEST(OperationsFoundByEnds, AreThoseThatEndTogetherOnDifferentRanks) {
   EXPECT_EQ(matching.section->matched, 6);
   EXPECT_EQ(matching.section->unmatched, 0);
   EXPECT_THAT(matching.section->key, HasSubstr("ends that agree"));
+  EXPECT_THAT(matching.section->matched_by, ElementsAre(0, 0, 6));
 }
 
 TEST(OperationsFoundByEnds, TellByTheirDurationsWhoCameLast) {

@@ -10,6 +10,7 @@
 namespace rankscope::analyzer {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// Two ranks; in each step of 100 ms as many operations as are given for that rank.
@@ -36,6 +37,7 @@ TEST(CallOrder, BeginsAnewInEachStep) {
   EXPECT_THAT(matching.section->key, HasSubstr("call order in each step"));
   EXPECT_EQ(matching.section->matched, 10) << "all but step 1";
   EXPECT_EQ(matching.section->unmatched, 3);
+  EXPECT_THAT(matching.section->matched_by, ElementsAre(0, 10, 0));
   for (const Operation& operation : matching.section->operations)
     EXPECT_EQ(operation.spread_ns, 0) << "members of one step, or one member";
 }

@@ -1,5 +1,6 @@
 #include "collectives/find.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 namespace rankscope::analyzer {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::run_of;
 
 struct Matched {
@@ -89,6 +91,21 @@ TEST(Collectives, MembersAreMatchedByGroupAndSequence) {
   EXPECT_EQ(operation.wait_ns, 90'000 + 50'000);
   EXPECT_EQ(matched.section().matched, 3);
   EXPECT_EQ(matched.section().unmatched, 0);
+}
+
+TEST(Collectives, TheReportSaysHowManyWereMatchedAndByWhat) {
+  const auto matching = [](std::string_view text) {
+    const Matched matched = match(text);
+    return collectives_json(matched.section(), *matched.run, {}).at("matching");
+  };
+  EXPECT_EQ(matching(three_ranks), (nlohmann::ordered_json{{"by", "sequence"}, {"share", 1.0}}));
+  const std::string in_order =
+      "@run clock=same_host\n@group dp 0,1\n0 comm 0 10 allreduce group=dp seq=-1\n1 comm 0 10 allreduce group=dp "
+      "seq=-1\n";
+  EXPECT_EQ(matching(in_order + "1 comm 20 30 allreduce group=dp seq=-1\n"),
+            (nlohmann::ordered_json{{"by", "call_order"}, {"share", 0.6667}}));
+  EXPECT_EQ(matching("@run clock=same_host\n@group dp 0,1\n0 comm 0 10 allreduce group=dp seq=1\n"),
+            (nlohmann::ordered_json{{"by", "none"}, {"share", 0.0}}));
 }
 
 TEST(Collectives, BusBandwidthCountsTransferOnly) {
@@ -250,6 +267,22 @@ TEST(Collectives, RanksThatWereNotRecordedMakeWaitsLowerBounds) {
   EXPECT_FALSE(matched.section().operations[0].complete);
   EXPECT_EQ(matched.section().operations[0].wait_ns, 20);
   EXPECT_EQ(matched.section().partial, 1);
+}
+
+TEST(Collectives, WaitingForARankThatWasNotRecordedIsNotTransfer) {
+  const auto of_two = [](std::string_view op) {
+    return match("@run clock=same_host\n@group dp 0,1,2\n0 comm 0 100000 " + std::string{op} +
+                 " group=dp seq=5 bytes=3000\n1 comm 40000 101000 " + std::string{op} + " group=dp seq=5 bytes=3000\n");
+  };
+  for (const char* const op : {"allreduce", "broadcast peer=2", "reduce peer=1"}) {
+    const Matched matched = of_two(op);
+    EXPECT_THAT(matched.section().groups.at(0).why_no_transfer, HasSubstr("may have been the last to arrive")) << op;
+    EXPECT_EQ(matched.section().groups[0].busbw_gbps, std::nullopt) << op;
+    for (const MemberPart& part : matched.matching.parts) EXPECT_FALSE(part.rest_is_transfer) << op;
+  }
+  EXPECT_EQ(of_two("allreduce").matching.parts[0].wait_ns, 40'000) << "it waited at least that long";
+  for (const MemberPart& part : of_two("broadcast peer=0").matching.parts)
+    EXPECT_TRUE(part.rest_is_transfer) << "all wait for the root, which was recorded";
 }
 
 TEST(Collectives, AHugeGroupIsNotCountedAgainForEachOfItsCollectives) {

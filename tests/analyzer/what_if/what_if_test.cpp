@@ -28,7 +28,7 @@ TEST(WhatIf, ComparesWithWorkThatIsSharedEvenly) {
   EXPECT_EQ(section->replayed_ns, 100);
   EXPECT_EQ(section->ideal_ns, 80);
   EXPECT_DOUBLE_EQ(section->slowdown, 1.25);
-  EXPECT_EQ(section->ideal_network_ns, 80);
+  EXPECT_EQ(section->ideal_network_ns.value_or(-1), 80);
   EXPECT_DOUBLE_EQ(slowdown_of(section->kinds, "compute"), 1.25);
   EXPECT_DOUBLE_EQ(slowdown_of(section->kinds, "comm"), 1);
 }

@@ -243,7 +243,7 @@ void Sequence::describe(pbf_writer& event, const Span& span) {
   if (!part.split) return;
   number(event, Key::wait, part.wait_ns);
   if (part.waited_for.is_set()) number(event, Key::waited_for, part.waited_for.value);
-  number(event, Key::transfer, (member.finished - member.started).count() - part.wait_ns);
+  if (part.rest_is_transfer) number(event, Key::transfer, (member.finished - member.started).count() - part.wait_ns);
 }
 
 void Sequence::attributes(pbf_writer& event, const AttributeRange& all, bool in_collective) {

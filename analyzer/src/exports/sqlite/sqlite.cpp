@@ -239,13 +239,14 @@ class Tables {
       const bool started = member.state != CommState::enqueued;
       const bool finished = member.state == CommState::finished;
       const bool split = finished && row < matching.parts.size() && matching.parts[row].split;
+      const bool moved = split && matching.parts[row].rest_is_transfer;
       const std::int64_t wait = split ? matching.parts[row].wait_ns : 0;
       const std::int64_t length = (member.finished - member.started).count();
       insert(whole(row), operation_of[row], id(member.rank), id(member.group), id(member.op), id(member.dtype),
              recorded(member.sequence), recorded(member.bytes), recorded(member.peer), state_name(member.state),
              ns_of(member.enqueued), started ? Integer{ns_of(member.started)} : std::nullopt,
              finished ? Integer{ns_of(member.finished)} : std::nullopt, id(member.lane), id(member.enqueued_on),
-             id(member.span), split ? Integer{wait} : std::nullopt, split ? Integer{length - wait} : std::nullopt,
+             id(member.span), split ? Integer{wait} : std::nullopt, moved ? Integer{length - wait} : std::nullopt,
              split ? id(matching.parts[row].waited_for) : std::nullopt);
     }
   }

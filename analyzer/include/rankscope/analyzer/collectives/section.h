@@ -1,6 +1,7 @@
 // Operations matched over their ranks (metrics.md 5, 6).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -65,8 +66,13 @@ struct UnmatchedParts {
   RunTime first;  ///< when that was started; enqueued if it never was
 };
 
+/// How the members of an operation were found (K0, K4, K5 of metrics.md 5): by sequence numbers, which a sender and its
+/// receiver count themselves; by the order of calls; by ends that agree, where no group was recorded.
+enum class MatchedBy : std::uint8_t { sequence, call_order, ends };
+
 struct CollectivesSection {
-  std::int64_t matched = 0;  ///< members in operations with >= 2 members
+  std::int64_t matched = 0;                  ///< members in operations with >= 2 members
+  std::array<std::int64_t, 3> matched_by{};  ///< the same, by MatchedBy
   std::int64_t unmatched = 0;
   std::vector<UnmatchedParts> unmatched_parts;  ///< the most first; they add up to `unmatched`
   std::string key;                              ///< "group and sequence", ...

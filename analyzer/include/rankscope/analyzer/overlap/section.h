@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,9 @@ struct StepOverlap {
 
 struct RankOverlap {
   RankId rank;
-  Ratio overlap;                 ///< 3.1
-  Ratio transfer_overlap;        ///< 3.2: the same of what moves data
-  std::int64_t headroom_ns = 0;  ///< 3.4: what better overlap could hide at most
+  Ratio overlap;                              ///< 3.1
+  Ratio transfer_overlap;                     ///< 3.2: the same of what moves data
+  std::optional<std::int64_t> headroom_ns{};  ///< 3.4: what better overlap could hide; not set: transfer unknown
 };
 
 /// Kernels of one name, grid and block beside communication and alone (3.5): of another size they do other work.

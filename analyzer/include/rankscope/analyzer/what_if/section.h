@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/core/id.h"
@@ -29,6 +30,9 @@ struct RankReplay {
   std::optional<std::int64_t> without_rank_ns{};  ///< not set: too little of its work has peers
 };
 
+/// Why nothing is predicted of a network that takes no time.
+inline constexpr std::string_view transfer_unknown = "how much of the communication is transfer is not known";
+
 /// Mean lengths of a step, in ns; what is predicted is compared with `replayed_ns`, never with `measured_ns`.
 struct WhatIfSection {
   std::int64_t steps = 0;        ///< replayed, consecutive
@@ -37,9 +41,9 @@ struct WhatIfSection {
   std::int64_t measured_ns = 0;
   std::int64_t replayed_ns = 0;
   double replay_error = 0;
-  std::int64_t ideal_ns = 0;  ///< without unevenness between ranks and steps (12.4)
-  double slowdown = 1;        ///< replayed / ideal
-  std::int64_t ideal_network_ns = 0;
+  std::int64_t ideal_ns = 0;                       ///< without unevenness between ranks and steps (12.4)
+  double slowdown = 1;                             ///< replayed / ideal
+  std::optional<std::int64_t> ideal_network_ns{};  ///< not set: partners_unknown is above its limit
   std::int64_t without_host_delay_ns = 0;
   std::vector<KindSlowdown> kinds;
   std::vector<NamedSlowdown> operations;  ///< those that are most uneven, the largest slowdown first
@@ -53,7 +57,9 @@ struct WhatIfSection {
   std::optional<double> last_stage{};       ///< M_S: the same as few_ranks of the ranks of the last pipeline stage
   std::vector<double> step_slowdowns;       ///< of each step (12.9)
   double partners_unknown = 0;              ///< share of the operations that keep their measured end for it
-  std::vector<std::string> doubts;          ///< what the prediction does not know, in sentences
+  /// Above that the replay does not say what a rank or the network costs (metrics.md 8.5, 9.5).
+  static constexpr double most_partners_unknown = 0.1;
+  std::vector<std::string> doubts;  ///< what the prediction does not know, in sentences
 };
 
 }  // namespace rankscope::analyzer
