@@ -2,7 +2,7 @@
 # So the files of neighbouring folders below src (of tests: of one folder) are compiled together, up to RANKSCOPE_UNITY_SIZE
 # of them, unless RANKSCOPE_UNITY is off, which is quicker to rebuild after a change of one file. json.cpp, tables.cpp and rules.cpp of all
 # subjects use the same templates each, and are compiled together. Names in the anonymous namespaces of such a unit must
-# differ; scripts/check_units.py, which knows these rules too, checks that.
+# differ; scripts/check_unity.py, which knows these rules too, checks that.
 set(RANKSCOPE_UNITY ON CACHE STRING "Compile the files of a folder together: ON, OFF (except what includes libtorch), or NEVER")
 set_property(CACHE RANKSCOPE_UNITY PROPERTY STRINGS ON OFF NEVER)
 set(RANKSCOPE_UNITY_SIZE 32 CACHE STRING "The most files that are compiled together, but for folders that have more")

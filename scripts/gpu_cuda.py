@@ -141,9 +141,9 @@ def check_memory(session):
 
 
 def check_exit(session):
-    recording, told = recorded(session, "leave", [], ["--rounds", 300, "--leave"], "the CUDA program ends by _exit under the recorder")
+    recording, told = recorded(session, "leave", [], ["--rounds", 300, "--leave"], "the CUDA program ends with _exit under the recorder")
     found, wanted = kernels_of(session.database(recording)), collections.Counter(told["all"]["kernels"])
-    yield Check("a process that ends by _exit keeps its kernels", found == wanted, f"{found.total()} of {wanted.total()}, ended 1.2 s after the last of them")
+    yield Check("a process that ends with _exit keeps its kernels", found == wanted, f"{found.total()} of {wanted.total()}, ended 1.2 s after the last of them")
 
 
 def check_profiler_range(session):

@@ -116,7 +116,7 @@ class Log:
 
 
 class Machine:
-    """Runs one program at a time in `folder`: none is begun behind `deadline` (time.monotonic), none goes on behind `end`."""
+    """Runs one program at a time in `folder`: none is started after `deadline` (time.monotonic), none continues after `end`."""
 
     def __init__(self, folder, deadline, end=None, log=None):
         self.folder, self.deadline, self.end, self.log = folder, deadline, end or deadline, log or Log(None)

@@ -18,7 +18,7 @@ NCCL_ON_ONE_GPU = {"NCCL_SOCKET_IFNAME": "lo", "NCCL_SOCKET_FAMILY": "AF_INET", 
                    "NCCL_MAX_CTAS": "2", "NCCL_ALGO": "Ring"}
 ENVIRONMENT = {"nccl": NCCL_ON_ONE_GPU, "gloo": {}}
 FIRST_S = 90  # of a run that may be the first to load all of PyTorch
-RANKS_LIMIT_S = 60  # of which a training of two ranks needs a third
+RANKS_LIMIT_S = 60  # of which a training run of two ranks needs a third
 
 
 def train_words(*options, widths=()):
@@ -115,8 +115,8 @@ def check_torch_profiler_inside(session):
     theirs, ours = len(load(trace)), len(database.spans("compute"))
     said = [line.strip()[:200] for line in outcome.err.splitlines() if re.search(r"CUPTI|SUBSCRIBER", line)]
     said += database.metadata("cupti_problem")
-    yield Check(what, theirs > 0 or bool(said), f"{theirs} activities in its trace, {ours} kernels in ours; " + (said[-1] if said else "nobody said anything of CUPTI"))
-    yield Check("and one of both has the kernels", theirs > 0 or ours > 0, f"{theirs} and {ours}")
+    yield Check(what, theirs > 0 or bool(said), f"{theirs} activities in its trace, {ours} kernels in ours; " + (said[-1] if said else "no message mentions CUPTI"))
+    yield Check("and one of the two has the kernels", theirs > 0 or ours > 0, f"{theirs} and {ours}")
 
 
 def check_ways(session):
@@ -194,15 +194,15 @@ def check_levels(session):
 
 
 def check_long(session):
-    """Nothing is dropped in a training of a minute, with the ring as it is by default."""
+    """Nothing is dropped in a training run of a minute, with the ring as it is by default."""
     seconds = int(min(LONG_S, session.machine.left - 25))
-    what = f"a training of {LONG_S} s is recorded without drops"
+    what = f"a training run of {LONG_S} s is recorded without drops"
     if seconds < LEAST_LONG_S:
         yield Check(what, None, "the time was up")
         return
     words = train_words("--seconds", seconds, widths=(WIDE,))
     recording, outcome = session.record("long", ["--pytorch"], words, seconds=seconds + 60, least=seconds + 15)
-    what = f"a training of {seconds} s is recorded without drops"
+    what = f"a training run of {seconds} s is recorded without drops"
     if not outcome.ok:
         raise Ends(must(blame(what, outcome, session, lambda one: one.plain(train_words()))))
     report = session.report(recording)

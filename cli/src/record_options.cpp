@@ -17,7 +17,7 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   const auto not_empty = [](const std::string& value) { return value.empty() ? "the value is empty" : std::string{}; };
   app.add_option("--out", options.out, "folder to write the recording to (default: PROGRAM-DATE-TIME.rankscope)")
       ->check(not_empty);
-  app.add_option("--collect", options.collect, "sources to record, of " + ids + " (default, and all: all but pm)")
+  app.add_option("--collect", options.collect, "sources to record, of " + ids + " (the default and all: every source except pm)")
       ->check(not_empty);
   app.add_option("--nccl", options.nccl,
                  "what to record of NCCL: coll, p2p (also sends and receives), proxy (also its network operations), "
@@ -56,11 +56,11 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
       "do not record operators, steps and collectives of Python programs that import PyTorch (docs/pytorch.md)");
   app.add_flag_callback(
          "--pytorch", [&options] { options.pytorch = collectors::PyTorch::expected; },
-         "say so at the end when no program imported PyTorch; also inside Apptainer and Singularity")
+         "say so at the end if no program imported PyTorch; also inside Apptainer and Singularity")
       ->excludes("--no-pytorch");
   app.add_flag_callback(
       "--no-stacks", [&options] { options.stacks = collectors::Stacks::left_out; },
-      "do not sample which line of their code programs that import PyTorch are at");
+      "do not sample the current line of code in programs that import PyTorch");
   app.add_flag_callback(
       "--no-follow", [&options] { options.follow = collectors::Follow::command_only; },
       "do not record child processes");

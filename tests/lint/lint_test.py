@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import check_layers  # noqa: E402
 import check_names  # noqa: E402
-import check_units  # noqa: E402
+import check_unity  # noqa: E402
 
 loader = importlib.machinery.SourceFileLoader("bench", str(pathlib.Path(check_names.__file__).with_name("bench")))
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench", loader))
@@ -49,7 +49,7 @@ class Units(unittest.TestCase):
     MOST = "namespace {\nint most = 1;\n}\n"
 
     def of(self, first, second, namespace="namespace a {\nnamespace {\n%s\n}\n}\n"):
-        return run(check_units, {"core/src/x/a.cpp": namespace % first, "core/src/x/b.cpp": namespace % second})
+        return run(check_unity, {"core/src/x/a.cpp": namespace % first, "core/src/x/b.cpp": namespace % second})
 
     def test_the_same_private_name_in_two_files_of_a_folder(self):
         for text in ("constexpr int most = 3;", "struct Part { int a = 1; };", "class Part final : public Base {};",
@@ -64,11 +64,11 @@ class Units(unittest.TestCase):
     def test_the_same_name_for_two_things_in_headers_of_a_module(self):
         for text in ("inline constexpr int most = 3;", "inline constexpr std::size_t most{4};", "struct most {\n  int a = 1;\n};", "class most final : public Base {};"):
             in_namespace = f"namespace a::b {{\n{text}\n}}\n"
-            status, out = run(check_units, {"core/src/x/a.h": in_namespace, "core/include/rankscope/core/b.h": in_namespace})
+            status, out = run(check_unity, {"core/src/x/a.h": in_namespace, "core/include/rankscope/core/b.h": in_namespace})
             self.assertEqual((status, out), (1, "a::b::most is defined in core/include/rankscope/core/b.h, core/src/x/a.h: the linker takes either\n"))
-            self.assertEqual(run(check_units, {"core/src/x/a.h": in_namespace, "core/src/y/b.h": in_namespace.replace("a::b", "a::c")})[0], 0)
+            self.assertEqual(run(check_unity, {"core/src/x/a.h": in_namespace, "core/src/y/b.h": in_namespace.replace("a::b", "a::c")})[0], 0)
         nested = "namespace a {\nstruct Run::most {\n};\nstruct most;\n}\n"
-        self.assertEqual(run(check_units, {"core/src/x/a.h": nested, "core/src/x/b.h": "namespace a {\nstruct most {\n};\n}\n"})[0], 0)
+        self.assertEqual(run(check_unity, {"core/src/x/a.h": nested, "core/src/x/b.h": "namespace a {\nstruct most {\n};\n}\n"})[0], 0)
 
     def test_overloads_members_and_equal_aliases_are_fine(self):
         self.assertEqual(self.of("int most(int a) { return a; }", "int most(Run a, int b) { return b; }")[0], 0)
@@ -78,18 +78,18 @@ class Units(unittest.TestCase):
 
     def test_what_others_see_or_stands_elsewhere_is_fine(self):
         self.assertEqual(self.of("int most = 1;", "int most = 1;", "namespace a {\n%s\n}\n")[0], 0)
-        self.assertEqual(run(check_units, {f"{folder}/a.cpp": self.MOST for folder in ("core/src/x", "cli/src/x")})[0], 0)
-        self.assertEqual(run(check_units, {f"tests/core/{folder}/a.cpp": self.MOST for folder in "xy"})[0], 0)
+        self.assertEqual(run(check_unity, {f"{folder}/a.cpp": self.MOST for folder in ("core/src/x", "cli/src/x")})[0], 0)
+        self.assertEqual(run(check_unity, {f"tests/core/{folder}/a.cpp": self.MOST for folder in "xy"})[0], 0)
 
     def test_neighbouring_folders_are_compiled_together_while_they_are_small(self):
         tree = {f"core/src/{folder}/a.cpp": self.MOST for folder in "xy"}
-        self.assertEqual(run(check_units, tree)[0], 1)
-        self.assertEqual(run(check_units, tree | {f"core/src/x/b{i}.cpp": "" for i in range(31)})[0], 0)
+        self.assertEqual(run(check_unity, tree)[0], 1)
+        self.assertEqual(run(check_unity, tree | {f"core/src/x/b{i}.cpp": "" for i in range(31)})[0], 0)
 
     def test_tables_of_all_subjects_are_compiled_together(self):
         apart = {f"analyzer/src/m{i}/a{j}.cpp": "" for i in range(2) for j in range(32)}
         tree = {"analyzer/src/a/tables.cpp": self.MOST, "analyzer/src/z/tables.cpp": self.MOST}
-        self.assertEqual(run(check_units, tree | apart)[0], 1)
+        self.assertEqual(run(check_unity, tree | apart)[0], 1)
 
 
 class Layers(unittest.TestCase):

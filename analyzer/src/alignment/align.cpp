@@ -255,10 +255,10 @@ class Aligner {
   [[nodiscard]] std::string why_apart(std::uint32_t clock) const {
     if (positions_[clock].reference == 0) return {};
     const std::string& first = domains_.clocks.front().name;
-    if (all_.only_guessed) return "its operations carry no sequence numbers, so which ends belong together is a guess";
+    if (all_.only_guessed) return "operations carry no sequence numbers, so which ends belong together is a guess";
     if (positions_[clock].too_far || too_inexact_[clock])
-      return format("it could not be aligned with {} to within 10 ms", first);
-    return format("it shares fewer than {} operations with {}, or with clocks that do", least_operations, first);
+      return format("could not be aligned with {} to within 10 ms", first);
+    return format("fewer than {} operations are shared with {}, or with clocks that share as many with it", least_operations, first);
   }
 
   void fill_model() {

@@ -41,7 +41,7 @@ Json cell_json(const TrafficCell& cell) {
            {"count", cell.count},
            {"bytes", cell.bytes},
            {"without_bytes", cell.without_bytes}};
-  add_speed(out, "gbps", cell.gbps, "nothing long enough was matched");
+  add_speed(out, "gbps", cell.gbps, "no matched operation was long enough to measure");
   return out;
 }
 

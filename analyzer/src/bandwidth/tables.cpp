@@ -97,7 +97,7 @@ std::vector<std::string> bandwidth_notes(const BandwidthSection& section) {
     too_short_rows += row.too_short;
   }
   std::string left_out;
-  if (setting_up > 0) left_out += format("{} first ones, which set up connections", setting_up);
+  if (setting_up > 0) left_out += counted(setting_up, "first operation") + ", which set up connections";
   if (too_short_rows > 0) left_out += format("{}{} too short to measure", left_out.empty() ? "" : ", ", too_short_rows);
   std::vector<std::string> notes{
       "Algorithm: bytes / transfer time; bus: the same made comparable between operations and numbers of ranks "

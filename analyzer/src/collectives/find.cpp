@@ -6,6 +6,7 @@
 #include "collectives/comm_ops.h"
 #include "collectives/matching.h"
 #include "collectives/operation_speed.h"
+#include "collectives/operation_times.h"
 #include "math/checked_product.h"
 #include "rankscope/core/format.h"
 #include "words/units.h"

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "collectives/comm_ops.h"
-#include "collectives/operation_speed.h"
+#include "collectives/operation_times.h"
 
 namespace rankscope::analyzer {
 namespace {

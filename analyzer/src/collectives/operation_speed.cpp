@@ -1,6 +1,7 @@
 #include "collectives/operation_speed.h"
 
 #include "collectives/comm_ops.h"
+#include "collectives/operation_times.h"
 #include "math/statistics.h"
 
 namespace rankscope::analyzer {

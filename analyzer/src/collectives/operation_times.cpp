@@ -1,7 +1,8 @@
-#include "collectives/operation_speed.h"
+#include "collectives/operation_times.h"
 
 #include <algorithm>
 
+#include "collectives/comm_ops.h"
 #include "math/statistics.h"
 
 namespace rankscope::analyzer {
@@ -95,6 +96,7 @@ std::string_view why_not_split(WaitRule rule, std::span<const Member> members) {
   return "who waits for whom in this operation is not defined";
 }
 
+/// metrics.md 6.1 to 6.3.
 void by_run_time(const ClockTrust& clocks, std::span<const Member> members, WaitRule rule, Operation& operation,
                  std::vector<MemberPart>& parts) {
   const std::int64_t first = std::ranges::min(members, {}, &Member::start).start;

@@ -16,7 +16,7 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
                {"count"},
                {"bytes"},
                {"waiting"},
-               {"moving data"},
+               {"transfer"},
                {"bus bandwidth"}},
               {}};
   for (const auto& group : groups) {
@@ -33,14 +33,14 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
   return table;
 }
 
-/// "No bandwidth where: too short; bytes not recorded."; empty without reasons.
+/// "No bandwidth for some operations: too short; bytes not recorded."; empty without reasons.
 std::string none_where(std::string_view what, std::span<const std::string> reasons) {
   std::vector<std::string> unique;
   for (const auto& reason : reasons)
     if (!reason.empty() && std::ranges::find(unique, printable(reason)) == unique.end())
       unique.push_back(printable(reason));
   std::string note;
-  for (const auto& reason : unique) note += (note.empty() ? format("No {} where: ", what) : "; ") + reason;
+  for (const auto& reason : unique) note += (note.empty() ? format("No {} for some operations: ", what) : "; ") + reason;
   return note.empty() ? note : note + ".";
 }
 
@@ -52,7 +52,7 @@ std::string unknown_note(const std::vector<GroupRow>& groups) {
     if (group.without_transfer == group.count) times.push_back(group.why_no_transfer);
     if (!group.busbw_gbps) bandwidths.push_back(group.why_no_busbw);
   }
-  std::string note = none_where("waiting or moving", times);
+  std::string note = none_where("waiting or transfer", times);
   const std::string bandwidth = none_where("bandwidth", bandwidths);
   if (!note.empty() && !bandwidth.empty()) note += ' ';
   return note + bandwidth;
@@ -85,7 +85,7 @@ std::vector<NotedTable> collective_tables(const Report& report, std::size_t most
   if (!report.collectives) return {};
   const CollectivesSection& section = *report.collectives;
   NotedTable noted{
-      "Collectives", "sums; waiting = of all ranks, for the last one; moving data = until the median end", {}};
+      "Collectives", "sums; waiting = of all ranks, for the last one; transfer = until the median end", {}};
   if (section.groups.empty()) {
     noted.notes.emplace_back("None was recorded.");
     return {std::move(noted)};

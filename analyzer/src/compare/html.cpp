@@ -61,8 +61,8 @@ void write_differences(Writer& page, const ComparisonView& view) {
 
 constexpr std::array<html::LegendEntry, 6> colours{{{"compute", "compute"},
                                                     {"wait", "waiting in communication"},
-                                                    {"transfer", "moving data"},
-                                                    {"unsplit", "waiting or moving data"},
+                                                    {"transfer", "transfer"},
+                                                    {"unsplit", "waiting or transfer"},
                                                     {"copies", "copies"},
                                                     {"idle", "idle"}}};
 

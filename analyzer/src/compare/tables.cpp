@@ -180,7 +180,7 @@ NotedTable single_table(const ComparisonView& view, std::string title, const std
   const std::string a = title_of(view.comparison.a);
   const std::string b = title_of(view.comparison.b);
   NotedTable noted{std::move(title),
-                   "a single one; without steps nothing can be said about the whole",
+                   "medians of single calls; without steps the whole run cannot be compared",
                    {{{"name", Align::left, widest_compared},
                      {"kind", Align::left},
                      {"calls " + a},

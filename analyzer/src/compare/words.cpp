@@ -136,7 +136,7 @@ std::string limit_text(double limit) { return format("{:g} %", limit * 100); }
 /// "The run is 1.2 % slower than the baseline"
 std::string change_sentence(const Comparison& comparison) {
   const double change = *comparison.steps.change;
-  if (change == 0) return "the median step of the run is that of the baseline";
+  if (change == 0) return "the median step of the run is as long as that of the baseline";
   return format("the median step of the run is {:.1f} % {} than that of the baseline", std::abs(change) * 100,
                 change > 0 ? "longer" : "shorter");
 }
@@ -221,9 +221,9 @@ std::string_view words_of(SplitPart part) {
     case SplitPart::exposed_wait:
       return "waiting for other ranks";
     case SplitPart::exposed_transfer:
-      return "moving data between ranks";
+      return "transfer between ranks";
     case SplitPart::exposed_unsplit:
-      return "waiting or moving data";
+      return "waiting or transfer";
     case SplitPart::memory:
       return "copies";
     case SplitPart::idle_host:
@@ -255,7 +255,7 @@ std::string_view words_of(KeyKind kind) {
     case KeyKind::wait:
       return "waiting";
     case KeyKind::transfer:
-      return "moving";
+      return "transfer";
   }
   return "?";
 }

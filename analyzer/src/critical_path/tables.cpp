@@ -47,8 +47,8 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
         "Incomplete: more than a tenth of it is waiting for partners that are not known, or has no recorded "
         "reason.");
   noted.notes.push_back(
-      format("What determined how long steps are. One of perhaps many such paths ({} of ranks and steps could hardly "
-             "be later); shortening it saves less than its length.",
+      format("What determined how long steps are. One of perhaps many such paths ({} of ranks and steps have "
+             "almost no slack); shortening it saves less than its length.",
              percent_text(path.near_critical)));
   if (path.clamped_ns > 0)
     noted.notes.push_back(

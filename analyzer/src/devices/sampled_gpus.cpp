@@ -196,7 +196,7 @@ std::string SampledGpus::why_not_sampled(const UsedGpu& gpu, std::string_view ke
   return problem.empty() ? std::string{not_sampled} : format("{}: {}", not_sampled, problem);
 }
 
-/// Of a GPU that is not among those that NVML told of.
+/// Of a GPU that is not among those that NVML reported about.
 std::string SampledGpus::why_no_nvml(const UsedGpu& gpu) const {
   if (nvml_.empty() || !problem_at(gpu, nvml_problem).empty()) return why_not_sampled(gpu, nvml_problem);
   return gpu.uuid.empty() ? gpu.why_no_uuid : "no process of the recording sampled the GPU with its UUID";

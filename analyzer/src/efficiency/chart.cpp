@@ -91,9 +91,9 @@ void write_efficiency(Writer& page, const Source& source) {
   write_table(page, tree_table(section), "Factors of the parallel efficiency");
   for (const std::string& note : efficiency_notes(source.report)) page.element("p", note, {{"class", "faint"}});
   constexpr std::array<LegendEntry, 7> legend{{{"compute", "compute"},
-                                               {"transfer", "moving data"},
+                                               {"transfer", "transfer"},
                                                {"wait", "waiting for other ranks"},
-                                               {"unsplit", "waiting or moving data"},
+                                               {"unsplit", "waiting or transfer"},
                                                {"copies", "copies"},
                                                {"idle", "idle"},
                                                {"step", "after the rank's own window"}}};

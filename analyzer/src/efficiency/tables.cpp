@@ -43,11 +43,11 @@ std::string_view words_of(LedgerPart part) {
     case LedgerPart::compute:
       return "compute";
     case LedgerPart::exposed_transfer:
-      return "moving data";
+      return "transfer";
     case LedgerPart::exposed_wait:
       return "waiting for other ranks";
     case LedgerPart::exposed_unsplit:
-      return "waiting or moving data";
+      return "waiting or transfer";
     case LedgerPart::memory:
       return "copies";
     case LedgerPart::idle_host:
@@ -79,7 +79,7 @@ std::vector<TreeLine> tree_lines(const EfficiencySection& section) {
        format("most compute / most time not idle (rank {}): communication and copies", run.most_active.value)});
   if (section.transfer.value && section.serialization.value) {
     lines.push_back({"serialization", "serialization", 2, *section.serialization.value, "waiting for each other"});
-    lines.push_back({"transfer", "transfer", 2, *section.transfer.value, "moving data"});
+    lines.push_back({"transfer", "transfer", 2, *section.transfer.value, "the time in which data moves"});
   }
   lines.push_back({"orchestration", "orchestration", 1, run.orchestration(),
                    format("most time not idle / longest time (rank {}): idle time", run.longest.value)});

@@ -12,7 +12,7 @@ std::span<const ExportInfo> exports() {
                  write_tensorboard},
       ExportInfo{"kineto", "Kineto JSON as torch.profiler writes it: a file, or a folder with a file per rank",
                  write_kineto},
-      ExportInfo{"sqlite", "SQLite database with every table of the run, for questions of your own", write_sqlite},
+      ExportInfo{"sqlite", "SQLite database with every table of the run, for your own queries", write_sqlite},
   };
   return all;
 }

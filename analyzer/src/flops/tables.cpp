@@ -342,11 +342,11 @@ std::string_view words_of(LadderStep step) {
     case LadderStep::memory:
       return "copies";
     case LadderStep::exposed_unsplit:
-      return "waiting or moving data";
+      return "waiting or transfer";
     case LadderStep::exposed_wait:
       return "waiting in communication";
     case LadderStep::exposed_transfer:
-      return "moving data";
+      return "transfer";
     case LadderStep::kernels_not_counted:
       return "kernels that are not counted";
     case LadderStep::kernels_below_peak:

@@ -16,7 +16,7 @@
 
 namespace rankscope::analyzer {
 
-inline constexpr std::string_view hta_explanation = "what HolisticTraceAnalysis 0.6.1 says of the same trace";
+inline constexpr std::string_view hta_explanation = "what HolisticTraceAnalysis 0.6.1 says about the same trace";
 
 /// What is said of all of them.
 [[nodiscard]] std::string_view hta_note(HtaLastStep last_step);

@@ -84,13 +84,13 @@ void add_near_limit(const std::vector<const DeviceMemory*>& devices, std::vector
   const DeviceMemory& memory = *worst.memory;
   Finding& finding = findings.emplace_back(finding_of(worst, "memory_near_limit"));
   finding.step = memory.reserved.step;
-  finding.title = format("the memory of a device is nearly full: {} of {} are left", bytes_text(*memory.left_bytes),
+  finding.title = format("the memory of a device is nearly full: {} of {} is left", bytes_text(*memory.left_bytes),
                          bytes_text(*memory.total_bytes));
   const std::string allocated = memory.allocated.bytes && !memory.changes_only
-                                    ? format(", of which at most {} were allocated{}",
+                                    ? format(", of which at most {} was allocated{}",
                                              bytes_text(*memory.allocated.bytes), when(memory.allocated))
                                     : std::string{};
-  finding.evidence = format("{}: {} reserved at most{}; what other processes and libraries hold comes on top{}",
+  finding.evidence = format("{}: {} reserved at most{}; not counting memory of other processes and libraries{}",
                             name_of(memory), bytes_text(*memory.reserved.bytes), allocated, worst.others());
   const bool much_unused = memory.unused.value && *memory.unused.value >= memory_unused_limits.minor;
   finding.advice = much_unused
@@ -112,7 +112,7 @@ void add_fragmentation(const std::vector<const DeviceMemory*>& devices, std::vec
   const DeviceMemory& memory = *worst.memory;
   Finding& finding = findings.emplace_back(finding_of(worst, "memory_fragmentation"));
   finding.step = memory.reserved.step;
-  finding.title = format("{} of the reserved device memory are held unused", percent(worst.value));
+  finding.title = format("{} of the reserved device memory is held unused", percent(worst.value));
   finding.evidence =
       format("{}: {} of {} reserved, and even then no more than {} of it allocated{}", name_of(memory),
              bytes_text(*memory.reserved.bytes), bytes_text(*memory.total_bytes),

@@ -131,7 +131,7 @@ void add_allocator_calls(const Report& report, std::vector<std::string>& notes) 
   }
   if (count > 0)
     notes.push_back(format(
-        "After the first step {} took {} of the host to take memory from the device or return it (HOST HELD UP).",
+        "After the first step {} took {} of the host's time to get memory from the device or return it (HOST HELD UP).",
         counted(count, "call"), duration_text(ns)));
 }
 

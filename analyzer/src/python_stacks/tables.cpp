@@ -42,7 +42,7 @@ std::vector<NotedTable> python_stacks_tables(const Report& report, std::size_t m
   if (!report.python_stacks || !report.steps) return {};
   std::vector<Row> rows = rows_of(report);
   if (rows.empty()) return {};
-  NotedTable noted{"Python code", "functions that a rank is in longer than the others, mean per step",
+  NotedTable noted{"Python code", "functions in which a rank spends more time than the others, mean per step",
                    Table{{{"rank"},
                           {"function", Align::left},
                           {"line", Align::left},

@@ -195,7 +195,7 @@ class Prediction {
   [[nodiscard]] std::string why_misfit() const {
     return format(
         "steps put together from steps of single ranks become {}, as happens when all ranks are slow in the same "
-        "steps, so nothing can be said about more ranks",
+        "steps, so more ranks cannot be predicted",
         misfit());
   }
 
@@ -231,7 +231,7 @@ class Prediction {
   }
   [[nodiscard]] std::string about_work() const {
     if (answer_.fit)
-      return format("Own time is shortened as the measured steps are: {:.1f} % of that of one rank stays.",
+      return format("Own time shrinks as in the measured runs: {:.1f} % of that of one rank remains.",
                     100 * answer_.fit->fixed_share);
     return "All own time is assumed to be divided by the ranks; a run of another size would show which part is not.";
   }

@@ -273,7 +273,7 @@ std::string why_too_many(const Graph& graph) {
     if (node.kind == NodeKind::arrive) ++operations[node.rank];
   const std::size_t in_a_step = std::ranges::max(operations) / graph.steps.size();
   if (in_a_step <= most_operations) return {};
-  return format("a step has about {} collectives; predicted are steps of up to {}", in_a_step, most_operations);
+  return format("a step has about {} collectives; only steps of up to {} can be predicted", in_a_step, most_operations);
 }
 
 /// Why nothing tells how this member's operation goes on more ranks; empty if something does.
@@ -284,10 +284,10 @@ std::string why_not_scaled(const Graph& graph, const Matching& matching, const N
   const Collective& collective = run.collectives()[row];
   const std::string_view op = collective.op.is_set() ? run.text(collective.op) : "operation without a name";
   if (is_point_to_point(op))
-    return format("{} ties two ranks only (a pipeline); predicted are jobs whose collectives are of all ranks", op);
+    return format("{} connects only two ranks (a pipeline); only jobs whose collectives include all ranks can be predicted", op);
   if (!collective.group.is_set()) return format("some of {} do not say which ranks took part", op);
   if (run.groups()[collective.group.index()].members.size() != graph.ranks.size())
-    return format("{} is of a part of the ranks only; predicted are jobs whose collectives are of all ranks", op);
+    return format("{} includes only some of the ranks; only jobs whose collectives include all ranks can be predicted", op);
   if (!ring_of(op, 2)) return format("nothing is known about how long {} takes on more ranks", op);
   if (!matching.parts[row].split) return format("some of {} were not matched between the ranks", op);
   if (ring_of(op, 2)->share > 0 && collective.bytes < 0)

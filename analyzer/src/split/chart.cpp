@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::array<LegendEntry, 6> parts{{{"compute", "compute"},
                                             {"wait", "waiting in communication"},
-                                            {"transfer", "moving data"},
-                                            {"unsplit", "waiting or moving data"},
+                                            {"transfer", "transfer"},
+                                            {"unsplit", "waiting or transfer"},
                                             {"copies", "copies"},
                                             {"idle", "idle"}}};
 
@@ -96,7 +96,7 @@ void write_split(Writer& page, const Source& source) {
   write_table(page, share_table(rows), format("Time of each rank: milliseconds{} and shares", per));
   write_table(page, detail_table(rows), format("Communication and idle time in milliseconds{}", per));
   page.element("p",
-               "All comm = waiting + moving + unknown, partly hidden behind compute; "
+               "All comm = waiting + transfer + unknown, partly hidden behind compute; "
                "idle = host + sync + data + gaps + other.",
                {{"class", "faint"}});
   if (const std::string note = without_steps_text(report); !note.empty()) page.element("p", note);

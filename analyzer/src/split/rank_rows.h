@@ -11,7 +11,7 @@ namespace rankscope::analyzer {
 
 /// Why ranks of such a run are not compared (metrics.md 2.9).
 inline constexpr const char* no_collectives_recorded =
-    "no collectives were recorded: waiting for other ranks cannot be told from work";
+    "no collectives were recorded: waiting for other ranks cannot be separated from work";
 
 /// All ranks, over the steps asked for: a rank is compared with its peers whether they are shown or not. Nothing where
 /// a rank's devices were not recorded (device_record.h).

@@ -128,7 +128,7 @@ Table detail_table(const RankRows& rows) {
                {"all comm"},
                {"hidden"},
                {"waiting"},
-               {"moving"},
+               {"transfer"},
                {"unknown"},
                {"idle"},
                {"host"},
@@ -185,7 +185,7 @@ void add_rank_tables(Page& page, const Report& report, const ReportOptions& opti
   const auto rows = rows_to_show(report, std::max<std::size_t>(16, options.top));
   add_shares(page, rows);
   page.blank();
-  page.paragraph(format("Milliseconds{}: all comm = waiting + moving + unknown, partly hidden behind compute; "
+  page.paragraph(format("Milliseconds{}: all comm = waiting + transfer + unknown, partly hidden behind compute; "
                         "idle = host + sync + data + gaps + other.",
                         steps_of(rows) > 0 ? " per step" : ""),
                  Tone::faint);

@@ -19,7 +19,7 @@ constexpr double often = 0.10;             // share of samples from which on a r
 constexpr double more_than_others = 2;     // times their share
 constexpr double most_of_the_time = 0.50;  // for clocks that somebody has set: they hold all the time
 
-/// What NVML told of one GPU.
+/// What NVML reported about one GPU.
 struct Sampled {
   UsedGpu gpu;
   NvmlCounters counters;

@@ -63,7 +63,7 @@ Table straggler_table(const StragglersSection& section) {
                {"kind", Align::left},
                {"when", Align::left},
                {"slowdown"},
-               {"behind per step"},
+               {"lost per step"},
                {"severity", Align::left},
                {"certainty", Align::left}},
               {}};

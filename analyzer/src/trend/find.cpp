@@ -144,7 +144,7 @@ Section<TrendSection> find_trend(const Section<StepsSection>& steps, const Secti
   TrendSection section;
   if (walls.size() < least_for_changes)
     section.why_no_changes =
-        format("{}: changes are looked for from {} on", counted(walls.size(), "step"), least_for_changes);
+        format("{}: too few to look for changes ({} are needed)", counted(walls.size(), "step"), least_for_changes);
   const std::vector<std::size_t> begins = change_points(walls);
   std::optional<Part> before;
   for (const Stretch& stretch : stretches(begins, walls.size())) {

@@ -107,7 +107,7 @@ std::optional<RankId> rank_in_all(std::span<const OddStep> odd) {
 
 }  // namespace
 
-/// metrics.md 9.5 and 20. A slow rank that became slow at the same step tells it already.
+/// metrics.md 9.5 and 20. A slow rank that became slow at the same step explains it already.
 void judge_step_change(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (!report.trend || report.trend->changes.empty()) return;
@@ -131,7 +131,7 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
   findings.push_back(std::move(finding));
 }
 
-/// What the odd steps together cost. A rank that stalls tells its own.
+/// What the odd steps together cost. A rank that stalls has a finding of its own.
 void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (!report.trend || report.trend->odd_steps.empty()) return;

@@ -40,7 +40,7 @@ std::string sentence_on(const Straggler& row) {
   return {};
 }
 
-/// By how much, and what repairing it gives back.
+/// By how much, and what a fix saves.
 std::string size_sentence(const Report& report, const Straggler& row) {
   const auto lag = duration_text(row.lag_ns_per_step);
   const std::int64_t mean_ns = report.steps ? report.steps->mean_ns : 0;
@@ -58,7 +58,7 @@ std::string size_sentence(const Report& report, const Straggler& row) {
                           share_of(row.gain_ns_per_step, mean_ns));
   }
   if (row.gain_ns_per_step > 0) {
-    sentence += format("; at the level of its peers, {} would be about {}{} shorter",
+    sentence += format("; if it were as fast as its peers, {} would be about {}{} shorter",
                        row.persistence == Persistence::transient ? "an average step" : "each step",
                        duration_text(row.gain_ns_per_step), share_of(row.gain_ns_per_step, mean_ns));
   }
@@ -78,7 +78,7 @@ Verdict on_stragglers(const Report& report) {
   return verdict;
 }
 
-/// Findings that the stragglers do not tell already, worst first as the report has them.
+/// Findings that the stragglers do not show already, worst first as the report has them.
 std::vector<const Finding*> other_findings(const Report& report) {
   std::vector<const Finding*> others;
   if (!report.findings) return others;

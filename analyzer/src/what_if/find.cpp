@@ -63,7 +63,7 @@ class WhatIf {
     section.doubts = doubts_of(graph_);
     if (!evened)
       section.doubts.emplace_back(
-          "Evening out the steps would not make them shorter here: what was recorded stands for the ideal.");
+          "Evening out the steps would not make them shorter here: the recorded lengths are used as the ideal.");
     return section;
   }
 

@@ -97,7 +97,7 @@ constexpr std::array advice_table{
                  "Give the file of every rank that is missing, too; profile those that have none.",
                  "Give the export of every rank that is missing, too; profile those that have none."},
     WantedAdvice{Wanted::memory,
-                 "Record with --memory a program that acts on it, or let it count allocated_bytes with the annotation "
+                 "Record a program that supports --memory with that option, or let it count allocated_bytes with the annotation "
                  "API (rankscope/collectors/annotate.h).",
                  "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
     WantedAdvice{Wanted::comparison,

@@ -215,7 +215,7 @@ GpuState cupti_state(const cupti::Library& library) {
 GpuState cupti_fault_state(const cupti::Library& library) {
   const cupti::Fault fault = cupti::fault_of(library.version);
   if (!library.problem.empty()) return {true, "CUPTI's faults", "no CUPTI is used", "nothing to do"};
-  if (fault.what.empty()) return {true, "CUPTI's faults", "none that is known of", "nothing to do"};
+  if (fault.what.empty()) return {true, "CUPTI's faults", "none known", "nothing to do"};
   return {false, "CUPTI's faults", std::string{fault.what}, std::string{fault.advice}};
 }
 

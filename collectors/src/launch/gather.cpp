@@ -64,7 +64,7 @@ DetailSet details_recorded(const std::vector<std::pair<std::string, std::string>
   return found == metadata.end() ? DetailSet{} : details_from(found->second);
 }
 
-/// The first process tells for all; what is known already stays.
+/// The first process speaks for all; what is known already stays.
 void add_metadata(const RecordSummary& summary, recording::Manifest& manifest) {
   for (const auto& entry : summary.metadata) {
     const auto known = std::ranges::find(manifest.metadata, entry.first, &std::pair<std::string, std::string>::first);
@@ -162,7 +162,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
   summary.ranks = ranks.size();
   if (running > 0) {
     summary.notes.push_back(
-        format("{} still running after the command ended; what happens there from now on is not recorded",
+        format("{} still running after the command ended; later events there are not recorded",
                counted(running, "recorded process")));
   }
   if (failure) return tl::make_unexpected(*failure);

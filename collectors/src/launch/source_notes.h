@@ -12,7 +12,7 @@ namespace rankscope::collectors {
 
 using ProcessMetadata = std::vector<std::pair<std::string, std::string>>;
 
-/// Adds what one process told of itself.
+/// Adds what one process reported about itself.
 void add_to_story(SourceStory& story, const ProcessMetadata& metadata, std::uint64_t activities);
 
 /// One sentence for each of the sources asked for that failed or recorded nothing: why, and what to do. `asked` is

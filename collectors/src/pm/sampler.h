@@ -15,7 +15,7 @@
 
 namespace rankscope::collectors {
 
-/// What one period of the GPU told, in the order of PmSampler::names(); a value that is not finite is missing.
+/// The values of one period of the GPU, in the order of PmSampler::names(); a value that is not finite is missing.
 struct PmSample {
   std::int64_t begin_ns = 0;  ///< of CUPTI's clock
   std::int64_t end_ns = 0;

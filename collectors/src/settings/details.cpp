@@ -1,4 +1,4 @@
-// The table of details. A source that can act on one tells so in its process's metadata.
+// The table of details. A source that can act on one says so in its process's metadata.
 #include "rankscope/collectors/details.h"
 
 #include <algorithm>

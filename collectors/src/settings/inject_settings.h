@@ -96,7 +96,7 @@ struct InjectSettings {
 
 /// The variables that carry the settings.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettings& settings);
-/// Reads them back; what cannot be read keeps its default, since nobody is there to be told.
+/// Reads them back; what cannot be read keeps its default, since there is nobody to report it to.
 [[nodiscard]] InjectSettings settings_from(const Lookup& lookup);
 
 }  // namespace rankscope::collectors

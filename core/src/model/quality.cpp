@@ -141,7 +141,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Sources that were asked for could not record: `rankscope record` said why when it ended, and so does the "
      "metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},
     {comm_times_unknown, "comm_times_unknown", info,
-     "For collectives of NCCL it was recorded when they were enqueued, but not when they ran: they do not count in any "
+     "Only the enqueue times of NCCL's collectives were recorded, not when they ran: they do not count in any "
      "time split. Record kernels too (--collect with cupti), or use --nccl kernel."},
     {comm_events_dropped, "comm_events_dropped", data_loss,
      "NCCL had more events open at a time than can be followed: the rest was left out. Record with a lower --nccl "
@@ -165,7 +165,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Collectives of process groups that torch.distributed did not make were left out: time in them counts as compute "
      "or idle. Make the groups with init_process_group or new_group."},
     {comm_without_groups, "comm_without_groups", info,
-     "Communication of libraries whose traces tell no group (Gloo, MPI, DeepEP, NVSHMEM and others): across ranks it "
+     "Communication of libraries whose traces name no group (Gloo, MPI, DeepEP, NVSHMEM and others): across ranks it "
      "is "
      "matched by when it ended, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
     {tails_lost, "tails_lost", data_loss,

@@ -302,7 +302,7 @@ void RunBuilder::Pending::close_lanes(Run& run) {
   }
 }
 
-/// Puts the rows in their order and tells their spans where they are.
+/// Puts the rows in their order and stores their places in their spans.
 void RunBuilder::Pending::order_collectives(Run& run) {
   const auto order = sorted_order(run.collectives_.size(), [&run](std::uint32_t a, std::uint32_t b) {
     const Collective& left = run.collectives_[a];

@@ -1,4 +1,4 @@
-// RunBuilder: facts of the run that several sources told.
+// RunBuilder: facts of the run that several sources report.
 #include <algorithm>
 #include <set>
 #include <string_view>

@@ -56,12 +56,12 @@ class Fault:
         if self.kind == "loader":
             time.sleep((self.workers * (self.pace + self.seconds) if self.workers else self.seconds) / samples)
 
-    def work(self):
-        """In each step, before forward."""
+    def work(self, parts=1):
+        """In each step, before forward; of a step in several parts, in each of these."""
         self.step += 1
-        time.sleep(self.pace)
+        time.sleep(self.pace / parts)
         if self.kind == "sleep":
-            time.sleep(self.seconds)
+            time.sleep(self.seconds / parts)
         if self.kind == "gc" and self.step % 10 == 0:
             end = time.monotonic() + 5 * self.seconds
             while time.monotonic() < end:
@@ -79,11 +79,11 @@ class Fault:
         """A larger batch than the other ranks have."""
         return (x.repeat(self.copies, 1), y.repeat(self.copies)) if self.kind == "batch" else (x, y)
 
-    def extra_layers(self, torch, x):
+    def extra_layers(self, torch, x, parts=1):
         """In forward: more work, as of a larger share of the model."""
         if self.kind != "compute":
             return x
-        weights, end = torch.ones(512, 512), time.thread_time() + self.seconds
+        weights, end = torch.ones(512, 512), time.thread_time() + self.seconds / parts
         while time.thread_time() < end:
             torch.mm(weights, weights)
         return x

@@ -1,4 +1,4 @@
-// c10d::ProcessGroupGloo. Each function has the signature that its mangled name tells; what stands behind a reference
+// c10d::ProcessGroupGloo. Each function has the signature that its mangled name shows; what stands behind a reference
 // is only read where tensors.h or Layout says what it is.
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Records the collectives of torch.distributed that no library of its own tells, in the versions of PyTorch that were
+// Records the collectives of torch.distributed that no library reports by itself, in the versions of PyTorch that were
 // verified.
 #pragma once
 

@@ -234,7 +234,7 @@ void finish_at_exit() {
   guarded([] { finish(); });
 }
 
-/// Nothing that is told now is of use, and what will be begins late enough to be asked for before. cudaProfilerStart is
+/// Nothing reported now is of use, and what will be begins late enough to be asked for before. cudaProfilerStart is
 /// to be exact, and CUPTI's callbacks may not ask for anything.
 bool may_rest() { return window_control.is_waiting() || (window_control.is_switched_off() && !is_toggled_by_cuda()); }
 
@@ -253,7 +253,7 @@ void wake(Source& own) {
   if (with_cupti(own, [&own](const Functions& call) { own.kinds.wake(call); })) say_if_late();
 }
 
-/// Flushes. Once all of the last window is told it ends; before the next one it rests.
+/// Flushes. Once all of the last window is delivered, it ends; before the next one it rests.
 void round(Source& own) {
   const bool over = window_control.is_finished();
   own.closed_rounds = over || may_rest() ? own.closed_rounds + 1 : 0;

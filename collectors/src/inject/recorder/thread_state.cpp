@@ -167,7 +167,7 @@ void ThreadState::turn_step() {
   push(OptimizerSteps::domain(), SpanKind::step, "step", WindowControl::MarkedBy::annotate);
 }
 
-/// The index is told last, so that a step that is cut off has none.
+/// The index is written last, so that a step that is cut off has none.
 void ThreadState::end_step(std::int64_t index) {
   steps_->ended();
   if (takes_attributes(OptimizerSteps::domain())) pen_->attribute("index", index);

@@ -1,4 +1,4 @@
-// What the kernel tells of a process in /proc/PID/stat.
+// What the kernel reports about a process in /proc/PID/stat.
 #pragma once
 
 #include <sys/types.h>

@@ -197,9 +197,9 @@ Fit CommDecoder::fit(GroupId group, StringId communicator) const {
   return std::ranges::includes(members->second, ranks) ? Fit::possible : Fit::no;
 }
 
-/// Where either told of something the other did not, though both told of operations of these ranks.
+/// Where one of them reported something that the other did not, though both reported operations of these ranks.
 void CommDecoder::count_unjoined(const CommJoin& join) {
-  std::set<GroupId> joined;     // announced groups of which the library told, too
+  std::set<GroupId> joined;     // announced groups that the library reported, too
   std::set<GroupId> announced;  // all
   std::map<StringId, std::uint64_t> beside;
   for (const auto& [uid, open] : open_) {
@@ -306,7 +306,7 @@ RankId CommDecoder::rank_of_peer(const Open& open) const {
   return communicators_.rank_of(builder_.text(open.group_name), open.enqueued.peer);
 }
 
-// A communication library says when an operation was enqueued; when it ran tells the kernel, else its channels, else
+// A communication library says when an operation was enqueued; its kernel shows when it ran, else its channels, else
 // its network operations.
 std::optional<CommDecoder::Ran> CommDecoder::ran(const Open& open, const Sources& from) {
   const RunTime enqueued = clock_.run_time(open.enqueued.ticks);
@@ -320,7 +320,7 @@ std::optional<CommDecoder::Ran> CommDecoder::ran(const Open& open, const Sources
   return result;
 }
 
-/// Where nobody tells when it ran, what is left is the call.
+/// If nothing shows when it ran, only the call is known.
 void CommDecoder::add_call(const Open& open, const Sources& from) {
   const RunTime begin = clock_.run_time(open.enqueued.ticks);
   const RunTime end = open.returned == 0 ? begin : clock_.run_time(open.returned);

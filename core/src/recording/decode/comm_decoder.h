@@ -41,7 +41,7 @@ class Communicators {
 };
 
 /// Enqueued on one thread, executed on another or by an accelerator: put together when all threads have been read. What
-/// both the program and its communication library told of is one operation (comm_join.h).
+/// both the program and its communication library reported is one operation (comm_join.h).
 class CommDecoder {
  public:
   CommDecoder(RunBuilder& builder, const SegmentClock& clock, const Communicators& communicators, RankId rank)

@@ -187,7 +187,7 @@ class Joiner {
       gone_[event.row] = true;
   }
 
-  /// Gives what the library told since the last announcement to what was announced, in the order of both.
+  /// Gives what the library reported since the last announcement to what was announced, in the order of both.
   void settle(Alike& alike, Order order) {
     if (alike.run.empty()) return;
     for (const Fit wanted : {Fit::same, Fit::possible})
@@ -240,7 +240,7 @@ class Joiner {
     return next;
   }
 
-  /// What the library told inside a window belongs to the innermost one.
+  /// What the library reported inside a window belongs to the innermost one.
   void find_parts(const std::vector<Window>& windows) {
     gone_.assign(announced_.size(), false);
     for (const auto& [thread, events] : threads_of(windows))

@@ -47,7 +47,7 @@ using FitOf = std::function<Fit(GroupId group, StringId communicator)>;
 
 struct CommJoin {
   struct Parts {
-    std::vector<std::uint64_t> uids;  ///< in the order the library told of them
+    std::vector<std::uint64_t> uids;  ///< in the order in which the library reported them
     bool is_whole = false;            ///< one operation of the same kind and bytes: the very same
   };
   std::map<std::uint64_t, Parts> by_announced;

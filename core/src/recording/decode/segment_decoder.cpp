@@ -318,7 +318,7 @@ void SegmentDecoder::add_metadata(StringId key, StringId value) {
     metadata.emplace_back(key, value);
 }
 
-// A process counts what it could not store itself; it tells totals, so that the largest is the last.
+// A process counts what it could not store itself; it reports totals, so the largest is the last.
 void SegmentDecoder::note_total(Counter counter, std::string_view total) {
   auto& known = totals_[counter];
   known = std::max(known, leading_number<std::uint64_t>(total).value_or(0));

@@ -1,4 +1,4 @@
-// What one process has told so far, in a few numbers.
+// What one process has reported so far, in a few numbers.
 #pragma once
 
 #include <deque>
@@ -48,7 +48,7 @@ class LiveDecoder {
   LiveDecoder(const SegmentStatic& fixed, const LiveLimits& limits);
 
   void take(const LivePiece& piece);
-  /// Accounts for the steps that nothing more will be told of. After each round of pieces.
+  /// Accounts for the steps about which nothing more will be reported. After each round of pieces.
   void settle();
   [[nodiscard]] LiveProcess process(const SegmentCounters& counters) const;
 
@@ -65,7 +65,7 @@ class LiveDecoder {
     HostTime now{};  // up to here its time is accounted for
     bool in_step = false;
   };
-  /// What tells steps, best last.
+  /// What marks steps, best last.
   enum class Steps : std::uint8_t { none, named_ranges, spans };
 
   void take_record(std::uint32_t number, const Record& record);

@@ -161,7 +161,7 @@ class StepMapPanel : public QWidget {
     caption_.setObjectName(QStringLiteral("step_map_caption"));
     help_.setText(QStringLiteral("?"));
     help_.setObjectName(QStringLiteral("step_map_help"));
-    help_.setAccessibleName(tr("How the map is read"));
+    help_.setAccessibleName(tr("How to read the map"));
     help_.setAutoRaise(true);
     connect(&help_, &QToolButton::clicked, this, [this] {
       QToolTip::showText(help_.mapToGlobal(QPoint{0, help_.height()}), help_.toolTip(), &help_);

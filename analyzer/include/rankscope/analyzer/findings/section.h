@@ -19,7 +19,7 @@ struct Finding {
   std::int64_t gain_ns_per_step = 0;
   std::optional<RankId> rank;
   std::optional<std::int64_t> step;
-  std::string why_no_gain{};  ///< set where no time can be told that fixing it gives back; gain_ns_per_step is then 0
+  std::string why_no_gain{};  ///< set where it is not known what a fix saves; gain_ns_per_step is then 0
   std::string subject{};      ///< what it is about beside `rank`, such as "link 0, 1"; tells findings of one id apart
   std::optional<Certainty> certainty{};  ///< of findings that compare ranks without their collectives (metrics.md 9.8)
 };

@@ -52,7 +52,7 @@ struct Spread {
   double most = 0;
 };
 
-/// What NVML told of a whole GPU, whoever used it.
+/// What NVML reported about a whole GPU, whoever used it.
 struct NvmlCounters {
   Ratio busy;         ///< share of time with any kernel running, one that waits in NCCL too
   Ratio memory_busy;  ///< share of time in which memory was read or written
@@ -71,7 +71,7 @@ struct NvmlCounters {
   Ratio nvlink_received_bytes_per_second;
 };
 
-/// Means of what the GPU's own counters told (PM sampling).
+/// Means of what the GPU's own counters showed (PM sampling).
 struct PmCounters {
   Ratio sm_active;
   Ratio tensor_active;

@@ -80,7 +80,7 @@ class ThreadWriter {
   void comm_device_times(std::uint64_t uid, std::int64_t begin, std::int64_t end);
   /// 0 ranks or rank -1: not known.
   void communicator(std::string_view name, std::uint32_t ranks, std::int32_t rank);
-  /// What is told afterwards, by a foreign clock. Of more than most_items items the rest counts as dropped.
+  /// What is reported afterwards, by a foreign clock. Of more than most_items items the rest counts as dropped.
   void activity(SpanKind kind, std::string_view name, const ActivityFields& fields, std::span<const Item> items = {});
   void call(SpanKind kind, std::string_view name, const CallFields& fields, std::span<const Item> items = {});
   void moment(MomentPlace place, std::string_view name, const ActivityFields& fields, std::span<const Item> items);

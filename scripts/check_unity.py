@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that files can be compiled together, and linked: what they define has different names.
 
-scripts/check_units.py [ROOT]
+scripts/check_unity.py [ROOT]
 
 cmake/RankscopeUnity.cmake compiles neighbouring folders as one, except in dev. There a type, constant or function in an
 anonymous namespace (or static) of two files is an error, which is found here without compiling. Functions with the same name
