@@ -17,7 +17,8 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   const auto not_empty = [](const std::string& value) { return value.empty() ? "the value is empty" : std::string{}; };
   app.add_option("--out", options.out, "folder to write the recording to (default: PROGRAM-DATE-TIME.rankscope)")
       ->check(not_empty);
-  app.add_option("--collect", options.collect, "sources to record, of " + ids + " (the default and all: every source except pm)")
+  app.add_option("--collect", options.collect,
+                 "sources to record, of " + ids + " (the default and all: every source except pm)")
       ->check(not_empty);
   app.add_option("--nccl", options.nccl,
                  "what to record of NCCL: coll, p2p (also sends and receives), proxy (also its network operations), "

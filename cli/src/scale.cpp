@@ -62,7 +62,8 @@ Action declare_scale(CLI::App& app, const Words&) {
   app.add_flag("--weak", arguments->weak, "the work of each rank stays the same")->excludes(strong);
   app.add_option("--latency-us", arguments->options.latency_us, "latency of the network between hosts, in µs per hop")
       ->check(within<double>({.least = 0, .most = 1e6}));
-  app.add_option("--bandwidth-gbps", arguments->options.bandwidth_gbps, "bandwidth of that network per rank in GB/s (1e9 bytes)")
+  app.add_option("--bandwidth-gbps", arguments->options.bandwidth_gbps,
+                 "bandwidth of that network per rank in GB/s (1e9 bytes)")
       ->check(within<double>({.least = 1e-6, .most = 1e6}));
   app.add_option("--ranks-per-host", arguments->options.ranks_per_host,
                  "how many ranks one host holds (default: as many as were recorded)")

@@ -158,6 +158,17 @@ TEST(RenderText, ALostRankIsTheVerdict) {
   EXPECT_THAT(rendered(report), StartsWith("VERDICT\n  Rank 1 was lost in step 5."));
 }
 
+TEST(RenderText, ASlowRankLeadsBeforeSharesOfTimeThatNameNoRank) {
+  auto report = slow_report(*sample_run());
+  report.stragglers->rows[0].severity = FindingSeverity::major;
+  const Finding worse{.id = "idle", .severity = FindingSeverity::critical, .title = "52 % of the time nothing runs"};
+  report.findings = {worse};
+  EXPECT_THAT(rendered(report), StartsWith("VERDICT\n  Rank 2 is slow"));
+  EXPECT_THAT(rendered(report), HasSubstr("  52 % of the time nothing runs.\n")) << "and it is not kept back";
+  report.findings->front().id = "desync";
+  EXPECT_THAT(rendered(report), StartsWith("VERDICT\n  52 %"));
+}
+
 TEST(RenderText, TheSlowerOfTwoIsNotCalledSlow) {
   auto report = slow_report(*sample_run());
   report.stragglers->rows[0].certainty = Certainty::of_two;

@@ -44,7 +44,8 @@ std::vector<ClockLine> clock_lines(const Report& report) {
   if (auto apart = apart_text(section); !apart.empty()) {
     lines.push_back({std::move(apart)});
     lines.push_back(
-        {format("If ranks always leave operations in the same order, the clocks cannot show it; {} of the error allows for that.",
+        {format("If ranks always leave operations in the same order, the clocks cannot show it; {} of the error allows "
+                "for that.",
                 duration_text(section.allowance_ns))});
   }
   std::size_t doubts = 0;
@@ -115,8 +116,8 @@ std::string clock_text(const ClockInfo& clock) {
                   duration_text(clock.error.count()));
   auto method = clock.method == "unit_ends" ? "ends of shared operations" : clock.method;
   std::ranges::replace(method, '_', ' ');
-  return format("Clocks: {}, ± {}; smaller differences between ranks than twice that are not reported.", printable(method),
-                duration_text(clock.error.count()));
+  return format("Clocks: {}, ± {}; smaller differences between ranks than twice that are not reported.",
+                printable(method), duration_text(clock.error.count()));
 }
 
 }  // namespace rankscope::analyzer

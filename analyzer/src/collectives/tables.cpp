@@ -40,7 +40,8 @@ std::string none_where(std::string_view what, std::span<const std::string> reaso
     if (!reason.empty() && std::ranges::find(unique, printable(reason)) == unique.end())
       unique.push_back(printable(reason));
   std::string note;
-  for (const auto& reason : unique) note += (note.empty() ? format("No {} for some operations: ", what) : "; ") + reason;
+  for (const auto& reason : unique)
+    note += (note.empty() ? format("No {} for some operations: ", what) : "; ") + reason;
   return note.empty() ? note : note + ".";
 }
 

@@ -86,10 +86,10 @@ void add_near_limit(const std::vector<const DeviceMemory*>& devices, std::vector
   finding.step = memory.reserved.step;
   finding.title = format("the memory of a device is nearly full: {} of {} is left", bytes_text(*memory.left_bytes),
                          bytes_text(*memory.total_bytes));
-  const std::string allocated = memory.allocated.bytes && !memory.changes_only
-                                    ? format(", of which at most {} was allocated{}",
-                                             bytes_text(*memory.allocated.bytes), when(memory.allocated))
-                                    : std::string{};
+  const std::string allocated =
+      memory.allocated.bytes && !memory.changes_only
+          ? format(", of which at most {} was allocated{}", bytes_text(*memory.allocated.bytes), when(memory.allocated))
+          : std::string{};
   finding.evidence = format("{}: {} reserved at most{}; not counting memory of other processes and libraries{}",
                             name_of(memory), bytes_text(*memory.reserved.bytes), allocated, worst.others());
   const bool much_unused = memory.unused.value && *memory.unused.value >= memory_unused_limits.minor;

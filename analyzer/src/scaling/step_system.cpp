@@ -284,10 +284,12 @@ std::string why_not_scaled(const Graph& graph, const Matching& matching, const N
   const Collective& collective = run.collectives()[row];
   const std::string_view op = collective.op.is_set() ? run.text(collective.op) : "operation without a name";
   if (is_point_to_point(op))
-    return format("{} connects only two ranks (a pipeline); only jobs whose collectives include all ranks can be predicted", op);
+    return format(
+        "{} connects only two ranks (a pipeline); only jobs whose collectives include all ranks can be predicted", op);
   if (!collective.group.is_set()) return format("some of {} do not say which ranks took part", op);
   if (run.groups()[collective.group.index()].members.size() != graph.ranks.size())
-    return format("{} includes only some of the ranks; only jobs whose collectives include all ranks can be predicted", op);
+    return format("{} includes only some of the ranks; only jobs whose collectives include all ranks can be predicted",
+                  op);
   if (!ring_of(op, 2)) return format("nothing is known about how long {} takes on more ranks", op);
   if (!matching.parts[row].split) return format("some of {} were not matched between the ranks", op);
   if (ring_of(op, 2)->share > 0 && collective.bytes < 0)

@@ -121,16 +121,16 @@ Verdict problem_left_out(const Report& report, std::span<const Finding* const> o
   return {Tone::warning, left_out_text(report.asked_for), {rest}};
 }
 
-/// True for what a slow rank does to all: its waiting is what others find.
-bool is_consequence(const Finding& finding) {
-  return finding.id == "exposed_communication" || finding.id.starts_with("efficiency") ||
-         finding.id.starts_with("step_time");
+/// True for shares of everybody's time, which name neither a rank nor a cause; a slow rank may be part of it.
+bool is_general(const Finding& finding) {
+  return finding.id == "exposed_communication" || finding.id == "exposed_copies" || finding.id == "idle" ||
+         finding.id.starts_with("efficiency") || finding.id.starts_with("step_time");
 }
 
 /// True if the others do not explain more than the slow ranks do.
 bool leads(const StragglersSection& slow, const Finding& other) {
   const FindingSeverity severity = slow.rows.front().severity;
-  return severity >= other.severity || (severity == FindingSeverity::major && is_consequence(other));
+  return severity >= other.severity || (severity == FindingSeverity::major && is_general(other));
 }
 
 /// The worst of what was found; "no problem" only where nothing hides one.

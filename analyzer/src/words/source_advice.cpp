@@ -96,10 +96,11 @@ constexpr std::array advice_table{
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
                  "Give the file of every rank that is missing, too; profile those that have none.",
                  "Give the export of every rank that is missing, too; profile those that have none."},
-    WantedAdvice{Wanted::memory,
-                 "Record a program that supports --memory with that option, or let it count allocated_bytes with the annotation "
-                 "API (rankscope/collectors/annotate.h).",
-                 "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
+    WantedAdvice{
+        Wanted::memory,
+        "Record a program that supports --memory with that option, or let it count allocated_bytes with the annotation "
+        "API (rankscope/collectors/annotate.h).",
+        "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
     WantedAdvice{Wanted::comparison,
                  "Record without --no-pytorch (the end of `record` says why collectives of PyTorch were not recorded); "
                  "mark those of other programs with the annotation API.",

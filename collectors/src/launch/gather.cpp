@@ -161,9 +161,8 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
   }
   summary.ranks = ranks.size();
   if (running > 0) {
-    summary.notes.push_back(
-        format("{} still running after the command ended; later events there are not recorded",
-               counted(running, "recorded process")));
+    summary.notes.push_back(format("{} still running after the command ended; later events there are not recorded",
+                                   counted(running, "recorded process")));
   }
   if (failure) return tl::make_unexpected(*failure);
   return {};

@@ -297,7 +297,9 @@ Result<fs::path> find_inject_library() {
   std::error_code error;
   if (const char* const named = std::getenv(variable::library); named != nullptr && *named != '\0') {
     if (fs::is_regular_file(named, error)) return fs::absolute(named);
-    return fail(ErrorKind::cannot_write, format("{} is {}, which does not exist; set it to the path of librankscope_inject.so, or unset it", variable::library, named));
+    return fail(ErrorKind::cannot_write,
+                format("{} is {}, which does not exist; set it to the path of librankscope_inject.so, or unset it",
+                       variable::library, named));
   }
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const fs::path& beside : {folder, folder.parent_path() / "lib", folder.parent_path() / "bin"}) {

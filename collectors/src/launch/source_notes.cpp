@@ -78,11 +78,12 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
   if (wanted.empty()) return {};
   if (!devices.nvidia && story.activities == 0 && story.plugin_processes == 0) {
     if (devices.amd)
-      return {
-          format("{}: the GPUs of this host are from AMD (/dev/kfd), whose work is not recorded; everything else was. Record "
-                 "with torch.profiler instead: rankscope reads its traces",
-                 wanted)};
-    return {format("{}: no NVIDIA GPU was found on this host (no /dev/nvidiactl); everything else was recorded", wanted)};
+      return {format(
+          "{}: the GPUs of this host are from AMD (/dev/kfd), whose work is not recorded; everything else was. Record "
+          "with torch.profiler instead: rankscope reads its traces",
+          wanted)};
+    return {
+        format("{}: no NVIDIA GPU was found on this host (no /dev/nvidiactl); everything else was recorded", wanted)};
   }
   std::vector<std::string> notes;
   for (const SourceStory::Problem& problem : story.problems)

@@ -94,7 +94,8 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::PositiveNumber);
   add_choice(app, "--lr-schedule", o.optimizer.rate.schedule, rate_names,
              "How the learning rate falls over the steps (default constant)");
-  app.add_option("--warmup-steps", o.optimizer.rate.warmup, "Steps over which the learning rate rises to its full value")
+  app.add_option("--warmup-steps", o.optimizer.rate.warmup,
+                 "Steps over which the learning rate rises to its full value")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000000000));
   app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd; adamw has its own")

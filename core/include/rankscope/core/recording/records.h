@@ -28,7 +28,8 @@ enum class RecordType : std::uint8_t {
   mark_attribute_text = 17,   ///< name = key; value = string id u64
   range_attribute_int = 18,   ///< name = key; value i64, handle
   range_attribute_text = 19,  ///< name = key; value = string id u64, handle
-  // 1.3: what an accelerator did, reported afterwards by its own clock, and what a communication library says of itself.
+  // 1.3: what an accelerator did, reported afterwards by its own clock, and what a communication library says of
+  // itself.
   activity = 20,             ///< code = SpanKind, name; ActivityFields, items
   call = 21,                 ///< code = SpanKind, name; CallFields, items
   moment = 22,               ///< code = MomentPlace, name; ActivityFields with end = begin, items
