@@ -1,4 +1,7 @@
 #include "python_stacks/parts.h"
+
+#include <algorithm>
+
 #include "python_stacks/samples.h"
 #include "steps/counted_windows.h"
 #include "steps/parts.h"
@@ -7,9 +10,11 @@ namespace rankscope::analyzer {
 
 Section<PythonStacksSection> find_python_stacks(const Run& run, const Section<StepsSection>& steps,
                                                 const ReportOptions& options) {
+  const PythonSamples samples{run};
+  if (std::ranges::none_of(run.ranks(), [&](RankId rank) { return samples.has(rank); }))
+    return unavailable(std::string{no_python_code});
   if (!steps) return unavailable("it needs steps");
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
-  const PythonSamples samples{run};
   PythonStacksSection section;
   for (const RankId rank : ranks_to_sum(run, steps, options, Among::all_ranks)) {
     const CountedWindows counted = counted_windows(run, rank, steps);

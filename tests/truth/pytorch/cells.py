@@ -9,7 +9,7 @@ FUNCTIONS = {"sleep": ("Fault.work",), "loader": ("Fault.load",), "workers": ("F
              "batch": ("main", "Classifier.forward")}
 WAIT_TOLERANCE = 0.10
 LEAST_WAIT_NS = 10_000_000  # shorter ones of a step are noise
-MEETS_ONCE = ("ddp",)  # the others go on meeting within a step, where their clocks do not look: they may wait longer
+MEETS_ONCE = ("ddp", "accumulate")  # the others go on meeting within a step, where their clocks do not look: they may wait longer
 AFTER_MEETING = ("batch",)  # so do those whose fault goes on in backward
 
 
@@ -39,10 +39,11 @@ class Cell:
 
 
 def table():
-    """A pause of every tenth step is not in a trace of three, and of three steps own times prove nothing."""
-    faults = {"ddp": ("none", "sleep", "loader", "workers", "compute", "batch", "gc"), "fsdp": ("none", "sleep", "compute")}
+    """A pause of every tenth step is not in a trace of three. Two ranks are one pair: they have no second group."""
+    faults = {"ddp": ("none", "sleep", "loader", "workers", "compute", "batch", "gc"), "fsdp": ("none", "sleep", "compute"),
+              "accumulate": ("none", "sleep", "compute"), "groups": ("none", "sleep", "compute"), "pipeline": ("none", "sleep", "compute")}
     return [Cell(script, fault, ranks, source) for source in SOURCES for ranks in (2, 4) for script in faults for fault in faults[script]
-            if source == "live" or fault != "gc"]
+            if (source == "live" or fault != "gc") and (ranks == 4 or script not in ("groups", "pipeline"))]
 
 
 def short_table():
