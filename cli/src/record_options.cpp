@@ -10,13 +10,14 @@ namespace rankscope::cli {
 
 using collectors::RecordOptions;
 
-void add_record_options(CLI::App& app, RecordOptions& options) {
+namespace {
+
+std::string not_empty(const std::string& value) { return value.empty() ? "the value is empty" : std::string{}; }
+
+void add_sources(CLI::App& app, RecordOptions& options) {
   std::string ids;
   for (const collectors::SourceInfo& source : collectors::sources())
     if (source.built) ids += (ids.empty() ? "" : ",") + std::string{source.id};
-  const auto not_empty = [](const std::string& value) { return value.empty() ? "the value is empty" : std::string{}; };
-  app.add_option("--out", options.out, "folder to write the recording to (default: PROGRAM-DATE-TIME.rankscope)")
-      ->check(not_empty);
   app.add_option("--collect", options.collect,
                  "sources to record, of " + ids + " (the default and all: every source except pm)")
       ->check(not_empty);
@@ -34,6 +35,9 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")
       ->capture_default_str()
       ->check(within<double>({}));
+}
+
+void add_limits(CLI::App& app, RecordOptions& options) {
   app.add_option("--ring-kib", options.ring_kib,
                  "size of each process's buffer; events are dropped and counted while it is full")
       ->capture_default_str()
@@ -48,6 +52,9 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
       ->capture_default_str()
       ->check(within<double>({}));
+}
+
+void add_details(CLI::App& app, RecordOptions& options) {
   for (const collectors::DetailInfo& info : collectors::details())
     app.add_flag_callback(
         "--" + std::string{info.id}, [&options, detail = info.detail] { options.details.add(detail); },
@@ -62,6 +69,9 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   app.add_flag_callback(
       "--no-stacks", [&options] { options.stacks = collectors::Stacks::left_out; },
       "do not sample the current line of code in programs that import PyTorch");
+}
+
+void add_ways(CLI::App& app, RecordOptions& options) {
   app.add_flag_callback(
       "--no-follow", [&options] { options.follow = collectors::Follow::command_only; },
       "do not record child processes");
@@ -73,6 +83,17 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
   app.add_flag_callback(
       "--verbose", [&options] { options.talk = collectors::Talk::verbose; },
       "print where events are kept during the recording");
+}
+
+}  // namespace
+
+void add_record_options(CLI::App& app, RecordOptions& options) {
+  app.add_option("--out", options.out, "folder to write the recording to (default: PROGRAM-DATE-TIME.rankscope)")
+      ->check(not_empty);
+  add_sources(app, options);
+  add_limits(app, options);
+  add_details(app, options);
+  add_ways(app, options);
 }
 
 int record(const RecordOptions& options) {

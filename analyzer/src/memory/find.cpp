@@ -98,7 +98,7 @@ void fill_total(const Run& run, DeviceMemory& memory) {
       if (run.text(key) != "totalGlobalMem" && run.text(key) != "total_memory_bytes") continue;
       const auto bytes = number_from<std::int64_t>(run.text(value), {.least = 1});
       if (!bytes) continue;
-      memory.total_bytes = *bytes;
+      memory.total_bytes = bytes;
       memory.why_no_total.clear();
     }
   }

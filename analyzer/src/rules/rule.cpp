@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "rankscope/core/format.h"
-#include "rules/rule.h"
 #include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {

@@ -166,7 +166,7 @@ Result<std::unique_ptr<Computation>> ModelWorker::make_computation(const PaceSch
     move_to(*replica, device_of(setting_.place, device));
     replicas.push_back(std::move(replica));
   }
-  return compute_in_replicas(plan, std::move(replicas), setting_.place.rank);
+  return compute_in_replicas(plan, replicas, setting_.place.rank);
 }
 
 Result<void> ModelWorker::prepare() {

@@ -36,6 +36,7 @@ int init_alone(void** context, int* mask) {
   return success;
 }
 
+// As many parameters as NCCL passes. NOLINTBEGIN(readability-function-size)
 template <int version>
 int init_named(void** context, int* mask, const char* name, std::uint64_t hash, int, int ranks, int rank, Logger) {
   *context = introduce({hash, name, ranks, rank}, version, mask);
@@ -47,6 +48,8 @@ int init_numbered(void** context, std::uint64_t hash, int* mask, const char* nam
   *context = introduce({hash, name, ranks, rank}, version, mask);
   return success;
 }
+
+// NOLINTEND(readability-function-size)
 
 template <int version>
 int start_event(void* context, void** handle, void* descriptor) {

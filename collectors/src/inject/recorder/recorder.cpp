@@ -114,7 +114,7 @@ void after_fork_in_parent() {
 void start_anew_in_child() {
   RecorderState& state = recorder_state();
   new (&state.mutex) std::mutex;
-  static_cast<void>(state.segment.release());
+  [[maybe_unused]] const auto* of_parent = state.segment.release();
   state.published.store(nullptr);
   state.housekeeping = false;
   if (!state.settings.follow) state.active = false;

@@ -176,7 +176,8 @@ void ThreadState::end_step(std::int64_t index) {
 
 void ThreadState::forget_parent() {
   steps_.reset();
-  static_cast<void>(pen_.release());  // leaked on purpose: its destructor would write into the parent's file
+  // Leaked on purpose: its destructor would write into the parent's file.
+  [[maybe_unused]] const auto* of_parent = pen_.release();
   for (std::uint32_t level = 0; level < depth_ && level < max_depth; ++level) open_[level] &= ~stored;
 }
 

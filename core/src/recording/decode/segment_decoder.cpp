@@ -211,6 +211,7 @@ void SegmentDecoder::push(Thread& thread, const Record& record) {
   thread.open.push_back({builder_.begin_span(thread.lane, kind_of(record.head.code), name, run_time(ticks)), ticks});
 }
 
+// A row or two for each type. NOLINTNEXTLINE(readability-function-size)
 void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
   const std::uint64_t ticks = record.word(0);
   const StringId name = thread.name(record.head.name);

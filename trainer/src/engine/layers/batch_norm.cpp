@@ -56,9 +56,10 @@ struct Running {
 };
 
 struct SynchronizedNorm : torch::autograd::Function<SynchronizedNorm> {
-  // autograd copies what it hands on.  NOLINTNEXTLINE(readability-function-size, performance-unnecessary-value-param)
+  // autograd copies what it hands on.  NOLINTBEGIN(readability-function-size, performance-unnecessary-value-param)
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight,
                             const at::Tensor& bias, Running running, double eps, Comm* group, const std::string& name) {
+    // NOLINTEND(readability-function-size, performance-unnecessary-value-param)
     const Moments all = moments_of_all(input, *group, name + " forward");
     if (all.count <= 1) {
       throw std::runtime_error{format("{}: batch normalization needs more than one value per channel", name)};
