@@ -75,6 +75,7 @@ void ProcessGroupGloo::AsyncWork::execute(const c10::intrusive_ptr<AsyncWork>& w
 }
 
 ProcessGroupGloo::~ProcessGroupGloo() = default;
+// As torch declares it.  NOLINTNEXTLINE(performance-unnecessary-value-param)
 void ProcessGroupGloo::enqueue(c10::intrusive_ptr<AsyncWork> work) { enqueued.push_back(work); }
 WorkPointer ProcessGroupGloo::enqueue_new() {
   const c10::intrusive_ptr<AsyncWork> work{new AsyncWork};

@@ -40,7 +40,8 @@ class intrusive_ptr {
   explicit intrusive_ptr(T* object) : object_(object) {}
   intrusive_ptr(const intrusive_ptr& from) : object_(from.object_) {}
   intrusive_ptr& operator=(const intrusive_ptr&) = default;
-  ~intrusive_ptr() {}  // leaks, but is passed as one that counts
+  // Leaks, but is passed as one that counts.  NOLINTNEXTLINE(modernize-use-equals-default)
+  ~intrusive_ptr() {}
   T* get() const { return object_; }
   T* operator->() const { return object_; }
 

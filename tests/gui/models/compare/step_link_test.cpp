@@ -10,7 +10,7 @@ namespace rankscope::gui {
 namespace {
 
 /// Steps one after the other, each as long as given.
-std::shared_ptr<const Run> run_of_steps(std::int64_t first_index, std::vector<std::int64_t> lengths) {
+std::shared_ptr<const Run> run_of_steps(std::int64_t first_index, const std::vector<std::int64_t>& lengths) {
   std::string text;
   std::int64_t begin = 1000;
   for (const std::int64_t length : lengths) {

@@ -14,7 +14,7 @@
 namespace rankscope::gui {
 namespace {
 
-RangeSource source_of(std::shared_ptr<const Run> run) {
+RangeSource source_of(const std::shared_ptr<const Run>& run) {
   return {run, std::make_shared<const LaneBlocks>(*run), analyzer::CloserLook::at(*run, [] { return false; })};
 }
 

@@ -39,7 +39,7 @@ TEST(Placeholders, CanBeReadOnDarkAndLightDesktops) {
   for (const auto& [base, text] : {std::pair{0xFF232629, 0xFFFCFCFC}, {0xFFFFFFFF, 0xFF000000}}) {
     QApplication::setPalette(careless(QColor{static_cast<QRgb>(base)}, QColor{static_cast<QRgb>(text)}));
     const auto readable = [&field] {
-      const QPalette palette = field.palette();
+      const QPalette& palette = field.palette();
       const QColor colour = palette.color(QPalette::PlaceholderText);
       return colour.alpha() == 255 && contrast(colour, palette.color(QPalette::Base)) > 4.5 &&
              colour != palette.color(QPalette::Text);
