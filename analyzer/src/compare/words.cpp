@@ -1,6 +1,7 @@
 #include "compare/words.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -33,21 +34,26 @@ std::string capital(std::string text) {
   return text;
 }
 
-/// Whose own work changed by at least half of what the step did, where most of the change of all is waiting: "Rank 2:
-/// compute, 51.0 ms more per step; the others wait for it"; empty if it is nobody's.
+/// Parts of a step that are a rank's own: its network's are shared with others.
+constexpr std::array own_parts{SplitPart::compute, SplitPart::memory, SplitPart::idle_host, SplitPart::idle_data};
+
+/// Whose own work changed by at least half of what the step did, where most of the change of all is waiting and its own
+/// waiting hardly changed: "Rank 2: compute, 51.0 ms more per step; the others wait longer for it"; empty if nobody's
+/// did.
 std::string cause_of_waiting(const SplitComparison& split, std::int64_t sign) {
   const SplitChange* who = nullptr;
   auto part = SplitPart::compute;
   std::int64_t most = 0;
   for (const SplitChange& row : split.ranks)
-    for (std::size_t i = 0; i < split_part_count; ++i) {
-      const auto own = static_cast<SplitPart>(i);
-      if (own == SplitPart::exposed_wait || sign * row.change_ns(own) <= most) continue;
+    for (const SplitPart own : own_parts) {
+      if (sign * row.change_ns(own) <= most) continue;
       who = &row, part = own, most = sign * row.change_ns(own);
     }
   if (who == nullptr || 2 * most < sign * split.all.window_change_ns()) return {};
+  const auto waits = [sign](const SplitChange& row) { return sign * row.change_ns(SplitPart::exposed_wait); };
+  if (2 * waits(*who) > waits(split.all)) return {};
   return format("{}: {}, {} {} per step; the others wait {} for it", capital(who->who), words_of(part),
-                duration_text(most), sign > 0 ? "more" : "less", sign > 0 ? "longer" : "shorter");
+                duration_text(most), sign > 0 ? "more" : "less", sign > 0 ? "longer" : "less");
 }
 
 /// The part that changed most in the direction of the step, or its cause; empty if there is none.

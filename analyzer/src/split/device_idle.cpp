@@ -45,7 +45,8 @@ class Gaps {
     add(gap, {IdleCause::other, detail_of(gap, follower, links.empty()), {}, {}});
   }
 
-  /// Until when a host that nothing blocked had not launched the first work after the stretch.
+  /// Until when a host that nothing blocked had not launched the first work after the stretch. Where its thread did
+  /// nothing (one of autograd's), it may have waited for the main thread, which then decides.
   void host_late(TimeRange stretch, std::vector<TimeRange>& out) {
     while (next_ < activities_.size() &&
            (activities_[next_].time.begin < stretch.end || activities_[next_].kind == ActivityClass::comm))
@@ -54,10 +55,17 @@ class Gaps {
     const auto links = run_.links_to(LinkKind::launch, activities_[next_].span);
     if (links.empty()) return;
     const Span& call = run_.span(links.front().from);
-    timeline(call.lane.index())
-        .over({stretch.begin, std::min(call.time.begin, stretch.end)}, [&](TimeRange time, const HostPlace& place) {
-          if (!place.blocks && !time.empty()) out.push_back(time);
-        });
+    const std::size_t lane = call.lane.index();
+    const auto add_free = [&out](TimeRange time, const HostPlace& place) {
+      if (!place.blocks && !time.empty()) out.push_back(time);
+    };
+    const TimeRange until_launch{stretch.begin, std::min(call.time.begin, stretch.end)};
+    timeline(lane).over(until_launch, [&](TimeRange time, const HostPlace& place) {
+      if (place == HostPlace{} && main_ && *main_ != lane)
+        timeline(*main_).over(time, add_free);
+      else
+        add_free(time, place);
+    });
   }
 
  private:

@@ -387,6 +387,16 @@ TEST(Compare, LeadsWithTheRankThatMadeTheOthersWait) {
   EXPECT_THAT(render_text(ComparisonView{found, {}}, Colour::no), HasSubstr("Rank 2: compute, "));
 }
 
+TEST(Compare, LeadsWithNoRankThatItselfWaitsLonger) {
+  const auto of = [](double factor) {
+    return make({.steps = 30, .fault = [factor](testing::StepPlan& step, std::uint32_t rank, std::int64_t index) {
+                   if (rank == (index % 2 == 0 ? 2 : 1)) step.forward *= factor;
+                 }});
+  };
+  const Comparison found = compare_runs(*of(1), *of(3));
+  EXPECT_THAT(render_text(ComparisonView{found, {}}, Colour::no), Not(HasSubstr("for it")));
+}
+
 TEST(Compare, RunsOfTheTrainerWithAnotherPaceAreNotTheSameJobAndAnotherCommandIsShown) {
   const auto of = [](const std::string& facts) {
     return make({.head = "@run clock=same_host meta.parallel=ddp " + facts + "\n"});

@@ -57,6 +57,27 @@ TEST(DeviceIdle, TheThreadThatLaunchedIsAsked) {
                    "20000-22000 host:launching MmBackward/cudaLaunchKernel"}));
 }
 
+/// "begin-end" of the communication during which the host was late, where `launches` launches what follows.
+Lines host_late(std::string_view launches, std::string_view more = "") {
+  const auto run = run_of(std::string{lanes} + format("0 comm 10000 60000 allreduce lane=s9\n"
+                                                      "0 runtime 5000 50000 cudaStreamSynchronize lane=main\n"
+                                                      "0 runtime 70000 71000 cudaLaunchKernel lane={}\n"
+                                                      "0 compute 72000 90000 gemm lane=s7\n"
+                                                      "@link launch 2 3\n{}",
+                                                      launches, more));
+  Lines found;
+  for (const TimeRange& late : host_late_during(*run, RankId{0}, IntervalSet::from({{at(10000), at(60000)}})))
+    found.push_back(format("{}-{}", ns_of(late.begin), ns_of(late.end)));
+  return found;
+}
+
+TEST(DeviceIdle, AHostThatIsBlockedDuringCommunicationIsNotLate) {
+  EXPECT_EQ(host_late("main"), (Lines{"50000-60000"}));
+  EXPECT_EQ(host_late("backward"), (Lines{"50000-60000"})) << "a thread that does nothing waits for the main one";
+  EXPECT_EQ(host_late("backward", "0 op 20000 80000 MmBackward lane=backward\n"), (Lines{"20000-60000"}))
+      << "one that works is late by itself";
+}
+
 TEST(DeviceIdle, ASynchronizationIsTheCauseForAsLongAsItHeldTheHostUp) {
   EXPECT_EQ(idle_with_lanes("0 compute 0 10000 a lane=s7\n"
                             "0 op 1000 13000 aten::item lane=main\n"
