@@ -97,7 +97,7 @@ struct HostileManifest {
 };
 
 TEST(Manifest, HostileOnesAreRefusedWithTheReason) {
-  const auto set = [](const char* pointer, Json value) {
+  const auto set = [](const char* pointer, const Json& value) {
     return [pointer, value](Json& json) { json[Json::json_pointer{pointer}] = value; };
   };
   const HostileManifest table[]{

@@ -142,6 +142,7 @@ class EveryKey : public ::testing::Test {
   [[nodiscard]] std::map<std::string_view, Case> cases();
   void add_moves(std::map<std::string_view, Case>& all);
   void add_walks(std::map<std::string_view, Case>& all);
+  void add_jumps(std::map<std::string_view, Case>& all);
   void add_marks(std::map<std::string_view, Case>& all);
   void add_looks(std::map<std::string_view, Case>& all);
   void add_asks(std::map<std::string_view, Case>& all);
@@ -179,9 +180,9 @@ void EveryKey::add_moves(std::map<std::string_view, Case>& all) {
                     [this](auto&, auto& b) { return b.visible == session_.extent(); }};
 }
 
+bool later(const TimeRange& a, const TimeRange& b) { return b.begin > a.begin; }
+
 void EveryKey::add_walks(std::map<std::string_view, Case>& all) {
-  using Range = const TimeRange&;
-  const auto later = [](Range a, Range b) { return b.begin > a.begin; };
   const auto to_event = [=, this](bool forward, bool same_name) {
     return [=, this](const Seen& a, const Seen& b) {
       const Span& from = span(a.selection);
@@ -211,6 +212,9 @@ void EveryKey::add_walks(std::map<std::string_view, Case>& all) {
   };
   all["next_collective"] = {op, to_comm(true)};
   all["previous_collective"] = {op, to_comm(false)};
+}
+
+void EveryKey::add_jumps(std::map<std::string_view, Case>& all) {
   const auto one_step = [this] { session_.set_visible(session_.report()->steps->steps[6].time); };
   all["next_step"] = {one_step, [=](auto& a, auto& b) { return later(a.visible, b.visible); }};
   all["previous_step"] = {one_step, [=](auto& a, auto& b) { return later(b.visible, a.visible); }};
@@ -317,6 +321,7 @@ std::map<std::string_view, EveryKey::Case> EveryKey::cases() {
   std::map<std::string_view, Case> all;
   add_moves(all);
   add_walks(all);
+  add_jumps(all);
   add_marks(all);
   add_looks(all);
   add_asks(all);
