@@ -15,6 +15,7 @@
 #include "importers/shared/gzip_stream.h"
 #include "importers/shared/importer.h"
 #include "rankscope/analyzer/pack.h"
+#include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/recording/recording.h"
@@ -127,12 +128,20 @@ Result<void> add_file(const fs::path& path, Recognised& all) {
 Result<void> add_folder(const fs::path& folder, Recognised& all) {
   std::error_code error;
   Files files;
+  Files recordings;
   for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
     std::error_code of_entry;  // a dangling link is no file, and no reason to refuse the others
     if (entry->is_regular_file(of_entry)) files.push_back(entry->path());
+    if (entry->is_directory(of_entry) && recording::looks_like_recording(entry->path()))
+      recordings.push_back(entry->path());
   }
   if (error) return fail(ErrorKind::unreadable, format("cannot read {}: {}", folder.string(), error.message()));
   std::ranges::sort(files);
+  std::ranges::sort(recordings);
+  if (!recordings.empty())
+    return fail(ErrorKind::usage, format("{} holds {}: name the one to open, as in {}", folder.string(),
+                                         counted(static_cast<std::int64_t>(recordings.size()), "recording"),
+                                         recordings.front().string()));
   const std::size_t before = all.files.size();
   std::vector<std::pair<fs::path, std::string_view>> unknown;  // with why
   for (const fs::path& file : files) {

@@ -19,6 +19,7 @@
 #include "rules.h"
 #include "split/rank_rows.h"
 #include "stragglers/code.h"
+#include "stragglers/gains.h"
 #include "stragglers/parts.h"
 #include "trend/parts.h"
 #include "what_if/find.h"
@@ -132,6 +133,10 @@ void find_slow_ranks(Work& work) {
   Report& report = work.report;
   report.stragglers = find_stragglers(work.run, report.steps, report.rank_rows, report.collectives, report.blame);
   if (report.stragglers && report.steps) add_device_evidence(work.run, *report.steps, *report.stragglers);
+  if (report.stragglers && work.graph && report.stragglers->rows.size() > 1) {
+    const auto classes = replay::classes_of(work.run, *work.graph, report.steps, report.rank_rows);
+    set_gains_together(report.what_if, *work.graph, replay::ItemPeers(*work.graph, classes), *report.stragglers);
+  }
   if (report.stragglers && report.steps) set_replayed_gains(report.what_if, *report.steps, *report.stragglers);
   if (report.stragglers && report.steps && report.rank_rows)
     add_code(work.run, *report.steps, *report.rank_rows, *report.stragglers);

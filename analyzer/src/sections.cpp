@@ -236,11 +236,7 @@ constexpr std::array rows{
                .why_missing = why_missing_of<&Report::python_stacks>,
                .tables = python_stacks_tables,
                .json_place = 26,
-               .json =
-                   [](const Source& source) {
-                     const auto& found = source.report.python_stacks;
-                     return found ? python_stacks_json(*found) : Json{};  // null: nothing was sampled, left out
-                   }},
+               .json = json_as<&Report::python_stacks, python_stacks_json>},
     SectionRow{.id = "overlap",
                .title = "Overlap",
                .question = "How much communication is hidden behind compute, and what does it slow down?",

@@ -41,6 +41,9 @@ Action declare_record(CLI::App& app, const Words& behind_dashes) {
       "Exit status: that of the command, or 128+n if signal n ended it.");
   return [options, spool, &app, &behind_dashes] {
     options->command = app.remaining();
+    // A command that begins with a dash stands after "--".
+    if (!options->command.empty() && options->command.front().starts_with('-'))
+      return say_usage_error("unknown option " + options->command.front(), "record");
     options->command.insert(options->command.end(), behind_dashes.begin(), behind_dashes.end());
     if (app.count("--recover") > 0) return recover(*options, *spool);
     if (options->command.empty())

@@ -18,6 +18,7 @@ _LEAST_PAUSE_NS = 1_000_000
 _BECOMES_WORKER_NS = 2_000_000_000  # a child of a fork that is none by then never will be
 _WORKER_LOOP = os.path.join("torch", "utils", "data", "_utils", "worker.py")
 _NOWHERE = "?"
+_END = b"samples end here"
 _MOST_CHARACTERS = 200
 _dice = random.Random()  # of its own: the program's sequence of random numbers stays
 
@@ -83,20 +84,28 @@ class _Pipe:
         self.rest = b""
 
     def is_open(self, end):
-        """Programs that close all files may have another one there by now."""
-        return os.fstat(end).st_ino == self.inode
+        """Programs that close all files may have another one there by now, or none."""
+        try:
+            return os.fstat(end).st_ino == self.inode
+        except OSError:
+            return False
+
+    def close(self, end):
+        """Never a file of the program that took its place."""
+        if self.is_open(end):
+            os.close(end)
 
     def write(self, line):
         try:
             if self.is_open(self.writes):
                 os.write(self.writes, line)  # short ones arrive whole
-        except BlockingIOError:
+        except OSError:
             pass  # nobody reads: a sample is lost
 
     def lines(self):
         try:
             read = os.read(self.reads, 65536) if self.is_open(self.reads) else b""
-        except BlockingIOError:
+        except OSError:
             return []
         *lines, self.rest = (self.rest + read).split(b"\n")
         return lines
@@ -111,6 +120,7 @@ class Sampler:
         self.places = _Places(torch)
         self.thread = None  # the one that trains
         self.pipe = None
+        self.to_parent = None  # of a process that was forked
         self.pause_began = 0
         os.register_at_fork(before=lambda: guard(self.make_pipe), after_in_child=lambda: guard(self.look_in_child))
 
@@ -127,6 +137,18 @@ class Sampler:
         self.thread = None
 
     def sample_stacks(self):
+        """Marks its end, however it comes: what follows was not sampled."""
+        try:
+            self.sample_until_stopped()
+        finally:
+            if self.table.is_recording():
+                self.name_thread()
+                self.table.mark(_END, len(_END))
+
+    def name_thread(self):
+        self.table.name_thread(b"python stacks")
+
+    def sample_until_stopped(self):
         named, before = False, time.monotonic_ns()
         while True:
             _wait(_DISTANCE_S)
@@ -135,7 +157,7 @@ class Sampler:
             now = time.monotonic_ns()
             if self.table.is_recording():
                 if not named:
-                    self.table.name_thread(b"python stacks")
+                    self.name_thread()
                     named = True
                 frame = sys._current_frames().get(self.thread)
                 if frame is not None:
@@ -154,8 +176,10 @@ class Sampler:
         if self.pipe is None:
             return
         for line in self.pipe.lines():
-            worker, elapsed, place = line.split(b" ", 2)
-            self.tell(place, int(elapsed), int(worker))
+            sample = _sample_of(line)
+            if sample is not None:
+                worker, elapsed, place = sample
+                self.tell(place, elapsed, worker)
 
     def make_pipe(self):
         if self.pipe is None:
@@ -163,10 +187,22 @@ class Sampler:
 
     def look_in_child(self):
         self.thread = None
+        if self.to_parent is not None:
+            self.to_parent.close(self.to_parent.writes)  # that of its parent
         pipe, self.pipe = self.pipe, None  # children of the child have one of their own
+        self.to_parent = pipe
+        if pipe is None:
+            return
+        pipe.close(pipe.reads)
         start_new_thread(self.guard, (self.sample_worker, get_ident(), pipe))
 
     def sample_worker(self, thread, pipe):
+        try:
+            self.sample_until_no_worker(thread, pipe)
+        finally:
+            pipe.close(pipe.writes)
+
+    def sample_until_no_worker(self, thread, pipe):
         began = before = time.monotonic_ns()
         works = False
         while True:
@@ -192,6 +228,14 @@ class Sampler:
         elif now - self.pause_began >= _LEAST_PAUSE_NS:
             self.table.mark(b"garbage collection", 18)
             self.table.mark_attribute_int(b"ns", now - self.pause_began)
+
+
+def _sample_of(line):
+    """Worker, time and place; nothing if the line was damaged, as by a program that writes into files of others."""
+    parts = line.split(b" ", 2)
+    if len(parts) == 3 and all(part.isdigit() and len(part) < 19 for part in parts[:2]):
+        return int(parts[0]), int(parts[1]), parts[2]
+    return None
 
 
 def _is_inside(frame, file):

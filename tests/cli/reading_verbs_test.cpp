@@ -99,6 +99,14 @@ TEST_F(ReadingVerbs, WhatCannotBeReadIsExit3AndNamesThePath) {
   EXPECT_FALSE(fs::exists(path("out.json")));
 }
 
+TEST_F(ReadingVerbs, AFolderOfRecordingsIsNotReadAsAFolderOfTraces) {
+  fs::copy(fs::path{RANKSCOPE_SAMPLES} / "demo.rankscope", path("demo.rankscope"), fs::copy_options::recursive);
+  write("rank0.json", R"({"traceEvents":[{"ph":"X","name":"a","ts":0,"dur":1,"pid":1,"tid":1}]})");
+  const auto result = rankscope({"report", folder_.string()});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("holds 1 recording: name the one to open, as in " + path("demo.rankscope")));
+}
+
 TEST_F(ReadingVerbs, AReportHasAVerdictAndItsJsonAddsUp) {
   const std::string run = write("run.txt", steady_ranks(4));
   const auto result = rankscope({"report", run, "--json", path("report.json")});

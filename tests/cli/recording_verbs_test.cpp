@@ -48,6 +48,12 @@ TEST_F(RecordingVerbs, NoCommandIsAWrongCall) {
   EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "report", "x", "--", "y"}).status, 2);
 }
 
+TEST_F(RecordingVerbs, AMistypedOptionIsNotTakenForTheCommand) {
+  const auto result = run_program({RANKSCOPE_PROGRAM, "record", "--ouut", out(), "--", "true"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("unknown option --ouut"));
+}
+
 TEST_F(RecordingVerbs, TheHelpOfRecordShowsWhereTheCommandStands) {
   EXPECT_THAT(run_program({RANKSCOPE_PROGRAM, "record", "--help"}).out, HasSubstr("record [OPTIONS] -- COMMAND..."));
 }

@@ -26,10 +26,10 @@ class AnalysesOf : public ::testing::TestWithParam<std::string> {
 TEST_P(AnalysesOf, NoIdealIsAboveTheMeasured) {
   const analyzer::Report report = analyzer::analyze(*opened(), {});
   if (!report.what_if) GTEST_SKIP() << report.what_if.error().why;
-  EXPECT_LE(report.what_if->ideal_ns, report.what_if->replayed_ns);
+  EXPECT_LE(report.what_if->ideal_ns.value_or(0), report.what_if->replayed_ns);
   EXPECT_LE(report.what_if->ideal_network_ns.value_or(0), report.what_if->replayed_ns);
   EXPECT_LE(report.what_if->without_host_delay_ns, report.what_if->replayed_ns);
-  EXPECT_GE(report.what_if->slowdown, 1);
+  EXPECT_GE(report.what_if->slowdown.value_or(1), 1);
 }
 
 /// metrics.md 8.

@@ -32,7 +32,7 @@ struct EndMatching {
 /// Parts of one kind on different ranks that end within 50 µs of one another, in the same order on all of them, are one
 /// operation; or those that end within 1 ms, with no second candidate near, where that finds more. Times are compared
 /// as they were recorded: where clocks are farther apart, nothing agrees. Nothing is concluded unless at least three
-/// operations of the same ranks are found, and ten times as many as chance would give.
+/// operations of the same ranks are found, ten times as many as chance would give, and a tenth of all parts.
 [[nodiscard]] EndMatching match_by_ends(const Run& run);
 
 }  // namespace rankscope::analyzer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -26,6 +27,7 @@ constexpr Tolerance near_ends{50'000, "50 µs", true};
 constexpr Tolerance far_ends{1'000'000, "1 ms", false};
 constexpr std::size_t least_operations = 3;
 constexpr double most_by_chance = 0.1;
+constexpr std::size_t one_matched_of = 10;  // a part in so many is matched, or what agrees is an accident
 
 struct End {
   std::string_view kind;
@@ -86,7 +88,7 @@ Operations by_order(std::span<const End> burst, std::int64_t apart_ns) {
 struct Found {
   Tolerance tolerance;
   Operations operations;
-  double by_chance = 0;  ///< pairs of ends that would agree if the ends of each rank fell anywhere in the time of all
+  double by_chance = 0;  ///< pairs of events that would agree if those of each rank fell anywhere in the time of all
   double pairs = 0;      ///< that agree
 };
 
@@ -98,9 +100,8 @@ std::vector<RankId> ranks_in(std::span<const End> ends) {
   return ranks;
 }
 
-/// Of ends of one kind, by time, that lie `apart_ns` apart at most. Where order counts, what a rank ends in quick
-/// succession is one event.
-double pairs_by_chance(std::span<const End> ends, const Tolerance& tolerance, std::int64_t apart_ns) {
+/// Of ends of one kind, by time. Where order counts, what a rank ends in quick succession is one event.
+std::map<RankId, double> events_of(std::span<const End> ends, const Tolerance& tolerance) {
   std::map<RankId, double> events;
   std::map<RankId, std::int64_t> last;
   for (const End& end : ends) {
@@ -108,9 +109,23 @@ double pairs_by_chance(std::span<const End> ends, const Tolerance& tolerance, st
     if (first || !tolerance.by_order || end.ns - previous->second > tolerance.apart_ns) ++events[end.rank];
     previous->second = end.ns;
   }
+  return events;
+}
+
+/// Of a burst all of whose ends are in operations: in each event all of its ranks agree with one another.
+double pairs_in(std::span<const End> burst, const Tolerance& tolerance) {
+  double fewest = std::numeric_limits<double>::max();
+  const std::map<RankId, double> events = events_of(burst, tolerance);
+  for (const auto& [rank, count] : events) fewest = std::min(fewest, count);
+  const auto ranks = static_cast<double>(events.size());
+  return fewest * ranks * (ranks - 1) / 2;
+}
+
+/// Of ends of one kind, by time, that lie `apart_ns` apart at most.
+double pairs_by_chance(std::span<const End> ends, const Tolerance& tolerance, std::int64_t apart_ns) {
   double all = 0;
   double same_rank = 0;
-  for (const auto& [rank, count] : events) {
+  for (const auto& [rank, count] : events_of(ends, tolerance)) {
     all += count;
     same_rank += count * count;
   }
@@ -137,13 +152,14 @@ Found operations_in(std::span<const End> ends, const Tolerance& tolerance) {
            ends[end].ns - ends[end - 1].ns <= tolerance.apart_ns)
       ++end;
     const auto burst = ends.subspan(begin, end - begin);
+    const std::size_t before = found.operations.size();
     if (is_one(burst, tolerance.apart_ns))
       found.operations.emplace_back(burst.begin(), burst.end());
     else if (tolerance.by_order)
       std::ranges::move(by_order(burst, tolerance.apart_ns), std::back_inserter(found.operations));
+    if (found.operations.size() > before) found.pairs += pairs_in(burst, tolerance);
     begin = end;
   }
-  for (const auto& parts : found.operations) found.pairs += static_cast<double>(parts.size() * (parts.size() - 1)) / 2;
   // Ends that agree more closely than they had to are less likely to agree by chance.
   const std::int64_t apart = tolerance.by_order ? farthest_apart_ns(found.operations) : tolerance.apart_ns;
   for (std::size_t begin = 0; begin < ends.size();) {
@@ -240,7 +256,8 @@ EndMatching match_by_ends(const Run& run) {
   const Found loose = operations_in(ends, far_ends);
   const Found& better = parts_found(loose) > parts_found(narrow) ? loose : narrow;
   EndGrouping grouping(run, ends);
-  if (parts_found(better) > 0) grouping.add(better);
+  const std::size_t parts = parts_found(better);
+  if (parts > 0 && parts * one_matched_of >= ends.size()) grouping.add(better);
   EndMatching found = std::move(grouping).result();
   if (!found.run)
     found.note =

@@ -52,7 +52,7 @@ Part part_of(const Run& run, const Collective& collective) {
 }  // namespace
 
 Observations observe(const Run& run) {
-  MatchedOperations matched = match_operations(run);
+  MatchedOperations matched = match_operations(run, ClockTrust{run});
   std::erase_if(matched.operations, [&](const Operation& operation) { return !is_usable(run, operation); });
   Observations all;
   const std::vector<bool> guessed = guessed_groups(run);

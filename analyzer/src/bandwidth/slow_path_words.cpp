@@ -30,11 +30,6 @@ std::string size_text(const SizeClass& size) {
   return format("{} to {}", bytes_text(size.from_bytes), bytes_text(size.below_bytes));
 }
 
-std::string speed_text(double gbps) {
-  constexpr double most = 9e18;  // what fits 64 bits
-  return format("{}/s", bytes_text(static_cast<std::int64_t>(std::min(gbps * 1e9, most))));
-}
-
 std::string title_of(const SlowPath& path) {
   if (path.compared > 0) return format("{} at {:.2f} of the usual speed", subject_of(path), path.ratio);
   const std::string since = path.since_step ? format(" since step {}", *path.since_step) : " towards the end";

@@ -6,6 +6,7 @@
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
 #include "render/words.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -2,28 +2,29 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
+#include "clocks/clock_trust.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 
-/// By the order of the calls inside each step, where all ranks of a group mark their steps; a step in which they do not
-/// call the same operations in the same order has numbers that no two ranks share. Elsewhere by the order of the calls
-/// of each rank.
+/// By the order of the calls inside each step and between two, where all ranks of a group mark their steps; a step in
+/// which they do not call the same operations in the same order has numbers that no two ranks share. Elsewhere, and
+/// where times contradict that order, by the order of the calls of each rank. If times contradict it as well, no two
+/// ranks share a number.
 class CallOrder {
  public:
-  explicit CallOrder(const Run& run);
+  CallOrder(const Run& run, const ClockTrust& clocks);
 
-  /// Of a row of Run::collectives() without a sequence number; `order` is its place among the calls of its rank and
-  /// group.
-  [[nodiscard]] std::int64_t number_of(std::uint32_t row, std::int64_t order) const;
+  /// Of a row of Run::collectives() that is a collective without a sequence number: behind all that its group has.
+  [[nodiscard]] std::int64_t number_of(std::uint32_t row) const { return numbers_[row]; }
   /// True if some group was numbered step by step.
-  [[nodiscard]] bool in_steps() const { return !numbers_.empty(); }
+  [[nodiscard]] bool in_steps() const { return in_steps_; }
 
  private:
-  std::map<std::uint32_t, std::int64_t> numbers_;  // by row
+  std::vector<std::int64_t> numbers_;  // parallel to Run::collectives(); empty: all have sequence numbers
+  bool in_steps_ = false;
 };
 
 }  // namespace rankscope::analyzer

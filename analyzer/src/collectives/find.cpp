@@ -278,7 +278,7 @@ CollectivesSection select_members(const Run& run, const ClockTrust& clocks, cons
 Matching match_collectives(const Run& run, const ClockTrust& clocks) {
   Matching matching;
   matching.parts.resize(run.collectives().size());
-  MatchedOperations found = match_operations(run);
+  MatchedOperations found = match_operations(run, clocks);
   if (found.rows == 0) {
     matching.section = unavailable(why_none(run));
     return matching;

@@ -30,13 +30,11 @@ using Rows = std::span<const Collective>;
 
 /// Numbers the collectives of one rank in one group.
 void key_collectives(const Run& run, Rows rows, const CallOrder& calls, std::vector<Keyed>& out, bool& by_call_order) {
-  std::int64_t order = 0;
   for (const Collective& collective : rows) {
     if (is_point_to_point(run.text(collective.op))) continue;
     const auto row = static_cast<std::uint32_t>(&collective - run.collectives().data());
     by_call_order = by_call_order || collective.sequence < 0;
-    const std::int64_t sequence = collective.sequence < 0 ? calls.number_of(row, order) : collective.sequence;
-    ++order;
+    const std::int64_t sequence = collective.sequence < 0 ? calls.number_of(row) : collective.sequence;
     out.push_back({collective.group, -1, -1, sequence, collective.rank, false, row});
   }
 }
@@ -147,9 +145,9 @@ void add_desync(const Run& run, std::span<const Keyed> members, MatchedOperation
 
 }  // namespace
 
-MatchedOperations match_operations(const Run& run) {
+MatchedOperations match_operations(const Run& run, const ClockTrust& clocks) {
   MatchedOperations out;
-  const CallOrder calls{run};
+  const CallOrder calls{run, clocks};
   out.in_steps = calls.in_steps();
   const std::vector<Keyed> keyed = key_all(run, calls, out.by_call_order, out.by_ends);
   out.rows = keyed.size();

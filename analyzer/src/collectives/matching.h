@@ -1,4 +1,4 @@
-// The members of each operation, found by their keys (metrics.md 5); no times are looked at.
+// The members of each operation, found by their keys (metrics.md 5).
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ struct MatchedOperations {
   bool by_ends = false;                      ///< some group was not recorded, but found by when its operations ended
 };
 
-[[nodiscard]] MatchedOperations match_operations(const Run& run);
+[[nodiscard]] MatchedOperations match_operations(const Run& run, const ClockTrust& clocks);
 
 // Parts of operations that found no partner, and why (metrics.md 5).
 

@@ -10,7 +10,13 @@ namespace rankscope::analyzer {
 namespace {
 
 /// What most of the exposed communication is.
-enum class Exposed : std::uint8_t { moving, waiting_for_straggler, waiting_for_changing_ranks, unknown };
+enum class Exposed : std::uint8_t {
+  moving,
+  waiting_for_straggler,
+  waiting_for_changing_ranks,
+  ranks_missing,
+  unmatched
+};
 
 std::string advice_for(Exposed exposed) {
   switch (exposed) {
@@ -20,9 +26,11 @@ std::string advice_for(Exposed exposed) {
     case Exposed::waiting_for_straggler:
       return "Fix the slow rank first: most of this is waiting for it.";
     case Exposed::waiting_for_changing_ranks:
-      return "Find out who arrives last (the groups below) and even out the work before the collectives.";
-    case Exposed::unknown:
+      return "Find out who arrives last (--only blame shows it) and even out the work before the collectives.";
+    case Exposed::ranks_missing:
       return "Record all ranks of the job: then the report shows how much of this is waiting, and for whom.";
+    case Exposed::unmatched:
+      return "How much of this is waiting is not known: operations were not matched (--only collectives says why).";
   }
   return {};
 }
@@ -105,8 +113,11 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
                             parts_of_exposed(usual), hidden_part(usual));
   if (waiting) finding.evidence += most_blamed(report);
   const bool unknown = 2 * (total.exposed_wait_ns + total.exposed_transfer_ns) < total.exposed_comm_ns;
+  const bool missing = report.world_size > std::ssize(report.ranks);
+  Exposed moves = Exposed::moving;
+  if (unknown) moves = missing ? Exposed::ranks_missing : Exposed::unmatched;
   const Exposed waits = straggler ? Exposed::waiting_for_straggler : Exposed::waiting_for_changing_ranks;
-  finding.advice = advice_for(waiting ? waits : unknown ? Exposed::unknown : Exposed::moving);
+  finding.advice = advice_for(waiting ? waits : moves);
   // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.
   const std::int64_t uncovered_compute = total.compute_ns - total.overlapped_comm_ns;
   finding.gain_ns_per_step = usual.per_step(std::min(total.exposed_transfer_ns, uncovered_compute));

@@ -6,6 +6,7 @@
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
 #include "render/words.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -28,7 +29,7 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
          {group.bytes < 0 ? std::string{empty_cell} : bytes_text(group.bytes)},
          {group.without_wait == group.count ? std::string{empty_cell} : duration_text(group.wait_ns)},
          {group.without_transfer == group.count ? std::string{empty_cell} : duration_text(group.transfer_ns)},
-         {group.busbw_gbps ? format("{:.3g} GB/s", *group.busbw_gbps) : std::string{empty_cell}}});
+         {group.busbw_gbps ? speed_text(*group.busbw_gbps) : std::string{empty_cell}}});
   }
   return table;
 }

@@ -25,6 +25,10 @@ constexpr std::string_view inside =
 constexpr std::string_view fewer =
     "its partner recorded fewer: the recordings do not cover the same time, or the program did not call it (a bug, "
     "or a hang to come)";
+constexpr std::string_view unordered =
+    "it has no sequence number, and where it belongs among the calls of the other ranks is not known: they called "
+    "other "
+    "operations in this step, or ended before it began";
 constexpr std::string_view again = "the rank recorded this operation before, as after a restart";
 
 struct Numbers {
@@ -59,7 +63,7 @@ class Reasons {
       return absent;
     if (group.by_ends) return no_end;
     if (pair) return open_pairs_.contains({row.group, row.peer, row.rank.value}) ? open_elsewhere : fewer;
-    if (row.sequence < 0) return fewer;
+    if (row.sequence < 0) return unordered;
     if (open_.contains({row.group, row.sequence})) return open_elsewhere;
     if (index > 0 && is_same(run_.collectives()[index - 1], row) && matched_[index - 1]) return again;
     return any_around(group, row) ? inside : outside;

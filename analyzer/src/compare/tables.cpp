@@ -304,6 +304,23 @@ std::vector<NotedTable> memory_tables(const ComparisonView& view) {
   return {std::move(noted)};
 }
 
+namespace {
+
+/// Long texts that begin alike, as commands do, from the word on in which they differ: "… --bug tok".
+std::pair<std::string, std::string> where_they_differ(const std::string& a, const std::string& b) {
+  constexpr std::size_t long_text = 36;
+  if (std::max(a.size(), b.size()) <= long_text) return {a, b};
+  const auto same = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  // The option before a value belongs to it.
+  std::size_t from = same == 0 ? std::string::npos : a.rfind(' ', same - 1);
+  if (from != std::string::npos && from > 0) from = a.rfind(' ', from - 1);
+  if (from == std::string::npos) return {a, b};
+  const auto rest = [from](const std::string& text) { return "…" + text.substr(from); };
+  return {rest(a), rest(b)};
+}
+
+}  // namespace
+
 std::vector<NotedTable> difference_tables(const ComparisonView& view) {
   if (view.comparison.likeness.differences.empty()) return {};
   NotedTable noted{"What differs",
@@ -313,10 +330,12 @@ std::vector<NotedTable> difference_tables(const ComparisonView& view) {
                      {title_of(view.comparison.b), Align::left, 36}},
                     {}},
                    {}};
-  for (const Difference& row : view.comparison.likeness.differences)
+  for (const Difference& row : view.comparison.likeness.differences) {
+    const auto [a, b] = where_they_differ(row.a, row.b);
     noted.table.rows.push_back({{printable(row.what), row.must_agree ? Tone::warning : Tone::plain},
-                                {row.a.empty() ? std::string{empty_cell} : printable(row.a)},
-                                {row.b.empty() ? std::string{empty_cell} : printable(row.b)}});
+                                {a.empty() ? std::string{empty_cell} : printable(a)},
+                                {b.empty() ? std::string{empty_cell} : printable(b)}});
+  }
   return {std::move(noted)};
 }
 

@@ -88,8 +88,11 @@ std::string keys_sentence(const KeyComparison& keys) {
                ? format("Of {} {}, none changed by 1 % of a step beyond chance.", keys.in_both, what)
                : format("Of {} {}, none changed by 1 % of a step.", keys.in_both, what);
   }
-  return format("By 1 % of a step or more, {} {} changed{}, {} are new, {} are gone.", keys.changed.size(), what,
-                keys.not_tested.empty() ? " beyond chance" : " (not tested)", keys.appeared.size(), keys.gone.size());
+  std::string text = format("{} of the {} changed by 1 % of a step or more{}", keys.changed.size(), what,
+                            keys.not_tested.empty() ? " beyond chance" : " (not tested)");
+  if (!keys.appeared.empty()) text += format(", {} are new", keys.appeared.size());
+  if (!keys.gone.empty()) text += format(", {} are gone", keys.gone.size());
+  return text + ".";
 }
 
 std::string likeness_sentence(const Likeness& likeness) {

@@ -1,8 +1,11 @@
 #include "copies/parts.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "copies/host_calls.h"
 #include "math/checked_product.h"
@@ -55,11 +58,13 @@ class Tabulation {
     ++ranks_;
     rank_steps_ += windows.steps;
     std::vector<SpanId> waits;
-    for (const Activity& activity : device_work(run_, rank, windows).activities) {
+    const DeviceWork work = device_work(run_, rank, windows);
+    for (const Activity& activity : work.activities) {
       if (activity.kind != ActivityClass::memory || run_.span(activity.span).kind != SpanKind::memory) continue;
       if (activity.counted) add_copy(activity);
       if (const auto call = blocking_call(activity.span)) waits.push_back(*call);
     }
+    add_exposed(work, windows);
     std::ranges::sort(waits);
     const WindowTime window_time{windows};
     const auto process = run_.process_row_of(rank);
@@ -102,6 +107,25 @@ class Tabulation {
     } else {
       sums->measured_bytes += bytes->number;
       sums->measured_ns += ns;
+    }
+  }
+
+  /// By name the time in which nothing hid its copies.
+  void add_exposed(const DeviceWork& work, const CountedWindows& windows) {
+    std::map<StringId, std::vector<TimeRange>> times;
+    for (const Activity& activity : work.activities)
+      if (activity.kind == ActivityClass::memory && run_.span(activity.span).kind == SpanKind::memory)
+        times[run_.span(activity.span).name].push_back(activity.time);
+    const IntervalSet counted = IntervalSet::from(windows.ranges);
+    const auto hides = [&](ActivityClass kind) -> const IntervalSet& {
+      return work.sets[static_cast<std::size_t>(kind)];
+    };
+    for (auto& [name, ranges] : times) {
+      std::optional<Sums>& sums = by_name_[name.index()];
+      if (!sums) continue;  // only outside of the windows
+      const IntervalSet own = both(IntervalSet::from(std::move(ranges)), counted);
+      sums->row.exposed_ns +=
+          without(without(own, hides(ActivityClass::compute)), hides(ActivityClass::comm)).length_ns();
     }
   }
 

@@ -82,6 +82,13 @@ void judge_calls(const RuleContext& context, const HeldUp& what, const std::vect
                       std::string{what.advice}, usual.per_step(idle), std::nullopt, std::nullopt});
 }
 
+/// The copies that are exposed for longest; null where that is not known.
+const CopyRow* most_exposed(const Section<CopiesSection>& copies) {
+  if (!copies || copies->copies.empty()) return nullptr;
+  const auto most = std::ranges::max_element(copies->copies, {}, &CopyRow::exposed_ns);
+  return most->exposed_ns > 0 ? &*most : nullptr;
+}
+
 /// What helps depends on where the longest copies go.
 std::string advice_for_copies(const CopyRow* most) {
   const std::string_view kind = most == nullptr ? std::string_view{} : std::string_view{most->kind};
@@ -98,7 +105,7 @@ std::string most_copied(const Usual& usual, const CopyRow* most) {
   if (most == nullptr) return {};
   auto text =
       format("; most of it {}{}: {}", most->kind, most->memory.empty() ? std::string{} : format(" ({})", most->memory),
-             duration_text(usual.mean(most->sum_ns)));
+             duration_text(usual.mean(most->exposed_ns)));
   if (most->gbps) text += format(" at {:.1f} GB/s", *most->gbps);
   return text;
 }
@@ -111,14 +118,13 @@ void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& find
   const std::int64_t exposed = usual.total.memory_ns;
   const FindingSeverity severity = severity_of(usual.share(exposed), exposed_copies_limits);
   if (severity == FindingSeverity::info) return;
-  const Section<CopiesSection>& copies = context.report.copies;
-  const CopyRow* most = copies && !copies->copies.empty() ? &copies->copies.front() : nullptr;
+  const CopyRow* const most = most_exposed(context.report.copies);
   Finding finding;
   finding.id = "exposed_copies";
   finding.severity = severity;
   finding.title = format("{} of the time only copies run", percent_of(usual.share(exposed)));
   finding.evidence =
-      format("{} {}, beside neither compute nor communication{}", duration_text(usual.mean(exposed)),
+      format("{} {} while neither compute nor communication runs{}", duration_text(usual.mean(exposed)),
              usual.steps > 0 ? "per step and rank" : "per rank over the whole recording", most_copied(usual, most));
   finding.advice = advice_for_copies(most);
   // No copy hides behind more than there is.

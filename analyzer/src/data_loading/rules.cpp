@@ -4,6 +4,7 @@
 
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
+#include "steps/counted_windows.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
@@ -19,6 +20,35 @@ std::string workers_text(const LoaderSums& sums) {
   return format("; while the loop waited, all {} were busy in {} of the time, some in {}, none in {}",
                 counted(sums.workers, "loader worker"), share(sums.all_busy_ns), share(sums.some_busy_ns),
                 share(sums.none_busy_ns));
+}
+
+/// The rank that waits for at least three quarters of all that the ranks of `usual` wait for data; null: there is none.
+const RankRow* who_waits(const RuleContext& context, const Usual& usual) {
+  if (!context.report.rank_rows || usual.ranks < 2) return nullptr;
+  for (const RankRow* row : asked_rows_to_sum(*context.report.rank_rows, context.options))
+    if (4 * row->total.idle_ns_of(IdleCause::data) >= 3 * usual.total.idle_ns_of(IdleCause::data)) return row;
+  return nullptr;
+}
+
+std::string title_for(const RankRow* row, const Usual& usual) {
+  if (row == nullptr || row->total.window_ns <= 0)
+    return format("{} of the time the ranks wait for data",
+                  percent_of(usual.share(usual.total.idle_ns_of(IdleCause::data))));
+  const auto own = static_cast<double>(row->total.idle_ns_of(IdleCause::data));
+  return format("rank {} waits for data {} of its time", row->rank.value,
+                percent_of(own / static_cast<double>(row->total.window_ns)));
+}
+
+std::string evidence_for(const RankRow* row, const Usual& usual) {
+  const std::int64_t data = usual.total.idle_ns_of(IdleCause::data);
+  if (row == nullptr)
+    return format("{} {} inside data-loading spans", duration_text(usual.mean(data)),
+                  usual.steps > 0 ? "per step and rank" : "per rank in the whole recording");
+  const std::int64_t own = row->total.idle_ns_of(IdleCause::data);
+  const std::int64_t steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(row->per_step.size()));
+  return format("{} {} inside data-loading spans, on the {} together {}", duration_text(own / steps),
+                row->per_step.empty() ? "in the whole recording" : "per step", counted(usual.ranks - 1, "other rank"),
+                duration_text((data - own) / steps));
 }
 
 }  // namespace
@@ -65,11 +95,10 @@ void judge_data_loading(const RuleContext& context, std::vector<Finding>& findin
   const auto severity = severity_of(usual.share(data), data_limits);
   if (severity == FindingSeverity::info) return;
   const LoaderSums loaders = sum_loaders(context.report);
-  findings.push_back(
-      {"data_loading", severity, format("{} of the time the ranks wait for data", percent_of(usual.share(data))),
-       format("{} {} inside data-loading spans{}", duration_text(usual.mean(data)),
-              usual.steps > 0 ? "per step and rank" : "per rank in the whole recording", workers_text(loaders)),
-       advice_for_data(loaders), usual.per_step(data), std::nullopt, std::nullopt});
+  const RankRow* who = who_waits(context, usual);
+  findings.push_back({"data_loading", severity, title_for(who, usual), evidence_for(who, usual) + workers_text(loaders),
+                      advice_for_data(loaders), usual.per_step(data), std::nullopt, std::nullopt});
+  if (who != nullptr) findings.back().rank = who->rank;
 }
 
 }  // namespace rankscope::analyzer

@@ -26,7 +26,8 @@ bool is_hidden(std::string_view key) {
                                      predicted_sent_key,
                                      keys::file_time_offset,
                                      keys::file_time_type,
-                                     keys::nsys_export_again};
+                                     keys::nsys_export_again,
+                                     std::string_view{"stopped_at_unix_ns"}};
   return std::ranges::find(hidden, key) != hidden.end();
 }
 

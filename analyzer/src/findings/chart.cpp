@@ -45,7 +45,7 @@ void write_findings(Writer& page, const Source& source) {
   if (!report.findings) return;
   if (report.findings->empty()) {
     page.element("p",
-                 cannot_tell(report).empty() ? "None." : "No problem found in what could be judged; see the verdict.");
+                 cannot_tell(report).empty() ? "None." : "Nothing was found in what could be judged; see the verdict.");
     return;
   }
   constexpr std::size_t most = 100;

@@ -44,7 +44,7 @@ void add_heading(Page& page, const Report& report) {
   page.heading("FINDINGS");
   if (report.findings->empty())
     page.paragraph(cannot_tell(report).empty() ? "None."
-                                               : "No problem found in what could be judged; see the verdict.");
+                                               : "Nothing was found in what could be judged; see the verdict.");
 }
 
 /// "5 more: ...; --full shows them" in one line.

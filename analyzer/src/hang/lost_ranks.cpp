@@ -8,6 +8,7 @@
 #include "collectives/find.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
+#include "rankscope/core/numbers.h"
 #include "steps/find.h"
 #include "words/source_advice.h"
 #include "words/units.h"
@@ -153,7 +154,10 @@ std::optional<std::int64_t> step_of_loss(const Section<StepsSection>& steps, con
     const std::span<const StepWindow> windows = windows_of(*steps, missed.peer);
     const auto after = std::ranges::upper_bound(windows, missed.started, {},
                                                 [](const StepWindow& window) { return window.window.begin; });
-    if (after != windows.begin()) return (after - 1)->index;
+    if (after != windows.begin()) {
+      const StepWindow& begun = *(after - 1);
+      return begun.complete && missed.started >= begun.window.end ? begun.index + 1 : begun.index;
+    }
   }
   const std::span<const StepWindow> own = windows_of(*steps, lost.process->rank);
   if (own.empty()) return std::nullopt;
@@ -208,13 +212,18 @@ bool stopped_together(std::span<const Suspect> suspects, std::size_t ranks) {
 
 constexpr nanoseconds one_end{1'000'000'000};  // a signal reaches all processes of a job within this
 
-/// The recorder was asked to end the job and all ranks ended then, whichever of them was the first.
+/// The recorder was asked to end the job and all ranks ended then, whichever of them was the first: none before it was
+/// asked, or, where that was not recorded, all at once.
 bool was_asked_to_end(const Run& run, std::span<const Suspect> suspects, Ends ends) {
   if (!run.metadata("stopped_by").starts_with("SIG") || ends != Ends::comparable) return false;
   if (suspects.empty() || suspects.size() < run.ranks().size()) return false;
   const auto [first, last] =
       std::ranges::minmax_element(suspects, {}, [](const Suspect& suspect) { return suspect.process->recorded.end; });
-  return last->process->recorded.end - first->process->recorded.end <= one_end;
+  const auto asked = number_from<std::int64_t>(run.metadata("stopped_at_unix_ns"), {.least = 1});
+  RunTime began_to_end = last->process->recorded.end;
+  if (asked && run.info().origin_unix_ns != 0)
+    began_to_end = std::min(began_to_end, at(*asked - run.info().origin_unix_ns));
+  return first->process->recorded.end >= began_to_end - one_end;
 }
 
 /// A rank that only ended badly after everything was done has cost nobody anything.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 namespace rankscope::analyzer {
@@ -94,6 +95,22 @@ double binomial_tail(std::int64_t hits, std::int64_t trials, double chance) {
     tail += std::exp(ways + i * std::log(chance) + (n - i) * std::log1p(-chance));
   }
   return std::min(tail, 1.0);
+}
+
+// Abramowitz and Stegun 26.7.3 and 26.7.4: a finite sum for each whole number of degrees.
+double student_tail(double t, std::int64_t degrees) {
+  if (degrees < 1) return 0.5;
+  const double angle = std::atan(t / std::sqrt(static_cast<double>(degrees)));
+  const double cosine = std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? cosine : 1;
+  double sum = 0;
+  for (std::int64_t k = odd ? 1 : 0; k <= degrees - 2; k += 2) {
+    sum += term;
+    term *= cosine * cosine * static_cast<double>(k + 1) / static_cast<double>(k + 2);
+  }
+  const double within = odd ? (angle + std::sin(angle) * sum) * 2 / std::numbers::pi : std::sin(angle) * sum;
+  return std::max(0.0, (1 - within) / 2);
 }
 
 double straggler_threshold(std::size_t ranks) {

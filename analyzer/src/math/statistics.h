@@ -22,6 +22,8 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::int64_t sorted_quantile(std::span<const std::int64_t> sorted, double share);
 /// P(X >= hits) for X ~ Binomial(trials, chance).
 [[nodiscard]] double binomial_tail(std::int64_t hits, std::int64_t trials, double chance);
+/// P(T >= t) for T of Student's t distribution with so many degrees of freedom; t >= 0.
+[[nodiscard]] double student_tail(double t, std::int64_t degrees);
 /// z_n of metrics.md 9.2: what the farthest of n equal ranks passes by chance in 5 % of windows. n >= 4.
 [[nodiscard]] double straggler_threshold(std::size_t ranks);
 

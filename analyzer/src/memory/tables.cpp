@@ -30,7 +30,8 @@ std::int64_t size_of(const DeviceMemory& memory) {
 /// Only growth that chance cannot explain.
 Cell growth_cell(const MemoryGrowth& growth) {
   if (!growth.bytes_per_step) return {std::string{empty_cell}};
-  if (!growth.proven) return {"no"};
+  constexpr double page = 4096;  // memory of a process grows by no less; of the samples' own noise this may be a trend
+  if (!growth.proven || *growth.bytes_per_step < page) return {"no"};
   return {"+" + bytes_text(std::llround(*growth.bytes_per_step)), growth.lasts ? Tone::warning : Tone::plain};
 }
 

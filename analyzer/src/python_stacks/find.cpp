@@ -1,6 +1,7 @@
 #include "python_stacks/parts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "python_stacks/samples.h"
 #include "steps/counted_windows.h"
@@ -18,7 +19,9 @@ Section<PythonStacksSection> find_python_stacks(const Run& run, const Section<St
   PythonStacksSection section;
   for (const RankId rank : ranks_to_sum(run, steps, options, Among::all_ranks)) {
     const CountedWindows counted = counted_windows(run, rank, steps);
-    if (samples.has(rank) && counted.steps > 0) section.ranks.push_back(samples.over(rank, counted.ranges));
+    if (!samples.has(rank) || counted.steps == 0) continue;
+    RankCode code = samples.over(rank, counted.ranges);
+    if (code.steps > 0) section.ranks.push_back(std::move(code));
   }
   if (section.ranks.empty()) return unavailable(std::string{no_python_code});
   return section;

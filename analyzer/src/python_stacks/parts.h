@@ -14,7 +14,7 @@ namespace rankscope::analyzer {
 [[nodiscard]] Section<PythonStacksSection> find_python_stacks(const Run& run, const Section<StepsSection>& steps,
                                                               const ReportOptions& options);
 
-/// Functions that a rank is in longer than the others, the largest difference first; nothing where there are none.
+/// Functions that a rank is in longer than the others, the largest difference first; words where there are none.
 [[nodiscard]] std::vector<NotedTable> python_stacks_tables(const Report& report, std::size_t most);
 [[nodiscard]] nlohmann::ordered_json python_stacks_json(const PythonStacksSection& section);
 

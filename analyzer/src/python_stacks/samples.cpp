@@ -17,6 +17,7 @@ namespace {
 // As collectors/python/rankscope_stacks.py writes them.
 constexpr std::string_view lane_of_samples = "python stacks";
 constexpr std::string_view pause_mark = "garbage collection";
+constexpr std::string_view end_mark = "samples end here";
 
 constexpr std::int64_t longest_ns = 600'000'000'000;  // what is above it, or below 0, is damaged
 
@@ -53,7 +54,11 @@ class Stretches {
  private:
   void set(RunTime begin, HostWork work) {
     now_ = work;
-    if (stretches_.empty() || stretches_.back().work != work) stretches_.push_back({begin, work});
+    if (!stretches_.empty()) begin = std::max(begin, stretches_.back().begin);  // of spans that only overlap
+    if (!stretches_.empty() && stretches_.back().begin == begin)
+      stretches_.back().work = work;
+    else if (stretches_.empty() || stretches_.back().work != work)
+      stretches_.push_back({begin, work});
   }
   void close_until(RunTime time) {
     while (!open_.empty() && open_.back().first <= time) {
@@ -99,9 +104,16 @@ std::optional<CodeLine> line_of(std::string_view place) {
   return line;
 }
 
-bool is_inside(std::span<const TimeRange> windows, RunTime time) {
-  const auto next = std::ranges::upper_bound(windows, time, {}, &TimeRange::begin);
-  return next != windows.begin() && (next - 1)->contains(time);
+/// What of the `ns` before `time` lies in the windows, which ascend; nothing where `time` is outside of all of them.
+std::optional<std::int64_t> inside(std::span<const TimeRange> windows, RunTime time, std::int64_t ns) {
+  auto window = std::ranges::upper_bound(windows, time, {}, &TimeRange::begin);
+  if (window == windows.begin() || !(window - 1)->contains(time)) return std::nullopt;
+  const RunTime since = time - nanoseconds{ns};
+  std::int64_t sum = 0;
+  for (RunTime until = time; window != windows.begin() && (window - 1)->end > since; until = (--window)->begin)
+    sum +=
+        std::max<std::int64_t>(0, (std::min(until, (window - 1)->end) - std::max(since, (window - 1)->begin)).count());
+  return sum;
 }
 
 }  // namespace
@@ -121,24 +133,33 @@ std::string_view name_of(CodePhase phase) {
 }
 
 PythonSamples::PythonSamples(const Run& run) : run_(run) {
-  const StringId length = run.strings().find("ns");
-  const StringId worker = run.strings().find("worker");
   const StringId pause = run.strings().find(pause_mark);
-  if (!length.is_set()) return;
+  const StringId end = run.strings().find(end_mark);
   for (const Mark& mark : run.marks()) {
     const Lane& lane = run.lane(mark.lane);
-    const bool is_pause = mark.name == pause;
-    if (!is_pause && run.text(lane.name) != lane_of_samples) continue;
-    const AttributeRange attributes = run.attributes_of(mark);
-    const auto ns = attributes.find(length);
-    if (!ns || ns->kind != AttributeKind::number || ns->number < 0 || ns->number > longest_ns) continue;
-    OfProcess& process = processes_[lane.process];
-    if (is_pause)
-      process.pauses.push_back({mark.time, ns->number});
-    else
-      process.samples.push_back(
-          {mark.time, mark.name, ns->number, worker.is_set() && attributes.find(worker).has_value()});
+    const bool by_sampler = run.text(lane.name) == lane_of_samples;
+    if (by_sampler && end.is_set() && mark.name == end)
+      processes_[lane.process].end = std::max(processes_[lane.process].end, mark.time);
+    else if (by_sampler || (pause.is_set() && mark.name == pause))
+      note(mark, processes_[lane.process]);
   }
+}
+
+void PythonSamples::note(const Mark& mark, OfProcess& process) const {
+  const AttributeRange attributes = run_.attributes_of(mark);
+  const auto number = [&](std::string_view key) {
+    const StringId id = run_.strings().find(key);
+    return id.is_set() ? attributes.find(id) : std::nullopt;
+  };
+  const auto ns = number("ns");
+  if (!ns || ns->kind != AttributeKind::number || ns->number < 0 || ns->number > longest_ns) return;
+  if (run_.text(mark.name) == pause_mark) {
+    process.pauses.push_back({mark.time, ns->number});
+    return;
+  }
+  const bool of_worker = number("worker").has_value();
+  process.samples.push_back({mark.time, mark.name, ns->number, of_worker});
+  if (!of_worker) process.last_sample = std::max(process.last_sample, mark.time);
 }
 
 const PythonSamples::OfProcess* PythonSamples::process_of(RankId rank) const {
@@ -151,26 +172,36 @@ bool PythonSamples::has(RankId rank) const {
   return process != nullptr && !process->samples.empty();
 }
 
+std::span<const TimeRange> PythonSamples::sampled(const OfProcess& process, std::span<const TimeRange> windows) {
+  if (process.end <= process.last_sample) return windows;  // it went on after that
+  const auto cut = std::ranges::find_if(windows, [&](const TimeRange& window) { return window.end > process.end; });
+  return windows.first(static_cast<std::size_t>(cut - windows.begin()));
+}
+
 RankCode PythonSamples::over(RankId rank, std::span<const TimeRange> windows) const {
   RankCode code{.rank = rank, .steps = std::ssize(windows), .lines = {}};
   const OfProcess* const process = process_of(rank);
   const std::optional<LaneId> trains = main_lane(run_, rank);
   if (process == nullptr || !trains) return code;
+  windows = sampled(*process, windows);
+  code.steps = std::ssize(windows);
   const Stretches stretches{run_, run_.lane(*trains)};
   std::map<std::pair<CodePhase, StringId>, CodeLine> lines;
   for (const Sample& sample : process->samples) {
-    if (!is_inside(windows, sample.time)) continue;
+    const auto ns = inside(windows, sample.time, sample.ns);
+    if (!ns) continue;
     if (!sample.of_worker) ++code.samples;
     const auto phase = sample.of_worker ? CodePhase::worker : phase_of(stretches.at(sample.time));
     if (!phase) continue;
     CodeLine& line = lines[{*phase, sample.place}];
     ++line.samples;
-    line.ns += sample.ns;
+    line.ns += *ns;
   }
   for (const Pause& pause : process->pauses) {
-    if (!is_inside(windows, pause.end)) continue;
+    const auto ns = inside(windows, pause.end, pause.ns);
+    if (!ns) continue;
     ++code.pauses;
-    code.pauses_ns += pause.ns;
+    code.pauses_ns += *ns;
   }
   for (const auto& [key, sums] : lines) {
     auto line = line_of(run_.text(key.second));

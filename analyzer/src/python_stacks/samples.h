@@ -17,7 +17,8 @@ class PythonSamples {
   explicit PythonSamples(const Run& run);
 
   [[nodiscard]] bool has(RankId rank) const;
-  /// What was sampled inside these windows of a rank, which ascend; one window is one step.
+  /// What was sampled inside these windows of a rank, which ascend; one window is one step. Those that the sampler did
+  /// not see the end of are none.
   [[nodiscard]] RankCode over(RankId rank, std::span<const TimeRange> windows) const;
 
  private:
@@ -34,8 +35,12 @@ class PythonSamples {
   struct OfProcess {
     std::vector<Sample> samples;
     std::vector<Pause> pauses;
+    RunTime last_sample = RunTime::min();  ///< of the training thread
+    RunTime end = RunTime::min();          ///< when the sampler ended; min: not recorded
   };
+  void note(const Mark& mark, OfProcess& process) const;
   [[nodiscard]] const OfProcess* process_of(RankId rank) const;
+  static std::span<const TimeRange> sampled(const OfProcess& process, std::span<const TimeRange> windows);
 
   const Run& run_;
   std::map<std::uint32_t, OfProcess> processes_;  // by their row

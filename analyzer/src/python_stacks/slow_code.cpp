@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
-#include <vector>
 
-#include "math/statistics.h"
 #include "rankscope/core/format.h"
 #include "words/units.h"
 
@@ -14,18 +10,31 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::int64_t least_samples = 5;
-constexpr double clear_sigmas = 2;  // the number of samples in a function varies by its square root
-constexpr std::int64_t whole_function = -1;
 
-/// Function, file and line, or whole_function.
-using Spot = std::tuple<std::string_view, std::string_view, std::int64_t>;
-struct Sum {
-  std::int64_t ns = 0;
-  std::int64_t samples = 0;
-};
-using Sums = std::map<Spot, Sum>;
+}  // namespace
 
-Sums sums_of(const RankCode& code, std::span<const CodePhase> phases) {
+void CodeOfPeers::Numbers::finish(std::size_t ranks) {
+  std::ranges::sort(sorted_);
+  zeros_ = ranks - sorted_.size();
+}
+
+std::int64_t CodeOfPeers::Numbers::median_of_others(std::int64_t own) const {
+  const std::size_t others = zeros_ + sorted_.size() - 1;
+  if (others == 0) return 0;
+  const std::size_t place = zeros_ + static_cast<std::size_t>(std::ranges::lower_bound(sorted_, own) - sorted_.begin());
+  const auto other = [&](std::size_t n) { return at(n < place ? n : n + 1); };
+  const std::int64_t high = other(others / 2);
+  if (others % 2 == 1) return high;
+  const std::int64_t low = other(others / 2 - 1);
+  return low + (high - low) / 2;
+}
+
+bool CodeOfPeers::Difference::is_line_of(const Difference& function) const {
+  return !is_function() && std::get<0>(spot) == std::get<0>(function.spot) &&
+         std::get<1>(spot) == std::get<1>(function.spot);
+}
+
+CodeOfPeers::Sums CodeOfPeers::sums_of(const RankCode& code, std::span<const CodePhase> phases) {
   Sums sums;
   for (const CodeLine& line : code.lines) {
     if (std::ranges::find(phases, line.phase) == phases.end()) continue;
@@ -38,84 +47,68 @@ Sums sums_of(const RankCode& code, std::span<const CodePhase> phases) {
   return sums;
 }
 
-struct Difference {
-  Spot spot;
-  std::int64_t own_ns = 0;  ///< per step
-  std::int64_t peers_ns = 0;
-  bool clear = false;
-  [[nodiscard]] std::int64_t ns() const { return own_ns - peers_ns; }
-  [[nodiscard]] bool is_function() const { return std::get<2>(spot) == whole_function; }
-  [[nodiscard]] bool is_line_of(const Difference& function) const {
-    return !is_function() && std::get<0>(spot) == std::get<0>(function.spot) &&
-           std::get<1>(spot) == std::get<1>(function.spot);
-  }
-};
-
-/// One rank against its peers.
-class Comparison {
- public:
-  Comparison(const RankCode& own, std::span<const RankCode> peers, std::span<const CodePhase> phases)
-      : own_(own), peers_(peers), own_sums_(sums_of(own, phases)) {
-    for (const RankCode& peer : peers) peers_sums_.push_back(sums_of(peer, phases));
-  }
-
-  /// The largest difference that `wanted` accepts.
-  template <class Wanted>
-  [[nodiscard]] std::optional<Difference> largest(Wanted wanted) const {
-    std::optional<Difference> most;
-    for (const auto& [spot, sum] : own_sums_) {
-      const Difference one = difference(spot, sum);
-      if (wanted(one) && (!most || one.ns() > most->ns())) most = one;
+CodeOfPeers::CodeOfPeers(std::span<const RankCode> codes, std::span<const CodePhase> phases) : codes_(codes) {
+  for (const RankCode& code : codes) {
+    sums_.push_back(sums_of(code, phases));
+    for (const auto& [spot, sum] : sums_.back()) {
+      OfAll& all = all_[spot];
+      all.ns_per_step.add(code.per_step(sum.ns));
+      all.samples.add(sum.samples);
     }
-    return most;
   }
-
- private:
-  [[nodiscard]] Difference difference(const Spot& spot, const Sum& own) const {
-    std::vector<std::int64_t> times;
-    std::vector<std::int64_t> samples;
-    for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
-      const auto found = peers_sums_[peer].find(spot);
-      const Sum sum = found == peers_sums_[peer].end() ? Sum{} : found->second;
-      times.push_back(peers_[peer].per_step(sum.ns));
-      samples.push_back(sum.samples);
-    }
-    const auto mine = static_cast<double>(own.samples);
-    const auto theirs = static_cast<double>(median(samples));
-    const bool clear = own.samples >= least_samples && mine - theirs >= clear_sigmas * std::sqrt(mine + theirs);
-    return {spot, own_.per_step(own.ns), median(times), clear};
+  for (auto& [spot, all] : all_) {
+    all.ns_per_step.finish(codes.size());
+    all.samples.finish(codes.size());
   }
+}
 
-  const RankCode& own_;
-  std::span<const RankCode> peers_;
-  Sums own_sums_;
-  std::vector<Sums> peers_sums_;
-};
+std::vector<CodeOfPeers::Difference> CodeOfPeers::differences(std::size_t own, double sigmas) const {
+  std::vector<Difference> found;
+  for (const auto& [spot, sum] : sums_[own]) {
+    const OfAll& all = all_.at(spot);
+    const std::int64_t ns = codes_[own].per_step(sum.ns);
+    const auto mine = static_cast<double>(sum.samples);
+    const auto theirs = static_cast<double>(all.samples.median_of_others(sum.samples));
+    const bool clear = sum.samples >= least_samples && mine - theirs >= sigmas * std::sqrt(mine + theirs);
+    found.push_back({spot, ns, all.ns_per_step.median_of_others(ns), clear});
+  }
+  return found;
+}
 
-SlowCode code_at(const Spot& line, const Difference& shown) {
+SlowCode CodeOfPeers::code_at(const Spot& line, const Difference& shown) {
   return {std::string{std::get<0>(line)}, std::string{std::get<1>(line)}, std::get<2>(line), shown.own_ns,
           shown.peers_ns};
 }
 
-}  // namespace
-
-std::optional<SlowCode> slow_code(const RankCode& own, std::span<const RankCode> peers,
-                                  std::span<const CodePhase> phases, std::int64_t least_ns) {
-  if (peers.empty()) return std::nullopt;
-  const Comparison compared{own, peers, phases};
-  const auto is_clear = [&](const Difference& one) {
-    return one.clear && one.ns() >= std::max<std::int64_t>(1, least_ns);
+std::optional<SlowCode> CodeOfPeers::slow_code(std::size_t own, const SlowCodeLimits& limits) const {
+  if (codes_.size() < 2) return std::nullopt;
+  const std::vector<Difference> all = differences(own, limits.sigmas);
+  const auto largest = [&all](auto wanted) {
+    const Difference* most = nullptr;
+    for (const Difference& one : all)
+      if (wanted(one) && (most == nullptr || one.ns() > most->ns())) most = &one;
+    return most;
   };
-  const auto function = compared.largest([&](const Difference& one) { return one.is_function() && is_clear(one); });
-  const auto line = compared.largest([&](const Difference& one) { return !one.is_function() && is_clear(one); });
-  if (line && (!function || 2 * line->ns() >= function->ns())) return code_at(line->spot, *line);
-  if (!function) return std::nullopt;
-  const auto longest = compared.largest([&](const Difference& one) { return one.is_line_of(*function); });
+  const auto is_clear = [&](const Difference& one) {
+    return one.clear && one.ns() >= std::max<std::int64_t>(1, limits.least_ns);
+  };
+  const Difference* const function = largest([&](const Difference& one) { return one.is_function() && is_clear(one); });
+  const Difference* const line = largest([&](const Difference& one) { return !one.is_function() && is_clear(one); });
+  if (line != nullptr && (function == nullptr || 2 * line->ns() >= function->ns())) return code_at(line->spot, *line);
+  if (function == nullptr) return std::nullopt;
+  const Difference* const longest = largest([&](const Difference& one) { return one.is_line_of(*function); });
   return code_at(longest->spot, *function);
 }
 
+std::optional<SlowCode> slow_code(const RankCode& own, std::span<const RankCode> peers,
+                                  std::span<const CodePhase> phases, std::int64_t least_ns) {
+  std::vector<RankCode> codes{own};
+  codes.insert(codes.end(), peers.begin(), peers.end());
+  return CodeOfPeers{codes, phases}.slow_code(0, {.least_ns = least_ns});
+}
+
 std::string slow_code_text(const SlowCode& code) {
-  return format("{}, {}:{}: {} per step, on its peers {}", code.function, code.file, code.line,
+  return format("{}, {}:{}: {} per step, {} on its peers", code.function, code.file, code.line,
                 duration_text(code.ns_per_step),
                 code.peers_ns_per_step == 0 ? "none" : duration_text(code.peers_ns_per_step));
 }

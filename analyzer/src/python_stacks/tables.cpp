@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "python_stacks/parts.h"
@@ -12,6 +13,8 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr double least_share = 0.01;  // of a mean step
+constexpr double least_sigmas = 3.5;
+constexpr double by_chance = 0.05;  // that an even run has a row
 constexpr std::array phases{CodePhase::host, CodePhase::compute, CodePhase::data, CodePhase::worker};
 
 struct Row {
@@ -20,20 +23,38 @@ struct Row {
   SlowCode code;
 };
 
+/// The table shows the largest of all differences, so that each must be one that chance hardly makes among so many: by
+/// the bound exp(-z^2 / 2) / 2 of what lies above z standard deviations.
+double sigmas_among(std::span<const RankCode> codes) {
+  std::size_t compared = 1;
+  for (const RankCode& code : codes) compared += 2 * code.lines.size();  // lines, and functions
+  return std::max(least_sigmas, std::sqrt(2 * std::log(static_cast<double>(compared) / (2 * by_chance))));
+}
+
 std::vector<Row> rows_of(const Report& report) {
   std::vector<Row> rows;
-  const auto least_ns = static_cast<std::int64_t>(least_share * static_cast<double>(report.steps->mean_ns));
-  for (const RankCode& own : report.python_stacks->ranks) {
-    std::vector<RankCode> others;
-    for (const RankCode& other : report.python_stacks->ranks)
-      if (other.rank != own.rank) others.push_back(other);
-    for (const CodePhase phase : phases)
-      if (auto code = slow_code(own, others, std::span{&phase, 1}, least_ns))
-        rows.push_back({own.rank, phase, std::move(*code)});
+  const std::span<const RankCode> codes = report.python_stacks->ranks;
+  const SlowCodeLimits limits{
+      .least_ns = static_cast<std::int64_t>(least_share * static_cast<double>(report.steps->mean_ns)),
+      .sigmas = sigmas_among(codes)};
+  for (const CodePhase phase : phases) {
+    const CodeOfPeers compared{codes, std::span{&phase, 1}};
+    for (std::size_t rank = 0; rank < codes.size(); ++rank)
+      if (auto code = compared.slow_code(rank, limits)) rows.push_back({codes[rank].rank, phase, std::move(*code)});
   }
+  std::ranges::stable_sort(rows, {}, &Row::rank);
   std::ranges::stable_sort(rows, std::ranges::greater{},
                            [](const Row& row) { return row.code.ns_per_step - row.code.peers_ns_per_step; });
   return rows;
+}
+
+NotedTable nothing_stands_out(std::span<const RankCode> codes) {
+  NotedTable noted{.title = "Python code", .what = {}, .table = {}};
+  noted.notes.push_back(codes.size() < 2
+                            ? format("Only the code of rank {} was sampled: there is nothing to compare it with.",
+                                     codes.front().rank.value)
+                            : "No function takes clearly longer on one rank than on the others.");
+  return noted;
 }
 
 }  // namespace
@@ -41,7 +62,7 @@ std::vector<Row> rows_of(const Report& report) {
 std::vector<NotedTable> python_stacks_tables(const Report& report, std::size_t most) {
   if (!report.python_stacks || !report.steps) return {};
   std::vector<Row> rows = rows_of(report);
-  if (rows.empty()) return {};
+  if (rows.empty()) return {nothing_stands_out(report.python_stacks->ranks)};
   NotedTable noted{"Python code", "functions in which a rank spends more time than the others, mean per step",
                    Table{{{"rank"},
                           {"function", Align::left},
@@ -62,8 +83,7 @@ std::vector<NotedTable> python_stacks_tables(const Report& report, std::size_t m
                                 {one.ms(row.code.peers_ns_per_step)}});
   noted.notes.emplace_back(
       "From samples of the stacks, about 20 per second. Times in which the rank waits for others are left out; those "
-      "of "
-      "loader workers are of all workers together.");
+      "of loader workers are of all workers together.");
   return {std::move(noted)};
 }
 

@@ -126,7 +126,8 @@ std::vector<std::uint32_t> classes_of(const Run& run, const Graph& graph, const 
   return classes;
 }
 
-ItemPeers::ItemPeers(const Graph& graph, std::span<const std::uint32_t> classes) {
+ItemPeers::ItemPeers(const Graph& graph, std::span<const std::uint32_t> classes)
+    : classes_(classes.begin(), classes.end()) {
   Keys keys{graph, classes};
   Occurrences occurrences;
   std::vector<std::uint32_t> key(graph.items.size());

@@ -26,6 +26,8 @@ class ItemPeers {
     const std::uint32_t set = set_of_[item];
     return std::span(members_).subspan(first_[set], first_[set + 1] - first_[set]);
   }
+  /// The class of a row of Graph::ranks; all items of a set are of one class.
+  [[nodiscard]] std::uint32_t class_of(std::uint32_t rank) const { return classes_[rank]; }
   /// How many sets there are, and the items of one.
   [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
   [[nodiscard]] std::span<const std::uint32_t> set(std::size_t row) const {
@@ -33,6 +35,7 @@ class ItemPeers {
   }
 
  private:
+  std::vector<std::uint32_t> classes_;  // by row of Graph::ranks
   std::vector<std::uint32_t> set_of_;   // by item
   std::vector<std::uint32_t> first_;    // by set, one more at the end
   std::vector<std::uint32_t> members_;  // by set, then item

@@ -143,13 +143,26 @@ struct AllWindows {
   std::int64_t leftovers_ns = 0;  // StepsSection::leftovers_ns
 };
 
+/// Work launched before the recording began ends early in it: what ends after most of its steps is something else.
+bool outlasts_most(RunTime leftovers, std::span<const StepMark> marks) {
+  const auto over = std::ranges::count_if(marks, [&](const StepMark& mark) { return mark.time.end <= leftovers; });
+  return marks.size() > 1 && 2 * over > std::ssize(marks);
+}
+
 AllWindows collect(const Run& run, MarkSource source) {
   AllWindows all;
-  const std::vector<RunTime> leftovers = ends_of_leftovers(run);
-  std::vector<std::vector<TimeRange>> launches = launches_by_process(run, leftovers);
+  std::vector<RunTime> leftovers = ends_of_leftovers(run);
+  std::vector<std::vector<StepMark>> marks_of_ranks;
   for (const RankId rank : run.ranks()) {
+    marks_of_ranks.push_back(step_marks(run, rank, source));
+    RunTime& own = leftovers[run.process_row_of(rank)];
+    if (outlasts_most(own, marks_of_ranks.back())) own = RunTime::min();
+  }
+  std::vector<std::vector<TimeRange>> launches = launches_by_process(run, leftovers);
+  for (std::size_t row = 0; row < run.ranks().size(); ++row) {
+    const RankId rank = run.ranks()[row];
     const std::uint32_t process = run.process_row_of(rank);
-    const std::vector<StepMark> marks = step_marks(run, rank, source);
+    const std::vector<StepMark>& marks = marks_of_ranks[row];
     if (!marks.empty() && leftovers[process] > marks.front().time.begin)
       all.leftovers_ns = std::max(all.leftovers_ns, (leftovers[process] - marks.front().time.begin).count());
     const std::vector<StepWindow> own = tile(rank, with_device_work(std::move(launches[process]), marks));

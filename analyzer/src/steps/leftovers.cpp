@@ -5,14 +5,15 @@
 namespace rankscope::analyzer {
 namespace {
 
-// Where more of what follows on a stream lacks its launch, launches are not recorded reliably.
+// Where more of what follows on a stream lacks its launch, launches are not recorded reliably; fewer show nothing.
 constexpr std::int64_t one_of_so_many = 20;
 
 /// RunTime::min() where the stream has none.
 RunTime end_of_leftovers(const Run& run, const Lane& stream) {
   RunTime end = RunTime::min();
+  std::int64_t before = 0;  // the first that was launched
   std::int64_t launched = 0;
-  std::int64_t not_launched = 0;  // behind the first that was
+  std::int64_t not_launched = 0;  // behind that first one
   for (const Span& span : run.spans_of(stream)) {
     if (span.kind == SpanKind::sync) continue;  // a record of waiting is no work
     const bool has_launch = !run.links_to(LinkKind::launch, run.id_of(span)).empty();
@@ -21,9 +22,10 @@ RunTime end_of_leftovers(const Run& run, const Lane& stream) {
     else if (launched > 0)
       ++not_launched;
     else
-      end = std::max(end, span.time.end);
+      ++before, end = std::max(end, span.time.end);
   }
-  return launched > 0 && not_launched * one_of_so_many <= launched ? end : RunTime::min();
+  const bool reliable = launched >= one_of_so_many && before <= launched && not_launched * one_of_so_many <= launched;
+  return reliable ? end : RunTime::min();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "steps/parts.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "rankscope/core/format.h"
 #include "render/words.h"
@@ -21,7 +22,10 @@ std::string steps_text(const StepsSection& steps) {
   if (in_sums != size_of(steps.steps)) text += format(", {} of them counted:", in_sums);
   text += format("{} {}", in_sums != size_of(steps.steps) ? "" : " of", duration_text(steps.median_ns));
   if (in_sums < 2) return text;
-  text += format(" (90 % within {}", duration_text(steps.p90_ns));
+  // A few long steps are in the mean only, which other sections use.
+  const bool skewed = std::abs(steps.mean_ns - steps.median_ns) * 20 > steps.median_ns;
+  const std::string mean = skewed ? format("median; mean {}, ", duration_text(steps.mean_ns)) : std::string{};
+  text += format(" ({}90 % within {}", mean, duration_text(steps.p90_ns));
   if (in_sums >= least_for_jitter) text += format(", jitter {}", percent_text(steps.jitter));
   return text + ")";
 }

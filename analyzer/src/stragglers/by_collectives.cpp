@@ -6,6 +6,7 @@
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "stragglers/chance_of_excess.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
@@ -18,7 +19,9 @@ constexpr double nearly_all_of_two = 0.95;
 constexpr std::size_t least_led_steps = 2;
 constexpr std::size_t all_must_be_led = 5;  // with fewer steps
 constexpr double least_long_waits = 0.25;   // of the steps
-constexpr double least_of_usual = 0.25;     // the shortest of these waits against the median
+constexpr double lasting_waits = 0.5;       // of the steps: below it they do not prove that the rank is always slow
+constexpr std::int64_t least_lasting_waits = 3;
+constexpr double least_of_longest = 0.5;  // the shortest of these waits
 
 bool rules_out_chance(std::int64_t hits, std::int64_t trials, std::size_t ranks) {
   const auto n = static_cast<double>(ranks);
@@ -31,21 +34,34 @@ bool leads_all(RankId rank, std::span<const LongestWait> steps) {
   std::vector<std::int64_t> waits;
   for (const LongestWait& step : steps) waits.push_back(step.wait_ns);
   const bool alone = std::ranges::all_of(steps, [rank](const LongestWait& step) { return step.late == rank; });
-  return alone && static_cast<double>(std::ranges::min(waits)) >= least_of_usual * static_cast<double>(median(waits));
+  return alone && static_cast<double>(std::ranges::min(waits)) >=
+                      least_of_longest * static_cast<double>(std::ranges::max(waits));
 }
 
 /// Of many steps, in nearly all of those with a wait of that length, and of these there are many.
-bool leads_long_waits(RankId rank, std::span<const LongestWait> steps, std::int64_t long_ns, std::size_t ranks) {
+struct LongWaits {
   std::int64_t all = 0;
-  std::int64_t own = 0;
+  std::int64_t own = 0;  ///< for this rank
+  std::size_t steps = 0;
+
+  [[nodiscard]] bool lead(std::size_t ranks) const {
+    const bool often = static_cast<double>(all) >= least_long_waits * static_cast<double>(steps);
+    return often && static_cast<double>(own) >= nearly_all * static_cast<double>(all) &&
+           rules_out_chance(own, all, ranks);
+  }
+  [[nodiscard]] bool last() const {
+    return own >= least_lasting_waits && static_cast<double>(own) >= lasting_waits * static_cast<double>(steps);
+  }
+};
+
+LongWaits long_waits_for(RankId rank, std::span<const LongestWait> steps, std::int64_t long_ns) {
+  LongWaits waits{.steps = steps.size()};
   for (const LongestWait& step : steps) {
     if (step.wait_ns < long_ns) continue;
-    ++all;
-    if (step.late == rank) ++own;
+    ++waits.all;
+    if (step.late == rank) ++waits.own;
   }
-  const bool often = static_cast<double>(all) >= least_long_waits * static_cast<double>(steps.size());
-  return often && static_cast<double>(own) >= nearly_all * static_cast<double>(all) &&
-         rules_out_chance(own, all, ranks);
+  return waits;
 }
 
 /// What one of the other ranks waited in a counted step, on average, and nothing hid.
@@ -88,9 +104,9 @@ StragglerKind kind_while_awaited(const BlameRow& row) {
 }  // namespace
 
 std::string CollectiveEvidence::text() const {
-  return format(
-      "{:.0f} % of all waiting was for it, {} per step and waiting rank; it was the last in {} of {} operations",
-      share * 100, duration_text(lag_ns), units.last, units.of);
+  return format("{:.0f} % of all waiting was for it, {} per step and waiting rank; it {} in {} of {} {}", share * 100,
+                duration_text(lag_ns), of_steps ? "came last" : "was the last", units.last, units.of,
+                of_steps ? "steps" : "operations");
 }
 
 std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::size_t peer,
@@ -98,15 +114,18 @@ std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::
   const RankId rank = peers.rows[peer]->rank;
   const std::vector<LongestWait>& steps = facts.arrivals.longest_of_step;
   if (facts.blame == nullptr || facts.blame->total_ns <= 0) return std::nullopt;
-  const bool leads =
-      steps.size() < all_must_be_led ? leads_all(rank, steps) : leads_long_waits(rank, steps, long_ns, peers.size());
-  if (!leads) return std::nullopt;
+  const bool few = steps.size() < all_must_be_led;
+  const LongWaits waits = long_waits_for(rank, steps, long_ns);
+  if (!(few ? leads_all(rank, steps) : waits.lead(peers.size()))) return std::nullopt;
+  if (few && chance_of_excess(own_times(peers), peer) >= most_by_chance / static_cast<double>(peers.size()))
+    return std::nullopt;
   const auto row = std::ranges::find(facts.blame->rows, rank, &BlameRow::rank);
   if (row == facts.blame->rows.end()) return std::nullopt;
   CollectiveEvidence evidence{.units = {facts.arrivals.times_last(rank), facts.arrivals.trials},
                               .share = static_cast<double>(row->cost_ns()) / static_cast<double>(facts.blame->total_ns),
                               .kind = kind_while_awaited(*row),
-                              .of_steps = !facts.arrivals.by_operation};
+                              .of_steps = !facts.arrivals.by_operation,
+                              .lasts = few || waits.last()};
   const bool two_steps = steps.size() == 2;
   if (two_steps && !rules_out_chance(evidence.units.last, evidence.units.of, peers.size())) return std::nullopt;
   if (evidence.share < (two_steps ? nearly_all_of_two : nearly_all)) return std::nullopt;

@@ -24,14 +24,15 @@ struct CollectiveEvidence {
   std::int64_t lag_ns = 0;  ///< how long one of the others waited for it per step, hidden behind nothing
   double share = 0;         ///< of all such waiting
   StragglerKind kind = StragglerKind::mixed;
-  bool of_steps = false;
+  bool of_steps = false;  ///< `units` are steps
+  bool lasts = true;      ///< false: the others waited for it in too few steps to say that it is always slow
 
   [[nodiscard]] std::string text() const;
 };
 
 /// Nothing where chance could do it, or less than four fifths of all waiting is for it. Of two to four steps the
-/// longest wait must be for this rank in each (of two steps more is asked for); of more steps in nearly all of those
-/// with a wait of `long_ns`.
+/// longest wait must be for this rank in each, and its own time must exceed that of the others by far more than these
+/// scatter (of two steps still more is asked for); of more steps in nearly all of those with a wait of `long_ns`.
 [[nodiscard]] std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::size_t peer,
                                                                  const CollectiveFacts& facts, std::int64_t long_ns);
 

@@ -187,9 +187,9 @@ Straggler ClassVerdict::row_for(std::size_t peer, Persistence persistence) const
   Straggler row;
   row.rank = peers_.rows[peer]->rank;
   row.persistence = persistence;
+  if (counted_.size() < least_steps) row.certainty = Certainty::few_steps;
   if (peers_.size() == 2) row.certainty = Certainty::of_two;
   if (peers_.size() == 3) row.certainty = Certainty::of_three;
-  if (counted_.size() < least_steps) row.certainty = Certainty::few_steps;
   return row;
 }
 
@@ -199,8 +199,6 @@ void ClassVerdict::grade(Straggler& row, double ratio) const {
   row.severity = worse(severity_of(ratio, few_peers ? straggler_limits_few : straggler_limits),
                        severity_of(steps_.share_of_step(row.gain_ns_per_step), gain_limits));
   if (few_peers || counted_.size() < few_steps) row.severity = capped(row.severity, FindingSeverity::major);
-  const bool proven_by_own_times = !row.evidence_units;
-  if (counted_.size() < least_steps && proven_by_own_times) row.severity = capped(row.severity, FindingSeverity::minor);
 }
 
 /// What slow steps cost, and why they are slow; `where` tells which steps these are.
@@ -243,10 +241,10 @@ void ClassVerdict::limit(Straggler& row, const StepBlock& part) const {
   if (part.first + part.count < steps) row.until_step = counted_[part.first + part.count - 1];
   for (std::size_t i = part.first; i < part.first + part.count; ++i)
     row.step_ns_while_slow += std::ranges::lower_bound(steps_.steps, counted_[i], {}, &Step::index)->wall_ns;
-  row.step_ns_while_slow /= static_cast<std::int64_t>(part.count);
+  row.slow_steps = static_cast<std::int64_t>(part.count);
+  row.step_ns_while_slow /= row.slow_steps;
   row.gain_ns_while_slow = row.gain_ns_per_step;
-  row.gain_ns_per_step =
-      row.gain_ns_while_slow * static_cast<std::int64_t>(part.count) / static_cast<std::int64_t>(steps);
+  row.gain_ns_per_step = row.gain_ns_while_slow * row.slow_steps / static_cast<std::int64_t>(steps);
 }
 
 std::optional<Straggler> ClassVerdict::persistent_by_windows(std::size_t peer) const {
@@ -325,9 +323,9 @@ std::optional<Straggler> ClassVerdict::persistent_by_collectives(std::size_t pee
   const OwnTimeComparison size = compared(peers_ns + evidence->lag_ns, peers_ns);
   if (size.ratio < least_ratio) return std::nullopt;
   Straggler row = row_for(peer, Persistence::persistent);
-  if (peers_.size() == 2) row.certainty = Certainty::of_two;
-  if (peers_.size() == 3) row.certainty = Certainty::of_three;
+  if (!evidence->lasts && row.certainty == Certainty::fact) row.certainty = Certainty::few_steps;
   row.slowdown = size.ratio;
+  row.on_average = true;
   row.lag_ns_per_step = evidence->lag_ns;
   row.gain_ns_per_step = evidence->lag_ns;
   if (!evidence->of_steps) row.evidence_units = evidence->units;
@@ -371,16 +369,15 @@ std::vector<Straggler> ClassVerdict::transient() const {
 
 std::vector<Straggler> ClassVerdict::stragglers() const {
   std::vector<Straggler> rows;
+  std::vector<Straggler> stalling = transient();
   for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+    const auto stalls = std::ranges::find(stalling, peers_.rows[peer]->rank, &Straggler::rank);
     std::optional<Straggler> row = persistent_by_windows(peer);
     if (!row) row = persistent_by_arrivals(peer);
     if (!row) row = persistent_since(peer);
+    if (!row && stalls != stalling.end()) row = std::move(*stalls);
     if (!row) row = persistent_by_collectives(peer);
     if (row) rows.push_back(std::move(*row));
-  }
-  for (Straggler& row : transient()) {
-    const bool known = std::ranges::find(rows, row.rank, &Straggler::rank) != rows.end();
-    if (!known) rows.push_back(std::move(row));
   }
   std::erase_if(rows, [](const Straggler& row) { return row.severity == FindingSeverity::info; });
   return rows;

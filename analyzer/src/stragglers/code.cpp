@@ -72,6 +72,7 @@ std::vector<RankCode> CodeOfRanks::code_of_peers(const PeerClass& peers, const S
   for (const RankRow* peer : peers.rows)
     if (peer->rank != row.rank && samples_.has(peer->rank))
       code.push_back(samples_.over(peer->rank, slow_windows(steps_, peer->rank, row)));
+  std::erase_if(code, [](const RankCode& peer) { return peer.steps == 0; });  // its sampler had ended by then
   return code;
 }
 
@@ -80,7 +81,7 @@ void CodeOfRanks::explain(const PeerClass& peers, Straggler& row) const {
   if (groups.empty() || !samples_.has(row.rank)) return;
   const RankCode own = samples_.over(row.rank, slow_windows(steps_, row.rank, row));
   const std::vector<RankCode> others = code_of_peers(peers, row);
-  if (others.empty()) return;
+  if (others.empty() || own.steps == 0) return;
   std::int64_t least = share_of(least_of_step, steps_.mean_ns);
   if (row.persistence == Persistence::persistent) least = std::max(least, share_of(least_of_lag, row.lag_ns_per_step));
   for (const auto& phases : groups) {

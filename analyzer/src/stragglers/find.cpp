@@ -1,11 +1,9 @@
 #include "stragglers/parts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "rankscope/core/format.h"
-#include "rules/severity.h"
 #include "stragglers/class_verdict.h"
 
 namespace rankscope::analyzer {
@@ -76,15 +74,14 @@ LastArrivals summary_of(const Arrivals& arrivals, std::span<const RankId> ranks)
   return summary;
 }
 
-/// Worst first.
-void sort_rows(StragglersSection& section) {
+}  // namespace
+
+void sort_worst_first(StragglersSection& section) {
   std::ranges::stable_sort(section.rows, [](const Straggler& a, const Straggler& b) {
     if (a.severity != b.severity) return a.severity > b.severity;
     return a.gain_ns_per_step > b.gain_ns_per_step;
   });
 }
-
-}  // namespace
 
 Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSection>& steps,
                                            const Section<std::vector<RankRow>>& rows,
@@ -110,45 +107,8 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   section.last_arrivals = summary_of(facts.arrivals, run.ranks());
   section.compared = comparisons_text(compared, counted_steps(*steps).size());
   section.cannot_tell = doubt_text(section, counted_steps(*steps).size());
-  sort_rows(section);
+  sort_worst_first(section);
   return section;
-}
-
-namespace {
-
-/// Why a replay does not say what the job gains if this rank is like its peers; empty if it does.
-std::string why_no_gain(const Section<WhatIfSection>& replay, RankId rank) {
-  if (!replay) return replay.error().why;
-  if (replay->partners_unknown > WhatIfSection::most_partners_unknown)
-    return "the partners of more than a tenth of the operations were not recorded";
-  const auto found = std::ranges::find(replay->ranks, rank, &RankReplay::rank);
-  if (found == replay->ranks.end()) return "only the ranks with the most work beyond their peers were replayed";
-  return found->without_rank_ns ? "" : "less than half of its work has peers";
-}
-
-void set_gain(const WhatIfSection& replay, Straggler& row) {
-  const auto found = std::ranges::find(replay.ranks, row.rank, &RankReplay::rank);
-  const std::int64_t measured = row.gain_ns_per_step;
-  row.gain_ns_per_step = std::max<std::int64_t>(0, replay.replayed_ns - *found->without_rank_ns);
-  if (row.gain_ns_while_slow == 0 || measured == 0) return;
-  const double share_of_steps = static_cast<double>(measured) / static_cast<double>(row.gain_ns_while_slow);
-  row.gain_ns_while_slow = std::llround(static_cast<double>(row.gain_ns_per_step) / share_of_steps);
-}
-
-}  // namespace
-
-void set_replayed_gains(const Section<WhatIfSection>& replay, const StepsSection& steps, StragglersSection& section) {
-  for (Straggler& row : section.rows) {
-    row.why_no_gain = why_no_gain(replay, row.rank);
-    if (row.why_no_gain.empty()) {
-      set_gain(*replay, row);
-    } else {
-      row.gain_ns_per_step = row.gain_ns_while_slow = 0;
-    }
-    const FindingSeverity of_gain = severity_of(steps.share_of_step(row.gain_ns_per_step), gain_limits);
-    if (of_gain == FindingSeverity::info) row.severity = capped(row.severity, FindingSeverity::major);
-  }
-  sort_rows(section);
 }
 
 }  // namespace rankscope::analyzer

@@ -57,6 +57,12 @@ nlohmann::ordered_json straggler_json(const Straggler& row) {
         row.why_no_gain.empty() ? Json(row.gain_ns_while_slow) : why.null("gain_ns_while_slow", row.why_no_gain);
     out["step_ns_while_slow"] = row.step_ns_while_slow;
   }
+  if (row.together) {
+    out["together_with"] = Json::array();
+    for (const RankId rank : row.together->ranks)
+      if (rank != row.rank) out["together_with"].push_back(rank.value);
+    out["gain_together_ns_per_step"] = row.together->ns_per_step;
+  }
   if (row.evidence_units) out["evidence_units"] = {{"last", row.evidence_units->last}, {"of", row.evidence_units->of}};
   out["evidence"] = row.evidence + code_text(row);
   if (row.code) out["code"] = code_json(*row.code);

@@ -22,9 +22,8 @@ namespace rankscope::analyzer {
                                                          const Section<CollectivesSection>& collectives,
                                                          const Section<BlameSection>& blame);
 
-/// The gain of each is what replaying the run with that rank as its peers saves; without a replay it is not known. A
-/// rank without a gain worth the name is at most major (metrics.md 9.5).
-void set_replayed_gains(const Section<WhatIfSection>& replay, const StepsSection& steps, StragglersSection& section);
+/// By severity, then gain.
+void sort_worst_first(StragglersSection& section);
 
 [[nodiscard]] nlohmann::ordered_json straggler_json(const Straggler& row);
 /// What the list of stragglers rests on; `[]` means more or less depending on it.
@@ -60,11 +59,15 @@ void add_device_evidence(const Run& run, const StepsSection& steps, StragglersSe
 /// "since step 12", "in steps 5 to 9", "now and then"; "" = all the time.
 [[nodiscard]] std::string when_text(const Straggler& row);
 
-/// "; in f, a.py:31: 80.0 ms per step, on its peers none; ..."; empty where no code is known.
+/// "; in f, a.py:31: 80.0 ms per step, none on its peers; ..."; empty where no code is known.
 [[nodiscard]] std::string code_text(const Straggler& row);
 
-/// "The time goes into f, a.py:31: 80.0 ms per step, on its peers none."; empty where no code is known.
+/// "The time goes into f, a.py:31: 80.0 ms per step, none on its peers."; empty where no code is known.
 [[nodiscard]] std::string code_sentence(const Straggler& row);
+
+/// "if ranks 2-3 were as fast as their peers, an average step would be about 36.0 ms shorter"; empty where that is not
+/// more than the rank saves alone.
+[[nodiscard]] std::string together_text(const Straggler& row);
 
 /// What a kind of straggler does, after "rank 3": "computes slower than its peers".
 [[nodiscard]] std::string_view behaviour_of(StragglerKind kind);

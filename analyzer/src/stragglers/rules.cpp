@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bandwidth/parts.h"
+#include "math/statistics.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "stragglers/arrivals.h"
@@ -101,6 +102,7 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
                         : format("rank {} stalls {} ({})", row.rank.value, when, name_of(row.kind));
     finding.evidence = row.evidence + code_text(row);
     finding.evidence += slow_paths_of(report, row);
+    if (const std::string more = together_text(row); !more.empty()) finding.evidence += "; " + more;
     finding.evidence += doubt_about(row.certainty);
     finding.advice = row.device ? advice_for(*row.device) : advice_for(row.kind, row.persistence);
     finding.gain_ns_per_step = row.gain_ns_per_step;
@@ -109,7 +111,35 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
   }
 }
 
-/// metrics.md 9.4; without a replay the imbalance is the mean of the slowest over the mean of all, step by step.
+namespace {
+
+/// How uneven a counted step is.
+struct Unevenness {
+  std::int64_t beyond_mean_ns = 0;  ///< own time of the slowest rank, beyond the mean of all
+  double ratio = 1;                 ///< the same as a quotient
+};
+
+std::vector<Unevenness> unevenness_of(std::span<const RankRow> rows, std::size_t steps) {
+  std::vector<Unevenness> all;
+  for (std::size_t step = 0; step < steps; ++step) {
+    std::int64_t most = 0;
+    std::int64_t sum = 0;
+    std::int64_t ranks = 0;
+    for (const RankRow& row : rows) {
+      if (step >= row.per_step.size()) continue;
+      most = std::max(most, row.per_step[step].own_ns());
+      sum += row.per_step[step].own_ns();
+      ++ranks;
+    }
+    if (sum <= 0) continue;
+    all.push_back({most - sum / ranks, static_cast<double>(most * ranks) / static_cast<double>(sum)});
+  }
+  return all;
+}
+
+}  // namespace
+
+/// metrics.md 9.4; without a replay the imbalance of the usual step: the slowest over the mean of all.
 void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (!report.steps || !report.rank_rows || !report.collectives || !report.stragglers) return;
@@ -117,22 +147,16 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   const Arrivals arrivals = last_arrivals(context.run, *report.steps, *report.collectives);
   if (arrivals.by_operation || arrivals.trials < rotating_steps || evenness(arrivals, report.ranks) <= even_enough)
     return;
-  std::int64_t slowest = 0;
-  std::int64_t all = 0;
-  for (std::size_t step = 0; step < static_cast<std::size_t>(arrivals.trials); ++step) {
-    std::int64_t most = 0;
-    for (const RankRow& row : *report.rank_rows) {
-      if (step >= row.per_step.size()) continue;
-      most = std::max(most, row.per_step[step].own_ns());
-      all += row.per_step[step].own_ns();
-    }
-    slowest += most;
+  std::int64_t beyond_mean = 0;
+  std::vector<double> ratios;
+  for (const Unevenness& step : unevenness_of(*report.rank_rows, static_cast<std::size_t>(arrivals.trials))) {
+    beyond_mean += step.beyond_mean_ns;
+    ratios.push_back(step.ratio);
   }
-  const auto ranks = static_cast<std::int64_t>(report.rank_rows->size());
-  if (all <= 0 || static_cast<double>(slowest * ranks) / static_cast<double>(all) < rotating_imbalance) return;
+  if (ratios.empty() || median(ratios) < rotating_imbalance) return;
   Finding finding;
   finding.id = "imbalance.rotating";
-  finding.gain_ns_per_step = (slowest - all / ranks) / arrivals.trials;
+  finding.gain_ns_per_step = beyond_mean / arrivals.trials;
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
   finding.title = "in every step a different rank is the slow one";
   finding.evidence =

@@ -29,6 +29,12 @@ std::string code_sentence(const Straggler& row) {
                 duration_text(row.pauses->ns_per_step), duration_text(row.pauses->peers_ns_per_step));
 }
 
+std::string together_text(const Straggler& row) {
+  if (!row.together || row.together->ns_per_step <= row.gain_ns_per_step) return {};
+  return format("if {} were as fast as their peers, an average step would be about {} shorter",
+                ranks_text(row.together->ranks), duration_text(row.together->ns_per_step));
+}
+
 std::string_view behaviour_of(StragglerKind kind) {
   switch (kind) {
     case StragglerKind::compute:

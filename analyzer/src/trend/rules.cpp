@@ -29,6 +29,12 @@ std::int64_t usual_before(const StepsSection& steps, const StepChange& change) {
   return walls.empty() ? change.before_ns : std::max(change.before_ns, median(walls));
 }
 
+/// "109 ms before"; the growth of ranks is measured from the stretch that ends with the change, so that it is named.
+std::string before_text(std::int64_t usual_ns, std::int64_t stretch_ns) {
+  if (usual_ns == stretch_ns) return format("{} before", duration_text(usual_ns));
+  return format("{} before, but {} just before", duration_text(usual_ns), duration_text(stretch_ns));
+}
+
 FindingSeverity one_worse(FindingSeverity severity) {
   return severity == FindingSeverity::critical
              ? severity
@@ -51,15 +57,15 @@ const StepChange* lasting_slow_down(const Report& report) {
   return found;
 }
 
-/// What the steps from a change on take longer than those before it, per counted step of the run.
-std::int64_t lost_per_step(const Report& report, const StepChange& since) {
+/// What the steps from a change on take longer than is usual before it, per counted step of the run.
+std::int64_t lost_per_step(const Report& report, const StepChange& since, std::int64_t usual_ns) {
   const std::vector<std::int64_t> counted = counted_steps(*report.steps);
   const auto from = [&](std::int64_t step) { return counted.end() - std::ranges::lower_bound(counted, step); };
   std::int64_t lost_ns = 0;
   for (const StepChange& change : report.trend->changes) {
     if (change.step < since.step) continue;
     const auto* const next = &change == &report.trend->changes.back() ? nullptr : &change + 1;
-    lost_ns += (change.after_ns - since.before_ns) * (from(change.step) - (next != nullptr ? from(next->step) : 0));
+    lost_ns += (change.after_ns - usual_ns) * (from(change.step) - (next != nullptr ? from(next->step) : 0));
   }
   return lost_ns / static_cast<std::int64_t>(counted.size());
 }
@@ -92,17 +98,12 @@ std::string odd_idle_text(const Report& report, const OddStep& odd) {
   return format("; nothing ran for {} of it while the host was in {}", duration_text(most->most_ns), where);
 }
 
-/// The only rank that takes longer in each of several odd steps.
-std::optional<RankId> rank_in_all(std::span<const OddStep> odd) {
+/// The rank that alone takes longer in each of several odd steps.
+std::optional<RankId> only_rank_of(std::span<const OddStep> odd) {
   if (odd.size() < 2 || odd.front().ranks.empty()) return std::nullopt;
-  std::vector<RankId> in_all;
-  for (const GrownPart& part : odd.front().ranks) {
-    const auto grew = [&](const OddStep& step) {
-      return std::ranges::find(step.ranks, part.rank, &GrownPart::rank) != step.ranks.end();
-    };
-    if (std::ranges::all_of(odd, grew)) in_all.push_back(part.rank);
-  }
-  return in_all.size() == 1 ? std::optional{in_all.front()} : std::nullopt;
+  const RankId rank = odd.front().ranks.front().rank;
+  const auto alone = [rank](const OddStep& step) { return step.ranks.size() == 1 && step.ranks.front().rank == rank; };
+  return std::ranges::all_of(odd, alone) ? std::optional{rank} : std::nullopt;
 }
 
 }  // namespace
@@ -114,15 +115,16 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
   const StepChange* const change = lasting_slow_down(report);
   if (change == nullptr) return;
   const std::int64_t last_ns = report.trend->changes.back().after_ns;
-  const double ratio = static_cast<double>(last_ns) / static_cast<double>(change->before_ns);
+  const std::int64_t usual_ns = usual_before(*report.steps, *change);
+  const double ratio = static_cast<double>(last_ns) / static_cast<double>(usual_ns);
   Finding finding;
   finding.id = "step_time.change";
-  finding.gain_ns_per_step = lost_per_step(report, *change);
+  finding.gain_ns_per_step = lost_per_step(report, *change, usual_ns);
   finding.severity = capped(severity_of(ratio - 1, change_limits),
                             one_worse(severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits)));
   finding.step = change->step;
   finding.title = format("since step {} steps take {:.2f} times as long", change->step, ratio);
-  finding.evidence = format("{} before, {} {}; {}", duration_text(change->before_ns), duration_text(last_ns),
+  finding.evidence = format("{}, {} {}; {}", before_text(usual_ns, change->before_ns), duration_text(last_ns),
                             change == &report.trend->changes.back() ? "since then" : "at the end",
                             grown_text(change->ranks, change->why_no_ranks));
   finding.advice =
@@ -148,7 +150,7 @@ void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings)
   if (finding.severity == FindingSeverity::info) return;
   const OddStep& worst = *std::ranges::max_element(odd, {}, &OddStep::excess_ns);
   finding.step = worst.step;
-  finding.rank = rank_in_all(odd);
+  finding.rank = only_rank_of(odd);
   finding.title =
       format("{}{} much longer than those around {}", finding.rank ? format("rank {}: ", finding.rank->value) : "",
              odd.size() == 1 ? "one step takes" : format("{} steps take", odd.size()), odd.size() == 1 ? "it" : "them");

@@ -13,8 +13,13 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::string_view cut_input =
-    "The input is cut short: work after the cut is missing and can look like idle time.";
+std::string cut_input(const Report& report) {
+  const auto row = std::ranges::find(report.data_quality, Counter::truncated_input, &QualityRow::counter);
+  std::string where;
+  if (row != report.data_quality.end() && !row->where.empty())
+    where = format(" ({}{})", printable(row->where.front()), row->where.size() > 1 ? " and others" : "");
+  return format("The input is cut short{}: work after the cut is missing and can look like idle time.", where);
+}
 
 constexpr std::string_view cut_segment = "A recording is cut short: what happened after the cut is not judged";
 
@@ -40,30 +45,35 @@ std::string sentence_on(const Straggler& row) {
   return {};
 }
 
+/// How much longer it takes in the steps meant.
+std::string growth_of(const Straggler& row, bool partly) {
+  const auto lag = duration_text(row.lag_ns_per_step);
+  if (row.persistence == Persistence::transient) return format("A step with such a stall takes it {} longer", lag);
+  if (row.on_average)
+    return format("On average its own work takes {:.2f} times as long, {} more per step", row.slowdown, lag);
+  return format("Its own work takes {:.2f} times as long, {} more in each {}", row.slowdown, lag,
+                partly ? "of these steps" : "step");
+}
+
 /// By how much, and what a fix saves.
 std::string size_sentence(const Report& report, const Straggler& row) {
-  const auto lag = duration_text(row.lag_ns_per_step);
   const std::int64_t mean_ns = report.steps ? report.steps->mean_ns : 0;
   const bool partly = row.since_step || row.until_step;
-  auto sentence = row.persistence == Persistence::transient
-                      ? format("A step with such a stall takes it {} longer", lag)
-                      : format("Its own work takes {:.2f} times as long, {} more in each {}", row.slowdown, lag,
-                               partly ? "of these steps" : "step");
+  auto sentence = growth_of(row, partly);
   if (partly && row.gain_ns_while_slow > 0) {
-    return sentence + format(
-                          "; at the level of its peers, each of these would be about {}{} shorter, an average "
-                          "step of the run {}{}.",
-                          duration_text(row.gain_ns_while_slow),
-                          share_of(row.gain_ns_while_slow, row.step_ns_while_slow), duration_text(row.gain_ns_per_step),
-                          share_of(row.gain_ns_per_step, mean_ns));
-  }
-  if (row.gain_ns_per_step > 0) {
+    sentence += format(
+        "; at the level of its peers, each of these would be about {}{} shorter, an average step of the run {}{}",
+        duration_text(row.gain_ns_while_slow), share_of(row.gain_ns_while_slow, row.step_ns_while_slow),
+        duration_text(row.gain_ns_per_step), share_of(row.gain_ns_per_step, mean_ns));
+  } else if (row.gain_ns_per_step > 0) {
+    const bool average = row.persistence == Persistence::transient || row.on_average;
     sentence += format("; if it were as fast as its peers, {} would be about {}{} shorter",
-                       row.persistence == Persistence::transient ? "an average step" : "each step",
-                       duration_text(row.gain_ns_per_step), share_of(row.gain_ns_per_step, mean_ns));
+                       average ? "an average step" : "each step", duration_text(row.gain_ns_per_step),
+                       share_of(row.gain_ns_per_step, mean_ns));
   }
-  if (!row.why_no_gain.empty())
-    sentence += format(". What fixing it would save cannot be replayed: {}", printable(row.why_no_gain));
+  if (const std::string more = together_text(row); !more.empty())
+    sentence += format("; {}{}", more, share_of(row.together->ns_per_step, mean_ns));
+  if (!row.why_no_gain.empty()) sentence += format(". The saving is unknown: {}", printable(row.why_no_gain));
   return sentence + ".";
 }
 
@@ -201,7 +211,7 @@ std::string cannot_tell(const Report& report) {
 std::vector<std::string> doubts_about(const Report& report) {
   std::vector<std::string> doubts;
   if (counts(report, Counter::truncated_input))
-    doubts.emplace_back(cut_input);
+    doubts.push_back(cut_input(report));
   else if (counts(report, Counter::segment_cut))
     doubts.push_back(format("{}.", cut_segment));
   else if (lost_data(report))
@@ -219,7 +229,7 @@ Verdict verdict_of(const Report& report) {
   };
   if (counts(report, Counter::truncated_input)) {
     verdict.more.insert(verdict.more.begin(), verdict.headline);
-    verdict.headline = cut_input;
+    verdict.headline = cut_input(report);
     if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   } else if (counts(report, Counter::segment_cut)) {
     add(format("{}; DATA QUALITY names the rank.", cut_segment));

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "math/statistics.h"
 #include "rankscope/core/format.h"
 #include "replay/stages.h"
 #include "what_if/fix.h"
@@ -51,9 +50,6 @@ std::vector<bool> spans_meant(const Run& run, const IsMeant& is_meant) {
     if (link.kind == LinkKind::launch && meant[link.from.index()]) meant[link.to.index()] = true;
   return meant;
 }
-
-/// What a rank does by itself: neither waiting for a start nor moving data together with others.
-bool is_own_work(Work work) { return work != Work::delay && work != Work::transfer; }
 
 /// "gc", "gc.collect", "Garbage collection", but not "gcd".
 bool names_garbage_collection(std::string_view name) {
@@ -151,7 +147,7 @@ class Application {
     const auto meant = std::ranges::count(ranks, true);
     if (meant == 0) return nothing(fix, "no such rank or host with these steps");
     if (meant == std::ssize(ranks)) return nothing(fix, "no other ranks to compare with");
-    if (set_as_others(graph_, peers_, ranks, fixed_.scenario) < enough_compared)
+    if (set_as_others(graph_, peers_, ranks, fixed_.scenario).compared < enough_compared)
       return nothing(fix, "no ranks do the same work, so its usual time is not known");
     return {};
   }
@@ -256,53 +252,7 @@ class Application {
   FixedScenario fixed_;
 };
 
-struct StepLength {
-  std::uint32_t rank = 0;
-  std::uint32_t step = 0;
-  std::int64_t ns = 0;
-};
-
 }  // namespace
-
-double set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario) {
-  std::vector<std::vector<std::int64_t>> others(graph.steps.size());  // lengths by step
-  std::vector<std::int64_t> of_all_steps;
-  std::vector<std::uint32_t> meant;
-  std::vector<StepLength> members;
-  double all = 0;
-  double compared = 0;
-  for (std::size_t set = 0; set < peers.size(); ++set) {
-    for (std::vector<std::int64_t>& lengths : others) lengths.clear();
-    meant.clear();
-    // Items of a set lie far apart: fetched in a loop of their own, they are not waited for one by one.
-    members.clear();
-    for (const std::uint32_t item : peers.set(set)) {
-      const Item& member = graph.items[item];
-      members.push_back({member.rank, member.step, scenario.item_ns[item]});
-    }
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      if (ranks[members[i].rank])
-        meant.push_back(peers.set(set)[i]);
-      else
-        others[members[i].step].push_back(members[i].ns);
-    }
-    if (meant.empty()) continue;
-    const bool any = std::ranges::any_of(others, [](const auto& lengths) { return !lengths.empty(); });
-    of_all_steps.clear();
-    for (const std::uint32_t item : meant) {
-      if (is_own_work(graph.items[item].work)) {
-        all += static_cast<double>(graph.items[item].ns);
-        if (any) compared += static_cast<double>(graph.items[item].ns);
-      }
-      if (!any) continue;
-      std::vector<std::int64_t>& same = others[graph.items[item].step];
-      if (same.empty() && of_all_steps.empty())
-        for (const auto& lengths : others) of_all_steps.insert(of_all_steps.end(), lengths.begin(), lengths.end());
-      scenario.item_ns[item] = median(same.empty() ? of_all_steps : same);
-    }
-  }
-  return all > 0 ? compared / all : 0;
-}
 
 Result<FixedScenario> apply_fixes(const Graph& graph, const ItemPeers& peers, std::span<const Fix> fixes) {
   return Application(graph, peers).all(fixes);

@@ -21,6 +21,7 @@ constexpr std::size_t most_suspects = 6;       // of more ranks than these
 constexpr std::size_t most_operations = 12;    // replayed one by one
 constexpr double share_of_few = 0.03;          // metrics.md 12.8
 constexpr double least_slowdown = 1.03;
+constexpr double most_alone = 0.03;  // of a step: above it slowdowns are not known (12.5)
 
 class WhatIf {
  public:
@@ -38,7 +39,7 @@ class WhatIf {
     const std::int64_t measured = measured_ns(graph_);
     const double error = replay_error(replayed_, measured);
     if (std::string why = why_refused(error); !why.empty()) return unavailable(std::move(why));
-    const bool evened = even_out();
+    ideal_total_ = std::max<std::int64_t>(1, total_ns(graph_, ideal_));
     WhatIfSection section;
     section.steps = steps_;
     section.first_step = graph_.steps.front().index;
@@ -46,36 +47,43 @@ class WhatIf {
     section.measured_ns = measured / steps_;
     section.replayed_ns = replayed_ / steps_;
     section.replay_error = error;
-    section.ideal_ns = ideal_total_ / steps_;
-    section.slowdown = ratio(replayed_);
     section.without_host_delay_ns = std::min(section.replayed_ns, per_step(with_ideal({Work::host, Work::delay})));
-    const double mean_ideal = static_cast<double>(ideal_total_) / static_cast<double>(steps_);
-    for (const std::int64_t wall : walls) section.step_slowdowns.push_back(static_cast<double>(wall) / mean_ideal);
-    add_kinds(section);
-    add_ranks(section);
-    add_operations(section);
-    add_hosts(section);
     const auto operations = std::ranges::count(graph_.nodes, NodeKind::finish, &Node::kind);
     if (operations > 0)
       section.partners_unknown = static_cast<double>(graph_.doubts.unsplit_members) / static_cast<double>(operations);
     if (section.partners_unknown <= WhatIfSection::most_partners_unknown)
       section.ideal_network_ns = per_step(with_zero(Work::transfer));
     section.doubts = doubts_of(graph_);
-    if (!evened)
-      section.doubts.emplace_back(
-          "Evening out the steps would not make them shorter here: the recorded lengths are used as the ideal.");
+    add_ranks(section);
+    section.why_no_ideal = why_no_ideal(section);
+    if (section.why_no_ideal.empty()) add_slowdowns(section, walls);
+    std::ranges::sort(section.ranks, {}, &RankReplay::rank);
+    if (!section.why_no_ideal.empty())
+      section.doubts.push_back(format("What unevenness costs is not known: {}.", section.why_no_ideal));
     return section;
   }
 
  private:
-  /// False where the ideal would take longer than what was recorded, which then stands for it: members that keep their
-  /// measured end (12.2) never end earlier but may end later, and steps may do different work.
-  bool even_out() {
-    ideal_total_ = std::max<std::int64_t>(1, total_ns(graph_, ideal_));
-    if (ideal_total_ <= replayed_) return true;
-    ideal_ = measured_;
-    ideal_total_ = std::max<std::int64_t>(1, replayed_);
-    return false;
+  /// The ideal can take longer than what was recorded: members that keep their measured end (12.2) never end earlier
+  /// but may end later, and steps may do different work. Work that one rank does alone keeps its length in it (12.4).
+  [[nodiscard]] std::string why_no_ideal(const WhatIfSection& section) const {
+    const auto most = std::ranges::max_element(section.ranks, {}, &RankReplay::alone_ns);
+    const double share =
+        most == section.ranks.end() ? 0 : static_cast<double>(most->alone_ns * steps_) / static_cast<double>(replayed_);
+    if (share > most_alone)
+      return format("rank {} does work that no peer of it does, {:.0f} % of a step", most->rank.value, 100 * share);
+    return ideal_total_ > replayed_ ? "the ideal is longer than what was recorded" : "";
+  }
+
+  void add_slowdowns(WhatIfSection& section, std::span<const std::int64_t> walls) const {
+    section.ideal_ns = ideal_total_ / steps_;
+    section.slowdown = ratio(replayed_);
+    const double mean_ideal = static_cast<double>(ideal_total_) / static_cast<double>(steps_);
+    for (const std::int64_t wall : walls) section.step_slowdowns.push_back(static_cast<double>(wall) / mean_ideal);
+    if (!section.ranks.empty() && *section.slowdown >= least_slowdown) add_shares(section, few_worst(section));
+    add_kinds(section);
+    add_operations(section);
+    add_hosts(section);
   }
 
   [[nodiscard]] double ratio(std::int64_t total) const {
@@ -134,7 +142,10 @@ class WhatIf {
     std::vector<bool> chosen(graph_.ranks.size());
     chosen[rank] = true;
     Scenario scenario = measured_;
-    if (set_as_others(graph_, peers_, chosen, scenario) >= enough_compared) row.without_rank_ns = per_step(scenario);
+    const AsOthers found = set_as_others(graph_, peers_, chosen, scenario);
+    if (found.compared >= enough_compared) row.without_rank_ns = per_step(scenario);
+    row.alone_ns = found.alone_ns / steps_;
+    row.kept_ns = found.kept_ns / steps_;
     return row;
   }
 
@@ -144,8 +155,6 @@ class WhatIf {
     section.ranks.resize(replayed);
     side_by_side(replayed, [&](std::size_t i) { section.ranks[i] = replay_without(worst_[i]); });
     section.ranks_left_out = static_cast<std::int64_t>(worst_.size() - replayed);
-    if (section.slowdown >= least_slowdown) add_shares(section, few_worst(section));
-    std::ranges::sort(section.ranks, {}, &RankReplay::rank);
   }
 
   /// The 3 % of ranks of largest slowdown; of many ranks that is by the excess of their work.
@@ -253,6 +262,16 @@ class WhatIf {
 };
 
 }  // namespace
+
+std::optional<std::int64_t> replay_as_others(const Graph& graph, const ItemPeers& peers,
+                                             std::span<const RankId> ranks) {
+  std::vector<bool> chosen(graph.ranks.size());
+  for (std::size_t rank = 0; rank < chosen.size(); ++rank)
+    chosen[rank] = std::ranges::find(ranks, graph.ranks[rank]) != ranks.end();
+  Scenario scenario = as_measured(graph);
+  if (set_as_others(graph, peers, chosen, scenario).compared < enough_compared) return std::nullopt;
+  return total_ns(graph, scenario) / static_cast<std::int64_t>(graph.steps.size());
+}
 
 double replay_error(std::int64_t replayed_ns, std::int64_t measured_ns) {
   if (measured_ns <= 0) return 1;

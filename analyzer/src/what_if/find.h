@@ -1,6 +1,9 @@
 // What fixing something would give back, by replay (metrics.md 12).
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/what_if/section.h"
 #include "replay/peers.h"
@@ -12,6 +15,11 @@ inline constexpr double refused_error = 0.05;  // metrics.md 12.3
 
 /// A replay that reproduces what was measured, or why there is none.
 [[nodiscard]] Section<WhatIfSection> what_if(const Graph& graph, const ItemPeers& peers);
+
+/// The mean length of a step if all these ranks were as the others of their class; not set where too little of their
+/// work has peers.
+[[nodiscard]] std::optional<std::int64_t> replay_as_others(const Graph& graph, const ItemPeers& peers,
+                                                           std::span<const RankId> ranks);
 
 /// |replayed - measured| / measured.
 [[nodiscard]] double replay_error(std::int64_t replayed_ns, std::int64_t measured_ns);

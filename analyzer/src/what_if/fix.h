@@ -60,8 +60,16 @@ struct FixedScenario {
 /// Applies them one behind the other. `usage` where a fix means nothing that is in the recording.
 [[nodiscard]] Result<FixedScenario> apply_fixes(const Graph& graph, const ItemPeers& peers, std::span<const Fix> fixes);
 
-/// Everything of the ranks marked takes the median of its peers on the others in the same step, else in all steps; what
-/// has no peers keeps its length (metrics.md 12.7). Returns the share of their own work (by time) that has peers.
-double set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario);
+/// What set_as_others could compare.
+struct AsOthers {
+  double compared = 0;        ///< share of their own work (by time) that has peers
+  std::int64_t alone_ns = 0;  ///< own work that no peer has, beyond what peers have and they lack, in all steps
+  std::int64_t kept_ns = 0;   ///< of it: with one peer only, which keeps its length
+};
+
+/// Everything of the ranks marked takes the median of its peers on the others in the same step, else in all steps. Work
+/// that no peer has takes together, in each step, as long as what the peers (two at least) have and the rank lacks; it
+/// never becomes longer (metrics.md 12.7).
+AsOthers set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario);
 
 }  // namespace rankscope::analyzer::replay

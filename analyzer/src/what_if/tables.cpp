@@ -47,7 +47,8 @@ NotedTable predictions(const WhatIfSection& section, std::size_t most) {
   add_row(noted, section, "none: as recorded", section.replayed_ns);
   for (const RankReplay* rank : std::span{ranks}.first(ranks.size() - noted.left_out.rows))
     add_row(noted, section, format("rank {} like its peers", rank->rank.value), *rank->without_rank_ns);
-  if (!section.ranks.empty()) add_row(noted, section, "no unevenness between ranks and steps", section.ideal_ns);
+  if (!section.ranks.empty() && section.ideal_ns)
+    add_row(noted, section, "no unevenness between ranks and steps", *section.ideal_ns);
   const auto is_transfer = [](const KindSlowdown& kind) { return kind.kind == "comm"; };
   if (section.ideal_network_ns && std::ranges::any_of(section.kinds, is_transfer))
     add_row(noted, section, "transfers take no time", *section.ideal_network_ns);
@@ -85,9 +86,9 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
   if (!report.what_if) return {};
   const WhatIfSection& section = *report.what_if;
   NotedTable noted = predictions(section, most);
-  if (section.slowdown >= 1.005) {
+  if (section.slowdown && *section.slowdown >= 1.005) {
     const std::string kinds = kinds_text(section);
-    noted.notes.push_back(format("Unevenness makes steps {:.2f} times as long{}{}.", section.slowdown,
+    noted.notes.push_back(format("Unevenness makes steps {:.2f} times as long{}{}.", *section.slowdown,
                                  kinds.empty() ? "" : "; each kind alone: ", kinds));
   }
   if (const std::string uneven = operations_text(section); !uneven.empty())

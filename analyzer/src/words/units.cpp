@@ -1,7 +1,9 @@
 #include "words/units.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -80,6 +82,11 @@ std::string ranks_text(std::span<const RankRange> ranges) {
 std::string bytes_text(std::int64_t bytes) {
   constexpr std::array<UnitStep, 5> units{{{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
   return with_unit(bytes, units);
+}
+
+std::string speed_text(double gbps) {
+  constexpr double most = 9e18;  // what fits 64 bits
+  return format("{}/s", bytes_text(static_cast<std::int64_t>(std::min(gbps * 1e9, most))));
 }
 
 }  // namespace rankscope::analyzer

@@ -13,6 +13,9 @@ namespace rankscope::analyzer {
 /// Three significant digits with the fitting unit: "812 ns", "12.3 µs", "1.02 s".
 [[nodiscard]] std::string duration_text(std::int64_t ns);
 
+/// "172 MB/s", from bytes per ns.
+[[nodiscard]] std::string speed_text(double gbps);
+
 /// Ranks from `first` to `last`, both included. A list of ranges takes little where a damaged file claims billions.
 struct RankRange {
   std::int64_t first = 0;

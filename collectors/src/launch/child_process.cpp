@@ -86,7 +86,10 @@ bool SignalRelay::wait(pid_t child, std::chrono::nanoseconds at_most, int own) {
   if (signal <= 0 || signal == SIGCHLD) return false;
   if (signal == own) return true;
   const bool ends = std::ranges::find(asking_to_end, signal) != asking_to_end.end();
-  if (ends && stopped_by_.empty()) stopped_by_ = std::string{"SIG"} + sigabbrev_np(signal);
+  if (ends && stopped_by_.empty()) {
+    stopped_by_ = std::string{"SIG"} + sigabbrev_np(signal);
+    stopped_at_unix_ns_ = std::chrono::nanoseconds{std::chrono::system_clock::now().time_since_epoch()}.count();
+  }
   // From the terminal (the kernel sends it) the command has it already, as it is in the same process group. A second
   // SIGINT would make torchrun and Python end without cleaning up.
   if (info.si_code != SI_KERNEL) kill(child, signal);

@@ -28,12 +28,15 @@ class SignalRelay {
   [[nodiscard]] bool wait(pid_t child, std::chrono::nanoseconds at_most, int own);
   /// The first one that asked to end, as "SIGINT"; empty: none did.
   [[nodiscard]] const std::string& stopped_by() const { return stopped_by_; }
+  /// When that was, in ns since 1970.
+  [[nodiscard]] std::int64_t stopped_at_unix_ns() const { return stopped_at_unix_ns_; }
   /// For the command, between fork and exec: the signals as they were before.
   void undo_in_child() const;
 
  private:
   sigset_t relayed_{};
   std::string stopped_by_;
+  std::int64_t stopped_at_unix_ns_ = 0;
   sigset_t before_{};
   struct sigaction chld_before_ {};
   struct sigaction pipe_before_ {};

@@ -225,6 +225,7 @@ struct Conditions {
   NeededInside needed{};             ///< by a container
   bool container_explained = false;  ///< why it cannot be recorded
   std::string stopped_by{};          ///< "SIGINT", if the job was asked to end
+  std::int64_t stopped_at_unix_ns = 0;
 };
 
 void note_sources(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
@@ -256,7 +257,10 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   }
   outcome.summary.not_watched = watcher.not_watched();
   auto gathered = gather(recording::segments_of(spool), options.talk, outcome.summary);
-  if (!conditions.stopped_by.empty()) outcome.summary.metadata.emplace_back("stopped_by", conditions.stopped_by);
+  if (!conditions.stopped_by.empty()) {
+    outcome.summary.metadata.emplace_back("stopped_by", conditions.stopped_by);
+    outcome.summary.metadata.emplace_back("stopped_at_unix_ns", std::to_string(conditions.stopped_at_unix_ns));
+  }
   if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary);
   if (gathered) {
     untie(spool, out.path);
@@ -383,8 +387,10 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(
         format("--toggle: SIG{} was never received, so no events were recorded", options.toggle));
-  return finish(options, {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by()}, folders, watcher,
-                std::move(outcome));
+  return finish(
+      options,
+      {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(), signals.stopped_at_unix_ns()},
+      folders, watcher, std::move(outcome));
 }
 
 }  // namespace rankscope::collectors

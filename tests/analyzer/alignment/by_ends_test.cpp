@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <random>
 
 #include "alignment/aligned_run.h"
 #include "analyzer/synthetic_run.h"
@@ -213,6 +214,35 @@ TEST(OperationsFoundByEnds, DoNotSetClocks) {
   const Alignment aligned = align_clocks(*run);
   EXPECT_NE(aligned.clock.method, "unit_ends");
   EXPECT_NE(aligned.clock.method, "assumed_shared");
+}
+
+/// Two ranks that have nothing to do with each other, with bursts of 40 parts every 8 to 12 ms.
+std::shared_ptr<const Run> unrelated(std::uint64_t seed) {
+  std::mt19937_64 dice{seed};
+  std::vector<Part> all;
+  for (const std::uint32_t rank : {0U, 1U}) {
+    double burst = 0;
+    for (int i = 0; i < 600; ++i) {
+      burst += 8 + 4 * static_cast<double>(dice() % 1000) / 1000;
+      for (int part = 0; part < 40; ++part) all.push_back({rank, burst + 0.02 * part, burst + 0.02 * part + 0.01});
+    }
+  }
+  return parts(2, all);
+}
+
+TEST(OperationsFoundByEnds, AreNotConcludedFromBurstsThatMeetByChance) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const EndMatching found = match_by_ends(*unrelated(seed));
+    EXPECT_EQ(found.run, nullptr) << seed << ' ' << found.note;
+    EXPECT_THAT(found.note, HasSubstr("too few of their ends agree"));
+  }
+}
+
+TEST(OperationsFoundByEnds, AreATenthOfAllPartsAtLeast) {
+  std::vector<Part> all = together(4);
+  for (int i = 0; i < 100; ++i) all.push_back({0, 1000.0 + 40 * i, 1010.0 + 40 * i});
+  const EndMatching found = match_by_ends(*parts(2, all));
+  EXPECT_EQ(found.run, nullptr) << found.note;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"
 
@@ -101,6 +103,40 @@ TEST(Copies, AllocationsOfTheFirstStepAreExpected) {
 TEST(Copies, CpuRanksHaveNone) {
   const auto run = run_of("0 op 0 10 aten::mm\n");
   EXPECT_EQ(analyze(*run, {}).copies.error().why, no_accelerator);
+}
+
+/// Steps of 1 ms: a copy that compute hides, and one that nothing hides.
+std::string hidden_and_exposed() {
+  std::string text = "@lane 0 s20 kind=stream number=20 device=0\n";
+  for (int step = 0; step < 6; ++step) {
+    const int begin = step * 1'000'000;
+    text += format("0 step {} {} step index={} lane=main\n", begin, begin + 1'000'000, step);
+    text += format("0 compute {} {} gemm lane=s7\n", begin, begin + 600'000);
+    text += format("0 memory {} {} \"Memcpy HtoD (Pinned -> Device)\" bytes=600000 lane=s20\n", begin, begin + 600'000);
+    text += format("0 memory {} {} \"Memcpy DtoD (Device -> Device)\" bytes=900000 lane=s7\n", begin + 700'000,
+                   begin + 950'000);
+  }
+  return text;
+}
+
+TEST(Copies, AreExposedWhileNeitherComputeNorCommunicationRuns) {
+  const auto copies = copies_of(hidden_and_exposed()).copies;
+  ASSERT_EQ(copies.size(), 2U);
+  EXPECT_EQ(copies[0].kind, "HtoD");
+  EXPECT_EQ(copies[0].exposed_ns, 0);
+  EXPECT_EQ(copies[1].exposed_ns, 6 * 250'000);
+}
+
+TEST(Copies, ThatAreExposedAreThoseOfTheFinding) {
+  const auto run =
+      run_of("@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n" + hidden_and_exposed());
+  const Report report = analyze(*run, {});
+  const auto finding = std::ranges::find(*report.findings, "exposed_copies", &Finding::id);
+  ASSERT_NE(finding, report.findings->end());
+  EXPECT_EQ(finding->evidence,
+            "250 µs per step and rank while neither compute nor communication runs; most of it DtoD (Device -> "
+            "Device): 250 µs at 3.6 GB/s");
+  EXPECT_NE(finding->advice.find("inside the device"), std::string::npos) << finding->advice;
 }
 
 }  // namespace

@@ -105,6 +105,15 @@ TEST(KinetoExport, ANativeRunComesBackWithItsKindsCollectivesAndClock) {
   EXPECT_EQ(collectives_of(*sent_around(*again)), collectives_of(*run)) << "a second time";
 }
 
+TEST(KinetoExport, AStepThatWasCutOffBeforeItHadANumberComesBackWithoutOne) {
+  const auto run = run_of("0 step 0 100 step index=7\n0 step 100 150 step index=-1\n");
+  const auto again = sent_around(*run);
+  ASSERT_NE(again, nullptr);
+  ASSERT_EQ(again->spans().size(), 2U);
+  EXPECT_EQ(again->number(again->id_of(again->spans()[0]), "index"), 7);
+  EXPECT_EQ(again->number(again->id_of(again->spans()[1]), "index"), -1);
+}
+
 TEST(KinetoExport, SendsAndReceivesOfOneKernelComeBack) {
   const auto run = run_of(
       "@run source=nsys world_size=2 clock=same_host clock_error=5000\n@group pp 0,1\n"

@@ -128,6 +128,19 @@ TEST(Findings, AnotherSlowRankInEveryStepIsRotatingImbalance) {
   EXPECT_TRUE(found);
 }
 
+TEST(Findings, ThreeOddStepsAreNoRotatingImbalance) {
+  SyntheticRun plan = healthy([](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    if (index == 10 && rank < 4) step.forward += 300;
+    if (index == 30 && (rank == 3 || rank == 5 || rank == 6)) step.forward += 150;
+    if (index == 50 && (rank == 3 || rank == 7)) step.forward += 150;
+  });
+  plan.ranks = 8;
+  plan.steps = 60;
+  plan.noise = 0.01;
+  const Report report = analyze(*make(plan), {});
+  EXPECT_EQ(std::ranges::find(*report.findings, "imbalance.rotating", &Finding::id), report.findings->end());
+}
+
 TEST(Findings, DesyncNamesGroupAndOperation) {
   const Report report = analyze(*run_of("@run clock=same_host\n@group dp 0,1\n"
                                         "0 comm 0 10 allreduce group=dp\n1 comm 0 10 broadcast group=dp\n"),

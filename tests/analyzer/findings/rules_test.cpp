@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
@@ -294,6 +297,25 @@ TEST(Rules, GroupsThatBecomeSlowTogetherAreToldInFewFindings) {
   EXPECT_TRUE(std::ranges::any_of(told, [](const std::string& evidence) {
     return evidence.find("also became slow in step ") != std::string::npos;
   }));
+}
+
+TEST(Rules, OddStepsOfSeveralRanksNameNone) {
+  const auto odd = [](const std::array<std::vector<std::uint32_t>, 3>& ranks) {
+    SyntheticRun plan;
+    plan.ranks = 8;
+    plan.steps = 60;
+    plan.fault = [ranks](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+      for (std::size_t i = 0; i < ranks.size(); ++i)
+        if (index == 10 + 20 * static_cast<std::int64_t>(i) && std::ranges::count(ranks[i], rank) > 0)
+          step.forward += 250;
+    };
+    const Report report = analyze(*make(plan), {});
+    const Finding* const finding = find(report, "step_time.odd");
+    return finding == nullptr ? std::optional<Finding>{} : *finding;
+  };
+  const auto several = odd({std::vector<std::uint32_t>{0, 1, 2, 3}, {3, 5, 6}, {3, 7}});
+  ASSERT_TRUE(several);
+  EXPECT_EQ(several->rank, std::nullopt) << several->title;
 }
 
 }  // namespace

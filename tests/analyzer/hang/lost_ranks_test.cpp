@@ -43,6 +43,18 @@ TEST(LostRanks, TheOneThatVanishedFirstIsNamedWithItsStep) {
   EXPECT_NE(lost[0].evidence.find("ranks 0, 2"), std::string::npos) << lost[0].evidence;
 }
 
+TEST(LostRanks, AfterItsLastCompleteStepItIsLostInTheNextOne) {
+  const auto lost = findings_of(
+      "@run clock=same_host\n@group dp 0,1\n"
+      "@rank 0 recorded=0:190 ended=vanished\n@rank 1 recorded=0:120 ended=exited:1\n"
+      "0 step 0 100 step index=9\n1 step 0 100 step index=9\n"
+      "0 comm 150 - allreduce group=dp state=started\n",
+      "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rank, RankId{1});
+  EXPECT_EQ(lost[0].step, 10) << "a step that is marked by its end leaves no mark when it is cut off";
+}
+
 TEST(LostRanks, PeersWhoseRecordingEndsEarlierButWhoWaitedAreNotBlamed) {
   // All were killed; ranks 0 and 2 sat in the operation and recorded nothing after its start.
   const auto lost = findings_of(
@@ -120,6 +132,15 @@ TEST(LostRanks, AJobThatWasAskedToEndLostNoRankWhoeverWasTheFirst) {
   EXPECT_EQ(stopped[0].title, "the job was stopped by SIGINT");
   EXPECT_EQ(stopped[0].severity, FindingSeverity::minor);
   EXPECT_EQ(stopped[0].step, 1);
+}
+
+TEST(LostRanks, RanksMayTakeTheirTimeToEndAfterTheJobWasAskedTo) {
+  const auto asked_at = [](std::int64_t ns) {
+    return asked_to_end(format("SIGINT origin_unix=1000000000 meta.stopped_at_unix_ns={}", 1'000'000'000 + ns),
+                        2'000'000'000);
+  };
+  EXPECT_EQ(findings_of(asked_at(1'900'000'000), "job_stopped").size(), 1U) << "the first ended 100 ms after that";
+  EXPECT_EQ(findings_of(asked_at(4'900'000'000), "rank_lost").size(), 1U) << "it was gone 3 s before";
 }
 
 TEST(LostRanks, ARankThatWasGoneBeforeTheJobWasAskedToEndIsLost) {

@@ -62,5 +62,16 @@ TEST(IntervalSets, ASweepVisitsEachStretchOnce) {
   EXPECT_EQ(seen, (std::vector<std::pair<std::int64_t, std::uint32_t>>{{5, 0}, {5, 1}, {5, 3}, {10, 2}, {10, 0}}));
 }
 
+// Values of a printed table of Student's t.
+TEST(Statistics, StudentTailsAreThoseOfTheTable) {
+  EXPECT_NEAR(student_tail(0, 3), 0.5, 1e-12);
+  EXPECT_NEAR(student_tail(63.657, 1), 0.005, 1e-6);
+  EXPECT_NEAR(student_tail(9.925, 2), 0.005, 1e-6);
+  EXPECT_NEAR(student_tail(5.841, 3), 0.005, 1e-6);
+  EXPECT_NEAR(student_tail(3.355, 8), 0.005, 1e-5);
+  EXPECT_NEAR(student_tail(2.750, 30), 0.005, 1e-5);
+  EXPECT_DOUBLE_EQ(student_tail(5, 0), 0.5) << "without a measure of the scatter nothing is unlikely";
+}
+
 }  // namespace
 }  // namespace rankscope::analyzer

@@ -204,7 +204,7 @@ TEST(Scale, SaysByHowMuchItMissesWhatWasMeasured) {
 
 TEST(Scale, RefusesWhatIsNotACollectiveOfAllRanks) {
   EXPECT_EQ(why_refused({}), "");
-  EXPECT_THAT(why_refused({.op = "send group=dp bytes=1000 peer=1"}), HasSubstr("send ties two ranks only"));
+  EXPECT_THAT(why_refused({.op = "send group=dp bytes=1000 peer=1"}), HasSubstr("send connects only two ranks"));
   EXPECT_THAT(why_refused({.op = "allreduce bytes=1000 dtype=f32"}), HasSubstr("was not matched"));
   EXPECT_THAT(why_refused({.op = "gather group=dp bytes=1000 dtype=f32 peer=0"}), HasSubstr("how long gather takes"));
   EXPECT_THAT(why_refused({.op = "swizzle group=dp bytes=1000 dtype=f32"}), HasSubstr("how long swizzle takes"));
@@ -364,7 +364,7 @@ TEST(Scale, DividesOwnTimeAsItsFitSays) {
   const auto share = [&](double ranks) { return fitted.fit->fixed_share + (1 - fitted.fit->fixed_share) / ranks; };
   EXPECT_GE(static_cast<double>(fitted.predicted.front().step_ns),
             static_cast<double>(fitted.measured.back().step_ns) * share(64) / share(4));
-  EXPECT_THAT(fitted.notes, Contains(HasSubstr("of that of one rank stays")));
+  EXPECT_THAT(fitted.notes, Contains(HasSubstr("of that of one rank remains")));
   const ScaleAnswer alone = answer_of({run_of(4, 0.001, 30, 32)}, options);
   EXPECT_LT(alone.predicted.front().step_ns, fitted.predicted.front().step_ns);
   EXPECT_THAT(alone.notes, Contains(HasSubstr("All own time is assumed to be divided")));

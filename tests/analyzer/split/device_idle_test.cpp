@@ -63,7 +63,7 @@ Lines host_late(std::string_view launches, std::string_view more = "") {
                                                       "0 runtime 5000 50000 cudaStreamSynchronize lane=main\n"
                                                       "0 runtime 70000 71000 cudaLaunchKernel lane={}\n"
                                                       "0 compute 72000 90000 gemm lane=s7\n"
-                                                      "@link launch 2 3\n{}",
+                                                      "@link launch 2 3\n0 step 0 100000 step index=0 lane=main\n{}",
                                                       launches, more));
   Lines found;
   for (const TimeRange& late : host_late_during(*run, RankId{0}, IntervalSet::from({{at(10000), at(60000)}})))

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"
 
@@ -71,39 +73,76 @@ TEST(Steps, ACutMarkMakesTheStepPartial) {
   EXPECT_EQ(result.quality.of(Counter::steps_partial), 1U);
 }
 
-/// A stream whose first kernels were launched before the recording: they run from 0 to 300, in a step that is marked
-/// from 10 to 200 and launches from 20 on.
-constexpr std::string_view leftovers =
-    "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
-    "0 step 10 200 step index=4 lane=main\n0 step 200 400 step index=5 lane=main\n"
-    "0 runtime 20 25 cudaLaunchKernel lane=main\n0 runtime 220 225 cudaLaunchKernel lane=main\n"
-    "0 compute 0 150 old lane=s7\n0 compute 150 300 old lane=s7\n"
-    "0 compute 300 390 new lane=s7\n0 compute 390 480 new lane=s7\n"
-    "@link launch 2 6\n@link launch 3 7\n";
+/// A stream with two kernels that were launched before the recording, and `launched` that were not: 10 ns each from 300
+/// on, half of them launched in each of two steps.
+std::string leftovers(int launched, std::string_view marks =
+                                        "0 step 10 200 step index=4 lane=main\n"
+                                        "0 step 200 400 step index=5 lane=main\n") {
+  std::string text =
+      "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n" + std::string{marks};
+  const auto first = static_cast<int>(std::ranges::count(marks, '\n'));
+  for (int i = 0; i < launched; ++i) {
+    const int begin = (2 * i < launched ? 20 : 220) + 2 * (i % (launched / 2));
+    text += format("0 runtime {} {} cudaLaunchKernel lane=main\n", begin, begin + 1);
+  }
+  text += "0 compute 0 150 old lane=s7\n0 compute 150 300 old lane=s7\n";
+  for (int i = 0; i < launched; ++i) text += format("0 compute {} {} new lane=s7\n", 300 + 10 * i, 310 + 10 * i);
+  for (int i = 0; i < launched; ++i) text += format("@link launch {} {}\n", first + i, first + launched + 2 + i);
+  return text;
+}
 
 TEST(Steps, TheFirstBeginsWhenWhatWasLaunchedBeforeTheRecordingHasEnded) {
-  const StepsResult result = steps_of(leftovers);
+  const StepsResult result = steps_of(leftovers(20));
   ASSERT_TRUE(result.section);
   const auto windows = windows_of(*result.section, RankId{0});
   ASSERT_EQ(windows.size(), 2U);
-  EXPECT_EQ(windows[0].window, (TimeRange{at(300), at(390)}));
-  EXPECT_EQ(windows[1].window, (TimeRange{at(390), at(480)}));
+  EXPECT_EQ(windows[0].window, (TimeRange{at(300), at(400)}));
+  EXPECT_EQ(windows[1].window, (TimeRange{at(400), at(500)}));
   EXPECT_EQ(result.section->leftovers_ns, 290);
 }
 
 TEST(Steps, KernelsWhoseLaunchesAreMissingThroughoutDelayNoStep) {
-  const StepsResult result = steps_of(std::string{leftovers} + "0 compute 480 490 graph lane=s7\n");
+  const StepsResult result =
+      steps_of(leftovers(20) + "0 compute 500 510 graph lane=s7\n0 compute 510 520 graph lane=s7\n");
   ASSERT_TRUE(result.section);
   EXPECT_EQ(windows_of(*result.section, RankId{0})[0].window.begin, at(10));
   EXPECT_EQ(result.section->leftovers_ns, 0);
 }
 
+TEST(Steps, FewRecordedLaunchesDoNotShowThatWhatLacksOneIsLeftOver) {
+  const StepsResult result = steps_of(leftovers(18));
+  ASSERT_TRUE(result.section);
+  EXPECT_EQ(windows_of(*result.section, RankId{0})[0].window.begin, at(10));
+  EXPECT_EQ(result.section->leftovers_ns, 0);
+}
+
+/// `without` kernels of 10 ns each without a launch, then `with` that have one; four steps of 100 ns.
+std::string mostly_without_launches(int without, int with) {
+  std::string text = "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n";
+  for (int step = 0; step < 4; ++step)
+    text += format("0 step {} {} step index={} lane=main\n", 100 * step, 100 * step + 100, step);
+  for (int i = 0; i < without; ++i)
+    text += format("0 compute {} {} graph lane=s7\n", 400 * i / without, 400 * i / without + 1);
+  for (int i = 0; i < with; ++i)
+    text += format("0 runtime {} {} cudaMemcpyAsync lane=main\n", 390 + i / 4, 391 + i / 4);
+  for (int i = 0; i < with; ++i) text += format("0 memory {} {} copy lane=s7\n", 400 + i, 401 + i);
+  for (int i = 0; i < with; ++i) text += format("@link launch {} {}\n", 4 + without + i, 4 + without + with + i);
+  return text;
+}
+
+TEST(Steps, MoreWorkThanFollowsIsNotLeftOver) {
+  for (const int with : {1, 20, 100}) {  // the last ones outweigh it, and it outlasts most steps all the same
+    const StepsResult result = steps_of(mostly_without_launches(40, with));
+    ASSERT_TRUE(result.section) << with;
+    EXPECT_EQ(result.section->leftovers_ns, 0) << with;
+    EXPECT_TRUE(result.section->counted(0)) << with;
+    EXPECT_EQ(windows_of(*result.section, RankId{0})[0].window, (TimeRange{at(0), at(100)})) << with;
+  }
+}
+
 TEST(Steps, AStepThatIsOverBeforeTheLeftoversIsPartial) {
-  const StepsResult result = steps_of(
-      "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
-      "0 step 10 200 step index=4 lane=main\n0 step 200 400 step index=5 lane=main\n"
-      "0 runtime 220 225 cudaLaunchKernel lane=main\n"
-      "0 compute 0 300 old lane=s7\n0 compute 300 390 new lane=s7\n@link launch 2 4\n");
+  std::string text = leftovers(20, "0 step 10 15 step index=4 lane=main\n0 step 15 400 step index=5 lane=main\n");
+  const StepsResult result = steps_of(text);
   ASSERT_TRUE(result.section);
   EXPECT_FALSE(result.section->counted(4));
   EXPECT_TRUE(result.section->counted(5));

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <random>
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
-#include "stragglers/parts.h"
+#include "stragglers/gains.h"
+#include "verdict/verdict.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -60,6 +62,34 @@ TEST(Stragglers, HaveNoGainAndAreNotCriticalWithoutAReplayThatCanBeUsed) {
     EXPECT_NE(row.why_no_gain, "");
     EXPECT_EQ(row.severity, FindingSeverity::major);
   }
+}
+
+TEST(Stragglers, HaveNoKnownGainWhereTheirWorkHasNoCounterpart) {
+  WhatIfSection replay = replay_without_rank_2(100);
+  replay.ranks[0].alone_ns = replay.ranks[0].kept_ns = 40;
+  const Straggler row = with_gain_of(replay);
+  EXPECT_EQ(row.why_no_gain, "40 ns of its work per step has no counterpart on its peer");
+}
+
+TEST(Stragglers, StragglersOfWhichOneAloneSavesNothingAreAsSevereAsTheyAreTogether) {
+  StepsSection steps;
+  steps.mean_ns = 100;
+  StragglersSection section;
+  section.rows.resize(1);
+  section.rows[0].rank = RankId{2};
+  section.rows[0].severity = FindingSeverity::critical;
+  section.rows[0].together = GainTogether{{RankId{2}, RankId{3}}, 40};
+  set_replayed_gains(replay_without_rank_2(100), steps, section);
+  EXPECT_EQ(section.rows[0].gain_ns_per_step, 0);
+  EXPECT_EQ(section.rows[0].severity, FindingSeverity::critical);
+}
+
+/// The sentences of the verdict in one line.
+std::string verdict_text(const Report& report) {
+  const Verdict verdict = verdict_of(report);
+  std::string text = verdict.headline;
+  for (const std::string& more : verdict.more) text += " " + more;
+  return text;
 }
 
 StragglersSection stragglers_of(const SyntheticRun& plan) {
@@ -309,6 +339,29 @@ TEST(Stragglers, TheFiguresOfTheEvidenceAgree) {
   EXPECT_NEAR(own / peers, ratio, 0.02) << figures;  // three digits each
 }
 
+TEST(Stragglers, TwoOfThemInAClassSaveTogetherWhatNeitherSavesAlone) {
+  SyntheticRun plan;  // a slow host
+  plan.ranks = 8;
+  plan.steps = 100;
+  plan.noise = 0.002;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    const double factor = (rank == 2 || rank == 3) && index >= 60 ? 2 : 1;
+    step.forward *= factor;
+    step.backward *= factor;
+  };
+  const Report report = analyze(*make(plan), {});
+  ASSERT_EQ(report.stragglers->rows.size(), 2U);
+  for (const Straggler& row : report.stragglers->rows) {
+    EXPECT_EQ(row.severity, FindingSeverity::critical);
+    EXPECT_LT(row.gain_ns_per_step, 3'000'000);
+    EXPECT_EQ(row.gain_ns_while_slow, row.gain_ns_per_step * 100 / 40) << "of 40 of 100 steps";
+    ASSERT_TRUE(row.together);
+    EXPECT_NEAR(static_cast<double>(row.together->ns_per_step), 36e6, 2e6);
+  }
+  const std::string text = verdict_text(report);
+  EXPECT_NE(text.find("if ranks 2, 3 were as fast as their peers"), std::string::npos) << text;
+}
+
 TEST(Stragglers, FourStepsAreTooFew) {
   SyntheticRun plan;
   plan.steps = 4;
@@ -374,6 +427,73 @@ TEST(Stragglers, CleanRunsOfFewStepsHaveNone) {
       EXPECT_TRUE(section.rows.empty()) << ranks << " ranks, seed " << seed << ": " << section.rows[0].evidence;
     }
   }
+}
+
+/// Batches of another size on each rank in each step.
+SyntheticRun with_batches_between(double least, double most, std::uint64_t seed) {
+  SyntheticRun plan;
+  plan.seed = seed;
+  const auto random = std::make_shared<std::mt19937_64>(1000 + seed);
+  plan.fault = [=](StepPlan& step, std::uint32_t, std::int64_t) {
+    const double factor = std::uniform_real_distribution<double>(least, most)(*random);
+    step.forward *= factor;
+    step.backward *= factor;
+  };
+  return plan;
+}
+
+TEST(Stragglers, FewStepsWithBatchesOfUnequalSizeHaveNone) {
+  for (const double spread : {0.3, 0.4}) {
+    for (const std::uint32_t ranks : {2U, 3U, 4U}) {
+      std::int64_t named = 0;
+      for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        SyntheticRun plan = with_batches_between(1 - spread, 1 + spread, seed);
+        plan.ranks = ranks;
+        plan.steps = 2 + static_cast<std::int64_t>(seed % 3);
+        named += stragglers_of(plan).rows.empty() ? 0 : 1;
+      }
+      EXPECT_LE(named, 1) << ranks << " ranks, +-" << spread;
+    }
+  }
+}
+
+TEST(Stragglers, InThreeStepsASteadyDelayIsNamed) {
+  for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
+    std::int64_t named = 0;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+      SyntheticRun plan;
+      plan.ranks = ranks;
+      plan.steps = 3;
+      plan.seed = seed;
+      plan.noise = 0.01;
+      plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) { step.stall = rank == 1 ? 40 : 0; };
+      const StragglersSection section = stragglers_of(plan);
+      named += section.rows.size() == 1 && section.rows[0].rank == RankId{1} ? 1 : 0;
+    }
+    EXPECT_GE(named, 49) << ranks << " ranks";
+  }
+}
+
+TEST(Stragglers, PeriodicPausesAreStallsAndNotSlownessInEachStep) {
+  for (const std::int64_t period : {3, 4}) {
+    SyntheticRun plan;
+    plan.steps = 40;
+    plan.fault = [period](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+      step.stall = rank == 3 && index % period == 1 ? 200 : 0;
+    };
+    const Report report = analyze(*make(plan), {});
+    const Straggler row = only(*report.stragglers, RankId{3}, StragglerKind::host, Persistence::transient);
+    EXPECT_NE(row.evidence.find(format("every {} steps", period)), std::string::npos) << row.evidence;
+    const std::string text = verdict_text(report);
+    EXPECT_EQ(text.find("in each step"), std::string::npos) << text;
+  }
+}
+
+TEST(Stragglers, OfUnderTwentyStepsAreProvenByOperations) {
+  SyntheticRun plan = slow_rank(1.5);
+  plan.steps = 3;
+  const Straggler row = only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_NE(row.evidence.find(" of 6 operations"), std::string::npos) << row.evidence;
 }
 
 TEST(Stragglers, OneRankHasNobodyToCompareWith) {

@@ -96,7 +96,7 @@ TEST(WithoutCollectives, ThereIsNoAllClear) {
   for (const char* claim : {"would be found", "would have been found", "No problem found", " None. "})
     EXPECT_THAT(run.text, Not(HasSubstr(claim)));
   EXPECT_EQ(run.json["stragglers"]["unavailable"],
-            "no collectives were recorded: waiting for other ranks cannot be told from work");
+            "no collectives were recorded: waiting for other ranks cannot be separated from work");
 }
 
 TEST(WithoutCollectives, AdviceIsInTheWordsOfTheTool) {

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"
@@ -173,7 +174,25 @@ TEST(Trend, ARankWithoutStepMarksIsLeftOut) {
 
 TEST(Trend, FewStepsSayThatChangesAreNotTold) {
   const Report report = analyze(*make({.steps = 12}), {});
-  EXPECT_EQ(report.trend->why_no_changes, "12 steps: changes are looked for from 20 on");
+  EXPECT_EQ(report.trend->why_no_changes, "12 steps: too few to look for changes (20 are needed)");
+}
+
+TEST(Trend, AShortFastStretchIsNotWhatStepsTookBefore) {
+  SyntheticRun plan;
+  plan.steps = 312;
+  plan.noise = 0.01;
+  plan.fault = [](StepPlan& step, std::uint32_t, std::int64_t index) {
+    const double level = index < 200 ? 1 : index < 212 ? 0.6 : 1.1;
+    step.forward *= level, step.backward *= level;
+  };
+  const Report report = analyze(*make(plan), {});
+  const Finding* const finding = change_in(report);
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->step, 212);
+  EXPECT_THAT(finding->title, ::testing::HasSubstr("take 1.08 times as long"));
+  EXPECT_THAT(finding->evidence, ::testing::StartsWith("109 ms before, but "));
+  EXPECT_LE(finding->severity, FindingSeverity::minor);
+  EXPECT_LT(finding->gain_ns_per_step, 4'000'000) << "9 ms in each of the last 100 steps";
 }
 
 }  // namespace

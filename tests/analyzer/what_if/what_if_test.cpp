@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "analyzer/replay/replayed.h"
+#include "rankscope/core/format.h"
+#include "what_if/parts.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
@@ -27,7 +31,7 @@ TEST(WhatIf, ComparesWithWorkThatIsSharedEvenly) {
   ASSERT_TRUE(section) << section.error().why;
   EXPECT_EQ(section->replayed_ns, 100);
   EXPECT_EQ(section->ideal_ns, 80);
-  EXPECT_DOUBLE_EQ(section->slowdown, 1.25);
+  EXPECT_DOUBLE_EQ(section->slowdown.value_or(0), 1.25);
   EXPECT_EQ(section->ideal_network_ns.value_or(-1), 80);
   EXPECT_DOUBLE_EQ(slowdown_of(section->kinds, "compute"), 1.25);
   EXPECT_DOUBLE_EQ(slowdown_of(section->kinds, "comm"), 1);
@@ -104,7 +108,103 @@ TEST(WhatIf, IsNeverLongerThanWhatWasRecorded) {
   EXPECT_EQ(section->replayed_ns, 290 / 3);
   EXPECT_LE(section->ideal_ns, section->replayed_ns);
   EXPECT_LE(section->without_host_delay_ns, section->replayed_ns);
-  EXPECT_GE(section->slowdown, 1);
+  EXPECT_GE(section->slowdown.value_or(1), 1);
+}
+
+// Each computes 40 ns, rank 2 does 30 ns of work in addition that no other does; then 20 ns of transfer.
+std::string with_extra_work(int ranks, std::string_view others_also) {
+  std::string text = "@run clock=same_host clock_error=0\n@group dp 0,1,2,3\n";
+  if (ranks < 4) text = "@run clock=same_host clock_error=0\n@group dp 2,3\n";
+  for (int rank = 4 - ranks; rank < 4; ++rank) {
+    const bool extra = rank == 2;
+    const int ready = extra || !others_also.empty() ? 70 : 40;
+    text += format("{0} step 0 90 step index=0\n{0} forward 0 40 forward\n", rank);
+    if (ready == 70) text += format("{} optimizer 40 70 {}\n", rank, extra ? "extra" : others_also);
+    text +=
+        format("{0} wait {1} 90 wait\n{0} comm {1} 90 allreduce group=dp seq=0 enqueued={1} on=main\n", rank, ready);
+  }
+  return text;
+}
+
+TEST(WhatIf, WorkThatNoPeerDoesIsSavedByARankLikeItsPeers) {
+  const auto section = what_if_of(Replayed{with_extra_work(4, "")});
+  ASSERT_TRUE(section) << section.error().why;
+  ASSERT_EQ(section->ranks.size(), 4U);
+  EXPECT_EQ(section->ranks[2].without_rank_ns, 60);
+  EXPECT_EQ(section->ranks[2].alone_ns, 30);
+  EXPECT_EQ(section->ranks[2].kept_ns, 0);
+  EXPECT_EQ(section->ranks[0].alone_ns, 0);
+  EXPECT_FALSE(section->slowdown) << "its share of even work is not known";
+  EXPECT_FALSE(section->ideal_ns);
+  EXPECT_EQ(section->why_no_ideal, "rank 2 does work that no peer of it does, 33 % of a step");
+  ASSERT_FALSE(section->doubts.empty());
+  EXPECT_THAT(section->doubts.back(), HasSubstr("33 % of a step"));
+}
+
+TEST(WhatIf, WorkUnderAnotherNameIsNotSaved) {
+  const auto section = what_if_of(Replayed{with_extra_work(4, "usual")});
+  ASSERT_TRUE(section) << section.error().why;
+  EXPECT_EQ(section->ranks[2].without_rank_ns, section->replayed_ns);
+  EXPECT_EQ(section->ranks[2].alone_ns, 0);
+  EXPECT_TRUE(section->slowdown);
+}
+
+TEST(WhatIf, OfTwoRanksNeitherIsTheOneWithUsualWork) {
+  const auto section = what_if_of(Replayed{with_extra_work(2, "")});
+  ASSERT_TRUE(section) << section.error().why;
+  ASSERT_EQ(section->ranks.size(), 2U);
+  EXPECT_EQ(section->ranks[0].rank, RankId{2});
+  EXPECT_EQ(section->ranks[0].without_rank_ns, section->replayed_ns);
+  EXPECT_EQ(section->ranks[0].kept_ns, 30);
+  EXPECT_FALSE(section->slowdown);
+}
+
+TEST(WhatIf, RanksAreReplayedTogether) {
+  const Replayed replayed{R"(
+@run clock=same_host clock_error=0
+@group dp 0,1,2,3
+0 step 0 100 step index=0
+0 forward 0 40 forward
+0 comm 40 100 allreduce group=dp seq=0 lane=main
+1 step 0 100 step index=0
+1 forward 0 40 forward
+1 comm 40 100 allreduce group=dp seq=0 lane=main
+2 step 0 100 step index=0
+2 forward 0 80 forward
+2 comm 80 100 allreduce group=dp seq=0 lane=main
+3 step 0 100 step index=0
+3 forward 0 80 forward
+3 comm 80 100 allreduce group=dp seq=0 lane=main
+)"};
+  const ItemPeers peers{*replayed.graph, replayed.classes};
+  EXPECT_EQ(replay_as_others(*replayed.graph, peers, std::vector{RankId{2}}), 100);
+  EXPECT_EQ(replay_as_others(*replayed.graph, peers, std::vector{RankId{2}, RankId{3}}), 60);
+}
+
+// The operations keep their end, at 100 and 200 ns; behind it 30 and 10 ns of work follow, on average 20.
+TEST(WhatIf, AnIdealThatIsLongerThanWhatWasRecordedIsNone) {
+  const auto section = what_if_of(Replayed{R"(
+@run world_size=2 clock=same_host
+@group dp 0,1
+0 step 0 130 step index=0
+0 forward 0 90 forward
+0 wait 90 100 wait
+0 comm 90 100 allreduce group=dp seq=0 enqueued=90 on=main
+0 optimizer 100 130 optimizer
+0 step 130 210 step index=1
+0 forward 130 140 forward
+0 wait 140 200 wait
+0 comm 140 200 allreduce group=dp seq=1 enqueued=140 on=main
+0 optimizer 200 210 optimizer
+)"});
+  ASSERT_TRUE(section) << section.error().why;
+  EXPECT_EQ(section->why_no_ideal, "the ideal is longer than what was recorded");
+  EXPECT_FALSE(section->slowdown);
+  const nlohmann::ordered_json json = what_if_json(*section);
+  for (const char* key : {"slowdown", "ideal_ns", "rank_slowdowns", "kind_slowdowns", "step_slowdowns", "few_ranks"}) {
+    EXPECT_TRUE(json.at(key).is_null()) << key;
+    EXPECT_EQ(json.at("why").at(key), section->why_no_ideal) << key;
+  }
 }
 
 TEST(WhatIf, OfARankWithoutPeersIsNotTold) {

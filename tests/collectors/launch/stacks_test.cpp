@@ -15,11 +15,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// Runs tests/collectors/programs/pytorch_standin/wait.py.
-Recorded wait(const Folder& folder, Stacks stacks) {
+/// Runs a program of tests/collectors/programs/pytorch_standin.
+Recorded recorded_program(const Folder& folder, Stacks stacks, std::string_view program = "wait.py") {
   const Variable modules{"PYTHONPATH", RANKSCOPE_TEST_PYTORCH};
   const Variable cache{"PYTHONDONTWRITEBYTECODE", "1"};
-  return record(folder, {.command = {"python3", std::string{RANKSCOPE_TEST_PYTORCH} + "/wait.py"},
+  return record(folder, {.command = {"python3", std::string{RANKSCOPE_TEST_PYTORCH} + "/" + std::string{program}},
                          .pytorch = PyTorch::expected,
                          .stacks = stacks});
 }
@@ -29,6 +29,7 @@ struct Told {
   std::vector<std::string> worker_places;   ///< where its worker was
   std::vector<std::int64_t> pauses_ns;      ///< of its collector
   std::vector<std::int64_t> stands_for_ns;  ///< of each sample
+  bool ended = false;                       ///< the sampler says that it sampled no more
 };
 
 Told told_of(const Run& run) {
@@ -39,6 +40,10 @@ Told told_of(const Run& run) {
       return value ? std::optional{value->number} : std::nullopt;
     };
     const std::string name{run.text(mark.name)};
+    if (name == "samples end here") {
+      told.ended = true;
+      continue;
+    }
     const bool sample = run.text(run.lane(mark.lane).name) == "python stacks";
     if (sample) told.stands_for_ns.push_back(number("ns").value_or(-1));
     if (sample) (number("worker") ? told.worker_places : told.places).push_back(name);
@@ -49,7 +54,7 @@ Told told_of(const Run& run) {
 
 TEST(PythonStacks, AreSampledOfTheProgramAndItsWorkers) {
   const Folder folder;
-  const Recorded recorded = wait(folder, Stacks::sampled);
+  const Recorded recorded = recorded_program(folder, Stacks::sampled);
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(recorded.summary.processes, 1U) << "a worker has no recording of its own";
@@ -63,13 +68,25 @@ TEST(PythonStacks, AreSampledOfTheProgramAndItsWorkers) {
 
 TEST(PythonStacks, AreLeftOutOnRequest) {
   const Folder folder;
-  const Recorded recorded = wait(folder, Stacks::left_out);
+  const Recorded recorded = recorded_program(folder, Stacks::left_out);
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const Told told = told_of(*recorded.run);
   EXPECT_THAT(told.places, IsEmpty());
   EXPECT_THAT(told.pauses_ns, IsEmpty());
   EXPECT_FALSE(exists(write_pytorch_hook(folder.path(), Stacks::left_out).value() / "rankscope_stacks.py"));
+}
+
+TEST(PythonStacks, SurviveAClosedPipeAndDamagedLinesAndLeaveNoDescriptorsInChildren) {
+  const Folder folder;
+  const Recorded recorded = recorded_program(folder, Stacks::sampled, "damage.py");
+  EXPECT_EQ(recorded.status, 0) << "a child holds on to the pipe";
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const Told told = told_of(*recorded.run);
+  EXPECT_THAT(told.places, ::testing::Contains(HasSubstr("damaged damage.py")));
+  EXPECT_THAT(told.places, ::testing::Contains(HasSubstr("closed damage.py")).Times(Ge(3)));
+  EXPECT_THAT(told.worker_places, IsEmpty());
+  EXPECT_TRUE(told.ended) << "nothing could be sampled any more";
 }
 
 }  // namespace

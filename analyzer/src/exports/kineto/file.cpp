@@ -250,7 +250,9 @@ void KinetoFile::arguments(const AttributeRange& attributes, const Span* span, c
   for (const Attribute& attribute : attributes) {
     if (attribute.key == left_out) continue;
     if (keeps_rows_ && run_.text(attribute.key).starts_with(keys::own_prefix)) continue;  // of an earlier export
-    if (span != nullptr && span->kind == SpanKind::step && attribute.key == index_) continue;
+    // In the name of the step, except for one that was cut off before it had a number.
+    const bool is_index = span != nullptr && span->kind == SpanKind::step && attribute.key == index_;
+    if (is_index && (attribute.value.kind != AttributeKind::number || attribute.value.number >= 0)) continue;
     if (attribute.key == correlation_ && span != nullptr && words_.joined[run_.id_of(*span).index()] != 0) continue;
     says_correlation = says_correlation || attribute.key == correlation_;
     says_device = says_device || attribute.key == device_;

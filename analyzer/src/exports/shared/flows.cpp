@@ -53,7 +53,7 @@ void end_at_sender(const Run& run, const Rows& members, std::vector<Flow>& flows
 std::vector<Flow> collective_flows(const Run& run) {
   std::vector<Flow> flows(run.collectives().size());
   std::int64_t id = 0;
-  for (const Operation& operation : match_operations(run).operations) {
+  for (const Operation& operation : match_operations(run, ClockTrust{run}).operations) {
     Rows members;
     std::ranges::copy_if(operation.members, std::back_inserter(members),
                          [&](auto row) { return can_be_drawn(run, row); });

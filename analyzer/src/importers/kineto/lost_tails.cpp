@@ -95,8 +95,11 @@ void mark_lost_tails(std::span<const TraceFile> files, RunBuilder& run) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto from = tail_lost_from(files, all, i, run);
     if (!from || files[i].metadata.own) continue;
-    run.quality().add(Counter::tails_lost);
-    run.info().places.push_back({Counter::tails_lost, 1, files[i].path.filename().string()});
+    // A file that was cut has its own counter.
+    if (!files[i].is_cut()) {
+      run.quality().add(Counter::tails_lost);
+      run.info().places.push_back({Counter::tails_lost, 1, files[i].path.filename().string()});
+    }
     for (std::uint32_t row = files[i].first_span; row < files[i].end_span; ++row) {
       const Span& span = run.spans()[row];
       if (span.kind == SpanKind::step && span.time.end > *from)

@@ -170,10 +170,12 @@ void TraceFile::take(Part&& part, RunBuilder& run) {
   float_times = float_times || part.float_times;
 }
 
+bool TraceFile::is_cut() const {
+  return std::ranges::find(losses, Counter::truncated_input, &QualityPlace::counter) != losses.end();
+}
+
 void mark_cut_steps(const TraceFile& file, RunBuilder& run) {
-  const bool is_cut =
-      std::ranges::find(file.losses, Counter::truncated_input, &QualityPlace::counter) != file.losses.end();
-  if (!is_cut || !file.last) return;
+  if (!file.is_cut() || !file.last) return;
   for (std::uint32_t row = file.first_span; row < file.end_span; ++row) {
     const Span& span = run.spans()[row];
     if (span.kind == SpanKind::step && span.time.end > *file.last)

@@ -60,6 +60,7 @@ struct TraceFile {
   /// Moves a part behind those before it.
   void take(Part&& part, RunBuilder& run);
   void note_losses(const Quality& quality);
+  [[nodiscard]] bool is_cut() const;
 };
 
 /// Steps that reach past the last event of a file that ends early are marked as cut: what ran in them may be missing.

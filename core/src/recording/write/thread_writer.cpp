@@ -150,7 +150,7 @@ std::uint32_t ThreadWriter::intern(std::string_view text, std::uint32_t keep_fre
   if (at == nullptr) return no_name;
   if (name->hash == 0) {
     name->text = std::make_unique<char[]>(text.size() + 1);
-    std::memcpy(name->text.get(), text.data(), text.size());
+    text.copy(name->text.get(), text.size());  // also where it is empty and has no data
     name->length = text.size();
     name->hash = hash;
     ++name_count_;

@@ -137,7 +137,7 @@ EXPORTED void standin_hand_over(const void* bytes, std::size_t count) {
   state().request(&buffer, &size, &most);
   if (buffer == nullptr || size < count) std::abort();
   require_zeroed(buffer, size, 1);
-  std::memcpy(buffer, bytes, count);
+  if (count > 0) std::memcpy(buffer, bytes, count);
   state().complete(nullptr, 0, buffer, size, count);
 }
 EXPORTED std::uint64_t standin_now() { return realtime() + ahead(); }

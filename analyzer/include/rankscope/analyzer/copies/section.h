@@ -16,6 +16,7 @@ struct CopyRow {
   std::string memory;  ///< "Pageable -> Device"; empty: not recorded
   std::int64_t count = 0;
   std::int64_t sum_ns = 0;
+  std::int64_t exposed_ns = 0;  ///< in the counted windows, while neither compute nor communication ran
   std::int64_t bytes = 0;       ///< of those that tell
   std::int64_t too_large = 0;   ///< of `unmeasured`: more bytes than a memory or the sum can hold
   std::int64_t unmeasured = 0;  ///< without length or without usable bytes; left out of the bandwidth

@@ -43,6 +43,12 @@ struct CollectorPauses {
   std::int64_t peers_ns_per_step = 0;  ///< median of the peers
 };
 
+/// Several slow ranks of one class, all as their peers.
+struct GainTogether {
+  std::vector<RankId> ranks;  ///< ascending
+  std::int64_t ns_per_step = 0;
+};
+
 struct Straggler {
   RankId rank;
   StragglerKind kind = StragglerKind::compute;
@@ -51,6 +57,7 @@ struct Straggler {
   FindingSeverity severity = FindingSeverity::minor;
   double slowdown = 1;
   std::int64_t lag_ns_per_step = 0;  ///< transient: of the steps with a stall
+  bool on_average = false;           ///< slowdown and lag are means over steps, of which it may be slow in some only
   /// What an average step would be shorter: replayed with this rank as its peers.
   std::int64_t gain_ns_per_step = 0;
   std::string why_no_gain{};                 ///< set where that cannot be replayed; the gains are then 0
@@ -58,6 +65,8 @@ struct Straggler {
   std::optional<std::int64_t> until_step{};  ///< slow up to this step; not set: to the last
   std::int64_t gain_ns_while_slow = 0;       ///< gain of an average one of these steps; 0 where it is slow in all
   std::int64_t step_ns_while_slow = 0;       ///< mean length of these steps
+  std::int64_t slow_steps = 0;               ///< how many these are; 0 where it is slow in all
+  std::optional<GainTogether> together{};    ///< set where other ranks of its class are slow, too
   std::string evidence;
   std::optional<EvidenceUnits> evidence_units{};  ///< set where these prove it and not its own times (9.4)
   std::optional<SlowDevice> device{};             ///< set where its GPU's counters explain it

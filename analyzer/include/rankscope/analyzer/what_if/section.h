@@ -26,8 +26,10 @@ struct NamedSlowdown {
 /// One rank: how much longer steps are because of it, and what they would take if it were like its peers.
 struct RankReplay {
   RankId rank;
-  double slowdown = 1;                            ///< S_r of 12.6
+  double slowdown = 1;                            ///< S_r of 12.6; only where the ideal is known
   std::optional<std::int64_t> without_rank_ns{};  ///< not set: too little of its work has peers
+  std::int64_t alone_ns = 0;  ///< of its work per step: what no peer has, beyond what peers have and it lacks
+  std::int64_t kept_ns = 0;   ///< of that: what keeps its length in without_rank_ns
 };
 
 /// Why nothing is predicted of a network that takes no time.
@@ -41,8 +43,9 @@ struct WhatIfSection {
   std::int64_t measured_ns = 0;
   std::int64_t replayed_ns = 0;
   double replay_error = 0;
-  std::int64_t ideal_ns = 0;                       ///< without unevenness between ranks and steps (12.4)
-  double slowdown = 1;                             ///< replayed / ideal
+  std::optional<std::int64_t> ideal_ns{};          ///< without unevenness between ranks and steps (12.4)
+  std::optional<double> slowdown{};                ///< replayed / ideal
+  std::string why_no_ideal{};                      ///< set where these are not known, nor any other slowdown
   std::optional<std::int64_t> ideal_network_ns{};  ///< not set: partners_unknown is above its limit
   std::int64_t without_host_delay_ns = 0;
   std::vector<KindSlowdown> kinds;
