@@ -14,6 +14,7 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::int64_t near = 5;  // steps; two methods find one begin
+constexpr double one_level = 1.03;
 
 bool explained_by_straggler(const Report& report, const StepChange& change) {
   return report.stragglers && std::ranges::any_of(report.stragglers->rows, [&](const Straggler& row) {
@@ -31,7 +32,8 @@ std::int64_t usual_before(const StepsSection& steps, const StepChange& change) {
 
 /// "109 ms before"; the growth of ranks is measured from the stretch that ends with the change, so that it is named.
 std::string before_text(std::int64_t usual_ns, std::int64_t stretch_ns) {
-  if (usual_ns == stretch_ns) return format("{} before", duration_text(usual_ns));
+  if (static_cast<double>(usual_ns) < one_level * static_cast<double>(stretch_ns))
+    return format("{} before", duration_text(usual_ns));
   return format("{} before, but {} just before", duration_text(usual_ns), duration_text(stretch_ns));
 }
 
