@@ -113,9 +113,9 @@ class WholeCheck(unittest.TestCase):
                          {"each kernel of the CUDA program was recorded", "as many of each kernel as Kineto", "in the same order on each stream",
                           "nothing was lost or went wrong (cuda)", "nothing was lost or went wrong (long)", "NVML reports power_watts",
                           "nothing was lost or went wrong (ranks-gloo)", "nothing was lost or went wrong (ranks-nccl)",
-                          "nothing was lost or went wrong (gpu-single-gpt)", "a process that ends by _exit keeps its kernels",
+                          "nothing was lost or went wrong (gpu-single-gpt)", "a process that ends with _exit keeps its kernels",
                           "--toggle cuda records from cudaProfilerStart to cudaProfilerStop", "collectives of NCCL carry group, sequence and bytes",
-                          "a training of 60 s is recorded without drops"})
+                          "a training run of 60 s is recorded without drops"})
 
     def test_what_costs_too_much_or_has_other_losses_fails(self):
         result = check("dear", "slow loop", "wrong losses", only=(CUDA, PYTORCH, TOGETHER))

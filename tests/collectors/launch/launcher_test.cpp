@@ -194,9 +194,10 @@ TEST(Launcher, AHostWithoutGpuIsSaidOnceAndTheRestIsRecorded) {
   const Recorded recorded = record(folder, options);
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_THAT(recorded.summary.notes,
-              ElementsAre("cupti, nccl, nvml: no NVIDIA GPU was found on this host (no /dev/nvidiactl); all else was "
-                          "recorded"));
+  EXPECT_THAT(
+      recorded.summary.notes,
+      ElementsAre("cupti, nccl, nvml: no NVIDIA GPU was found on this host (no /dev/nvidiactl); everything else was "
+                  "recorded"));
 }
 
 TEST(Launcher, WhatIsNotAskedForAndWhatIsNotUsedIsNotMissed) {
