@@ -160,7 +160,7 @@ std::uint32_t ThreadWriter::intern(std::string_view text, std::uint32_t keep_fre
   at = put_head(at, RecordType::string, 0, bytes / 8, name->id);
   at = put(at, text.size());
   if (padded > 0) std::memset(at + padded - 8, 0, 8);
-  std::memcpy(at, text.data(), text.size());
+  text.copy(reinterpret_cast<char*>(at), text.size());  // an empty one may have no data
   commit(bytes);
   return name->id;
 }
