@@ -29,6 +29,7 @@
 #include "python_stacks/parts.h"
 #include "quality/parts.h"
 #include "render/json_parts.h"
+#include "section_adapters.h"
 #include "section_finders.h"
 #include "split/parts.h"
 #include "steps/parts.h"
@@ -41,66 +42,6 @@ namespace rankscope::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// What one function finds from the run and the sections before.
-template <auto section, auto find>
-void find_as(Work& work) {
-  const Report& report = work.report;
-  if constexpr (requires { find(work.run, report.steps, report.rank_rows, work.matching, work.options); })
-    work.report.*section = find(work.run, report.steps, report.rank_rows, work.matching, work.options);
-  else if constexpr (requires { find(work.run, report.steps, report.rank_rows, work.options); })
-    work.report.*section = find(work.run, report.steps, report.rank_rows, work.options);
-  else
-    work.report.*section = find(work.run, report.steps, work.options);
-}
-
-/// The same of what compares ranks, which is refused where files of different jobs were opened together.
-template <auto section, void (*find)(Work& work)>
-void find_in_one_job(Work& work) {
-  if (work.other_jobs.empty())
-    find(work);
-  else
-    work.report.*section = unavailable(work.other_jobs);
-}
-
-/// The same of what compares own times, which are unknown where waiting for others cannot be told from work.
-template <auto section, void (*find)(Work& work)>
-void find_where_compared(Work& work) {
-  if (work.report.why_not_compared.empty())
-    find_in_one_job<section, find>(work);
-  else
-    work.report.*section = unavailable(work.report.why_not_compared);
-}
-
-template <auto section>
-std::string why_missing_of(const Report& report) {
-  return report.*section ? std::string{} : (report.*section).error().why;
-}
-
-std::string why_no_hta(const Report& report) {
-  if (!report.hta) return "--hta-compat was not given";
-  return *report.hta ? std::string{} : report.hta->error().why;
-}
-
-/// What is short enough to be the same on one screen.
-template <void (*text)(Page& page, const Report& report, const ReportOptions& options)>
-void brief_of(Page& page, const Report& report, const ReportOptions& options, std::size_t) {
-  text(page, report, options);
-}
-
-// --- How they are written as JSON ---
-
-template <auto section, auto to_json>
-Json json_as(const Source& source) {
-  const auto& found = source.report.*section;
-  if (!found) return {{"unavailable", found.error().why}};
-  if constexpr (requires { to_json(*found, source); })
-    return to_json(*found, source);
-  else if constexpr (requires { to_json(*found, source.options); })
-    return to_json(*found, source.options);
-  else
-    return to_json(*found);
-}
 
 // A row that shows nothing of its own is left out where another part of the section shows it.
 constexpr std::array rows{
