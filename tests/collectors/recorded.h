@@ -48,6 +48,13 @@ class Variable {
   bool was_set_ = false;
 };
 
+/// For a test of a program that is not built here, such as Python: ThreadSanitizer cannot come with the recorder.
+#if defined(__SANITIZE_THREAD__)
+#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "the program has no ThreadSanitizer"
+#else
+#define SKIP_UNDER_THREAD_SANITIZER() static_cast<void>(0)
+#endif
+
 /// In a sanitized build the recorder brings the sanitizer into programs without it, and leaks on purpose.
 inline void prepare_sanitizer() {
 #if defined(__SANITIZE_ADDRESS__)

@@ -167,6 +167,7 @@ TEST(Launcher, LeavesNothingButTheRecording) {
 }
 
 TEST(Launcher, AProcessWithARankIsRecordedWithoutEvents) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const Folder folder;
   const Variable rank{"RANK", "3"};
   const Variable world{"WORLD_SIZE", "4"};

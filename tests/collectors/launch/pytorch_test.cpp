@@ -381,6 +381,7 @@ TEST(PyTorchHook, ObservesAProgramThatImportsTorchWithoutBeingAskedTo) {
 }
 
 TEST(PyTorchHook, SaysNothingOfAProgramThatDoesNotImportTorch) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const Folder folder;
   const Variable rank{"RANK", "0"};
   const RecordOptions options{.command = {"python3", "-c", "import time; time.sleep(0.4)"}};

@@ -53,6 +53,7 @@ Told told_of(const Run& run) {
 }
 
 TEST(PythonStacks, AreSampledOfTheProgramAndItsWorkers) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const Folder folder;
   const Recorded recorded = recorded_program(folder, Stacks::sampled);
   EXPECT_EQ(recorded.status, 0);
@@ -78,6 +79,7 @@ TEST(PythonStacks, AreLeftOutOnRequest) {
 }
 
 TEST(PythonStacks, SurviveAClosedPipeAndDamagedLinesAndLeaveNoDescriptorsInChildren) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const Folder folder;
   const Recorded recorded = recorded_program(folder, Stacks::sampled, "damage.py");
   EXPECT_EQ(recorded.status, 0) << "a child holds on to the pipe";

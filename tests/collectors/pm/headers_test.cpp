@@ -92,10 +92,10 @@ TEST(PmHeaders, NumbersAreThoseOfCupti) {
   EXPECT_EQ(cupti::result::last_kind_of_device, CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-/// It opens its host library with RTLD_DEEPBIND, upon which AddressSanitizer ends the program.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/// It opens its host library with RTLD_DEEPBIND, upon which a sanitizer ends the program.
 std::string cupti_library() { return {}; }
-constexpr const char* no_cupti = "the real CUPTI does not run under AddressSanitizer";
+constexpr const char* no_cupti = "the real CUPTI does not run under a sanitizer";
 #else
 constexpr const char* no_cupti = "no libcupti.so.13; name one with RANKSCOPE_TEST_CUPTI";
 /// Named by RANKSCOPE_TEST_CUPTI, or the toolkit's; empty: there is none.

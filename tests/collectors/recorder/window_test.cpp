@@ -41,6 +41,7 @@ TEST(RecordingWindow, RangesOverItsEdgesStayBalanced) {
 }
 
 TEST(RecordingWindow, DurationEndsTheRecordingNotTheProgram) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const Folder folder;
   const Variable rank{"RANK", "0"};
   const Recorded recorded =

@@ -16,6 +16,7 @@
 #include "cupti/cuda_driver.h"
 #include "cupti/library.h"
 #include "inject/cupti/clock.h"
+#include "inject/recorder/lock_within.h"
 #include "inject/recorder/pace.h"
 #include "inject/recorder/quiet_thread.h"
 #include "inject/recorder/recorder_state.h"
@@ -57,7 +58,7 @@ struct Source {
   std::vector<Gpu> gpus;
   bool initialised = false;  ///< CUPTI's profiler
   ClockReading last{};
-  std::timed_mutex mutex;  ///< guards all of it, but for what is below
+  std::mutex mutex;  ///< guards all of it, but for what is below
   std::atomic<bool> active{false};
   std::atomic<std::int64_t> thread{0};
   pid_t process = 0;
@@ -177,7 +178,7 @@ void finish_at_exit() {
   guarded([] {
     Source& own = source();
     if (own.process != getpid()) return;  // in the child of a fork the lock may never come free
-    const std::unique_lock lock(own.mutex, patience);
+    const std::unique_lock lock = lock_within(own.mutex, patience);
     if (lock.owns_lock()) finish(own);
   });
 }

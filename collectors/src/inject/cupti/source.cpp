@@ -20,6 +20,7 @@
 #include "inject/cupti/kinds.h"
 #include "inject/cupti/names.h"
 #include "inject/cupti/pm_source.h"
+#include "inject/recorder/lock_within.h"
 #include "inject/recorder/pace.h"
 #include "inject/recorder/quiet_thread.h"
 #include "inject/recorder/recorder.h"
@@ -72,7 +73,7 @@ struct Source {
   Kinds kinds;  ///< of whoever holds `flushing`
   std::mutex sessions_mutex;
   std::vector<std::unique_ptr<Session>> sessions;
-  std::timed_mutex flushing;  ///< never taken by a callback
+  std::mutex flushing;  ///< never taken by a callback
   std::atomic<bool> active{false};
   std::atomic<std::int64_t> latest_call{0};  ///< when the call began that was told last
   int closed_rounds = 0;                     ///< of its thread, in which nothing was of use
@@ -209,7 +210,7 @@ void anchor(const Functions& call) {
 template <class Action>
 bool with_cupti(Source& own, Action action) {
   if (!own.usable()) return false;  // in the child of a fork a flush of its parent never ends
-  const std::unique_lock lock(own.flushing, patience);
+  const std::unique_lock lock = lock_within(own.flushing, patience);
   if (!lock.owns_lock() || !own.usable()) return false;
   action(own.library.call);
   return true;

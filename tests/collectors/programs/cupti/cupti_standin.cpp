@@ -38,7 +38,8 @@ struct State {
   unsigned flushes = 0;
   std::set<std::pair<int, std::uint32_t>> listened;  ///< domain and number of calls
   Callback callback = nullptr;
-  bool subscribed = false, zeroed = false, system_threads = false;
+  std::atomic<bool> subscribed{false};
+  bool zeroed = false, system_threads = false;
 };
 std::atomic<bool> flush_held{false};  ///< by a test: a flush does not end
 std::atomic<bool> flush_waiting{false};
@@ -195,8 +196,8 @@ EXPORTED int cuptiSubscribe_v2(void** subscriber, void* callback, void*, Params*
       std::snprintf(params->other, params->other_size, "CUPTI for %s", holder);
     return several_subscribers;
   }
-  state().subscribed = true;
   state().callback = reinterpret_cast<Callback>(callback);
+  state().subscribed = true;
   *subscriber = &state();
   return success;
 }
