@@ -37,7 +37,7 @@ CUDAStream stream_on(c10::DeviceIndex device) {
 
 /// Tensors of the host are copied there and back.
 at::Tensor on_gpu(const at::Tensor& tensor, at::Device device) { return tensor.is_cuda() ? tensor : tensor.to(device); }
-void copy_back(const at::Tensor& from, at::Tensor to) {
+void copy_back(const at::Tensor& from, const at::Tensor& to) {
   if (!to.is_cuda()) to.copy_(from);
 }
 
