@@ -15,6 +15,7 @@
 #include "memory/parts.h"
 #include "overlap/parts.h"
 #include "pipeline/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "split/parts.h"
 #include "stragglers/parts.h"

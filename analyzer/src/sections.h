@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "collectives/find.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "render/source.h"
 #include "replay/graph.h"

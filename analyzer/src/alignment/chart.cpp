@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "alignment/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/words.h"

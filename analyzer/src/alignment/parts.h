@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "rankscope/analyzer/clocks/section.h"
-#include "rankscope/analyzer/report.h"
 #include "render/page.h"
 #include "render/source.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 struct ClockLine {
   std::string text;

@@ -1,6 +1,7 @@
 // How fast data moved, and who sent how much to whom.
 #include "bandwidth/parts.h"
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/shades.h"
 #include "render/words.h"

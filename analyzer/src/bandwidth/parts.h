@@ -8,13 +8,18 @@
 
 #include "collectives/find.h"
 #include "rankscope/analyzer/bandwidth/section.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/collectives/section.h"
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/page.h"
 #include "render/rank_matrix.h"
 #include "render/source.h"
 #include "rules/rule.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Of the operations in the steps asked for in which a rank asked for took part; what is sent is that of these ranks.
 [[nodiscard]] Section<BandwidthSection> find_bandwidth(const Run& run, const ClockTrust& clocks,

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "bandwidth/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 

@@ -1,6 +1,7 @@
 // Who made others wait.
 #include "blame/parts.h"
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/shades.h"
 #include "render/words.h"

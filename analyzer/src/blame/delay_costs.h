@@ -9,6 +9,7 @@
 #include "collectives/find.h"
 #include "collectives/last_to_arrive.h"
 #include "rankscope/analyzer/blame/section.h"
+#include "rankscope/analyzer/collectives/section.h"
 
 namespace rankscope::analyzer {
 

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "rankscope/analyzer/blame/section.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "split/layers.h"
 #include "steps/counted_windows.h"
 

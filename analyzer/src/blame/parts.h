@@ -10,12 +10,16 @@
 
 #include "collectives/find.h"
 #include "rankscope/analyzer/blame/section.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/collectives/section.h"
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/page.h"
 #include "render/rank_matrix.h"
 #include "render/source.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 struct BlameResult {
   Section<BlameSection> section = unavailable("not computed");

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/noted_table.h"
 #include "render/words.h"
+#include "split/row_sums.h"
 #include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {

@@ -2,6 +2,10 @@
 #pragma once
 
 #include "collectives/find.h"
+#include "rankscope/analyzer/collectives/section.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {

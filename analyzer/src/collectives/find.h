@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "clocks/clock_trust.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/collectives/section.h"
+#include "rankscope/analyzer/section.h"
 
 namespace rankscope::analyzer {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "collectives/find.h"
-#include "rankscope/analyzer/report.h"
 
 namespace rankscope::analyzer {
 

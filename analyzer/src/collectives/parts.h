@@ -5,11 +5,13 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/collectives/section.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// With each of its operations where the options ask for instances.
 [[nodiscard]] nlohmann::ordered_json collectives_json(const CollectivesSection& section, const Run& run,
@@ -18,6 +20,5 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::vector<NotedTable> collective_tables(const Report& report, std::size_t most);
 
 void judge_desyncs(const RuleContext& context, std::vector<Finding>& findings);
-void judge_exposed_communication(const RuleContext& context, std::vector<Finding>& findings);
 
 }  // namespace rankscope::analyzer

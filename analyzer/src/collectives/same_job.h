@@ -3,6 +3,7 @@
 
 #include "collectives/find.h"
 #include "collectives/matching.h"
+#include "rankscope/analyzer/steps/section.h"
 
 namespace rankscope::analyzer {
 

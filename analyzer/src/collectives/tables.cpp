@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
 #include "render/words.h"

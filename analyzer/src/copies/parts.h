@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "rankscope/analyzer/copies/section.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Over the ranks asked for that have an accelerator, in the counted windows. `all_steps` are those of the recording,
 /// of which the first one allocates what later ones use again.

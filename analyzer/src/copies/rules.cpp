@@ -4,8 +4,10 @@
 
 #include "copies/host_calls.h"
 #include "copies/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
+#include "split/row_sums.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"

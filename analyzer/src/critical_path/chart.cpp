@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/words.h"

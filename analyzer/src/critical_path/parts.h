@@ -10,7 +10,6 @@
 
 #include "collectives/find.h"
 #include "rankscope/analyzer/critical_path/section.h"
-#include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/section.h"
 #include "render/noted_table.h"
 #include "render/source.h"
@@ -35,6 +34,8 @@ namespace rankscope::analyzer::replay {
 }  // namespace rankscope::analyzer::replay
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 [[nodiscard]] std::vector<NotedTable> critical_path_tables(const Report& report, std::size_t most);
 

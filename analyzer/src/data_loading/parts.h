@@ -7,11 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/data_loading/section.h"
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Of the ranks asked for, in their counted windows.
 [[nodiscard]] Section<DataLoadingSection> find_data_loading(const Run& run, const Section<StepsSection>& steps,

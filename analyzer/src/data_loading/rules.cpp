@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
+#include "split/row_sums.h"
 #include "steps/counted_windows.h"
 #include "words/units.h"
 

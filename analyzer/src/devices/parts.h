@@ -7,13 +7,16 @@
 #include <span>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/split/device_row.h"
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Fills in the devices of each row, over the windows of its split, and what they make of the rank.
 void describe_devices(const Run& run, const Section<StepsSection>& steps, std::vector<RankRow>& rows);

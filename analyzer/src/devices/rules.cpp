@@ -5,6 +5,7 @@
 #include <set>
 
 #include "devices/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "steps/parts.h"

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 #include "words/units.h"

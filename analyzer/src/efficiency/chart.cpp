@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/words.h"

@@ -7,14 +7,17 @@
 #include <vector>
 
 #include "rankscope/analyzer/efficiency/section.h"
-#include "rankscope/analyzer/report.h"
-#include "rankscope/analyzer/words.h"
+#include "rankscope/analyzer/efficiency/words.h"
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/page.h"
 #include "render/source.h"
 #include "rules/rule.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Of all ranks, whichever were asked for, over the steps asked for.
 [[nodiscard]] Section<EfficiencySection> find_efficiency(const Run& run, const Section<StepsSection>& steps,
@@ -31,7 +34,10 @@ namespace rankscope::analyzer {
 void add_efficiency(Page& page, const Report& report, const ReportOptions& options);
 [[nodiscard]] nlohmann::ordered_json efficiency_json(const EfficiencySection& section);
 
+/// How bad it is that some ranks compute more than others; info where it is not, or where too few ranks or steps tell.
+[[nodiscard]] FindingSeverity imbalance_of(const EfficiencySection& section);
 void judge_efficiency(const RuleContext& context, std::vector<Finding>& findings);
+void judge_exposed_communication(const RuleContext& context, std::vector<Finding>& findings);
 
 namespace html {
 void write_efficiency(Writer& page, const Source& source);

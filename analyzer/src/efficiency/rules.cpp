@@ -2,14 +2,16 @@
 #include <array>
 
 #include "efficiency/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
+#include "split/row_sums.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::int64_t fewest_steps = 5;  // as of slow ranks (metrics.md 9.1)
+constexpr std::size_t fewest_steps = 5;  // as of slow ranks (metrics.md 9.1)
 constexpr std::int64_t ranks_for_critical = 4;
 
 /// True if an earlier rule has a finding whose id begins so.
@@ -34,9 +36,8 @@ std::string spread_text(const EfficiencySection& section, std::int64_t steps) {
 void judge_balance(const EfficiencySection& section, std::int64_t steps, std::vector<Finding>& findings) {
   constexpr std::array<std::string_view, 3> by_others{"straggler.", "imbalance.", "rank_lost"};
   const EfficiencyFactors& run = section.run;
-  FindingSeverity severity = severity_of(1 - run.load_balance(), lost_factor_limits);
-  if (severity == FindingSeverity::info || steps < fewest_steps || said(findings, by_others)) return;
-  if (run.ranks < ranks_for_critical) severity = capped(severity, FindingSeverity::major);  // C7
+  const FindingSeverity severity = imbalance_of(section);
+  if (severity == FindingSeverity::info || said(findings, by_others)) return;
   const bool classes = section.classes.between.value && *section.classes.between.value < *section.classes.inside.value;
   Finding finding;
   finding.id = "efficiency.load_balance";
@@ -93,6 +94,12 @@ void judge_sum(const RuleContext& context, const EfficiencySection& section, std
 }
 
 }  // namespace
+
+FindingSeverity imbalance_of(const EfficiencySection& section) {
+  if (section.run.ranks < 2 || section.steps.size() < fewest_steps) return FindingSeverity::info;
+  const FindingSeverity severity = severity_of(1 - section.run.load_balance(), lost_factor_limits);
+  return section.run.ranks < ranks_for_critical ? capped(severity, FindingSeverity::major) : severity;  // C7
+}
 
 /// metrics.md 8 and 20. What idle time costs (orchestration) is said by the rules of its causes.
 void judge_efficiency(const RuleContext& context, std::vector<Finding>& findings) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"

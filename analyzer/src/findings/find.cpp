@@ -2,18 +2,21 @@
 
 #include <algorithm>
 
+#include "rankscope/analyzer/report.h"
 #include "rules/severity.h"
+#include "split/row_sums.h"
 
 namespace rankscope::analyzer {
 
 Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report, const ReportOptions& options,
                                              std::vector<Finding> lost, std::span<const Rule> rules) {
-  const RuleContext context{run,
-                            report,
-                            options,
-                            sum_ranks(report, options, Whom::everybody),
-                            sum_ranks(report, options, Whom::all_but_stragglers),
-                            std::move(lost)};
+  std::vector<RankId> stragglers;
+  if (report.stragglers)
+    for (const Straggler& row : report.stragglers->rows) stragglers.push_back(row.rank);
+  const Usual everybody = sum_ranks(report.rank_rows, options);
+  const Usual all_but_stragglers = sum_ranks(report.rank_rows, options, stragglers);
+  const RuleContext context{
+      run, report, options, everybody, all_but_stragglers, std::move(stragglers), std::move(lost)};
   std::vector<Finding> findings;
   // Where the file is cut, what ran may be missing; a whole recording holds start-up and shut-down, too: metrics.md 20
   // caps what rests on such data.

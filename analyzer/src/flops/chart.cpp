@@ -1,6 +1,7 @@
 // What was computed, and the ladder of losses down to the model at the peak of the devices.
 #include "flops/parts.h"
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/means.h"

@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "rankscope/analyzer/flops/section.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "render/source.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Over the ranks asked for, in the counted windows.
 [[nodiscard]] Section<FlopsSection> count_flops(const Run& run, const Section<StepsSection>& steps,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"

@@ -5,11 +5,15 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/fusable/section.h"
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Two and more pointwise kernels (by name) in a row on one stream, not farther than 100 µs from each other, that began
 /// in the counted windows of the ranks asked for.

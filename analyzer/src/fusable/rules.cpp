@@ -1,7 +1,9 @@
 #include "fusable/parts.h"
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
+#include "split/row_sums.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

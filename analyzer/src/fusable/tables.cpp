@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/number_alike.h"

@@ -1,5 +1,6 @@
 // What HTA says of the same traces, and why it differs.
 #include "hta/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/words.h"

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "rankscope/analyzer/hta/section.h"
-#include "rankscope/analyzer/report.h"
 #include "render/left_out.h"
 #include "render/page.h"
 #include "render/source.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 inline constexpr std::string_view hta_explanation = "what HolisticTraceAnalysis 0.6.1 says about the same trace";
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hta/find.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "rankscope/analyzer/kernels/section.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Over the ranks asked for that have an accelerator, in the counted windows.
 [[nodiscard]] Section<KernelsSection> tabulate_kernels(const Run& run, const Section<StepsSection>& steps,

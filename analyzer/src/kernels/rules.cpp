@@ -2,9 +2,11 @@
 
 #include "kernels/kernel_names.h"
 #include "kernels/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 #include "rules/severity.h"
+#include "split/row_sums.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/kernel_names.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/number_alike.h"

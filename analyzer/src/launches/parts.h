@@ -6,10 +6,15 @@
 #include <vector>
 
 #include "rankscope/analyzer/launches/section.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/steps/section.h"
+#include "rankscope/core/model/run.h"
 #include "render/noted_table.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 [[nodiscard]] Section<LaunchesSection> launches_of(const Run& run, const Section<StepsSection>& steps,
                                                    const ReportOptions& options);

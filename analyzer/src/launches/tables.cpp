@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 #include "words/units.h"

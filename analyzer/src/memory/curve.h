@@ -7,6 +7,7 @@
 
 #include "memory/series.h"
 #include "rankscope/analyzer/memory/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {

@@ -5,7 +5,6 @@
 #include "math/statistics.h"
 #include "memory/blocks.h"
 #include "memory/curve.h"
-#include "rankscope/analyzer/report.h"
 #include "rankscope/core/numbers.h"
 #include "split/peers.h"
 #include "steps/counted_windows.h"

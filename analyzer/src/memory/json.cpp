@@ -185,4 +185,14 @@ Json memory_json(const MemorySection& section, const Section<CopiesSection>& cop
   return out;
 }
 
+std::string_view name_of(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::device:
+      return "device";
+    case MemoryKind::host:
+      return "host";
+  }
+  return "?";
+}
+
 }  // namespace rankscope::analyzer

@@ -6,13 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/copies/section.h"
+#include "rankscope/analyzer/memory/section.h"
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "render/source.h"
 #include "rules/rule.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// All ranks, since peers are compared; sums over places are those of the ranks asked for. With steps asked for only
 /// what lies between a rank's first and last of them.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "memory/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "steps/parts.h"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "operators/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"

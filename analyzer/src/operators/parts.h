@@ -8,11 +8,14 @@
 #include <vector>
 
 #include "rankscope/analyzer/operators/section.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Over the ranks asked for, in the counted windows.
 [[nodiscard]] Section<OperatorsSection> tabulate_operators(const Run& run, const Section<StepsSection>& steps,

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"
+#include "split/row_sums.h"
 #include "steps/counted_windows.h"
 #include "words/units.h"
 

@@ -11,6 +11,7 @@
 #include "rankscope/analyzer/overlap/section.h"
 #include "split/device_work.h"
 #include "split/layers.h"
+#include "split/row_sums.h"
 #include "steps/counted_windows.h"
 #include "steps/parts.h"
 #include "words/text_of.h"

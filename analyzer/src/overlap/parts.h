@@ -6,11 +6,15 @@
 #include <vector>
 
 #include "collectives/find.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/overlap/section.h"
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "rules/rule.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Of the ranks asked for, in their counted windows. `rows` are those of the time split: per rank the sums agree to the
 /// nanosecond.

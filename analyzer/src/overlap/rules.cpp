@@ -1,5 +1,6 @@
 #include "overlap/parts.h"
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "words/units.h"

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "pipeline/worker_grid.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/words.h"

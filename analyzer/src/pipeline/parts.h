@@ -8,7 +8,7 @@
 
 #include "clocks/clock_trust.h"
 #include "rankscope/analyzer/pipeline/section.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "render/noted_table.h"
 #include "render/page.h"
 #include "render/source.h"
@@ -16,6 +16,8 @@
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 [[nodiscard]] Section<PipelineSection> find_pipeline(const Run& run, const ClockTrust& clocks,
                                                      const Section<StepsSection>& steps);

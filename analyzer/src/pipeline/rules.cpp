@@ -1,4 +1,5 @@
 #include "pipeline/parts.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "words/units.h"

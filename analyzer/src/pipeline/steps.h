@@ -8,6 +8,7 @@
 
 #include "pipeline/marks.h"
 #include "rankscope/analyzer/pipeline/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "rankscope/core/model/run.h"
 #include "steps/find.h"
 

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "pipeline/worker_grid.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 #include "words/units.h"

@@ -5,10 +5,16 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/analyzer/predicted/section.h"
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/steps/section.h"
+#include "rankscope/core/model/run.h"
 #include "render/noted_table.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Ranks that are farthest off first; nothing where nothing was predicted.
 [[nodiscard]] std::vector<NotedTable> predicted_tables(const Report& report, std::size_t most);

@@ -5,10 +5,16 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/analyzer/python_stacks/section.h"
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/steps/section.h"
+#include "rankscope/core/model/run.h"
 #include "render/noted_table.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Of the ranks asked for, in their counted windows.
 [[nodiscard]] Section<PythonStacksSection> find_python_stacks(const Run& run, const Section<StepsSection>& steps,

@@ -5,6 +5,7 @@
 
 #include "python_stacks/parts.h"
 #include "python_stacks/slow_code.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 #include "render/words.h"

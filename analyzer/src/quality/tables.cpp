@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 #include "verdict/verdict.h"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankscope/analyzer/section.h"
 #include "rankscope/core/id.h"
 #include "render/json_number.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rankscope/analyzer/render.h"
+#include "rankscope/analyzer/colour.h"
 
 namespace rankscope::analyzer {
 

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 struct Source {
   const Report& report;

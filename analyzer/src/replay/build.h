@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collectives/find.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "replay/graph.h"
 #include "steps/find.h"
 

@@ -4,6 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "replay/graph.h"
 #include "split/peers.h"
 

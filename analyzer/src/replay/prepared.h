@@ -5,6 +5,7 @@
 
 #include "alignment/aligned_run.h"
 #include "collectives/find.h"
+#include "rankscope/analyzer/options.h"
 #include "rankscope/core/result.h"
 #include "replay/graph.h"
 #include "split/rank_rows.h"

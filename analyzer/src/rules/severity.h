@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/rules/finding.h"
 
 namespace rankscope::analyzer {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/words.h"

@@ -4,9 +4,11 @@
 #include <span>
 #include <utility>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/means.h"
 #include "render/words.h"
+#include "split/row_sums.h"
 #include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/split/section.h"
 #include "render/noted_table.h"
 #include "render/page.h"
@@ -17,6 +16,8 @@
 #include "rules/rule.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 void add_rank_tables(Page& page, const Report& report, const ReportOptions& options);
 /// One bar per rank, of many ranks for eight of them.
@@ -45,6 +46,8 @@ void judge_idle(const RuleContext& context, std::vector<Finding>& findings);
 void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& findings);
 
 namespace html {
+/// True if every rank, shown or not, has a time for every counted step, so that columns can be filled.
+[[nodiscard]] bool have_steps(const Report& report);
 void write_heat_maps(Writer& page, const Source& source);
 void write_split(Writer& page, const Source& source);
 void write_steps(Writer& page, const Source& source);

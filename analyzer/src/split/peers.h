@@ -1,6 +1,8 @@
 // Ranks that should do equal work (metrics.md 0, "peer class"), and their own times (9.1).
 #pragma once
 
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "collectives/find.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "split/layers.h"
 #include "steps/find.h"
 

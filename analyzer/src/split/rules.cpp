@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
+#include "split/row_sums.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
@@ -120,6 +122,14 @@ void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& f
               usual.steps > 0 ? "per step and rank" : "per rank"),
        "Profile fewer steps, after one warm-up step of the profiler, with fewer details (stacks, memory).", 0,
        std::nullopt, std::nullopt});
+}
+
+Usual all_but_named(const RuleContext& context, std::span<const Finding> findings, std::string_view id) {
+  std::vector<RankId> left_out = context.stragglers;
+  for (const Finding& finding : findings)
+    if (finding.id == id && finding.rank) left_out.push_back(*finding.rank);
+  if (left_out.size() == context.stragglers.size()) return context.all_but_stragglers;
+  return sum_ranks(context.report.rank_rows, context.options, left_out);
 }
 
 }  // namespace rankscope::analyzer

@@ -7,11 +7,6 @@
 namespace rankscope::analyzer::html {
 namespace {
 
-std::size_t count_counted(const StepsSection& steps) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(steps.steps, [](const Step& step) { return step.complete && !step.warm_up; }));
-}
-
 template <class Time>
 std::int64_t mean_over(const RankRow& row, const StepColumn& column, Time time_of) {
   if (column.counted.empty()) return 0;
@@ -76,14 +71,6 @@ std::int64_t own_ns(const RankRow& row, const StepColumn& column) {
 
 std::int64_t window_ns(const RankRow& row, const StepColumn& column) {
   return mean_over(row, column, [](const TimeSplit& split) { return split.window_ns; });
-}
-
-bool have_steps(const Report& report) {
-  if (!report.steps || !report.rank_rows || report.rank_rows->empty()) return false;
-  const std::size_t counted = count_counted(*report.steps);
-  const auto has_all = [&](const RankRow& row) { return row.per_step.size() == counted; };
-  return counted > 0 && std::ranges::all_of(*report.rank_rows, has_all) &&
-         std::ranges::all_of(report.asked_for.rows_left_out, has_all);
 }
 
 }  // namespace rankscope::analyzer::html

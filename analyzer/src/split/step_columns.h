@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
 
 namespace rankscope::analyzer::html {
 
@@ -29,8 +31,5 @@ inline constexpr std::size_t most_columns = 120;
 /// Mean over the counted steps of a column of one rank's own time (metrics.md 9.1), and of its windows.
 [[nodiscard]] std::int64_t own_ns(const RankRow& row, const StepColumn& column);
 [[nodiscard]] std::int64_t window_ns(const RankRow& row, const StepColumn& column);
-
-/// True if every rank, shown or not, has a time for every counted step, so that columns can be filled.
-[[nodiscard]] bool have_steps(const Report& report);
 
 }  // namespace rankscope::analyzer::html

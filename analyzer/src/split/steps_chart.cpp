@@ -1,6 +1,7 @@
 // How long each step took, and each rank's own time in it.
 #include <algorithm>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/words.h"
@@ -179,7 +180,20 @@ RankRows all_rows(const Report& report) {
   return rows;
 }
 
+std::size_t count_counted(const StepsSection& steps) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(steps.steps, [](const Step& step) { return step.complete && !step.warm_up; }));
+}
+
 }  // namespace
+
+bool have_steps(const Report& report) {
+  if (!report.steps || !report.rank_rows || report.rank_rows->empty()) return false;
+  const std::size_t counted = count_counted(*report.steps);
+  const auto has_all = [&](const RankRow& row) { return row.per_step.size() == counted; };
+  return counted > 0 && std::ranges::all_of(*report.rank_rows, has_all) &&
+         std::ranges::all_of(report.asked_for.rows_left_out, has_all);
+}
 
 void write_steps(Writer& page, const Source& source) {
   const Report& report = source.report;

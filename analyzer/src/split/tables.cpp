@@ -4,6 +4,7 @@
 #include <array>
 
 #include "math/statistics.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
 #include "render/words.h"

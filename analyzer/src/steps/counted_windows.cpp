@@ -33,19 +33,6 @@ std::vector<RankId> ranks_to_sum(const Run& run, const Section<StepsSection>& st
   return ranks_to_sum(std::move(ranks), steps);
 }
 
-std::vector<const RankRow*> rows_to_sum(std::span<const RankRow> rows) {
-  return asked_rows_to_sum(rows, ReportOptions{});
-}
-
-std::vector<const RankRow*> asked_rows_to_sum(std::span<const RankRow> rows, const ReportOptions& options) {
-  std::vector<const RankRow*> chosen;
-  for (const RankRow& row : rows)
-    if (is_asked_for(options, row.rank)) chosen.push_back(&row);
-  const auto has_none = [](const RankRow* row) { return row->per_step.empty(); };
-  if (!std::ranges::all_of(chosen, has_none)) std::erase_if(chosen, has_none);
-  return chosen;
-}
-
 std::string why_nothing_counts(const Section<StepsSection>& steps, const ReportOptions& options) {
   if (!options.steps) return {};
   if (!steps) return steps.error().why;

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "rankscope/analyzer/options.h"
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
@@ -24,10 +27,6 @@ enum class Among : std::uint8_t { all_ranks, accelerators };
 /// Of the ranks asked for.
 [[nodiscard]] std::vector<RankId> ranks_to_sum(const Run& run, const Section<StepsSection>& steps,
                                                const ReportOptions& options, Among among);
-/// The same of finished rows.
-[[nodiscard]] std::vector<const RankRow*> rows_to_sum(std::span<const RankRow> rows);
-[[nodiscard]] std::vector<const RankRow*> asked_rows_to_sum(std::span<const RankRow> rows,
-                                                            const ReportOptions& options);
 
 /// Set where the steps asked for are not there or do not count: never the whole recording in their place.
 [[nodiscard]] std::string why_nothing_counts(const Section<StepsSection>& steps, const ReportOptions& options);

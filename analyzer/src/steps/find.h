@@ -2,7 +2,9 @@
 #pragma once
 
 #include "clocks/clock_trust.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/analyzer/section.h"
+#include "rankscope/analyzer/steps/section.h"
 
 namespace rankscope::analyzer {
 

@@ -5,7 +5,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/analyzer/steps/section.h"
+#include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
 

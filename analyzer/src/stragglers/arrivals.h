@@ -2,6 +2,7 @@
 // steps (metrics.md 9.4).
 #pragma once
 
+#include "rankscope/analyzer/collectives/section.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {

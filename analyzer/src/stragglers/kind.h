@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "rankscope/analyzer/stragglers/section.h"
 #include "split/peers.h"
 
 namespace rankscope::analyzer {

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "collectives/find.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/blame/section.h"
+#include "rankscope/analyzer/split/section.h"
 #include "rankscope/analyzer/stragglers/section.h"
 #include "render/page.h"
 #include "render/source.h"
@@ -16,6 +17,9 @@
 #include "stragglers/arrivals.h"
 
 namespace rankscope::analyzer {
+
+struct AskedFor;
+struct Report;
 
 [[nodiscard]] Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSection>& steps,
                                                          const Section<std::vector<RankRow>>& rows,

@@ -4,6 +4,7 @@
 
 #include "bandwidth/parts.h"
 #include "math/statistics.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "stragglers/arrivals.h"

@@ -1,5 +1,6 @@
 #include "stragglers/parts.h"
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 

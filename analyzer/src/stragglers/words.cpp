@@ -53,4 +53,32 @@ std::string_view behaviour_of(StragglerKind kind) {
   return {};
 }
 
+std::string_view name_of(StragglerKind kind) {
+  switch (kind) {
+    case StragglerKind::compute:
+      return "compute";
+    case StragglerKind::host:
+      return "host";
+    case StragglerKind::data:
+      return "data";
+    case StragglerKind::network:
+      return "network";
+    case StragglerKind::memory:
+      return "memory";
+    case StragglerKind::mixed:
+      return "mixed";
+  }
+  return "?";
+}
+
+std::string_view name_of(Persistence persistence) {
+  switch (persistence) {
+    case Persistence::persistent:
+      return "persistent";
+    case Persistence::transient:
+      return "transient";
+  }
+  return "?";
+}
+
 }  // namespace rankscope::analyzer

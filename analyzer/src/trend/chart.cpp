@@ -1,3 +1,4 @@
+#include "rankscope/analyzer/report.h"
 #include "render/html/elements.h"
 #include "trend/parts.h"
 

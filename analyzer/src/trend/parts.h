@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/split/section.h"
 #include "rankscope/analyzer/trend/section.h"
 #include "render/left_out.h"
@@ -17,6 +16,8 @@
 #include "steps/find.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 /// Changes of level and steps that stand out, with the ranks whose own time (9.1) made them.
 [[nodiscard]] Section<TrendSection> find_trend(const Section<StepsSection>& steps,

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "math/statistics.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "steps/find.h"

@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/what_if/section.h"
 #include "render/noted_table.h"
 
 namespace rankscope::analyzer {
+
+struct Report;
 
 [[nodiscard]] std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most);
 

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rankscope/analyzer/report.h"
+
 namespace rankscope::analyzer {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "steps/sample_windows.h"
 

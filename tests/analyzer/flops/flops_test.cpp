@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -4,6 +4,7 @@
 
 #include "analyzer/synthetic_run.h"
 #include "kernels/kernel_names.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {

@@ -4,6 +4,7 @@
 
 #include "analyzer/synthetic_run.h"
 #include "launches/queue_depth.h"
+#include "rankscope/analyzer/report.h"
 
 namespace rankscope::analyzer {
 namespace {

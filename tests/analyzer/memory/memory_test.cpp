@@ -6,6 +6,7 @@
 
 #include "analyzer/memory/memory_text.h"
 #include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"

@@ -1,16 +1,14 @@
 // A Report as text for people, as a page to send around, and as JSON for programs.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "rankscope/analyzer/colour.h"
 #include "rankscope/analyzer/report.h"
 
 namespace rankscope::analyzer {
-
-enum class Colour : std::uint8_t { no, yes };
 
 /// At most 100 columns wide; of TextLength::one_screen at most 60 lines, too.
 [[nodiscard]] std::string render_text(const Report& report, const Run& run, const ReportOptions& options,

@@ -19,7 +19,6 @@
 #include "rankscope/analyzer/critical_path/section.h"
 #include "rankscope/analyzer/data_loading/section.h"
 #include "rankscope/analyzer/efficiency/section.h"
-#include "rankscope/analyzer/findings/section.h"
 #include "rankscope/analyzer/flops/section.h"
 #include "rankscope/analyzer/fusable/section.h"
 #include "rankscope/analyzer/hta/section.h"
@@ -27,10 +26,12 @@
 #include "rankscope/analyzer/launches/section.h"
 #include "rankscope/analyzer/memory/section.h"
 #include "rankscope/analyzer/operators/section.h"
+#include "rankscope/analyzer/options.h"
 #include "rankscope/analyzer/overlap/section.h"
 #include "rankscope/analyzer/pipeline/section.h"
 #include "rankscope/analyzer/predicted/section.h"
 #include "rankscope/analyzer/python_stacks/section.h"
+#include "rankscope/analyzer/rules/finding.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/split/section.h"
 #include "rankscope/analyzer/steps/section.h"
@@ -96,33 +97,11 @@ struct Report {
   std::int64_t began_unix_ns = 0;                          ///< when the recording begins; 0: not recorded
 };
 
-/// How much of a report its text shows; JSON and page have all.
-enum class TextLength : std::uint8_t {
-  full,        ///< every section
-  one_screen,  ///< the verdict and what supports it, at most 60 lines
-};
-
-/// What a reader asks for.
-struct ReportOptions {
-  std::optional<StepRange> steps;  ///< only what happened in these
-  std::vector<RankId> ranks;       ///< only these are shown; empty = all
-  bool include_warm_up = false;
-  bool instances = false;  ///< JSON: list every matched operation
-  std::size_t top = 10;
-  std::vector<std::string> only;        ///< ids of sections: only these are shown; empty = all
-  std::optional<HtaLastStep> hta;       ///< compute HTA's numbers, too
-  std::optional<double> peak_tflops{};  ///< of one device, in the place of the table of devices
-  TextLength text = TextLength::full;   ///< without effect where `only` chooses sections
-  std::string run_name{};               ///< as the reader calls the run, at the top of text and page; empty: unnamed
-};
-
 /// Finds every section. There is always a report: a section that cannot be computed says why.
 [[nodiscard]] Report analyze(const Run& run, const ReportOptions& options);
 
 /// False if no section that is wanted could be computed: the run is readable, but says nothing (exit status 4).
 [[nodiscard]] bool anything_computed(const Report& report, const ReportOptions& options);
-/// True if a section is to be shown.
-[[nodiscard]] bool wants(const ReportOptions& options, std::string_view id);
 /// Why a section of sections() could not be computed; empty if it was.
 [[nodiscard]] std::string why_missing(const Report& report, std::string_view id);
 

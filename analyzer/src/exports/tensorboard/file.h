@@ -9,6 +9,7 @@
 #include "exports/shared/links_drawn.h"
 #include "exports/shared/text_writer.h"
 #include "exports/tensorboard/nodes.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {

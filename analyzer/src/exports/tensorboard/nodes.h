@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/steps/section.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankscope/analyzer/efficiency/words.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/words.h"
 #include "rankscope/gui/models/base/words.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/analyzer/findings/section.h"
+#include "rankscope/analyzer/rules/finding.h"
 
 namespace rankscope::analyzer {
 

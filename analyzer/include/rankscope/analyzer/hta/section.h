@@ -8,13 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/analyzer/options.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
-
-/// HTA leaves out the last step of each rank unless told otherwise (19.2).
-enum class HtaLastStep : std::uint8_t { dropped, kept };
 
 /// 19.4. kernel = idle + compute + non_compute.
 struct HtaTimes {

@@ -2,22 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "rankscope/core/id.h"
 #include "rankscope/core/time.h"
 
 namespace rankscope::analyzer {
-
-/// Indices of a first and a last step, both included.
-using StepRange = std::pair<std::int64_t, std::int64_t>;
-/// As the last of a range: all that follow.
-inline constexpr std::int64_t to_the_end = std::numeric_limits<std::int64_t>::max();
-/// "the steps 3 to 9", "the steps from 3 on"
-[[nodiscard]] std::string step_range_text(const StepRange& range);
 
 /// Fewer counted steps have no jitter worth a number (metrics.md 1.7).
 inline constexpr std::int64_t least_for_jitter = 5;

@@ -9,18 +9,15 @@
 #include <vector>
 
 #include "rankscope/analyzer/python_stacks/section.h"
+#include "rankscope/analyzer/rules/finding.h"
 #include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
 
 enum class StragglerKind : std::uint8_t { compute, host, data, network, memory, mixed };
 enum class Persistence : std::uint8_t { persistent, transient };
-enum class Certainty : std::uint8_t { fact, of_two, of_three, few_steps };
-enum class FindingSeverity : std::uint8_t { info, minor, major, critical };
 [[nodiscard]] std::string_view name_of(StragglerKind kind);
 [[nodiscard]] std::string_view name_of(Persistence persistence);
-[[nodiscard]] std::string_view name_of(Certainty certainty);
-[[nodiscard]] std::string_view name_of(FindingSeverity severity);
 
 /// Why the GPU of a slow rank runs slower than those of the others.
 enum class SlowDevice : std::uint8_t {

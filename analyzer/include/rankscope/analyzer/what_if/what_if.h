@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "rankscope/analyzer/render.h"
-#include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/colour.h"
+#include "rankscope/analyzer/options.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {

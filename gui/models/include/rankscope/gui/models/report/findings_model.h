@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "rankscope/analyzer/findings/section.h"
+#include "rankscope/analyzer/rules/finding.h"
 #include "rankscope/gui/models/base/table_model.h"
 #include "rankscope/gui/models/session/session.h"
 

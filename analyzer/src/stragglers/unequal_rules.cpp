@@ -7,6 +7,7 @@
 #include <set>
 
 #include "math/statistics.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "split/peers.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "math/statistics.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
 #include "render/html/shades.h"

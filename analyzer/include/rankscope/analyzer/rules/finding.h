@@ -1,14 +1,19 @@
-// Everything that is wrong (metrics.md 20).
+// What a rule finds to be wrong, how bad that is, and how certain (metrics.md 20).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "rankscope/analyzer/stragglers/section.h"
 #include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
+
+enum class FindingSeverity : std::uint8_t { info, minor, major, critical };
+enum class Certainty : std::uint8_t { fact, of_two, of_three, few_steps };
+[[nodiscard]] std::string_view name_of(FindingSeverity severity);
+[[nodiscard]] std::string_view name_of(Certainty certainty);
 
 struct Finding {
   std::string id;  ///< stable, e.g. "straggler.compute", "rank_lost"

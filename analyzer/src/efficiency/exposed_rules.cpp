@@ -1,0 +1,101 @@
+// Time in which only communication runs (metrics.md 20), beside the factors that judge the same time.
+#include <algorithm>
+
+#include "efficiency/parts.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
+#include "rules/severity.h"
+#include "split/row_sums.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+/// What most of the exposed communication is.
+enum class Exposed : std::uint8_t {
+  moving,
+  waiting_for_straggler,
+  waiting_for_changing_ranks,
+  ranks_missing,
+  unmatched
+};
+
+std::string advice_for(Exposed exposed) {
+  switch (exposed) {
+    case Exposed::moving:
+      return "Overlap it with compute: smaller or earlier buckets, asynchronous handles; or move fewer bytes (lower "
+             "precision, gradient accumulation).";
+    case Exposed::waiting_for_straggler:
+      return "Fix the slow rank first: most of this is waiting for it.";
+    case Exposed::waiting_for_changing_ranks:
+      return "Find out who arrives last (--only blame shows it) and even out the work before the collectives.";
+    case Exposed::ranks_missing:
+      return "Record all ranks of the job: then the report shows how much of this is waiting, and for whom.";
+    case Exposed::unmatched:
+      return "How much of this is waiting is not known: operations were not matched (--only collectives says why).";
+  }
+  return {};
+}
+
+/// What was not split is unknown, not 0.
+std::string parts_of_exposed(const Usual& usual) {
+  const TimeSplit& total = usual.total;
+  const std::int64_t known = total.exposed_wait_ns + total.exposed_transfer_ns;
+  if (known == 0) return ", how much of it is waiting or transfer is unknown";
+  return format(": {} waiting, {} transfer, {} not split", duration_text(usual.per_step(total.exposed_wait_ns)),
+                duration_text(usual.per_step(total.exposed_transfer_ns)),
+                duration_text(usual.per_step(total.exposed_comm_ns - known)));
+}
+
+std::string hidden_part(const Usual& usual) {
+  if (usual.total.overlapped_comm_ns == 0) return "nothing is hidden behind compute";
+  return format("{} more is hidden behind compute", duration_text(usual.per_step(usual.total.overlapped_comm_ns)));
+}
+
+/// Whom the others mostly waited for, in the end.
+std::string most_blamed(const Report& report) {
+  if (!report.blame || report.blame->rows.empty()) return {};
+  const BlameRow& row = report.blame->rows.front();
+  const double share = static_cast<double>(row.cost_ns()) / static_cast<double>(report.blame->total_ns);
+  if (share < 0.5) return {};
+  return format("; {} of the waiting is due to rank {} ({})", percent_of(share), row.rank.value,
+                name_of(row.largest_part()));
+}
+
+}  // namespace
+
+void judge_exposed_communication(const RuleContext& context, std::vector<Finding>& findings) {
+  const Report& report = context.report;
+  const Usual& usual = context.everybody;
+  if (usual.steps == 0) return;  // a whole recording holds start-up and shut-down
+  const TimeSplit& total = usual.total;
+  const double share = usual.share(total.exposed_comm_ns);
+  // What the others wait for a slow rank, or for ranks with more work, is a finding of its own: said once.
+  const bool straggler = report.stragglers && !report.stragglers->rows.empty();
+  const bool explained = straggler || (report.efficiency && imbalance_of(*report.efficiency) != FindingSeverity::info);
+  Finding finding;
+  finding.severity =
+      severity_of(usual.share(total.exposed_comm_ns - (explained ? total.exposed_wait_ns : 0)), exposed_comm_limits);
+  if (finding.severity == FindingSeverity::info) return;
+  const bool waiting = 2 * total.exposed_wait_ns > total.exposed_comm_ns;
+  const bool unmatched = report.collectives && report.collectives->unmatched * 20 > report.collectives->matched;
+  if (unmatched) finding.severity = capped(finding.severity, FindingSeverity::minor);
+  finding.id = "exposed_communication";
+  finding.title = format("{} of the time only communication runs{}", percent_of(share),
+                         waiting ? ", mostly waiting for other ranks" : "");
+  finding.evidence = format("per step and rank {} exposed{}; {}", duration_text(usual.per_step(total.exposed_comm_ns)),
+                            parts_of_exposed(usual), hidden_part(usual));
+  if (waiting) finding.evidence += most_blamed(report);
+  const bool unknown = 2 * (total.exposed_wait_ns + total.exposed_transfer_ns) < total.exposed_comm_ns;
+  const bool missing = report.world_size > std::ssize(report.ranks);
+  Exposed moves = Exposed::moving;
+  if (unknown) moves = missing ? Exposed::ranks_missing : Exposed::unmatched;
+  const Exposed waits = straggler ? Exposed::waiting_for_straggler : Exposed::waiting_for_changing_ranks;
+  finding.advice = advice_for(waiting ? waits : moves);
+  // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.
+  const std::int64_t uncovered_compute = total.compute_ns - total.overlapped_comm_ns;
+  finding.gain_ns_per_step = usual.per_step(std::min(total.exposed_transfer_ns, uncovered_compute));
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,33 @@
+#include "rankscope/analyzer/rules/finding.h"
+
+namespace rankscope::analyzer {
+
+std::string_view name_of(FindingSeverity severity) {
+  switch (severity) {
+    case FindingSeverity::info:
+      return "info";
+    case FindingSeverity::minor:
+      return "minor";
+    case FindingSeverity::major:
+      return "major";
+    case FindingSeverity::critical:
+      return "critical";
+  }
+  return "?";
+}
+
+std::string_view name_of(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::fact:
+      return "fact";
+    case Certainty::of_two:
+      return "of_two";
+    case Certainty::of_three:
+      return "of_three";
+    case Certainty::few_steps:
+      return "few_steps";
+  }
+  return "?";
+}
+
+}  // namespace rankscope::analyzer
