@@ -1,7 +1,14 @@
 // What the recording states about itself: metadata for the head of the report, and plain facts of each rank.
 #pragma once
 
-#include "rankscope/analyzer/report.h"
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rankscope/analyzer/split/section.h"
+#include "rankscope/analyzer/steps/section.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 

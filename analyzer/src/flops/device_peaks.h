@@ -3,10 +3,8 @@
 
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "rankscope/analyzer/flops/section.h"
-#include "rankscope/analyzer/report.h"
 
 namespace rankscope::analyzer {
 
@@ -29,11 +27,5 @@ struct DevicePeaks {
 
 /// By the device's product name; null for a device that is not in the table.
 [[nodiscard]] const DevicePeaks* peaks_of(std::string_view device);
-
-// From the whole time of the devices down to what the model needs at their peak (metrics.md 15.4).
-
-/// The rows and the ranks must be of the same ranks.
-[[nodiscard]] Section<Ladder> loss_ladder(const std::vector<RankFlops>& ranks, const std::vector<TimeSplit>& splits,
-                                          const std::string& why_no_peak);
 
 }  // namespace rankscope::analyzer

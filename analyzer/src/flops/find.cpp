@@ -7,9 +7,11 @@
 
 #include "flops/counted_operators.h"
 #include "flops/device_peaks.h"
+#include "flops/loss_ladder.h"
 #include "math/checked_product.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
+#include "split/row_sums.h"
 #include "steps/parts.h"
 #include "words/keys.h"
 

@@ -1,4 +1,4 @@
-#include "flops/device_peaks.h"
+#include "flops/loss_ladder.h"
 
 #include <algorithm>
 
