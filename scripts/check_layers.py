@@ -5,7 +5,9 @@ scripts/check_layers.py [ROOT]
 
 For each source file of each module: "rankscope/<module>/..." must be a module that the table allows, a private header
 must be the module's own, Qt belongs to gui and libtorch to trainer. In a module with subjects a file includes what
-stands in its own folder or in one before it, so that there is no circle. No folder holds more than 40 files.
+stands in its own folder or in one before it, so that there is no circle; a public header beside the folders stands where
+the last of those stands that it includes. Files that print or judge what all subjects found (tables.cpp, chart.cpp,
+json.cpp, rules.cpp) may include any of these headers. No folder holds more than 40 files.
 Prints each wrong include as FILE:LINE: why.
 """
 import pathlib
@@ -20,6 +22,7 @@ INCLUDE = re.compile(r"^\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
 SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".c", ".cu", ".cuh", ".inc"}
 
 
+WHOLE_REPORT = re.compile(r"(?:\w+_)?(?:tables|chart|json|rules)\.cpp")  # they may read any section of a report
 MOST_FILES = 40  # of one folder: more have no subject in common
 
 
@@ -48,6 +51,22 @@ def subject_of(path, order):
     return subject_among(inside[:-1], order)
 
 
+def includes(path):
+    found = (INCLUDE.match(line) for line in path.read_text(errors="replace").splitlines())
+    return [match[2] for match in found if match]
+
+
+def last_used(root, module, target, order, seen=()):
+    """The last subject that a public header beside the subjects includes, itself or through others beside them."""
+    header = root / module / "include" / target
+    if target in seen or not header.is_file():
+        return None
+    inner = [name for name in includes(header) if name.startswith(f"rankscope/{module}/")]
+    used = [subject_among(name.split("/")[2:-1], order) if name.count("/") > 2
+            else last_used(root, module, name, order, (*seen, target)) for name in inner]
+    return max((subject for subject in used if subject in order), key=order.get, default=None)
+
+
 def wrong_order(root, path, target, order):
     """Why a file of a module with subjects may not include a header of the same module."""
     own = subject_of(path, order)
@@ -57,9 +76,14 @@ def wrong_order(root, path, target, order):
         return f"the subject {own} is not in RANKSCOPE_SUBJECTS_{path.parts[0]}"
     public = target.startswith(f"rankscope/{path.parts[0]}/")
     inside = target.split("/")[2:] if public else target.split("/")
-    if len(inside) < 2:
-        private = not public and (root / path.parts[0] / "src" / target).is_file()
+    if len(inside) < 2 and not public:
+        private = (root / path.parts[0] / "src" / target).is_file()
         return "a header beside the subjects may use all of them" if private else None
+    if len(inside) < 2:
+        used = None if WHOLE_REPORT.fullmatch(path.name) else last_used(root, path.parts[0], target, order)
+        if used and order[used] > order[own]:
+            return f"it includes {used}, which comes after {own} in RANKSCOPE_SUBJECTS_{path.parts[0]}"
+        return None
     used = subject_among(inside[:-1], order)
     if used in order and order[used] > order[own]:
         return f"{used} comes after {own} in RANKSCOPE_SUBJECTS_{path.parts[0]}"

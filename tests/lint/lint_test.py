@@ -140,6 +140,23 @@ class Layers(unittest.TestCase):
         self.assertIn("is not in RANKSCOPE_SUBJECTS_core", order("core/src/new/x.cpp", "low/a.h")[1])
 
 
+    def test_headers_beside_the_subjects_stand_after_what_they_include(self):
+        table = TABLE + "set(RANKSCOPE_SUBJECTS_core low mid high)\n"
+        public = "core/include/rankscope/core"
+        tree = {f"{public}/mid/section.h": "", "core/src/low/a.h": "", "cmake/RankscopeModule.cmake": table,
+                f"{public}/report.h": '#include "rankscope/core/mid/section.h"\n',
+                f"{public}/render.h": '#include "rankscope/core/report.h"\n', f"{public}/options.h": ""}
+        def order(name, header):
+            return layers(f"core/src/{name}", f'"rankscope/core/{header}"', files=tree)
+        for name, header in (("mid/find.cpp", "report.h"), ("high/find.cpp", "render.h"), ("low/find.cpp", "options.h"),
+                             ("low/tables.cpp", "report.h"), ("low/step_chart.cpp", "render.h"), ("low/rules.cpp", "report.h"),
+                             ("low/json.cpp", "report.h"), ("x.cpp", "report.h")):
+            self.assertEqual(order(name, header)[0], 0, name)
+        for name in ("low/find.cpp", "low/parts.h", "low/tables.h"):
+            for header in ("report.h", "render.h"):
+                self.assertIn("it includes mid, which comes after low", order(name, header)[1], name)
+
+
 class Names(unittest.TestCase):
     def test_paths_of_one_machine(self):
         for path in ("/home/" + "ann/x", "/Users/" + "ann/x", "/wo" + "rk/x", "/root/" + ".cache/x"):
