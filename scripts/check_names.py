@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the names in this checkout: no path of somebody's machine in a file, source files in snake_case, and no
-function that reads a number from text but those of core/numbers.h, which check bounds and the rest of the text.
+function that reads a number from text but those of core/numbers.h, which check bounds and the rest of the text; no median
+but that of core/median.h.
 
 scripts/check_names.py [ROOT]
 
@@ -19,6 +20,12 @@ PARSER = re.compile(r"\b(?:from_chars|sto(?:i|l|ll|ul|ull|f|d|ld)|ato(?:i|l|ll|f
 PARSERS = {
     "core/src/numbers.cpp",  # the parser
     "core/src/model/text_words.cpp",  # counters of a run as text may be nan or inf
+}
+# The value in the middle of a vector: values[values.size() / 2], values.begin() + std::ssize(values) / 2.
+MIDDLE = re.compile(r"\[\(?[\w.]*size\([\w.]*\)(?: - 1\))? / 2(?: - 1)?\]|[.]begin\(\) \+ [^;]*size\([^;]* / 2\b")
+MEDIANS = {
+    "core/src/median.cpp",  # the median
+    "analyzer/src/scaling/monte_carlo.cpp",  # one of many systems; which of the two in the middle changes all draws
 }
 
 
@@ -44,16 +51,21 @@ def check(root):
             found = MACHINE_PATH.search(line)
             if found:
                 yield f"{name}:{number}: path of one machine: {found[0]}"
-            parser = path.suffix in SOURCES and name.parts[0] in PRODUCT and PARSER.search(line)
+            if path.suffix not in SOURCES or name.parts[0] not in PRODUCT:
+                continue
+            parser = PARSER.search(line)
             if parser and name.as_posix() not in PARSERS:
                 yield f"{name}:{number}: {parser[0]}: take a function of rankscope/core/numbers.h"
+            middle = MIDDLE.search(line)
+            if middle and name.as_posix() not in MEDIANS:
+                yield f"{name}:{number}: {middle[0]}: take median() or median_row() of rankscope/core/median.h"
 
 
 def main(argv):
     if argv[:1] in (["-h"], ["--help"]):
         return print(__doc__.strip())
     problems = list(check(pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]))
-    print("\n".join(problems) or "names: nothing of one machine, all sources in snake_case, one parser of numbers")
+    print("\n".join(problems) or "names: nothing of one machine, all sources in snake_case, one parser of numbers, one median")
     return 1 if problems else 0
 
 

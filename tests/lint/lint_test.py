@@ -181,6 +181,16 @@ class Names(unittest.TestCase):
             self.assertEqual(run(check_names, {name: text})[0], 0, name)
 
 
+    def test_there_is_one_median(self):
+        for line in ("high = values[values.size() / 2];", "low = values[values.size() / 2 - 1];", "rows[(rows.size() - 1) / 2]",
+                     "const auto middle = a.begin() + std::ssize(a) / 2;", "a.begin() + static_cast<std::ptrdiff_t>(a.size() / 2)"):
+            status, out = run(check_names, {"gui/models/src/a.cpp": f"\n{line}\n"})
+            self.assertEqual(status, 1, line)
+            self.assertIn("gui/models/src/a.cpp:2: ", out)
+            self.assertEqual(run(check_names, {"core/src/median.cpp": line, "tests/core/a.cpp": line})[0], 0)
+        self.assertEqual(run(check_names, {"core/src/a.cpp": "reserve(text.size() / 2); half = a.size() / 2; a[i / 2];"})[0], 0)
+
+
 class Bench(unittest.TestCase):
     times = {"read/fast": 10.0}
 

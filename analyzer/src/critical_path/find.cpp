@@ -4,6 +4,7 @@
 #include <map>
 
 #include "critical_path/path_walk.h"
+#include "math/statistics.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
@@ -50,10 +51,9 @@ class Summary {
 
  private:
   [[nodiscard]] std::size_t median_step() const {
-    std::vector<std::size_t> rows(graph_.steps.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = i;
-    std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return graph_.steps[row].measured_ns; });
-    return rows[(rows.size() - 1) / 2];
+    std::vector<std::int64_t> lengths_ns;
+    for (const auto& step : graph_.steps) lengths_ns.push_back(step.measured_ns);
+    return median_row(lengths_ns);
   }
 
   void add_step(std::size_t row, const Path& path) {

@@ -33,24 +33,6 @@ constexpr std::array<std::pair<double, double>, 18> threshold_table{{{4, 5.1},
 
 }  // namespace
 
-std::int64_t median(std::span<const std::int64_t> values) {
-  if (values.empty()) return 0;
-  std::vector<std::int64_t> sorted(values.begin(), values.end());
-  const auto upper = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), upper, sorted.end());
-  if (sorted.size() % 2 == 1) return *upper;
-  const std::int64_t low = *std::max_element(sorted.begin(), upper);
-  return low + (*upper - low) / 2;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, upper);
-  if (values.size() % 2 == 1) return *upper;
-  return (*std::max_element(values.begin(), upper) + *upper) / 2;
-}
-
 std::int64_t median_deviation(std::span<const std::int64_t> values) {
   const std::int64_t middle = median(values);
   std::vector<std::int64_t> distances(values.begin(), values.end());
@@ -66,14 +48,6 @@ std::int64_t quantile(std::span<const std::int64_t> values, double share) {
   std::vector<std::int64_t> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
   return sorted_quantile(sorted, share);
-}
-
-std::int64_t sorted_median(std::span<const std::int64_t> sorted) {
-  if (sorted.empty()) return 0;
-  const std::int64_t high = sorted[sorted.size() / 2];
-  if (sorted.size() % 2 == 1) return high;
-  const std::int64_t low = sorted[sorted.size() / 2 - 1];
-  return low + (high - low) / 2;
 }
 
 std::int64_t sorted_quantile(std::span<const std::int64_t> sorted, double share) {

@@ -3,14 +3,15 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "rankscope/core/median.h"
 
 namespace rankscope::analyzer {
 
-/// Median; of an even count lo + (hi - lo) / 2 in integers. 0 for no values.
-[[nodiscard]] std::int64_t median(std::span<const std::int64_t> values);
-/// Median of numbers that need no whole result; of an even count the mean of the two in the middle. 0 for no values.
-[[nodiscard]] double median(std::vector<double> values);
+using rankscope::median;
+using rankscope::median_row;
+using rankscope::sorted_median;
+
 /// Median of the absolute distances from the median.
 [[nodiscard]] std::int64_t median_deviation(std::span<const std::int64_t> values);
 /// 1.4826 x MAD: the standard deviation, if the values were normal.
@@ -18,7 +19,6 @@ namespace rankscope::analyzer {
 /// Linear between order statistics, rounded to 1 ns; `share` in [0, 1].
 [[nodiscard]] std::int64_t quantile(std::span<const std::int64_t> values, double share);
 /// The same of values that ascend already.
-[[nodiscard]] std::int64_t sorted_median(std::span<const std::int64_t> sorted);
 [[nodiscard]] std::int64_t sorted_quantile(std::span<const std::int64_t> sorted, double share);
 /// P(X >= hits) for X ~ Binomial(trials, chance).
 [[nodiscard]] double binomial_tail(std::int64_t hits, std::int64_t trials, double chance);

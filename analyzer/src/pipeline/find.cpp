@@ -252,10 +252,9 @@ void draw(PipelineSection& section, std::span<const Measured> all) {
     return measured.length() / measured.count() - measured.work() - measured.bubble;
   };
   const Measured& worst = *std::ranges::max_element(all, {}, above);
-  std::vector<const PipelineStep*> order;
-  for (const PipelineStep& step : worst.steps) order.push_back(&step);
-  std::ranges::stable_sort(order, {}, &PipelineStep::length_ns);
-  const PipelineStep& step = *order[(order.size() - 1) / 2];
+  std::vector<std::int64_t> lengths_ns;
+  for (const PipelineStep& step : worst.steps) lengths_ns.push_back(step.length_ns());
+  const PipelineStep& step = worst.steps[median_row(lengths_ns)];
   DrawnPipeline drawn{step.index, step.length_ns(), ranks_of(*worst.pipeline), {}};
   for (std::size_t place = 0; place < step.places.size(); ++place)
     for (const MarkedAction& marked : step.places[place])

@@ -1,22 +1,21 @@
 #include "rankscope/trainer/plan/device_use.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/median.h"
 
 namespace rankscope::trainer {
 namespace {
 
 constexpr double least_share = 0.01;  // of the median
 
-/// As metrics.md C4 has it.
 double median_seconds(std::span<const DeviceTime> devices) {
   std::vector<double> seconds;
   for (const DeviceTime& use : devices) seconds.push_back(use.busy_seconds);
-  std::ranges::sort(seconds);
-  const double lower = seconds[(seconds.size() - 1) / 2];
-  return lower + (seconds[seconds.size() / 2] - lower) / 2;
+  return median(std::move(seconds));
 }
 
 }  // namespace

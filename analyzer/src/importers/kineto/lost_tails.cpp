@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "math/statistics.h"
+
 namespace rankscope::analyzer::kineto {
 namespace {
 
@@ -47,12 +49,11 @@ WorkEnds work_ends(const TraceFile& file, const RunBuilder& run) {
 /// The middle one of what the other files show.
 std::optional<RunTime> end_of_others(std::span<const WorkEnds> all, std::size_t own,
                                      std::optional<RunTime> (*end_of)(const WorkEnds&)) {
-  std::vector<RunTime> ends;
+  std::vector<std::int64_t> ends_ns;
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (const auto end = end_of(all[i]); i != own && end) ends.push_back(*end);
-  if (ends.empty()) return std::nullopt;
-  std::ranges::sort(ends);
-  return ends[(ends.size() - 1) / 2];
+    if (const auto end = end_of(all[i]); i != own && end) ends_ns.push_back(ns_of(*end));
+  if (ends_ns.empty()) return std::nullopt;
+  return at(ends_ns[median_row(ends_ns)]);
 }
 
 bool is_long(nanoseconds tail, RunTime begin, RunTime end) {

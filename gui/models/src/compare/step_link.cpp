@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/median.h"
 
 namespace rankscope::gui {
 
@@ -65,9 +66,9 @@ const StepPair* StepLink::usual_step() const {
   for (const StepPair& step : steps_)
     if (a_.report()->steps->counted(step.index) && b_.report()->steps->counted(step.index)) counted.push_back(&step);
   if (counted.empty()) return nullptr;
-  const auto middle = counted.begin() + static_cast<std::ptrdiff_t>(counted.size() / 2);
-  std::ranges::nth_element(counted, middle, {}, [](const StepPair* step) { return step->a.length(); });
-  return *middle;
+  std::vector<std::int64_t> lengths_ns;
+  for (const StepPair* const step : counted) lengths_ns.push_back(step->a.length().count());
+  return counted[median_row(lengths_ns)];
 }
 
 /// As wide as the longer one, with a tenth on both sides.

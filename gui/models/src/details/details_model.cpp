@@ -7,6 +7,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/median.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/session/moments.h"
 #include "rankscope/gui/models/timeline/neighbours.h"
@@ -139,13 +140,11 @@ void DetailsModel::add_times(const Run& run, SpanId id) {
 /// How long the same took elsewhere in the step.
 void DetailsModel::add_other_ranks(const Run& run, SpanId id) {
   if (session_.report() == nullptr) return;
-  std::vector<nanoseconds> others;
+  std::vector<std::int64_t> others;
   for (const SpanId other : same_on_other_ranks(run, *session_.report(), id))
-    others.push_back(run.span(other).time.length());
+    others.push_back(run.span(other).time.length().count());
   if (others.empty()) return;
-  std::ranges::sort(others);
-  const std::size_t half = others.size() / 2;
-  const nanoseconds median = others.size() % 2 == 1 ? others[half] : (others[half - 1] + others[half]) / 2;
+  const nanoseconds median{rankscope::median(others)};
   QString text = tr("median %1 (%2)").arg(time_text(median), qt_text(counted(others.size(), "rank")));
   if (median > nanoseconds{0})
     text += tr(", here %1×")

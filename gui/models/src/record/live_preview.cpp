@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/median.h"
 #include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {
@@ -42,11 +43,9 @@ LiveSummary summary_of(const LiveProcess& process) {
   LiveSummary summary;
   if (process.last.empty()) return summary;
   summary.last = process.last.back().duration;
-  std::vector<nanoseconds> durations;
-  for (const LiveStep& step : process.last) durations.push_back(step.duration);
-  const auto middle = durations.begin() + std::ssize(durations) / 2;
-  std::ranges::nth_element(durations, middle);
-  summary.median = *middle;
+  std::vector<std::int64_t> durations_ns;
+  for (const LiveStep& step : process.last) durations_ns.push_back(step.duration.count());
+  summary.median = nanoseconds{median(durations_ns)};
   summary.split = mean_split(process.last);
   return summary;
 }

@@ -5,6 +5,7 @@
 #include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/median.h"
 #include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {
@@ -26,9 +27,9 @@ std::optional<std::int64_t> median_step(const analyzer::Report& report) {
   std::vector<analyzer::Step> steps = report.steps->steps;
   if (std::ranges::any_of(steps, [&](const analyzer::Step& step) { return report.steps->counted(step.index); }))
     std::erase_if(steps, [&](const analyzer::Step& step) { return !report.steps->counted(step.index); });
-  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-  std::ranges::nth_element(steps, middle, {}, &analyzer::Step::wall_ns);
-  return middle->index;
+  std::vector<std::int64_t> lengths_ns;
+  for (const analyzer::Step& step : steps) lengths_ns.push_back(step.wall_ns);
+  return steps[median_row(lengths_ns)].index;
 }
 
 /// The sentences of the text report, and how the next recording gets steps where this one has none.

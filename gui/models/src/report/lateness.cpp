@@ -3,18 +3,10 @@
 #include <algorithm>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/median.h"
 
 namespace rankscope::gui {
 namespace {
-
-/// metrics.md C4.
-std::int64_t median(std::vector<std::int64_t> values) {
-  std::ranges::sort(values);
-  const std::int64_t high = values[values.size() / 2];
-  if (values.size() % 2 == 1) return high;
-  const std::int64_t low = values[values.size() / 2 - 1];
-  return low + (high - low) / 2;
-}
 
 /// Without lags.
 void add_row(Lateness& lateness, const analyzer::RankRow& row, const std::vector<analyzer::StepWindow>& windows) {
@@ -40,7 +32,7 @@ void compare_step(Lateness& lateness, std::size_t step) {
   lateness.compares = lateness.compares || column.size() > 1;
   std::vector<std::int64_t> own;
   for (const LatenessCell* const cell : column) own.push_back(cell->own_ns);
-  const std::int64_t middle = median(std::move(own));
+  const std::int64_t middle = median(own);
   for (LatenessCell* const cell : column) cell->lag_ns = cell->own_ns - middle;
 }
 
