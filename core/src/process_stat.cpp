@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
 
 #include "rankscope/core/numbers.h"
 
@@ -43,6 +44,13 @@ std::optional<ProcessStat> process_stat(pid_t process) {
   close(file);
   if (length <= 0) return std::nullopt;
   return parse_process_stat({text.data(), static_cast<std::size_t>(length)});
+}
+
+std::string boot_id() {
+  std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+  std::string id;
+  file >> id;
+  return id;
 }
 
 }  // namespace rankscope

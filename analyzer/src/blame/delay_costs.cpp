@@ -30,7 +30,7 @@ EarlierOperations::EarlierOperations(const Run& run, std::span<const Operation> 
     if (!shows_waits(run, operations[i])) continue;
     for (const std::uint32_t row : operations[i].members) {
       operation_of_[row] = i;
-      rows_by_rank_[place_of(run, run.collectives()[row].rank)].push_back(row);
+      rows_by_rank_[run.place_of(run.collectives()[row].rank)].push_back(row);
     }
   }
   for (std::vector<std::uint32_t>& rows : rows_by_rank_) {
@@ -72,7 +72,7 @@ std::size_t EarlierOperations::meet(const Operation& operation, std::uint32_t of
 std::vector<std::optional<LastTogether>> EarlierOperations::last_together(std::span<const std::uint32_t> waiting,
                                                                           std::uint32_t last_to_arrive) const {
   std::vector<std::optional<LastTogether>> found(waiting.size());
-  const std::vector<std::uint32_t>& rows = rows_by_rank_[place_of(run_, run_.collectives()[last_to_arrive].rank)];
+  const std::vector<std::uint32_t>& rows = rows_by_rank_[run_.place_of(run_.collectives()[last_to_arrive].rank)];
   std::size_t left = waiting.size();
   std::size_t walked = 0;
   for (std::size_t i = place_in_rank_[last_to_arrive]; i > 0 && left > 0 && walked < farthest_back; --i, ++walked) {
@@ -211,7 +211,7 @@ DelayCosts::Pool DelayCosts::pool_of(std::uint32_t operation, std::uint32_t last
 void DelayCosts::charge_wait(std::uint32_t row, std::uint32_t last_to_arrive, const Excess& excess, bool common,
                              Pool& pool) {
   Excess parts = excess;
-  BlameRow& late = rows_[place_of(run_, run_.collectives()[last_to_arrive].rank)];
+  BlameRow& late = rows_[run_.place_of(run_.collectives()[last_to_arrive].rank)];
   const auto charge_parts = [&](std::int64_t ns, DelayParts& sums) {
     if (ns == 0) return;
     const std::vector<std::int64_t> shares = apportioned(parts, ns);

@@ -120,9 +120,9 @@ std::vector<BlameRow> rows_of(const Run& run, std::vector<BlameRow> costs, const
   for (std::uint32_t row = 0; row < run.collectives().size(); ++row) {
     const std::uint32_t operation = earlier.operation_of(row);
     if (operation != EarlierOperations::none && operations[operation].complete)
-      costs[place_of(run, run.collectives()[row].rank)].waited_ns += times.of(row).counted_ns;
+      costs[run.place_of(run.collectives()[row].rank)].waited_ns += times.of(row).counted_ns;
   }
-  for (const auto& [rank, ns] : direct.marginal()) costs[place_of(run, rank)].marginal_ns = ns;
+  for (const auto& [rank, ns] : direct.marginal()) costs[run.place_of(rank)].marginal_ns = ns;
   std::erase_if(costs, [](const BlameRow& row) { return row.cost_ns() == 0 && row.waited_ns == 0; });
   std::ranges::stable_sort(costs, std::greater{}, &BlameRow::cost_ns);
   return costs;

@@ -71,10 +71,6 @@ std::vector<Spent> spent_before(const Layers& layers, std::span<const RunTime> t
   return result;
 }
 
-std::size_t place_of(const Run& run, RankId rank) {
-  return static_cast<std::size_t>(std::ranges::lower_bound(run.ranks(), rank) - run.ranks().begin());
-}
-
 MemberTimes::MemberTimes(const Run& run, const Section<StepsSection>& steps, const Matching& matching,
                          const ReportOptions& options)
     : run_(run), times_(run.collectives().size()), waits_(run.ranks().size()), begins_(run.ranks().size()) {
@@ -84,7 +80,7 @@ MemberTimes::MemberTimes(const Run& run, const Section<StepsSection>& steps, con
 }
 
 void MemberTimes::add_rank(RankId rank, const Section<StepsSection>& steps, const Matching& matching, bool counts) {
-  const std::size_t place = place_of(run_, rank);
+  const std::size_t place = run_.place_of(rank);
   const auto [first, last] = rows_of(run_, rank);
   if (first == last) return;
   const Layers layers = layers_of(run_, rank, matching).layers;
@@ -118,11 +114,11 @@ void MemberTimes::add_rank(RankId rank, const Section<StepsSection>& steps, cons
 
 Beginning MemberTimes::beginning_of(std::uint32_t row) const {
   const Collective& member = run_.collectives()[row];
-  const std::vector<Beginning>& begins = begins_[place_of(run_, member.rank)];
+  const std::vector<Beginning>& begins = begins_[run_.place_of(member.rank)];
   auto after = std::ranges::upper_bound(begins.begin() + 1, begins.end(), member.started, {}, &Beginning::time);
   return *(after - 1);
 }
 
-const std::vector<std::uint32_t>& MemberTimes::waits_of(RankId rank) const { return waits_[place_of(run_, rank)]; }
+const std::vector<std::uint32_t>& MemberTimes::waits_of(RankId rank) const { return waits_[run_.place_of(rank)]; }
 
 }  // namespace rankscope::analyzer

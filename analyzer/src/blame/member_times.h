@@ -63,7 +63,4 @@ class MemberTimes {
   std::vector<std::vector<Beginning>> begins_;     // by place of the rank, ascending; the first is its recording
 };
 
-/// Place of a rank of the run among its ranks.
-[[nodiscard]] std::size_t place_of(const Run& run, RankId rank);
-
 }  // namespace rankscope::analyzer

@@ -14,12 +14,6 @@ namespace {
 
 using html::Writer;
 
-void write_fact(Writer& page, std::string_view name, std::string_view value) {
-  const auto pair = page.scope("div");
-  page.element("dt", name);
-  page.element("dd", value);
-}
-
 void write_verdict(Writer& page, const ComparisonView& view) {
   const Verdict verdict = verdict_of(view);
   {

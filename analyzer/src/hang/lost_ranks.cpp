@@ -37,17 +37,13 @@ struct GroupProgress {
   std::vector<std::vector<const Collective*>> started;  // per present rank, in order
 };
 
-std::size_t place_of(const Run& run, RankId rank) {
-  return static_cast<std::size_t>(std::ranges::lower_bound(run.ranks(), rank) - run.ranks().begin());
-}
-
 std::vector<GroupProgress> progress(const Run& run, std::vector<Frontier>& frontiers) {
   std::vector<GroupProgress> groups(run.groups().size());
   for (GroupProgress& group : groups) group.started.resize(run.ranks().size());
   for (const Collective& collective : run.collectives()) {
     if (!collective.rank.is_set() || !is_shared(run, collective)) continue;
     if (is_point_to_point(run.text(collective.op))) continue;
-    const std::size_t place = place_of(run, collective.rank);
+    const std::size_t place = run.place_of(collective.rank);
     if (collective.state != CommState::finished) ++frontiers[place].unfinished;
     if (collective.state != CommState::enqueued) groups[collective.group.index()].started[place].push_back(&collective);
   }

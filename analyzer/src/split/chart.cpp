@@ -25,10 +25,6 @@ std::array<std::int64_t, parts.size()> parts_of(const TimeSplit& split) {
           split.memory_ns,           split.idle_ns};
 }
 
-std::int64_t steps_in(const RankRow& row) {
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(row.per_step.size()));
-}
-
 constexpr double left = 88;
 constexpr double right = 24;
 constexpr double top = 8;

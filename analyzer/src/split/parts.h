@@ -32,6 +32,8 @@ using RankRows = std::vector<const RankRow*>;
 [[nodiscard]] std::string compute_doubt_text(const RankRows& rows);
 /// Counted steps of the ranks that have any.
 [[nodiscard]] std::int64_t steps_of(const RankRows& rows);
+/// Steps over which a rank's total was summed; 1 where there are none and the total is the whole recording.
+[[nodiscard]] std::int64_t steps_in(const RankRow& row);
 /// Milliseconds per step, and shares of them.
 [[nodiscard]] Table share_table(const RankRows& rows);
 /// Milliseconds per step: communication by use, idle time by cause.

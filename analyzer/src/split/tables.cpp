@@ -18,11 +18,6 @@ std::array<std::int64_t, 4> parts_of(const TimeSplit& split) {
   return {split.compute_ns, split.exposed_comm_ns, split.memory_ns, split.idle_ns};
 }
 
-/// Steps over which a rank's total was summed; 1 where there are none and the total is the whole recording.
-std::int64_t steps_in(const RankRow& row) {
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(row.per_step.size()));
-}
-
 /// Hundredths of a millisecond per step, rounded.
 std::int64_t centi_ms(std::int64_t total_ns, std::int64_t steps) {
   return (total_ns + steps * 5'000) / (steps * 10'000);
@@ -56,6 +51,10 @@ std::vector<std::int64_t> own_times_of_all(const Report& report) {
 }
 
 }  // namespace
+
+std::int64_t steps_in(const RankRow& row) {
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(row.per_step.size()));
+}
 
 std::string without_steps_text(const Report& report) {
   std::vector<RankId> without;

@@ -11,12 +11,6 @@
 namespace rankscope::analyzer::html {
 namespace {
 
-void write_fact(Writer& page, std::string_view name, std::string_view value) {
-  const auto pair = page.scope("div");
-  page.element("dt", name);
-  page.element("dd", value);
-}
-
 void write_figures(Writer& page, const Report& report) {
   const auto list = page.scope("dl", {{"class", "figures"}});
   const auto ranks = static_cast<std::int64_t>(report.ranks.size());

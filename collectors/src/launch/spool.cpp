@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/process_stat.h"
 #include "rankscope/core/recording/recording.h"
 #include "spool/segment_names.h"
 
@@ -30,13 +30,6 @@ fs::path mark_of(const fs::path& spool, const fs::path& out) {
   for (const recording::SpoolMark& mark : recording::spool_marks_of(out))
     if (mark.spool == spool) return out / (mark.recorder + recording::spool_mark_suffix);
   return out / (host_name() + "-" + std::to_string(getpid()) + recording::spool_mark_suffix);
-}
-
-std::string boot_id() {
-  std::ifstream file{"/proc/sys/kernel/random/boot_id"};
-  std::string id;
-  file >> id;
-  return id;
 }
 
 }  // namespace

@@ -6,11 +6,13 @@
 
 namespace rankscope {
 
-std::uint32_t Run::process_row_of(RankId rank) const {
+std::size_t Run::place_of(RankId rank) const {
   const auto found = std::ranges::lower_bound(ranks_, rank);
   RS_CHECK(found != ranks_.end() && *found == rank);
-  return rank_process_[static_cast<std::size_t>(found - ranks_.begin())];
+  return static_cast<std::size_t>(found - ranks_.begin());
 }
+
+std::uint32_t Run::process_row_of(RankId rank) const { return rank_process_[place_of(rank)]; }
 
 std::span<const Span> Run::spans_of(const Lane& lane) const {
   return std::span<const Span>{spans_}.subspan(lane.first_span, lane.span_count);

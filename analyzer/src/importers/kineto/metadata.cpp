@@ -121,6 +121,12 @@ void for_each_item(std::string_view list, const std::function<void(const Value&)
   }
 }
 
+std::vector<std::string> texts_from(std::string_view list) {
+  std::vector<std::string> texts;
+  for_each_item(list, [&texts](const Value& item) { texts.push_back(text_from(item)); });
+  return texts;
+}
+
 void Metadata::take(std::string_view key, const Value& value, Quality& quality) {
   if (value.kind == ValueKind::absent) return;
   if (key == "baseTimeNanoseconds") {

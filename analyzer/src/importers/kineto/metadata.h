@@ -44,5 +44,7 @@ void for_each_item(std::string_view list, const std::function<void(const Value&)
 
 /// The text of a text, number, list or object.
 [[nodiscard]] std::string text_from(const Value& value);
+/// The items of a list as texts.
+[[nodiscard]] std::vector<std::string> texts_from(std::string_view list);
 
 }  // namespace rankscope::analyzer::kineto

@@ -11,13 +11,6 @@
 namespace rankscope::analyzer::kineto {
 namespace {
 
-/// The items of a list as texts.
-std::vector<std::string> texts_from(std::string_view list) {
-  std::vector<std::string> texts;
-  for_each_item(list, [&texts](const Value& item) { texts.push_back(text_from(item)); });
-  return texts;
-}
-
 std::int64_t number(std::string_view text, std::int64_t otherwise = -1) { return integer_of(text).value_or(otherwise); }
 
 /// Within the bounds of decimal.h, so that sums do not overflow.

@@ -17,12 +17,6 @@ constexpr std::array<std::size_t, 4> known_lengths{6, 7, 9, 10};  // without ten
 constexpr std::size_t with_first_rank = 9;                        // from this length on the layout is that of 2024
 constexpr std::int64_t most_elements = std::int64_t{1} << 60;     // more than any memory holds
 
-std::vector<std::string> texts_in(std::string_view list) {
-  std::vector<std::string> texts;
-  for_each_item(list, [&texts](const Value& item) { texts.push_back(text_from(item)); });
-  return texts;
-}
-
 /// True if sequence, group, rank and name stand from `first` on: the name is a text, which has no type.
 bool is_layout(const std::vector<std::string>& types, std::size_t first) {
   if (types.size() < first || std::ranges::find(known_lengths, types.size() - first) == known_lengths.end())
@@ -53,8 +47,8 @@ std::int64_t elements_in(std::string_view dims) {
 }  // namespace
 
 std::optional<ParamComms> param_comms_from(const RecordedInputs& inputs) {
-  const std::vector<std::string> types = texts_in(inputs.types);
-  const std::vector<std::string> values = texts_in(inputs.values);
+  const std::vector<std::string> types = texts_from(inputs.types);
+  const std::vector<std::string> values = texts_from(inputs.values);
   const bool bare = is_layout(types, 0);
   if (values.size() != types.size() || bare == is_layout(types, 1)) return std::nullopt;
   const std::size_t first = bare ? 0 : 1;

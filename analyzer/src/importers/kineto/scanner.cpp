@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "rankscope/core/utf8.h"
+
 namespace rankscope::analyzer::kineto {
 namespace {
 
@@ -15,22 +17,7 @@ constexpr std::array<std::string_view, 12> event_keys{"ph",  "name", "cat", "pid
                                                       "dur", "args", "id",  "s",   "bp",  "sf"};
 
 void append_utf8(std::uint32_t code, std::string& out) {
-  const auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | code >> 6);
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3F));
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
+  put_utf8(code, [&out](char byte) { out += byte; });
 }
 
 /// Four hexadecimal digits at the front, or a value above 16 bits.

@@ -108,6 +108,12 @@ void write_legend(Writer& page, std::span<const LegendEntry> entries) {
   }
 }
 
+void write_fact(Writer& page, std::string_view name, std::string_view value) {
+  const auto pair = page.scope("div");
+  page.element("dt", name);
+  page.element("dd", value);
+}
+
 Chart::Chart(Writer& page, const ChartWords& words, double height)
     : page_(page),
       figure_(page.scope("figure", {{"id", std::string{words.id}}})),

@@ -30,6 +30,8 @@ struct LegendEntry {
   std::string_view text;
 };
 void write_legend(Writer& page, std::span<const LegendEntry> entries);
+/// One name and value of a list (`dl`).
+void write_fact(Writer& page, std::string_view name, std::string_view value);
 
 inline constexpr double chart_width = 960;
 

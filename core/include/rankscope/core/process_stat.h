@@ -1,10 +1,11 @@
-// What the kernel reports about a process in /proc/PID/stat.
+// What the kernel reports about a process in /proc/PID/stat, and about the host that it runs on.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace rankscope {
@@ -20,5 +21,8 @@ struct ProcessStat {
 
 /// The same from the text of the file.
 [[nodiscard]] std::optional<ProcessStat> parse_process_stat(std::string_view text);
+
+/// Changes whenever the host starts anew; empty where the kernel does not tell.
+[[nodiscard]] std::string boot_id();
 
 }  // namespace rankscope

@@ -14,6 +14,7 @@
 #include "rankscope/core/side_by_side.h"
 #include "recording/decode/segment_decoder.h"
 #include "recording/decode/sources.h"
+#include "recording/format/field_text.h"
 
 namespace rankscope::recording {
 namespace {
@@ -78,7 +79,7 @@ OpenSegments open_segments(const std::vector<fs::path>& paths) {
       continue;
     }
     TickMap ticks{file->clock_pairs, file->fixed.ticks_per_ns};
-    std::string boot{file->fixed.boot_id.data(), strnlen(file->fixed.boot_id.data(), file->fixed.boot_id.size())};
+    std::string boot{field_text(file->fixed.boot_id)};
     result.segments.push_back({std::move(*file), paths[i].filename().string(), std::move(ticks), std::move(boot)});
   }
   return result;

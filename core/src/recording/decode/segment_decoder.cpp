@@ -9,14 +9,10 @@
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
 #include "recording/decode/sources.h"
+#include "recording/format/field_text.h"
 
 namespace rankscope::recording {
 namespace {
-
-template <std::size_t n>
-std::string_view text_of(const std::array<char, n>& field) {
-  return {field.data(), static_cast<std::size_t>(std::ranges::find(field, '\0') - field.begin())};
-}
 
 // Not so for the recorder's own thread, which samples and pairs clocks: it gets no row in the timeline.
 bool fills_a_row(const Chunk& chunk) {
@@ -59,16 +55,16 @@ std::uint32_t add_process(RunBuilder& builder, const SegmentFile& segment, RankI
   Process process;
   process.rank = rank;
   process.pid = fixed.pid;
-  process.host = builder.intern(text_of(fixed.host));
-  process.program = builder.intern(text_of(fixed.program));
+  process.host = builder.intern(field_text(fixed.host));
+  process.program = builder.intern(field_text(fixed.program));
   process.local_rank = fixed.local_rank;
   const bool exited = segment.counters.end == ProcessEnd::exited;
   // A process that is watched from outside does not tell how it ended; one that still runs has not ended.
-  const bool unknown = text_of(fixed.rank_source) == watched_source || still_runs(segment);
+  const bool unknown = field_text(fixed.rank_source) == watched_source || still_runs(segment);
   const Ending unreported = unknown ? Ending::unknown : Ending::vanished;
   process.ending = exited ? Ending::exited : unreported;
   process.exit_status = exited ? segment.counters.exit_status : 0;
-  if (const auto source = text_of(fixed.rank_source); !source.empty())
+  if (const auto source = field_text(fixed.rank_source); !source.empty())
     process.metadata.emplace_back(builder.intern("rank_source"), builder.intern(source));
   return builder.add_process(std::move(process));
 }

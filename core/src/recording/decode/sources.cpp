@@ -1,25 +1,16 @@
 #include "recording/decode/sources.h"
 
-#include <cstring>
-#include <fstream>
-
 #include "rankscope/core/process_stat.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "recording/format/field_text.h"
 
 namespace rankscope::recording {
 namespace {
 
-std::string boot_of_this_host() {
-  std::ifstream file{"/proc/sys/kernel/random/boot_id"};
-  std::string id;
-  file >> id;
-  return id;
-}
-
-bool runs_here(std::string_view boot_id, std::int64_t pid, std::uint64_t start_ticks) {
-  const std::string boot = boot_of_this_host();
-  if (boot.empty() || boot_id != boot) return false;
+bool runs_here(std::string_view boot_of_process, std::int64_t pid, std::uint64_t start_ticks) {
+  const std::string boot = boot_id();
+  if (boot.empty() || boot_of_process != boot) return false;
   const auto stat = process_stat(static_cast<pid_t>(pid));
   if (!stat || stat->start_ticks_of_boot != start_ticks) return false;
   return (stat->state != 'Z' && stat->state != 'X') || stat->threads > 1;
@@ -50,8 +41,7 @@ Sources sources_of(const std::filesystem::path& recording) {
 bool still_runs(const SegmentFile& segment) {
   const SegmentStatic& fixed = segment.fixed;
   if (segment.counters.end != ProcessEnd::running) return false;
-  const std::string_view boot{fixed.boot_id.data(), strnlen(fixed.boot_id.data(), fixed.boot_id.size())};
-  return runs_here(boot, fixed.pid, fixed.start_ticks_of_boot);
+  return runs_here(field_text(fixed.boot_id), fixed.pid, fixed.start_ticks_of_boot);
 }
 
 }  // namespace rankscope::recording

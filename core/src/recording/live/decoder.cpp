@@ -10,6 +10,7 @@
 #include "rankscope/core/model/host_work.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/step_names.h"
+#include "recording/format/field_text.h"
 
 namespace rankscope::recording {
 namespace {
@@ -65,11 +66,6 @@ std::optional<LiveLayer> layer_of(SpanKind kind) {
 }
 
 SpanKind kind_from(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
-
-template <std::size_t n>
-std::string_view text_in(const std::array<char, n>& field) {
-  return {field.data(), static_cast<std::size_t>(std::ranges::find(field, '\0') - field.begin())};
-}
 
 }  // namespace
 
@@ -338,8 +334,8 @@ LiveProcess LiveDecoder::process(const SegmentCounters& counters) const {
   LiveProcess process;
   process.pid = fixed_.pid;
   process.rank = fixed_.rank >= 0 ? fixed_.rank : counters.late_rank - 1;
-  process.program = text_in(fixed_.program);
-  process.watched = text_in(fixed_.rank_source) == watched_source;
+  process.program = field_text(fixed_.program);
+  process.watched = field_text(fixed_.rank_source) == watched_source;
   process.ended = counters.end == ProcessEnd::exited;
   process.events = events_;
   process.dropped = counters.events_dropped;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <new>
 
 #include "rankscope/core/format.h"
@@ -25,13 +24,6 @@ template <std::size_t n>
 void copy_text(std::array<char, n>& to, std::string_view from) {
   const std::size_t length = std::min(from.size(), n - 1);
   std::memcpy(to.data(), from.data(), length);
-}
-
-std::string first_word_of(const char* path) {
-  std::ifstream file{path};
-  std::string word;
-  file >> word;
-  return word;
 }
 
 // Long enough for 1e-4; used only if the process dies before the second clock pair.
@@ -59,7 +51,7 @@ void fill_static(SegmentStatic& fixed, const SegmentOptions& options, const Tick
   fixed.local_rank = options.local_rank;
   fixed.local_world_size = options.local_world_size;
   copy_text(fixed.rank_source, options.rank_source);
-  copy_text(fixed.boot_id, first_word_of("/proc/sys/kernel/random/boot_id"));
+  copy_text(fixed.boot_id, boot_id());
   std::array<char, 64> host{};
   gethostname(host.data(), host.size() - 1);
   copy_text(fixed.host, host.data());

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "rankscope/core/format.h"
+#include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {
 namespace {
@@ -167,9 +168,9 @@ void show_keys(TimelineView& view) {
     table->setItem(row++, 1, new QTableWidgetItem(title));
   };
   for (const Command& command : all_commands)
-    if (const auto* const action = view.findChild<QAction*>(text_of(command.id)); action && action->isVisible())
-      add(bound_keys(*action), text_of(command.title));
-  for (const Gesture& gesture : mouse) add(text_of(gesture.gesture), text_of(gesture.title));
+    if (const auto* const action = view.findChild<QAction*>(qt_text(command.id)); action && action->isVisible())
+      add(bound_keys(*action), qt_text(command.title));
+  for (const Gesture& gesture : mouse) add(qt_text(gesture.gesture), qt_text(gesture.title));
   table->setRowCount(row);  // without commands that this window does not have
   auto* const layout = new QVBoxLayout(dialog);
   layout->addWidget(table);

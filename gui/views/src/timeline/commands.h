@@ -35,8 +35,4 @@ struct Gesture {
 /// A list of what is bound now.
 void show_keys(TimelineView& view);
 
-[[nodiscard]] inline QString text_of(std::string_view text) {
-  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
-
 }  // namespace rankscope::gui

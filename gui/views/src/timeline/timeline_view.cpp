@@ -8,6 +8,7 @@
 #include <QSettings>
 #include <algorithm>
 
+#include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/details/selection_text.h"
 #include "timeline/commands.h"
 #include "timeline/timeline_state.h"
@@ -81,10 +82,10 @@ void TimelineView::connect_models() {
 void TimelineView::add_commands() {
   const QSettings settings;
   for (const Command& command : commands()) {
-    auto* const action = new QAction(text_of(command.title), this);
-    action->setObjectName(text_of(command.id));
+    auto* const action = new QAction(qt_text(command.title), this);
+    action->setObjectName(qt_text(command.id));
     const QString bound =
-        settings.value(QStringLiteral("keys/") + text_of(command.id), text_of(command.keys)).toString();
+        settings.value(QStringLiteral("keys/") + qt_text(command.id), qt_text(command.keys)).toString();
     QList<QKeySequence> keys;
     for (const QString& key : bound.split(QLatin1Char{' '}, Qt::SkipEmptyParts)) keys.push_back(QKeySequence{key});
     action->setShortcuts(keys);

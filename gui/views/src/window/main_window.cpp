@@ -142,17 +142,17 @@ void MainWindow::make_docks() {
   view_ = new QMenu(tr("&View"), this);
   new WholeTabs(*this);
   for (const PanelInfo& panel : panels()) {
-    auto* const dock = new QDockWidget(text_of(panel.title), this);
-    dock->setObjectName(text_of(panel.id));
+    auto* const dock = new QDockWidget(qt_text(panel.title), this);
+    dock->setObjectName(qt_text(panel.id));
     QWidget* const content = panel.make(session_, dock);
-    content->setAccessibleName(text_of(panel.title));
+    content->setAccessibleName(qt_text(panel.title));
     dock->setWidget(in_scroll_area(content, dock));
     addDockWidget(panel.area, dock);
     view_->addAction(dock->toggleViewAction());
-    if (!panel.beside.empty()) tabifyDockWidget(findChild<QDockWidget*>(text_of(panel.beside)), dock);
+    if (!panel.beside.empty()) tabifyDockWidget(findChild<QDockWidget*>(qt_text(panel.beside)), dock);
   }
   for (const PanelInfo& panel : panels())
-    if (panel.beside.empty()) findChild<QDockWidget*>(text_of(panel.id))->raise();
+    if (panel.beside.empty()) findChild<QDockWidget*>(qt_text(panel.id))->raise();
 }
 
 /// A finding is a sentence, and read first; rows of details are not to be wrapped.
@@ -284,7 +284,7 @@ void MainWindow::show_state() {
   if (const nanoseconds error = run.info().clock.error; error > nanoseconds{0})
     clocks += format(" (±{})", duration_text(error));
   status_->setText(
-      text_of(format("{}, {}, {}, clocks: {}", counted(run.ranks().size(), "rank"),
+      qt_text(format("{}, {}, {}, clocks: {}", counted(run.ranks().size(), "rank"),
                      counted(run.spans().size(), "event"), counted(run.samples().size(), "sample"), clocks)));
 }
 

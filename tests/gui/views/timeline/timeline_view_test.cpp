@@ -14,6 +14,7 @@
 #include "gui/waiting.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/model/text.h"
+#include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"
 #include "support/temporary_folder.h"
@@ -171,7 +172,7 @@ TEST(TimelineView, CopiesTheSelectionAsText) {
 
 TEST(TimelineView, ItsTableOfKeysHasNoKeyTwice) {
   QStringList keys;
-  for (const Command& command : commands()) keys += text_of(command.keys).split(QLatin1Char{' '});
+  for (const Command& command : commands()) keys += qt_text(command.keys).split(QLatin1Char{' '});
   const qsizetype count = keys.size();
   EXPECT_EQ(keys.removeDuplicates(), 0) << "of " << count;
 }

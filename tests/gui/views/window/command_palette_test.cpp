@@ -11,6 +11,7 @@
 
 #include "gui/waiting.h"
 #include "rankscope/core/model/text.h"
+#include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/views/compare/compare_window.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"
@@ -92,7 +93,7 @@ TEST(CommandPalette, FindsCommandsByOtherWordsForThem) {
 TEST(CommandPalette, HasSynonymsOnlyOfCommandsThatThereAre) {
   const Asked asked;
   for (const Synonyms& one : synonyms())
-    EXPECT_NE(asked.window.findChild<QAction*>(text_of(one.id)), nullptr) << one.id;
+    EXPECT_NE(asked.window.findChild<QAction*>(qt_text(one.id)), nullptr) << one.id;
 }
 
 TEST(CommandPalette, SaysWhereThereIsNoSuchCommand) {

@@ -17,6 +17,7 @@
 
 #include "gui/waiting.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"
 #include "support/temporary_folder.h"
@@ -240,7 +241,7 @@ void EveryKey::add_jumps(std::map<std::string_view, Case>& all) {
     return [this, forward](const Seen& a, const Seen& b) {
       const nanoseconds after = span(b.selection).time.begin - a.visible.begin;
       const nanoseconds length = a.visible.length();
-      return text_of(name_of(b.selection)).contains(QStringLiteral("backward"), Qt::CaseInsensitive) &&
+      return qt_text(name_of(b.selection)).contains(QStringLiteral("backward"), Qt::CaseInsensitive) &&
              after >= nanoseconds{0} && (forward ? after < length / 4 : after < length && after > length / 4 * 3);
     };
   };
@@ -332,7 +333,7 @@ TEST_F(EveryKey, DoesWhatTheTableSays) {
   const auto all = cases();
   for (const Command& command : commands()) {
     ASSERT_TRUE(all.contains(command.id)) << command.id << " is not tried";
-    for (const QString& key : text_of(command.keys).split(QLatin1Char{' '})) {
+    for (const QString& key : qt_text(command.keys).split(QLatin1Char{' '})) {
       begin_anew();
       const Case& one = all.at(command.id);
       one.prepare();

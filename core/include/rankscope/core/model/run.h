@@ -58,6 +58,8 @@ class Run {
 
   /// Ranks with at least one process, ascending, each once.
   [[nodiscard]] std::span<const RankId> ranks() const { return ranks_; }
+  /// Where a rank stands among them. It must be one of them.
+  [[nodiscard]] std::size_t place_of(RankId rank) const;
   /// The process that stands for a rank: the one with most spans (ties: lowest pid). The rank must be in ranks().
   [[nodiscard]] const Process& process_of(RankId rank) const { return processes_[process_row_of(rank)]; }
   /// Its row in processes(), as lanes, devices and counters name it.
