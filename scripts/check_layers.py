@@ -7,7 +7,8 @@ For each source file of each module: "rankscope/<module>/..." must be a module t
 must be the module's own, Qt belongs to gui and libtorch to trainer. In a module with subjects a file includes what
 stands in its own folder or in one before it, so that there is no circle; a public header beside the folders stands where
 the last of those stands that it includes. Files that print or judge what all subjects found (tables.cpp, chart.cpp,
-json.cpp, rules.cpp) may include any of these headers. No folder holds more than 40 files.
+json.cpp, rules.cpp) may include any of these headers. No folder holds more than 40 files,
+no public header more than 150 lines.
 Prints each wrong include as FILE:LINE: why.
 """
 import pathlib
@@ -23,6 +24,7 @@ SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".c", ".cu", ".cuh", ".inc"}
 
 
 WHOLE_REPORT = re.compile(r"(?:\w+_)?(?:tables|chart|json|rules)\.cpp")  # they may read any section of a report
+MOST_LINES = 150  # of a public header: more are several things
 MOST_FILES = 40  # of one folder: more have no subject in common
 
 
@@ -98,6 +100,14 @@ def crowded_folders(root, modules):
                 yield f"{folder.relative_to(root)}: {files} files, more than {MOST_FILES}: which subjects are these?"
 
 
+def long_headers(root, modules):
+    for module in modules:
+        for header in sorted((root / module).glob("**/include/**/*.h")):
+            lines = len(header.read_text(errors="replace").splitlines())
+            if lines > MOST_LINES:
+                yield f"{header.relative_to(root)}: {lines} lines, more than {MOST_LINES} of a public header"
+
+
 def allowed_arrows(root):
     text = (root / "cmake/RankscopeModule.cmake").read_text()
     rows = re.findall(r"^set\(RANKSCOPE_ALLOWED_(\w+)\s+([^)]*)\)", text, re.M)
@@ -135,6 +145,7 @@ def check(root):
     arrows = allowed_arrows(root)
     orders = subject_orders(root)
     yield from crowded_folders(root, arrows)
+    yield from long_headers(root, arrows)
     for path in sorted(p for module in arrows for p in (root / module).rglob("*") if p.suffix in SUFFIXES):
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             found = INCLUDE.match(line)

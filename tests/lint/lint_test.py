@@ -140,6 +140,13 @@ class Layers(unittest.TestCase):
         self.assertIn("is not in RANKSCOPE_SUBJECTS_core", order("core/src/new/x.cpp", "low/a.h")[1])
 
 
+    def test_public_headers_are_short(self):
+        for lines, text in ((150, ""), (151, "core/include/rankscope/core/a.h: 151 lines, more than 150")):
+            long = {"core/include/rankscope/core/a.h": "\n" * lines, "core/src/b.h": "\n" * 300}
+            status, out = layers("core/src/a.cpp", '"b.h"', files=long)
+            self.assertEqual(status, int(lines > 150))
+            self.assertIn(text, out)
+
     def test_headers_beside_the_subjects_stand_after_what_they_include(self):
         table = TABLE + "set(RANKSCOPE_SUBJECTS_core low mid high)\n"
         public = "core/include/rankscope/core"

@@ -45,13 +45,13 @@ TEST(Options, ExplainIsForMain) {
 
 TEST(Options, ModesAreListedForPrograms) {
   const std::string lines = text_for("--list-modes");
-  EXPECT_EQ(std::ranges::count(lines, '\n'), static_cast<std::ptrdiff_t>(all_modes.size()));
+  EXPECT_EQ(std::ranges::count(lines, '\n'), static_cast<std::ptrdiff_t>(all_modes().size()));
   EXPECT_THAT(lines, HasSubstr("\ntile\tany\tcnn\teach image is cut into tiles"));
   EXPECT_THAT(lines, HasSubstr("\nmp\tone\tmlp\t"));
 }
 
 TEST(Options, EachModeHasItsOwnDefaultModel) {
-  for (const ModeTraits& mode : all_modes) {
+  for (const ModeTraits& mode : all_modes()) {
     const std::string name{mode.name};
     const std::array<const char*, 3> words{"rankscope-train", "--parallel", name.c_str()};
     const auto line = parse_command_line(3, words.data());

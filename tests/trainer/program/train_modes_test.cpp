@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 std::vector<std::string> names_of_modes() {
   std::vector<std::string> names;
-  for (const trainer::ModeTraits& mode : trainer::all_modes) names.emplace_back(mode.name);
+  for (const trainer::ModeTraits& mode : trainer::all_modes()) names.emplace_back(mode.name);
   return names;
 }
 

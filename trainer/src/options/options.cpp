@@ -53,7 +53,7 @@ void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names
 /// "; gpt with tp"
 std::string other_default_models() {
   std::string text;
-  for (const ModeTraits& mode : all_modes)
+  for (const ModeTraits& mode : all_modes())
     if (mode.model != ModelKind::mlp) text += format("; {} with {}", name_of(mode.model), mode.name);
   return text;
 }

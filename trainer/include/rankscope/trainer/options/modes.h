@@ -1,9 +1,9 @@
 // The parallel modes. What sets one apart from the others stands in its row: nothing else asks for a mode's name.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -80,90 +80,9 @@ struct ModeTraits {
   [[nodiscard]] constexpr bool averages_whole() const { return work == Work::copies || work == Work::tiles; }
 };
 
-/// A row for each mode. tests/trainer/program/train_modes_test.cpp trains with each, given nothing but its name.
-inline constexpr std::array all_modes = [] {
-  using enum ModeOption;
-  return std::array{
-      ModeTraits{.name = "single",
-                 .summary = "one process without communication, to compare the others with",
-                 .work = Work::alone,
-                 .group = "",
-                 .takes = {accumulate, bucket_size, buffers, reducer, sequence_lengths, sync_batch_norm, unused_head}},
-      ModeTraits{.name = "dp",
-                 .summary = "one process with a replica of the model on each device; device 0 collects the gradients",
-                 .work = Work::alone,
-                 .group = "",
-                 .takes = {accumulate, devices, sequence_lengths},
-                 .devices = DeviceUse::replicas},
-      ModeTraits{.name = "mp",
-                 .summary = "one process with its layers spread over devices, of which one at a time is busy",
-                 .work = Work::alone,
-                 .group = "",
-                 .takes = {accumulate, devices, sequence_lengths, split},
-                 .devices = DeviceUse::chain},
-      ModeTraits{.name = "ddp",
-                 .summary = "every rank has the whole model and a part of each batch",
-                 .work = Work::copies,
-                 .group = "dp",
-                 .takes = {accumulate, bucket_size, buffers, reducer, replica_check, sequence_lengths, sync_batch_norm,
-                           unused_head}},
-      ModeTraits{
-          .name = "ddp+mp",
-          .summary = "like ddp, and the layers of each rank are spread over its devices",
-          .work = Work::copies,
-          .group = "dp",
-          .takes = {accumulate, bucket_size, buffers, devices, replica_check, sequence_lengths, split, sync_batch_norm},
-          .devices = DeviceUse::chain},
-      ModeTraits{.name = "zero1",
-                 .summary = "like ddp, but each rank keeps only a shard of the optimizer state",
-                 .work = Work::copies,
-                 .group = "dp",
-                 .takes = {accumulate, bucket_size, buffers, sequence_lengths, sync_batch_norm, unused_head},
-                 .zero = ZeroStage::optimizer},
-      ModeTraits{.name = "zero2",
-                 .summary = "like zero1, and only a shard of the gradients",
-                 .work = Work::copies,
-                 .group = "dp",
-                 .takes = {accumulate, bucket_size, buffers, sequence_lengths, sync_batch_norm, unused_head},
-                 .zero = ZeroStage::gradients},
-      ModeTraits{.name = "zero3",
-                 .summary = "like zero2, and only a shard of the parameters",
-                 .work = Work::copies,
-                 .group = "dp",
-                 .takes = {accumulate, buffers, sequence_lengths, sync_batch_norm, unused_head},
-                 .zero = ZeroStage::parameters},
-      ModeTraits{.name = "tp",
-                 .summary = "every rank has a part of each layer; all work on the same samples",
-                 .work = Work::layers,
-                 .group = "tp",
-                 .takes = {accumulate},
-                 .model = ModelKind::gpt},
-      ModeTraits{.name = "tp+sp",
-                 .summary = "like tp, and a part of each sequence between the layers",
-                 .work = Work::layers,
-                 .group = "tp",
-                 .takes = {accumulate},
-                 .sequence = SequenceParallel::yes,
-                 .model = ModelKind::gpt},
-      ModeTraits{.name = "pp",
-                 .summary = "a pipeline: every rank has some of the layers, and micro-batches flow through them",
-                 .work = Work::stages,
-                 .group = "pp",
-                 .takes = {pipeline, split}},
-      ModeTraits{
-          .name = "tile",
-          .summary = "each image is cut into tiles, one per rank, and ranks exchange halos",
-          .work = Work::tiles,
-          .group = "tile",
-          .takes = {accumulate, bucket_size, buffers, reducer, replica_check, sync_batch_norm, tiles, unused_head},
-          .model = ModelKind::cnn},
-      ModeTraits{.name = "3d",
-                 .summary = "copies of a pipeline whose layers are split: --dp D --tp T --pp P",
-                 .work = Work::mesh,
-                 .group = "all",
-                 .takes = {bucket_size, mesh, pipeline, replica_check, split}},
-  };
-}();
+/// A row for each mode, in modes.cpp. tests/trainer/program/train_modes_test.cpp trains with each, given nothing but
+/// its name.
+[[nodiscard]] std::span<const ModeTraits> all_modes();
 
 /// The mode of that name; the error lists those there are.
 [[nodiscard]] Result<const ModeTraits*> find_mode(std::string_view name);
