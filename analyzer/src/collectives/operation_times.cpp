@@ -47,7 +47,7 @@ std::vector<RankId> ranks_of(std::span<const Member> members) {
 /// The rank with the largest value, if it leads the second by a difference that is a fact; exact ties without any clock
 /// error go to the lowest rank.
 template <class Projection>
-RankId leader(std::span<const Member> members, std::int64_t claim_ns, Projection value) {
+RankId leading_rank(std::span<const Member> members, std::int64_t claim_ns, Projection value) {
   const auto top = std::ranges::max_element(members, {}, value);
   std::int64_t second = value(members.front() == *top ? members.back() : members.front());
   for (const Member& member : members) {
@@ -59,16 +59,15 @@ RankId leader(std::span<const Member> members, std::int64_t claim_ns, Projection
 
 bool operator==(const Member& a, const Member& b) { return a.row == b.row; }
 
-struct LastToArrive {
+struct WaitedFor {
   std::int64_t start = 0;
   RankId rank{};
 };
 
 /// The rank that `member` has to wait for (6, column "who waits"), of which `last` is the one that started last; its
 /// own start if it waits for nobody.
-LastToArrive last_to_arrive_for(WaitRule rule, std::span<const Member> members, const Member& member,
-                                const LastToArrive& last) {
-  const LastToArrive nobody{member.start, RankId::none()};
+WaitedFor waited_for(WaitRule rule, std::span<const Member> members, const Member& member, const WaitedFor& last) {
+  const WaitedFor nobody{member.start, RankId::none()};
   if (!has_to_wait(rule, static_cast<std::int64_t>(member.rank.value) == member.peer)) return nobody;
   if (rule != WaitRule::root_is_last) return last;
   for (const Member& other : members)
@@ -107,16 +106,16 @@ void by_run_time(const ClockTrust& clocks, std::span<const Member> members, Wait
   operation.transfer_ns = std::max<std::int64_t>(0, median(ends) - last);
   const std::int64_t error = clocks.error_ns(ranks_of(members));
   const std::int64_t claim = 2 * error;
-  operation.last_rank = leader(members, claim, [](const Member& member) { return member.start; });
-  operation.first_rank = leader(members, claim, [](const Member& member) { return -member.start; });
+  operation.last_rank = leading_rank(members, claim, [](const Member& member) { return member.start; });
+  operation.first_rank = leading_rank(members, claim, [](const Member& member) { return -member.start; });
   operation.why_no_wait = why_not_split(rule, members);
   if (rule != WaitRule::all && error > coarse_error_ns && operation.spread_ns <= claim)
     operation.why_no_wait = operation.why_no_transfer = "its ranks start closer together than their clocks can resolve";
   if (!operation.why_no_wait.empty()) return;
   for (const Member& member : members) {
-    const LastToArrive last_to_arrive = last_to_arrive_for(rule, members, member, {last, operation.last_rank});
-    const std::int64_t wait = std::clamp<std::int64_t>(last_to_arrive.start - member.start, 0, member.duration());
-    parts[member.row] = waited(wait, last_to_arrive.rank);
+    const WaitedFor other = waited_for(rule, members, member, {last, operation.last_rank});
+    const std::int64_t wait = std::clamp<std::int64_t>(other.start - member.start, 0, member.duration());
+    parts[member.row] = waited(wait, other.rank);
     operation.wait_ns += wait;
   }
 }
@@ -132,8 +131,9 @@ void by_duration(std::span<const Member> members, WaitRule rule, Operation& oper
   const std::int64_t longest = std::ranges::max(members, {}, duration).duration();
   operation.spread_ns = longest - shortest;
   operation.transfer_ns = shortest;
-  operation.first_rank = leader(members, duration_claim_ns, duration);
-  operation.last_rank = leader(members, duration_claim_ns, [](const Member& member) { return -member.duration(); });
+  operation.first_rank = leading_rank(members, duration_claim_ns, duration);
+  operation.last_rank =
+      leading_rank(members, duration_claim_ns, [](const Member& member) { return -member.duration(); });
   for (const Member& member : members) {
     parts[member.row] = waited(member.duration() - shortest, operation.last_rank);
     operation.wait_ns += member.duration() - shortest;
