@@ -2,15 +2,12 @@
 #include "rankscope/analyzer/report.h"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
 #include <set>
 
 #include "alignment/align.h"
 #include "collectives/asked_for.h"
 #include "facts/run_facts.h"
 #include "sections.h"
-#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -76,33 +73,6 @@ void fill_quality(Work& work) {
   }
 }
 
-/// Leaves out the rows of the other ranks.
-void keep_ranks_asked_for(Report& report, const ReportOptions& options) {
-  const auto other = [&](const auto& row) { return !is_asked_for(options, row.rank); };
-  std::erase_if(report.rank_facts, other);
-  if (report.memory) {
-    std::erase_if(report.memory->devices, other);
-    std::erase_if(report.memory->hosts, other);
-  }
-  if (report.rank_rows) {
-    const auto left_out = std::ranges::stable_partition(*report.rank_rows, std::not_fn(other));
-    std::ranges::move(left_out, std::back_inserter(report.asked_for.rows_left_out));
-    report.rank_rows->erase(left_out.begin(), left_out.end());
-  }
-  if (report.pipeline) std::erase_if(report.pipeline->ranks, other);
-  if (report.hta && *report.hta) std::erase_if((*report.hta)->ranks, other);
-  if (report.stragglers) {
-    std::ranges::copy_if(report.stragglers->rows, std::back_inserter(report.asked_for.slow_ranks_left_out), other);
-    std::erase_if(report.stragglers->rows, other);
-  }
-  if (report.findings) {
-    std::erase_if(*report.findings, [&](const Finding& finding) {
-      const bool of_rank = finding.id.starts_with("straggler.") || finding.id.starts_with("unequal.");
-      return of_rank && !is_asked_for(options, finding.rank.value_or(RankId::none()));
-    });
-  }
-}
-
 }  // namespace
 
 Report analyze(const Run& recorded, const ReportOptions& options) {
@@ -127,7 +97,8 @@ Report analyze(const Run& recorded, const ReportOptions& options) {
   fill_rank_facts(work);
   fill_quality(work);
   work.report.collectives = collectives_asked_for(run, work.clocks, work.matching, work.report.steps, options);
-  keep_ranks_asked_for(work.report, options);
+  for (const SectionRow& row : section_rows())
+    if (row.keep_ranks != nullptr) row.keep_ranks(work.report, options);
   return std::move(work.report);
 }
 

@@ -44,11 +44,6 @@ std::string why_missing_of(const Report& report) {
   return report.*section ? std::string{} : (report.*section).error().why;
 }
 
-inline std::string why_no_hta(const Report& report) {
-  if (!report.hta) return "--hta-compat was not given";
-  return *report.hta ? std::string{} : report.hta->error().why;
-}
-
 /// What is short enough to be the same on one screen.
 template <void (*text)(Page& page, const Report& report, const ReportOptions& options)>
 void brief_of(Page& page, const Report& report, const ReportOptions& options, std::size_t) {

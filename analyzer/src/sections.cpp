@@ -19,6 +19,7 @@
 #include "flops/parts.h"
 #include "fusable/parts.h"
 #include "hta/parts.h"
+#include "kept_ranks.h"
 #include "kernels/parts.h"
 #include "launches/parts.h"
 #include "memory/parts.h"
@@ -60,6 +61,7 @@ constexpr std::array rows{
         .needs = "ranks collectives what_if",
         .find = find_where_compared<&Report::stragglers, find_slow_ranks>,
         .why_missing = why_missing_of<&Report::stragglers>,
+        .keep_ranks = keep_slow_ranks,
         .text = add_stragglers,
         .chart = html::write_slow_ranks,
         .json_place = 19,
@@ -75,6 +77,7 @@ constexpr std::array rows{
                .needs = "*",
                .find = find_in_one_job<&Report::findings, find_findings>,
                .why_missing = why_missing_of<&Report::findings>,
+               .keep_ranks = keep_findings,
                .text = add_findings,
                .brief = add_brief_findings,
                .chart = html::write_findings,
@@ -120,6 +123,7 @@ constexpr std::array rows{
     SectionRow{.id = "processes",
                .title = "Ranks",
                .part_of = "ranks",
+               .keep_ranks = keep_rank_facts,
                .text = add_rank_facts,
                .chart = html::write_ranks,
                .json_place = 3,
@@ -131,6 +135,7 @@ constexpr std::array rows{
                .needs = "steps collectives",
                .find = find_ranks,
                .why_missing = why_missing_of<&Report::rank_rows>,
+               .keep_ranks = keep_rank_rows,
                .text = add_rank_tables,
                .brief = add_rank_bars,
                .brief_lines = 15,
@@ -239,6 +244,7 @@ constexpr std::array rows{
                .needs = "ranks",
                .find = find_memory,
                .why_missing = why_missing_of<&Report::memory>,
+               .keep_ranks = keep_memory,
                .tables = memory_tables,
                .chart = html::write_memory,
                .json_place = 13,
@@ -271,6 +277,7 @@ constexpr std::array rows{
                .needs = "ranks",
                .find = find_in_one_job<&Report::pipeline, find_schedules>,
                .why_missing = why_missing_of<&Report::pipeline>,
+               .keep_ranks = keep_pipeline_ranks,
                .text = add_pipeline,
                .chart = html::write_pipeline,
                .json_place = 22,
@@ -305,6 +312,7 @@ constexpr std::array rows{
                .question = "What does HTA say about the same trace, and where is it wrong?",
                .find = find_numbers_of_hta,
                .why_missing = why_no_hta,
+               .keep_ranks = keep_hta_ranks,
                .text = add_hta,
                .chart = html::write_hta,
                .json_place = 25,

@@ -42,6 +42,8 @@ struct SectionRow {
   std::string_view needs{};     ///< sections that must be found before, "steps ranks"; "*" is all with a question
   void (*find)(Work& work) = nullptr;
   std::string (*why_missing)(const Report& report) = nullptr;
+  /// Leaves out what is of ranks that were not asked for, when all sections are found: they compare with all ranks.
+  void (*keep_ranks)(Report& report, const ReportOptions& options) = nullptr;
   /// At most `most` rows each, for text and page.
   std::vector<NotedTable> (*tables)(const Report& report, std::size_t most) = nullptr;
   /// In the place of tables where the text says more.

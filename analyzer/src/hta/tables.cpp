@@ -247,6 +247,11 @@ HtaTable straggler_words(const HtaSection& section, const Report& report) {
 
 }  // namespace
 
+std::string why_no_hta(const Report& report) {
+  if (!report.hta) return "--hta-compat was not given";
+  return *report.hta ? std::string{} : report.hta->error().why;
+}
+
 std::string_view hta_note(HtaLastStep last_step) {
   switch (last_step) {
     case HtaLastStep::dropped:
