@@ -4,9 +4,10 @@
 scripts/check_docs.py [ROOT]
 
 Every id of docs/metrics.md that source, tests or docs cite ("metrics.md 6.2", "(6.2)" in a comment) is defined there; links
-lead to files and headings that exist; files that docs mention exist; each page of docs/evidence says at which commit it was
-measured, each row of docs/adding.md which commit did it, and these commits exist; docs/dependencies.md lists every package that
-scripts/setup installs; README.md fits two screens. Prints each fault as FILE:LINE: why.
+lead to files and headings that exist; where there is a README, something links to every page of docs; files that docs mention
+exist; each page of docs/evidence says at which commit it was measured, each row of docs/adding.md which commit did it, and these
+commits exist; docs/dependencies.md lists every package that scripts/setup installs; README.md fits two screens. Prints each fault
+as FILE:LINE: why.
 """
 import bisect
 import pathlib
@@ -122,6 +123,17 @@ class Check:
                     elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
                         self.fault(page, number, f"{target}: there is no such heading")
 
+    def unlinked(self):
+        linked = set()
+        for page in self.docs:
+            for target in LINK.findall(page.text):
+                file = (self.root / page.name).parent / target.partition("#")[0]
+                if not re.match(r"\w+:", target) and file.resolve() != (self.root / page.name).resolve():
+                    linked.add(file.resolve())
+        for page in self.docs:
+            if "README.md" in self.pages and page.name.startswith("docs/") and (self.root / page.name).resolve() not in linked:
+                self.fault(page, 1, "nothing links to this page")
+
     def exists(self, path):
         module, _, rest = path.partition("/")  # "core/result.h" is core/include/rankscope/core/result.h
         places = (path, f"{module}/include/rankscope/{module}/{rest}")
@@ -185,7 +197,7 @@ def main(arguments):
         print(__doc__)
         return 0
     check = Check(pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).resolve().parents[1]))
-    for part in (check.ids, check.links, check.mentioned_files, check.commits, check.packages, check.readme):
+    for part in (check.ids, check.links, check.unlinked, check.mentioned_files, check.commits, check.packages, check.readme):
         part()
     for name, line, why in sorted(set(check.faults)):
         print(f"{name}:{line}: {why}")

@@ -63,6 +63,11 @@ class Docs(unittest.TestCase):
         self.assertIn("README.md:1: docs/gone.md does not exist", faults({"README.md": "[gone](docs/gone.md)\n"}))
         self.assertIn("no such heading", faults({"README.md": "[waits](docs/metrics.md#7-clocks)\n"}))
 
+    def test_something_links_to_every_page(self):
+        tree = {"README.md": "[numbers](docs/metrics.md)\n", "docs/a.md": "[b](b.md#b)\n", "docs/b.md": "# b\n[own](b.md#b)\n"}
+        self.assertEqual(faults(tree), "docs/a.md:1: nothing links to this page\n")
+        self.assertEqual(faults(tree | {"README.md": "[numbers](docs/metrics.md) [a](docs/a.md)\n"}), "")
+
     def test_files_that_are_mentioned_exist(self):
         tree = {"core/include/rankscope/core/result.h": "", "core/src/a_b.cpp": ""}
         fine = "`core/result.h`, `core/src/a_*.cpp`, `core/src/{a,a_b}.cpp`, `core/src/<x>.cpp`, 3 samples/s, `a_b.cpp`\n"
@@ -84,8 +89,9 @@ class Docs(unittest.TestCase):
                          "scripts/packages.txt:4: g++ is not listed in docs/dependencies.md\n")
 
     def test_readme_fits_two_screens(self):
-        self.assertEqual(faults({"README.md": "line\n" * 80}), "")
-        self.assertIn("README has 81 lines", faults({"README.md": "line\n" * 81}))
+        link = "[numbers](docs/metrics.md)\n"
+        self.assertEqual(faults({"README.md": link + "line\n" * 79}), "")
+        self.assertIn("README has 81 lines", faults({"README.md": link + "line\n" * 80}))
 
 
 if __name__ == "__main__":
