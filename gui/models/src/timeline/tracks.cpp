@@ -17,7 +17,7 @@ constexpr double counter_height = 30;
 constexpr double gap = 3;
 constexpr std::uint32_t most_rows = 64;  // Python stacks of real traces are about 40 deep
 
-/// How busy, how full, how hot: what else was sampled is in the report, and would push the ranks apart.
+/// How busy, how full, how hot: what else was sampled would push the ranks apart. Exports have it, the report some.
 constexpr std::array shown_counters{"busy",
                                     "utilization",
                                     "allocated_bytes",
