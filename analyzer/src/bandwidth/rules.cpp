@@ -5,6 +5,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
+#include "split/row_sums.h"
 
 namespace rankscope::analyzer {
 namespace {
