@@ -214,6 +214,10 @@ TEST(PyTorchHook, SaysWhatIsMissing) {
   }
   EXPECT_THAT(said, Not(HasSubstr("enable itt")));
   EXPECT_THAT(said, HasSubstr("profiled")) << "the program's own profiler is not ours to break";
+}
+
+TEST(PyTorchHook, SaysThatNoProgramRanAnOperator) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const Folder folder;
   const Variable rank{"RANK", "0"};
   EXPECT_THAT(record(folder, observed({"python3", "-I", "-c", "import time; time.sleep(0.4)"})).summary.notes,
