@@ -18,6 +18,7 @@
 #include "rankscope/core/format.h"
 #include "split/parts.h"
 #include "stragglers/parts.h"
+#include "tcp_links/parts.h"
 #include "trend/parts.h"
 
 namespace rankscope::analyzer {
@@ -61,6 +62,9 @@ constexpr std::array all_rules{
          "a group, link, sender or receiver whose bus bandwidth is below that of comparable ones, or below its own "
          "earlier one, and costs its ranks 2 % of their time",
          "0.8 / 0.6 / 0.4 of the usual speed", judge_slow_paths, true},
+    Rule{"slow_tcp_link",
+         "a TCP connection between two ranks on which data waits for the network, unlike on the others", "the gain",
+         judge_tcp_links, true},
     Rule{"exposed_copies", "time in which only copies run; in runs without steps only on accelerators",
          "10 % / 20 % / 35 % of the time", judge_exposed_copies, true},
     Rule{"contention", "kernels that take longer while communication runs beside them", "the gain", judge_contention},

@@ -34,6 +34,7 @@
 #include "split/parts.h"
 #include "steps/parts.h"
 #include "stragglers/parts.h"
+#include "tcp_links/parts.h"
 #include "trend/parts.h"
 #include "verdict/verdict.h"
 #include "what_if/parts.h"
@@ -300,6 +301,15 @@ constexpr std::array rows{
                .chart = html::write_bandwidth,
                .json_place = 16,
                .json = json_as<&Report::bandwidth, bandwidth_json>},
+    SectionRow{.id = "tcp_links",
+               .title = "TCP connections",
+               .question = "Between which ranks does data wait for a slow network?",
+               .needs = "ranks",
+               .find = find_as<&Report::tcp_links, find_tcp_links>,
+               .why_missing = why_missing_of<&Report::tcp_links>,
+               .tables = tcp_link_tables,
+               .json_place = 27,
+               .json = json_as<&Report::tcp_links, tcp_links_json>},
     SectionRow{.id = "hta",
                .title = "HTA's numbers",
                .question = "What does HTA say about the same trace, and where is it wrong?",
