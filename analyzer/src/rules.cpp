@@ -4,6 +4,7 @@
 #include <array>
 
 #include "bandwidth/parts.h"
+#include "blame/parts.h"
 #include "collectives/parts.h"
 #include "copies/parts.h"
 #include "data_loading/parts.h"
@@ -46,6 +47,8 @@ constexpr std::array all_rules{
          "25 points and a quarter / - / -", nullptr},
     Rule{"unequal.steps", "without recorded collectives: a rank with fewer steps than its peers",
          "2 steps and 5 % / - / -", nullptr},
+    Rule{"waited_for", "in runs without steps: a rank that the others wait for in nearly all operations",
+         "2 % of the time / - / -", judge_waiting_without_steps},
     Rule{"desync", "ranks that disagree about the order, the type or the size of their collectives",
          "- / any / if the job hung", judge_desyncs},
     Rule{"imbalance.rotating", "in every step a different rank is the slow one", "the gain, from 5 % imbalance on",

@@ -1,4 +1,4 @@
-// The section on blame: how it is found, its tables, JSON and picture.
+// The section on blame: how it is found, its tables, JSON and picture, and the rule that judges it.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "render/page.h"
 #include "render/rank_matrix.h"
 #include "render/source.h"
+#include "rules/rule.h"
 
 namespace rankscope::analyzer {
 
@@ -50,6 +51,8 @@ inline constexpr double little_waiting = 0.005;
 
 void add_blame(Page& page, const Report& report, const ReportOptions& options);
 [[nodiscard]] nlohmann::ordered_json blame_json(const BlameSection& section);
+
+void judge_waiting_without_steps(const RuleContext& context, std::vector<Finding>& findings);
 
 namespace html {
 void write_blame(Writer& page, const Source& source);

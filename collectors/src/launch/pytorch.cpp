@@ -108,9 +108,9 @@ void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string
     notes.emplace_back("PyTorch: it reported no operators to the recorder; only steps were recorded");
   if (!seen.steps) {
     notes.emplace_back(
-        "PyTorch: steps were not recorded, since no optimizer of torch.optim took three steps outside of "
-        "torch.compile; "
-        "mark each step with an NVTX range");
+        "PyTorch: no optimizer of torch.optim took three steps outside of torch.compile, so the report only knows "
+        "steps "
+        "that the program names itself, by an NVTX range or record_function \"step 1\", \"step 2\", ...");
   }
 }
 
