@@ -42,7 +42,7 @@ TEST(BlameRules, WithoutStepsARankThatTheOthersAlwaysWaitForLeadsTheVerdict) {
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->rank, RankId{1});
   EXPECT_THAT(finding->evidence, HasSubstr("the last in 39 of 40 operations"));
-  EXPECT_THAT(verdict_of(report).headline, HasSubstr("the other ranks wait for rank 1"));
+  EXPECT_THAT(verdict_of(report).headline, HasSubstr("other ranks wait for rank 1"));
 }
 
 TEST(BlameRules, RanksThatAreLateInTurnAreNotNamedNorIsTheOneThatStartedLast) {
@@ -52,7 +52,7 @@ TEST(BlameRules, RanksThatAreLateInTurnAreNotNamedNorIsTheOneThatStartedLast) {
 
 TEST(BlameRules, WithoutStepsTheWhatIfTableClaimsNoIdeal) {
   const Report report = report_on([](std::int64_t) { return 1U; });
-  if (!report.what_if) GTEST_SKIP() << report.what_if.error().why;
+  ASSERT_TRUE(report.what_if) << report.what_if.error().why;
   EXPECT_FALSE(report.what_if->ideal_ns);
 }
 
