@@ -38,13 +38,6 @@ std::vector<std::vector<CodePhase>> phases_of(StragglerKind kind, bool accelerat
   return {};
 }
 
-const PeerClass* class_of(std::span<const PeerClass> classes, RankId rank) {
-  const auto found = std::ranges::find_if(classes, [rank](const PeerClass& peers) {
-    return std::ranges::find(peers.rows, rank, &RankRow::rank) != peers.rows.end();
-  });
-  return found == classes.end() ? nullptr : &*found;
-}
-
 std::int64_t share_of(double share, std::int64_t ns) {
   return static_cast<std::int64_t>(share * static_cast<double>(ns));
 }

@@ -34,13 +34,13 @@ std::string sentence_on(const Straggler& row) {
   const auto when = when_text(row).empty() ? std::string{} : " " + when_text(row);
   switch (row.certainty) {
     case Certainty::fact:
-      return format("Rank {} is slow{}: it {}.", rank, when, behaviour_of(row.kind));
+      return format("Rank {} is slow{}: it {}.", rank, when, behaviour_of(row));
     case Certainty::of_two:
-      return format("Rank {} is the slower of two{}: it {}.", rank, when, behaviour_of(row.kind));
+      return format("Rank {} is the slower of two{}: it {}.", rank, when, behaviour_of(row));
     case Certainty::of_three:
-      return format("Rank {} is the slowest of three{}: it {}.", rank, when, behaviour_of(row.kind));
+      return format("Rank {} is the slowest of three{}: it {}.", rank, when, behaviour_of(row));
     case Certainty::few_steps:
-      return format("Rank {} looks slow in these few steps: it {}.", rank, behaviour_of(row.kind));
+      return format("Rank {} looks slow in these few steps: it {}.", rank, behaviour_of(row));
   }
   return {};
 }
