@@ -313,10 +313,12 @@ void SegmentDecoder::add_metadata(StringId key, StringId value) {
   if (const auto counter = counter_from(builder_.text(key))) return note_total(*counter, builder_.text(value));
   auto& metadata = builder_.process(process_).metadata;
   const auto known = std::ranges::find(metadata, key, &std::pair<StringId, StringId>::first);
-  if (known != metadata.end())
-    known->second = value;
-  else
+  if (known == metadata.end()) {
     metadata.emplace_back(key, value);
+    return;
+  }
+  const std::string now = value_after(builder_.text(key), builder_.text(known->second), builder_.text(value));
+  known->second = builder_.intern(now);
 }
 
 // A process counts what it could not store itself; it reports totals, so the largest is the last.
