@@ -125,6 +125,20 @@ TEST(RecordForm, FaultsAndRanksOfTheTrainerAreTried) {
   form.trainer.fault = QStringLiteral("slow:rank=1,factor=2");
   EXPECT_EQ(problem(form, RecordField::fault),
             "'slow:rank=1,factor=2' is for a rank that does not exist; ranks are 0 to 0.");
+  form.trainer.fault = QStringLiteral("slow:factor=2,rank=1");
+  EXPECT_EQ(problem(form, RecordField::fault),
+            "'slow:factor=2,rank=1' is for a rank that does not exist; ranks are 0 to 0.");
+  for (const char* const fault : {"slow:factor=2,rank=0", "slow:rank=0,factor=1.5e1", "pause:ms=20,rank=0,every=3"}) {
+    form.trainer.fault = QLatin1String{fault};
+    EXPECT_EQ(problem(form, RecordField::fault), "") << "the trainer takes " << fault;
+  }
+  for (const char* const fault :
+       {"slow", "slow:", "slow:factor=2", "slow:rank=0,", "slow:rank=0,factor", "slow:rank=0,factor=x", "slow:rank=",
+        "slow:rank=-1,factor=2", "slow:rank=0.5,factor=2", "slow:rank=0,rank=0,factor=2",
+        "slow:rank=99999999999999999999,factor=2"}) {
+    form.trainer.fault = QLatin1String{fault};
+    EXPECT_TRUE(problem(form, RecordField::fault).starts_with(std::string{"'"} + fault + "' is not a fault")) << fault;
+  }
   form.trainer.more = QStringLiteral("--no-record");
   EXPECT_EQ(problem(form, RecordField::trainer_more), "--no-record cannot be given here.");
 }
