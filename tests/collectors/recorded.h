@@ -54,7 +54,7 @@ class Variable {
 /// not even started, since libtsan's thread-local storage (767 KiB) does not fit on its stack. So there are no host
 /// samples, and no segment of a process with a rank but without events. What the main thread tells is recorded.
 #if defined(__SANITIZE_THREAD__)
-#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "a program without ThreadSanitizer records on its main thread only"
+#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "without ThreadSanitizer in it, only its main thread records"
 #else
 #define SKIP_UNDER_THREAD_SANITIZER() static_cast<void>(0)
 #endif
