@@ -16,9 +16,12 @@ SOURCE_NAME = re.compile(r"[a-z0-9_]+\.(?:cpp|h|cu|cuh)$")
 SOURCES = {".cpp", ".h", ".cu", ".cuh"}
 PRODUCT = {"core", "collectors", "trainer", "analyzer", "gui", "cli"}
 PARSER = re.compile(r"\b(?:from_chars|sto(?:i|l|ll|ul|ull|f|d|ld)|ato(?:i|l|ll|f)|strto(?:l|ll|ul|ull|f|d|ld))\b(?=\()")
+# Of Qt only with an argument: without one it may be a value that is a number already (QVariant, QJsonValue).
+TEXT_METHOD = re.compile(r"\.to(?:U?Int|U?Short|U?Long(?:Long)?|Float|Double)\((?=[^)\s])|\bistringstream\b")
 PARSERS = {
     "core/src/numbers.cpp",  # the parser
     "core/src/model/text_words.cpp",  # counters of a run as text may be nan or inf
+    "trainer/src/launch/cpu_features.cpp",  # words of a stream, no numbers
 }
 
 
@@ -44,7 +47,8 @@ def check(root):
             found = MACHINE_PATH.search(line)
             if found:
                 yield f"{name}:{number}: path of one machine: {found[0]}"
-            parser = path.suffix in SOURCES and name.parts[0] in PRODUCT and PARSER.search(line)
+            is_product = path.suffix in SOURCES and name.parts[0] in PRODUCT
+            parser = is_product and (PARSER.search(line) or TEXT_METHOD.search(line))
             if parser and name.as_posix() not in PARSERS:
                 yield f"{name}:{number}: {parser[0]}: take a function of rankscope/core/numbers.h"
 

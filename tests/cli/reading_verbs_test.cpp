@@ -446,7 +446,7 @@ TEST_F(ReadingVerbs, ARankMapThatDoesNotFitIsAWrongOption) {
         {trace, "a.json=1x", "(is \"1x\")"},
         {trace, "a.json=99999999999", "must be a whole number"},
         {trace, "a.json=", "(is empty)"},
-        {trace, "a.json=1,a.json=2", "a.json stands there twice"},
+        {trace, "a.json=1,a.json=2", "a.json is given twice"},
         {trace, "b.json=1", "none of the opened files is called b.json"}}) {
     const auto result = rankscope({"report", input, "--rank-map", map});
     EXPECT_EQ(result.status, 2) << map;

@@ -82,7 +82,11 @@ TEST(ViewVerb, ThePictureIsOfTheViewThatWasKept) {
 TEST(ViewVerb, SaysWhyThereIsNoPicture) {
   const testing::TemporaryFolder folder;
   EXPECT_EQ(view({demo, "--picture", "run.bmp"}).status, 2);
-  EXPECT_EQ(view({demo, "--picture", "run.png", "--size", "big"}).status, 2);
+  for (const char* const size : {"big", "800", "800x", "800x600x2", "800x 600", "1600x16001"})
+    EXPECT_EQ(view({demo, "--picture", "run.png", "--size", size}).status, 2) << size;
+  const ProgramResult twice = view({demo, "--picture", "run.png", "--rank-map", "a=1,a=2"});
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.err, HasSubstr("--rank-map: a is given twice"));
   const ProgramResult nobody = view({demo, "--picture", (folder / "nobody.png").string(), "--ranks", "1,99"});
   EXPECT_EQ(nobody.status, 2);
   EXPECT_THAT(nobody.err, HasSubstr("--ranks: the recording has no rank 99; its ranks are 0 to 3"));

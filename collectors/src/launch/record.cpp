@@ -213,7 +213,7 @@ void note_details(DetailSet asked, RecordSummary& summary) {
     if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
     summary.notes.push_back(
         format("--{}: no source in the recorded program supports it, so no {} were recorded (the reference trainer "
-               "does; PyTorch programs cannot yet)",
+               "does; of other programs only --memory on CUDA GPUs, by the source cupti)",
                info.id, info.what));
   }
 }

@@ -88,7 +88,10 @@ TEST(Tensorboard, EachRankIsAWorkerWithItsHostAndTheSameTime) {
 }
 
 TEST(Tensorboard, EveryEventHasWhatThePluginReads) {
-  for (const auto& [name, file] : files_of(gpu_run)) {
+  const auto files = files_of(gpu_run);
+  ASSERT_EQ(files.size(), 2U);
+  for (const auto& [name, file] : files) {
+    ASSERT_FALSE(file.at("traceEvents").empty()) << name;
     for (const auto& event : file.at("traceEvents")) {
       EXPECT_TRUE(event.at("name").is_string()) << event;
       if (event.at("ph") != "X") continue;
