@@ -17,8 +17,7 @@ Result<std::map<std::string, std::uint32_t>> rank_map_from(std::string_view text
     const std::string_view file = entry.substr(0, equals);
     RS_TRY(const std::uint32_t rank, number_of<std::uint32_t>(format("--rank-map: the rank of {}", file),
                                                               {.most = most_ranks - 1}, entry.substr(equals + 1)));
-    if (!map.emplace(file, rank).second)
-      return fail(ErrorKind::usage, format("--rank-map: {} is given twice", file));
+    if (!map.emplace(file, rank).second) return fail(ErrorKind::usage, format("--rank-map: {} is given twice", file));
   }
   return map;
 }

@@ -36,9 +36,9 @@ TEST(RankMap, AFileHasOneRank) {
 
 TEST(RankMap, RanksAreBounded) {
   for (const char* const rank : {"-1", "16777216", "99999999999", "1x", "+1", " 1", "1.0"})
-    EXPECT_EQ(refusal_of(std::string{"a.json="} + rank),
-              std::string{"--rank-map: the rank of a.json must be a whole number from 0 to 16777215 (is \""} + rank +
-                  "\")");
+    EXPECT_EQ(
+        refusal_of(std::string{"a.json="} + rank),
+        std::string{"--rank-map: the rank of a.json must be a whole number from 0 to 16777215 (is \""} + rank + "\")");
   EXPECT_THAT(refusal_of("a.json="), HasSubstr("(is empty)"));
 }
 

@@ -22,7 +22,7 @@ constexpr std::array known_lacks{
     Lack{Lacks::times, "kineto/no_distributed_info/"},  // KinetoFacts.ATraceOfTheHostAloneIsNotCalledIdle
     Lack{Lacks::kernels, "kineto/no_distributed_info/"},
     Lack{Lacks::kernels, "kineto/cpu_only_gloo_rank34of300/"},  // no rank has an accelerator
-    Lack{Lacks::operators, "nsys/cuda_graph/"},  // the last three were recorded without NVTX
+    Lack{Lacks::operators, "nsys/cuda_graph/"},                 // the last three were recorded without NVTX
     Lack{Lacks::operators, "nsys/perlmutter/perlmutter-cloverleaf-cuda"},
     Lack{Lacks::operators, "nsys/synthetic/"},
 };

@@ -152,8 +152,7 @@ TEST(Sqlite, EveryTableIsDocumented) {
   const std::string text = read_file(std::filesystem::path{RANKSCOPE_DOCS} / "sqlite.md");
   const auto tables = run.rows("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')");
   ASSERT_FALSE(tables.empty());
-  for (const auto& table : tables)
-    EXPECT_NE(text.find("`" + table + "`"), std::string::npos) << table;
+  for (const auto& table : tables) EXPECT_NE(text.find("`" + table + "`"), std::string::npos) << table;
 }
 
 }  // namespace

@@ -55,11 +55,8 @@ Result<Peer> peer_of(int rank, const std::string& card) {
     return fail(ErrorKind::usage, format("rank {} introduces itself as \"{}\", which this rankscope-train cannot read; "
                                          "start the same version on all machines",
                                          rank, card));
-  return Peer{.rank = rank,
-              .host = std::string{words[0]},
-              .pid = *pid,
-              .started = *started,
-              .device = std::string{words[3]}};
+  return Peer{
+      .rank = rank, .host = std::string{words[0]}, .pid = *pid, .started = *started, .device = std::string{words[3]}};
 }
 
 // Only processes of this host can be looked at; "" means alive.
