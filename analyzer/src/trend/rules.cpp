@@ -125,10 +125,16 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
   finding.severity = capped(severity_of(ratio - 1, change_limits),
                             one_worse(severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits)));
   finding.step = change->step;
-  finding.title = format("since step {} steps take {:.2f} times as long", change->step, ratio);
-  finding.evidence = format("{}, {} {}; {}", before_text(usual_ns, change->before_ns), duration_text(last_ns),
-                            change == &report.trend->changes.back() ? "since then" : "at the end",
-                            grown_text(change->ranks, change->why_no_ranks));
+  const double at_first = static_cast<double>(change->after_ns) / static_cast<double>(usual_ns);
+  const bool partly_undone = at_first >= one_level * ratio;
+  finding.title = partly_undone ? format("since step {} steps take {:.2f} times as long, at the end still {:.2f} times",
+                                         change->step, at_first, ratio)
+                                : format("since step {} steps take {:.2f} times as long", change->step, ratio);
+  finding.evidence =
+      format("{}, {}{} {}; {}", before_text(usual_ns, change->before_ns),
+             partly_undone ? format("{} since then, ", duration_text(change->after_ns)) : "", duration_text(last_ns),
+             change == &report.trend->changes.back() ? "since then" : "at the end",
+             grown_text(change->ranks, change->why_no_ranks));
   finding.advice =
       "Look at what begins at that step: evaluation, checkpoints, another phase of the data, falling clocks, other "
       "jobs on the hosts.";
