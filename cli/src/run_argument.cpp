@@ -25,8 +25,7 @@ Result<std::map<std::string, std::uint32_t>> map_from(std::string_view text) {
     const std::string_view number = entry.substr(equals + 1);
     RS_TRY(const std::uint32_t rank, number_of<std::uint32_t>(format("--rank-map: the rank of {}", file),
                                                               {.most = analyzer::most_ranks - 1}, number));
-    if (!map.emplace(file, rank).second)
-      return fail(ErrorKind::usage, format("--rank-map: {} stands there twice", file));
+    if (!map.emplace(file, rank).second) return fail(ErrorKind::usage, format("--rank-map: {} is given twice", file));
   }
   return map;
 }

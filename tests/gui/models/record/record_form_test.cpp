@@ -124,7 +124,7 @@ TEST(RecordForm, FaultsAndRanksOfTheTrainerAreTried) {
   EXPECT_TRUE(problem(form, RecordField::fault).starts_with("'sloow:rank=0,factor=2' is not a fault"));
   form.trainer.fault = QStringLiteral("slow:rank=1,factor=2");
   EXPECT_EQ(problem(form, RecordField::fault),
-            "'slow:rank=1,factor=2' is for a rank that does not exist; ranks are 0 to 0.");
+            "'slow:rank=1,factor=2' is for a rank that does not exist; the ranks are 0 to 0.");
   form.trainer.more = QStringLiteral("--no-record");
   EXPECT_EQ(problem(form, RecordField::trainer_more), "--no-record cannot be given here.");
 }
