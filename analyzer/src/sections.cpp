@@ -83,7 +83,7 @@ constexpr std::array rows{
                .json = json_as<&Report::findings, [](const auto& found) { return list_json(found, finding_json); }>},
     SectionRow{.id = "what_if",
                .title = "What if",
-               .question = "What would steps cost if something were fixed?",
+               .question = "How long would steps be if something were fixed?",
                .needs = "critical_path efficiency",
                .find = find_what_if,
                .why_missing = why_missing_of<&Report::what_if>,

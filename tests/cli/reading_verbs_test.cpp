@@ -338,7 +338,7 @@ TEST_F(ReadingVerbs, AFolderOfOthersIsNeverReplacedAndOneOfOursIs) {
   for (const char* format : {"kineto", "tensorboard"}) {
     const auto refused = rankscope({"export", run, "--to", format, path("own")});
     EXPECT_EQ(refused.status, 5) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("holds worker0.1.pt.trace.json, which was not written there by an export"));
+    EXPECT_THAT(refused.err, HasSubstr("holds worker0.1.pt.trace.json, which no rankscope export wrote"));
     EXPECT_EQ(testing::read_file(path("own/worker0.1.pt.trace.json")), "{}");
     EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0);
     EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0) << "again";

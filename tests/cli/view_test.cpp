@@ -33,8 +33,8 @@ TEST(ViewVerb, OpensTheEmptyWindowWithoutARun) {
 
 TEST(ViewVerb, RefusesWrongOptionsWithStatus2) {
   EXPECT_EQ(view({"--ranks", "1"}).status, 2);
-  EXPECT_THAT(view({"--ranks", "1"}).err, HasSubstr("--ranks needs the run that it is for"));
-  EXPECT_THAT(view({"--session", "x"}).err, HasSubstr("--session needs the run that it is for"));
+  EXPECT_THAT(view({"--ranks", "1"}).err, HasSubstr("--ranks needs a RUN"));
+  EXPECT_THAT(view({"--session", "x"}).err, HasSubstr("--session needs a RUN"));
   EXPECT_THAT(view({demo, "--at", "soon"}).err, HasSubstr("'soon' must be a time such as 1.5s"));
   EXPECT_EQ(view({demo, "--at", "soon"}).status, 2);
   EXPECT_EQ(view({demo, "--ranks", "x"}).status, 2);

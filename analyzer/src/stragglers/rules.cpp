@@ -174,7 +174,7 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
   finding.title = "in every step a different rank is the slow one";
   finding.evidence =
-      format("the slowest rank of a step needs {} more than the mean; the last arriver changes (evenness {:.2f})",
+      format("the slowest rank of a step needs {} more than the mean; the last to arrive changes (evenness {:.2f})",
              duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
   finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
   findings.push_back(std::move(finding));

@@ -50,9 +50,9 @@ std::string_view behaviour_of(const Straggler& row) {
     case StragglerKind::compute:
       return "computes slower than its peers";
     case StragglerKind::host:
-      return "waits on the host longer than its peers";
+      return "spends more time on its host, without computing, than its peers";
     case StragglerKind::data:
-      return "waits for its training data longer than its peers";
+      return "waits longer for its training data than its peers";
     case StragglerKind::network:
       return "is late in its communication";
     case StragglerKind::memory:

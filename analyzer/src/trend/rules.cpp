@@ -159,11 +159,11 @@ void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings)
   const OddStep& worst = *std::ranges::max_element(odd, {}, &OddStep::excess_ns);
   finding.step = worst.step;
   finding.rank = only_rank_of(odd);
-  finding.title =
-      format("{}{} much longer than those around {}", finding.rank ? format("rank {}: ", finding.rank->value) : "",
-             odd.size() == 1 ? "one step takes" : format("{} steps take", odd.size()), odd.size() == 1 ? "it" : "them");
-  finding.evidence = format("together {} lost; the longest: {}{}", duration_text(excess), odd_text(worst),
-                            odd_idle_text(report, worst));
+  finding.title = format(
+      "{}{} much longer than {} neighbours", finding.rank ? format("rank {}: ", finding.rank->value) : "",
+      odd.size() == 1 ? "one step takes" : format("{} steps take", odd.size()), odd.size() == 1 ? "its" : "their");
+  finding.evidence =
+      format("{} lost in all; the longest: {}{}", duration_text(excess), odd_text(worst), odd_idle_text(report, worst));
   finding.advice =
       "Look at these steps in the timeline: checkpoints, evaluation, garbage collection, a stalled loader or link.";
   findings.push_back(std::move(finding));

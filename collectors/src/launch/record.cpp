@@ -358,7 +358,7 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RS_TRY(Toggle toggle, make_toggle(options, spool));
   RS_TRY_VOID(tie(spool, new_manifest(options), folders.out.path));
   if (options.talk == Talk::verbose) {
-    say(options.talk, format("rankscope: segments are in {} until the end\n", spool.string()));
+    say(options.talk, format("rankscope: segments are in {} until recording ends\n", spool.string()));
   }
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
   RS_TRY(const PyTorchHook hook, pytorch_hook(options, settings.collect, spool, lookup));

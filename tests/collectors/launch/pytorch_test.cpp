@@ -343,7 +343,7 @@ TEST(PyTorchHook, TellsAProblemOnceAndDoesNotTryAgain) {
 TEST(PyTorchHook, SaysWhereOnlyOperatorsAreMissing) {
   std::vector<std::string> notes;
   note_pytorch({.operators = false, .steps = true}, PyTorch::expected, notes);
-  EXPECT_THAT(notes, ElementsAre(HasSubstr("it reported no operators")));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("PyTorch reported no operators")));
   notes.clear();
   note_pytorch({.operators = true, .steps = true}, PyTorch::expected, notes);
   EXPECT_THAT(notes, IsEmpty());
@@ -429,7 +429,7 @@ TEST(PyTorchHook, KeepsAnotherTracerOfItt) {
   add_pytorch(environment, lookup, "/spool/python", "/l/librankscope_inject.so");
   EXPECT_THAT(environment.variables, ElementsAre(Pair("PYTHONPATH", "/spool/python")));
   EXPECT_THAT(environment.warnings,
-              ElementsAre(HasSubstr("libittnotify_collector.so and stays so: operators of PyTorch")));
+              ElementsAre(HasSubstr("libittnotify_collector.so and is not changed: operators of PyTorch")));
 }
 
 }  // namespace

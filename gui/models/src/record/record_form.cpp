@@ -140,7 +140,7 @@ QString why_no_fault(const TrainerChoice& choice) {
     const auto rank = rank_of_fault(fault.toStdString());
     if (!rank) return tr("'%1' is not a fault; write e.g. slow:rank=1,factor=1.5").arg(fault);
     if (*rank >= choice.ranks)
-      return tr("'%1' is for a rank that does not exist; ranks are 0 to %2.").arg(fault).arg(choice.ranks - 1);
+      return tr("'%1' is for a rank that does not exist; the ranks are 0 to %2.").arg(fault).arg(choice.ranks - 1);
   }
   return {};
 }

@@ -126,10 +126,10 @@ TEST(RecordForm, FaultsAndRanksOfTheTrainerAreTried) {
   EXPECT_TRUE(problem(form, RecordField::fault).starts_with("'sloow:rank=0,factor=2' is not a fault"));
   form.trainer.fault = QStringLiteral("slow:rank=1,factor=2");
   EXPECT_EQ(problem(form, RecordField::fault),
-            "'slow:rank=1,factor=2' is for a rank that does not exist; ranks are 0 to 0.");
+            "'slow:rank=1,factor=2' is for a rank that does not exist; the ranks are 0 to 0.");
   form.trainer.fault = QStringLiteral("slow:factor=2,rank=1");
   EXPECT_EQ(problem(form, RecordField::fault),
-            "'slow:factor=2,rank=1' is for a rank that does not exist; ranks are 0 to 0.");
+            "'slow:factor=2,rank=1' is for a rank that does not exist; the ranks are 0 to 0.");
   for (const char* const fault : {"slow:factor=2,rank=0", "slow:rank=0,factor=1.5e1", "pause:ms=20,rank=0,every=3"}) {
     form.trainer.fault = QLatin1String{fault};
     EXPECT_EQ(problem(form, RecordField::fault), "") << "the trainer takes " << fault;
