@@ -16,7 +16,7 @@ set(RANKSCOPE_SUBJECTS_collectors settings spool host nvml cupti pm doctor launc
 set(RANKSCOPE_SUBJECTS_analyzer
     words math render clocks steps rules collectives importers/shared importers/nsys importers/kineto importers alignment
     split devices data_loading python_stacks launches kernels fusable copies operators overlap memory predicted flops pipeline bandwidth
-    replay critical_path what_if blame efficiency stragglers trend hang hta facts verdict quality findings scaling compare
+    tcp_links replay critical_path what_if blame efficiency stragglers trend hang hta facts verdict quality findings scaling compare
     pack exports/shared exports/perfetto exports/chrome exports/kineto exports/tensorboard exports/sqlite exports)
 set(RANKSCOPE_SUBJECTS_trainer
     layout options data launch plan costs checkpoint engine engine/comm cuda engine/layers engine/tensor engine/models

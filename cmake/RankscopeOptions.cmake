@@ -7,6 +7,7 @@ set_property(CACHE RANKSCOPE_TRAINER PROPERTY STRINGS AUTO ON OFF)
 set(RANKSCOPE_GUI AUTO CACHE STRING "Timeline viewer (needs Qt 6): AUTO, ON or OFF")
 set_property(CACHE RANKSCOPE_GUI PROPERTY STRINGS AUTO ON OFF)
 set(RANKSCOPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+option(RANKSCOPE_FOR_CLANG "No options that clang-tidy cannot read, which takes GCC's commands (scripts/tidy)" OFF)
 option(RANKSCOPE_FUZZ "Build the fuzz targets as libFuzzer programs (clang only; scripts/fuzz)" OFF)
 
 if(NOT CMAKE_BUILD_TYPE)

@@ -17,9 +17,12 @@ SOURCE_NAME = re.compile(r"[a-z0-9_]+\.(?:cpp|h|cu|cuh)$")
 SOURCES = {".cpp", ".h", ".cu", ".cuh"}
 PRODUCT = {"core", "collectors", "trainer", "analyzer", "gui", "cli"}
 PARSER = re.compile(r"\b(?:from_chars|sto(?:i|l|ll|ul|ull|f|d|ld)|ato(?:i|l|ll|f)|strto(?:l|ll|ul|ull|f|d|ld))\b(?=\()")
+# Of Qt only with an argument: without one it may be a value that is a number already (QVariant, QJsonValue).
+TEXT_METHOD = re.compile(r"\.to(?:U?Int|U?Short|U?Long(?:Long)?|Float|Double)\((?=[^)\s])|\bistringstream\b")
 PARSERS = {
     "core/src/numbers.cpp",  # the parser
     "core/src/model/text_words.cpp",  # counters of a run as text may be nan or inf
+    "trainer/src/launch/cpu_features.cpp",  # words of a stream, no numbers
 }
 # The value in the middle of a vector: values[values.size() / 2], values.begin() + std::ssize(values) / 2.
 MIDDLE = re.compile(r"\[\(?[\w.]*size\([\w.]*\)(?: - 1\))? / 2(?: - 1)?\]|[.]begin\(\) \+ [^;]*size\([^;]* / 2\b")
@@ -53,7 +56,7 @@ def check(root):
                 yield f"{name}:{number}: path of one machine: {found[0]}"
             if path.suffix not in SOURCES or name.parts[0] not in PRODUCT:
                 continue
-            parser = PARSER.search(line)
+            parser = PARSER.search(line) or TEXT_METHOD.search(line)
             if parser and name.as_posix() not in PARSERS:
                 yield f"{name}:{number}: {parser[0]}: take a function of rankscope/core/numbers.h"
             middle = MIDDLE.search(line)

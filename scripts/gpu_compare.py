@@ -274,5 +274,5 @@ def check_costs(what, runs, most=MOST_COST):
         checks.append(Check(f"a step of {what} takes no longer {way} than under torch.profiler", costs[way].best <= (1 + TOLERANCE) * kineto.best,
                             f"{way} {costs[way].text(base)}; torch.profiler {kineto.text(base)}"))
     if "Nsight Systems" in costs:
-        checks.append(Check(f"Nsight Systems was measured beside it ({what})", True, costs["Nsight Systems"].text(base)))
+        checks.append(Check(f"Nsight Systems was measured as well ({what})", True, costs["Nsight Systems"].text(base)))
     return checks

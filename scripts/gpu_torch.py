@@ -81,10 +81,10 @@ def check_pytorch(session):
         return session.gpu_work(folder / f"pytorch{last - 1}.rankscope"), load(folder / f"kineto{last - 1}.json")
 
     yield from compare(session.gpu_work(recording), load(folder / f"kineto{last}.json"), another_pair if last > 0 else None)
-    for width, what, most in ((WIDE, "a training that the GPU bounds", 0.01), (NARROW, "a training that the host bounds", None)):
+    for width, what, most in ((WIDE, "a training run bound by the GPU", 0.01), (NARROW, "a training run bound by the host", None)):
         yield from check_costs(what, {way: [one["step_ns"][str(width)] for one in rounds] for way, rounds in told.items()}, most)
     if "Nsight Systems" not in told:
-        yield Check("Nsight Systems was measured beside it", None, "nsys did not run the program" if shutil.which("nsys") else "nsys is not installed here")
+        yield Check("Nsight Systems was measured as well", None, "nsys did not run the program" if shutil.which("nsys") else "nsys is not installed here")
     report = session.report(recording)
     steps, made = report.get("steps", []), STEPS[WIDE]  # of the optimizer that steps first
     yield Check("--pytorch records the steps", isinstance(steps, list) and len(steps) >= made, f"{len(steps)} of {made} and the warm-up")

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "bandwidth/parts.h"
+#include "blame/parts.h"
 #include "collectives/parts.h"
 #include "copies/parts.h"
 #include "data_loading/parts.h"
@@ -19,6 +20,7 @@
 #include "rankscope/core/format.h"
 #include "split/parts.h"
 #include "stragglers/parts.h"
+#include "tcp_links/parts.h"
 #include "trend/parts.h"
 
 namespace rankscope::analyzer {
@@ -32,10 +34,10 @@ constexpr std::array all_rules{
     Rule{"straggler.*",
          "a rank whose own work takes longer than that of its peers: persistent, from some step on, or now and then",
          "slowdown 1.05 / 1.10 / 1.25, with two or three ranks 1.15 / 1.25 / -; or the gain", judge_stragglers},
-    Rule{
-        "unequal.data_wait",
-        "without recorded collectives: a rank that waits for its data longer than its peers in two thirds of the steps",
-        "5 % / 10 % / - of a step", judge_unequal_ranks, true},
+    Rule{"unequal.data_wait",
+         "without recorded collectives: a rank that waits longer for its data than its peers, in two thirds of the "
+         "steps",
+         "5 % / 10 % / - of a step", judge_unequal_ranks, true},
     Rule{"unequal.host_time",
          "the same for time outside its work; with two or three ranks minor, since they may be waiting there",
          "5 % / 10 % / - of a step", nullptr},
@@ -46,6 +48,8 @@ constexpr std::array all_rules{
          "25 points and a quarter / - / -", nullptr},
     Rule{"unequal.steps", "without recorded collectives: a rank with fewer steps than its peers",
          "2 steps and 5 % / - / -", nullptr},
+    Rule{"waited_for", "in runs without steps: a rank that the others wait for in nearly all operations",
+         "2 % of the time / - / -", judge_waiting_without_steps},
     Rule{"desync", "ranks that disagree about the order, the type or the size of their collectives",
          "- / any / if the job hung", judge_desyncs},
     Rule{"imbalance.rotating", "in every step a different rank is the slow one", "the gain, from 5 % imbalance on",
@@ -53,8 +57,8 @@ constexpr std::array all_rules{
     Rule{"step_time.change",
          "steps take longer from some step on, no later change undoes it, and no slow rank explains it",
          "longer by 5 % / 10 % / 25 %", judge_step_change},
-    Rule{"step_time.odd", "single steps much longer than those around them that no slow rank explains", "the gain",
-         judge_odd_steps},
+    Rule{"step_time.odd", "single steps that are much longer than their neighbours and that no slow rank explains",
+         "the gain", judge_odd_steps},
     Rule{"exposed_communication",
          "time in which only communication runs; waiting for a slow rank is left to its finding",
          "10 % / 20 % / 35 % of the time", judge_exposed_communication, true},
@@ -62,14 +66,18 @@ constexpr std::array all_rules{
          "a group, link, sender or receiver whose bus bandwidth is below that of comparable ones, or below its own "
          "earlier one, and costs its ranks 2 % of their time",
          "0.8 / 0.6 / 0.4 of the usual speed", judge_slow_paths, true},
-    Rule{"exposed_copies", "time in which only copies run; in runs without steps only on accelerators",
+    Rule{"slow_tcp_link",
+         "a TCP connection between two ranks on which data waits for the network, unlike on the others", "the gain",
+         judge_tcp_links, true},
+    Rule{"exposed_copies", "time in which only copies run (in runs without steps: on accelerators only)",
          "10 % / 20 % / 35 % of the time", judge_exposed_copies, true},
-    Rule{"contention", "kernels that take longer while communication runs beside them", "the gain", judge_contention},
+    Rule{"contention", "kernels that take longer while communication runs at the same time", "the gain",
+         judge_contention},
     Rule{"pipeline.bubble", "a pipeline that is idle for longer than its schedule requires", "5 / 10 / 20 points",
          judge_pipeline},
     Rule{"data_loading", "ranks that wait for their training data", "3 % / 10 % / 25 % of the time", judge_data_loading,
          true},
-    Rule{"idle", "time in which nothing runs, except waiting for data; in runs without steps only on accelerators",
+    Rule{"idle", "time in which nothing runs, except waiting for data (in runs without steps: on accelerators only)",
          "10 % / 25 % / 50 % of the time", judge_idle, true},
     Rule{"synchronizations", "accelerators that run out of work because the host waits for them (.item(), synchronize)",
          "the gain", judge_synchronizations, true},

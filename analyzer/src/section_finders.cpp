@@ -20,6 +20,7 @@
 #include "split/rank_rows.h"
 #include "stragglers/code.h"
 #include "stragglers/gains.h"
+#include "stragglers/more_work.h"
 #include "stragglers/parts.h"
 #include "trend/parts.h"
 #include "what_if/find.h"
@@ -138,8 +139,10 @@ void find_slow_ranks(Work& work) {
     set_gains_together(report.what_if, *work.graph, replay::ItemPeers(*work.graph, classes), *report.stragglers);
   }
   if (report.stragglers && report.steps) set_replayed_gains(report.what_if, *report.steps, *report.stragglers);
-  if (report.stragglers && report.steps && report.rank_rows)
+  if (report.stragglers && report.steps && report.rank_rows) {
     add_code(work.run, *report.steps, *report.rank_rows, *report.stragglers);
+    add_more_work(work.run, *report.steps, *report.rank_rows, *report.stragglers);
+  }
 }
 
 void find_trends(Work& work) { work.report.trend = find_trend(work.report.steps, work.report.rank_rows); }

@@ -35,6 +35,7 @@
 #include "split/parts.h"
 #include "steps/parts.h"
 #include "stragglers/parts.h"
+#include "tcp_links/parts.h"
 #include "trend/parts.h"
 #include "verdict/verdict.h"
 #include "what_if/parts.h"
@@ -85,7 +86,7 @@ constexpr std::array rows{
                .json = json_as<&Report::findings, [](const auto& found) { return list_json(found, finding_json); }>},
     SectionRow{.id = "what_if",
                .title = "What if",
-               .question = "What would steps cost if something were fixed?",
+               .question = "How long would steps be if something were fixed?",
                .needs = "critical_path efficiency",
                .find = find_what_if,
                .why_missing = why_missing_of<&Report::what_if>,
@@ -307,6 +308,15 @@ constexpr std::array rows{
                .chart = html::write_bandwidth,
                .json_place = 16,
                .json = json_as<&Report::bandwidth, bandwidth_json>},
+    SectionRow{.id = "tcp_links",
+               .title = "TCP connections",
+               .question = "Between which ranks does data wait for a slow network?",
+               .needs = "ranks",
+               .find = find_as<&Report::tcp_links, find_tcp_links>,
+               .why_missing = why_missing_of<&Report::tcp_links>,
+               .tables = tcp_link_tables,
+               .json_place = 27,
+               .json = json_as<&Report::tcp_links, tcp_links_json>},
     SectionRow{.id = "hta",
                .title = "HTA's numbers",
                .question = "What does HTA say about the same trace, and where is it wrong?",

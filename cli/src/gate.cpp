@@ -70,8 +70,8 @@ Action declare_gate(CLI::App& app, const Words&) {
                "also judge runs of different world size, batch or dtype");
   add_comparison(app, runs);
   app.footer(
-      "Exit status: 0 pass, 1 the step is longer by more than that, 2 wrong options, 3 nothing readable, 4 cannot tell "
-      "(it says why), 5 cannot write.\nThe rule: docs/compare.md. Options apply to both runs.");
+      "Exit status: 0 pass, 1 the step became longer by more than the limit, 2 wrong options, 3 nothing readable, 4 "
+      "cannot tell (it says why), 5 cannot write.\nThe rule: docs/compare.md. Options apply to both runs.");
   return [arguments] {
     const auto status = judge_run(*arguments);
     return status ? *status : say(status.error());

@@ -36,7 +36,7 @@ Action declare_pack(CLI::App& app, const Words&) {
   app.add_option("OUT", arguments->out,
                  "file to write (default: RUN.tar.zst); replaced only when the pack is complete");
   app.add_flag("--keep-secrets", arguments->keep_secrets,
-               "keep what looks like a credential in texts and the command line");
+               "keep what looks like a credential in strings and in the command line");
   return [arguments] {
     const std::string out = arguments->out.empty() ? default_out(arguments->run) : arguments->out;
     const auto secrets = arguments->keep_secrets ? recording::Secrets::keep : recording::Secrets::hide;

@@ -64,7 +64,8 @@ void add_details(CLI::App& app, RecordOptions& options) {
       "do not record operators, steps and collectives of Python programs that import PyTorch (docs/pytorch.md)");
   app.add_flag_callback(
          "--pytorch", [&options] { options.pytorch = collectors::PyTorch::expected; },
-         "say so at the end if no program imported PyTorch; also inside Apptainer and Singularity")
+         "report at the end if no program imported PyTorch; also record PyTorch inside Apptainer and Singularity "
+         "containers")
       ->excludes("--no-pytorch");
   app.add_flag_callback(
       "--no-stacks", [&options] { options.stacks = collectors::Stacks::left_out; },

@@ -6,32 +6,9 @@
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
-#include "rankscope/core/numbers.h"
 #include "say.h"
 
 namespace rankscope::cli {
-namespace {
-
-/// "FILE=R,FILE=R"
-Result<std::map<std::string, std::uint32_t>> map_from(std::string_view text) {
-  std::map<std::string, std::uint32_t> map;
-  while (!text.empty()) {
-    const std::string_view entry = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(entry.size() + 1, text.size()));
-    const std::size_t equals = entry.rfind('=');
-    if (equals == std::string_view::npos || equals == 0)
-      return fail(ErrorKind::usage, format("--rank-map must be FILE=RANK,... (has \"{}\")", entry));
-    const std::string_view file = entry.substr(0, equals);
-    const std::string_view number = entry.substr(equals + 1);
-    RS_TRY(const std::uint32_t rank, number_of<std::uint32_t>(format("--rank-map: the rank of {}", file),
-                                                              {.most = analyzer::most_ranks - 1}, number));
-    if (!map.emplace(file, rank).second)
-      return fail(ErrorKind::usage, format("--rank-map: {} stands there twice", file));
-  }
-  return map;
-}
-
-}  // namespace
 
 void add_rank_map(CLI::App& app, std::string& rank_map) {
   app.add_option("--rank-map", rank_map, "ranks of trace files that do not state theirs: FILE=RANK,...");
@@ -47,7 +24,7 @@ CLI::Option* add_run(CLI::App& app, RunArgument& argument) {
 
 Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
   analyzer::ImportOptions options;
-  RS_TRY(options.rank_map, map_from(argument.rank_map));
+  RS_TRY(options.rank_map, analyzer::rank_map_from(argument.rank_map));
   if (std::ranges::find(argument.paths, "") != argument.paths.end())
     return fail(ErrorKind::usage, "RUN is empty; give a recording, e.g. run.rankscope (is a shell variable unset?)");
   options.progress = progress_of("reading " + argument.paths.front());

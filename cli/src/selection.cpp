@@ -39,12 +39,12 @@ void add_limits(CLI::App& app, Selection& selection) {
 
 void add_steps(CLI::App& app, Selection& selection) {
   app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B, A: or :B)")->check(is_given);
-  app.add_flag("--include-warmup", selection.include_warm_up, "also count leading slow steps");
+  app.add_flag("--include-warmup", selection.include_warm_up, "also count the slow steps at the start (warm-up)");
 }
 
 void add_selection(CLI::App& app, Selection& selection) {
   add_limits(app, selection);
-  app.add_flag("--include-warmup", selection.include_warm_up, "also count leading slow steps");
+  app.add_flag("--include-warmup", selection.include_warm_up, "also count the slow steps at the start (warm-up)");
   app.add_option("--top", selection.top, "length of the lists in the text")
       ->capture_default_str()
       ->check(within<int>({.least = 1, .most = 1000000}));

@@ -49,8 +49,7 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   pass("--picture", arguments.picture);
   pass("--size", arguments.size);
   if (arguments.run.paths.empty() && command.size() > 1)
-    return fail(ErrorKind::usage,
-                format("{} needs the run that it is for", command[1] == session_of_viewer ? "--session" : command[1]));
+    return fail(ErrorKind::usage, format("{} needs a RUN", command[1] == session_of_viewer ? "--session" : command[1]));
   command.emplace_back("--");
   const auto is_there = [](const std::string& path) -> Result<void> {
     std::error_code failed;
@@ -89,7 +88,7 @@ Action declare_view(CLI::App& app, const Words&) {
   auto* const picture = app.add_option("--picture", arguments->picture,
                                        "write a picture of the timeline (.png, .svg) and exit; needs no display");
   app.add_option("--size", arguments->size, "size of the picture: WIDTHxHEIGHT (default: 1600x900)")->needs(picture);
-  app.footer("Exit status: 5 where the viewer was not built or finds no display.");
+  app.footer("Exit status: 5 if the viewer was not built or finds no display.");
   return [arguments] {
     const auto command = command_of(*arguments);
     return say(command ? become_viewer(*command) : command.error());

@@ -214,6 +214,7 @@ class _Observer:
         def run_backward(*args, **kwargs):
             if is_compiling():
                 return run(*args, **kwargs)
+            self.unless_failed(self.follow_without_steps)
             table.push(_BACKWARD, b"backward", 8)
             try:
                 return run(*args, **kwargs)
@@ -221,6 +222,11 @@ class _Observer:
                 table.pop()
 
         autograd._engine_run_backward = run_backward
+
+    def follow_without_steps(self):
+        """A program that updates its weights itself calls no optimizer; where it backpropagates it trains."""
+        if self.stacks is not None and not self.stacks.follows():
+            self.stacks.follow(threading.get_ident())
 
     def begin_operators(self):
         itt = getattr(getattr(self.torch, "profiler", None), "itt", None)

@@ -112,7 +112,7 @@ class _Pipe:
 
 
 class Sampler:
-    """Of one process; it begins with the first step."""
+    """Of one process; it begins with the first step, or backward()."""
 
     def __init__(self, torch, table, guard):
         self.table = table
@@ -123,6 +123,9 @@ class Sampler:
         self.to_parent = None  # of a process that was forked
         self.pause_began = 0
         os.register_at_fork(before=lambda: guard(self.make_pipe), after_in_child=lambda: guard(self.look_in_child))
+
+    def follows(self):
+        return self.thread is not None
 
     def follow(self, thread):
         """From now on this one trains."""

@@ -6,27 +6,16 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/pack.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/time_text.h"
 
 namespace rankscope::gui {
 namespace {
-
-Result<std::map<std::string, std::uint32_t>> rank_map_from(const QString& text) {
-  std::map<std::string, std::uint32_t> map;
-  for (const QString& entry : text.split(QLatin1Char{','}, Qt::SkipEmptyParts)) {
-    const qsizetype equals = entry.lastIndexOf(QLatin1Char{'='});
-    bool is_number = false;
-    const uint rank = entry.mid(equals + 1).toUInt(&is_number);
-    if (equals <= 0 || !is_number)
-      return fail(ErrorKind::usage, format("--rank-map must be FILE=RANK (is '{}')", entry.toStdString()));
-    map.emplace(entry.left(equals).toStdString(), rank);
-  }
-  return map;
-}
 
 /// What cannot be a part of a run together with another file: two of them are two runs.
 bool is_whole_run(const std::filesystem::path& path) {
@@ -36,18 +25,15 @@ bool is_whole_run(const std::filesystem::path& path) {
 }
 
 /// "1600x900"
-Result<QSize> size_from(const QString& text) {
-  constexpr int least = 300;
-  constexpr int most = 16'000;
-  const QStringList numbers = text.split(QLatin1Char{'x'});
-  bool is_width = false;
-  bool is_height = false;
-  const QSize size{numbers.value(0).toInt(&is_width), numbers.value(1).toInt(&is_height)};
-  const auto fits = [](int pixels) { return pixels >= least && pixels <= most; };
-  if (numbers.size() != 2 || !is_width || !is_height || !fits(size.width()) || !fits(size.height()))
-    return fail(ErrorKind::usage, format("--size must be WIDTHxHEIGHT, each {} to {}, as in 1600x900 (is '{}')", least,
-                                         most, text.toStdString()));
-  return size;
+Result<QSize> size_from(std::string_view text) {
+  constexpr Bounds<int> pixels{.least = 300, .most = 16'000};
+  const std::size_t cross = text.find('x');
+  const auto width = number_from<int>(text.substr(0, cross), pixels);
+  const auto height = cross == std::string_view::npos ? std::nullopt : number_from<int>(text.substr(cross + 1), pixels);
+  if (!width || !height)
+    return fail(ErrorKind::usage, format("--size must be WIDTHxHEIGHT, each {} to {}, as in 1600x900 (is '{}')",
+                                         pixels.least, pixels.most, text));
+  return QSize{*width, *height};
 }
 
 /// The only fatal message before the window: no platform could be opened.
@@ -93,7 +79,7 @@ Result<StartOptions> start_options() {
   parser.process(*QCoreApplication::instance());
   StartOptions options;
   for (const QString& name : parser.positionalArguments()) options.source.paths.emplace_back(name.toStdString());
-  RS_TRY(options.source.rank_map, rank_map_from(parser.value(map)));
+  RS_TRY(options.source.rank_map, analyzer::rank_map_from(parser.value(map).toStdString()));
   options.ranks = parser.value(ranks).toStdString();
   RS_TRY_VOID(ranks_from(options.ranks, "--ranks"));
   if (parser.isSet(compare)) options.other.paths.emplace_back(parser.value(compare).toStdString());
@@ -105,7 +91,7 @@ Result<StartOptions> start_options() {
   options.other.rank_map = options.source.rank_map;
   options.session = parser.value(session).toStdString();
   options.picture = parser.value(picture).toStdString();
-  RS_TRY(options.size, size_from(parser.value(size)));
+  RS_TRY(options.size, size_from(parser.value(size).toStdString()));
   if (!options.picture.empty() && options.source.paths.empty())
     return fail(ErrorKind::usage, "--picture needs the run to draw");
   if (!options.other.paths.empty() && options.source.paths.empty())

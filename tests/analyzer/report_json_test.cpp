@@ -50,6 +50,7 @@ TEST(RenderJson, TheRunSaysWhereItsTimesComeFrom) {
 
 TEST(RenderJson, TheShownPartsOfARankAddUp) {
   const auto ranks = json_of(slow_report(*sample_run())).at("ranks");
+  ASSERT_EQ(ranks.size(), 4U);
   for (const auto& rank : ranks) {
     const auto ns = [&](const char* key) { return rank.at(key).get<std::int64_t>(); };
     EXPECT_EQ(ns("compute_ns") + ns("exposed_comm_ns") + ns("memory_ns") + ns("idle_ns"), ns("window_ns"));

@@ -338,7 +338,7 @@ TEST_F(ReadingVerbs, AFolderOfOthersIsNeverReplacedAndOneOfOursIs) {
   for (const char* format : {"kineto", "tensorboard"}) {
     const auto refused = rankscope({"export", run, "--to", format, path("own")});
     EXPECT_EQ(refused.status, 5) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("holds worker0.1.pt.trace.json, which was not written there by an export"));
+    EXPECT_THAT(refused.err, HasSubstr("holds worker0.1.pt.trace.json, which no rankscope export wrote"));
     EXPECT_EQ(testing::read_file(path("own/worker0.1.pt.trace.json")), "{}");
     EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0);
     EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0) << "again";
@@ -446,7 +446,7 @@ TEST_F(ReadingVerbs, ARankMapThatDoesNotFitIsAWrongOption) {
         {trace, "a.json=1x", "(is \"1x\")"},
         {trace, "a.json=99999999999", "must be a whole number"},
         {trace, "a.json=", "(is empty)"},
-        {trace, "a.json=1,a.json=2", "a.json stands there twice"},
+        {trace, "a.json=1,a.json=2", "a.json is given twice"},
         {trace, "b.json=1", "none of the opened files is called b.json"}}) {
     const auto result = rankscope({"report", input, "--rank-map", map});
     EXPECT_EQ(result.status, 2) << map;

@@ -33,8 +33,8 @@ TEST(ViewVerb, OpensTheEmptyWindowWithoutARun) {
 
 TEST(ViewVerb, RefusesWrongOptionsWithStatus2) {
   EXPECT_EQ(view({"--ranks", "1"}).status, 2);
-  EXPECT_THAT(view({"--ranks", "1"}).err, HasSubstr("--ranks needs the run that it is for"));
-  EXPECT_THAT(view({"--session", "x"}).err, HasSubstr("--session needs the run that it is for"));
+  EXPECT_THAT(view({"--ranks", "1"}).err, HasSubstr("--ranks needs a RUN"));
+  EXPECT_THAT(view({"--session", "x"}).err, HasSubstr("--session needs a RUN"));
   EXPECT_THAT(view({demo, "--at", "soon"}).err, HasSubstr("'soon' must be a time such as 1.5s"));
   EXPECT_EQ(view({demo, "--at", "soon"}).status, 2);
   EXPECT_EQ(view({demo, "--ranks", "x"}).status, 2);
@@ -82,7 +82,11 @@ TEST(ViewVerb, ThePictureIsOfTheViewThatWasKept) {
 TEST(ViewVerb, SaysWhyThereIsNoPicture) {
   const testing::TemporaryFolder folder;
   EXPECT_EQ(view({demo, "--picture", "run.bmp"}).status, 2);
-  EXPECT_EQ(view({demo, "--picture", "run.png", "--size", "big"}).status, 2);
+  for (const char* const size : {"big", "800", "800x", "800x600x2", "800x 600", "1600x16001"})
+    EXPECT_EQ(view({demo, "--picture", "run.png", "--size", size}).status, 2) << size;
+  const ProgramResult twice = view({demo, "--picture", "run.png", "--rank-map", "a=1,a=2"});
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.err, HasSubstr("--rank-map: a is given twice"));
   const ProgramResult nobody = view({demo, "--picture", (folder / "nobody.png").string(), "--ranks", "1,99"});
   EXPECT_EQ(nobody.status, 2);
   EXPECT_THAT(nobody.err, HasSubstr("--ranks: the recording has no rank 99; its ranks are 0 to 3"));

@@ -175,6 +175,7 @@ TEST_F(NsysFacts, ThirtyThreeAllToAllsAndDeviceOneIsLastInTwentyTwo) {
 
 TEST_F(NsysFacts, CorrelationIdsOfTwoProcessesAreNotMixed) {
   const auto run = open("training_2xh100/mfu_2gpu_before.sqlite");
+  ASSERT_FALSE(run->links().empty());
   for (const Link& link : run->links())
     ASSERT_EQ(run->lane(run->span(link.from).lane).process, run->lane(run->span(link.to).lane).process);
 }

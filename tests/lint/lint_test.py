@@ -179,12 +179,16 @@ class Names(unittest.TestCase):
         self.assertIn("snake_case", run(check_names, {"core/src/RunModel.cpp": ""})[1])
 
     def test_numbers_are_read_by_one_parser(self):
-        for call in ("std::from_chars(a, b, c)", "std::stoul(text)", "atoi(text)", "strtod(text, nullptr)"):
+        for call in ("std::from_chars(a, b, c)", "std::stoul(text)", "atoi(text)", "strtod(text, nullptr)",
+                     "text.toInt(&is_number)", "text.toULongLong(nullptr, 16)", "text.mid(1).toDouble(&ok)",
+                     "std::istringstream{text} >> x"):
             status, out = run(check_names, {"cli/src/a.cpp": f"\nx = {call};\n"})
             self.assertEqual(status, 1, call)
             self.assertIn("cli/src/a.cpp:2: ", out)
         for name, text in {"core/src/numbers.cpp": "from_chars(a)", "tests/core/a.cpp": "std::stoi(a)",
-                           "cli/src/a.cpp": "store(a); history(b); a.stop();"}.items():
+                           "trainer/src/launch/cpu_features.cpp": "std::istringstream words{text};",
+                           "gui/src/a.cpp": "x = value.toInt() + json.toDouble( ) + a.toInteger(b);",
+                           "cli/src/a.cpp": "store(a); history(b); a.stop(); std::ostringstream{} << a;"}.items():
             self.assertEqual(run(check_names, {name: text})[0], 0, name)
 
 

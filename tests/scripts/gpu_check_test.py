@@ -89,7 +89,7 @@ class WholeCheck(unittest.TestCase):
     def test_all_that_passes_is_on_the_page_and_all_files_leave(self):
         result = check()
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
-        self.assertEqual(result.not_tried(), ["Nsight Systems was measured beside it"] if shutil.which("nsys") is None else [])
+        self.assertEqual(result.not_tried(), ["Nsight Systems was measured as well"] if shutil.which("nsys") is None else [])
         self.assertEqual(sorted(result.files), ["activities-h100-80gb-hbm3.cupti", "counters.rankscope.tar.zst", "cuda.rankscope.tar.zst", "gpu-check.log", PAGE,
                                                 "kineto.json.gz", "pytorch.rankscope.tar.zst", "ranks-nccl.rankscope.tar.zst"])
         for sentence in ("Verdict: passed.", "| as many of each kernel as Kineto | passed | 2 in both |", "| torch | 2.11.0+cu130, CUDA 13.0 |",
@@ -120,8 +120,8 @@ class WholeCheck(unittest.TestCase):
     def test_what_costs_too_much_or_has_other_losses_fails(self):
         result = check("dear", "slow loop", "wrong losses", only=(CUDA, PYTORCH, TOGETHER))
         self.assertEqual(result.status, 1, result.said)
-        self.assertEqual(result.failed(), ["its loop takes at most 10 % longer", "a step of a training that the GPU bounds takes at most 1 % longer recorded",
-                                           "a step of a training that the GPU bounds takes at most 1 % longer with --pytorch",
+        self.assertEqual(result.failed(), ["its loop takes at most 10 % longer", "a step of a training run bound by the GPU takes at most 1 % longer recorded",
+                                           "a step of a training run bound by the GPU takes at most 1 % longer with --pytorch",
                                            "train --ranks 2 --parallel tp has the losses of the CPU"])
 
 

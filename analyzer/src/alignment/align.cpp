@@ -258,8 +258,8 @@ class Aligner {
     if (all_.only_guessed) return "operations carry no sequence numbers, so which ends belong together is a guess";
     if (positions_[clock].too_far || too_inexact_[clock])
       return format("could not be aligned with {} to within 10 ms", first);
-    return format("fewer than {} operations are shared with {}, or with clocks that share as many with it",
-                  least_operations, first);
+    return format("fewer than {} operations are shared with {}, directly or through other clocks", least_operations,
+                  first);
   }
 
   void fill_model() {

@@ -15,9 +15,9 @@ std::string subject_of(const SlowPath& path) {
     case SlowPath::Kind::link:
       return format("the link from rank {} to rank {} moves data", path.ranks.at(0).value, path.ranks.at(1).value);
     case SlowPath::Kind::sender:
-      return format("what rank {} sends moves", path.ranks.at(0).value);
+      return format("data sent by rank {} moves", path.ranks.at(0).value);
     case SlowPath::Kind::receiver:
-      return format("what rank {} receives moves", path.ranks.at(0).value);
+      return format("data received by rank {} moves", path.ranks.at(0).value);
   }
   return "?";
 }
@@ -37,7 +37,7 @@ std::string title_of(const SlowPath& path) {
 }
 
 std::string evidence_of(const SlowPath& path) {
-  const std::string beside = path.compared > 0 ? format("{} like it", path.compared) : "before";
+  const std::string beside = path.compared > 0 ? format("{} comparable ones", path.compared) : "before";
   return format("{} of {} at {}, {} at {} (medians of the bus bandwidth); {:.0f} % of the ranks' time", path.op,
                 size_text(path.size), speed_text(path.gbps), beside, speed_text(path.usual_gbps), path.share * 100);
 }

@@ -41,7 +41,10 @@ class DirectWaits {
     sums.ns += known + unknown;
     if (known == 0) return;
     sums.by_last_to_arrive[rank] += known;
-    marginal_[rank] += last_to_arrive.marginal_ns();
+    Lateness& late = lateness_[rank];
+    late.marginal_ns += last_to_arrive.marginal_ns();
+    late.longest_ns = std::max(late.longest_ns, known);
+    ++late.times;
   }
 
   [[nodiscard]] std::vector<WaitingPair> pairs() const {
@@ -66,7 +69,14 @@ class DirectWaits {
     std::ranges::stable_sort(list, std::greater{}, &BlameGroup::ns);
     return list;
   }
-  [[nodiscard]] const std::map<RankId, std::int64_t>& marginal() const { return marginal_; }
+  void add_lateness(const Run& run, std::vector<BlameRow>& rows) const {
+    for (const auto& [rank, late] : lateness_) {
+      BlameRow& row = rows[run.place_of(rank)];
+      row.marginal_ns = late.marginal_ns;
+      row.times_last = late.times;
+      row.longest_ns = late.longest_ns;
+    }
+  }
   [[nodiscard]] std::int64_t unknown_ns() const { return unknown_ns_; }
   [[nodiscard]] std::string method() const {
     if (run_time_ && duration_) return "run time and duration";
@@ -79,6 +89,12 @@ class DirectWaits {
     std::int64_t ns = 0;
     std::map<RankId, std::int64_t> by_last_to_arrive;
   };
+  /// Of a rank, over the operations that others waited for it in.
+  struct Lateness {
+    std::int64_t marginal_ns = 0;
+    std::int64_t longest_ns = 0;
+    std::int64_t times = 0;
+  };
 
   const Run& run_;
   const ClockTrust& clocks_;
@@ -86,7 +102,7 @@ class DirectWaits {
   const MemberTimes& times_;
   std::map<std::pair<RankId, RankId>, std::int64_t> pairs_;  // (waiting, last_to_arrive)
   std::map<std::pair<GroupId, std::string>, Sums> groups_;
-  std::map<RankId, std::int64_t> marginal_;
+  std::map<RankId, Lateness> lateness_;
   std::int64_t unknown_ns_ = 0;
   bool run_time_ = false;
   bool duration_ = false;
@@ -122,7 +138,7 @@ std::vector<BlameRow> rows_of(const Run& run, std::vector<BlameRow> costs, const
     if (operation != EarlierOperations::none && operations[operation].complete)
       costs[run.place_of(run.collectives()[row].rank)].waited_ns += times.of(row).counted_ns;
   }
-  for (const auto& [rank, ns] : direct.marginal()) costs[run.place_of(rank)].marginal_ns = ns;
+  direct.add_lateness(run, costs);
   std::erase_if(costs, [](const BlameRow& row) { return row.cost_ns() == 0 && row.waited_ns == 0; });
   std::ranges::stable_sort(costs, std::greater{}, &BlameRow::cost_ns);
   return costs;

@@ -1,4 +1,4 @@
-// The section on blame: how it is found, its tables, JSON and picture.
+// The section on blame: how it is found, its tables, JSON and picture, and the rule that judges it.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 #include "render/page.h"
 #include "render/rank_matrix.h"
 #include "render/source.h"
+#include "rules/rule.h"
 
 namespace rankscope::analyzer {
 
@@ -54,6 +55,8 @@ inline constexpr double little_waiting = 0.005;
 
 void add_blame(Page& page, const Report& report, const ReportOptions& options);
 [[nodiscard]] nlohmann::ordered_json blame_json(const BlameSection& section);
+
+void judge_waiting_without_steps(const RuleContext& context, std::vector<Finding>& findings);
 
 namespace html {
 void write_blame(Writer& page, const Source& source);

@@ -125,8 +125,8 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
     notes.push_back(format("{} of the ranks' time is such waiting: {}.", percent_text(waiting_share(section)),
                            main_groups(section)));
   notes.emplace_back(
-      "Cost: waiting charged to the rank where the delay began; passed on: part of it, of ranks that were late only "
-      "because they had waited themselves. Fixing a rank saves at most that much.");
+      "Cost: waiting charged to the rank where the delay began; passed on: the part of it that came through ranks "
+      "which were late only because they had waited themselves. Fixing a rank saves at most its cost.");
   if (section.unknown_ns > 0)
     notes.push_back(format(
         "{} of the waiting cannot be charged: the clocks do not show who was later, or it came from operations with "

@@ -149,8 +149,8 @@ NotedTable changed_table(const ComparisonView& view) {
   note_details(view, keys.changed, noted);
   if (keys.not_tested.empty()) {
     noted.notes.push_back(
-        format("Beyond chance: of such a list at most 5 % are false on average ({} that take 1 % of a step were "
-               "tested, Mann-Whitney over the steps, Benjamini-Hochberg over the list).",
+        format("Beyond chance: on average at most 5 % of the entries of such a list are false ({} that take 1 % of a "
+               "step were tested, Mann-Whitney over the steps, Benjamini-Hochberg over the list).",
                keys.tested));
   } else {
     noted.notes.push_back(format("Not tested: {}. This may be chance.", printable(keys.not_tested)));
@@ -261,7 +261,7 @@ NotedTable risen_table(const ComparisonView& view) {
 
 std::vector<NotedTable> finding_tables(const ComparisonView& view) {
   const ComparedFindings& findings = view.comparison.findings;
-  NotedTable noted{"Findings that came and went", "",
+  NotedTable noted{"Findings that appeared or disappeared", "",
                    Table{{{"only in", Align::left}, {"severity", Align::left}, {"finding", Align::left, 70}}, {}}};
   const auto add = [&noted](const ComparedRun& run, const std::vector<Finding>& rows) {
     for (const Finding& finding : rows)

@@ -321,8 +321,8 @@ std::string scaling_text(const Comparison& comparison) {
   const RankScaling& scaling = **comparison.scaling;
   return format(
       "{} ranks against {}: all ranks of {} compute {:.2f} times as long per step as those of {}. Computation scaling "
-      "is {:.2f} if both solve the same problem and {:.2f} if it grows with the ranks; times the share of the ranks' "
-      "time that computes ({} in {}, {} in {}) this is a global efficiency of {:.2f} or {:.2f}.",
+      "is {:.2f} if both solve the same problem and {:.2f} if it grows with the ranks; multiplied by the share of the "
+      "ranks' time that computes ({} in {}, {} in {}), this gives a global efficiency of {:.2f} or {:.2f}.",
       comparison.b.ranks, comparison.a.ranks, b, 1 / scaling.same_problem, a, scaling.same_problem,
       scaling.grown_problem, percent_text(scaling.parallel_a), a, percent_text(scaling.parallel_b), b,
       scaling.same_problem * scaling.parallel_b, scaling.grown_problem * scaling.parallel_b);

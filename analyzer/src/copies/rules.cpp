@@ -97,7 +97,8 @@ std::string advice_for_copies(const CopyRow* most) {
   if (kind == "DtoD" || kind == "memset")
     return "Copies inside the device: avoid clone(), contiguous(), cat() and zero_() on large tensors, or fuse them "
            "with what follows (torch.compile).";
-  if (kind == "PtoP") return "Copies between devices: move less, or give them a stream of their own beside compute.";
+  if (kind == "PtoP")
+    return "Copies between devices: move less, or give them a stream of their own, so that they overlap with compute.";
   return "Copy from pinned memory (pin_memory=True, non_blocking=True) one batch ahead, on a stream of its own; keep "
          "on the device what is copied again and again.";
 }

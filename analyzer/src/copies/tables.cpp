@@ -82,8 +82,9 @@ std::vector<NotedTable> copy_tables(const Report& report, std::size_t most) {
     std::int64_t too_large = 0;
     for (const CopyRow& row : section.copies) too_large += row.too_large;
     if (too_large > 0)
-      tables.back().notes.push_back(format("Left out of the bytes: {} with more than a memory or the sum can hold.",
-                                           counted(too_large, "copy record")));
+      tables.back().notes.push_back(
+          format("Not in the byte totals: {}, whose size exceeds that of any memory or what the sum can hold.",
+                 counted(too_large, "copy record")));
   }
   if (NotedTable calls = call_table(section, means, most); !calls.table.rows.empty())
     tables.push_back(std::move(calls));

@@ -13,13 +13,15 @@ namespace rankscope::analyzer {
 
 namespace {
 
-/// "; in 93 % of it all 2 workers of a rank were busy"
+/// "; while the loop waited, all 2 loader workers were busy for 93 % of the time, some for 7.0 %, none for 0.0 %"
 std::string workers_text(const LoaderSums& sums) {
   if (sums.waiting_ns <= 0) return {};
   const auto share = [&](std::int64_t part) {
     return percent_of(static_cast<double>(part) / static_cast<double>(sums.waiting_ns));
   };
-  return format("; while the loop waited, all {} were busy in {} of the time, some in {}, none in {}",
+  if (sums.workers == 1)
+    return format("; while the loop waited, the loader worker was busy for {} of the time", share(sums.all_busy_ns));
+  return format("; while the loop waited, all {} were busy for {} of the time, some for {}, none for {}",
                 counted(sums.workers, "loader worker"), share(sums.all_busy_ns), share(sums.some_busy_ns),
                 share(sums.none_busy_ns));
 }
@@ -48,7 +50,7 @@ std::string evidence_for(const RankRow* row, const Usual& usual) {
                   usual.steps > 0 ? "per step and rank" : "per rank in the whole recording");
   const std::int64_t own = row->total.idle_ns_of(IdleCause::data);
   const std::int64_t steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(row->per_step.size()));
-  return format("{} {} inside data-loading spans, on the {} together {}", duration_text(own / steps),
+  return format("{} {} inside data-loading spans (on {} in all: {})", duration_text(own / steps),
                 row->per_step.empty() ? "in the whole recording" : "per step", counted(usual.ranks - 1, "other rank"),
                 duration_text((data - own) / steps));
 }
@@ -76,7 +78,7 @@ std::string advice_for_data(const LoaderSums& sums) {
     return format(
         "The workers cannot keep up: add some{} or make loading cheaper (storage, decoding, augmentation); prefetching "
         "deeper does not help.",
-        sums.needed > sums.workers ? format(" (about {} would load as fast as the steps need it)", sums.needed) : "");
+        sums.needed > sums.workers ? format(" (about {} would keep up with the steps)", sums.needed) : "");
   if (sums.waiting_ns > 0 && 2 * sums.none_busy_ns > sums.waiting_ns)
     return "The workers were idle meanwhile, so more of them do not help: look at what the training thread does "
            "to a batch itself (collating, pinning, copying), and prefetch deeper.";

@@ -65,7 +65,7 @@ void judge_throttling(const RuleContext& context, std::vector<Finding>& findings
   finding.id = "gpu_throttled";
   finding.severity = severity_of(worst.reason.share, throttled_limits);
   finding.rank = worst.rank;
-  finding.title = format("the GPU of rank {} slows itself down in {} of the time ({})", worst.rank.value,
+  finding.title = format("the GPU of rank {} is slowed down for {} of the time ({})", worst.rank.value,
                          percent_of(worst.reason.share), words_of(worst.reason.reason));
   finding.evidence =
       format("{} in {} of its samples{}{}", words_of(worst.reason.reason), percent_of(worst.reason.share),

@@ -90,7 +90,8 @@ std::string legend(const std::vector<Part>& parts) {
     return std::ranges::any_of(parts, [title](const Part& part) { return part.column.title == title; });
   };
   std::string text;
-  if (has("busy")) text += "Busy: device busy (NVML), counts waiting in NCCL; the part beyond compute is waiting. ";
+  if (has("busy"))
+    text += "Busy: device busy (NVML), which includes waiting in NCCL; the part beyond compute is waiting. ";
   std::string own;
   for (const char* const title : {"SM", "tensor", "read", "write"})
     if (has(title)) own += (own.empty() ? "" : ", ") + std::string{title};

@@ -58,7 +58,7 @@ void draw_ledger(Writer& page, const EfficiencySection& section) {
   const double pixels = chart_width - 2 * side;
   Chart chart{page,
               {"time-ledger", "All time of all ranks",
-               "One bar, divided into computation, communication, copies, idle time and what lies after a rank's own "
+               "One bar, divided into computation, communication, copies, idle time and the time after a rank's own "
                "window. The table below has the numbers."},
               64};
   double x = side;

@@ -52,11 +52,11 @@ std::string_view words_of(LedgerPart part) {
     case LedgerPart::memory:
       return "copies";
     case LedgerPart::idle_host:
-      return "idle for the host";
+      return "idle because of the host";
     case LedgerPart::idle_sync:
       return "idle in synchronization";
     case LedgerPart::idle_data:
-      return "idle for data";
+      return "idle waiting for data";
     case LedgerPart::idle_kernel_gap:
       return "gaps between kernels";
     case LedgerPart::idle_other:

@@ -36,7 +36,8 @@ Section<std::vector<Finding>> judge_findings(const Run& run, const Report& repor
     const auto is_lost = [](const Finding& finding) { return finding.id == "rank_lost"; };
     if (is_lost(a) != is_lost(b)) return is_lost(a);  // what else is wrong may follow from it
     const auto names_rank = [](const Finding& finding) {
-      return finding.id.starts_with("straggler.") || finding.id.starts_with("unequal.");
+      return finding.id.starts_with("straggler.") || finding.id.starts_with("unequal.") ||
+             finding.id == "slow_tcp_link";
     };
     if (names_rank(a) != names_rank(b)) return names_rank(a);  // shares of everybody's time name neither rank nor cause
     return a.gain_ns_per_step > b.gain_ns_per_step;

@@ -158,8 +158,8 @@ void add_lost(const FlopsSection& section, std::vector<std::string>& notes) {
                share_text(section.sums.assumed, section.sums.model)));
   if (fp32_unclear > 0)
     notes.push_back(format(
-        "{} of the FLOP are on FP32 numbers by kernels whose names do not show their units: taken "
-        "as FP32, not as {}.",
+        "{} of the FLOP are on FP32 numbers, by kernels whose names do not show whether they use matrix units; they "
+        "are counted as FP32, not as {}.",
         share_text(fp32_unclear, section.sums.model), words_of(Precision::fp32_matrix, section.ranks.front().device)));
 }
 
@@ -270,7 +270,7 @@ std::string above_peak_note(const FlopsSection& section, const Means& means) {
   if (fastest == nullptr) return {};
   return format(
       "Not listed: {} above the peak, at most {} ({}), by {} ms in all. The method needs fewer multiplications than "
-      "are counted (Winograd, FFT), or the peak is too low. The losses above are less by that time.",
+      "are counted (Winograd, FFT), or the peak is too low. The losses above are smaller by that amount.",
       rows == 1 ? "one row" : format("{} rows", rows), percent_text(ratio(*fastest)), printable(fastest->name),
       means.ms(ns));
 }

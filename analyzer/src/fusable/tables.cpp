@@ -50,7 +50,7 @@ std::vector<NotedTable> fusable_tables(const Report& report, std::size_t most) {
     noted.notes.emplace_back(
         "(1), (2): sequences that differ in what is left out here; the JSON report has them whole.");
   noted.notes.push_back(
-      format("All such rows: {} of the time.", share_text(section.kernel_ns + section.gap_ns, section.window_ns)));
+      format("All such sequences: {} of the time.", share_text(section.kernel_ns + section.gap_ns, section.window_ns)));
   noted.notes.emplace_back(
       "torch.compile, or a fused operator or optimizer, turns such a sequence into one kernel: that saves the gaps, "
       "and "

@@ -29,12 +29,12 @@ constexpr std::array time_reasons{
     Reason{"other",
            "HTA's rest holds communication, copies and synchronization; ours is exposed communication and copies."},
     Reason{"hidden",
-           "HTA finds communication by nccl, hccl or hip in front of the name, so any kernel named hip… counts as "
-           "such; ours has a list of library kernels and the recorded collectives."},
-    Reason{
-        "rows",
-        "HTA leaves out (lost) what begins after its last step begins, or ends where that is kept, and keeps device "
-        "work once per host row of its correlation (doubled); ours takes every complete step, and each kernel once."},
+           "HTA takes kernels for communication whose names begin with nccl, hccl or hip, so any kernel named hip… "
+           "counts as such; ours has a list of library kernels and the recorded collectives."},
+    Reason{"rows",
+           "HTA leaves out (lost) what begins after the start of its last step, or after its end if that step is kept, "
+           "and counts device work once per host row with its correlation (doubled); ours takes every complete step, "
+           "and each kernel once."},
 };
 constexpr std::array launch_reasons{
     Reason{"launches",
@@ -47,10 +47,9 @@ constexpr std::array kernel_reasons{
            "executions."},
 };
 constexpr std::array idle_reasons{
-    Reason{
-        "waits",
-        "HTA counts from the end of the previous row, so overlapping rows give negative gaps, and takes its limit of "
-        "30 ns for 30 µs; ours is the time in which the stream had nothing to do."},
+    Reason{"waits",
+           "HTA counts from the end of the previous row, so overlapping rows give negative gaps, and applies its "
+           "limit, documented as 30 ns, as 30 µs; ours is the time in which the stream had nothing to do."},
 };
 constexpr std::array queue_reasons{
     Reason{"mean", "HTA takes the mean over changes of the queue, ours over time."},

@@ -113,8 +113,8 @@ NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
                           {""}});
   }
   noted.notes.push_back(
-      format("ms counts overlapped time twice; alone ms does not: compute goes before comm and comm before copies, "
-             "then the earlier one. {}, {} with their grids and blocks.",
+      format("ms counts overlapped time twice. Alone ms counts it once: for compute before comm, for comm before "
+             "copies, else for what began first. {}, {} with their grids and blocks.",
              counted(section.names.size(), "name"), section.keys.size()));
   if (names.numbered)
     noted.notes.emplace_back(

@@ -98,7 +98,7 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
   if (any([](const auto& memory) { return memory.reserved.bytes.has_value(); }))
     notes.emplace_back(
         "Reserved is held by the framework; what the CUDA context, libraries and other processes hold comes on top. "
-        "Unused: of the reserved memory at its highest, when most of it is allocated.");
+        "Unused: the share of the highest reserved memory that is not allocated even when most of it is.");
   if (any([](const auto& memory) { return memory.changes_only; }))
     notes.emplace_back("Only changes were recorded, no totals: allocated is the growth since the recording began.");
   if (!section.hosts.empty())

@@ -19,13 +19,13 @@ void judge_contention(const RuleContext& context, std::vector<Finding>& findings
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
   if (finding.severity == FindingSeverity::info) return;
   const ContendedKernel& worst = report.overlap->contended.front();
-  finding.title = "communication slows down the kernels beside it";
-  finding.evidence = format("{}; most by {}: {} beside communication, {} alone, {} launches",
+  finding.title = "communication slows down kernels that run at the same time";
+  finding.evidence = format("{}; most by {}: {} during communication, {} alone, {} launches",
                             counted(report.overlap->contended.size(), "kernel"), worst.short_name,
                             duration_text(worst.median_beside_ns), duration_text(worst.median_alone_ns), worst.beside);
   finding.advice =
       "Give communication fewer SMs (NCCL_MAX_CTAS, NCCL_MIN_CTAS; copy engines or NVLS where the links have them), or "
-      "move it beside kernels that do not need the memory bandwidth.";
+      "overlap it with kernels that do not need the memory bandwidth.";
   findings.push_back(std::move(finding));
 }
 

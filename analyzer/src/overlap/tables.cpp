@@ -42,18 +42,18 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
                                  duration_text(headroom / means.parts()),
                                  section.rank_steps > 0 ? "step and rank" : "rank"));
   noted.notes.emplace_back(
-      "Where operations run at once, an instant is charged to the one that began first. A high share can hide waiting "
-      "or slow compute.");
+      "Where several operations run at the same time, that time is charged to the one that began first. A high share "
+      "can hide waiting or slow compute.");
   return noted;
 }
 
 NotedTable by_kernel(const OverlapSection& section, std::size_t most) {
-  NotedTable noted{"Kernels that communication slows down", "median of launches beside communication and alone",
+  NotedTable noted{"Kernels that communication slows down", "medians of launches during communication and alone",
                    Table{{{"kernel", Align::left, widest_overlapped},
                           {"grid", Align::left, most_overlap_ranks},
-                          {"beside"},
+                          {"during"},
                           {"alone"},
-                          {"beside"},
+                          {"during"},
                           {"alone"},
                           {"ratio"},
                           {"cost"}},
@@ -70,8 +70,8 @@ NotedTable by_kernel(const OverlapSection& section, std::size_t most) {
                                 {format("{:.2f} x", kernel.ratio())},
                                 {duration_text(kernel.cost_ns() / std::max<std::int64_t>(1, section.rank_steps))}});
   noted.notes.push_back(
-      format("beside: communication covers 90 % of the launch or more; alone: 10 % or less. Cost: how much longer all "
-             "launches beside communication took than alone{}.",
+      format("during: communication covers 90 % of the launch or more; alone: 10 % or less. Cost: how much longer all "
+             "launches during communication took than they would have taken alone{}.",
              section.rank_steps > 0 ? ", mean per step and rank" : ""));
   return noted;
 }

@@ -37,7 +37,7 @@ std::string owner_text(const PipelineSection& section) {
   if (!section.owner) return {};
   const auto& [rank, place, above] = *section.owner;
   return format(
-      "Most of the time above theory comes from rank {} (place {}): {} ms per step of longer work, {} ms until its "
+      "Most of the time above theory comes from rank {} (place {}), per step: {} ms of longer work, {} ms until its "
       "inputs had arrived, {} ms before it began.",
       rank.value, place, ms_text(above.longer_work_ns), ms_text(above.transfer_ns), ms_text(above.host_ns));
 }

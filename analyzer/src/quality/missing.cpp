@@ -22,7 +22,7 @@ constexpr std::string_view longer_duration =
 constexpr std::string_view collect_marks =
     "Steps are marked by NVTX ranges or the annotation API, and --collect left both out: record again with annotate or "
     "nvtx among its sources, or without --collect.";
-constexpr std::string_view one_job_at_a_time = "Report the files of each job alone.";
+constexpr std::string_view one_job_at_a_time = "Run `rankscope report` on the files of each job separately.";
 
 std::string_view fact(const Report& report, std::string_view name) {
   const auto found = std::ranges::find(report.facts, name, &std::pair<std::string, std::string>::first);

@@ -174,9 +174,10 @@ class Prediction {
   static std::string left_out_of(const scaling::StepSystems& systems) {
     std::string text;
     if (systems.uneven > 0)
-      text += format("{} in which ranks do not run the same collectives in one order", counted(systems.uneven, "step"));
+      text += format("{} in which ranks do not run the same collectives in the same order",
+                     counted(systems.uneven, "step"));
     if (systems.other > 0)
-      text += format("{}{} that run other collectives than most", text.empty() ? "" : " and ",
+      text += format("{}{} whose collectives differ from those of most steps", text.empty() ? "" : " and ",
                      counted(systems.other, "step"));
     return text;
   }

@@ -66,7 +66,7 @@ std::string legend(const Reasons& reasons) {
   if (any(is_late))
     add("Late: the next work was launched only after the device had run dry; the host was not held up meanwhile.");
   if (any([](const IdleShare& share) { return share.cause == IdleCause::sync; }))
-    add("Part of the time of a synchronization may be late launches anyway.");
+    add("Part of the time in a synchronization may be due to late launches anyway.");
   if (any([](const IdleShare& share) { return share.cause == IdleCause::other && share.detail == IdleDetail::none; }))
     add("Queued: launched in time, and no record says what it waited for.");
   return text;

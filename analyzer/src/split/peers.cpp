@@ -125,4 +125,11 @@ std::vector<std::int64_t> without(std::span<const std::int64_t> values, std::siz
   return others;
 }
 
+const PeerClass* class_of(std::span<const PeerClass> classes, RankId rank) {
+  const auto found = std::ranges::find_if(classes, [rank](const PeerClass& peers) {
+    return std::ranges::find(peers.rows, rank, &RankRow::rank) != peers.rows.end();
+  });
+  return found == classes.end() ? nullptr : &*found;
+}
+
 }  // namespace rankscope::analyzer

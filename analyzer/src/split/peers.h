@@ -19,6 +19,9 @@ struct PeerClass {
 [[nodiscard]] std::vector<PeerClass> peer_classes(const Run& run, const StepsSection& steps,
                                                   std::span<const RankRow> rows);
 
+/// The one with that rank, or null.
+[[nodiscard]] const PeerClass* class_of(std::span<const PeerClass> classes, RankId rank);
+
 /// Own time of every peer in every counted step: times[peer][step].
 using OwnTimes = std::vector<std::vector<std::int64_t>>;
 [[nodiscard]] OwnTimes own_times(const PeerClass& peers);

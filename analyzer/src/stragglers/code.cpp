@@ -1,6 +1,7 @@
 #include "stragglers/code.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -37,13 +38,6 @@ std::vector<std::vector<CodePhase>> phases_of(StragglerKind kind, bool accelerat
   return {};
 }
 
-const PeerClass* class_of(std::span<const PeerClass> classes, RankId rank) {
-  const auto found = std::ranges::find_if(classes, [rank](const PeerClass& peers) {
-    return std::ranges::find(peers.rows, rank, &RankRow::rank) != peers.rows.end();
-  });
-  return found == classes.end() ? nullptr : &*found;
-}
-
 std::int64_t share_of(double share, std::int64_t ns) {
   return static_cast<std::int64_t>(share * static_cast<double>(ns));
 }
@@ -52,6 +46,32 @@ std::int64_t share_of(double share, std::int64_t ns) {
 std::int64_t lost_per_step(const Straggler& row) {
   if (row.persistence == Persistence::persistent) return row.lag_ns_per_step;
   return row.code ? row.code->ns_per_step - row.code->peers_ns_per_step : 0;
+}
+
+bool is_in(const CodeLine& line, std::span<const CodePhase> phases) {
+  return std::ranges::find(phases, line.phase) != phases.end();
+}
+
+/// What one rank spends in code per step, in these phases: in all lines of its function, or in the line alone.
+std::int64_t time_in(const SlowCode& code, const RankCode& rank, std::span<const CodePhase> phases, bool whole) {
+  std::int64_t ns = 0;
+  for (const CodeLine& line : rank.lines)
+    if (line.function == code.function && line.file == code.file && (whole || line.line == code.line) &&
+        is_in(line, phases))
+      ns += line.ns;
+  return rank.per_step(ns);
+}
+
+/// A function that was found in one phase counts in the others of its thread, too: some of it runs operators.
+void add_other_phases(const RankCode& own, std::span<const RankCode> peers, std::span<const CodePhase> found_in,
+                      SlowCode& code) {
+  constexpr std::array thread{CodePhase::host, CodePhase::compute, CodePhase::data};
+  if (std::ranges::find(found_in, CodePhase::worker) != found_in.end()) return;
+  const bool whole = time_in(code, own, found_in, false) != code.ns_per_step;
+  std::vector<std::int64_t> of_peers;
+  for (const RankCode& peer : peers) of_peers.push_back(time_in(code, peer, thread, whole));
+  code.ns_per_step = time_in(code, own, thread, whole);
+  code.peers_ns_per_step = median(of_peers);
 }
 
 std::optional<CollectorPauses> clear_pauses(const RankCode& own, std::span<const RankCode> peers,
@@ -84,11 +104,14 @@ void CodeOfRanks::explain(const PeerClass& peers, Straggler& row) const {
   if (others.empty() || own.steps == 0) return;
   std::int64_t least = share_of(least_of_step, steps_.mean_ns);
   if (row.persistence == Persistence::persistent) least = std::max(least, share_of(least_of_lag, row.lag_ns_per_step));
+  std::span<const CodePhase> found_in;
   for (const auto& phases : groups) {
     row.code = slow_code(own, others, phases, least);
+    found_in = phases;
     if (row.code) break;
   }
   if (row.code) {
+    add_other_phases(own, others, found_in, *row.code);
     row.code->share = steps_.share_of_step(row.code->ns_per_step);
     row.code->peers_share = steps_.share_of_step(row.code->peers_ns_per_step);
   }

@@ -5,6 +5,7 @@
 
 #include "rankscope/core/format.h"
 #include "stragglers/class_verdict.h"
+#include "stragglers/crowded_hosts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -40,27 +41,38 @@ std::string comparisons_text(std::span<const PeerClass* const> classes, std::siz
          few_steps_text(steps);
 }
 
-std::string doubt_text(const StragglersSection& section, std::size_t steps) {
+/// `others`: ranks beside those that were named, whose slowness could be hidden.
+std::string doubt_text(const StragglersSection& section, const CrowdedHosts& crowded, bool others, std::size_t steps) {
   if (steps < least_steps) {
     const std::string_view doubt =
         section.rows.empty() ? "cannot tell whether a rank is slow" : "other ranks could be slow, too";
     return format("only {}: {} ({} are needed, {} for a firm verdict)", counted(steps, "complete step"), doubt,
                   least_steps, few_steps);
   }
+  if (!others) return {};
+  if (crowded.any()) return format("{}: cannot tell below {:.0f} %", crowded.text(), (crowded_slowdown - 1) * 100);
   const double smallest = section.smallest_detectable.value_or(1);
   if (smallest <= hides_too_much) return {};
   return format("equal ranks differ too much in this run: cannot tell below {:.0f} %", (smallest - 1) * 100);
 }
 
-void judge(const PeerClass& peers, const StepsSection& steps, const CollectiveFacts& facts,
+/// True if it has ranks beside those that were named: of two of which one is slow, the other one is the measure.
+bool judge(const PeerClass& peers, const StepsSection& steps, const CollectiveFacts& facts, const CrowdedHosts& crowded,
            StragglersSection& section) {
   const std::size_t counted = counted_steps(steps).size();
   const ClassVerdict verdict(peers, steps, facts);
-  for (Straggler& row : verdict.stragglers()) section.rows.push_back(std::move(row));
+  std::size_t named = 0;
+  for (Straggler& row : verdict.stragglers()) {
+    if (crowded.explain(row)) continue;
+    section.rows.push_back(std::move(row));
+    ++named;
+  }
   if (counted >= least_steps) {
     section.smallest_detectable =
-        std::max(section.smallest_detectable.value_or(1), verdict.windows().smallest_detectable);
+        std::max({section.smallest_detectable.value_or(1), verdict.windows().smallest_detectable,
+                  crowded.any() ? crowded_slowdown : 1});
   }
+  return named == 0 || peers.size() > named + 1;
 }
 
 LastArrivals summary_of(const Arrivals& arrivals, std::span<const RankId> ranks) {
@@ -97,16 +109,18 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   if (!comparable) return unavailable("no two ranks do equal work: there are no peers to compare");
   CollectiveFacts facts{.blame = blame ? &*blame : nullptr};
   if (collectives) facts.arrivals = last_arrivals(run, *steps, *collectives);
+  const CrowdedHosts crowded{run, *steps};
   StragglersSection section;
+  bool others = false;
   std::vector<const PeerClass*> compared;
   for (const PeerClass& peers : classes) {
     if (peers.size() < 2) continue;
-    judge(peers, *steps, facts, section);
+    others |= judge(peers, *steps, facts, crowded, section);
     compared.push_back(&peers);
   }
   section.last_arrivals = summary_of(facts.arrivals, run.ranks());
   section.compared = comparisons_text(compared, counted_steps(*steps).size());
-  section.cannot_tell = doubt_text(section, counted_steps(*steps).size());
+  section.cannot_tell = doubt_text(section, crowded, others, counted_steps(*steps).size());
   sort_worst_first(section);
   return section;
 }

@@ -69,6 +69,12 @@ nlohmann::ordered_json straggler_json(const Straggler& row) {
   if (row.pauses)
     out["garbage_collection"] = {{"ns_per_step", row.pauses->ns_per_step},
                                  {"peers_ns_per_step", row.pauses->peers_ns_per_step}};
+  if (row.more_work)
+    out["more_work"] = {{"operator", row.more_work->op},
+                        {"calls_per_step", rounded(row.more_work->calls_per_step, 4)},
+                        {"peers_calls_per_step", rounded(row.more_work->peers_calls_per_step, 4)},
+                        {"ns_per_step", row.more_work->ns_per_step},
+                        {"peers_ns_per_step", row.more_work->peers_ns_per_step}};
   std::move(why).attach(out);
   return out;
 }

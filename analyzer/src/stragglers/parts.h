@@ -73,7 +73,10 @@ void add_device_evidence(const Run& run, const StepsSection& steps, StragglersSe
 /// more than the rank saves alone.
 [[nodiscard]] std::string together_text(const Straggler& row);
 
-/// What a kind of straggler does, after "rank 3": "computes slower than its peers".
-[[nodiscard]] std::string_view behaviour_of(StragglerKind kind);
+/// What a straggler does, after "rank 3": "computes slower than its peers".
+[[nodiscard]] std::string_view behaviour_of(const Straggler& row);
+
+/// "aten::flip 2400 times per step (12.0 ms), its peers never"
+[[nodiscard]] std::string more_work_text(const MoreWork& more);
 
 }  // namespace rankscope::analyzer

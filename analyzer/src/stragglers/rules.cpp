@@ -38,6 +38,13 @@ std::string advice_for(StragglerKind kind, Persistence persistence) {
   return {};
 }
 
+/// Of a rank that computes on its CPU.
+constexpr std::string_view cpu_advice =
+    "Look for other load on its host and for threads that share its cores (OMP_NUM_THREADS, CPU binding); if its "
+    "operations are larger, even out the work.";
+constexpr std::string_view more_work_advice =
+    "Even out the work, or leave out what only this rank does: logging, evaluation, checks, a longer input.";
+
 std::string advice_for(SlowDevice cause) {
   switch (cause) {
     case SlowDevice::too_hot:
@@ -56,6 +63,13 @@ std::string advice_for(SlowDevice cause) {
              "CLOCK,POWER,PERFORMANCE).";
   }
   return {};
+}
+
+std::string advice_on(const Run& run, const Straggler& row) {
+  if (row.device) return advice_for(*row.device);
+  if (row.more_work) return std::string{more_work_advice};
+  if (row.kind == StragglerKind::compute && !run.has_accelerator(row.rank)) return std::string{cpu_advice};
+  return advice_for(row.kind, row.persistence);
 }
 
 constexpr double even_enough = 0.9;  // metrics.md 9.4, rotating
@@ -105,7 +119,7 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
     finding.evidence += slow_paths_of(report, row);
     if (const std::string more = together_text(row); !more.empty()) finding.evidence += "; " + more;
     finding.evidence += doubt_about(row.certainty);
-    finding.advice = row.device ? advice_for(*row.device) : advice_for(row.kind, row.persistence);
+    finding.advice = advice_on(context.run, row);
     finding.gain_ns_per_step = row.gain_ns_per_step;
     finding.why_no_gain = row.why_no_gain;
     findings.push_back(std::move(finding));
@@ -161,7 +175,7 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
   finding.title = "in every step a different rank is the slow one";
   finding.evidence =
-      format("the slowest rank of a step needs {} more than the mean; the last arriver changes (evenness {:.2f})",
+      format("the slowest rank of a step needs {} more than the mean; the last to arrive changes (evenness {:.2f})",
              duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
   finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
   findings.push_back(std::move(finding));

@@ -42,7 +42,7 @@ std::string left_out_text(const AskedFor& part) {
   if (rows.size() == 1) {
     const auto when = when_text(rows.front());
     return format("Rank {}, which is not shown, is slow{}{} ({:.2f} x): it {}.", rows.front().rank.value,
-                  when.empty() ? "" : " ", when, rows.front().slowdown, behaviour_of(rows.front().kind));
+                  when.empty() ? "" : " ", when, rows.front().slowdown, behaviour_of(rows.front()));
   }
   std::vector<RankId> ranks;
   for (const Straggler& row : rows) ranks.push_back(row.rank);

@@ -42,7 +42,7 @@ struct Quantity {
 };
 
 constexpr std::array quantities{
-    Quantity{"unequal.data_wait", "waits for its data longer than its peers",
+    Quantity{"unequal.data_wait", "waits longer for its data than its peers",
              [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
              "Look at its loader: storage path, number of workers, CPU share of its host; prefetch deeper."},
     Quantity{"unequal.host_time", "spends more time outside of its work than its peers",
@@ -148,8 +148,8 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
   const RankId rank = unequal.peers.rows[peer]->rank;
   const FindingSeverity most = few && quantity.may_be_waiting ? FindingSeverity::minor : FindingSeverity::major;
   Finding finding = finding_on(rank, quantity.id, capped(severity_of(share, data_limits), most));
-  finding.title = format("rank {} {}: {} per step, they {}", rank.value, quantity.title, duration_text(medians[peer]),
-                         duration_text(usual));
+  finding.title = format("rank {} {}: {} per step instead of {}", rank.value, quantity.title,
+                         duration_text(medians[peer]), duration_text(usual));
   finding.evidence = format("medians of {} and of {}; more than theirs in {} of these steps", counted(steps, "step"),
                             counted(times.size() - 1, "peer"), above);
   if (few && quantity.may_be_waiting)
@@ -189,7 +189,7 @@ void judge_cpu(Unequal& unequal) {
     if (more - less < least_cpu_points || more < least_cpu_ratio * less || !is_clear(more - less, others)) continue;
     if (unequal.named.contains(rank) || (unequal.peers.size() < firm_peers && own < usual)) continue;
     Finding finding = finding_on(rank, "unequal.cpu_use", FindingSeverity::minor);
-    finding.title = format("rank {} uses {} CPU than its peers: {:.0f} % of a core, they {:.0f} %", rank.value,
+    finding.title = format("rank {} uses {} CPU than its peers: {:.0f} % of a core instead of {:.0f} %", rank.value,
                            own > usual ? "more" : "less", own, usual);
     finding.evidence =
         format("medians of the samples; {}", own > usual ? "it may be the one that works while the others wait"
@@ -217,7 +217,8 @@ void judge_step_counts(Unequal& unequal) {
     const RankId rank = unequal.peers.rows[peer]->rank;
     if (missing < least_missing_steps || !clear || is_lost(unequal, rank)) continue;
     Finding finding = finding_on(rank, "unequal.steps", FindingSeverity::minor);
-    finding.title = format("rank {} has fewer steps than its peers: {}, they {}", rank.value, counts[peer], usual);
+    finding.title = format("rank {} has fewer steps than its peers: {} instead of {}", rank.value,
+                           counted(counts[peer], "step"), usual);
     finding.evidence = "it fell behind, ended earlier, or was recorded for a shorter time";
     finding.advice = "Compare its end with that of the others, and how many batches its loader has.";
     add(unequal, std::move(finding));

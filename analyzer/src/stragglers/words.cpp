@@ -19,14 +19,23 @@ std::string code_text(const Straggler& row) {
   if (row.pauses)
     text += format("; its garbage collector takes {} per step, that of its peers {}",
                    duration_text(row.pauses->ns_per_step), duration_text(row.pauses->peers_ns_per_step));
+  if (row.more_work) text += format("; it calls {}", more_work_text(*row.more_work));
   return text;
 }
 
 std::string code_sentence(const Straggler& row) {
   if (row.code) return format("The time goes into {}.", printable(slow_code_text(*row.code)));
+  if (row.more_work) return format("It calls {}.", printable(more_work_text(*row.more_work)));
   if (!row.pauses) return {};
   return format("Its garbage collector takes {} per step, that of its peers {}.",
                 duration_text(row.pauses->ns_per_step), duration_text(row.pauses->peers_ns_per_step));
+}
+
+std::string more_work_text(const MoreWork& more) {
+  const std::string usual =
+      more.peers_calls_per_step > 0 ? format("{:.3g} times", more.peers_calls_per_step) : std::string{"never"};
+  return format("{} {:.3g} times per step ({}), its peers {}", more.op, more.calls_per_step,
+                duration_text(more.ns_per_step), usual);
 }
 
 std::string together_text(const Straggler& row) {
@@ -35,14 +44,15 @@ std::string together_text(const Straggler& row) {
                 ranks_text(row.together->ranks), duration_text(row.together->ns_per_step));
 }
 
-std::string_view behaviour_of(StragglerKind kind) {
-  switch (kind) {
+std::string_view behaviour_of(const Straggler& row) {
+  if (row.more_work && row.kind == StragglerKind::compute) return "has more to compute than its peers";
+  switch (row.kind) {
     case StragglerKind::compute:
       return "computes slower than its peers";
     case StragglerKind::host:
-      return "waits on the host longer than its peers";
+      return "spends more time on its host, without computing, than its peers";
     case StragglerKind::data:
-      return "waits for its training data longer than its peers";
+      return "waits longer for its training data than its peers";
     case StragglerKind::network:
       return "is late in its communication";
     case StragglerKind::memory:

@@ -126,10 +126,16 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
   finding.severity = capped(severity_of(ratio - 1, change_limits),
                             one_worse(severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits)));
   finding.step = change->step;
-  finding.title = format("since step {} steps take {:.2f} times as long", change->step, ratio);
-  finding.evidence = format("{}, {} {}; {}", before_text(usual_ns, change->before_ns), duration_text(last_ns),
-                            change == &report.trend->changes.back() ? "since then" : "at the end",
-                            grown_text(change->ranks, change->why_no_ranks));
+  const double at_first = static_cast<double>(change->after_ns) / static_cast<double>(usual_ns);
+  const bool partly_undone = at_first >= one_level * ratio;
+  finding.title = partly_undone ? format("since step {} steps take {:.2f} times as long, at the end still {:.2f} times",
+                                         change->step, at_first, ratio)
+                                : format("since step {} steps take {:.2f} times as long", change->step, ratio);
+  finding.evidence =
+      format("{}, {}{} {}; {}", before_text(usual_ns, change->before_ns),
+             partly_undone ? format("{} since then, ", duration_text(change->after_ns)) : "", duration_text(last_ns),
+             change == &report.trend->changes.back() ? "since then" : "at the end",
+             grown_text(change->ranks, change->why_no_ranks));
   finding.advice =
       "Look at what begins at that step: evaluation, checkpoints, another phase of the data, falling clocks, other "
       "jobs on the hosts.";
@@ -154,11 +160,11 @@ void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings)
   const OddStep& worst = *std::ranges::max_element(odd, {}, &OddStep::excess_ns);
   finding.step = worst.step;
   finding.rank = only_rank_of(odd);
-  finding.title =
-      format("{}{} much longer than those around {}", finding.rank ? format("rank {}: ", finding.rank->value) : "",
-             odd.size() == 1 ? "one step takes" : format("{} steps take", odd.size()), odd.size() == 1 ? "it" : "them");
-  finding.evidence = format("together {} lost; the longest: {}{}", duration_text(excess), odd_text(worst),
-                            odd_idle_text(report, worst));
+  finding.title = format(
+      "{}{} much longer than {} neighbours", finding.rank ? format("rank {}: ", finding.rank->value) : "",
+      odd.size() == 1 ? "one step takes" : format("{} steps take", odd.size()), odd.size() == 1 ? "its" : "their");
+  finding.evidence =
+      format("{} lost in all; the longest: {}{}", duration_text(excess), odd_text(worst), odd_idle_text(report, worst));
   finding.advice =
       "Look at these steps in the timeline: checkpoints, evaluation, garbage collection, a stalled loader or link.";
   findings.push_back(std::move(finding));

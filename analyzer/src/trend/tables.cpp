@@ -31,7 +31,7 @@ TrendLines trend_lines(const Report& report, std::size_t most) {
     said.lines.emplace_back("No lasting change of 5 % or more.");
   if (!trend.why_no_changes.empty()) said.lines.push_back(sentence(trend.why_no_changes));
   for (const OddStep* odd : longest(trend.odd_steps, most)) said.lines.push_back(sentence(odd_text(*odd)));
-  if (trend.odd_steps.empty()) said.lines.emplace_back("No step stands out from those around it.");
+  if (trend.odd_steps.empty()) said.lines.emplace_back("No step stands out from its neighbours.");
   said.left_out = left_out(trend.odd_steps.size(), most);
   return said;
 }

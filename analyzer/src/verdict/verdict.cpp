@@ -34,13 +34,13 @@ std::string sentence_on(const Straggler& row) {
   const auto when = when_text(row).empty() ? std::string{} : " " + when_text(row);
   switch (row.certainty) {
     case Certainty::fact:
-      return format("Rank {} is slow{}: it {}.", rank, when, behaviour_of(row.kind));
+      return format("Rank {} is slow{}: it {}.", rank, when, behaviour_of(row));
     case Certainty::of_two:
-      return format("Rank {} is the slower of two{}: it {}.", rank, when, behaviour_of(row.kind));
+      return format("Rank {} is the slower of two{}: it {}.", rank, when, behaviour_of(row));
     case Certainty::of_three:
-      return format("Rank {} is the slowest of three{}: it {}.", rank, when, behaviour_of(row.kind));
+      return format("Rank {} is the slowest of three{}: it {}.", rank, when, behaviour_of(row));
     case Certainty::few_steps:
-      return format("Rank {} looks slow in these few steps: it {}.", rank, behaviour_of(row.kind));
+      return format("Rank {} looks slow in these few steps: it {}.", rank, behaviour_of(row));
   }
   return {};
 }
@@ -48,7 +48,8 @@ std::string sentence_on(const Straggler& row) {
 /// How much longer it takes in the steps meant.
 std::string growth_of(const Straggler& row, bool partly) {
   const auto lag = duration_text(row.lag_ns_per_step);
-  if (row.persistence == Persistence::transient) return format("A step with such a stall takes it {} longer", lag);
+  if (row.persistence == Persistence::transient)
+    return format("A step with such a stall takes the rank {} longer", lag);
   if (row.on_average)
     return format("On average its own work takes {:.2f} times as long, {} more per step", row.slowdown, lag);
   return format("Its own work takes {:.2f} times as long, {} more in each {}", row.slowdown, lag,

@@ -108,7 +108,7 @@ Result<Fix> parse_fix(std::string_view text) {
   if (form == forms.end()) return no_fix(text, "no such fix");
   if (form->factor != Factor::none) factor = take_factor(rest);
   if (colon != std::string_view::npos && text.find('*') < colon)
-    return no_fix(text, "a factor must stand at the end, as in group:dp*0.5");
+    return no_fix(text, "a factor must come last, as in group:dp*0.5");
   fix.kind = form->kind;
   fix.factor = factor;
   if (factor && (*factor < 0 || *factor > 1e6)) return no_fix(text, "the factor must be from 0 to 1,000,000");

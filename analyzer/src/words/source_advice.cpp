@@ -37,8 +37,8 @@ constexpr std::array counters{
         collectives_unmatched,
         "Collectives have no partner on other ranks: a file is missing, the ranks did not trace the same steps "
         "(give all the same schedule()), or the program called different ones.",
-        "Collectives have no partner on other ranks: an export is missing, the ranks did not record the same "
-        "time (give all the same --delay and --duration), or the program called different ones."},
+        "Collectives have no partner on other ranks: an export is missing, the ranks did not record the same period "
+        "(give all the same --delay and --duration), or the program called different ones."},
     CounterAdvice{
         steps_uneven,
         "Ranks traced different steps; only the common ones are compared. Give all ranks the same schedule().", ""},
@@ -54,9 +54,8 @@ constexpr std::array counters{
         "Export the report again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     CounterAdvice{
         secrets_dropped, "",
-        "Values that can hold secrets or belong to a person (environments, command lines, output of programs, "
-        "paths) were left out of what is shown and exported. They are still in the file itself: do not pass it "
-        "on."},
+        "Values that can hold secrets or personal data (environments, command lines, output of programs, paths) were "
+        "left out of what is shown and exported. They are still in the file itself: do not pass it on."},
 };
 
 struct WantedAdvice {

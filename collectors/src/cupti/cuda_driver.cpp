@@ -29,7 +29,7 @@ CudaDriver::CudaDriver() {
   const std::string library = named != nullptr && *named != '\0' ? named : "libcuda.so.1";
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    problem_ = format("{} cannot be loaded, which is needed to see which GPUs are used", library);
+    problem_ = format("{}, which is needed to see which GPUs are used, cannot be loaded", library);
     return;
   }
   const auto find = [handle](const char* name, auto& function) {

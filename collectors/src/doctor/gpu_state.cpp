@@ -155,7 +155,7 @@ GpuState device_state(const fs::path& root) {
   }
   if (closed.empty()) return state;
   state.good = false;
-  state.found += "; not to be opened:" + closed;
+  state.found += "; cannot be opened:" + closed;
   state.advice = "CUDA cannot use them: join their group (ls -l /dev/nvidia0), or allocate them with the job";
   return state;
 }

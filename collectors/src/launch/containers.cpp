@@ -202,7 +202,7 @@ std::string container_warning(const Words& command, const Lookup& lookup, const 
         runtime);
   const std::string list = bind_list(bound_by(options_of(command), lookup), needed);
   if (list.empty()) return {};
-  return format("the container of {} does not see {}: nothing in it is recorded; give {} --bind {}", runtime, list,
+  return format("the container of {} does not see {}: nothing in it is recorded; run {} with --bind {}", runtime, list,
                 runtime, list);
 }
 

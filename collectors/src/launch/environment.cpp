@@ -30,8 +30,9 @@ struct Hook {
 void set_hook(CommandEnvironment& environment, const Lookup& lookup, const Hook& hook, const std::string& library) {
   const std::string theirs = value_of(lookup, hook.name);
   if (!is_foreign(theirs)) return environment.variables.emplace_back(hook.name, library), void();
-  environment.warnings.push_back(format("{} is set to {} and stays so: {} are not recorded; unset it to record them",
-                                        hook.name, theirs, hook.what));
+  environment.warnings.push_back(
+      format("{} is set to {} and is not changed: {} are not recorded; unset it to record them", hook.name, theirs,
+             hook.what));
   for (const Source source : hook.sources) environment.lost.add(source);
 }
 

@@ -59,15 +59,27 @@ HeaderFacts read_header(const fs::path& path) {
   return facts;
 }
 
-DetailSet details_recorded(const std::vector<std::pair<std::string, std::string>>& metadata) {
-  const auto found = std::ranges::find(metadata, details_recorded_key, &std::pair<std::string, std::string>::first);
+using Fact = std::pair<std::string, std::string>;
+
+DetailSet details_recorded(const std::vector<Fact>& metadata) {
+  const auto found = std::ranges::find(metadata, recording::details_recorded_key, &Fact::first);
   return found == metadata.end() ? DetailSet{} : details_from(found->second);
+}
+
+/// Those of all processes.
+void add_details(DetailSet recorded, recording::Manifest& manifest) {
+  if (recorded.bits == 0) return;
+  const auto known = std::ranges::find(manifest.metadata, recording::details_recorded_key, &Fact::first);
+  if (known == manifest.metadata.end())
+    manifest.metadata.emplace_back(recording::details_recorded_key, name_of(recorded));
+  else
+    known->second = recording::value_after(known->first, known->second, name_of(recorded));
 }
 
 /// The first process speaks for all; what is known already stays.
 void add_metadata(const RecordSummary& summary, recording::Manifest& manifest) {
   for (const auto& entry : summary.metadata) {
-    const auto known = std::ranges::find(manifest.metadata, entry.first, &std::pair<std::string, std::string>::first);
+    const auto known = std::ranges::find(manifest.metadata, entry.first, &Fact::first);
     if (known == manifest.metadata.end()) manifest.metadata.push_back(entry);
   }
 }
@@ -175,6 +187,7 @@ Result<void> describe(const recording::Manifest& fresh, int status, const Record
     if (std::ranges::find(manifest.hosts, host) == manifest.hosts.end()) manifest.hosts.push_back(host);
   manifest.world_size = std::max(manifest.world_size, summary.world_size);
   add_metadata(summary, manifest);
+  add_details(summary.details, manifest);
   manifest.exit_status = std::max<std::int64_t>(manifest.exit_status, status);
   recording::add_loss(manifest, Counter::processes_not_recorded, summary.not_recorded);  // siblings add up
   recording::add_loss(manifest, Counter::processes_not_watched, summary.not_watched);

@@ -27,7 +27,7 @@ Result<fs::path> write_pytorch_hook(const fs::path& spool, Stacks stacks) {
   const fs::path folder = spool / "python";
   if (folder.string().find(':') != std::string::npos)
     return fail(ErrorKind::cannot_write,
-                format("PyTorch cannot be observed: {} has a colon in its path, where PYTHONPATH is split; set "
+                format("PyTorch cannot be observed: {} has a colon in its path, and PYTHONPATH is split at colons; set "
                        "RANKSCOPE_SPOOL to a folder without one",
                        spool.string()));
   std::error_code error;
@@ -72,7 +72,7 @@ void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const fs
       tracer != nullptr && *tracer != '\0' && fs::path{tracer}.filename() != std::string_view{inject_library_name};
   if (!taken) return environment.variables.emplace_back(itt_library, library), void();
   environment.warnings.push_back(
-      format("{} is set to {} and stays so: operators of PyTorch are not recorded; unset it to record them",
+      format("{} is set to {} and is not changed: operators of PyTorch are not recorded; unset it to record them",
              itt_library, tracer));
 }
 
@@ -105,12 +105,12 @@ void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string
     return;
   }
   if (!seen.operators && seen.problem.empty())
-    notes.emplace_back("PyTorch: it reported no operators to the recorder; only steps were recorded");
+    notes.emplace_back("PyTorch reported no operators to the recorder; only steps were recorded");
   if (!seen.steps) {
     notes.emplace_back(
-        "PyTorch: steps were not recorded, since no optimizer of torch.optim took three steps outside of "
-        "torch.compile; "
-        "mark each step with an NVTX range");
+        "PyTorch: no optimizer of torch.optim took three steps outside of torch.compile, so the report only knows "
+        "steps "
+        "that the program names itself, by an NVTX range or record_function \"step 1\", \"step 2\", ...");
   }
 }
 

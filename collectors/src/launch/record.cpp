@@ -213,7 +213,7 @@ void note_details(DetailSet asked, RecordSummary& summary) {
     if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
     summary.notes.push_back(
         format("--{}: no source in the recorded program supports it, so no {} were recorded (the reference trainer "
-               "does; PyTorch programs cannot yet)",
+               "does; of other programs only --memory on CUDA GPUs, by the source cupti)",
                info.id, info.what));
   }
 }
@@ -358,7 +358,7 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RS_TRY(Toggle toggle, make_toggle(options, spool));
   RS_TRY_VOID(tie(spool, new_manifest(options), folders.out.path));
   if (options.talk == Talk::verbose) {
-    say(options.talk, format("rankscope: segments are in {} until the end\n", spool.string()));
+    say(options.talk, format("rankscope: segments are in {} until recording ends\n", spool.string()));
   }
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
   RS_TRY(const PyTorchHook hook, pytorch_hook(options, settings.collect, spool, lookup));

@@ -113,8 +113,8 @@ std::string pm_refusal(const PmFunctions& call, int status, const std::string& d
   const bool kind = status >= result::first_kind_of_device && status <= result::last_kind_of_device;
   if (kind || status == result::not_supported || status == result::virtual_device)
     return format(
-        "this GPU, or the way in which it is shared (vGPU, MIG, WSL, confidential computing), has no such "
-        "counters: {} when {}",
+        "this GPU does not offer these counters, or not the way it is shared (vGPU, MIG, WSL, confidential computing): "
+        "{} when {}",
         text, doing);
   return format("CUPTI refused {}: {}; another profiler may be using the GPU's counters", doing, text);
 }

@@ -169,7 +169,7 @@ void PmSampler::restart() {
   call_.stop(&request);
   first_ = true;
   if (const int status = call_.start(&request); status != result::success)
-    problem_ = cupti::pm_refusal(call_, status, "starting the counters again of " + name_);
+    problem_ = cupti::pm_refusal(call_, status, "restarting the counters of " + name_);
 }
 
 void PmSampler::finish(const Take& take) {

@@ -7,11 +7,11 @@ namespace rankscope::collectors {
 namespace {
 
 constexpr std::array<DetailInfo, detail_count> detail_table{{
-    {Detail::shapes, "shapes", "shapes and types of operator inputs; costs the most: two texts per operator",
+    {Detail::shapes, "shapes", "shapes and types of operator inputs; costs the most: two strings per operator",
      "shapes of operator inputs"},
     {Detail::memory, "memory", "each allocation and release of tensor memory; costs four records each", "allocations"},
     {Detail::stack, "stack",
-     "where each operator was called from: module and source line; costs two texts per operator",
+     "where each operator was called from: module and source line; costs two strings per operator",
      "call contexts of operators"},
     {Detail::modules, "modules", "a range for each module's forward pass; costs two records each", "ranges of modules"},
 }};

@@ -9,7 +9,7 @@ using enum Severity;
 constexpr std::array<CounterInfo, counter_count> table{{
     {events_dropped, "events_dropped", data_loss,
      "The ring was full: idle time is overstated where events are missing. Record with a larger --ring-kib or fewer "
-     "--collect."},
+     "sources in --collect."},
     {segments_unreadable, "segments_unreadable", data_loss,
      "A segment file has no valid header and was left out: its process is missing. Copy the recording again."},
     {segment_cut, "segment_cut", data_loss,
@@ -29,7 +29,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {rank_duplicate, "rank_duplicate", info,
      "Several processes have the same rank (loader workers, shells); the one with the most events represents it."},
     {pop_without_push, "pop_without_push", info,
-     "A range ended that had begun before the recording, or its beginning was lost."},
+     "Ranges have only an end: they began before the recording, or their beginning was lost."},
     {negative_duration, "negative_duration", error, "Events ended before they began; they are kept with length 0."},
     {collectives_open, "collectives_open", error,
      "Collectives have no end in the recording: the job was stopped, a rank was lost or hung there, or a file is cut "
@@ -82,14 +82,14 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {events_malformed, "events_malformed", data_loss,
      "Events of a trace are not valid JSON and were left out. Record again with a newer profiler if it matters."},
     {events_repaired, "events_repaired", info,
-     "Events hold texts with quotes that were not escaped; they were read as far as their end can be guessed."},
+     "Some events contain strings with unescaped quotes; where these strings end is a guess."},
     {events_incomplete, "events_incomplete", data_loss,
      "Events without a name, category, thread or time, and collectives that were exported incompletely, were left "
      "out."},
     {events_unsupported, "events_unsupported", info,
      "Kinds of events that the profiler itself does not write (begin/end pairs, arrows of other tools) were left out."},
     {categories_unknown, "categories_unknown", info,
-     "Events of unknown categories are kept as plain ranges and do not count in any time split."},
+     "Events of unknown categories are kept as plain ranges; they are not part of where the time of a rank went."},
     {times_unusable, "times_unusable", data_loss,
      "Device activities without a usable time (0, longer than a day, or beyond 120 years) were left out; their time "
      "counts as idle."},
@@ -101,7 +101,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {kernels_without_launch, "kernels_without_launch", info,
      "Device activities have no launch call in the trace, as at the edges of the recorded window or with graphs."},
     {kernel_before_launch, "kernel_before_launch", info,
-     "By the clocks of the profiler, device activities start before their launch call; times are kept as they are."},
+     "According to the profiler's clocks, device activities start before their launch call; times are kept as they "
+     "are."},
     {correlation_reused, "correlation_reused", error,
      "Several host calls have the same correlation number; device activities are linked to the first."},
     {blocks_dropped, "blocks_dropped", info,
@@ -127,8 +128,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Two processes that ran at the same time were both recorded as one rank: its numbers mix both. Give each its own "
      "rank (RANK, SLURM_PROCID), or record one job per recording."},
     {files_left_out, "files_left_out", error,
-     "Files in the folder are named like its traces, but do not hold one, and were left out: if they belong to ranks, "
-     "these are missing. Copy them again, or move them away."},
+     "Files in the folder are named like its traces but hold no trace, and were left out: if they belong to ranks, "
+     "those ranks are missing. Copy them again, or move them away."},
     {clock_split_host, "clock_split_host", error,
      "The ends of operations show that device times of ranks on one host do not share a clock: each rank was aligned "
      "on its own."},
@@ -136,13 +137,13 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The CUDA profiler had no buffer for kernels, copies or calls: idle time is overstated where they are missing. "
      "Record fewer steps (--window)."},
     {activities_unknown, "activities_unknown", info,
-     "Records of the CUDA profiler of an unknown kind or length were left out. Use a newer rankscope."},
+     "Records of the CUDA profiler with an unknown kind or length were left out. Use a newer rankscope."},
     {sources_failed, "sources_failed", error,
      "Sources that were asked for could not record: `rankscope record` said why when it ended, and so does the "
      "metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},
     {comm_times_unknown, "comm_times_unknown", info,
-     "Only the enqueue times of NCCL's collectives were recorded, not when they ran: they do not count in any "
-     "time split. Record kernels too (--collect with cupti), or use --nccl kernel."},
+     "Only the enqueue times of NCCL's collectives were recorded, not when they ran, so they are not part of where the "
+     "time of a rank went. Record kernels too (--collect with cupti), or use --nccl kernel."},
     {comm_events_dropped, "comm_events_dropped", data_loss,
      "NCCL had more events open at a time than can be followed: the rest was left out. Record with a lower --nccl "
      "level."},
@@ -166,8 +167,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "or idle. Make the groups with init_process_group or new_group."},
     {comm_without_groups, "comm_without_groups", info,
      "Communication of libraries whose traces name no group (Gloo, MPI, DeepEP, NVSHMEM and others): across ranks it "
-     "is "
-     "matched by when it ended, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
+     "is matched by its end time, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
     {tails_lost, "tails_lost", data_loss,
      "The events of these ranks end long before those of the other ranks, although their files are whole: the profiler "
      "lost the rest. Steps that reach into the gap are left out. Record fewer steps at a time."},

@@ -39,7 +39,7 @@ void Groups::declare(const std::string& name, std::vector<RankId> members, Group
 Result<GroupId> Groups::find(std::string_view name, RankId rank, std::optional<std::string_view> members) const {
   const auto named = by_name_.find(name);
   if (named == by_name_.end())
-    return fail(ErrorKind::unreadable, format("group '{}' needs a line '@group {} RANKS' before", name, name));
+    return fail(ErrorKind::unreadable, format("group '{}' needs a line '@group {} RANKS' before it", name, name));
   const std::vector<Declared>& groups = named->second;
   if (members) {
     RS_TRY(const std::vector<RankId> wanted, ranks_from(*members));

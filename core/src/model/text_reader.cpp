@@ -267,7 +267,9 @@ Result<void> TextReader::quality_line(const Words& words) {
 }
 
 Result<void> TextReader::event(const Words& words) {
-  if (words.size() < 4) return wrong("an event needs at least RANK KIND TIME and more; see the grammar in docs");
+  if (words.size() < 4)
+    return wrong(
+        "an event needs RANK, KIND, TIME and at least one more word; see core/include/rankscope/core/model/text.h");
   RS_TRY(const RankId rank, rank_from(words[0].value));
   const std::string& kind = words[1].value;
   if (kind == "counter") return counter_line(rank, words);

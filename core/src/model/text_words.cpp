@@ -22,10 +22,10 @@ Result<std::string> read_value(std::string_view line, std::size_t& at, bool stop
   }
   for (++at; at < line.size() && line[at] != '"'; ++at)
     if (line[at] == '\\') ++at;
-  if (at >= line.size()) return fail(ErrorKind::unreadable, "a quoted text is not closed");
+  if (at >= line.size()) return fail(ErrorKind::unreadable, "a quoted string is not closed");
   ++at;
   const Json parsed = Json::parse(line.substr(begin, at - begin), nullptr, false);
-  if (!parsed.is_string()) return fail(ErrorKind::unreadable, "a quoted text is not a JSON string");
+  if (!parsed.is_string()) return fail(ErrorKind::unreadable, "a quoted string is not valid JSON");
   return parsed.get<std::string>();
 }
 

@@ -55,7 +55,7 @@ TEST(RenderedClocks, TakenForOneAreNotSaidToHaveBeenSet) {
 
 TEST(RenderedClocks, LeftApartAreNotCountedAsSetAndSayWhy) {
   ClockRow apart = row("c", "c");
-  apart.why_apart = "it shares fewer than 20 operations with a, or with clocks that do";
+  apart.why_apart = "fewer than 20 operations are shared with a, directly or through other clocks";
   const Report report = with_clocks({first(), second_row(), apart});
   EXPECT_THAT(clock_lines(report), Contains(Field(&ClockLine::text, HasSubstr("2 clocks set by the ends"))));
   EXPECT_THAT(clock_table(report.clocks, 10).rows[2].back().text, HasSubstr("fewer than 20 operations"));

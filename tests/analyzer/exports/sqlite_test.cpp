@@ -150,8 +150,9 @@ TEST(Sqlite, TheQueriesOfTheDocumentationAnswer) {
 TEST(Sqlite, EveryTableIsDocumented) {
   const Exported run{two_ranks};
   const std::string text = read_file(std::filesystem::path{RANKSCOPE_DOCS} / "sqlite.md");
-  for (const auto& table : run.rows("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')"))
-    EXPECT_NE(text.find("`" + table + "`"), std::string::npos) << table;
+  const auto tables = run.rows("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')");
+  ASSERT_FALSE(tables.empty());
+  for (const auto& table : tables) EXPECT_NE(text.find("`" + table + "`"), std::string::npos) << table;
 }
 
 }  // namespace

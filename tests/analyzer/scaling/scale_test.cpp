@@ -243,7 +243,7 @@ TEST(Scale, DrawsFromAllRanksWhateverTheOrderAndTheSizesOfTheirCollectives) {
 
 TEST(Scale, CountsTheStepsThatItLeavesOut) {
   const ScaleAnswer answer = answer_of({run_of_two_threads(5)}, {.to = {4}, .ranks_per_host = 4});
-  EXPECT_THAT(answer.notes, Contains(HasSubstr("Left out: 5 steps that run other collectives")));
+  EXPECT_THAT(answer.notes, Contains(HasSubstr("Left out: 5 steps whose collectives differ")));
   const ScaleAnswer few = answer_of({run_of_two_threads(12)}, {.to = {4}, .ranks_per_host = 4});
   EXPECT_EQ(few.why_not_predicted, "");
 }

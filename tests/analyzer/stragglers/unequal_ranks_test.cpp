@@ -142,9 +142,9 @@ TEST(WithoutCollectives, ARankThatWaitsForItsDataIsNamed) {
     EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.data_wait 1"}) << ranks;
     const Finding& finding = run.report.findings->front();
     EXPECT_EQ(finding.severity, FindingSeverity::major);
-    EXPECT_EQ(finding.title, "rank 1 waits for its data longer than its peers: 55.0 ms per step, they 500 µs");
+    EXPECT_EQ(finding.title, "rank 1 waits longer for its data than its peers: 55.0 ms per step instead of 500 µs");
     EXPECT_EQ(finding.certainty == Certainty::fact, ranks > 3) << ranks;
-    EXPECT_THAT(run.text, StartsWith("VERDICT Rank 1 waits for its data longer than its peers"));
+    EXPECT_THAT(run.text, StartsWith("VERDICT Rank 1 waits longer for its data than its peers"));
     EXPECT_THAT(run.text, HasSubstr("Ranks could not be compared"));
     const nlohmann::json& json = run.json["findings"][0];
     EXPECT_EQ(json["rank"], 1);
@@ -187,7 +187,7 @@ TEST(WithoutCollectives, ARankWithAnotherCpuUseIsNamed) {
   const Analyzed run = analyzed(4, busy);
   EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.cpu_use 2"});
   EXPECT_EQ(run.report.findings->front().severity, FindingSeverity::minor);
-  EXPECT_THAT(run.report.findings->front().title, HasSubstr("98 % of a core, they 45 %"));
+  EXPECT_THAT(run.report.findings->front().title, HasSubstr("98 % of a core instead of 45 %"));
   EXPECT_EQ(named(analyzed(3, busy).report), std::vector<std::string>{"unequal.cpu_use 2"});
   const auto starved = [](std::uint32_t rank) { return RankPlan{.cpu_percent = rank == 0 ? 20.0 : 95}; };
   EXPECT_EQ(named(analyzed(4, starved).report), std::vector<std::string>{"unequal.cpu_use 0"});
@@ -197,7 +197,7 @@ TEST(WithoutCollectives, ARankWithAnotherCpuUseIsNamed) {
 TEST(WithoutCollectives, ARankWithFewerStepsIsNamed) {
   const Analyzed run = analyzed(4, [](std::uint32_t rank) { return RankPlan{.steps = rank == 1 ? 12 : 20}; });
   EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.steps 1"});
-  EXPECT_EQ(run.report.findings->front().title, "rank 1 has fewer steps than its peers: 12, they 20");
+  EXPECT_EQ(run.report.findings->front().title, "rank 1 has fewer steps than its peers: 12 steps instead of 20");
 }
 
 TEST(WithoutCollectives, OnlyFindingsOfTheRanksAskedForAreShown) {

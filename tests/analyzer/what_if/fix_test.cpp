@@ -48,7 +48,7 @@ TEST(Fix, ThatMeansNothingIsRefused) {
   EXPECT_EQ(refusal("hostcode*nan"), "--fix hostcode*nan: a factor must follow, as in hostcode*0.5");
   EXPECT_EQ(refusal("stage:first"), "--fix stage:first: the subject must be \"last\": the last stage");
   EXPECT_EQ(refusal("overlap:dp"), "--fix overlap:dp: the subject must be \"all\"");
-  EXPECT_EQ(refusal("group*0.5:dp"), "--fix group*0.5:dp: a factor must stand at the end, as in group:dp*0.5");
+  EXPECT_EQ(refusal("group*0.5:dp"), "--fix group*0.5:dp: a factor must come last, as in group:dp*0.5");
   EXPECT_EQ(refusal("network2"), "--fix network2: no such fix");
   EXPECT_EQ(refusal(""), "--fix : no such fix");
 }
@@ -75,7 +75,7 @@ TEST(Fix, OfARankWithoutPeersIsRefused) {
                                  std::vector<Fix>{*parse_fix("rank:1")});
   ASSERT_FALSE(fixed);
   EXPECT_EQ(fixed.error().message,
-            "--fix rank:1: the recording has no ranks do the same work, so its usual time is not known");
+            "--fix rank:1: the recording has no other rank that does the same work, so its usual time is not known");
 }
 
 TEST(Fix, ToBalanceNeedsRanksThatDoTheSame) {

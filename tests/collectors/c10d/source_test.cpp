@@ -176,7 +176,7 @@ TEST(C10d, LeavesALibraryAloneThatAnotherToolStandsInFrontOf) {
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(told(*recorded.run, "problem"),
-            "collectives of this PyTorch 2.11.0+cu130 are not recorded: another tool stands in front of its functions");
+            "collectives of this PyTorch 2.11.0+cu130 are not recorded: another tool already intercepts its functions");
 }
 
 }  // namespace

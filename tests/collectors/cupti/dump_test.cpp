@@ -89,7 +89,7 @@ TEST(CuptiDump, ItStaysSmallAndHoldsWholeBuffers) {
   ASSERT_TRUE(fs::exists(folder / "dump"));
   EXPECT_LE(fs::file_size(folder / "dump"), most_bytes);
   EXPECT_EQ(original.run->metadata(original.run->processes()[0], "cupti_dump_problem"),
-            "it was not kept completely: a file holds at most 4 MiB");
+            "it was cut off: a file holds at most 4 MiB");
   EXPECT_EQ(replay(folder, folder / "dump").status, 0);
 }
 

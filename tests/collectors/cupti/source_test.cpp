@@ -12,6 +12,7 @@ using namespace testing;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
+using ::testing::Not;
 
 class EveryCupti : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Cupti, EveryCupti,
@@ -52,6 +53,8 @@ TEST_P(EveryCupti, EveryKindArrivesWithWhatItSays) {
   EXPECT_EQ(span_named(run, "Activity Buffer Request")->kind, SpanKind::overhead);
   EXPECT_EQ(std::ranges::count(marks_of(run), "[memory]"), 2);
   EXPECT_EQ(std::ranges::count(marks_of(run), "[memory pool]"), 1);
+  EXPECT_EQ(told(run, "details_recorded"), "memory");
+  EXPECT_THAT(recorded.summary.notes, Not(Contains(HasSubstr("--memory"))));
   ASSERT_EQ(run.devices().size(), 1U);
   EXPECT_EQ(run.text(run.devices()[0].name), "NVIDIA Stand-in");
   EXPECT_EQ(run.text(run.devices()[0].uuid), "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f");
@@ -227,6 +230,29 @@ TEST(Cupti, AKindThatIsRefusedIsSaidAndTheOthersAreRecorded) {
               HasSubstr("records of kind 5 are refused: CUPTI_ERROR_UNKNOWN"));
   EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::compute), 100U);
   EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::runtime), 0U);
+}
+
+TEST(Cupti, AllocationsThatAreRefusedAreNotSaidToBeRecorded) {
+  const Folder folder;
+  RecordOptions options;
+  options.details.add(Detail::memory);
+  const Recorded recorded = play(folder, "some", {.refuses = "49"}, options);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(told(*recorded.run, "details_recorded"), "");
+  EXPECT_THAT(recorded.summary.notes, Contains(HasSubstr("--memory: no source")));
+}
+
+TEST(Cupti, DetailsOfTheProgramAndOfCuptiAddUp) {
+  const Folder folder;
+  RecordOptions options;
+  options.details.add(Detail::shapes);
+  options.details.add(Detail::memory);
+  const Recorded recorded = play(folder, "details", {}, options);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(recorded.summary.details, options.details);
+  const auto& run = *recorded.run;
+  for (const std::string_view said : {run.metadata("details_recorded"), told(run, "details_recorded")})
+    EXPECT_EQ(details_from(said), options.details) << said;
 }
 
 TEST(Cupti, WithoutALibraryTheProgramRunsAndTheReasonIsKept) {

@@ -81,7 +81,7 @@ TEST(GpuState, GpusThatMayNotBeOpenedAreNamed) {
   const Folder root;
   write(root / "dev/nvidia0", "");
   fs::permissions(root / "dev/nvidia0", fs::perms::none);
-  EXPECT_THAT(state_in(root, "GPU devices").found, HasSubstr("not to be opened: /dev/nvidia0"));
+  EXPECT_THAT(state_in(root, "GPU devices").found, HasSubstr("cannot be opened: /dev/nvidia0"));
 }
 
 TEST(GpuState, GpusOfAmdAreSaidNotToBeRecorded) {

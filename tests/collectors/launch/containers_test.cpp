@@ -48,7 +48,7 @@ TEST(Containers, ValuesOfOptionsBeforeTheActionAreNotTheAction) {
 
 TEST(Containers, AFolderThatIsNotBoundIsSaidWithTheOptionThatBindsIt) {
   EXPECT_EQ(warning({"apptainer", "exec", "a.sif", "python3"}),
-            "the container of apptainer does not see /opt/rankscope/bin: nothing in it is recorded; give apptainer "
+            "the container of apptainer does not see /opt/rankscope/bin: nothing in it is recorded; run apptainer with "
             "--bind /opt/rankscope/bin");
 }
 

@@ -1,9 +1,8 @@
 // NVTX calls of every kind through the header-only NVTX and the real library, read back from the recording.
 #include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "recorded.h"
+#include "support/run_program.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -120,11 +119,8 @@ TEST(Nvtx, EventsFromDestructorsAreRecorded) {
 }
 
 TEST(Nvtx, AProgramWithoutTheRecorderIsUnchanged) {
-  const pid_t child = fork();
-  if (child == 0) execl(program("nvtx_actor").c_str(), "nvtx_actor", "without_recorder", nullptr);
-  int state = 0;
-  waitpid(child, &state, 0);
-  EXPECT_EQ(WEXITSTATUS(state), 0);
+  const auto result = rankscope::testing::run_program({program("nvtx_actor"), "without_recorder"});
+  EXPECT_EQ(result.status, 0) << result.err;
 }
 
 TEST(Nvtx, TheHookAloneIsEnoughWithoutPreload) {

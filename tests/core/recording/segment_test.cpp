@@ -246,6 +246,31 @@ TEST(Segment, GatheringKeepsEveryEventAndSealsTheChunks) {
   EXPECT_EQ((*run)->quality().of(Counter::segment_cut), 0U);
 }
 
+TEST(Segment, WhatSourcesOfAProcessRecordAddsUpAndOtherFactsAreReplaced) {
+  const Folder folder;
+  {
+    const auto segment = create(folder);
+    const auto pen = segment->thread();
+    pen->metadata("details_recorded", "shapes,memory");
+    pen->metadata("model", "mlp");
+    pen->metadata("details_recorded", "memory");
+    pen->metadata("details_recorded", "memory,stack");
+    pen->metadata("model", "gpt");
+    segment->note_exit(0);
+  }
+  const auto summary = gather_segment(folder.segment(), folder.path() / "segments" / "b.rseg");
+  ASSERT_TRUE(summary) << summary.error().message;
+  const std::vector<std::pair<std::string, std::string>> expected{{"details_recorded", "shapes,memory,stack"},
+                                                                  {"model", "gpt"}};
+  EXPECT_EQ(summary->metadata, expected);
+  fs::remove(folder.segment());
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  const Process& process = (*run)->process_of(RankId{2});
+  EXPECT_EQ((*run)->metadata(process, "details_recorded"), "shapes,memory,stack");
+  EXPECT_EQ((*run)->metadata(process, "model"), "gpt");
+}
+
 TEST(Segment, AFileCutAnywhereGivesWhatItStillHolds) {
   const Folder folder;
   write_two_chunks(folder);

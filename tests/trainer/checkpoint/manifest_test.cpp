@@ -112,7 +112,7 @@ TEST(Manifest, HostileOnesAreRefusedWithTheReason) {
       {set("/parallel", Json::array()), "\"parallel\" must be an object"},
       {set("/parallel/tp", 0), "parallel: \"tp\""},
       {set("/model/options/kind", "gpt"), "its fingerprint does not match"},
-      {set("/model/options/kind", 7), "every value must be text"},
+      {set("/model/options/kind", 7), "every value must be a string"},
       {set("/optimizer/kind", nullptr), "optimizer: \"kind\" must be text"},
       {set("/data/samples", "many"), "data: \"samples\""},
       {set("/tensors", Json::object()), "\"tensors\" must be a list"},

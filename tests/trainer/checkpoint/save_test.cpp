@@ -165,7 +165,7 @@ TEST(Saving, RanksThatHoldDifferentModelsAreToldApart) {
   const State other{tensor_of({"w", ElementType::f32, {2, 4}}, 1)};
   const auto results = save_slices(
       {folder.path()}, 10, 2, [&](int rank) { return slices_of(rank == 0 ? one : other, Held::sharded, rank, 2); });
-  EXPECT_THAT(results.front().error().message, HasSubstr("w has another type or shape on rank 1"));
+  EXPECT_THAT(results.front().error().message, HasSubstr("w has a different type or shape on rank 1"));
 }
 
 TEST(Saving, AFailedExchangeIsTheErrorOfTheSaving) {

@@ -9,7 +9,7 @@ namespace {
 
 TEST(DeviceUse, IsTheRangeOverAllDevices) {
   const std::vector<DeviceTime> devices{{0, 0, 1.5}, {0, 1, 0.25}, {1, 0, 2}};
-  EXPECT_EQ(use_text(devices), "all 3 devices computed, 0.25 to 2.00 s of CPU each");
+  EXPECT_EQ(use_text(devices), "all 3 devices computed, 0.25 to 2.00 s of CPU time each");
   EXPECT_EQ(unused_text(devices), "");
 }
 
@@ -23,7 +23,7 @@ TEST(DeviceUse, OnesThatDidNothingAreNamed) {
 TEST(DeviceUse, TheMedianOfAnEvenCountIsBetweenTheTwoInTheMiddle) {
   const std::vector<DeviceTime> devices{{0, 0, 3}, {0, 1, 1}, {1, 0, 4}, {1, 1, 0}};
   EXPECT_TRUE(
-      unused_text(devices).starts_with("device 1 of rank 1 had nothing to compute (the median is 2.00 s of CPU)"))
+      unused_text(devices).starts_with("device 1 of rank 1 had nothing to compute (the median is 2.00 s of CPU time)"))
       << unused_text(devices);
 }
 

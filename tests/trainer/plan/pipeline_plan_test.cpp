@@ -226,16 +226,17 @@ TEST(ScheduleFile, ErrorsNameTheLineAndWhatIsWrongInIt) {
   EXPECT_EQ(wrong("0B0\n"), "--schedule s.csv: line 1: 0F0 is missing");
   EXPECT_EQ(wrong("0B0,0F0\n"), "--schedule s.csv: line 1: 0B0 comes before 0F0");
   EXPECT_EQ(wrong("0F0,0W0,0I0\n"), "--schedule s.csv: line 1: 0W0 comes before 0I0");
-  EXPECT_EQ(wrong("0F0,0I0\n"), "--schedule s.csv: line 1: 0F0 has no whole backward: that is 0B0, or 0I0 and 0W0");
-  EXPECT_EQ(wrong("0F0,0B0,0W0\n"),
-            "--schedule s.csv: line 1: 0B0 and its parts I and W: the backward is either whole or split");
+  EXPECT_EQ(wrong("0F0,0I0\n"), "--schedule s.csv: line 1: 0F0 has no complete backward: it needs 0B0, or 0I0 and 0W0");
+  EXPECT_EQ(
+      wrong("0F0,0B0,0W0\n"),
+      "--schedule s.csv: line 1: 0B0 appears together with its parts I and W: a backward is either whole or split");
 }
 
 TEST(ScheduleFile, AScheduleThatWouldStandStillIsRefused) {
   EXPECT_EQ(wrong("0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n"),
-            "--schedule s.csv: line 1: it stops at 0B0, its action 2: 1B0 must come first and can never be done");
+            "--schedule s.csv: line 1: it stops at 0B0, its action 2, since 1B0 must come first and can never be done");
   EXPECT_EQ(wrong("0F0,0I0,0W0,0F1,0I1,0W1\n1F1,1I1,1W1,1F0,1I0,1W0\n"),
-            "--schedule s.csv: line 1: it stops at 0I0, its action 2: 1I0 must come first and can never be done");
+            "--schedule s.csv: line 1: it stops at 0I0, its action 2, since 1I0 must come first and can never be done");
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(NotANumber, HappensWhereALossIs) {
   EXPECT_THAT(train(pipeline + "nan:rank=1,step=3").err, HasSubstr("step 3: the loss of rank 1 is nan"));
   const ProgramResult refused = train(pipeline + "nan:rank=0,step=3");
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("rank 0 computes no loss, only ranks with the last stage do"));
+  EXPECT_THAT(refused.err, HasSubstr("rank 0 computes no loss; only ranks with the last stage do"));
 }
 
 TEST(NotANumber, ALossThatOverflowsIsFoundWithoutAFault) {

@@ -19,6 +19,7 @@ def main():
     fault, clocks = faults.Fault(chosen, rank), faults.Clocks(chosen.clocks, rank)
     model = DistributedDataParallel(nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10)))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    fault.slow_link(model)
     with faults.profiler(torch, chosen, rank) as profile:
         for _ in range(chosen.steps):
             for part in range(PARTS):

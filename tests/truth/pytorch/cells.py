@@ -39,11 +39,11 @@ class Cell:
 
 
 def table():
-    """A pause of every tenth step is not in a trace of three. Two ranks are one pair: they have no second group."""
-    faults = {"ddp": ("none", "sleep", "loader", "workers", "compute", "batch", "gc"), "fsdp": ("none", "sleep", "compute"),
-              "accumulate": ("none", "sleep", "compute"), "groups": ("none", "sleep", "compute"), "pipeline": ("none", "sleep", "compute")}
+    """A pause of every tenth step is not in a trace of three, nor are connections. Two ranks are one pair: they have no second group."""
+    faults = {"ddp": ("none", "sleep", "loader", "workers", "compute", "batch", "gc", "link"), "fsdp": ("none", "sleep", "compute"),
+              "accumulate": ("none", "sleep", "compute", "link"), "groups": ("none", "sleep", "compute"), "pipeline": ("none", "sleep", "compute")}
     return [Cell(script, fault, ranks, source) for source in SOURCES for ranks in (2, 4) for script in faults for fault in faults[script]
-            if (source == "live" or fault != "gc") and (ranks == 4 or script not in ("groups", "pipeline"))]
+            if (source == "live" or fault not in ("gc", "link")) and (ranks == 4 or script not in ("groups", "pipeline"))]
 
 
 def short_table():
@@ -93,8 +93,11 @@ def judge(cell, report, clocks):
     if report.get("straggler_basis", {}).get("cannot_tell") and not report["stragglers"]:
         return "cannot tell" if cell.fault != "none" else None
     found = [(row["rank"], row["kind"]) for row in report["stragglers"]]
-    wanted = [] if cell.fault == "none" else [(cell.slow_rank, KIND_OF[cell.fault])]
+    wanted = [(cell.slow_rank, KIND_OF[cell.fault])] if cell.fault in KIND_OF else []
     if found != wanted:
         return f"stragglers: {found}"
+    links = [finding["rank"] for finding in report["findings"] if finding["id"] == "slow_tcp_link"]
+    if links != ([cell.slow_rank] if cell.fault == "link" else []):
+        return f"slow connections of ranks {links}"
     problem = judge_function(cell, report["stragglers"][0]) if wanted and cell.source == "live" else None
     return problem or judge_waits(cell, report, clocks)

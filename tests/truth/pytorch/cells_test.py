@@ -14,9 +14,10 @@ def slow(rank=1, kind="host", function="Fault.work"):
     return {"rank": rank, "kind": kind, "code": {"function": function, "file": "faults.py", "line": 50}}
 
 
-def report(stragglers, waits=(40 * MS, 0), matched=10):
+def report(stragglers, waits=(40 * MS, 0), matched=10, links=()):
     return {"steps": [{"complete": True, "warm_up": False}] * 2, "stragglers": stragglers,
-            "collectives": {"matched": matched}, "ranks": [{"rank": rank, "wait_ns": 2 * wait} for rank, wait in enumerate(waits)]}
+            "findings": [{"id": "slow_tcp_link", "rank": rank} for rank in links], "collectives": {"matched": matched},
+           "ranks": [{"rank": rank, "wait_ns": 2 * wait} for rank, wait in enumerate(waits)]}
 
 
 class Judge(unittest.TestCase):
@@ -34,6 +35,13 @@ class Judge(unittest.TestCase):
 
     def test_refuses_a_name_in_a_clean_run(self):
         self.assertIn("stragglers", cells.judge(CLEAN, report([slow()]), CLOCKS))
+
+    def test_accepts_the_rank_whose_connection_is_slow_and_refuses_others(self):
+        link = cells.Cell("ddp", "link", 2)
+        self.assertIsNone(cells.judge(link, report([], links=[1]), CLOCKS))
+        self.assertIn("slow connections", cells.judge(link, report([], links=[0]), CLOCKS))
+        self.assertIn("slow connections", cells.judge(link, report([]), CLOCKS))
+        self.assertIn("slow connections", cells.judge(CLEAN, report([], links=[1]), CLOCKS))
 
     def test_refuses_waits_that_the_clocks_did_not_see(self):
         for wait in (35 * MS, 45 * MS, 0):

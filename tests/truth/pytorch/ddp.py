@@ -44,6 +44,7 @@ def main():
     data = DataLoader(Pictures(chosen.steps * BATCH, fault), batch_size=BATCH, num_workers=chosen.workers)
     alone = Classifier(faults.Fault(chosen, -1))
     fault.fit_batch(lambda copies: alone(torch.randn(copies * BATCH, 256)).sum().backward())
+    fault.slow_link(model)
     with faults.profiler(torch, chosen, rank) as profile:
         for x, y in data:
             fault.work()

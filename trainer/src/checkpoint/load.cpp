@@ -78,7 +78,7 @@ std::string why_missing(const CheckpointManifest& manifest, const std::string& t
 
 // Whether a checkpoint belongs to what is about to be trained.
 tl::unexpected<Error> misfit(const Checkpoint& checkpoint, std::string_view what) {
-  return fail(ErrorKind::usage, format("{}: is a checkpoint of a different training: {}", checkpoint.path(), what));
+  return fail(ErrorKind::usage, format("{}: is a checkpoint of a different training run: {}", checkpoint.path(), what));
 }
 
 std::optional<std::string> value_of(const NamedOptions& options, const std::string& name) {

@@ -42,7 +42,7 @@ Result<NamedOptions> model_from(const Fields& fields) {
   RS_TRY(const Fields model, fields.object("model"));
   RS_TRY(const Fields options, model.object("options"));
   if (!std::ranges::all_of(options.json(), [](const Json& value) { return value.is_string(); }))
-    return options.wrong("every value must be text");
+    return options.wrong("every value must be a string");
   const auto named = options.json().get<NamedOptions>();
   RS_TRY(const std::string fingerprint, model.text("fingerprint"));
   if (fingerprint != fingerprint_of(named)) return model.wrong("its fingerprint does not match its options");

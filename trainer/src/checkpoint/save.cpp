@@ -201,7 +201,8 @@ class Saving {
       const fs::path path = temporary_ / file.name;
       std::error_code failed;
       if (fs::file_size(path, failed) != file.bytes || failed)
-        return cannot_save(path, "rank 0 does not see what its rank wrote; choose a folder that all nodes share");
+        return cannot_save(path,
+                           "rank 0 cannot see the file that another rank wrote; choose a folder that all nodes share");
     }
     const std::string text = manifest_text(manifest);
     const std::vector parts{bytes_of_text(text)};
@@ -218,8 +219,8 @@ class Saving {
       for (TensorInfo& tensor : part.tensors) {
         const auto [known, is_new] = tensors.emplace(tensor.name, tensor);
         if (!is_new && known->second != tensor)
-          return cannot_save(final_,
-                             format("{} has another type or shape on rank {} than before it", tensor.name, rank));
+          return cannot_save(final_, format("{} has a different type or shape on rank {} than on the ranks before it",
+                                            tensor.name, rank));
       }
       for (CheckpointFile& file : part.files) manifest.files.push_back(std::move(file));
     }

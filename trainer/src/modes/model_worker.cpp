@@ -238,7 +238,7 @@ Result<void> ModelWorker::micro_step(std::int64_t index, int micro, const StepFa
   const Inputs inputs = load(faults.data);
   set_work(work_of(inputs));
   RS_TRY_VOID(sync_->before_forward(micro + 1 == options_.accumulate ? Reduction::now : Reduction::later));
-  Forward result = computation_->forward(inputs, index % 2 == 0);
+  Forward result = computation_->forward(inputs, index % 2 == 0 ? Auxiliary::computed : Auxiliary::left_out);
   if (faults.nan_loss) result.loss = result.loss * std::numeric_limits<double>::quiet_NaN();
   totals_.add(result, inputs.labels);
   RS_TRY_VOID(check_finite(totals_, index, setting_.place.rank));
@@ -293,7 +293,8 @@ Result<Totals> ModelWorker::evaluate(const Inputs& samples, std::int64_t counted
   const Predicting predicting{*model_};
   Model& model = computation_->model();
   const at::Tensor data = sharing_.tiles ? sharing_.tiles->own_part(samples.data) : samples.data;
-  return totals_of_first(model, model.forward(data, false, [](std::size_t) {}).logits, samples, counted);
+  const Model::Output output = model.forward(data, Auxiliary::left_out, [](std::size_t) {});
+  return totals_of_first(model, output.logits, samples, counted);
 }
 
 // The first two stages of ZeRO have whole parameters, too, but each update takes them from the ranks that own them.

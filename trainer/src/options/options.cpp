@@ -141,7 +141,8 @@ void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
              "Train on GPUs (NCCL) or on the CPU (Gloo); auto (default) uses GPUs if there is one for each rank");
   app.add_flag("--share-gpu", o.device.share_gpu,
                "Let ranks of this machine share GPUs (with --device cuda), to test the trainer, not its speed");
-  add_choice(app, "--ddp-impl", o.ddp.implementation, ddp_names, "Gradient reducer: ours or PyTorch's (default own)");
+  add_choice(app, "--ddp-impl", o.ddp.implementation, ddp_names,
+             "Gradient reducer: the trainer's own or PyTorch's (default own)");
   app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB (default 25; 0.5 for tiny models)")
       ->check(CLI::PositiveNumber);
   app.add_flag("--find-unused", o.ddp.find_unused, "Accept parameters that get no gradient in a step");
@@ -187,9 +188,9 @@ void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::Range(1, 1000));
   app.add_flag(
       "--resume", [&checkpoints](std::int64_t) { checkpoints.resume = Resume::yes; },
-      "Resume from the latest checkpoint; ddp and zero1 to zero3 may use another number of ranks");
+      "Resume from the latest checkpoint; ddp and zero1 to zero3 may use a different number of ranks");
   app.add_option("--restarts", o.launch.restarts,
-                 "How often to restart all ranks after one was lost, from the latest checkpoint if there is one")
+                 "How many times to restart all ranks after one was lost, from the latest checkpoint if there is one")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000));
 }
@@ -235,9 +236,10 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
 }
 
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
-  app.add_option("--pace", raw.pace,
-                 "Nominal compute time of a step: milliseconds, auto (measured) or off; by default auto if there are "
-                 "more ranks than cores, so that ranks do not disturb one another, else off; auto is off on GPUs")
+  app.add_option(
+         "--pace", raw.pace,
+         "Nominal compute time of a step: milliseconds, auto (measured) or off; the default is auto if there are more "
+         "ranks than cores, so that ranks do not disturb one another, else off; on GPUs auto means off")
       ->capture_default_str();
   app.add_option("--seq-dist", raw.lengths,
                  "Sample lengths of gpt in tokens, up to --seq, so that ranks have unequal work: full, "

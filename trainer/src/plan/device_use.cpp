@@ -22,7 +22,7 @@ double median_seconds(std::span<const DeviceTime> devices) {
 
 std::string use_text(std::span<const DeviceTime> devices) {
   const auto [least, most] = std::ranges::minmax(devices, {}, &DeviceTime::busy_seconds);
-  return format("all {} computed, {:.2f} to {:.2f} s of CPU each", counted(devices.size(), "device"),
+  return format("all {} computed, {:.2f} to {:.2f} s of CPU time each", counted(devices.size(), "device"),
                 least.busy_seconds, most.busy_seconds);
 }
 
@@ -35,8 +35,8 @@ std::string unused_text(std::span<const DeviceTime> devices) {
   }
   if (unused.empty()) return {};
   return format(
-      "{} had nothing to compute (the median is {:.2f} s of CPU): use fewer devices, or give "
-      "each a share of the batch or of the layers",
+      "{} had nothing to compute (the median is {:.2f} s of CPU time): use fewer devices, or give each a share of the "
+      "batch or of the layers",
       unused, median);
 }
 

@@ -131,9 +131,10 @@ class Reader {
     const bool split = has.has(backward_input) && has.has(backward_weight);
     const bool parts = has.has(backward_input) || has.has(backward_weight);
     if (has.has(backward) && parts)
-      return wrong(rank, format("{} and its parts I and W: the backward is either whole or split", text(backward)));
+      return wrong(rank, format("{} appears together with its parts I and W: a backward is either whole or split",
+                                text(backward)));
     if (!has.has(backward) && !split)
-      return wrong(rank, format("{} has no whole backward: that is {}, or {} and {}", text(forward), text(backward),
+      return wrong(rank, format("{} has no complete backward: it needs {}, or {} and {}", text(forward), text(backward),
                                 text(backward_input), text(backward_weight)));
     for (const PipelinePart part : {backward, backward_input}) RS_TRY_VOID(comes_first(forward, part));
     return split ? comes_first(backward_input, backward_weight) : Result<void>{};
@@ -148,8 +149,8 @@ class Reader {
     if (!is_forward && positions_.at({missing.stage, missing.micro_batch}).has(backward_input))
       missing.part = backward_input;
     return wrong(static_cast<std::size_t>(still->rank),
-                 format("it stops at {}, its action {}: {} must come first and can never be done", text_of(action),
-                        still->position + 1, text_of(missing)));
+                 format("it stops at {}, its action {}, since {} must come first and can never be done",
+                        text_of(action), still->position + 1, text_of(missing)));
   }
 
   const std::string& path_;

@@ -81,7 +81,7 @@ Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan, in
   }
   for (const auto& fault : options.faults) {
     if (fault.kind == FaultKind::nan && !has_loss(plan, fault.rank)) {
-      return fail(ErrorKind::usage, format("--fault {}: rank {} computes no loss, only ranks with the last stage do",
+      return fail(ErrorKind::usage, format("--fault {}: rank {} computes no loss; only ranks with the last stage do",
                                            fault_text(fault), fault.rank));
     }
     if (fault.kind != FaultKind::data || loads_data(plan, fault.rank)) continue;
@@ -89,7 +89,7 @@ Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan, in
     for (int rank = 0; rank < world_size; ++rank)
       if (loads_data(plan, rank)) loading += format("{}{}", loading.empty() ? "" : ", ", rank);
     return fail(ErrorKind::usage,
-                format("--fault {}: rank {} loads no data, only the ranks with the first and last stage do: {}",
+                format("--fault {}: rank {} loads no data; only the ranks with the first and the last stage do: {}",
                        fault_text(fault), fault.rank, loading));
   }
   return {};

@@ -36,6 +36,7 @@
 #include "rankscope/analyzer/split/section.h"
 #include "rankscope/analyzer/steps/section.h"
 #include "rankscope/analyzer/stragglers/section.h"
+#include "rankscope/analyzer/tcp_links/section.h"
 #include "rankscope/analyzer/trend/section.h"
 #include "rankscope/analyzer/what_if/section.h"
 #include "rankscope/core/model/run.h"
@@ -87,6 +88,7 @@ struct Report {
   Section<CriticalPathSection> critical_path = unavailable("not computed");
   Section<WhatIfSection> what_if = unavailable("not computed");
   Section<BandwidthSection> bandwidth = unavailable("not computed");
+  Section<TcpLinksSection> tcp_links = unavailable("not computed");
   Section<EfficiencySection> efficiency = unavailable("not computed");
   Section<BlameSection> blame = unavailable("not computed");
   Section<StragglersSection> stragglers = unavailable("not computed");

@@ -221,7 +221,7 @@ void Sequence::arguments(pbf_writer& event, const Span& span) {
   if (launch_after_ns_ != 0) number(event, Key::launch_late, launch_after_ns_);
   const bool in_collective = span.collective != Span::no_collective;
   if (in_collective) describe(event, span);
-  attributes(event, run_.attributes_of(run_.id_of(span)), in_collective);
+  attributes(event, run_.attributes_of(run_.id_of(span)), in_collective ? Described::yes : Described::no);
 }
 
 void Sequence::describe(pbf_writer& event, const Span& span) {
@@ -246,9 +246,9 @@ void Sequence::describe(pbf_writer& event, const Span& span) {
   if (part.rest_is_transfer) number(event, Key::transfer, (member.finished - member.started).count() - part.wait_ns);
 }
 
-void Sequence::attributes(pbf_writer& event, const AttributeRange& all, bool in_collective) {
+void Sequence::attributes(pbf_writer& event, const AttributeRange& all, Described described) {
   for (const Attribute& attribute : all) {
-    if (in_collective && repeats(run_.text(attribute.key))) continue;
+    if (described == Described::yes && repeats(run_.text(attribute.key))) continue;
     this->attribute(event, attribute);
   }
 }
@@ -308,7 +308,7 @@ void Sequence::instant(const Instant& instant) {
       const Mark& mark = run_.marks()[instant.row];
       event.add_uint64(event::category_iids, interner_.mark_category());
       event.add_uint64(event::name_iid, interner_.event_name(mark.name));
-      attributes(event, run_.attributes_of(mark), false);
+      attributes(event, run_.attributes_of(mark), Described::no);
     } else {
       const Collective& member = run_.collectives()[instant.row];
       event.add_uint64(event::category_iids, interner_.category(SpanKind::comm));

@@ -27,6 +27,7 @@ class Sequence {
     std::uint32_t collective = 0;
   };
   enum class Place : std::uint8_t { begin, middle, done };
+  enum class Described : std::uint8_t { no, yes };  ///< what describe() says of a collective is not said again
 
   void head();
   bool slices(std::size_t bytes);
@@ -39,7 +40,7 @@ class Sequence {
   void arrival(const Arrival& arrival);
   void arguments(protozero::pbf_writer& event, const Span& span);
   void describe(protozero::pbf_writer& event, const Span& span);
-  void attributes(protozero::pbf_writer& event, const AttributeRange& all, bool in_collective);
+  void attributes(protozero::pbf_writer& event, const AttributeRange& all, Described described);
   void attribute(protozero::pbf_writer& event, const Attribute& attribute);
   void number(protozero::pbf_writer& event, std::uint32_t name, std::int64_t value);
   void text(protozero::pbf_writer& event, std::uint32_t name, std::uint32_t value);

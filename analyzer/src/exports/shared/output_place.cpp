@@ -104,10 +104,8 @@ Result<OutputPlace> OutputPlace::folder(const fs::path& target) {
   if (fs::is_directory(status)) {
     RS_TRY(const std::string other, not_ours(place.target_));
     if (!other.empty())
-      return cannot_write(
-          target,
-          format("the folder holds {}, which was not written there by an export of rankscope; choose a new folder",
-                 other));
+      return cannot_write(target,
+                          format("the folder holds {}, which no rankscope export wrote; choose a new folder", other));
   }
   fs::remove_all(place.temporary_, failed);
   fs::create_directory(place.temporary_, failed);

@@ -66,9 +66,25 @@ std::string plugin_name(const Run& run, const Span& span) {
     case SpanKind::optimizer:
       if (name.starts_with("Optimizer.")) return std::string{name};
       return format("Optimizer.step#{}", name);
-    default:
-      return std::string{name};
+    case SpanKind::user:
+    case SpanKind::forward:
+    case SpanKind::backward:
+    case SpanKind::op:
+    case SpanKind::wait:
+    case SpanKind::sync:
+    case SpanKind::loader:
+    case SpanKind::checkpoint:
+    case SpanKind::comm:
+    case SpanKind::compute:
+    case SpanKind::memory:
+    case SpanKind::runtime:
+    case SpanKind::overhead:
+    case SpanKind::api:
+    case SpanKind::python:
+    case SpanKind::graph:
+      break;
   }
+  return std::string{name};
 }
 
 bool is_tree_node(const Run& run, const Span& span) {

@@ -108,7 +108,7 @@ Result<std::size_t> row_of(const InputIndex& index, const std::string& entry) {
   if (one_file)
     return wrong_map(format("{} holds {} processes; give the rank of each as FILE:PID=RANK: {}", entry, rows.size(),
                             index.names_of(rows)));
-  return wrong_map(format("{} stands for {} files; write their paths: {}", entry, rows.size(), index.names_of(rows)));
+  return wrong_map(format("{} matches {} files; give their paths: {}", entry, rows.size(), index.names_of(rows)));
 }
 
 }  // namespace

@@ -34,8 +34,7 @@ struct DetailSet {
 /// Reads that list; ids it does not know are left out.
 [[nodiscard]] DetailSet details_from(std::string_view list);
 
-/// Metadata keys: what the user asked for (of the run; "none"), and what a process acts on.
+/// Metadata key of the run: what the user asked for, or "none". What is acted on: recording::details_recorded_key.
 inline constexpr const char* details_asked_key = "details_asked";
-inline constexpr const char* details_recorded_key = "details_recorded";
 
 }  // namespace rankscope::collectors

@@ -186,7 +186,7 @@ std::string stand_in_front(const char* library, std::span<const Hook> hooks) {
   if (handle == nullptr) return format("{} cannot be opened", library);
   std::vector<Target> targets = targets_of(handle, hooks);
   std::vector<Slot> slots;
-  if (!find_slots(image, targets, slots)) return "another tool stands in front of its functions";
+  if (!find_slots(image, targets, slots)) return "another tool already intercepts its functions";
   if (std::string why = why_incomplete(targets); !why.empty()) return why;
   for (const Target& target : targets) *target.hook->next = target.real;
   for (std::size_t i = 0; i < slots.size(); ++i) {

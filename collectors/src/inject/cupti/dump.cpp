@@ -113,8 +113,7 @@ std::string append_to(const char* path, const std::string& block) {
   const bool written = fits && write_all(file, block);
   ::close(file);
   if (written) return {};
-  return known && !fits ? format("it was not kept completely: a file holds at most {} MiB", most_bytes >> 20)
-                        : "cannot be written";
+  return known && !fits ? format("it was cut off: a file holds at most {} MiB", most_bytes >> 20) : "cannot be written";
 }
 
 }  // namespace

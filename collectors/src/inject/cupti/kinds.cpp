@@ -59,16 +59,18 @@ std::string Kinds::enable(const Functions& call) {
 
 void Kinds::rest(const Functions& call) {
   for (const Kind kind : of_threads)
-    if (std::ranges::find(enabled_, kind) != enabled_.end()) call.disable(static_cast<std::uint32_t>(kind));
+    if (has(kind)) call.disable(static_cast<std::uint32_t>(kind));
   resting_ = true;
 }
 
 void Kinds::wake(const Functions& call) {
   for (const Kind kind : of_threads)
-    if (std::ranges::find(enabled_, kind) != enabled_.end()) call.enable(static_cast<std::uint32_t>(kind));
+    if (has(kind)) call.enable(static_cast<std::uint32_t>(kind));
   leave_out_idle_calls(call);
   resting_ = false;
 }
+
+bool Kinds::has(Kind kind) const { return std::ranges::find(enabled_, kind) != enabled_.end(); }
 
 void Kinds::disable(const Functions& call) {
   for (const Kind kind : enabled_) call.disable(static_cast<std::uint32_t>(kind));

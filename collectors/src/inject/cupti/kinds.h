@@ -20,6 +20,8 @@ class Kinds {
   void rest(const collectors::cupti::Functions& call);
   void wake(const collectors::cupti::Functions& call);
   [[nodiscard]] bool resting() const { return resting_; }
+  /// True for a kind that was asked for and not refused.
+  [[nodiscard]] bool has(collectors::cupti::Kind kind) const;
   /// For good.
   void disable(const collectors::cupti::Functions& call);
 

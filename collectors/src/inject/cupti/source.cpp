@@ -27,6 +27,7 @@
 #include "inject/recorder/thread_state.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
+#include "rankscope/core/recording/manifest.h"
 
 namespace rankscope::inject::cupti {
 namespace {
@@ -35,6 +36,7 @@ using collectors::Pace;
 using collectors::cupti::Contexts;
 using collectors::cupti::Decoded;
 using collectors::cupti::Functions;
+using collectors::cupti::Kind;
 using collectors::cupti::Library;
 using collectors::cupti::profiler_calls;
 using collectors::cupti::RecordDecoder;
@@ -344,6 +346,15 @@ std::size_t buffer_limit() {
   return std::clamp<std::size_t>(limit, 1, Buffers::most);
 }
 
+/// Of what the user asked for, CUPTI tells of allocations.
+void say_details(const Kinds& kinds) {
+  if (!kinds.has(Kind::memory)) return;
+  collectors::DetailSet recorded;
+  recorded.add(collectors::Detail::memory);
+  ThreadState* const state = here();
+  if (state != nullptr) state->pen().metadata(recording::details_recorded_key, collectors::name_of(recorded));
+}
+
 /// A sentence if it was not possible.
 std::string begin(Source& own) {
   own.library = collectors::cupti::load_library();
@@ -369,6 +380,7 @@ std::string begin(Source& own) {
   anchor(call);
   std::atexit(finish_at_exit);
   std::string problem = own.kinds.enable(call);
+  say_details(own.kinds);
   if (is_toggled_by_cuda()) {
     const std::string refused = watch_profiler_calls(own);
     if (problem.empty()) problem = refused;

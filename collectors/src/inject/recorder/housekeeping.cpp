@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "host/sampler.h"
+#include "host/tcp_sampler.h"
 #include "inject/recorder/quiet_thread.h"
 #include "inject/recorder/recorder_state.h"
 
@@ -73,12 +74,18 @@ void refill(RecorderState& state, recording::SegmentWriter& segment) {
   segment.refill();
 }
 
+void write_samples(recording::ThreadWriter& pen, std::span<const collectors::HostSample> samples) {
+  for (const collectors::HostSample& value : samples) pen.counter(value.name, value.value);
+}
+
 [[noreturn]] void keep_house(RecorderState& state, recording::SegmentWriter& segment) {
   const auto pen = make_pen(state);
   collectors::HostSampler sampler{collectors::HostSampler::own_process, pressure_of(segment)};
+  collectors::TcpSampler connections;
   std::array<std::uint64_t, trouble_count> troubles{};
   Every clock_pair{clock_pair_ns};
-  Every sample{sample_period(state.settings)};
+  const std::int64_t period_ns = sample_period(state.settings);
+  Every sample{period_ns};
   const std::int64_t until = state.settings.until_ns;
   bool stopped = false;
   for (std::int64_t next = now_ns();; next = std::max(next + tick_ns, now_ns())) {
@@ -90,8 +97,11 @@ void refill(RecorderState& state, recording::SegmentWriter& segment) {
       pen->clock_pair();
       write_troubles(*pen, troubles);
     }
-    if (sample.due(now) && gate.open.load(std::memory_order_relaxed)) {
-      for (const collectors::HostSample& value : sampler.sample()) pen->counter(value.name, value.value);
+    const bool records = gate.open.load(std::memory_order_relaxed);
+    if (period_ns > 0 && records) connections.look(now);
+    if (sample.due(now) && records) {
+      write_samples(*pen, sampler.sample());
+      write_samples(*pen, connections.sample());
     }
     if (until != 0 && now >= until && !stopped) {
       window_control.finish();

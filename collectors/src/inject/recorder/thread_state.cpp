@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "inject/recorder/recorder.h"
+#include "rankscope/core/step_names.h"
 
 namespace rankscope::inject {
 
@@ -78,10 +79,11 @@ ThreadState::~ThreadState() = default;
 
 int ThreadState::push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::MarkedBy marked_by) {
   if (gate.counts_steps.load(std::memory_order_relaxed) && step_level_ == no_step) [[unlikely]] {
-    const bool is_step = marked_by == WindowControl::MarkedBy::annotate ? kind == SpanKind::step : names_a_step(name);
+    const bool is_step =
+        marked_by == WindowControl::MarkedBy::annotate ? kind == SpanKind::step : number_of_step_name(name).has_value();
     if (is_step && begin_step(name, marked_by)) step_level_ = depth_;
   }
-  if (steps_ != nullptr && steps_->is_learning() && (kind == SpanKind::step || names_a_step(name))) [[unlikely]]
+  if (steps_ != nullptr && steps_->is_learning() && (kind == SpanKind::step || number_of_step_name(name))) [[unlikely]]
     steps_->leave();
   const std::uint32_t level = depth_++;
   if (level >= max_depth) [[unlikely]] {

@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <array>
 
 namespace rankscope::inject {
 namespace {
@@ -87,20 +86,6 @@ bool WindowControl::was_open(std::int64_t realtime_ns) const {
     before = !opened;
   }
   return before;
-}
-
-bool names_a_step(std::string_view name) {
-  constexpr std::array<std::string_view, 5> words{"profilerstep", "train_step", "training_step", "iteration", "step"};
-  const auto begins = [&](std::string_view word) {
-    if (name.size() < word.size()) return false;
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
-    if (!std::ranges::equal(name.substr(0, word.size()), word, {}, lower)) return false;
-    const std::string_view rest = name.substr(word.size());
-    // Only a number may follow: "step 3", "step_3", "step#3", "step:3"; not "stepper", not "step_forward".
-    const std::size_t number = rest.find_first_not_of(" _#:-");
-    return number == rest.npos ? true : rest.find_first_not_of("0123456789", number) == rest.npos;
-  };
-  return std::ranges::any_of(words, begins);
 }
 
 }  // namespace rankscope::inject

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "settings/inject_settings.h"
 
@@ -63,8 +62,5 @@ class WindowControl {
   std::atomic<int> first_marked_by_{-1};  // the first that names a step is believed; the other one repeats it
 };
 extern WindowControl window_control;
-
-/// "step", "step 3", "Step#3", "ProfilerStep#12", "iteration 7", "train_step": a range that users name a step.
-[[nodiscard]] bool names_a_step(std::string_view name);
 
 }  // namespace rankscope::inject

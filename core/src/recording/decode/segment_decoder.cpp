@@ -14,33 +14,48 @@
 namespace rankscope::recording {
 namespace {
 
+bool shows_in_row(RecordType type) {
+  switch (type) {
+    case RecordType::string:
+    case RecordType::counter:
+    case RecordType::metadata:
+    case RecordType::clock_pair:
+    case RecordType::range_start:  // rows of their own
+    case RecordType::range_end:
+    case RecordType::range_attribute_int:
+    case RecordType::range_attribute_text:
+    case RecordType::activity:
+    case RecordType::call:
+    case RecordType::moment:
+    case RecordType::device:
+    case RecordType::anchor:
+    case RecordType::communicator:
+    case RecordType::comm_device_times:
+    case RecordType::comm_attribute_int:
+    case RecordType::comm_attribute_text:
+      return false;
+    case RecordType::push:
+    case RecordType::pop:
+    case RecordType::mark:
+    case RecordType::attribute_int:
+    case RecordType::attribute_text:
+    case RecordType::comm_enqueued:
+    case RecordType::comm_started:
+    case RecordType::comm_finished:
+    case RecordType::comm_returned:
+    case RecordType::thread_name:
+    case RecordType::mark_attribute_int:
+    case RecordType::mark_attribute_text:
+      break;
+  }
+  return true;  // so does what a newer version writes
+}
+
 // Not so for the recorder's own thread, which samples and pairs clocks: it gets no row in the timeline.
 bool fills_a_row(const Chunk& chunk) {
   RecordWalk walk{chunk.payload};
-  for (Record record{}; walk.next(record);) {
-    switch (static_cast<RecordType>(record.head.type)) {
-      case RecordType::string:
-      case RecordType::counter:
-      case RecordType::metadata:
-      case RecordType::clock_pair:
-      case RecordType::range_start:  // rows of their own
-      case RecordType::range_end:
-      case RecordType::range_attribute_int:
-      case RecordType::range_attribute_text:
-      case RecordType::activity:
-      case RecordType::call:
-      case RecordType::moment:
-      case RecordType::device:
-      case RecordType::anchor:
-      case RecordType::communicator:
-      case RecordType::comm_device_times:
-      case RecordType::comm_attribute_int:
-      case RecordType::comm_attribute_text:
-        break;
-      default:
-        return true;
-    }
-  }
+  for (Record record{}; walk.next(record);)
+    if (shows_in_row(static_cast<RecordType>(record.head.type))) return true;
   return false;
 }
 
@@ -229,13 +244,16 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
       return;
     case RecordType::attribute_int:
     case RecordType::attribute_text:
+      return add_attribute(thread, record, AttributeOf::span);
     case RecordType::mark_attribute_int:
     case RecordType::mark_attribute_text:
+      return add_attribute(thread, record, AttributeOf::mark);
     case RecordType::range_attribute_int:
     case RecordType::range_attribute_text:
+      return add_attribute(thread, record, AttributeOf::range);
     case RecordType::comm_attribute_int:
     case RecordType::comm_attribute_text:
-      return add_attribute(thread, record);
+      return add_attribute(thread, record, AttributeOf::comm);
     case RecordType::counter:
       saw(ticks);
       return builder_.add_sample(process_, name, run_time(ticks), std::bit_cast<double>(record.word(1)));
@@ -281,26 +299,24 @@ void SegmentDecoder::decode_string(Thread& thread, const Record& record) {
   thread.names[record.head.name] = builder_.intern(text);
 }
 
-void SegmentDecoder::add_attribute(Thread& thread, const Record& record) {
+void SegmentDecoder::add_attribute(Thread& thread, const Record& record, AttributeOf owner) {
   const auto type = static_cast<RecordType>(record.head.type);
   const StringId key = thread.name(record.head.name);
   const StringId text = thread.name(record.word(0));
   if (!key.is_set() || (holds_text(type) && !text.is_set())) return builder_.quality().add(Counter::names_lost);
   AttributeValue value{static_cast<std::int64_t>(record.word(0))};
   if (holds_text(type)) value = record.head.code == is_json ? AttributeValue{JsonText{text}} : AttributeValue{text};
-  switch (type) {
-    case RecordType::mark_attribute_int:
-    case RecordType::mark_attribute_text:
+  switch (owner) {
+    case AttributeOf::span:
+      if (!thread.open.empty()) builder_.add_attribute(thread.open.back().ticket, key, value);
+      return;
+    case AttributeOf::mark:
       if (thread.mark) builder_.add_mark_attribute(*thread.mark, key, value);
       return;
-    case RecordType::range_attribute_int:
-    case RecordType::range_attribute_text:
+    case AttributeOf::range:
       return ranges_.attribute(record.word(1), key, value);
-    case RecordType::comm_attribute_int:
-    case RecordType::comm_attribute_text:
+    case AttributeOf::comm:
       return comm_.attribute(record.word(1), key, value);
-    default:
-      if (!thread.open.empty()) builder_.add_attribute(thread.open.back().ticket, key, value);
   }
 }
 
@@ -309,10 +325,12 @@ void SegmentDecoder::add_metadata(StringId key, StringId value) {
   if (const auto counter = counter_from(builder_.text(key))) return note_total(*counter, builder_.text(value));
   auto& metadata = builder_.process(process_).metadata;
   const auto known = std::ranges::find(metadata, key, &std::pair<StringId, StringId>::first);
-  if (known != metadata.end())
-    known->second = value;
-  else
+  if (known == metadata.end()) {
     metadata.emplace_back(key, value);
+    return;
+  }
+  const std::string now = value_after(builder_.text(key), builder_.text(known->second), builder_.text(value));
+  known->second = builder_.intern(now);
 }
 
 // A process counts what it could not store itself; it reports totals, so the largest is the last.

@@ -81,12 +81,13 @@ class SegmentDecoder {
     std::uint32_t ticket = 0;
     std::uint64_t ticks = 0;  ///< of its begin
   };
+  enum class AttributeOf : std::uint8_t { span, mark, range, comm };
   void decode_thread(std::size_t first_chunk, std::size_t last_chunk);
   void decode_chunk(Thread& thread, const Chunk& chunk);
   void push(Thread& thread, const Record& record);
   void decode_record(Thread& thread, const Record& record);
   void decode_string(Thread& thread, const Record& record);
-  void add_attribute(Thread& thread, const Record& record);
+  void add_attribute(Thread& thread, const Record& record, AttributeOf owner);
   void add_metadata(StringId key, StringId value);
   [[nodiscard]] bool was_switched_off() const;
   void note_total(Counter counter, std::string_view total);

@@ -72,7 +72,22 @@ std::vector<std::pair<std::string, std::uint64_t>> losses_from(const Json& paren
   return losses;
 }
 
+bool lists_entry(std::string_view list, std::string_view entry) {
+  return format(",{},", list).find(format(",{},", entry)) != std::string::npos;
+}
+
 }  // namespace
+
+std::string value_after(std::string_view key, std::string_view earlier, std::string_view later) {
+  if (key != details_recorded_key) return std::string{later};
+  std::string all{earlier};
+  while (!later.empty()) {
+    const std::string_view entry = later.substr(0, later.find(','));
+    later.remove_prefix(std::min(later.size(), entry.size() + 1));
+    if (!entry.empty() && !lists_entry(all, entry)) all += format("{}{}", all.empty() ? "" : ",", entry);
+  }
+  return all;
+}
 
 void add_loss(Manifest& manifest, Counter counter, std::uint64_t value) {
   if (value == 0) return;

@@ -90,7 +90,7 @@ void count_events(const Chunk& chunk, GatherSummary& summary) {
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-// Later values of a key replace earlier ones, as in the reader.
+// Of several values of a key what value_after says, as in the reader.
 void collect_metadata(const Chunk& chunk, Metadata& metadata) {
   std::vector<std::string_view> names;
   RecordWalk walk{chunk.payload};
@@ -110,7 +110,7 @@ void collect_metadata(const Chunk& chunk, Metadata& metadata) {
     if (known == metadata.end())
       metadata.emplace_back(key, names[record.word(0)]);
     else
-      known->second = names[record.word(0)];
+      known->second = value_after(key, known->second, names[record.word(0)]);
   }
 }
 

@@ -164,8 +164,23 @@ void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
       if (record.head.code == static_cast<std::uint8_t>(ForeignClock::activities))
         anchor_ = Anchor{ForeignClock::activities, ticks, static_cast<std::int64_t>(record.word(1))};
       return;
-    default:
-      return;
+    case RecordType::range_end:
+    case RecordType::attribute_text:
+    case RecordType::thread_name:
+    case RecordType::metadata:
+    case RecordType::mark_attribute_int:
+    case RecordType::mark_attribute_text:
+    case RecordType::range_attribute_int:
+    case RecordType::range_attribute_text:
+    case RecordType::call:
+    case RecordType::moment:
+    case RecordType::device:
+    case RecordType::comm_attribute_int:
+    case RecordType::comm_attribute_text:
+    case RecordType::comm_returned:
+    case RecordType::comm_device_times:
+    case RecordType::communicator:
+      return;  // and nothing else of what a newer version writes
   }
 }
 

@@ -179,7 +179,7 @@ void ComparisonModel::add_keys(const std::vector<analyzer::KeyChange>& keys, con
 
 void ComparisonModel::add_ranks(const analyzer::SplitComparison& split) {
   for (const analyzer::SplitChange& one : split.ranks) {
-    const QString mostly = tr("window of a step; mostly %1 ms").arg(qt_text(analyzer::largest_change(one)));
+    const QString mostly = tr("window of a step; largest change: %1 ms").arg(qt_text(analyzer::largest_change(one)));
     rows_.push_back({qt_text(one.who), mostly, one.a.window_ns, one.b.window_ns, std::nullopt, first_of(one.ranks_a),
                      first_of(one.ranks_b)});
   }

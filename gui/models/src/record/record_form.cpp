@@ -7,7 +7,9 @@
 #include <QStandardPaths>
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "rankscope/core/numbers.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/record/command_words.h"
 #include "rankscope/gui/models/record/previous_recording.h"
@@ -112,17 +114,33 @@ QString why_no_ranks(const TrainerChoice& choice) {
   return {};
 }
 
+/// Of "slow:factor=1.5,rank=2"; nothing where that is no fault. Which keys a kind needs, the trainer knows.
+std::optional<std::int64_t> rank_of_fault(std::string_view fault) {
+  const std::size_t colon = fault.find(':');
+  if (colon == std::string_view::npos || std::ranges::count(faults, fault.substr(0, colon)) == 0) return std::nullopt;
+  std::optional<std::int64_t> rank;
+  for (std::size_t at = colon; at != std::string_view::npos;) {
+    const std::size_t comma = fault.find(',', at + 1);
+    const std::string_view part = fault.substr(at + 1, comma == std::string_view::npos ? comma : comma - at - 1);
+    at = comma;
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos || !number_from<double>(part.substr(equals + 1))) return std::nullopt;
+    if (part.substr(0, equals) != "rank") continue;
+    if (rank) return std::nullopt;
+    rank = number_from<std::int64_t>(part.substr(equals + 1), {.least = 0});
+    if (!rank) return std::nullopt;
+  }
+  return rank;
+}
+
 QString why_no_fault(const TrainerChoice& choice) {
-  static const QRegularExpression form{QStringLiteral("^([a-z]+):rank=(\\d+)(,[a-z]+=[0-9.]+)*$")};
   const auto wanted = words_of(choice.fault);
   if (!wanted) return sentence_of(wanted.error());
   for (const QString& fault : *wanted) {
-    const auto match = form.match(fault);
-    const auto is_kind = [&](std::string_view kind) { return qt_text(kind) == match.captured(1); };
-    if (!match.hasMatch() || std::ranges::none_of(fault_kinds(), is_kind))
-      return tr("'%1' is not a fault; write e.g. slow:rank=1,factor=1.5").arg(fault);
-    if (match.captured(2).toLongLong() >= choice.ranks)
-      return tr("'%1' is for a rank that does not exist; ranks are 0 to %2.").arg(fault).arg(choice.ranks - 1);
+    const auto rank = rank_of_fault(fault.toStdString());
+    if (!rank) return tr("'%1' is not a fault; write e.g. slow:rank=1,factor=1.5").arg(fault);
+    if (*rank >= choice.ranks)
+      return tr("'%1' is for a rank that does not exist; the ranks are 0 to %2.").arg(fault).arg(choice.ranks - 1);
   }
   return {};
 }
@@ -262,9 +280,7 @@ QString free_name(const QString& out, const QString& folder) {
   const QFileInfo info{out};
   QString stem = info.completeBaseName();
   if (const qsizetype dash = stem.lastIndexOf(QLatin1Char{'-'}); dash > 0) {  // of an earlier answer
-    bool is_number = false;
-    stem.mid(dash + 1).toUInt(&is_number);
-    if (is_number) stem.truncate(dash);
+    if (number_from<std::uint32_t>(stem.mid(dash + 1).toStdString())) stem.truncate(dash);
   }
   const QString before = out.left(out.size() - info.fileName().size());
   const QString suffix = info.suffix().isEmpty() ? QString{} : QLatin1Char{'.'} + info.suffix();

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {
@@ -209,10 +210,9 @@ Result<ViewState> view_from_json(std::string_view text) {
       QJsonDocument::fromJson(QByteArray::fromRawData(text.data(), static_cast<qsizetype>(text.size())));
   const QString named = document.object().value(QLatin1String{"schema"}).toString();
   if (!document.isObject()) return fail(ErrorKind::unreadable, "is damaged or not a rankscope view");
-  bool is_number = false;
-  const qlonglong found = named.mid(schema.size()).toLongLong(&is_number);
-  if (!named.startsWith(schema) || !is_number) return fail(ErrorKind::unreadable, "is not a rankscope view");
-  if (found > version)
+  const auto found = number_from<std::int64_t>(named.mid(schema.size()).toStdString());
+  if (!named.startsWith(schema) || !found) return fail(ErrorKind::unreadable, "is not a rankscope view");
+  if (*found > version)
     return fail(ErrorKind::unreadable, format("was written by a newer rankscope ({}; this one reads {}{})",
                                               named.toStdString(), schema.toStdString(), version));
   return state_from(document.object());

@@ -56,8 +56,8 @@ class Legend {
     row(colour_of_place(0), false, legend_text("each of the twelve names that take the most time has its own colour"));
     row(colour_of_name("other"), false, legend_text("all other names share paler colours"));
     head({});
-    text(legend_text("A pixel is filled as far as events cover it."));
-    text(legend_text("A zigzag at its bottom: several events begin in it."));
+    text(legend_text("A pixel is filled in proportion to how much of it events cover."));
+    text(legend_text("A zigzag at its bottom means that several events begin in it."));
   }
 
  private:

@@ -140,7 +140,7 @@ TEST(TraceRanks, ANameThatSeveralFilesHaveIsNoName) {
                          two.write("a.json", without_rank(op("y", 1, 2)))};
   const auto refused = open_run(files, with_rank_map({{"a.json", 4}}));
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("a.json stands for 2 files; write their paths: " + files[0].string()));
+  EXPECT_THAT(refused.error().message, HasSubstr("a.json matches 2 files; give their paths: " + files[0].string()));
   const auto run = open_run(files, with_rank_map({{files[0].string(), 4}, {files[1].string(), 3}}));
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_THAT((*run)->ranks(), ElementsAre(RankId{3}, RankId{4}));

@@ -331,6 +331,7 @@ int main(int argc, char** argv) {
     require(!gpu.is_subscribed() && gpu.enabled_kinds() == 0, "it was refused and records all the same");
     return 0;
   }
+  if (scene == "details") rankscope::annotate::metadata("details_recorded", "shapes");
   if (scene == "all") play_all(gpu);
   if (scene == "many") play_many(gpu, 60'000);
   if (scene == "some") play_many(gpu, 100);

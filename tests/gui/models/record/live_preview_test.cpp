@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <QCoreApplication>
 #include <QSignalSpy>
 #include <fstream>
 
@@ -159,11 +160,21 @@ TEST_F(PlayedJob, IsSeenWhileItRunsAndOnceMoreAtItsEnd) {
 }
 
 TEST_F(PlayedJob, MayEndWhileSomebodyLooks) {
+  const auto writer = segment(0);
+  int told = 0;
   for (int i = 0; i < 5; ++i) {
     LivePreview preview{1ms};
+    QObject::connect(&preview, &LivePreview::changed, [&told] { ++told; });
     preview.start(out());
     QTest::qWait(3);
   }
+  const int before = told;
+  QCoreApplication::processEvents();
+  EXPECT_EQ(told, before) << "what was seen belongs to nobody any more";
+  LivePreview later{1ms};
+  later.start(out());
+  EXPECT_TRUE(testing::comes_true([&] { return later.view()->processes.size() == 1; }))
+      << "who looked before is in nobody's way";
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include <QProcess>
 #include <QRegularExpression>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/gui/models/base/words.h"
@@ -124,7 +126,21 @@ TEST(RecordForm, FaultsAndRanksOfTheTrainerAreTried) {
   EXPECT_TRUE(problem(form, RecordField::fault).starts_with("'sloow:rank=0,factor=2' is not a fault"));
   form.trainer.fault = QStringLiteral("slow:rank=1,factor=2");
   EXPECT_EQ(problem(form, RecordField::fault),
-            "'slow:rank=1,factor=2' is for a rank that does not exist; ranks are 0 to 0.");
+            "'slow:rank=1,factor=2' is for a rank that does not exist; the ranks are 0 to 0.");
+  form.trainer.fault = QStringLiteral("slow:factor=2,rank=1");
+  EXPECT_EQ(problem(form, RecordField::fault),
+            "'slow:factor=2,rank=1' is for a rank that does not exist; the ranks are 0 to 0.");
+  for (const char* const fault : {"slow:factor=2,rank=0", "slow:rank=0,factor=1.5e1", "pause:ms=20,rank=0,every=3"}) {
+    form.trainer.fault = QLatin1String{fault};
+    EXPECT_EQ(problem(form, RecordField::fault), "") << "the trainer takes " << fault;
+  }
+  for (const char* const fault :
+       {"slow", "slow:", "slow:factor=2", "slow:rank=0,", "slow:rank=0,factor", "slow:rank=0,factor=x",
+        "slow:rank=", "slow:rank=-1,factor=2", "slow:rank=0.5,factor=2", "slow:rank=0,rank=0,factor=2",
+        "slow:rank=99999999999999999999,factor=2"}) {
+    form.trainer.fault = QLatin1String{fault};
+    EXPECT_TRUE(problem(form, RecordField::fault).starts_with(std::string{"'"} + fault + "' is not a fault")) << fault;
+  }
   form.trainer.more = QStringLiteral("--no-record");
   EXPECT_EQ(problem(form, RecordField::trainer_more), "--no-record cannot be given here.");
 }
@@ -191,16 +207,40 @@ QString help_of(const char* verb) {
   return QString::fromUtf8(program.readAllStandardOutput());
 }
 
-TEST(RecordForm, OffersWhatTheProgramHas) {
-  const QString help = help_of("record");
-  for (const RecordFlag& flag : record_flags())
-    EXPECT_TRUE(help.contains(QStringLiteral("--") + qt_text(flag.id) + QLatin1Char{' '})) << flag.id;
+/// The long names at the beginning of the lines of a help, without their dashes.
+std::set<std::string> options_in(const QString& help) {
+  static const QRegularExpression option{QStringLiteral("^ {1,12}(?:-\\w, *)?--([a-z0-9-]+)"),
+                                         QRegularExpression::MultilineOption};
+  std::set<std::string> options;
+  for (auto match = option.globalMatch(help); match.hasNext();) options.insert(match.next().captured(1).toStdString());
+  return options;
+}
+
+TEST(RecordForm, HasAPlaceForEachOptionOfTheProgramButForAFew) {
+  std::set<std::string> offered{"out", "collect", "window", "sample-hz", "duration"};
+  for (const RecordFlag& flag : record_flags()) offered.insert(std::string{flag.id});
+  const std::array left_out{
+      "help",     // nothing is recorded
+      "recover",  // nor here
+      "toggle",   // somebody must send the signal
+      "quiet",    // the dialog shows what record prints
+      "pytorch",  // says more of containers
+      "nccl",     // of these few have need: a line for other options takes them
+      "cuda-graphs", "ring-kib", "rank-env", "no-stacks", "pm-sampling",
+  };
+  for (const char* const option : left_out)
+    EXPECT_TRUE(offered.insert(option).second) << option << " has a place by now";
+  EXPECT_EQ(offered, options_in(help_of("record")));
+}
+
+TEST(RecordForm, OffersTheSourcesOfTheProgramButForOne) {
+  const QString flat = help_of("record").replace(QRegularExpression{QStringLiteral("\\s+")}, QStringLiteral(" "));
+  const auto listed = QRegularExpression{QStringLiteral("of ([a-z,]+) \\(the default")}.match(flat);
+  ASSERT_TRUE(listed.hasMatch()) << flat.toStdString();
   QStringList sources;
   for (const RecordFlag& source : record_sources()) sources.push_back(qt_text(source.id));
-  const QString flat = QString{help}.replace(QRegularExpression{QStringLiteral("\\s+")}, QStringLiteral(" "));
-  EXPECT_TRUE(flat.contains(sources.join(QLatin1Char{','}))) << flat.toStdString();
-  for (const char* const option : {"--out", "--collect", "--window", "--sample-hz", "--duration"})
-    EXPECT_TRUE(help.contains(QLatin1String{option})) << option;
+  sources.push_back(QStringLiteral("pm"));  // needs permission and may fix clocks: --pm-sampling asks for it
+  EXPECT_EQ(sources.join(QLatin1Char{','}).toStdString(), listed.captured(1).toStdString());
 }
 
 }  // namespace

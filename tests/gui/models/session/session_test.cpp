@@ -1,6 +1,7 @@
 // What the viewer shows, without a window.
 #include <gtest/gtest.h>
 
+#include <QCoreApplication>
 #include <QSignalSpy>
 
 #include "gui/waiting.h"
@@ -101,10 +102,15 @@ TEST(Session, TheLastOfManyOpensWins) {
 }
 
 TEST(Session, MayEndWhileItReads) {
+  int told = 0;
   for (int i = 0; i < 3; ++i) {
     Session session;
+    QObject::connect(&session, &Session::runOpened, [&told] { ++told; });
+    QObject::connect(&session, &Session::failed, [&told] { ++told; });
     session.open(demo);
   }
+  QCoreApplication::processEvents();
+  EXPECT_EQ(told, 0) << "what was read belongs to nobody any more";
 }
 
 TEST(Session, TellsOfChangesOnly) {

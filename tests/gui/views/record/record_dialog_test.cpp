@@ -96,13 +96,16 @@ TEST_F(Dialog, TeachesTheCommandLine) {
 }
 
 TEST_F(Dialog, AllFieldsHaveNamesAndAreReachedByTheKeyboard) {
+  int named = 0;
   for (const QWidget* const widget : dialog_->findChildren<QWidget*>()) {
     if (!widget->isVisible() || (widget->focusPolicy() & Qt::TabFocus) == 0) continue;
     if (qobject_cast<const QAbstractButton*>(widget) != nullptr) continue;  // named by their text
     if (widget->objectName().startsWith(QStringLiteral("qt_"))) continue;   // the line in a spin box
     EXPECT_FALSE(widget->accessibleName().isEmpty())
         << widget->metaObject()->className() << ' ' << widget->objectName().toStdString();
+    ++named;
   }
+  EXPECT_GT(named, 2) << "the command, the folder and the recording at least";
 }
 
 TEST_F(Dialog, RecordsShowsTheLogAndOffersTheRecording) {

@@ -218,13 +218,19 @@ TEST(TimelineView, TenThousandRandomGesturesDoNoHarm) {
 }
 
 TEST(MainWindow, MayBeClosedWhileItReads) {
+  int told = 0;
   for (int i = 0; i < 3; ++i) {
     Session session;
+    QObject::connect(&session, &Session::runOpened, [&told] { ++told; });
+    QObject::connect(&session, &Session::failed, [&told] { ++told; });
     MainWindow window{session};
     window.show();
     session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
-    window.close();
+    EXPECT_TRUE(window.close());
+    EXPECT_FALSE(window.isVisible());
   }
+  QCoreApplication::processEvents();
+  EXPECT_EQ(told, 0) << "what was read belongs to nobody any more";
 }
 
 /// Pictures of the states that are met are kept where RANKSCOPE_SCREENSHOTS names a folder.

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
-#include <sstream>
 #include <thread>
 
 #include "engine/comm/accelerator.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/numbers.h"
 #include "rankscope/core/process_stat.h"
 #include "rankscope/trainer/launch/gpu_plan.h"
 #include "rankscope/trainer/launch/log.h"
@@ -42,10 +42,21 @@ std::string own_card(const Placement& place) {
   return format("{} {} {} {}", host_name(), getpid(), own ? own->start_ticks_of_boot : 0, device);
 }
 
-Peer peer_of(int rank, const std::string& card) {
-  Peer peer{.rank = rank};
-  std::istringstream{card} >> peer.host >> peer.pid >> peer.started >> peer.device;
-  return peer;
+Result<Peer> peer_of(int rank, const std::string& card) {
+  std::array<std::string_view, 4> words;
+  std::string_view rest = card;
+  for (std::string_view& word : words) {
+    word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  }
+  const auto pid = number_from<pid_t>(words[1]);
+  const auto started = number_from<std::uint64_t>(words[2]);
+  if (!pid || !started || words[3].empty())
+    return fail(ErrorKind::usage, format("rank {} introduces itself as \"{}\", which this rankscope-train cannot read; "
+                                         "start the same version on all machines",
+                                         rank, card));
+  return Peer{
+      .rank = rank, .host = std::string{words[0]}, .pid = *pid, .started = *started, .device = std::string{words[3]}};
 }
 
 // Only processes of this host can be looked at; "" means alive.
@@ -163,10 +174,13 @@ struct Rendezvous::Parts {
 
   [[nodiscard]] std::unique_ptr<Transport> connect(const Group& group) const;
 
-  void exchange_cards() {
+  [[nodiscard]] Result<void> exchange_cards() {
     store->set(format("card/{}", place.rank), bytes_of(own_card(place)));
-    for (int rank = 0; rank < place.world_size; ++rank)
-      ranks.push_back(peer_of(rank, text_of(store->get(format("card/{}", rank)))));
+    for (int rank = 0; rank < place.world_size; ++rank) {
+      RS_TRY(Peer peer, peer_of(rank, text_of(store->get(format("card/{}", rank)))));
+      ranks.push_back(std::move(peer));
+    }
+    return {};
   }
 
   // All ranks come to the same result.
@@ -228,7 +242,7 @@ Result<std::unique_ptr<Rendezvous>> Rendezvous::meet(const Placement& place, std
   try {
     auto store = c10::make_intrusive<c10d::TCPStore>(place.master_address, store_options(place, timeout));
     parts->store = c10::make_intrusive<c10d::PrefixStore>("rankscope/" + place.attempt, std::move(store));
-    parts->exchange_cards();
+    RS_TRY_VOID(parts->exchange_cards());
   } catch (const std::exception& error) {
     const std::string what = error.what();
     if (what.find("EADDRINUSE") != std::string::npos) {

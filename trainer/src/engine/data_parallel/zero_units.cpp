@@ -171,11 +171,11 @@ class ZeroUnits final : public ZeroSync {
   }
 
   /// In which order the blocks of the next forward run. Backward reaches them in reverse.
-  void begin_forward(bool with_auxiliary) {
+  void begin_forward(Auxiliary head) {
     order_.clear();
     const std::size_t last = plan_.model.blocks().size() - 1;
     for (std::size_t unit = 0; unit < last; ++unit) order_.push_back(unit);
-    if (with_auxiliary && plan_.model.has_auxiliary()) order_.push_back(last + 1);
+    if (head == Auxiliary::computed && plan_.model.has_auxiliary()) order_.push_back(last + 1);
     order_.push_back(last);
   }
   void begin_backward() { reached_.assign(blocks_.size(), false); }
@@ -355,14 +355,14 @@ class ComputationInUnits final : public Computation {
       model_.add_auxiliary(std::make_shared<UnitBlock>(units, plan.model.blocks().size()));
   }
 
-  Forward forward(const Inputs& inputs, bool with_auxiliary) override {
+  Forward forward(const Inputs& inputs, Auxiliary head) override {
     annotate::Span span{Kind::forward, "forward"};
-    units_.begin_forward(with_auxiliary);
-    return run_forward(model_, inputs, with_auxiliary, [](std::size_t) {});
+    units_.begin_forward(head);
+    return run_forward(model_, inputs, head, [](std::size_t) {});
   }
 
   Model& model() override {
-    units_.begin_forward(false);
+    units_.begin_forward(Auxiliary::left_out);
     return model_;
   }
 

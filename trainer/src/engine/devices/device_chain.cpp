@@ -35,7 +35,7 @@ class DeviceChain final : public Computation {
 
   std::vector<nanoseconds> device_times() override { return cpu_times_of(devices_); }
 
-  Forward forward(const Inputs& inputs, bool) override {
+  Forward forward(const Inputs& inputs, Auxiliary) override {
     at::Tensor flowing = inputs.data;
     Forward result;
     plan_.pacer.begin();

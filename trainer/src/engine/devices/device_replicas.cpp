@@ -47,7 +47,7 @@ class DeviceReplicas final : public Computation {
 
   std::vector<nanoseconds> device_times() override { return cpu_times_of(devices_); }
 
-  Forward forward(const Inputs& inputs, bool) override {
+  Forward forward(const Inputs& inputs, Auxiliary) override {
     devices_[0].run([&] {
       broadcast();
       scatter(inputs.data);
@@ -124,7 +124,7 @@ class DeviceReplicas final : public Computation {
     annotate::Span span{Kind::forward, "forward"};
     span.with("device", static_cast<std::int64_t>(device));
     replica.pacer.begin();
-    replica.output = model_of(device).forward(replica.input, false, [](std::size_t) {}).logits;
+    replica.output = model_of(device).forward(replica.input, Auxiliary::left_out, [](std::size_t) {}).logits;
     replica.pacer.part_done(forward_time_);
   }
 

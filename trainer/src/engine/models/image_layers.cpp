@@ -11,7 +11,7 @@ namespace nn = torch::nn;
 void look_at_extents(Model& model, const at::Tensor& samples) {
   const torch::NoGradGuard no_grad;
   model.eval();
-  model.forward(samples, false, [](std::size_t) {});
+  model.forward(samples, Auxiliary::left_out, [](std::size_t) {});
   model.train();
 }
 

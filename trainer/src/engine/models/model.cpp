@@ -116,13 +116,14 @@ std::vector<at::Tensor> Model::with_gradient_terms() const {
   return found;
 }
 
-Model::Output Model::forward(const at::Tensor& input, bool with_auxiliary,
+Model::Output Model::forward(const at::Tensor& input, Auxiliary head,
                              const std::function<void(std::size_t)>& after_block) {
   const MixedPrecision precision{type_};
   Output output{in_full(input), {}};
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     if (!devices_.empty()) output.logits = output.logits.to(devices_[i]);
-    if (with_auxiliary && auxiliary_ && i + 1 == blocks_.size()) output.auxiliary = run(auxiliary_, output.logits);
+    if (head == Auxiliary::computed && auxiliary_ && i + 1 == blocks_.size())
+      output.auxiliary = run(auxiliary_, output.logits);
     output.logits = run(blocks_[i], output.logits);
     after_block(i);
   }

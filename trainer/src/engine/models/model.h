@@ -28,6 +28,9 @@ using LossFunction = std::function<Loss(const at::Tensor& logits, const at::Tens
 /// FLOPs of forward for one row of the input.
 [[nodiscard]] double flops_of_linear(std::int64_t in, std::int64_t out);
 
+/// Whether forward also runs the auxiliary head, where there is one.
+enum class Auxiliary : std::uint8_t { left_out, computed };
+
 class Model : public torch::nn::Module {
  public:
   void add(const std::string& name, std::shared_ptr<Block> block);
@@ -59,7 +62,7 @@ class Model : public torch::nn::Module {
     at::Tensor auxiliary;  ///< undefined where there is none or it is not asked for
   };
   /// `after_block` is called when block i is done. Where it is mixed, what it gives is bf16, and what it takes may be.
-  Output forward(const at::Tensor& input, bool with_auxiliary, const std::function<void(std::size_t)>& after_block);
+  Output forward(const at::Tensor& input, Auxiliary head, const std::function<void(std::size_t)>& after_block);
 
  private:
   std::vector<std::string> names_;  // of the blocks

@@ -36,7 +36,7 @@ at::Tensor Stage::forward(std::int32_t micro_batch, const at::Tensor& input, Bac
   InFlight& flight = enter(micro_batch, input, kind);
   std::optional<CutBackward> cut;
   if (kind == Backward::input_only) cut.emplace(flight.weights);
-  flight.output = blocks_->forward(flight.input, false, no_pause).logits;
+  flight.output = blocks_->forward(flight.input, Auxiliary::left_out, no_pause).logits;
   return flight.output.detach();
 }
 
@@ -44,7 +44,7 @@ Forward Stage::forward_to_loss(std::int32_t micro_batch, const Inputs& inputs, B
   InFlight& flight = enter(micro_batch, inputs.data, kind);
   std::optional<CutBackward> cut;
   if (kind == Backward::input_only) cut.emplace(flight.weights);
-  Forward result = run_forward(*blocks_, {flight.input, inputs.labels}, false, no_pause);
+  Forward result = run_forward(*blocks_, {flight.input, inputs.labels}, Auxiliary::left_out, no_pause);
   result.loss = result.loss * factor;
   flight.output = result.loss * loss_share_;
   return {result.loss.detach(), result.correct};
@@ -52,7 +52,7 @@ Forward Stage::forward_to_loss(std::int32_t micro_batch, const Inputs& inputs, B
 
 at::Tensor Stage::predict(const at::Tensor& input) const {
   const Predicting predicting{*blocks_};
-  return blocks_->forward(input, false, no_pause).logits;
+  return blocks_->forward(input, Auxiliary::left_out, no_pause).logits;
 }
 
 at::Tensor Stage::backward(std::int32_t micro_batch, const at::Tensor& gradient) {

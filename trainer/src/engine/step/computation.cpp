@@ -11,11 +11,10 @@ class ComputationHere final : public Computation {
  public:
   explicit ComputationHere(ComputationPlan plan) : plan_(std::move(plan)), backward_pace_(plan_.model, plan_.pacer) {}
 
-  Forward forward(const Inputs& inputs, bool with_auxiliary) override {
+  Forward forward(const Inputs& inputs, Auxiliary head) override {
     annotate::Span span{Kind::forward, "forward"};
     plan_.pacer.begin_forward();
-    return run_forward(plan_.model, inputs, with_auxiliary,
-                       [this](std::size_t block) { plan_.pacer.forward_done(block); });
+    return run_forward(plan_.model, inputs, head, [this](std::size_t block) { plan_.pacer.forward_done(block); });
   }
 
   Model& model() override { return plan_.model; }

@@ -16,7 +16,7 @@ class Computation {
  public:
   virtual ~Computation() = default;
   /// Forward of one micro-step. The loss is the mean over its samples (or tokens).
-  virtual Forward forward(const Inputs& inputs, bool with_auxiliary) = 0;
+  virtual Forward forward(const Inputs& inputs, Auxiliary head) = 0;
   /// Adds the gradients of the latest forward, divided by the number of micro-steps, to those of the parameters.
   virtual void backward(const Forward& result) = 0;
   /// What gives the model's output for samples of no step.

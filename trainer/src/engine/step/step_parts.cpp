@@ -28,9 +28,9 @@ Inputs inputs_of(const Batch& batch, const SampleShape& shape, DataType dtype) {
   return {values.view({batch.size, shape.channels, shape.height, shape.width}).to(torch_type(dtype)), labels};
 }
 
-Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
+Forward run_forward(Model& model, const Inputs& inputs, Auxiliary head,
                     const std::function<void(std::size_t)>& after_block) {
-  const Model::Output output = model.forward(inputs.data, with_auxiliary, after_block);
+  const Model::Output output = model.forward(inputs.data, head, after_block);
   Loss loss = model.loss()(output.logits, inputs.labels);
   if (output.auxiliary.defined()) {
     loss.mean = loss.mean + auxiliary_weight * at::cross_entropy_loss(in_full(output.auxiliary), inputs.labels);
@@ -70,7 +70,7 @@ std::chrono::nanoseconds cpu_time_of_step(Model& model, const Inputs& inputs) {
   std::chrono::nanoseconds begin{0};
   for (int pass = 0; pass < 2; ++pass) {
     begin = cpu_time_of(CLOCK_PROCESS_CPUTIME_ID);
-    run_forward(model, inputs, model.has_auxiliary(), [](std::size_t) {}).loss.backward();
+    run_forward(model, inputs, Auxiliary::computed, [](std::size_t) {}).loss.backward();
     model.zero_grad(true);
   }
   return cpu_time_of(CLOCK_PROCESS_CPUTIME_ID) - begin;

@@ -41,7 +41,7 @@ class Predicting {
   torch::NoGradGuard no_grad_;
 };
 
-[[nodiscard]] Forward run_forward(Model& model, const Inputs& inputs, bool with_auxiliary,
+[[nodiscard]] Forward run_forward(Model& model, const Inputs& inputs, Auxiliary head,
                                   const std::function<void(std::size_t)>& after_block);
 
 [[nodiscard]] std::unique_ptr<torch::optim::Optimizer> make_optimizer(std::vector<at::Tensor> parameters,

@@ -40,6 +40,15 @@ struct CollectorPauses {
   std::int64_t peers_ns_per_step = 0;  ///< median of the peers
 };
 
+/// An operator that a rank calls more often than its peers, with what is nested in it.
+struct MoreWork {
+  std::string op;
+  double calls_per_step = 0;
+  double peers_calls_per_step = 0;  ///< median of the peers
+  std::int64_t ns_per_step = 0;     ///< of its host
+  std::int64_t peers_ns_per_step = 0;
+};
+
 /// Several slow ranks of one class, all as their peers.
 struct GainTogether {
   std::vector<RankId> ranks;  ///< ascending
@@ -69,6 +78,7 @@ struct Straggler {
   std::optional<SlowDevice> device{};             ///< set where its GPU's counters explain it
   std::optional<SlowCode> code{};           ///< where its Python code was sampled and clearly differs from its peers'
   std::optional<CollectorPauses> pauses{};  ///< where they explain it
+  std::optional<MoreWork> more_work{};      ///< where it computes longer because it computes more
 };
 
 /// Who came last, where that is a fact (metrics.md 9.4).

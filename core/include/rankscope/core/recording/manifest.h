@@ -56,6 +56,12 @@ inline constexpr const char* spool_mark_suffix = ".spool";
 
 /// Metadata key, of a process or of the manifest, that says what was broken on purpose. Readers leave it out.
 inline constexpr const char* injected_faults_key = "injected_faults";
+/// Metadata key, of a process or of the manifest, that lists which details are acted on: "shapes,memory". Each source
+/// of a process tells its own.
+inline constexpr const char* details_recorded_key = "details_recorded";
+
+/// What a key says after both values were told: the later one; of details_recorded_key all that either lists.
+[[nodiscard]] std::string value_after(std::string_view key, std::string_view earlier, std::string_view later);
 
 /// Adds to what is lost; 0 changes nothing.
 void add_loss(Manifest& manifest, Counter counter, std::uint64_t value);

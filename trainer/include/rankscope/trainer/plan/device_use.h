@@ -12,7 +12,7 @@ struct DeviceTime {
   double busy_seconds = 0;  ///< of CPU, over all steps
 };
 
-/// "all 4 devices have computed, 1.02 to 1.10 s of CPU each"
+/// "all 4 devices computed, 1.02 to 1.10 s of CPU time each"
 [[nodiscard]] std::string use_text(std::span<const DeviceTime> devices);
 
 /// A sentence about those that have computed less than a hundredth of the median; "" where there are none.

@@ -1,0 +1,42 @@
+// How long data of the ranks waited for TCP connections between them (metrics.md 6.9).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankscope/core/id.h"
+
+namespace rankscope::analyzer {
+
+/// What one rank sent to another one, or to an address that is none of a recorded rank, over the counted steps.
+struct TcpLink {
+  RankId from{};
+  RankId to{};           ///< none: the other end was not recorded
+  std::string remote{};  ///< its address, then
+  std::int64_t connections = 0;
+  std::int64_t sent_bytes = 0;
+  double backlog_share = 0;      ///< of the time, of the connection on which data waited longest
+  std::optional<double> gbps{};  ///< while data waited; nothing where none did
+};
+
+/// A link on which data waits longer than on the others.
+struct SlowTcpLink {
+  RankId from{};
+  RankId to{};  ///< none: all links of the sender
+  double backlog_share = 0;
+  double usual_share = 0;  ///< median of the other links
+  std::size_t compared = 0;
+  std::optional<double> gbps{};
+  std::int64_t cost_ns = 0;  ///< per step: at most the exposed transfer of all ranks
+};
+
+struct TcpLinksSection {
+  std::vector<TcpLink> links;     ///< by sender and receiver
+  std::vector<SlowTcpLink> slow;  ///< what costs most first
+  std::int64_t unwatched = 0;     ///< connections with less traffic, of one rank at one time
+};
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,37 @@
+#include <algorithm>
+#include <span>
+
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
+#include "render/words.h"
+#include "tcp_links/parts.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+
+std::vector<NotedTable> tcp_link_tables(const Report& report, std::size_t most) {
+  if (!report.tcp_links) return {};
+  const TcpLinksSection& section = *report.tcp_links;
+  std::vector<const TcpLink*> links;
+  for (const TcpLink& link : section.links) links.push_back(&link);
+  std::ranges::stable_sort(links, [](const TcpLink* a, const TcpLink* b) {
+    return std::pair{a->backlog_share, a->sent_bytes} > std::pair{b->backlog_share, b->sent_bytes};
+  });
+  NotedTable noted{
+      "TCP connections", "over the counted steps; data waits while the network does not take what a rank has to send",
+      Table{{{"from"}, {"to", Align::left}, {"connections"}, {"sent"}, {"data waited"}, {"then sent at"}}, {}},
+      left_out(links.size(), most)};
+  for (const TcpLink* const link : std::span{links}.first(std::min(most, links.size())))
+    noted.table.rows.push_back({{format("{}", link->from.value)},
+                                {link->to.is_set() ? format("{}", link->to.value) : printable(link->remote)},
+                                {format("{}", link->connections)},
+                                {bytes_text(link->sent_bytes)},
+                                {percent_text(link->backlog_share)},
+                                {link->gbps ? speed_text(*link->gbps) : std::string{empty_cell}}});
+  if (section.unwatched > 0)
+    noted.notes.push_back(format("Not watched: up to {} of a rank, which sent less than these.",
+                                 counted(section.unwatched, "connection")));
+  return {std::move(noted)};
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,128 @@
+#include <gmock/gmock.h>
+
+#include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/render.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::SyntheticRun;
+
+constexpr std::uint32_t ranks = 4;
+constexpr double step_ms = 120;
+constexpr std::int64_t steps = 20;
+
+std::string port_of(std::uint32_t rank) { return format("{}", 4000 + rank); }
+std::string address_of(std::uint32_t rank) { return format("10.0.0.{}:{}", rank, port_of(rank)); }
+
+/// One total of the connection from a rank to the next one, which grows evenly.
+std::string total(std::uint32_t from, std::uint32_t to, std::string_view which, double per_step) {
+  std::string text;
+  for (std::int64_t step = 0; step <= steps + 2; ++step)
+    text += format("{} counter {} {} \"tcp {} to {} {}\"\n", from,
+                   static_cast<std::int64_t>(static_cast<double>(step) * step_ms * 1e6),
+                   static_cast<double>(step) * per_step, address_of(from), address_of(to), which);
+  return text;
+}
+
+struct Traffic {
+  double megabytes = 2;  ///< per step
+  double backlog_ms = 0;
+};
+
+/// Ranks that send around a ring; nothing else is uneven, and each transfer takes long enough to lose time in.
+Report report_on(const std::function<Traffic(std::uint32_t from)>& traffic) {
+  SyntheticRun plan;
+  plan.ranks = ranks;
+  plan.steps = steps;
+  plan.fault = [](testing::StepPlan& step, std::uint32_t, std::int64_t) { step.transfer = 30; };
+  std::string text = text_of(plan);
+  for (std::uint32_t from = 0; from < ranks; ++from) {
+    const std::uint32_t to = (from + 1) % ranks;
+    const Traffic sent = traffic(from);
+    text += total(from, to, "sent_bytes", sent.megabytes * 1e6);
+    text += total(from, to, "backlog_seconds", sent.backlog_ms * 1e-3);
+    text += total(from, to, "backlog_bytes", sent.backlog_ms > 0 ? sent.megabytes * 1e6 : 0);
+  }
+  return analyze(*testing::run_of(text), {});
+}
+
+const Finding* slow_link_in(const Report& report) {
+  const auto found = std::ranges::find(*report.findings, "slow_tcp_link", &Finding::id);
+  return found == report.findings->end() ? nullptr : &*found;
+}
+
+TEST(TcpLinks, TheOneOnWhichDataWaitsIsNamedWithItsSpeedAndLeadsTheVerdict) {
+  const Report report = report_on([](std::uint32_t from) { return Traffic{2, from == 2 ? 40.0 : 0.1}; });
+  ASSERT_TRUE(report.tcp_links) << report.tcp_links.error().why;
+  ASSERT_EQ(report.tcp_links->slow.size(), 1U);
+  const SlowTcpLink& slow = report.tcp_links->slow.front();
+  EXPECT_EQ(slow.from, RankId{2});
+  EXPECT_EQ(slow.to, RankId{3});
+  EXPECT_EQ(slow.compared, 3U);
+  EXPECT_NEAR(slow.backlog_share, 40 / step_ms, 0.03);
+  EXPECT_NEAR(*slow.gbps, 2e6 / 40e6, 0.001) << "2 MB in 40 ms";
+  EXPECT_GT(slow.cost_ns, 20'000'000);
+  const Finding* const finding = slow_link_in(report);
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->rank, RankId{2});
+  EXPECT_THAT(finding->title, HasSubstr("the connection from rank 2 to rank 3 is slow: data waits for the network"));
+  EXPECT_EQ(finding, &report.findings->front()) << "a share of everybody's time names neither rank nor cause";
+}
+
+TEST(TcpLinks, NoneIsNamedWhereAllWaitEquallyOrHardlyEver) {
+  for (const double backlog_ms : {0.0, 0.5, 40.0}) {
+    const Report report = report_on([&](std::uint32_t) { return Traffic{2, backlog_ms}; });
+    ASSERT_TRUE(report.tcp_links);
+    EXPECT_EQ(report.tcp_links->links.size(), ranks);
+    EXPECT_THAT(report.tcp_links->slow, IsEmpty()) << backlog_ms;
+  }
+}
+
+TEST(TcpLinks, ALinkThatCarriesNothingIsNotOneToCompareWith) {
+  const Report report = report_on([](std::uint32_t from) { return from < 2 ? Traffic{2, 40} : Traffic{0.001, 0}; });
+  EXPECT_THAT(report.tcp_links->slow, IsEmpty()) << "two that carry all of it are equally slow";
+}
+
+TEST(TcpLinks, ASenderWhoseLinksAreAllSlowIsNamedOnce) {
+  SyntheticRun plan;
+  plan.fault = [](testing::StepPlan& step, std::uint32_t, std::int64_t) { step.transfer = 30; };
+  std::string text = text_of(plan);
+  for (std::uint32_t from = 0; from < ranks; ++from) {
+    for (std::uint32_t to = 0; to < ranks; ++to) {
+      if (from == to) continue;
+      text += total(from, to, "sent_bytes", 1e6) + total(from, to, "backlog_seconds", from == 1 ? 0.03 : 0);
+    }
+  }
+  const Report report = analyze(*testing::run_of(text), {});
+  ASSERT_TRUE(report.tcp_links);
+  ASSERT_EQ(report.tcp_links->slow.size(), 1U);
+  EXPECT_EQ(report.tcp_links->slow.front().from, RankId{1});
+  EXPECT_FALSE(report.tcp_links->slow.front().to.is_set());
+  EXPECT_THAT(slow_link_in(report)->title, HasSubstr("the connections of rank 1 are slow to send"));
+}
+
+TEST(TcpLinks, AnEndThatIsNoRankIsShownAsItsAddress) {
+  const auto run = testing::run_of(
+      "@run clock=same_host\n0 counter 0 0 \"tcp 10.0.0.1:5 to 10.0.0.9:443 sent_bytes\"\n"
+      "0 counter 1000 500000 \"tcp 10.0.0.1:5 to 10.0.0.9:443 sent_bytes\"\n");
+  const Report report = analyze(*run, {});
+  ASSERT_TRUE(report.tcp_links);
+  ASSERT_EQ(report.tcp_links->links.size(), 1U);
+  EXPECT_FALSE(report.tcp_links->links.front().to.is_set());
+  EXPECT_EQ(report.tcp_links->links.front().remote, "10.0.0.9:443");
+  EXPECT_EQ(report.tcp_links->links.front().sent_bytes, 500'000);
+}
+
+TEST(TcpLinks, WithoutCountersTheReportSaysWhy) {
+  const Report report = analyze(*testing::make({}), {});
+  ASSERT_FALSE(report.tcp_links);
+  EXPECT_THAT(report.tcp_links.error().why, HasSubstr("no TCP connection was recorded"));
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
