@@ -22,6 +22,7 @@
 #include "stragglers/gains.h"
 #include "stragglers/more_work.h"
 #include "stragglers/parts.h"
+#include "tcp_links/parts.h"
 #include "trend/parts.h"
 #include "what_if/find.h"
 
@@ -133,6 +134,7 @@ void find_what_if(Work& work) {
 void find_slow_ranks(Work& work) {
   Report& report = work.report;
   report.stragglers = find_stragglers(work.run, report.steps, report.rank_rows, report.collectives, report.blame);
+  if (report.stragglers && report.tcp_links) leave_to_slow_links(*report.tcp_links, *report.stragglers);
   if (report.stragglers && report.steps) add_device_evidence(work.run, *report.steps, *report.stragglers);
   if (report.stragglers && work.graph && report.stragglers->rows.size() > 1) {
     const auto classes = replay::classes_of(work.run, *work.graph, report.steps, report.rank_rows);

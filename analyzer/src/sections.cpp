@@ -59,7 +59,7 @@ constexpr std::array rows{
         .id = "stragglers",
         .title = "Slow ranks",
         .question = "Which rank is slow, since when, and why?",
-        .needs = "ranks collectives what_if",
+        .needs = "ranks collectives what_if tcp_links",
         .find = find_where_compared<&Report::stragglers, find_slow_ranks>,
         .why_missing = why_missing_of<&Report::stragglers>,
         .keep_ranks = keep_slow_ranks,

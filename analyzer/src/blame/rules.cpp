@@ -17,28 +17,34 @@ constexpr double most_by_luck = 0.01;  // over the number of ranks
 
 }  // namespace
 
-/// The longest wait for the rank is left out: start-up makes everybody wait for somebody.
+/// The longest wait for each rank is left out: at start-up everybody waits for somebody.
 void judge_waiting_without_steps(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (report.steps || !report.blame || report.blame->rows.empty() || report.blame->window_ns <= 0) return;
-  const BlameSection& blame = *report.blame;
-  const BlameRow& row = blame.rows.front();
+  const std::vector<BlameRow>& rows = report.blame->rows;
+  const BlameRow& row = *std::ranges::max_element(rows, {}, &BlameRow::times_last);
   std::int64_t operations = 0;
-  for (const BlameRow& one : blame.rows) operations += one.times_last;
+  std::int64_t known_ns = 0;
+  for (const BlameRow& one : rows) {
+    operations += one.times_last;
+    known_ns += one.cost_ns() - one.longest_ns;
+  }
   const auto ranks = static_cast<double>(report.ranks.size());
   if (binomial_tail(row.times_last, operations, 1 / ranks) >= most_by_luck / ranks) return;
-  const auto known = static_cast<double>(blame.total_ns - blame.unknown_ns - row.longest_ns);
   const auto cost = static_cast<double>(row.cost_ns() - row.longest_ns);
-  if (cost < nearly_all_waits * known || cost < least_of_time * static_cast<double>(blame.window_ns)) return;
+  if (cost < nearly_all_waits * static_cast<double>(known_ns) ||
+      cost < least_of_time * static_cast<double>(report.blame->window_ns))
+    return;
   Finding finding;
   finding.id = "waited_for";
   finding.severity = FindingSeverity::minor;
   finding.rank = row.rank;
-  finding.title = format("the other ranks wait for rank {}: {} of all waiting", row.rank.value,
-                         percent_text(static_cast<double>(row.cost_ns()) / static_cast<double>(blame.total_ns)));
-  finding.evidence =
-      format("it was the last in {} of {} operations; {} of waiting in all; meanwhile its time goes into {}",
-             row.times_last, operations, duration_text(row.cost_ns()), words_of(row.largest_part()));
+  finding.title =
+      format("the other ranks wait for rank {} in {} of {} operations", row.rank.value, row.times_last, operations);
+  finding.evidence = format(
+      "{} of waiting in all; without the longest wait for each rank it causes {} of all waiting; meanwhile its "
+      "time goes into {}",
+      duration_text(row.cost_ns()), percent_text(cost / static_cast<double>(known_ns)), words_of(row.largest_part()));
   finding.advice = "Mark the steps and record again: then the report says since when, and what fixing it saves.";
   finding.why_no_gain = "without steps it is not known what a fix saves";
   findings.push_back(std::move(finding));

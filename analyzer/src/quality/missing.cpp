@@ -1,6 +1,7 @@
 #include "quality/parts.h"
 
 #include <algorithm>
+#include <array>
 
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
@@ -120,8 +121,9 @@ std::string why_missed(const Report& report, std::string_view id) {
   if (id == "flops" && report.flops)
     return std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator) ? report.flops->why_no_flops
                                                                              : std::string{};
-  return why == no_accelerator || why == no_pipeline || why == no_prediction || why == no_python_code ? std::string{}
-                                                                                                      : why;
+  constexpr std::array<std::string_view, 5> not_missed{no_accelerator, no_pipeline, no_prediction, no_python_code,
+                                                       no_tcp_traffic};
+  return std::ranges::find(not_missed, why) != not_missed.end() ? std::string{} : why;
 }
 
 }  // namespace

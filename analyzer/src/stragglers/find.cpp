@@ -88,6 +88,14 @@ LastArrivals summary_of(const Arrivals& arrivals, std::span<const RankId> ranks)
 
 }  // namespace
 
+void leave_to_slow_links(const TcpLinksSection& links, StragglersSection& section) {
+  std::erase_if(section.rows, [&](const Straggler& row) {
+    return row.kind == StragglerKind::network && std::ranges::any_of(links.slow, [&](const SlowTcpLink& slow) {
+             return slow.from == row.rank || !slow.to.is_set() || slow.to == row.rank;
+           });
+  });
+}
+
 void sort_worst_first(StragglersSection& section) {
   std::ranges::stable_sort(section.rows, [](const Straggler& a, const Straggler& b) {
     if (a.severity != b.severity) return a.severity > b.severity;
@@ -111,6 +119,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   if (collectives) facts.arrivals = last_arrivals(run, *steps, *collectives);
   const CrowdedHosts crowded{run, *steps};
   StragglersSection section;
+  section.crowded = crowded.any();
   bool others = false;
   std::vector<const PeerClass*> compared;
   for (const PeerClass& peers : classes) {

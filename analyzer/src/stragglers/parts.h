@@ -10,6 +10,7 @@
 #include "rankscope/analyzer/blame/section.h"
 #include "rankscope/analyzer/split/section.h"
 #include "rankscope/analyzer/stragglers/section.h"
+#include "rankscope/analyzer/tcp_links/section.h"
 #include "render/page.h"
 #include "render/source.h"
 #include "rules/rule.h"
@@ -25,6 +26,9 @@ struct Report;
                                                          const Section<std::vector<RankRow>>& rows,
                                                          const Section<CollectivesSection>& collectives,
                                                          const Section<BlameSection>& blame);
+
+/// A rank whose communication is late because a connection that it sends or receives on is slow has a finding there.
+void leave_to_slow_links(const TcpLinksSection& links, StragglersSection& section);
 
 /// By severity, then gain.
 void sort_worst_first(StragglersSection& section);

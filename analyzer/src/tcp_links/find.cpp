@@ -14,7 +14,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-// metrics.md 6.9
+// metrics.md 6.10
 constexpr double least_share = 0.02;
 constexpr double least_ratio_to_usual = 3;  // to the usual share
 constexpr double least_backlog_s = 0.2;     // 20 looks
@@ -217,8 +217,9 @@ void name_senders(std::span<const LinkSum* const> links, std::vector<SlowTcpLink
 Section<TcpLinksSection> find_tcp_links(const Run& run, const Section<StepsSection>& steps,
                                         const Section<std::vector<RankRow>>& rows, const ReportOptions& options) {
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
+  if (!rows) return unavailable(rows.error().why);
   const Links found{run, steps};
-  if (found.empty()) return unavailable("no TCP connection was recorded on which a rank sent 100 kB or more");
+  if (found.empty()) return unavailable(std::string{no_tcp_traffic});
   const std::vector<LinkSum> sums = found.sums();
   TcpLinksSection section;
   section.unwatched = found.unwatched();

@@ -28,7 +28,7 @@ std::string subject_of(const SlowTcpLink& slow) {
 
 }  // namespace
 
-/// metrics.md 6.9
+/// metrics.md 6.10
 void judge_tcp_links(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (!report.tcp_links || context.everybody.steps == 0) return;

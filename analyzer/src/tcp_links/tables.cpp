@@ -13,7 +13,9 @@ std::vector<NotedTable> tcp_link_tables(const Report& report, std::size_t most) 
   if (!report.tcp_links) return {};
   const TcpLinksSection& section = *report.tcp_links;
   std::vector<const TcpLink*> links;
-  for (const TcpLink& link : section.links) links.push_back(&link);
+  const auto busiest = std::ranges::max_element(section.links, {}, &TcpLink::sent_bytes);
+  for (const TcpLink& link : section.links)
+    if (link.sent_bytes >= busiest->sent_bytes / 100) links.push_back(&link);
   std::ranges::stable_sort(links, [](const TcpLink* a, const TcpLink* b) {
     return std::pair{a->backlog_share, a->sent_bytes} > std::pair{b->backlog_share, b->sent_bytes};
   });
@@ -28,6 +30,8 @@ std::vector<NotedTable> tcp_link_tables(const Report& report, std::size_t most) 
                                 {bytes_text(link->sent_bytes)},
                                 {percent_text(link->backlog_share)},
                                 {link->gbps ? speed_text(*link->gbps) : std::string{empty_cell}}});
+  if (links.size() < section.links.size())
+    noted.notes.emplace_back("Connections with less than 1 % of the traffic of the busiest one are not shown.");
   if (section.unwatched > 0)
     noted.notes.push_back(format("Not watched: up to {} of a rank, which sent less than these.",
                                  counted(section.unwatched, "connection")));

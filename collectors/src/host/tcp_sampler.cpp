@@ -116,7 +116,8 @@ void TcpSampler::search() {
 
 void TcpSampler::consider(int file) {
   const auto info = info_of(file);
-  if (!info || info->tcpi_bytes_acked < least_bytes) return;
+  // What only receives is watched, too: its ends are those of a sender elsewhere.
+  if (!info || info->tcpi_bytes_acked + info->tcpi_bytes_received < least_bytes) return;
   Connection connection{.file = file, .local = local_end(file), .remote = remote_end(file)};
   if (connection.local.empty() || connection.remote.empty()) return;
   const auto before = std::ranges::find_if(known_, [&](const Connection& known) {

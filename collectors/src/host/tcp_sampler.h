@@ -17,7 +17,7 @@ struct tcp_info;
 
 namespace rankscope::collectors {
 
-/// Asks the kernel (TCP_INFO) and changes nothing. Connections on which less than 100 kB were sent are left alone.
+/// Asks the kernel (TCP_INFO) and changes nothing. Connections that carried less than 100 kB are left alone.
 class TcpSampler {
  public:
   static constexpr std::size_t most_connections = 16;  ///< that are watched: those that send most

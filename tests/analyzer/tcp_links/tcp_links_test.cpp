@@ -108,7 +108,7 @@ TEST(TcpLinks, ASenderWhoseLinksAreAllSlowIsNamedOnce) {
 
 TEST(TcpLinks, AnEndThatIsNoRankIsShownAsItsAddress) {
   const auto run = testing::run_of(
-      "@run clock=same_host\n0 counter 0 0 \"tcp 10.0.0.1:5 to 10.0.0.9:443 sent_bytes\"\n"
+      "@run clock=same_host\n0 op 0 1000 work\n0 counter 0 0 \"tcp 10.0.0.1:5 to 10.0.0.9:443 sent_bytes\"\n"
       "0 counter 1000 500000 \"tcp 10.0.0.1:5 to 10.0.0.9:443 sent_bytes\"\n");
   const Report report = analyze(*run, {});
   ASSERT_TRUE(report.tcp_links);

@@ -256,6 +256,7 @@ TEST(Segment, WhatSourcesOfAProcessRecordAddsUpAndOtherFactsAreReplaced) {
     pen->metadata("details_recorded", "memory");
     pen->metadata("details_recorded", "memory,stack");
     pen->metadata("model", "gpt");
+    pen->mark("an event");
     segment->note_exit(0);
   }
   const auto summary = gather_segment(folder.segment(), folder.path() / "segments" / "b.rseg");

@@ -1,10 +1,11 @@
-// How long data of the ranks waited for TCP connections between them (metrics.md 6.9).
+// How long data of the ranks waited for TCP connections between them (metrics.md 6.10).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/core/id.h"
@@ -32,6 +33,9 @@ struct SlowTcpLink {
   std::optional<double> gbps{};
   std::int64_t cost_ns = 0;  ///< per step: at most the exposed transfer of all ranks
 };
+
+/// Why most runs on accelerators have no such links.
+inline constexpr std::string_view no_tcp_traffic = "no TCP connection was recorded on which a rank sent 100 kB or more";
 
 struct TcpLinksSection {
   std::vector<TcpLink> links;     ///< by sender and receiver
