@@ -63,6 +63,11 @@ class Loopback {
       sent += static_cast<std::size_t>(part);
     }
   }
+  /// Until the other end has acknowledged all of it.
+  void send_and_settle(std::size_t count) const {
+    send_bytes(count);
+    std::this_thread::sleep_for(100ms);
+  }
   /// As a slow network would.
   void slow_down(std::uint32_t bytes_per_second) const {
     ASSERT_EQ(setsockopt(sender_, SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_per_second, sizeof bytes_per_second), 0);
@@ -93,11 +98,11 @@ std::map<TcpTotal, double> totals_of(TcpSampler& sampler) {
 
 TEST(TcpSampler, TellsHowMuchWasSentAndThatNothingWaited) {
   const Loopback loopback;
-  loopback.send_bytes(200'000);
+  loopback.send_and_settle(200'000);
   TcpSampler sampler;
   watch(sampler, 20ms);
   loopback.send_bytes(300'000);
-  watch(sampler, 50ms);
+  watch(sampler, 150ms);
   const auto totals = totals_of(sampler);
   EXPECT_EQ(totals.at(TcpTotal::sent_bytes), 300'000) << "from when it was first seen";
   EXPECT_LT(totals.at(TcpTotal::backlog_seconds), 0.02);
@@ -105,7 +110,7 @@ TEST(TcpSampler, TellsHowMuchWasSentAndThatNothingWaited) {
 
 TEST(TcpSampler, TellsHowLongDataWaitedForASlowNetworkAndAtWhichSpeedItLeft) {
   const Loopback loopback;
-  loopback.send_bytes(200'000);
+  loopback.send_and_settle(200'000);
   loopback.slow_down(4'000'000);
   TcpSampler sampler;
   watch(sampler, 20ms);
@@ -121,7 +126,7 @@ TEST(TcpSampler, TellsHowLongDataWaitedForASlowNetworkAndAtWhichSpeedItLeft) {
 
 TEST(TcpSampler, WritesATotalOnlyWhereItChanges) {
   const Loopback loopback;
-  loopback.send_bytes(200'000);
+  loopback.send_and_settle(200'000);
   TcpSampler sampler;
   watch(sampler, 10ms);
   EXPECT_EQ(sampler.sample().size(), 6U) << "three of each end";
@@ -131,7 +136,7 @@ TEST(TcpSampler, WritesATotalOnlyWhereItChanges) {
 
 TEST(TcpSampler, LeavesConnectionsAloneThatCarryLittle) {
   const Loopback loopback;
-  loopback.send_bytes(1'000);
+  loopback.send_and_settle(1'000);
   TcpSampler sampler;
   watch(sampler, 10ms);
   EXPECT_TRUE(sampler.sample().empty());
@@ -140,6 +145,7 @@ TEST(TcpSampler, LeavesConnectionsAloneThatCarryLittle) {
 TEST(TcpSampler, CountsTheConnectionsThatItDoesNotWatch) {
   const std::vector<Loopback> loopbacks(TcpSampler::most_connections + 2);
   for (const Loopback& loopback : loopbacks) loopback.send_bytes(200'000);
+  std::this_thread::sleep_for(100ms);
   TcpSampler sampler;
   watch(sampler, 10ms);
   const auto samples = sampler.sample();
