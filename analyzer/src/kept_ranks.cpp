@@ -50,8 +50,7 @@ void keep_slow_ranks(Report& report, const ReportOptions& options) {
 void keep_findings(Report& report, const ReportOptions& options) {
   if (!report.findings) return;
   std::erase_if(*report.findings, [&](const Finding& finding) {
-    const bool of_rank = finding.id.starts_with("straggler.") || finding.id.starts_with("unequal.");
-    return of_rank && !is_asked_for(options, finding.rank.value_or(RankId::none()));
+    return is_about_one_rank(finding) && !is_asked_for(options, finding.rank.value_or(RankId::none()));
   });
 }
 

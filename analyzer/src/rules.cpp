@@ -82,7 +82,7 @@ constexpr std::array all_rules{
     Rule{"synchronizations", "accelerators that run out of work because the host waits for them (.item(), synchronize)",
          "the gain", judge_synchronizations, true},
     Rule{"blocking_copies",
-         "accelerators that run out of work during copies that block the host, or from pageable memory", "the gain",
+         "accelerators that run out of work while a copy blocks the host or reads from pageable memory", "the gain",
          judge_blocking_copies, true},
     Rule{"allocations",
          "accelerators that run out of work while the host allocates or frees device memory after the first step",

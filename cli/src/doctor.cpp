@@ -63,7 +63,7 @@ Line spool_line() {
   return {writable && roomy, "spool folder",
           format("{}, {:.1f} GB free{}", folder.string(), error ? 0.0 : static_cast<double>(space.available) / 1e9,
                  writable ? "" : ", not writable"),
-          "set RANKSCOPE_SPOOL to a writable node-local folder with at least 1 GB"};
+          "set RANKSCOPE_SPOOL to a writable node-local folder with at least 1 GB free"};
 }
 
 Line pressure_line() {

@@ -255,7 +255,8 @@ class Aligner {
   [[nodiscard]] std::string why_apart(std::uint32_t clock) const {
     if (positions_[clock].reference == 0) return {};
     const std::string& first = domains_.clocks.front().name;
-    if (all_.only_guessed) return "operations carry no sequence numbers, so which ends belong together is a guess";
+    if (all_.only_guessed)
+      return "operations have no sequence numbers, so the ends of an operation on different ranks can only be guessed";
     if (positions_[clock].too_far || too_inexact_[clock])
       return format("could not be aligned with {} to within 10 ms", first);
     return format("fewer than {} operations are shared with {}, directly or through other clocks", least_operations,

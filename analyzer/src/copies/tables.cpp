@@ -83,7 +83,7 @@ std::vector<NotedTable> copy_tables(const Report& report, std::size_t most) {
     for (const CopyRow& row : section.copies) too_large += row.too_large;
     if (too_large > 0)
       tables.back().notes.push_back(
-          format("Not in the byte totals: {}, whose size exceeds that of any memory or what the sum can hold.",
+          format("Not in the byte totals: {} of an impossible size, or for which the sum is too large.",
                  counted(too_large, "copy record")));
   }
   if (NotedTable calls = call_table(section, means, most); !calls.table.rows.empty())

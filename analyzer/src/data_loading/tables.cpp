@@ -35,9 +35,9 @@ std::vector<Cell> cells_of(const DataLoadingRow& row) {
 void add_notes(const DataLoadingSection& section, NotedTable& noted) {
   if (any_of_kind(section, LoaderWorkers::recorded))
     noted.notes.emplace_back(
-        "All, some, none busy: shares of the waiting time by how many workers were loading then. All: they are too few "
-        "or too slow. None: the loaded data came late, or the main thread loads more itself. Ready: batches loaded and "
-        "not taken when a wait began, mean.");
+        "All, some, none busy: the waiting time, split by how many workers were loading. All: they are too few or too "
+        "slow. None: the loaded data came late, or the main thread loads more itself. Ready: mean number of loaded "
+        "batches when a wait began.");
   if (any_of_kind(section, LoaderWorkers::not_in_recording))
     noted.notes.emplace_back(
         "?: the work of loader workers was not recorded (those of PyTorch are processes of their own), so that it is "

@@ -72,7 +72,7 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   const double share = usual.share(total.exposed_comm_ns);
   // What the others wait for a slow rank, or for ranks with more work, is a finding of its own: said once.
   const bool straggler = report.stragglers && !report.stragglers->rows.empty();
-  const bool explained = straggler || (report.efficiency && imbalance_of(*report.efficiency) != FindingSeverity::info);
+  const bool explained = straggler || imbalance_of(context) != FindingSeverity::info;
   Finding finding;
   finding.severity =
       severity_of(usual.share(total.exposed_comm_ns - (explained ? total.exposed_wait_ns : 0)), exposed_comm_limits);

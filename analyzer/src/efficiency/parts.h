@@ -34,8 +34,9 @@ struct Report;
 void add_efficiency(Page& page, const Report& report, const ReportOptions& options);
 [[nodiscard]] nlohmann::ordered_json efficiency_json(const EfficiencySection& section);
 
-/// How bad it is that some ranks compute more than others; info where it is not, or where too few ranks or steps tell.
-[[nodiscard]] FindingSeverity imbalance_of(const EfficiencySection& section);
+/// How bad it is that some ranks compute more than others; info where it is not, where too few ranks or steps show it,
+/// or where too few CPUs explain it (metrics.md 9.10).
+[[nodiscard]] FindingSeverity imbalance_of(const RuleContext& context);
 void judge_efficiency(const RuleContext& context, std::vector<Finding>& findings);
 void judge_exposed_communication(const RuleContext& context, std::vector<Finding>& findings);
 

@@ -33,18 +33,11 @@ std::string spread_text(const EfficiencySection& section, std::int64_t steps) {
                 most->name, ranks_text(most->ranks), duration_text(mean(*most)));
 }
 
-/// On hosts with too few CPUs the scheduler lets ranks run unequally long (metrics.md 9.10).
-bool is_of_few_cpus(const RuleContext& context, const EfficiencySection& section) {
-  constexpr double least_balance = 1 / 1.5;
-  const Report& report = context.report;
-  return report.stragglers && report.stragglers->crowded && !context.everybody.on_accelerators &&
-         section.run.load_balance() > least_balance;
-}
-
-void judge_balance(const EfficiencySection& section, std::int64_t steps, std::vector<Finding>& findings) {
+void judge_balance(const RuleContext& context, const EfficiencySection& section, std::vector<Finding>& findings) {
   constexpr std::array<std::string_view, 3> by_others{"straggler.", "imbalance.", "rank_lost"};
   const EfficiencyFactors& run = section.run;
-  const FindingSeverity severity = imbalance_of(section);
+  const FindingSeverity severity = imbalance_of(context);
+  const auto steps = static_cast<std::int64_t>(section.steps.size());
   if (severity == FindingSeverity::info || said(findings, by_others)) return;
   const bool classes = section.classes.between.value && *section.classes.between.value < *section.classes.inside.value;
   Finding finding;
@@ -104,8 +97,14 @@ void judge_sum(const RuleContext& context, const EfficiencySection& section, std
 
 }  // namespace
 
-FindingSeverity imbalance_of(const EfficiencySection& section) {
+FindingSeverity imbalance_of(const RuleContext& context) {
+  const Report& report = context.report;
+  if (!report.efficiency) return FindingSeverity::info;
+  const EfficiencySection& section = *report.efficiency;
   if (section.run.ranks < 2 || section.steps.size() < fewest_steps) return FindingSeverity::info;
+  const double by_chance =
+      report.stragglers && !context.everybody.on_accelerators ? report.stragglers->chance_slowdown : 1;
+  if (section.run.load_balance() * by_chance > 1) return FindingSeverity::info;
   const FindingSeverity severity = severity_of(1 - section.run.load_balance(), lost_factor_limits);
   return section.run.ranks < ranks_for_critical ? capped(severity, FindingSeverity::major) : severity;  // C7
 }
@@ -115,8 +114,7 @@ void judge_efficiency(const RuleContext& context, std::vector<Finding>& findings
   if (!context.report.efficiency) return;
   const EfficiencySection& section = *context.report.efficiency;
   if (section.run.ranks < 2 || section.steps.empty()) return;
-  if (!is_of_few_cpus(context, section))
-    judge_balance(section, static_cast<std::int64_t>(section.steps.size()), findings);
+  judge_balance(context, section, findings);
   judge_communication(context, section, findings);
   judge_sum(context, section, findings);
 }

@@ -35,11 +35,7 @@ Section<std::vector<Finding>> judge_findings(const Run& run, const Report& repor
     if (a.severity != b.severity) return a.severity > b.severity;
     const auto is_lost = [](const Finding& finding) { return finding.id == "rank_lost"; };
     if (is_lost(a) != is_lost(b)) return is_lost(a);  // what else is wrong may follow from it
-    const auto names_rank = [](const Finding& finding) {
-      return finding.id.starts_with("straggler.") || finding.id.starts_with("unequal.") ||
-             finding.id == "slow_tcp_link";
-    };
-    if (names_rank(a) != names_rank(b)) return names_rank(a);  // shares of everybody's time name neither rank nor cause
+    if (is_about_one_rank(a) != is_about_one_rank(b)) return is_about_one_rank(a);  // shares of all time name no cause
     return a.gain_ns_per_step > b.gain_ns_per_step;
   });
   return findings;

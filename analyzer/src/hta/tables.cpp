@@ -49,10 +49,10 @@ constexpr std::array kernel_reasons{
 constexpr std::array idle_reasons{
     Reason{"waits",
            "HTA counts from the end of the previous row, so overlapping rows give negative gaps, and applies its "
-           "limit, documented as 30 ns, as 30 µs; ours is the time in which the stream had nothing to do."},
+           "limit, documented as 30 ns, as 30 µs; rankscope shows the time in which the stream had nothing to do."},
 };
 constexpr std::array queue_reasons{
-    Reason{"mean", "HTA takes the mean over changes of the queue, ours over time."},
+    Reason{"mean", "HTA averages over changes of the queue length, rankscope over time."},
 };
 
 std::vector<HtaReason> told(std::span<const Reason> reasons) {

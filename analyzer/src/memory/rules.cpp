@@ -91,7 +91,7 @@ void add_near_limit(const std::vector<const DeviceMemory*>& devices, std::vector
       memory.allocated.bytes && !memory.changes_only
           ? format(", of which at most {} was allocated{}", bytes_text(*memory.allocated.bytes), when(memory.allocated))
           : std::string{};
-  finding.evidence = format("{}: {} reserved at most{}; not counting memory of other processes and libraries{}",
+  finding.evidence = format("{}: at most {} reserved{}; not counting memory of other processes and libraries{}",
                             name_of(memory), bytes_text(*memory.reserved.bytes), allocated, worst.others());
   const bool much_unused = memory.unused.value && *memory.unused.value >= memory_unused_limits.minor;
   finding.advice = much_unused

@@ -161,7 +161,7 @@ std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) 
                                        left_out(section.operators.rows.size(), most)});
     if (more_than_the_windows(section.operators, report)) noted.notes.emplace_back(threads_overlap);
     if (section.operators.outside_unlaunched_ns > 0)
-      noted.notes.push_back(format("{} ms of the device have no launch record.",
+      noted.notes.push_back(format("{} ms of device time have no launch record.",
                                    means_of(section).ms(section.operators.outside_unlaunched_ns)));
     add_shapes(section.operators, noted.notes);
     add_backward(section.operators, section, noted.notes);

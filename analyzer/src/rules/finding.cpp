@@ -30,4 +30,9 @@ std::string_view name_of(Certainty certainty) {
   return "?";
 }
 
+bool is_about_one_rank(const Finding& finding) {
+  return finding.id.starts_with("straggler.") || finding.id.starts_with("unequal.") || finding.id == "slow_tcp_link" ||
+         finding.id == "waited_for";
+}
+
 }  // namespace rankscope::analyzer

@@ -268,9 +268,9 @@ class Prediction {
 
   void add_notes(const Pool& pool) const {
     answer_.notes.push_back(
-        format("{} draws from {} of {} ranks together; transfers as rings run them; own time differs by {:.1f} % "
-               "between ranks and by "
-               "{:.1f} % from step to step.",
+        format("Predicted from {} random draws out of {} of {} ranks; transfer times assume ring algorithms; own time "
+               "differs by "
+               "{:.1f} % between ranks and by {:.1f} % from step to step.",
                scaling::draws, counted(static_cast<std::int64_t>(pool.systems.size()), "step"), base_.ranks,
                100 * pool.between_ranks, 100 * pool.within_ranks));
     if (answer_.scaling == Scaling::strong) answer_.notes.push_back(about_work());

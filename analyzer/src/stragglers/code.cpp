@@ -52,12 +52,14 @@ bool is_in(const CodeLine& line, std::span<const CodePhase> phases) {
   return std::ranges::find(phases, line.phase) != phases.end();
 }
 
-/// What one rank spends in code per step, in these phases: in all lines of its function, or in the line alone.
-std::int64_t time_in(const SlowCode& code, const RankCode& rank, std::span<const CodePhase> phases, bool whole) {
+/// All lines of a function, or one of them alone.
+enum class Extent : std::uint8_t { line, function };
+/// What one rank spends in code per step, in these phases.
+std::int64_t time_in(const SlowCode& code, Extent extent, const RankCode& rank, std::span<const CodePhase> phases) {
   std::int64_t ns = 0;
   for (const CodeLine& line : rank.lines)
-    if (line.function == code.function && line.file == code.file && (whole || line.line == code.line) &&
-        is_in(line, phases))
+    if (line.function == code.function && line.file == code.file &&
+        (extent == Extent::function || line.line == code.line) && is_in(line, phases))
       ns += line.ns;
   return rank.per_step(ns);
 }
@@ -67,10 +69,11 @@ void add_other_phases(const RankCode& own, std::span<const RankCode> peers, std:
                       SlowCode& code) {
   constexpr std::array thread{CodePhase::host, CodePhase::compute, CodePhase::data};
   if (std::ranges::find(found_in, CodePhase::worker) != found_in.end()) return;
-  const bool whole = time_in(code, own, found_in, false) != code.ns_per_step;
+  const Extent extent =
+      time_in(code, Extent::line, own, found_in) == code.ns_per_step ? Extent::line : Extent::function;
   std::vector<std::int64_t> of_peers;
-  for (const RankCode& peer : peers) of_peers.push_back(time_in(code, peer, thread, whole));
-  code.ns_per_step = time_in(code, own, thread, whole);
+  for (const RankCode& peer : peers) of_peers.push_back(time_in(code, extent, peer, thread));
+  code.ns_per_step = time_in(code, extent, own, thread);
   code.peers_ns_per_step = median(of_peers);
 }
 

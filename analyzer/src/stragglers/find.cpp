@@ -68,9 +68,8 @@ bool judge(const PeerClass& peers, const StepsSection& steps, const CollectiveFa
     ++named;
   }
   if (counted >= least_steps) {
-    section.smallest_detectable =
-        std::max({section.smallest_detectable.value_or(1), verdict.windows().smallest_detectable,
-                  crowded.any() ? crowded_slowdown : 1});
+    section.smallest_detectable = std::max(
+        {section.smallest_detectable.value_or(1), verdict.windows().smallest_detectable, section.chance_slowdown});
   }
   return named == 0 || peers.size() > named + 1;
 }
@@ -89,10 +88,15 @@ LastArrivals summary_of(const Arrivals& arrivals, std::span<const RankId> ranks)
 }  // namespace
 
 void leave_to_slow_links(const TcpLinksSection& links, StragglersSection& section) {
+  const auto is_at_end = [&links](const SlowTcpLink& slow, RankId rank) {
+    if (slow.from == rank || slow.to == rank) return true;
+    return !slow.to.is_set() && std::ranges::any_of(links.links, [&](const TcpLink& link) {
+      return link.from == slow.from && link.to == rank;
+    });
+  };
   std::erase_if(section.rows, [&](const Straggler& row) {
-    return row.kind == StragglerKind::network && std::ranges::any_of(links.slow, [&](const SlowTcpLink& slow) {
-             return slow.from == row.rank || !slow.to.is_set() || slow.to == row.rank;
-           });
+    return row.kind == StragglerKind::network &&
+           std::ranges::any_of(links.slow, [&](const SlowTcpLink& slow) { return is_at_end(slow, row.rank); });
   });
 }
 
@@ -119,7 +123,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   if (collectives) facts.arrivals = last_arrivals(run, *steps, *collectives);
   const CrowdedHosts crowded{run, *steps};
   StragglersSection section;
-  section.crowded = crowded.any();
+  if (crowded.any()) section.chance_slowdown = crowded_slowdown;
   bool others = false;
   std::vector<const PeerClass*> compared;
   for (const PeerClass& peers : classes) {

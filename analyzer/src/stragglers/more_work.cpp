@@ -41,16 +41,17 @@ Operators operators_of(const Run& run, RankId rank, const StepsSection& steps) {
 }
 
 /// The operator with the largest excess among those that the rank calls more often.
-std::optional<MoreWork> most_of_it(const Operators& own, std::span<const Operators> peers, std::int64_t least_ns) {
+std::optional<MoreWork> most_of_it(const Operators& own, std::span<const Operators* const> peers,
+                                   std::int64_t least_ns) {
   std::optional<MoreWork> most;
   std::int64_t most_ns = std::max<std::int64_t>(least_ns - 1, 0);
   for (const auto& [name, mine] : own) {
     std::vector<double> calls;
     std::vector<std::int64_t> times;
-    for (const Operators& peer : peers) {
-      const auto theirs = peer.find(name);
-      calls.push_back(theirs == peer.end() ? 0 : theirs->second.calls);
-      times.push_back(theirs == peer.end() ? 0 : theirs->second.ns);
+    for (const Operators* const peer : peers) {
+      const auto theirs = peer->find(name);
+      calls.push_back(theirs == peer->end() ? 0 : theirs->second.calls);
+      times.push_back(theirs == peer->end() ? 0 : theirs->second.ns);
     }
     const double usual = median(calls);
     const std::int64_t usual_ns = median(times);
@@ -73,16 +74,21 @@ std::int64_t least_excess_of(const Straggler& row, const StepsSection& steps) {
 void add_more_work(const Run& run, const StepsSection& steps, std::span<const RankRow> rows,
                    StragglersSection& section) {
   std::vector<PeerClass> classes;
+  std::map<RankId, Operators> known;
+  const auto of_rank = [&](RankId rank) -> const Operators& {
+    const auto [found, is_new] = known.try_emplace(rank);
+    if (is_new) found->second = operators_of(run, rank, steps);
+    return found->second;
+  };
   for (Straggler& row : section.rows) {
     if (row.kind != StragglerKind::compute && row.kind != StragglerKind::mixed) continue;
     if (classes.empty()) classes = peer_classes(run, steps, rows);
     const PeerClass* const peers = class_of(classes, row.rank);
     if (peers == nullptr) continue;
-    std::vector<Operators> others;
+    std::vector<const Operators*> others;
     for (const RankRow* peer : peers->rows)
-      if (peer->rank != row.rank && others.size() < most_peers) others.push_back(operators_of(run, peer->rank, steps));
-    if (!others.empty())
-      row.more_work = most_of_it(operators_of(run, row.rank, steps), others, least_excess_of(row, steps));
+      if (peer->rank != row.rank && others.size() < most_peers) others.push_back(&of_rank(peer->rank));
+    if (!others.empty()) row.more_work = most_of_it(of_rank(row.rank), others, least_excess_of(row, steps));
   }
 }
 

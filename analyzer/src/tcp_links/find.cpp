@@ -19,7 +19,6 @@ constexpr double least_share = 0.02;
 constexpr double least_ratio_to_usual = 3;  // to the usual share
 constexpr double least_backlog_s = 0.2;     // 20 looks
 constexpr double least_traffic = 0.01;      // of that of the busiest link
-constexpr std::string_view unwatched_name = "tcp_connections_unwatched";
 
 /// What one connection did in the counted windows of its rank.
 struct Connection {
@@ -62,7 +61,7 @@ class Links {
     for (const CounterTrack& track : run.counters()) {
       if (!track.rank.is_set()) continue;
       const std::string_view name = run.text(track.name);
-      if (name == unwatched_name) note_unwatched(track);
+      if (name == tcp_unwatched_name) note_unwatched(track);
       if (const auto counter = tcp_counter_from(name)) add(track, *counter);
     }
   }
@@ -193,6 +192,7 @@ std::vector<SlowTcpLink> slow_links(std::span<const LinkSum* const> links, const
         link.backlog_share - usual >= least_share && link.backlog_share >= least_ratio_to_usual * usual;
     if (!stands_out || sum->backlog_seconds < least_backlog_s) continue;
     const double cost = std::min((link.backlog_share - usual) * step.ns, step.exposed_transfer_ns);
+    if (step.ns <= 0 || cost < least_share * step.ns) continue;
     slow.push_back({link.from, link.to, link.backlog_share, usual, links.size() - 1, link.gbps, std::llround(cost)});
   }
   std::ranges::stable_sort(slow, std::greater{}, &SlowTcpLink::cost_ns);

@@ -1,5 +1,6 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "render/words.h"
 #include "rules/severity.h"
 #include "split/row_sums.h"
 #include "tcp_links/parts.h"

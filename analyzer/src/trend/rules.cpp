@@ -128,9 +128,10 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
   finding.step = change->step;
   const double at_first = static_cast<double>(change->after_ns) / static_cast<double>(usual_ns);
   const bool partly_undone = at_first >= one_level * ratio;
-  finding.title = partly_undone ? format("since step {} steps take {:.2f} times as long, at the end still {:.2f} times",
-                                         change->step, at_first, ratio)
-                                : format("since step {} steps take {:.2f} times as long", change->step, ratio);
+  finding.title = partly_undone
+                      ? format("since step {}, steps take {:.2f} times as long, and still {:.2f} times at the end",
+                               change->step, at_first, ratio)
+                      : format("since step {}, steps take {:.2f} times as long", change->step, ratio);
   finding.evidence =
       format("{}, {}{} {}; {}", before_text(usual_ns, change->before_ns),
              partly_undone ? format("{} since then, ", duration_text(change->after_ns)) : "", duration_text(last_ns),

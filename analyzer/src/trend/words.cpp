@@ -50,7 +50,7 @@ std::string grown_text(std::span<const GrownPart> ranks, std::string_view why_no
 }
 
 std::string change_text(const StepChange& change) {
-  return format("since step {} steps take {:.2f} times as long, {} to {}; {}", change.step, change.ratio(),
+  return format("since step {}, steps take {:.2f} times as long, {} to {}; {}", change.step, change.ratio(),
                 duration_text(change.before_ns), duration_text(change.after_ns),
                 grown_text(change.ranks, change.why_no_ranks));
 }

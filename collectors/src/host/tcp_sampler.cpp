@@ -18,10 +18,9 @@ namespace rankscope::collectors {
 namespace {
 
 constexpr std::int64_t search_period_ns = 1'000'000'000;
-constexpr double longest_look_seconds = 0.1;  // what lies further back was not seen
+constexpr double longest_look_seconds = 0.1;  // after a longer pause nobody knows what waited
 constexpr std::uint64_t least_bytes = 100'000;
 constexpr std::uint8_t established = 1;  // TCP_ESTABLISHED, which only the header of libc has
-constexpr std::string_view unwatched_name = "tcp_connections_unwatched";
 
 /// Nothing of what is not a TCP connection, or of a kernel before 4.6.
 std::optional<tcp_info> info_of(int file) {
@@ -79,7 +78,7 @@ void TcpSampler::look(std::int64_t now_ns) {
   const double seconds = last_look_ns_ == 0 ? 0 : static_cast<double>(now_ns - last_look_ns_) * 1e-9;
   last_look_ns_ = now_ns;
   for (Connection& connection : connections_)
-    if (const auto info = info_of(connection.file)) add(connection, *info, std::min(seconds, longest_look_seconds));
+    if (const auto info = info_of(connection.file)) add(connection, *info, seconds);
 }
 
 /// Where data waits at one end of this time only, half of it counts.
@@ -87,7 +86,8 @@ void TcpSampler::add(Connection& connection, const tcp_info& info, double second
   if (info.tcpi_bytes_acked < connection.acknowledged) return;  // another connection by now, until the next search
   const std::uint64_t sent = info.tcpi_bytes_acked - connection.acknowledged;
   const bool waits = info.tcpi_notsent_bytes > 0;
-  const double part = (waits ? 0.5 : 0) + (connection.waits ? 0.5 : 0);
+  const bool seen = seconds <= longest_look_seconds;
+  const double part = seen ? (waits ? 0.5 : 0) + (connection.waits ? 0.5 : 0) : 0;
   const auto total = [&](TcpTotal which) -> double& {
     return connection.totals[static_cast<std::size_t>(which)].value;
   };
@@ -144,7 +144,7 @@ std::span<const HostSample> TcpSampler::sample() {
       total.written = total.value;
     }
   }
-  if (left_out_ > 0) samples_.push_back({unwatched_name, static_cast<double>(left_out_)});
+  if (left_out_ > 0) samples_.push_back({tcp_unwatched_name, static_cast<double>(left_out_)});
   return samples_;
 }
 

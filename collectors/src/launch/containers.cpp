@@ -197,8 +197,8 @@ std::string container_warning(const Words& command, const Lookup& lookup, const 
   if (runtime.empty()) return {};
   if (is_one_of(elsewhere, runtime))
     return format(
-        "{} starts its processes apart from this command, without its environment: nothing in the container "
-        "is recorded; install rankscope in the image and start `rankscope record` inside",
+        "{} does not start the container's processes from this command, nor with its environment, so nothing in the "
+        "container is recorded; install rankscope in the image and start `rankscope record` inside",
         runtime);
   const std::string list = bind_list(bound_by(options_of(command), lookup), needed);
   if (list.empty()) return {};

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/process_stat.h"

@@ -34,7 +34,7 @@ std::string summary_text(const RecordSummary& summary) {
                    counted(summary.events_dropped, "event"));
   }
   if (summary.not_recorded > 0) {
-    text += format("rankscope: {} could not be recorded: no segment could be created for them\n",
+    text += format("rankscope: {} could not be recorded: no segment file could be created\n",
                    counted(summary.not_recorded, "process"));
   }
   if (summary.not_watched > 0) {

@@ -238,7 +238,7 @@ std::shared_ptr<const Run> run_of_two_threads(int different_steps) {
 TEST(Scale, DrawsFromAllRanksWhateverTheOrderAndTheSizesOfTheirCollectives) {
   const ScaleAnswer answer = answer_of({run_of_two_threads(0)}, {.to = {4}, .ranks_per_host = 4});
   EXPECT_EQ(answer.why_not_predicted, "");
-  EXPECT_THAT(answer.notes, Contains(HasSubstr("draws from 48 steps of 2 ranks together")));
+  EXPECT_THAT(answer.notes, Contains(HasSubstr("draws out of 48 steps of 2 ranks")));
 }
 
 TEST(Scale, CountsTheStepsThatItLeavesOut) {

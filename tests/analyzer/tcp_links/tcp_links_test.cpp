@@ -1,13 +1,18 @@
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "stragglers/parts.h"
+#include "tcp_links/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::SyntheticRun;
@@ -35,11 +40,12 @@ struct Traffic {
 };
 
 /// Ranks that send around a ring; nothing else is uneven, and each transfer takes long enough to lose time in.
-Report report_on(const std::function<Traffic(std::uint32_t from)>& traffic) {
+Report report_on(const std::function<Traffic(std::uint32_t from)>& traffic, double transfer_ms = 30,
+                 const ReportOptions& options = {}) {
   SyntheticRun plan;
   plan.ranks = ranks;
   plan.steps = steps;
-  plan.fault = [](testing::StepPlan& step, std::uint32_t, std::int64_t) { step.transfer = 30; };
+  plan.fault = [transfer_ms](testing::StepPlan& step, std::uint32_t, std::int64_t) { step.transfer = transfer_ms; };
   std::string text = text_of(plan);
   for (std::uint32_t from = 0; from < ranks; ++from) {
     const std::uint32_t to = (from + 1) % ranks;
@@ -48,7 +54,7 @@ Report report_on(const std::function<Traffic(std::uint32_t from)>& traffic) {
     text += total(from, to, "backlog_seconds", sent.backlog_ms * 1e-3);
     text += total(from, to, "backlog_bytes", sent.backlog_ms > 0 ? sent.megabytes * 1e6 : 0);
   }
-  return analyze(*testing::run_of(text), {});
+  return analyze(*testing::run_of(text), options);
 }
 
 const Finding* slow_link_in(const Report& report) {
@@ -104,6 +110,65 @@ TEST(TcpLinks, ASenderWhoseLinksAreAllSlowIsNamedOnce) {
   EXPECT_EQ(report.tcp_links->slow.front().from, RankId{1});
   EXPECT_FALSE(report.tcp_links->slow.front().to.is_set());
   EXPECT_THAT(slow_link_in(report)->title, HasSubstr("the connections of rank 1 are slow to send"));
+}
+
+TEST(TcpLinks, OneThatCostsNextToNothingIsNotSlow) {
+  const Report report = report_on([](std::uint32_t from) { return Traffic{2, from == 2 ? 40.0 : 0.1}; }, 1);
+  ASSERT_TRUE(report.tcp_links);
+  EXPECT_THAT(report.tcp_links->slow, IsEmpty()) << "2 ms of transfers per step are all that could be saved";
+  EXPECT_EQ(slow_link_in(report), nullptr);
+}
+
+TEST(TcpLinks, OfARankThatWasNotAskedForTheFindingIsLeftOut) {
+  const auto named_for = [](std::uint32_t rank) {
+    ReportOptions options;
+    options.ranks = {RankId{rank}};
+    return slow_link_in(report_on(
+               [](std::uint32_t from) {
+                 return Traffic{2, from == 2 ? 40.0 : 0.1};
+               },
+               30, options)) != nullptr;
+  };
+  EXPECT_TRUE(named_for(2));
+  EXPECT_FALSE(named_for(0));
+}
+
+TEST(TcpLinks, ExplainRanksAtTheirEndsThatAreLateInTheirCommunicationAndNoOthers) {
+  TcpLinksSection links;
+  for (const std::uint32_t to : {0U, 2U}) links.links.push_back({.from = RankId{1}, .to = RankId{to}});
+  const auto left = [&links](StragglerKind kind) {
+    StragglersSection section;
+    for (const std::uint32_t rank : {0U, 1U, 2U, 3U})
+      section.rows.push_back({.rank = RankId{rank}, .kind = kind, .evidence = {}});
+    leave_to_slow_links(links, section);
+    std::vector<std::uint32_t> remaining;
+    for (const Straggler& row : section.rows) remaining.push_back(row.rank.value);
+    return remaining;
+  };
+  EXPECT_THAT(left(StragglerKind::network), ElementsAre(0, 1, 2, 3)) << "none is slow";
+  links.slow = {{.from = RankId{1}, .to = RankId{2}}};
+  EXPECT_THAT(left(StragglerKind::network), ElementsAre(0, 3));
+  EXPECT_THAT(left(StragglerKind::compute), ElementsAre(0, 1, 2, 3));
+  links.slow = {{.from = RankId{1}}};
+  EXPECT_THAT(left(StragglerKind::network), ElementsAre(3)) << "all links of the sender";
+}
+
+TEST(TcpLinks, AreATableAndJson) {
+  const Report report = report_on([](std::uint32_t from) { return Traffic{2, from == 2 ? 40.0 : 0.0}; });
+  const auto tables = tcp_link_tables(report, 2);
+  ASSERT_EQ(tables.size(), 1U);
+  ASSERT_EQ(tables[0].table.rows.size(), 2U);
+  EXPECT_EQ(tables[0].left_out.rows, 2U);
+  EXPECT_EQ(tables[0].table.rows[0][0].text, "2");
+  EXPECT_EQ(tables[0].table.rows[0][1].text, "3");
+  EXPECT_EQ(tables[0].table.rows[1][5].text, empty_cell) << "no data waited";
+  const auto json = tcp_links_json(*report.tcp_links);
+  ASSERT_EQ(json.at("links").size(), ranks);
+  EXPECT_EQ(json.at("links").at(2).at("to"), 3);
+  EXPECT_TRUE(json.at("links").at(0).at("gbps").is_null());
+  EXPECT_EQ(json.at("links").at(0).at("why").at("gbps"), "no data waited");
+  EXPECT_EQ(json.at("slow").at(0).at("from"), 2);
+  EXPECT_EQ(json.at("connections_unwatched"), 0);
 }
 
 TEST(TcpLinks, AnEndThatIsNoRankIsShownAsItsAddress) {

@@ -107,6 +107,8 @@ TEST(Trend, PartOfTheWayBackUndoesNoSlowDown) {
   const Finding* const finding = change_in(report);
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->step, 30);
+  EXPECT_THAT(finding->title, ::testing::HasSubstr("times as long, and still "));
+  EXPECT_THAT(finding->evidence, ::testing::HasSubstr(" since then, "));
   EXPECT_EQ(finding->severity, FindingSeverity::critical);
   const StepChange& first = report.trend->changes.front();
   const std::int64_t last_ns = report.trend->changes.back().after_ns;

@@ -67,6 +67,15 @@ TEST(PythonStacks, AreSampledOfTheProgramAndItsWorkers) {
   EXPECT_THAT(told.pauses_ns, AllOf(Not(IsEmpty()), Each(Ge(1'000'000))));
 }
 
+TEST(PythonStacks, AreSampledFromBackwardOnWhereNoOptimizerSteps) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  const Folder folder;
+  const Recorded recorded = recorded_program(folder, Stacks::sampled, "no_optimizer.py");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(told_of(*recorded.run).places, ::testing::Contains(HasSubstr("step no_optimizer.py:9")).Times(Ge(3)));
+}
+
 TEST(PythonStacks, AreLeftOutOnRequest) {
   const Folder folder;
   const Recorded recorded = recorded_program(folder, Stacks::left_out);

@@ -234,9 +234,11 @@ TEST(ScheduleFile, ErrorsNameTheLineAndWhatIsWrongInIt) {
 
 TEST(ScheduleFile, AScheduleThatWouldStandStillIsRefused) {
   EXPECT_EQ(wrong("0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n"),
-            "--schedule s.csv: line 1: it stops at 0B0, its action 2, since 1B0 must come first and can never be done");
+            "--schedule s.csv: line 1: the schedule cannot continue with 0B0 (action 2): 1B0 must come first, but can "
+            "never run");
   EXPECT_EQ(wrong("0F0,0I0,0W0,0F1,0I1,0W1\n1F1,1I1,1W1,1F0,1I0,1W0\n"),
-            "--schedule s.csv: line 1: it stops at 0I0, its action 2, since 1I0 must come first and can never be done");
+            "--schedule s.csv: line 1: the schedule cannot continue with 0I0 (action 2): 1I0 must come first, but can "
+            "never run");
 }
 
 }  // namespace

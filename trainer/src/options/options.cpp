@@ -86,7 +86,7 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
   global->check(CLI::Range(1, 1 << 24))->excludes(device);
   device->check(CLI::Range(1, 1 << 24));
   app.add_option("--accumulate", o.accumulate,
-                 "Micro-steps per step; only the last one reduces gradients, but in zero2 and zero3 each one does")
+                 "Micro-steps per step; gradients are reduced in the last one (in zero2 and zero3 in each)")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
   add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "Optimizer (default sgd)");

@@ -149,7 +149,7 @@ class Reader {
     if (!is_forward && positions_.at({missing.stage, missing.micro_batch}).has(backward_input))
       missing.part = backward_input;
     return wrong(static_cast<std::size_t>(still->rank),
-                 format("it stops at {}, its action {}, since {} must come first and can never be done",
+                 format("the schedule cannot continue with {} (action {}): {} must come first, but can never run",
                         text_of(action), still->position + 1, text_of(missing)));
   }
 

@@ -330,8 +330,8 @@ std::string subscribe(Source& own) {
   const std::string who =
       other[0] == '\0' ? "another profiler (torch.profiler, Nsight, a debugger)" : std::string{other.data()};
   return format(
-      "{} uses CUPTI already, which only one profiler of a process can use; kernels and copies are not recorded: stop "
-      "it, or leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)",
+      "{} already uses CUPTI, and only one profiler of a process can; kernels and copies are not recorded: stop that "
+      "profiler, or leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)",
       who);
 }
 

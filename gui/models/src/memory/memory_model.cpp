@@ -165,7 +165,7 @@ QString MemoryModel::why_empty() const {
   if (session_.run() == nullptr) return tr("Open a recording to see its memory.");
   if (lines_ == nullptr) return tr("Reading...");
   if (lines_->all.empty()) return tr("No allocation and no memory counter was recorded.");
-  return tr("None of the chosen ranks has this memory.");
+  return tr("No memory of this kind was recorded for the chosen ranks.");
 }
 
 std::int64_t MemoryModel::highest() const {

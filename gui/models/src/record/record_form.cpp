@@ -114,7 +114,8 @@ QString why_no_ranks(const TrainerChoice& choice) {
   return {};
 }
 
-/// Of "slow:factor=1.5,rank=2"; nothing where that is no fault. Which keys a kind needs, the trainer knows.
+/// Reads the rank in "slow:factor=1.5,rank=2"; nothing if the text is not a fault. Which keys a fault must have is left
+/// to the trainer.
 std::optional<std::int64_t> rank_of_fault(std::string_view fault) {
   const std::size_t colon = fault.find(':');
   if (colon == std::string_view::npos || std::ranges::count(faults, fault.substr(0, colon)) == 0) return std::nullopt;

@@ -112,7 +112,7 @@ constexpr std::array mouse{
     Gesture{"double click", "zoom to an event"},
     Gesture{"drag", "select a time range on some lanes and read its duration"},
     Gesture{"drag in the ruler", "the same on all visible lanes"},
-    Gesture{"Shift+drag", "move in time and over rows"},
+    Gesture{"Shift+drag", "pan in time and across rows"},
     Gesture{"wheel", "scroll rows"},
     Gesture{"Ctrl+wheel", "zoom; the time under the mouse stays"},
     Gesture{"Shift+wheel", "move in time"},

@@ -29,4 +29,7 @@ struct Finding {
   std::optional<Certainty> certainty{};  ///< of findings that compare ranks without their collectives (metrics.md 9.8)
 };
 
+/// True for findings that say what is wrong with one rank, not with the time of everybody.
+[[nodiscard]] bool is_about_one_rank(const Finding& finding);
+
 }  // namespace rankscope::analyzer

@@ -23,6 +23,9 @@ struct TcpCounter {
   TcpTotal total{};
 };
 
+/// Counter of the connections of a process that its recorder did not watch, for they sent less than others.
+inline constexpr std::string_view tcp_unwatched_name = "tcp_connections_unwatched";
+
 /// "tcp 10.0.0.1:40543 to 10.0.0.2:51100 sent_bytes"
 [[nodiscard]] std::string counter_name_of(const TcpCounter& counter);
 /// Nothing where the name is not of this form; otherwise the ends are parts of `name`.
