@@ -5,12 +5,23 @@
 #include <iterator>
 
 #include "steps/parts.h"
+#include "tcp_links/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 auto of_others(const ReportOptions& options) {
   return [&options](const auto& row) { return !is_asked_for(options, row.rank); };
+}
+
+/// A slow connection delays both of its ends.
+bool is_about_asked_rank(const Report& report, const Finding& finding, const ReportOptions& options) {
+  if (is_asked_for(options, finding.rank.value_or(RankId::none()))) return true;
+  if (finding.id != "slow_tcp_link" || !report.tcp_links) return false;
+  return std::ranges::any_of(report.tcp_links->slow, [&](const SlowTcpLink& slow) {
+    return subject_of(slow) == finding.subject &&
+           std::ranges::any_of(options.ranks, [&](RankId rank) { return is_at_end(*report.tcp_links, slow, rank); });
+  });
 }
 
 }  // namespace
@@ -50,7 +61,7 @@ void keep_slow_ranks(Report& report, const ReportOptions& options) {
 void keep_findings(Report& report, const ReportOptions& options) {
   if (!report.findings) return;
   std::erase_if(*report.findings, [&](const Finding& finding) {
-    return is_about_one_rank(finding) && !is_asked_for(options, finding.rank.value_or(RankId::none()));
+    return is_about_one_rank(finding) && !is_about_asked_rank(report, finding, options);
   });
 }
 

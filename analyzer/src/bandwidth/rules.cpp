@@ -20,6 +20,16 @@ bool explained_by_straggler(const Report& report, const SlowPath& path) {
          });
 }
 
+/// Said with how long data waited for it.
+bool explained_by_tcp_link(const Report& report, const SlowPath& path) {
+  return path.ranks.size() <= 2 && report.tcp_links &&
+         std::ranges::any_of(report.tcp_links->slow, [&](const SlowTcpLink& slow) {
+           const bool from = slow.from.is_set() && has(path, slow.from);
+           const bool to = slow.to.is_set() && has(path, slow.to);
+           return slow.from.is_set() && slow.to.is_set() && path.ranks.size() == 2 ? from && to : from || to;
+         });
+}
+
 /// By its ranks: names of groups may differ from run to run.
 std::string paths_of_finding(const SlowPath& path) {
   std::string text{name_of(path.kind)};
@@ -58,7 +68,8 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
   std::map<std::pair<SlowPath::Kind, std::int64_t>, AlikePaths> alike;
   for (const SlowPath& path : report.bandwidth->slow) {
     const std::pair what{path.kind, path.ranks};
-    if (explained_by_straggler(report, path) || std::ranges::find(reported, what) != reported.end()) continue;
+    if (explained_by_straggler(report, path) || explained_by_tcp_link(report, path)) continue;
+    if (std::ranges::find(reported, what) != reported.end()) continue;
     reported.push_back(what);
     Finding finding;
     finding.id = path.kind == SlowPath::Kind::group ? "slow_group" : "slow_link";

@@ -143,6 +143,8 @@ void DelayCosts::charge(std::uint32_t operation) {
 
 void DelayCosts::charge_facts(std::uint32_t operation, const LastToArrive& last_to_arrive,
                               std::span<const std::uint32_t> waiting_rows) {
+  BlameRow& late = rows_[run_.place_of(run_.collectives()[last_to_arrive.row()].rank)];
+  const std::int64_t cost_before = late.cost_ns();
   const auto together = earlier_.last_together(waiting_rows, last_to_arrive.row());
   std::vector<Pool>
       pools;  // few: most of the waiting ranks were last together with the last_to_arrive one at the same time
@@ -156,6 +158,7 @@ void DelayCosts::charge_facts(std::uint32_t operation, const LastToArrive& last_
     charge_wait(waiting_rows[i], last_to_arrive.row(), excess_of(waiting_rows[i], last_to_arrive, together[i]),
                 together[i].has_value(), *pool);
   }
+  late.longest_ns = std::max(late.longest_ns, late.cost_ns() - cost_before);
   for (const Pool& pool : pools) {
     const std::vector<std::int64_t> shares = apportioned(pool.weights, pool.inherited_ns);
     for (std::size_t i = 0; i < pool.rows.size(); ++i) handed_on_[pool.rows[i]] += shares[i];

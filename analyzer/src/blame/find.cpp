@@ -43,7 +43,6 @@ class DirectWaits {
     sums.by_last_to_arrive[rank] += known;
     Lateness& late = lateness_[rank];
     late.marginal_ns += last_to_arrive.marginal_ns();
-    late.longest_ns = std::max(late.longest_ns, known);
     ++late.times;
   }
 
@@ -74,7 +73,6 @@ class DirectWaits {
       BlameRow& row = rows[run.place_of(rank)];
       row.marginal_ns = late.marginal_ns;
       row.times_last = late.times;
-      row.longest_ns = late.longest_ns;
     }
   }
   [[nodiscard]] std::int64_t unknown_ns() const { return unknown_ns_; }
@@ -92,7 +90,6 @@ class DirectWaits {
   /// Of a rank, over the operations that others waited for it in.
   struct Lateness {
     std::int64_t marginal_ns = 0;
-    std::int64_t longest_ns = 0;
     std::int64_t times = 0;
   };
 

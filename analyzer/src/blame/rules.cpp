@@ -17,7 +17,7 @@ constexpr double most_by_luck = 0.01;  // over the number of ranks
 
 }  // namespace
 
-/// The longest wait for each rank is left out: at start-up everybody waits for somebody.
+/// What cost most of each rank is left out: at start-up everybody waits for somebody.
 void judge_waiting_without_steps(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (report.steps || !report.blame || report.blame->rows.empty() || report.blame->window_ns <= 0) return;
@@ -42,7 +42,8 @@ void judge_waiting_without_steps(const RuleContext& context, std::vector<Finding
   finding.title =
       format("the other ranks wait for rank {} in {} of {} operations", row.rank.value, row.times_last, operations);
   finding.evidence = format(
-      "{} of waiting in all; without the longest wait for each rank it causes {} of all waiting; meanwhile its "
+      "{} of waiting in all; without the operation that cost most of each rank, it causes {} of all waiting; meanwhile "
+      "its "
       "time goes into {}",
       duration_text(row.cost_ns()), percent_text(cost / static_cast<double>(known_ns)), words_of(row.largest_part()));
   finding.advice = "Mark the steps and record again: then the report says since when, and what fixing it saves.";

@@ -15,6 +15,7 @@ namespace {
 enum class Exposed : std::uint8_t {
   moving,
   waiting_for_straggler,
+  waiting_for_slow_connection,
   waiting_for_changing_ranks,
   ranks_missing,
   unmatched
@@ -27,6 +28,8 @@ std::string advice_for(Exposed exposed) {
              "precision, gradient accumulation).";
     case Exposed::waiting_for_straggler:
       return "Fix the slow rank first: most of this is waiting for it.";
+    case Exposed::waiting_for_slow_connection:
+      return "Fix the slow connection first: ranks that it delays arrive late.";
     case Exposed::waiting_for_changing_ranks:
       return "Find out who arrives last (--only blame shows it) and even out the work before the collectives.";
     case Exposed::ranks_missing:
@@ -72,7 +75,8 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   const double share = usual.share(total.exposed_comm_ns);
   // What the others wait for a slow rank, or for ranks with more work, is a finding of its own: said once.
   const bool straggler = report.stragglers && !report.stragglers->rows.empty();
-  const bool explained = straggler || imbalance_of(context) != FindingSeverity::info;
+  const bool slow_connection = report.tcp_links && !report.tcp_links->slow.empty();
+  const bool explained = straggler || slow_connection || imbalance_of(context) != FindingSeverity::info;
   Finding finding;
   finding.severity =
       severity_of(usual.share(total.exposed_comm_ns - (explained ? total.exposed_wait_ns : 0)), exposed_comm_limits);
@@ -90,7 +94,9 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   const bool missing = report.world_size > std::ssize(report.ranks);
   Exposed moves = Exposed::moving;
   if (unknown) moves = missing ? Exposed::ranks_missing : Exposed::unmatched;
-  const Exposed waits = straggler ? Exposed::waiting_for_straggler : Exposed::waiting_for_changing_ranks;
+  Exposed waits = Exposed::waiting_for_changing_ranks;
+  if (slow_connection) waits = Exposed::waiting_for_slow_connection;
+  if (straggler) waits = Exposed::waiting_for_straggler;
   finding.advice = advice_for(waiting ? waits : moves);
   // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.
   const std::int64_t uncovered_compute = total.compute_ns - total.overlapped_comm_ns;

@@ -48,19 +48,35 @@ double events_inside(std::span<const CounterSample> samples, std::span<const Tim
   return events;
 }
 
-std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name, const StepsSection* steps) {
+namespace {
+
+void add_values(const Run& run, const CounterTrack& track, RankId rank, const StepsSection* steps,
+                std::vector<double>& values) {
   const auto windows = steps != nullptr ? windows_of(*steps, rank) : std::span<const StepWindow>{};
   const auto asked_for = [&](RunTime time) {
     if (steps == nullptr) return true;
     return !windows.empty() && windows.front().window.begin <= time && time <= windows.back().window.end;
   };
+  for (const CounterSample& sample : run.samples_of(track))
+    if (asked_for(sample.time)) values.push_back(sample.value);
+}
+
+}  // namespace
+
+std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name, const StepsSection* steps) {
   const auto process = run.process_row_of(rank);
   std::vector<double> values;
-  for (const CounterTrack& track : run.counters()) {
-    if (track.process != process || run.text(track.name) != name) continue;
-    for (const CounterSample& sample : run.samples_of(track))
-      if (asked_for(sample.time)) values.push_back(sample.value);
-  }
+  for (const CounterTrack& track : run.counters())
+    if (track.process == process && run.text(track.name) == name) add_values(run, track, rank, steps, values);
+  return values;
+}
+
+std::map<RankId, std::vector<double>> counter_values_by_rank(const Run& run, std::string_view name,
+                                                             const StepsSection& steps) {
+  std::map<RankId, std::vector<double>> values;
+  for (const CounterTrack& track : run.counters())
+    if (track.rank.is_set() && run.text(track.name) == name && track.process == run.process_row_of(track.rank))
+      add_values(run, track, track.rank, &steps, values[track.rank]);
   return values;
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/core/model/run.h"
@@ -33,4 +35,8 @@ struct Growth {
 /// from the rank's first to its last step in it.
 [[nodiscard]] std::vector<double> counter_values(const Run& run, RankId rank, std::string_view name,
                                                  const StepsSection* steps);
+/// The same of all ranks from their first to their last step, reading the run's counters once; without those that lack
+/// it.
+[[nodiscard]] std::map<RankId, std::vector<double>> counter_values_by_rank(const Run& run, std::string_view name,
+                                                                           const StepsSection& steps);
 }  // namespace rankscope::analyzer

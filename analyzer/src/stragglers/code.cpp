@@ -66,15 +66,18 @@ std::int64_t time_in(const SlowCode& code, Extent extent, const RankCode& rank, 
 
 /// A function that was found in one phase counts in the others of its thread, too: some of it runs operators.
 void add_other_phases(const RankCode& own, std::span<const RankCode> peers, std::span<const CodePhase> found_in,
-                      SlowCode& code) {
+                      std::int64_t least_ns, SlowCode& code) {
   constexpr std::array thread{CodePhase::host, CodePhase::compute, CodePhase::data};
   if (std::ranges::find(found_in, CodePhase::worker) != found_in.end()) return;
   const Extent extent =
       time_in(code, Extent::line, own, found_in) == code.ns_per_step ? Extent::line : Extent::function;
   std::vector<std::int64_t> of_peers;
   for (const RankCode& peer : peers) of_peers.push_back(time_in(code, extent, peer, thread));
-  code.ns_per_step = time_in(code, extent, own, thread);
-  code.peers_ns_per_step = median(of_peers);
+  const std::int64_t ns = time_in(code, extent, own, thread);
+  const std::int64_t peers_ns = median(of_peers);
+  if (ns - peers_ns < least_ns) return;  // the peers spend as much, in other phases
+  code.ns_per_step = ns;
+  code.peers_ns_per_step = peers_ns;
 }
 
 std::optional<CollectorPauses> clear_pauses(const RankCode& own, std::span<const RankCode> peers,
@@ -114,7 +117,7 @@ void CodeOfRanks::explain(const PeerClass& peers, Straggler& row) const {
     if (row.code) break;
   }
   if (row.code) {
-    add_other_phases(own, others, found_in, *row.code);
+    add_other_phases(own, others, found_in, least, *row.code);
     row.code->share = steps_.share_of_step(row.code->ns_per_step);
     row.code->peers_share = steps_.share_of_step(row.code->peers_ns_per_step);
   }

@@ -31,18 +31,21 @@ bool depends_on_cpu(const Run& run, const Straggler& row) {
 }  // namespace
 
 CrowdedHosts::CrowdedHosts(const Run& run, const StepsSection& steps) : run_(run) {
-  for (const RankId rank : run.ranks()) {
-    const std::vector<double> percents = counter_values(run, rank, "pressure_cpu_percent", &steps);
+  for (auto& [rank, percents] : counter_values_by_rank(run, "pressure_cpu_percent", steps)) {
     if (percents.size() < least_samples) continue;
-    const double share = median(percents) / 100;
+    const double share = median(std::move(percents)) / 100;
     if (share >= crowded_share) shares_[run.process_of(rank).host] = std::min(share, 1.0);
   }
 }
 
 bool CrowdedHosts::explain(const Straggler& row) const {
   return row.persistence == Persistence::persistent && row.slowdown < crowded_slowdown && depends_on_cpu(run_, row) &&
-         shares_.contains(run_.process_of(row.rank).host);
+         have(row.rank);
 }
+
+bool CrowdedHosts::have(RankId rank) const { return shares_.contains(run_.process_of(rank).host); }
+
+bool CrowdedHosts::compute_for(RankId rank) const { return have(rank) && !run_.has_accelerator(rank); }
 
 std::string CrowdedHosts::text() const {
   const auto worst = std::ranges::max_element(shares_, {}, [](const auto& host) { return host.second; });

@@ -20,6 +20,10 @@ class CrowdedHosts {
   CrowdedHosts(const Run& run, const StepsSection& steps);
 
   [[nodiscard]] bool any() const { return !shares_.empty(); }
+  /// True if the rank runs on one of them.
+  [[nodiscard]] bool have(RankId rank) const;
+  /// True if the rank runs on one of them and has no accelerator: all that it does needs a CPU.
+  [[nodiscard]] bool compute_for(RankId rank) const;
   /// True where the rank is so little slower, and in such a way, that the want of CPUs explains it.
   [[nodiscard]] bool explain(const Straggler& row) const;
   /// "on host n1 some task waited for a CPU 98 % of the time"; of the worst of them.

@@ -6,6 +6,7 @@
 #include "rankscope/core/format.h"
 #include "stragglers/class_verdict.h"
 #include "stragglers/crowded_hosts.h"
+#include "tcp_links/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -50,7 +51,11 @@ std::string doubt_text(const StragglersSection& section, const CrowdedHosts& cro
                   least_steps, few_steps);
   }
   if (!others) return {};
-  if (crowded.any()) return format("{}: cannot tell below {:.0f} %", crowded.text(), (crowded_slowdown - 1) * 100);
+  if (section.chance_slowdown > 1)
+    return format("{}: cannot tell below {:.0f} %", crowded.text(), (crowded_slowdown - 1) * 100);
+  if (crowded.any())
+    return format("{}: cannot tell whether a rank loses less than {:.0f} % on its host or waiting for data",
+                  crowded.text(), (crowded_slowdown - 1) * 100);
   const double smallest = section.smallest_detectable.value_or(1);
   if (smallest <= hides_too_much) return {};
   return format("equal ranks differ too much in this run: cannot tell below {:.0f} %", (smallest - 1) * 100);
@@ -67,9 +72,13 @@ bool judge(const PeerClass& peers, const StepsSection& steps, const CollectiveFa
     section.rows.push_back(std::move(row));
     ++named;
   }
+  const bool by_chance =
+      std::ranges::any_of(peers.rows, [&](const RankRow* row) { return crowded.compute_for(row->rank); });
+  const double chance_slowdown = by_chance ? crowded_slowdown : 1;
+  section.chance_slowdown = std::max(section.chance_slowdown, chance_slowdown);
   if (counted >= least_steps) {
-    section.smallest_detectable = std::max(
-        {section.smallest_detectable.value_or(1), verdict.windows().smallest_detectable, section.chance_slowdown});
+    section.smallest_detectable =
+        std::max({section.smallest_detectable.value_or(1), verdict.windows().smallest_detectable, chance_slowdown});
   }
   return named == 0 || peers.size() > named + 1;
 }
@@ -88,15 +97,9 @@ LastArrivals summary_of(const Arrivals& arrivals, std::span<const RankId> ranks)
 }  // namespace
 
 void leave_to_slow_links(const TcpLinksSection& links, StragglersSection& section) {
-  const auto is_at_end = [&links](const SlowTcpLink& slow, RankId rank) {
-    if (slow.from == rank || slow.to == rank) return true;
-    return !slow.to.is_set() && std::ranges::any_of(links.links, [&](const TcpLink& link) {
-      return link.from == slow.from && link.to == rank;
-    });
-  };
   std::erase_if(section.rows, [&](const Straggler& row) {
     return row.kind == StragglerKind::network &&
-           std::ranges::any_of(links.slow, [&](const SlowTcpLink& slow) { return is_at_end(slow, row.rank); });
+           std::ranges::any_of(links.slow, [&](const SlowTcpLink& slow) { return is_at_end(links, slow, row.rank); });
   });
 }
 
@@ -123,7 +126,6 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   if (collectives) facts.arrivals = last_arrivals(run, *steps, *collectives);
   const CrowdedHosts crowded{run, *steps};
   StragglersSection section;
-  if (crowded.any()) section.chance_slowdown = crowded_slowdown;
   bool others = false;
   std::vector<const PeerClass*> compared;
   for (const PeerClass& peers : classes) {

@@ -82,6 +82,8 @@ void add_more_work(const Run& run, const StepsSection& steps, std::span<const Ra
   };
   for (Straggler& row : section.rows) {
     if (row.kind != StragglerKind::compute && row.kind != StragglerKind::mixed) continue;
+    // The time of an operator on the host of an accelerator may be waiting for the device.
+    if (row.device || run.has_accelerator(row.rank)) continue;
     if (classes.empty()) classes = peer_classes(run, steps, rows);
     const PeerClass* const peers = class_of(classes, row.rank);
     if (peers == nullptr) continue;

@@ -12,6 +12,7 @@
 #include "rules/severity.h"
 #include "split/peers.h"
 #include "stragglers/code.h"
+#include "stragglers/crowded_hosts.h"
 #include "stragglers/kind.h"
 #include "stragglers/own_time_windows.h"
 #include "stragglers/parts.h"
@@ -58,6 +59,7 @@ constexpr std::array quantities{
 struct Unequal {
   const RuleContext& context;
   const CodeOfRanks& code;
+  const CrowdedHosts& crowded;
   const PeerClass& peers;
   std::size_t steps = 0;
   std::vector<Finding>& findings;
@@ -141,11 +143,12 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
   const std::int64_t excess = medians[peer] - usual;
   const double share = unequal.context.report.steps->share_of_step(excess);
   if (share < least_excess || !is_clear(static_cast<double>(excess), others)) return;
+  const RankId rank = unequal.peers.rows[peer]->rank;
+  if (share < crowded_slowdown - 1 && unequal.crowded.have(rank)) return;  // 9.10
   const auto steps = static_cast<std::int64_t>(unequal.steps);
   const std::int64_t above = steps_above(times, peer, excess);
   if (3 * above < steps_of_three * steps) return;
   const bool few = times.size() < firm_peers;
-  const RankId rank = unequal.peers.rows[peer]->rank;
   const FindingSeverity most = few && quantity.may_be_waiting ? FindingSeverity::minor : FindingSeverity::major;
   Finding finding = finding_on(rank, quantity.id, capped(severity_of(share, data_limits), most));
   finding.title = format("rank {} {}: {} per step instead of {}", rank.value, quantity.title,
@@ -186,6 +189,7 @@ void judge_cpu(Unequal& unequal) {
     const auto own = static_cast<double>(percents[peer]);
     const auto [less, more] = std::minmax(own, usual);
     const RankId rank = unequal.peers.rows[peer]->rank;
+    if (unequal.crowded.have(rank)) continue;  // 9.10: the scheduler's choice
     if (more - less < least_cpu_points || more < least_cpu_ratio * less || !is_clear(more - less, others)) continue;
     if (unequal.named.contains(rank) || (unequal.peers.size() < firm_peers && own < usual)) continue;
     Finding finding = finding_on(rank, "unequal.cpu_use", FindingSeverity::minor);
@@ -232,9 +236,10 @@ void judge_unequal_ranks(const RuleContext& context, std::vector<Finding>& findi
   if (report.why_not_compared.empty() || !report.steps || !report.rank_rows) return;
   const std::vector<PeerClass> classes = peer_classes(context.run, *report.steps, *report.rank_rows);
   const CodeOfRanks code{context.run, *report.steps};
+  const CrowdedHosts crowded{context.run, *report.steps};
   for (const PeerClass& peers : classes) {
     if (peers.size() < 2) continue;
-    Unequal unequal{context, code, peers, peers.rows.front()->per_step.size(), findings};
+    Unequal unequal{context, code, crowded, peers, peers.rows.front()->per_step.size(), findings};
     const bool alike =
         std::ranges::all_of(peers.rows, [&](const RankRow* row) { return row->per_step.size() == unequal.steps; });
     if (alike) judge_times(unequal);

@@ -2,7 +2,10 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "math/statistics.h"
 #include "rankscope/core/model/tcp_counters.h"
@@ -49,6 +52,7 @@ End end_at(const Run& run, const CounterTrack& track, std::string_view address) 
 using LinkKey = std::tuple<RankId, RankId, std::string_view>;
 struct LinkSum {
   TcpLink link;
+  bool inside_host = false;
   double seconds = 0;  ///< of the windows of the sender
   double backlog_seconds = 0;
   double waiting_seconds = 0;  ///< of all connections together
@@ -81,6 +85,7 @@ class Links {
       sum.link.from = ends.rank;
       sum.link.to = to;
       sum.link.remote = remote;
+      sum.inside_host = to.is_set() && run_.process_of(to).host == run_.process_of(ends.rank).host;
       sum.seconds = seconds_of(ends.rank);
       add(connection, sum);
     }
@@ -143,73 +148,142 @@ class Links {
   std::int64_t unwatched_ = 0;
 };
 
-/// Mean length and mean exposed transfer of a step, over all ranks with steps; nothing without steps.
+/// What a step takes, and how much of it a faster network could save, both as means over all ranks with steps.
 struct MeanStep {
-  double ns = 0;
-  double exposed_transfer_ns = 0;
+  double ns = 0;  ///< 0: no steps
+  std::optional<double> most_saved_ns{};
 };
 MeanStep mean_step(const Section<std::vector<RankRow>>& rows) {
   MeanStep mean;
   if (!rows) return mean;
   double steps = 0;
+  double most_saved_ns = 0;
+  bool known = true;
   for (const RankRow* const row : rows_to_sum(*rows)) {
     if (row->per_step.empty()) continue;
     steps += static_cast<double>(row->per_step.size());
     mean.ns += static_cast<double>(row->total.window_ns);
-    mean.exposed_transfer_ns += static_cast<double>(row->total.exposed_transfer_ns);
+    most_saved_ns += static_cast<double>(row->total.exposed_comm_ns - row->total.exposed_wait_ns);
+    known = known && row->why_no_comm.empty();
   }
   if (steps <= 0) return {};
-  return {mean.ns / steps, mean.exposed_transfer_ns / steps};
+  mean.ns /= steps;
+  if (known) mean.most_saved_ns = most_saved_ns / steps;
+  return mean;
 }
 
-double median_of_others(std::span<const LinkSum* const> links, const LinkSum& own) {
-  std::vector<double> shares;
-  for (const LinkSum* const link : links)
-    if (link != &own) shares.push_back(link->link.backlog_share);
-  return median(std::move(shares));
-}
-
-/// Those between recorded ranks that carry a part of the traffic worth the name.
+/// Those between two recorded ranks that carry a part of the traffic worth the name, the busiest first.
 std::vector<const LinkSum*> comparable(std::span<const LinkSum> sums) {
-  std::int64_t busiest = 0;
-  for (const LinkSum& sum : sums)
-    if (sum.link.to.is_set()) busiest = std::max(busiest, sum.link.sent_bytes);
   std::vector<const LinkSum*> links;
   for (const LinkSum& sum : sums)
-    if (sum.link.to.is_set() &&
-        static_cast<double>(sum.link.sent_bytes) >= least_traffic * static_cast<double>(busiest))
-      links.push_back(&sum);
+    if (sum.link.to.is_set() && sum.link.to != sum.link.from) links.push_back(&sum);
+  std::ranges::stable_sort(links, std::greater{}, [](const LinkSum* link) { return link->link.sent_bytes; });
+  if (links.empty()) return links;
+  const double least = least_traffic * static_cast<double>(links.front()->link.sent_bytes);
+  std::erase_if(links, [least](const LinkSum* link) { return static_cast<double>(link->link.sent_bytes) < least; });
   return links;
 }
 
-std::vector<SlowTcpLink> slow_links(std::span<const LinkSum* const> links, const MeanStep& step) {
-  std::vector<SlowTcpLink> slow;
-  if (links.size() < 2) return slow;
-  for (const LinkSum* const sum : links) {
-    const TcpLink& link = sum->link;
-    const double usual = median_of_others(links, *sum);
-    const bool stands_out =
-        link.backlog_share - usual >= least_share && link.backlog_share >= least_ratio_to_usual * usual;
-    if (!stands_out || sum->backlog_seconds < least_backlog_s) continue;
-    const double cost = std::min((link.backlog_share - usual) * step.ns, step.exposed_transfer_ns);
-    if (step.ns <= 0 || cost < least_share * step.ns) continue;
-    slow.push_back({link.from, link.to, link.backlog_share, usual, links.size() - 1, link.gbps, std::llround(cost)});
+/// The shares of links of one kind that carry at least half as much as the one that is judged: each of these is judged
+/// in turn, the busiest first, so that the list only grows.
+class Measure {
+ public:
+  explicit Measure(std::span<const LinkSum* const> links) : links_(links) {}
+
+  /// Of the other links; nothing if there is none.
+  [[nodiscard]] std::optional<double> usual_for(const LinkSum& own) {
+    for (; next_ < links_.size() && 2 * links_[next_]->link.sent_bytes >= own.link.sent_bytes; ++next_) {
+      const double share = links_[next_]->link.backlog_share;
+      shares_.insert(std::ranges::upper_bound(shares_, share), share);
+    }
+    if (shares_.size() < 2) return std::nullopt;
+    return median_without(own.link.backlog_share);
   }
-  std::ranges::stable_sort(slow, std::greater{}, &SlowTcpLink::cost_ns);
+  [[nodiscard]] std::size_t others() const { return shares_.size() - 1; }
+
+ private:
+  [[nodiscard]] double median_without(double own) const {
+    const auto place = static_cast<std::size_t>(std::ranges::lower_bound(shares_, own) - shares_.begin());
+    const auto at = [&](std::size_t i) { return shares_[i < place ? i : i + 1]; };
+    const std::size_t count = others();
+    return median(std::vector{at((count - 1) / 2), at(count / 2)});
+  }
+
+  std::span<const LinkSum* const> links_;
+  std::size_t next_ = 0;
+  std::vector<double> shares_{};  ///< ascending
+};
+
+/// Nothing if it is not slow. Without collectives or steps it is not known what it costs.
+std::optional<SlowTcpLink> judge(const LinkSum& sum, double usual, const MeanStep& step) {
+  const TcpLink& link = sum.link;
+  const double excess = link.backlog_share - usual;
+  if (excess < least_share || link.backlog_share < least_ratio_to_usual * usual) return std::nullopt;
+  SlowTcpLink slow{
+      .from = link.from, .to = link.to, .backlog_share = link.backlog_share, .usual_share = usual, .gbps = link.gbps};
+  if (!step.most_saved_ns) return slow;
+  const double cost = std::min(excess * step.ns, *step.most_saved_ns);
+  if (cost < least_share * step.ns) return std::nullopt;
+  slow.cost_ns = std::llround(cost);
   return slow;
 }
 
-/// Where each of several links of a sender is slow, it is the sender.
-void name_senders(std::span<const LinkSum* const> links, std::vector<SlowTcpLink>& slow) {
-  std::map<RankId, std::ptrdiff_t> all;
-  for (const LinkSum* const link : links) ++all[link->link.from];
-  for (const auto& [from, count] : all) {
-    const auto is_of = [rank = from](const SlowTcpLink& link) { return link.from == rank; };
-    if (count < 2 || std::ranges::count_if(slow, is_of) < count) continue;
-    const auto first = std::ranges::find_if(slow, is_of);
-    first->to = {};
-    slow.erase(std::remove_if(std::next(first), slow.end(), is_of), slow.end());
+enum class Which : std::uint8_t { sender, receiver };
+
+/// Where each of several links of a sender, or of a receiver, is slow, it is that rank: named once, with its worst
+/// link.
+void name_rank(Which which, std::span<const LinkSum* const> links, std::vector<SlowTcpLink>& slow) {
+  const auto rank_of = [which](const auto& link) { return which == Which::sender ? link.from : link.to; };
+  std::map<RankId, std::int64_t> not_slow;
+  std::map<RankId, std::int64_t> slow_ones;
+  for (const LinkSum* const link : links) ++not_slow[rank_of(link->link)];
+  for (const SlowTcpLink& link : slow) {
+    --not_slow[rank_of(link)];
+    ++slow_ones[rank_of(link)];
   }
+  std::vector<SlowTcpLink> kept;
+  std::set<RankId> named;
+  for (SlowTcpLink& link : slow) {
+    const RankId rank = rank_of(link);
+    const bool is_all = rank.is_set() && not_slow[rank] == 0 && slow_ones[rank] > 1;
+    if (is_all && !named.insert(rank).second) continue;
+    if (is_all) (which == Which::sender ? link.to : link.from) = {};
+    kept.push_back(link);
+  }
+  slow = std::move(kept);
+}
+
+/// What costs most first; without costs the longest waiting.
+void sort_worst_first(std::vector<SlowTcpLink>& slow) {
+  std::ranges::stable_sort(slow, std::greater{}, [](const SlowTcpLink& link) {
+    return std::pair{link.cost_ns.value_or(0), link.backlog_share};
+  });
+}
+
+/// Links inside a host and between hosts are not alike, nor are those that carry much and little.
+std::vector<SlowTcpLink> slow_links(std::span<const LinkSum* const> links, const MeanStep& step) {
+  std::vector<SlowTcpLink> all;
+  for (const bool inside_host : {false, true}) {
+    std::vector<const LinkSum*> alike;
+    std::ranges::copy_if(links, std::back_inserter(alike),
+                         [&](const LinkSum* link) { return link->inside_host == inside_host; });
+    Measure measure{alike};
+    std::vector<SlowTcpLink> slow;
+    for (const LinkSum* const sum : alike) {
+      if (sum->backlog_seconds < least_backlog_s || sum->link.backlog_share < least_share) continue;
+      const std::optional<double> usual = measure.usual_for(*sum);
+      std::optional<SlowTcpLink> found = usual ? judge(*sum, *usual, step) : std::nullopt;
+      if (!found) continue;
+      found->compared = measure.others();
+      slow.push_back(*found);
+    }
+    sort_worst_first(slow);
+    name_rank(Which::sender, alike, slow);
+    name_rank(Which::receiver, alike, slow);
+    all.insert(all.end(), slow.begin(), slow.end());
+  }
+  sort_worst_first(all);
+  return all;
 }
 
 }  // namespace
@@ -226,7 +300,6 @@ Section<TcpLinksSection> find_tcp_links(const Run& run, const Section<StepsSecti
   for (const LinkSum& sum : sums) section.links.push_back(sum.link);
   const auto links = comparable(sums);
   section.slow = slow_links(links, mean_step(rows));
-  name_senders(links, section.slow);
   return section;
 }
 

@@ -24,12 +24,13 @@ Json link_json(const TcpLink& link) {
 }
 
 Json slow_json(const SlowTcpLink& slow) {
-  Json out{{"from", slow.from.value}};
+  Json out;
+  if (slow.from.is_set()) out["from"] = slow.from.value;
   if (slow.to.is_set()) out["to"] = slow.to.value;
   out["backlog_share"] = rounded(slow.backlog_share, 6);
   out["usual_share"] = rounded(slow.usual_share, 6);
   out["compared_with"] = slow.compared;
-  out["cost_ns_per_step"] = slow.cost_ns;
+  put(out, "cost_ns_per_step", slow.cost_ns, cost_is_unknown);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/analyzer/options.h"
@@ -24,6 +25,14 @@ struct Report;
 
 [[nodiscard]] std::vector<NotedTable> tcp_link_tables(const Report& report, std::size_t most);
 [[nodiscard]] nlohmann::ordered_json tcp_links_json(const TcpLinksSection& section);
+
+inline constexpr std::string_view cost_is_unknown =
+    "without steps and recorded collectives it is not known how much of the waiting delays a step";
+
+/// What a finding about it has as its subject.
+[[nodiscard]] std::string subject_of(const SlowTcpLink& slow);
+/// True if the rank sends or receives on it.
+[[nodiscard]] bool is_at_end(const TcpLinksSection& section, const SlowTcpLink& slow, RankId rank);
 
 void judge_tcp_links(const RuleContext& context, std::vector<Finding>& findings);
 

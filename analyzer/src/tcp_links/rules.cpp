@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
@@ -9,10 +11,13 @@
 namespace rankscope::analyzer {
 namespace {
 
+constexpr std::int64_t ranks_for_critical = 4;  // C7
+
 std::string title_of(const SlowTcpLink& slow) {
-  const std::string what =
-      slow.to.is_set() ? format("the connection from rank {} to rank {} is slow", slow.from.value, slow.to.value)
-                       : format("the connections of rank {} are slow to send", slow.from.value);
+  std::string what = format("the connections to rank {} are slow", slow.to.value);
+  if (slow.from.is_set())
+    what = slow.to.is_set() ? format("the connection from rank {} to rank {} is slow", slow.from.value, slow.to.value)
+                            : format("the connections of rank {} are slow to send", slow.from.value);
   return format("{}: data waits for the network {} of the time", what, percent_text(slow.backlog_share));
 }
 
@@ -23,30 +28,46 @@ std::string evidence_of(const SlowTcpLink& slow) {
                 slow.compared > 1 ? " (median)" : "");
 }
 
-std::string subject_of(const SlowTcpLink& slow) {
-  return slow.to.is_set() ? format("tcp {} {}", slow.from.value, slow.to.value) : format("tcp {}", slow.from.value);
+FindingSeverity severity_of_link(const RuleContext& context, const SlowTcpLink& slow) {
+  const auto step_ns = static_cast<double>(context.everybody.per_step(context.everybody.total.window_ns));
+  const bool known = slow.cost_ns && step_ns > 0;
+  const double lost = known ? static_cast<double>(*slow.cost_ns) / step_ns : slow.backlog_share - slow.usual_share;
+  const bool few = std::ssize(context.report.ranks) < ranks_for_critical;
+  return capped(severity_of(lost, gain_limits), known && !few ? FindingSeverity::critical : FindingSeverity::major);
 }
 
 }  // namespace
 
+std::string subject_of(const SlowTcpLink& slow) {
+  const auto end = [](RankId rank) { return rank.is_set() ? format("{}", rank.value) : std::string{"any"}; };
+  return slow.to.is_set() ? format("tcp {} {}", end(slow.from), end(slow.to)) : format("tcp {}", slow.from.value);
+}
+
+bool is_at_end(const TcpLinksSection& section, const SlowTcpLink& slow, RankId rank) {
+  if (slow.from == rank || slow.to == rank) return true;
+  return (!slow.to.is_set() || !slow.from.is_set()) && std::ranges::any_of(section.links, [&](const TcpLink& link) {
+           return slow.from.is_set() ? link.from == slow.from && link.to == rank
+                                     : link.to == slow.to && link.from == rank;
+         });
+}
+
 /// metrics.md 6.10
 void judge_tcp_links(const RuleContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
-  if (!report.tcp_links || context.everybody.steps == 0) return;
-  const auto step_ns = static_cast<double>(context.everybody.per_step(context.everybody.total.window_ns));
-  if (step_ns <= 0) return;
+  if (!report.tcp_links) return;
   for (const SlowTcpLink& slow : report.tcp_links->slow) {
     Finding finding;
     finding.id = "slow_tcp_link";
-    finding.severity = severity_of(static_cast<double>(slow.cost_ns) / step_ns, gain_limits);
+    finding.severity = severity_of_link(context, slow);
     if (finding.severity == FindingSeverity::info) continue;
     finding.title = title_of(slow);
     finding.evidence = evidence_of(slow);
     finding.advice =
         "Look at the network between the two hosts: a reduced speed or errors of a port or cable, the wrong interface "
         "(GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME), or other traffic on the same path.";
-    finding.gain_ns_per_step = slow.cost_ns;
-    finding.rank = slow.from;
+    finding.gain_ns_per_step = slow.cost_ns.value_or(0);
+    if (!slow.cost_ns) finding.why_no_gain = cost_is_unknown;
+    finding.rank = slow.from.is_set() ? slow.from : slow.to;
     finding.subject = subject_of(slow);
     findings.push_back(std::move(finding));
   }

@@ -38,6 +38,18 @@ TEST(CrowdedHosts, NoRankIsNamedThatTheWantOfCpusExplains) {
   }
 }
 
+TEST(CrowdedHosts, SayNothingOfWhatAcceleratorsCompute) {
+  SyntheticRun plan;
+  std::string text = text_of(plan);
+  for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) text += format("{} compute 1000 2000 gemm lane=s7\n", rank);
+  for (std::int64_t time_ns = 0; time_ns < 2'000'000'000; time_ns += 100'000'000)
+    text += format("0 counter {} 97 pressure_cpu_percent\n", time_ns);
+  const Report report = analyze(*testing::run_of(text), {});
+  ASSERT_TRUE(report.stragglers);
+  EXPECT_EQ(report.stragglers->chance_slowdown, 1);
+  EXPECT_THAT(report.stragglers->cannot_tell, HasSubstr("less than 50 % on its host or waiting for data"));
+}
+
 TEST(CrowdedHosts, ARankThatIsMuchSlowerIsNamed) {
   const Report report = report_on(4, 2, 97);
   ASSERT_EQ(report.stragglers->rows.size(), 1U);

@@ -16,7 +16,7 @@ using testing::StepPlan;
 using testing::SyntheticRun;
 
 /// Rank 1 of four takes longer in forward; ranks call aten::flip that often in each, for 3 ms a time.
-Report report_on(int own_calls, int calls_of_peers) {
+Report report_on(int own_calls, int calls_of_peers, const std::string& extra = {}) {
   SyntheticRun plan;
   plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t) {
     if (rank == 1) step.forward *= 2;
@@ -35,7 +35,7 @@ Report report_on(int own_calls, int calls_of_peers) {
       text += format("{} op {} {} aten::flip\n", rank, begin + 1'000 + call * 3'000'000,
                      begin + 1'000 + (call + 1) * 3'000'000);
   }
-  return analyze(*testing::run_of(text), {});
+  return analyze(*testing::run_of(text + extra), {});
 }
 
 TEST(MoreWork, IsTheOperatorThatTheSlowRankAloneCalls) {
@@ -51,6 +51,14 @@ TEST(MoreWork, IsTheOperatorThatTheSlowRankAloneCalls) {
   EXPECT_THAT(verdict.headline, HasSubstr("it has more to compute than its peers"));
   EXPECT_THAT(verdict.more,
               ::testing::Contains(HasSubstr("It calls aten::flip 8 times per step (24.0 ms), its peers never")));
+}
+
+TEST(MoreWork, IsNotToldByTheHostOfAnAccelerator) {
+  std::string kernels;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) kernels += format("{} compute 1000 2000 gemm lane=s7\n", rank);
+  const Report report = report_on(8, 0, kernels);
+  ASSERT_TRUE(report.stragglers);
+  for (const Straggler& row : report.stragglers->rows) EXPECT_FALSE(row.more_work);
 }
 
 TEST(MoreWork, IsNoneWhereThePeersCallItAsOften) {

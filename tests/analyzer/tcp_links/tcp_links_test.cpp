@@ -41,9 +41,10 @@ struct Traffic {
 
 /// Ranks that send around a ring; nothing else is uneven, and each transfer takes long enough to lose time in.
 Report report_on(const std::function<Traffic(std::uint32_t from)>& traffic, double transfer_ms = 30,
-                 const ReportOptions& options = {}) {
+                 const ReportOptions& options = {}, std::string_view hosts = "") {
   SyntheticRun plan;
   plan.ranks = ranks;
+  plan.head += hosts;
   plan.steps = steps;
   plan.fault = [transfer_ms](testing::StepPlan& step, std::uint32_t, std::int64_t) { step.transfer = transfer_ms; };
   std::string text = text_of(plan);
@@ -94,17 +95,79 @@ TEST(TcpLinks, ALinkThatCarriesNothingIsNotOneToCompareWith) {
   EXPECT_THAT(report.tcp_links->slow, IsEmpty()) << "two that carry all of it are equally slow";
 }
 
-TEST(TcpLinks, ASenderWhoseLinksAreAllSlowIsNamedOnce) {
+TEST(TcpLinks, LinksBetweenHostsAreNotMeasuredByThoseInsideOfOne) {
+  constexpr std::string_view two_hosts = "@rank 0 host=a\n@rank 1 host=a\n@rank 2 host=b\n@rank 3 host=b\n";
+  const auto crosses = [](std::uint32_t from) { return from % 2 == 1; };
+  const Report healthy = report_on(
+      [&](std::uint32_t from) {
+        return Traffic{2, crosses(from) ? 40.0 : 0.0};
+      },
+      30, {}, two_hosts);
+  ASSERT_TRUE(healthy.tcp_links);
+  EXPECT_EQ(healthy.tcp_links->links.size(), ranks);
+  EXPECT_THAT(healthy.tcp_links->slow, IsEmpty()) << "both that cross the network wait alike";
+  const Report slow = report_on(
+      [&](std::uint32_t from) {
+        return Traffic{2, from == 3 ? 40.0 : 0.0};
+      },
+      30, {}, two_hosts);
+  ASSERT_EQ(slow.tcp_links->slow.size(), 1U);
+  EXPECT_EQ(slow.tcp_links->slow.front().from, RankId{3});
+  EXPECT_EQ(slow.tcp_links->slow.front().compared, 1U);
+}
+
+TEST(TcpLinks, LinksThatCarryLittleAreNoMeasureOfThoseThatCarryMuch) {
+  const Report report = report_on([](std::uint32_t from) { return from < 2 ? Traffic{100, 40} : Traffic{2, 0}; });
+  ASSERT_TRUE(report.tcp_links);
+  EXPECT_THAT(report.tcp_links->slow, IsEmpty());
+}
+
+/// Each rank sends to each other one.
+Report full_mesh(const std::function<double(std::uint32_t from, std::uint32_t to)>& backlog_s) {
   SyntheticRun plan;
   plan.fault = [](testing::StepPlan& step, std::uint32_t, std::int64_t) { step.transfer = 30; };
   std::string text = text_of(plan);
   for (std::uint32_t from = 0; from < ranks; ++from) {
     for (std::uint32_t to = 0; to < ranks; ++to) {
       if (from == to) continue;
-      text += total(from, to, "sent_bytes", 1e6) + total(from, to, "backlog_seconds", from == 1 ? 0.03 : 0);
+      text += total(from, to, "sent_bytes", 1e6) + total(from, to, "backlog_seconds", backlog_s(from, to));
     }
   }
+  return analyze(*testing::run_of(text), {});
+}
+
+TEST(TcpLinks, AReceiverWhoseLinksAreAllSlowIsNamedOnce) {
+  const Report report = full_mesh([](std::uint32_t, std::uint32_t to) { return to == 3 ? 0.03 : 0; });
+  ASSERT_TRUE(report.tcp_links);
+  ASSERT_EQ(report.tcp_links->slow.size(), 1U);
+  EXPECT_FALSE(report.tcp_links->slow.front().from.is_set());
+  EXPECT_EQ(report.tcp_links->slow.front().to, RankId{3});
+  ASSERT_NE(slow_link_in(report), nullptr);
+  EXPECT_EQ(slow_link_in(report)->rank, RankId{3});
+  EXPECT_THAT(slow_link_in(report)->title, HasSubstr("the connections to rank 3 are slow"));
+}
+
+TEST(TcpLinks, WithoutStepsASlowOneIsNamedAndItsCostIsUnknown) {
+  std::string text = "@run clock=same_host\n";
+  for (std::uint32_t from = 0; from < ranks; ++from) {
+    text += format("{} op 0 {} work\n", from, static_cast<std::int64_t>((steps + 2) * step_ms * 1e6));
+    text += total(from, (from + 1) % ranks, "sent_bytes", 1e6);
+    text += total(from, (from + 1) % ranks, "backlog_seconds", from == 2 ? 0.06 : 0);
+  }
   const Report report = analyze(*testing::run_of(text), {});
+  ASSERT_FALSE(report.steps);
+  ASSERT_TRUE(report.tcp_links) << report.tcp_links.error().why;
+  ASSERT_EQ(report.tcp_links->slow.size(), 1U);
+  EXPECT_FALSE(report.tcp_links->slow.front().cost_ns);
+  const auto json = tcp_links_json(*report.tcp_links).at("slow").at(0);
+  EXPECT_TRUE(json.at("cost_ns_per_step").is_null());
+  EXPECT_THAT(json.at("why").at("cost_ns_per_step").get<std::string>(), HasSubstr("it is not known"));
+  ASSERT_NE(slow_link_in(report), nullptr);
+  EXPECT_NE(slow_link_in(report)->why_no_gain, "");
+}
+
+TEST(TcpLinks, ASenderWhoseLinksAreAllSlowIsNamedOnce) {
+  const Report report = full_mesh([](std::uint32_t from, std::uint32_t) { return from == 1 ? 0.03 : 0; });
   ASSERT_TRUE(report.tcp_links);
   ASSERT_EQ(report.tcp_links->slow.size(), 1U);
   EXPECT_EQ(report.tcp_links->slow.front().from, RankId{1});
@@ -119,7 +182,7 @@ TEST(TcpLinks, OneThatCostsNextToNothingIsNotSlow) {
   EXPECT_EQ(slow_link_in(report), nullptr);
 }
 
-TEST(TcpLinks, OfARankThatWasNotAskedForTheFindingIsLeftOut) {
+TEST(TcpLinks, TheFindingIsKeptForBothEndsAndForNoOtherRank) {
   const auto named_for = [](std::uint32_t rank) {
     ReportOptions options;
     options.ranks = {RankId{rank}};
@@ -130,6 +193,7 @@ TEST(TcpLinks, OfARankThatWasNotAskedForTheFindingIsLeftOut) {
                30, options)) != nullptr;
   };
   EXPECT_TRUE(named_for(2));
+  EXPECT_TRUE(named_for(3));
   EXPECT_FALSE(named_for(0));
 }
 

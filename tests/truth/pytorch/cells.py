@@ -90,14 +90,17 @@ def judge(cell, report, clocks):
         return "stragglers: " + report["stragglers"].get("unavailable", "?")
     if isinstance(report["collectives"], dict) and not report["collectives"].get("matched"):
         return "no collective was matched"
-    if report.get("straggler_basis", {}).get("cannot_tell") and not report["stragglers"]:
+    links = [finding["rank"] for finding in report["findings"] if finding["id"] == "slow_tcp_link"]
+    wanted_links = [cell.slow_rank] if cell.fault == "link" else []
+    if links and links != wanted_links:
+        return f"slow connections of ranks {links}"
+    if report.get("straggler_basis", {}).get("cannot_tell") and not report["stragglers"] and (not links or cell.fault != "link"):
         return "cannot tell" if cell.fault != "none" else None
     found = [(row["rank"], row["kind"]) for row in report["stragglers"]]
     wanted = [(cell.slow_rank, KIND_OF[cell.fault])] if cell.fault in KIND_OF else []
     if found != wanted:
         return f"stragglers: {found}"
-    links = [finding["rank"] for finding in report["findings"] if finding["id"] == "slow_tcp_link"]
-    if links != ([cell.slow_rank] if cell.fault == "link" else []):
+    if links != wanted_links:
         return f"slow connections of ranks {links}"
     problem = judge_function(cell, report["stragglers"][0]) if wanted and cell.source == "live" else None
     return problem or judge_waits(cell, report, clocks)

@@ -35,7 +35,7 @@ struct BlameRow {
   std::int64_t waited_ns = 0;    ///< what it waited itself
   std::int64_t marginal_ns = 0;  ///< by how much it came later than the next, summed over the operations
   std::int64_t times_last = 0;   ///< operations in which others waited for it, and that is a fact
-  std::int64_t longest_ns = 0;   ///< what they waited in the one of these that took longest
+  std::int64_t longest_ns = 0;   ///< part of its cost: of the one of these that cost most
 
   [[nodiscard]] std::int64_t of(DelayPart part) const {
     return direct_ns[static_cast<std::size_t>(part)] + inherited_ns[static_cast<std::size_t>(part)];

@@ -25,13 +25,14 @@ struct TcpLink {
 
 /// A link on which data waits longer than on the others.
 struct SlowTcpLink {
-  RankId from{};
-  RankId to{};  ///< none: all links of the sender
+  RankId from{};  ///< none: all links of the receiver
+  RankId to{};    ///< none: all links of the sender
   double backlog_share = 0;
-  double usual_share = 0;  ///< median of the other links
-  std::size_t compared = 0;
+  double usual_share = 0;    ///< median of the other links of its kind that carry at least half as much
+  std::size_t compared = 0;  ///< how many these are
   std::optional<double> gbps{};
-  std::int64_t cost_ns = 0;  ///< per step: at most the exposed transfer of all ranks
+  /// Per step: at most the exposed communication that is not waiting. Unknown without steps or collectives.
+  std::optional<std::int64_t> cost_ns{};
 };
 
 /// Why most runs on accelerators have no such links.
