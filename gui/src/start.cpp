@@ -58,7 +58,7 @@ Result<StartOptions> start_options() {
   parser.addVersionOption();
   const QCommandLineOption at{QStringLiteral("at"), QStringLiteral("show 100 ms around this time"),
                               QStringLiteral("TIME")};
-  const QCommandLineOption ranks{QStringLiteral("ranks"), QStringLiteral("show only these, e.g. 0,2,4-7"),
+  const QCommandLineOption ranks{QStringLiteral("ranks"), QStringLiteral("show only these ranks, e.g. 0,2,4-7"),
                                  QStringLiteral("LIST")};
   const QCommandLineOption map{QStringLiteral("rank-map"),
                                QStringLiteral("ranks of trace files that do not contain them"),
@@ -72,7 +72,8 @@ Result<StartOptions> start_options() {
                                    QStringLiteral("FILE")};
   const QCommandLineOption size{QStringLiteral("size"), QStringLiteral("size of the picture"),
                                 QStringLiteral("WIDTHxHEIGHT"), QStringLiteral("1600x900")};
-  const QCommandLineOption compare{QStringLiteral("compare"), QStringLiteral("show this run below, step by step"),
+  const QCommandLineOption compare{QStringLiteral("compare"),
+                                   QStringLiteral("show this run below the other, aligned by step"),
                                    QStringLiteral("RUN")};
   parser.addOptions({at, ranks, map, compare, session, picture, size});
   parser.addPositionalArgument(QStringLiteral("RUN"), QStringLiteral("a recording, or traces of one kind"));
@@ -93,9 +94,9 @@ Result<StartOptions> start_options() {
   options.picture = parser.value(picture).toStdString();
   RS_TRY(options.size, size_from(parser.value(size).toStdString()));
   if (!options.picture.empty() && options.source.paths.empty())
-    return fail(ErrorKind::usage, "--picture needs the run to draw");
+    return fail(ErrorKind::usage, "--picture needs a RUN to draw");
   if (!options.other.paths.empty() && options.source.paths.empty())
-    return fail(ErrorKind::usage, "--compare needs the other run, too");
+    return fail(ErrorKind::usage, "--compare needs a RUN to compare with");
   if (!options.other.paths.empty() && !(options.picture.empty() && options.session.empty()))
     return fail(ErrorKind::usage, "--picture and --session take one run, not two");
   if (parser.isSet(at)) {

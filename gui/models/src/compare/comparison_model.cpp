@@ -114,7 +114,7 @@ void ComparisonModel::ask() {
   rows_.clear();
   endResetModel();
   if (a_.report() == nullptr || b_.report() == nullptr)
-    return say(tr("The comparison appears as soon as both runs are read."));
+    return say(tr("The comparison appears once both runs have been analyzed."));
   say(tr("Comparing..."));
   job_.start([this, run_a = a_.recorded(), run_b = b_.recorded(), name_a = file_of(a_, "A"),
               name_b = file_of(b_, "B")](const std::stop_token& stop) -> LatestJob::Delivery {
@@ -179,7 +179,7 @@ void ComparisonModel::add_keys(const std::vector<analyzer::KeyChange>& keys, con
 
 void ComparisonModel::add_ranks(const analyzer::SplitComparison& split) {
   for (const analyzer::SplitChange& one : split.ranks) {
-    const QString mostly = tr("window of a step; largest change: %1 ms").arg(qt_text(analyzer::largest_change(one)));
+    const QString mostly = tr("step window; largest change: %1 ms").arg(qt_text(analyzer::largest_change(one)));
     rows_.push_back({qt_text(one.who), mostly, one.a.window_ns, one.b.window_ns, std::nullopt, first_of(one.ranks_a),
                      first_of(one.ranks_b)});
   }

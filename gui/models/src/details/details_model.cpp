@@ -133,7 +133,7 @@ void DetailsModel::add_times(const Run& run, SpanId id) {
   add(tr("Duration"), time_text(span.time.length()));
   add_other_ranks(run, id);
   if (const nanoseconds own = own_time(run, id); own != span.time.length())
-    add(tr("Own time"), tr("%1, the rest is nested in it").arg(time_text(own)));
+    add(tr("Own time"), tr("%1; the rest is in nested events").arg(time_text(own)));
   if (span.flags != 0) add(tr("Cut"), cut_text(span.flags));
 }
 
@@ -193,7 +193,7 @@ void DetailsModel::add_links(const Run& run, SpanId id) {
 
 QVariant DetailsModel::cell(std::size_t row, int column, int role) const {
   const Row& one = rows_[row];
-  if (role == Qt::ToolTipRole) return one.target ? tr("%1\nActivate to go there.").arg(one.text) : one.text;
+  if (role == Qt::ToolTipRole) return one.target ? tr("%1\nClick to go there.").arg(one.text) : one.text;
   if (role != Qt::DisplayRole) return {};
   return column == property ? one.name : one.text;
 }
@@ -230,7 +230,7 @@ QString DetailsModel::as_text() const {
 }
 
 void DetailsModel::add_stretch(const Run& run, const Area& area) {
-  add(tr("Begin"), moment_text(run, area.time.begin));
+  add(tr("Start"), moment_text(run, area.time.begin));
   add(tr("End"), moment_text(run, area.time.end));
   add(tr("Duration"), time_text(area.time.length()));
   add(tr("Lanes"), QString::number(area.lanes.size()));
@@ -260,7 +260,7 @@ void DetailsModel::add_sums(const RangeAnswer& sums) {
                                   percent_text(static_cast<double>(ns) / static_cast<double>(all.window_ns))));
   std::int64_t calls = 0;
   for (const NameTimes& one : sums.names) calls += one.count;
-  add(tr("Events"), tr("%1 of %2").arg(calls).arg(qt_text(counted(sums.names.size(), "name"))));
+  add(tr("Events"), tr("%1 (%2)").arg(calls).arg(qt_text(counted(sums.names.size(), "name"))));
   if (sums.names.empty()) return;
   Span longest;
   longest.name = sums.names.front().name;

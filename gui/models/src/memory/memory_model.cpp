@@ -154,9 +154,9 @@ QString MemoryModel::caption() const {
   if (rows_.empty()) return {};
   const bool sampled = std::ranges::any_of(rows_, [](const Row& row) { return row.peaks->line().sampled; });
   const bool growth = std::ranges::any_of(rows_, [](const Row& row) { return row.peaks->line().changes_only; });
-  QString text = sampled ? tr("Bytes (1 GB = 1,000 MB), sampled: a peak between two samples is not seen.")
+  QString text = sampled ? tr("Bytes (1 GB = 1,000 MB), sampled: peaks between two samples are missed.")
                          : tr("Bytes (1 GB = 1,000 MB), after each allocation and release.");
-  if (growth) text += tr(" No totals were recorded: growth since the recording began.");
+  if (growth) text += tr(" No totals were recorded; the values are the growth since the start of the recording.");
   return text;
 }
 
@@ -164,7 +164,7 @@ QString MemoryModel::why_empty() const {
   if (!rows_.empty()) return {};
   if (session_.run() == nullptr) return tr("Open a recording to see its memory.");
   if (lines_ == nullptr) return tr("Reading...");
-  if (lines_->all.empty()) return tr("No allocation and no memory counter was recorded.");
+  if (lines_->all.empty()) return tr("No allocations or memory counters were recorded.");
   return tr("No memory of this kind was recorded for the chosen ranks.");
 }
 
@@ -254,9 +254,9 @@ QString MemoryModel::text_of(int row, Column column) const {
 }
 
 QString MemoryModel::tip_of(int row, Column column) const {
-  if (column != run_peak) return tr("Activate to go to this peak.");
+  if (column != run_peak) return tr("Click to go to this peak.");
   const analyzer::DeviceMemory* const device = device_of(session_.report().get(), line(row));
-  QString tip = run_peak_text(row) + tr("\nActivate to go there.");
+  QString tip = run_peak_text(row) + tr("\nClick to go there.");
   if (device == nullptr) return tip;
   if (device->total_bytes) tip += tr("\n%1 in total").arg(size_text(*device->total_bytes));
   if (device->left_bytes) tip += tr(", %1 never reserved").arg(size_text(*device->left_bytes));

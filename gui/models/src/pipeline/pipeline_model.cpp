@@ -239,7 +239,7 @@ QString PipelineModel::why_empty() const {
   const auto& report = session_.report();
   if (report == nullptr)
     return session_.run() == nullptr ? tr("Open a recording to see the schedule of its pipeline.")
-                                     : tr("The report is being made.");
+                                     : tr("The report is being generated.");
   if (section() == nullptr) return tr("There is no schedule to show.\n%1").arg(qt_text(report->pipeline.error().why));
   if (clocks_are_refused(*section()))
     return tr("The schedule cannot be drawn.\n%1").arg(qt_text(section()->why_not_drawn));

@@ -14,7 +14,7 @@ const QString escaped_in_quotes = QStringLiteral("\"\\$`");
 
 tl::unexpected<Error> wants_shell(QChar sign) {
   return fail(ErrorKind::usage,
-              format("a shell would interpret '{}'; run the line in a shell, or write it in single quotes",
+              format("a shell would interpret '{}'; run the line in a shell, or put this character in single quotes",
                      QString{sign}.toStdString()));
 }
 
@@ -47,7 +47,7 @@ class Splitter {
  private:
   Result<void> take_single() {
     const qsizetype end = line_.indexOf(QLatin1Char{'\''}, at_);
-    if (end < 0) return fail(ErrorKind::usage, "a ' is not closed");
+    if (end < 0) return fail(ErrorKind::usage, "a single quote is not closed");
     word_ += line_.mid(at_, end - at_);
     in_word_ = true;
     at_ = end + 1;
@@ -64,7 +64,7 @@ class Splitter {
         sign = line_[at_++];
       word_ += sign;
     }
-    return fail(ErrorKind::usage, "a \" is not closed");
+    return fail(ErrorKind::usage, "a double quote is not closed");
   }
 
   void add(QChar sign) {

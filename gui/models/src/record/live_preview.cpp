@@ -74,13 +74,14 @@ QString note_of(const LiveView& view) {
   else if (!any_step)
     notes << QObject::tr("No step marks yet (%1).").arg(qt_text(counted(events, "event")));
   if (view.elsewhere > 0)
-    notes << QObject::tr("%1 not on this host; their recordings appear at the end.")
+    notes << QObject::tr("%1 on other hosts; recordings from there appear at the end.")
                  .arg(qt_text(counted(view.elsewhere, "recorder")));
   if (view.behind_bytes > 0)
-    notes << QObject::tr("The preview is %1 MB behind.").arg(static_cast<double>(view.behind_bytes) / 1e6, 0, 'f', 1);
-  if (view.left_out > 0) notes << QObject::tr("%1 more processes are not shown.").arg(view.left_out);
+    notes << QObject::tr("The preview has %1 MB left to read.")
+                 .arg(static_cast<double>(view.behind_bytes) / 1e6, 0, 'f', 1);
+  if (view.left_out > 0) notes << QObject::tr("%1 not shown.").arg(qt_text(counted(view.left_out, "more process")));
   if (view.unreadable > 0)
-    notes << QObject::tr("%1 cannot be read now.").arg(qt_text(counted(view.unreadable, "process")));
+    notes << QObject::tr("%1 cannot be read at the moment.").arg(qt_text(counted(view.unreadable, "process")));
   return notes.join(QLatin1Char{' '});
 }
 

@@ -28,7 +28,9 @@ std::vector<TableColumn> live_columns() {
       number(LiveTable::tr("Blocked"), LiveTable::tr("Waiting while nothing computes or communicates")),
       number(LiveTable::tr("Other"), LiveTable::tr("Time for which nothing was recorded")),
       number(LiveTable::tr("Host memory"), LiveTable::tr("Resident memory now")),
-      number(LiveTable::tr("Allocated"), LiveTable::tr("By the framework, or else used on the device, now")),
+      number(LiveTable::tr("Allocated"),
+             LiveTable::tr(
+                 "Allocated by the framework now; memory used on the device if the framework does not report it")),
       number(LiveTable::tr("Lost"), LiveTable::tr("Lost events"))};
 }
 

@@ -43,13 +43,14 @@ InTheWay in_the_way(const fs::path& out) {
 Result<PreviousRecording> PreviousRecording::move_aside(const fs::path& out) {
   if (in_the_way(out) != InTheWay::recording)
     return fail(ErrorKind::cannot_write,
-                format("{} holds more than a recording and is not replaced; choose another name", out.string()));
+                format("{} contains more than a recording and is not replaced; choose another name", out.string()));
   PreviousRecording old;
   old.out_ = out;
   const fs::path aside = out.string() + ".replaced-" + std::to_string(getpid());
   std::error_code error;
   if (fs::exists(fs::symlink_status(aside, error)))
-    return fail(ErrorKind::cannot_write, format("{} is in the way; remove it, or choose another name", aside.string()));
+    return fail(ErrorKind::cannot_write,
+                format("{} already exists; remove it, or choose another name", aside.string()));
   fs::rename(out, aside, error);
   if (error) return fail(ErrorKind::cannot_write, format("{} cannot be replaced: {}", out.string(), error.message()));
   old.aside_ = aside;
@@ -65,12 +66,13 @@ Result<void> PreviousRecording::settle() {
       fs::remove_all(aside, error);
       if (!error) return {};
       return fail(ErrorKind::cannot_write,
-                  format("the replaced recording remains as {}: {}", aside.string(), error.message()));
+                  format("{} is left over from the replaced recording and cannot be removed: {}", aside.string(),
+                         error.message()));
     case InTheWay::nothing:
       fs::rename(aside, out_, error);
       if (!error) return {};
-      return fail(ErrorKind::cannot_write,
-                  format("the earlier recording remains as {}: {}", aside.string(), error.message()));
+      return fail(ErrorKind::cannot_write, format("{} is the earlier recording and cannot be renamed to {}: {}",
+                                                  aside.string(), out_.string(), error.message()));
     case InTheWay::unfinished:
     case InTheWay::other:
       break;

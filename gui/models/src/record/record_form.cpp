@@ -18,7 +18,7 @@ namespace rankscope::gui {
 namespace {
 
 constexpr std::array flags{
-    RecordFlag{"no-pytorch", "Without operators, steps and collectives of PyTorch"},
+    RecordFlag{"no-pytorch", "Without PyTorch's operators, steps and collectives"},
     RecordFlag{"shapes", "Shapes of operator inputs"},
     RecordFlag{"memory", "Each allocation and release"},
     RecordFlag{"stack", "Where operators were called from"},
@@ -76,7 +76,7 @@ QStringList record_arguments(const RecordForm& form) {
 
 QString tr(const char* text) { return QCoreApplication::translate("RecordForm", text); }
 
-/// "a ' is not closed" -> "A ' is not closed."
+/// "a single quote is not closed" -> "A single quote is not closed."
 QString sentence_of(const Error& error) {
   QString text = QString::fromStdString(error.message);
   text[0] = text[0].toUpper();
@@ -110,7 +110,8 @@ QString why_no_command(const RecordForm& form) {
 
 QString why_no_ranks(const TrainerChoice& choice) {
   const auto mode = std::ranges::find_if(modes, [&](const TrainerMode& one) { return qt_text(one.id) == choice.mode; });
-  if (mode != modes.end() && mode->one_rank && choice.ranks != 1) return tr("%1 runs on one rank.").arg(choice.mode);
+  if (mode != modes.end() && mode->one_rank && choice.ranks != 1)
+    return tr("Mode %1 runs on one rank; set the number of ranks to 1.").arg(choice.mode);
   return {};
 }
 
@@ -174,7 +175,7 @@ QString why_no_out(const RecordForm& form) {
 QString why_no_window(const QString& text) {
   static const QRegularExpression numbers{QStringLiteral("^\\d{1,9},\\d{1,9},0*[1-9]\\d{0,8}(,\\d{1,9})?$")};
   if (text.isEmpty() || numbers.match(text).hasMatch()) return {};
-  return tr("Write wait,warmup,active,repeat in steps, such as 10,2,5,1, with active at least 1.");
+  return tr("Write wait,warmup,active,repeat in steps, as in 10,2,5,1; active must be at least 1.");
 }
 
 /// Options that have a field of their own, or after which nothing is recorded.

@@ -128,9 +128,9 @@ Result<QString> find_rankscope() {
   if (beside.isFile() && beside.isExecutable()) return beside.absoluteFilePath();
   const QString found = QStandardPaths::findExecutable(QStringLiteral("rankscope"));
   if (!found.isEmpty()) return found;
-  return fail(ErrorKind::cannot_write, "The program rankscope, which records, is neither in " +
+  return fail(ErrorKind::cannot_write, "The program rankscope, which makes the recording, is neither in " +
                                            QCoreApplication::applicationDirPath().toStdString() +
-                                           " nor in PATH; install it beside the viewer.");
+                                           " nor in PATH; install it in the folder of the viewer.");
 }
 
 RecordRun::RecordRun(std::chrono::milliseconds patience, QObject* parent) : QObject(parent), grace_(patience) {
@@ -178,7 +178,7 @@ Result<void> RecordRun::start(const RecordJob& job) {
 void RecordRun::stop() {
   if (!is_running() || process_.processId() == 0) return;
   if (stage_ == RunStage::stopping) return ask_harder();
-  set_stage(RunStage::stopping, tr("The job was asked to end, as by Ctrl-C."));
+  set_stage(RunStage::stopping, tr("The job was asked to end, as with Ctrl-C in a terminal."));
   patience_.start(grace_);
   signal_job(static_cast<pid_t>(process_.processId()), SIGINT);
 }
@@ -194,7 +194,7 @@ void RecordRun::ask_harder() {
 void RecordRun::kill_all() {
   if (!is_running() || process_.processId() == 0) return;
   patience_.stop();
-  set_stage(RunStage::stopping, tr("Its processes were killed."));
+  set_stage(RunStage::stopping, tr("The processes of the job were killed."));
   kill_job(static_cast<pid_t>(process_.processId()));
 }
 
@@ -231,7 +231,8 @@ void RecordRun::end(const QString& sentence) {
   lasted_ = std::chrono::milliseconds{clock_.elapsed()};
   const auto settled = old_.settle();
   set_stage(RunStage::ended,
-            settled ? sentence : sentence + QLatin1Char{' '} + QString::fromStdString(settled.error().message));
+            settled ? sentence
+                    : sentence + QLatin1Char{' '} + QString::fromStdString(settled.error().message) + QLatin1Char{'.'});
   if (!has_recording()) {
     is_good_ = false;
     sentence_ += QLatin1Char{' '} + tr("Nothing was recorded.");

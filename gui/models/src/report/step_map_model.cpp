@@ -82,7 +82,7 @@ QString StepMapModel::sentence(const LatenessCell& cell, const QModelIndex& inde
   return tr("rank %1, step %2: %3 %4, %5 against %6 (%7 of a step)")
       .arg(lateness_.ranks[static_cast<std::size_t>(index.row())].value)
       .arg(lateness_.steps[static_cast<std::size_t>(index.column())].index)
-      .arg(late ? tr("own time") : tr("it took"), time_text(late ? nanoseconds{cell.own_ns} : cell.window.length()),
+      .arg(late ? tr("own time") : tr("step time"), time_text(late ? nanoseconds{cell.own_ns} : cell.window.length()),
            signed_text(difference), late ? tr("the median rank") : tr("the median step"),
            percent_text(static_cast<double>(difference) / static_cast<double>(lateness_.median_step_ns)));
 }
@@ -98,7 +98,7 @@ QVariant StepMapModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const auto& here = cell(index.row(), index.column());
   const bool speaks = role == Qt::ToolTipRole || role == Qt::AccessibleTextRole;
-  if (!here) return speaks ? QVariant{tr("This rank does not have this step, or only part of it.")} : QVariant{};
+  if (!here) return speaks ? QVariant{tr("This step was not recorded on this rank, or only in part.")} : QVariant{};
   if (speaks) return sentence(*here, index);
   const std::int64_t difference = difference_ns(*here);
   const double share = static_cast<double>(difference) / static_cast<double>(lateness_.median_step_ns);

@@ -75,7 +75,7 @@ void WhatIfModel::reload() {
   endResetModel();
   if (report == nullptr) return say(tr("Fixes can be chosen as soon as the report is ready."), {});
   if (!report->what_if) return say(qt_text(report->what_if.error().why), {});
-  say(tr("Choose fixes to see what a step would take."), {});
+  say(tr("Choose fixes to see how long a step would take."), {});
 }
 
 void WhatIfModel::say(const QString& summary, const QString& doubts) {
@@ -108,7 +108,7 @@ void WhatIfModel::ask() {
   if (!rows_.empty()) Q_EMIT dataChanged(index(0, gain), index(rowCount() - 1, gain));
   if (fixes.empty()) {
     job_.cancel();
-    return say(tr("Choose fixes to see what a step would take."), {});
+    return say(tr("Choose fixes to see how long a step would take."), {});
   }
   say(tr("Computing..."), {});
   job_.start([this, fixes, recorded = session_.recorded()](const std::stop_token&) -> LatestJob::Delivery {

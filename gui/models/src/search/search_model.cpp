@@ -109,13 +109,13 @@ Result<NameSet> matching_names(const Run& run, const SpanNames& names, const Sea
 QString first_words(SearchOrder order) {
   switch (order) {
     case SearchOrder::earliest:
-      return SearchModel::tr("; the earliest %1 are listed");
+      return SearchModel::tr("; only the earliest %1 are listed");
     case SearchOrder::latest:
-      return SearchModel::tr("; the latest %1 are listed");
+      return SearchModel::tr("; only the latest %1 are listed");
     case SearchOrder::longest:
-      return SearchModel::tr("; the longest %1 are listed");
+      return SearchModel::tr("; only the longest %1 are listed");
     case SearchOrder::shortest:
-      return SearchModel::tr("; the shortest %1 are listed");
+      return SearchModel::tr("; only the shortest %1 are listed");
   }
   return {};
 }
@@ -252,10 +252,10 @@ void SearchModel::follow_selection() {
 }
 
 QString SearchModel::summary_of(const SearchResult& result) const {
-  if (result.hits == 0) return tr("No match: no event %1 has this in its name.").arg(place_of_search());
+  if (result.hits == 0) return tr("No match: no event %1 has this text in its name.").arg(place_of_search());
   const QLocale english{QLocale::English};
   QString text = result.hits == 1 ? tr("1 hit") : tr("%1 hits").arg(english.toString(qulonglong{result.hits}));
-  if (query_.ranks.empty() && !query_.time) text += tr(" of %1").arg(qt_text(counted(result.names, "name")));
+  if (query_.ranks.empty() && !query_.time) text += tr(" (%1)").arg(qt_text(counted(result.names, "name")));
   text += tr(" %1, %2 in total").arg(place_of_search(), time_text(nanoseconds{result.total_ns}));
   if (result.hits <= result.listed.size()) return text;
   return text + first_words(query_.order).arg(english.toString(qulonglong{result.listed.size()}));

@@ -70,7 +70,7 @@ QString no_steps_text(const analyzer::Report& report) {
 
 QString why_not_at(const Session& session, nanoseconds since_begin) {
   if (since_begin <= session.extent().length()) return {};
-  return QObject::tr("--at: the run ends %1 after its start, before %2")
+  return QObject::tr("--at must be within the run, which ends %1 after its start (is %2)")
       .arg(time_text(session.extent().length()), time_text(since_begin));
 }
 

@@ -65,12 +65,12 @@ QString Session::why_no_report(const QString& nothing_open) const {
     case LoadState::reading:
       return tr("Another recording is being read.");
     case LoadState::analyzing:
-      return tr("The report is being made.");
+      return tr("The report is being generated.");
     case LoadState::nothing:
     case LoadState::ready:
       break;
   }
-  return tr("The report was cancelled; open the recording again to make it.");
+  return tr("The report was cancelled; open the recording again to generate it.");
 }
 
 void Session::take_run(std::shared_ptr<const Run> run) {

@@ -92,7 +92,7 @@ QString Statistics::caption() const {
 RankTimesModel::RankTimesModel(const Statistics& statistics, QObject* parent)
     : TableModel(
           {{tr("Rank")},
-           {tr("Compute"), tr("Computing, whatever runs at the same time"), Align::right},
+           {tr("Compute"), tr("Compute time, whatever else runs at the same time"), Align::right},
            {tr("Transfer"), tr("Communication that moves data and is not hidden by compute"), Align::right},
            {tr("Waiting"), tr("Waiting for other ranks in communication, not hidden by compute"), Align::right},
            {tr("Unknown"), tr("Exposed communication that cannot be split into wait and transfer"), Align::right},
@@ -132,13 +132,13 @@ QVariant RankTimesModel::cell(std::size_t row, int column, int role) const {
 NameTimesModel::NameTimesModel(const Statistics& statistics, QObject* parent)
     : TableModel({{tr("Name"), tr("Without templates and arguments; the tooltip of a cell shows the full name")},
                   {tr("Kind")},
-                  {tr("Calls"), tr("Calls that touch the range"), Align::right},
-                  {tr("Own time"), tr("Inside the range, without what is nested in it on its lane"), Align::right},
+                  {tr("Calls"), tr("Calls that overlap the range"), Align::right},
+                  {tr("Own time"), tr("Inside the range, without events nested in it on the same lane"), Align::right},
                   {tr("Share"), tr("Share of the own time of all names"), Align::right},
-                  {tr("Total"), tr("Inside the range; a call inside a call of the same name is not counted again"),
+                  {tr("Total"), tr("Inside the range; calls nested in a call of the same name are not counted again"),
                    Align::right},
                   {tr("Mean"), tr("Total / calls"), Align::right},
-                  {tr("Longest"), tr("The longest call, inside the range"), Align::right}},
+                  {tr("Longest"), tr("Duration of the longest call, counted inside the range"), Align::right}},
                  parent),
       statistics_(statistics) {
   connect(&statistics, &Statistics::changed, this, [this] {

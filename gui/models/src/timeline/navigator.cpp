@@ -130,21 +130,21 @@ void Navigator::next_event(Direction direction) {
 void Navigator::next_same_name(Direction direction) {
   if (has_event())
     go(next_of_name(*facts(), *session_.selection(), direction),
-       tr("There is no further event with this name in that direction."));
+       tr("There are no more events with this name in that direction."));
 }
 
 void Navigator::next_rank(Direction direction) {
   if (has_event())
     go(same_on_next_rank(*facts(), *session_.selection(), direction), direction == Direction::forward
-                                                                          ? tr("No later rank has this operation.")
-                                                                          : tr("No earlier rank has this operation."));
+                                                                          ? tr("No higher rank has this operation.")
+                                                                          : tr("No lower rank has this operation."));
 }
 
 void Navigator::next_collective(Direction direction) {
   if (!has_run()) return;
   const RankId rank = rank_here();
   go(gui::next_collective(*facts(), rank, here(), direction),
-     tr("Rank %1 has no further communication in that direction.").arg(rank.value));
+     tr("Rank %1 has no more communication in that direction.").arg(rank.value));
 }
 
 void Navigator::next_match(Direction direction) {
@@ -153,7 +153,7 @@ void Navigator::next_match(Direction direction) {
   const TimeRange shown = session_.visible();
   const RunTime edge = direction == Direction::forward ? shown.begin - nanoseconds{1} : shown.end;
   go(next_lit(*facts(), *lit_, session_.filter().ranks, session_.selection() ? here() : edge, direction),
-     tr("There is no further match in that direction."));
+     tr("There are no more matches in that direction."));
 }
 
 void Navigator::follow_flow(Direction direction) {

@@ -141,7 +141,7 @@ void CompareWindow::make_menus() {
   bar->setMovable(false);
   ranks_ = new QLineEdit(bar);
   ranks_->setObjectName(QStringLiteral("ranks"));
-  ranks_->setPlaceholderText(tr("Ranks of both: all (0,2,4-7)"));
+  ranks_->setPlaceholderText(tr("Ranks of both runs: all (or 0,2,4-7)"));
   ranks_->setAccessibleName(tr("Only these ranks of both runs"));
   ranks_->setClearButtonEnabled(true);
   wrong_ranks_ = new QLabel(bar);

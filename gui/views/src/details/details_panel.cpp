@@ -47,7 +47,7 @@ class DetailsPanel : public QWidget {
     head->addWidget(&title_, 1);
     head->addWidget(&copy_, 0, Qt::AlignTop);
     out_of_sight_.setObjectName(QStringLiteral("details_out_of_sight"));
-    out_of_sight_.setText(tr("It is outside the visible range. Timeline > Centre the selection goes there."));
+    out_of_sight_.setText(tr("The event is outside the visible range. Timeline > Centre the selection shows it."));
     out_of_sight_.setWordWrap(true);
     rows->addLayout(head);
     rows->addWidget(&out_of_sight_);

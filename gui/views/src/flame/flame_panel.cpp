@@ -19,6 +19,8 @@
 #include "base/panel_parts.h"
 #include "base/shades.h"
 #include "flame/flame_scene.h"
+#include "rankscope/core/format.h"
+#include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/flame/flame_model.h"
 
 namespace rankscope::gui {
@@ -30,7 +32,7 @@ class FlameView : public QAbstractScrollArea {
   FlameView(FlameModel& model, Session& session, QWidget* parent = nullptr)
       : QAbstractScrollArea(parent), model_(model), session_(session) {
     setObjectName(QStringLiteral("flame_view"));
-    setAccessibleName(tr("Operators, with each caller above what it calls"));
+    setAccessibleName(tr("Operators, with each call above the calls nested in it"));
     setFocusPolicy(Qt::StrongFocus);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     connect(&model, &FlameModel::topChanged, this, [this] { take_boxes(); });
@@ -107,7 +109,8 @@ class FlameView : public QAbstractScrollArea {
     const auto* const help = static_cast<QHelpEvent*>(event);
     const FlameScene shown = scene();
     if (const FlameBox* const box = shown.box_at(help->pos()); box != nullptr && box->more > 0)
-      QToolTip::showText(help->globalPos(), tr("%1 narrow frames; click the frame above them").arg(box->more));
+      QToolTip::showText(help->globalPos(),
+                         tr("%1; click the frame above to zoom in").arg(qt_text(counted(box->more, "narrow frame"))));
     else if (box != nullptr)
       QToolTip::showText(help->globalPos(), model_.sentence(box->frame), viewport());
     return true;

@@ -51,7 +51,7 @@ QColor colour_of_process(std::size_t number) {
 
 LiveChart::LiveChart(LivePreview& preview, QWidget* parent) : QWidget(parent), preview_(preview) {
   setObjectName(QStringLiteral("live_chart"));
-  setAccessibleName(tr("Preview: steps, what they were spent on, memory; the table has the same numbers"));
+  setAccessibleName(tr("Preview of step durations, their parts, and memory; the table has the same numbers"));
   setMinimumHeight(220);
   connect(&preview, &LivePreview::changed, this, [this] { update(); });
 }
@@ -83,7 +83,7 @@ void LiveChart::paintEvent(QPaintEvent*) {
     top += unit * units;
     return box;
   };
-  if (!steps.lines.empty()) paint_plot(painter, next(2), tr("Steps done, and their duration"), steps);
+  if (!steps.lines.empty()) paint_plot(painter, next(2), tr("Completed steps and their durations"), steps);
   if (any_bars) paint_bars(painter, next(2));
   if (!host.lines.empty()) paint_plot(painter, next(1), tr("Host memory"), host);
   if (!device.lines.empty())

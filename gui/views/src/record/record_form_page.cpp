@@ -99,7 +99,7 @@ QWidget* RecordFormPage::make_what() {
   command_form->setContentsMargins(0, 0, 0, 0);
   command_ = make_edit(QStringLiteral("command"), tr("Command line"), tr("torchrun --nproc-per-node 4 train.py"));
   command_->setToolTip(
-      tr("Spaces separate words; '...' and \"...\" keep spaces, a backslash keeps the next character as it is. "
+      tr("Spaces separate words; '...' and \"...\" keep spaces, and a backslash keeps the next character as it is. "
          "Variables, * and | need a shell."));
   add_checked(*command_form, tr("Co&mmand"), command_, RecordField::command);
   form->addRow(command_part_);

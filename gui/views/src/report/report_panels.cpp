@@ -73,9 +73,9 @@ class ReportPanel : public QWidget {
 
 QWidget* make_efficiency_panel(Session& session, QWidget* parent) {
   auto* const panel = new ReportPanel(
-      session, {ReportTableModel::tr("Factor"), ReportTableModel::tr("Value"), ReportTableModel::tr("What it is")},
+      session, {ReportTableModel::tr("Factor"), ReportTableModel::tr("Value"), ReportTableModel::tr("Meaning")},
       efficiency_rows,
-      {ReportTableModel::tr("Factors of the efficiency"), QStringLiteral("efficiency_table"),
+      {ReportTableModel::tr("Efficiency factors"), QStringLiteral("efficiency_table"),
        ReportTableModel::tr("There is nothing to show."), 2},
       parent);
   panel->findChild<QTableView*>(QStringLiteral("efficiency_table"))

@@ -51,7 +51,7 @@ class WhatIfPanel : public QWidget {
   QHBoxLayout* make_other() {
     auto* const line = new QHBoxLayout;
     other_.setObjectName(QStringLiteral("what_if_other"));
-    other_.setAccessibleName(tr("Another fix, as the command line takes it"));
+    other_.setAccessibleName(tr("Another fix, written as for --fix on the command line"));
     other_.setPlaceholderText(tr("Another fix: op:aten::mm*0.5, host:node3, group:dp*0.5, ..."));
     other_.setToolTip(other_.placeholderText());
     add_.setText(tr("&Add"));

@@ -157,7 +157,7 @@ class SearchPanel : public QWidget {
   QHBoxLayout* make_head() {
     auto* const head = new QHBoxLayout;
     text_.setObjectName(QStringLiteral("search_text"));
-    text_.setAccessibleName(tr("Find in names of events"));
+    text_.setAccessibleName(tr("Find in event names"));
     text_.setPlaceholderText(tr("Find in short and full names"));
     text_.setClearButtonEnabled(true);
     regex_.setText(tr("&Regular expression"));

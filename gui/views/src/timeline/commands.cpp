@@ -114,9 +114,9 @@ constexpr std::array mouse{
     Gesture{"drag in the ruler", "the same on all visible lanes"},
     Gesture{"Shift+drag", "pan in time and across rows"},
     Gesture{"wheel", "scroll rows"},
-    Gesture{"Ctrl+wheel", "zoom; the time under the mouse stays"},
+    Gesture{"Ctrl+wheel", "zoom; the time under the mouse stays in place"},
     Gesture{"Shift+wheel", "move in time"},
-    Gesture{"Ctrl+Shift+wheel", "height of rows"},
+    Gesture{"Ctrl+Shift+wheel", "make rows taller or shorter"},
     Gesture{"click or drag in the minimap", "move there"},
     Gesture{"click on a host or rank", "fold or unfold it"},
     Gesture{"click on the circle of a lane", "pin it to the top, or unpin it"},
@@ -134,7 +134,7 @@ std::span<const Command> commands() { return all_commands; }
 std::span<const Gesture> gestures() { return mouse; }
 
 std::string keys_as_markdown() {
-  std::string text = "| keys | what |\n|---|---|\n";
+  std::string text = "| keys | action |\n|---|---|\n";
   for (const Command& command : all_commands) {
     std::string keys;
     std::string_view rest = command.keys;
@@ -145,7 +145,7 @@ std::string keys_as_markdown() {
     }
     text += format("| {} | {} |\n", keys, command.title);
   }
-  text += "\n| mouse | what |\n|---|---|\n";
+  text += "\n| mouse | action |\n|---|---|\n";
   for (const Gesture& gesture : mouse) text += format("| {} | {} |\n", gesture.gesture, gesture.title);
   return text;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankscope/core/format.h"
 #include "rankscope/gui/models/base/words.h"
 #include "timeline/overlay.h"
 #include "timeline/ruler.h"
@@ -95,7 +96,7 @@ void paint_name(QPainter& painter, const OverlayInput& input, const Track& track
   if (track.kind != TrackKind::lane) return;
   if (track.deeper_rows > 0)
     painter.drawText(QRectF{x, row.bottom() - note_height, room.width(), note_height}, Qt::AlignVCenter | Qt::AlignLeft,
-                     QObject::tr("+%1 deeper rows").arg(track.deeper_rows));
+                     QLatin1Char{'+'} + qt_text(counted(track.deeper_rows, "deeper row")));
   painter.setPen(QColor{track.pinned ? theme.text : theme.faint});
   painter.setBrush(track.pinned ? QBrush{QColor{theme.text}} : QBrush{Qt::NoBrush});
   painter.drawEllipse(QPointF{row.right() - pin_width / 2, room.center().y()}, 3.5, 3.5);
@@ -130,7 +131,7 @@ void paint_minimap(QPainter& painter, const OverlayInput& input) {
   painter.setPen(QColor{theme.text});
   const bool late = input.model.facts() != nullptr && !input.model.facts()->lateness.empty();
   painter.drawText(QRectF{4, 0, map.left() - 8, map.height()}, Qt::AlignVCenter | Qt::TextWordWrap,
-                   late ? QObject::tr("Late by rank and step") : QObject::tr("All of the run"));
+                   late ? QObject::tr("Lateness of each rank") : QObject::tr("The whole run"));
   if (input.strip != nullptr) painter.drawImage(map.adjusted(0, 2, 0, -2), *input.strip);
   const TimeScale scale{.time = input.session.extent(), .left = map.left(), .width = map.width()};
   const double left = std::clamp(scale.x_of(input.session.visible().begin), map.left(), map.right());

@@ -71,7 +71,8 @@ class Palette : public QDialog {
     words_ = new QLineEdit(this);
     words_->setObjectName(QStringLiteral("palette_words"));
     words_->setPlaceholderText(QCoreApplication::translate("Palette", "Words of a command"));
-    words_->setAccessibleName(QCoreApplication::translate("Palette", "Words of a command; Return runs the chosen one"));
+    words_->setAccessibleName(
+        QCoreApplication::translate("Palette", "Words of a command; Return runs the selected command"));
     words_->installEventFilter(this);
     words_->setFocus();
     none_ = new QLabel(QCoreApplication::translate("Palette", "No command matches. Try fewer or other words."), this);

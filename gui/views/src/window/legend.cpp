@@ -27,14 +27,14 @@ constexpr std::array kinds{
     KindWords{SpanKind::wait, QT_TRANSLATE_NOOP("Legend", "waiting for other ranks (hatched)")},
     KindWords{SpanKind::sync, QT_TRANSLATE_NOOP("Legend", "the host waits in a barrier or for the device (hatched)")},
     KindWords{SpanKind::data, QT_TRANSLATE_NOOP("Legend", "waiting for data")},
-    KindWords{SpanKind::loader, QT_TRANSLATE_NOOP("Legend", "loader worker")},
+    KindWords{SpanKind::loader, QT_TRANSLATE_NOOP("Legend", "data loader worker")},
     KindWords{SpanKind::checkpoint, QT_TRANSLATE_NOOP("Legend", "checkpoint")},
     KindWords{SpanKind::memory, QT_TRANSLATE_NOOP("Legend", "copy or memset")},
-    KindWords{SpanKind::runtime, QT_TRANSLATE_NOOP("Legend", "call into CUDA")},
-    KindWords{SpanKind::api, QT_TRANSLATE_NOOP("Legend", "call into NCCL")},
+    KindWords{SpanKind::runtime, QT_TRANSLATE_NOOP("Legend", "CUDA call")},
+    KindWords{SpanKind::api, QT_TRANSLATE_NOOP("Legend", "NCCL call")},
     KindWords{SpanKind::step, QT_TRANSLATE_NOOP("Legend", "step")},
     KindWords{SpanKind::user, QT_TRANSLATE_NOOP("Legend", "other range of the program")},
-    KindWords{SpanKind::python, QT_TRANSLATE_NOOP("Legend", "call of Python")},
+    KindWords{SpanKind::python, QT_TRANSLATE_NOOP("Legend", "Python call")},
     KindWords{SpanKind::overhead, QT_TRANSLATE_NOOP("Legend", "overhead of the profiler itself")},
 };
 static_assert(kinds.size() + 1 == span_kind_count, "compute stands for graphs, too");
@@ -56,7 +56,7 @@ class Legend {
     row(colour_of_place(0), false, legend_text("each of the twelve names that take the most time has its own colour"));
     row(colour_of_name("other"), false, legend_text("all other names share paler colours"));
     head({});
-    text(legend_text("A pixel is filled in proportion to how much of it events cover."));
+    text(legend_text("A pixel is filled in proportion to the share of its time that events cover."));
     text(legend_text("A zigzag at its bottom means that several events begin in it."));
   }
 

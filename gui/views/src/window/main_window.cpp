@@ -176,7 +176,7 @@ void MainWindow::make_tools() {
   search_->setClearButtonEnabled(true);
   ranks_ = new QLineEdit(bar);
   ranks_->setObjectName(QStringLiteral("ranks"));
-  ranks_->setPlaceholderText(tr("Ranks: all (0,2,4-7)"));
+  ranks_->setPlaceholderText(tr("Ranks: all (or 0,2,4-7)"));
   ranks_->setAccessibleName(tr("Only these ranks"));
   ranks_->setClearButtonEnabled(true);
   ranks_->setMaximumWidth(200);
@@ -273,7 +273,7 @@ void MainWindow::show_state() {
       show_banner();
       return status_->setText(tr("Reading..."));
     case LoadState::analyzing:
-      return status_->setText(tr("Making the report..."));
+      return status_->setText(tr("Generating the report..."));
     case LoadState::ready:
       break;
   }

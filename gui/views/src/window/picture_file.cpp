@@ -53,7 +53,7 @@ Result<QByteArray> svg_of(const TimelineView&) {
 Result<void> save_picture(const TimelineView& view, const std::filesystem::path& file) {
   const std::string end = file.extension().string();
   if (end != ".png" && end != ".svg")
-    return fail(ErrorKind::usage, format("{}: pictures are .png or .svg; name one of them", file.string()));
+    return fail(ErrorKind::usage, format("{}: the name of a picture must end in .png or .svg", file.string()));
   QByteArray bytes;
   if (end == ".png")
     bytes = png_of(view);

@@ -57,7 +57,8 @@ void ViewKeeper::take_opened() {
   there_ = state->has_value() || was_chosen;
   if (*state) return apply(**state);
   if (was_chosen)
-    window_.statusBar()->showMessage(tr("%1 is written when this window closes.").arg(qt_text(file_.string())));
+    window_.statusBar()->showMessage(
+        tr("This view will be saved in %1 when the window closes.").arg(qt_text(file_.string())));
 }
 
 void ViewKeeper::apply(const ViewState& state) {
@@ -105,7 +106,8 @@ void ViewKeeper::save() {
   if (session_.run() == nullptr || file_.empty()) return;
   if (!readable_)
     return window_.warn(
-        tr("%1 is not changed; start with --session FILE to keep this view elsewhere.").arg(qt_text(file_.string())));
+        tr("%1 could not be used and is not overwritten; start with --session FILE to save this view elsewhere.")
+            .arg(qt_text(file_.string())));
   if (const auto written = write_view(file_, state()); !written)
     return window_.warn(QString::fromStdString(written.error().message));
   there_ = true;

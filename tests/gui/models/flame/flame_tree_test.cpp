@@ -200,7 +200,7 @@ TEST(FlameModel, SaysWhyThereIsNothing) {
   ASSERT_TRUE(testing::comes_true([&] { return model.tree() != nullptr; }));
   EXPECT_EQ(model.why_empty(), QStringLiteral("rank 0 ran nothing in this range."));
   session.show(*run_from_text("@process - pid=7\n- op 0 20 mm\n"));
-  EXPECT_EQ(model.why_empty(), QStringLiteral("No process has a rank."));
+  EXPECT_EQ(model.why_empty(), QStringLiteral("No process in this recording has a rank."));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(CommandWords, BlanksSeparateAndQuotesKeepThem) {
 
 TEST(CommandWords, WhatAShellWouldActOnIsRefusedAndNamed) {
   EXPECT_EQ(wrong("python train.py | tee log"),
-            "a shell would interpret '|'; run the line in a shell, or write it in single quotes");
+            "a shell would interpret '|'; run the line in a shell, or put this character in single quotes");
   for (const char* const line : {"a && b", "a > b", "echo $HOME", "echo \"$HOME\"", "ls *.py", "cd ~/x", "# no", "`x`"})
     EXPECT_TRUE(wrong(line).starts_with("a shell would interpret")) << line;
   EXPECT_EQ(words("a#b x~y '$HOME | *' \\$"), (QStringList{QStringLiteral("a#b"), QStringLiteral("x~y"),
@@ -35,8 +35,8 @@ TEST(CommandWords, WhatAShellWouldActOnIsRefusedAndNamed) {
 }
 
 TEST(CommandWords, OpenQuotesAreSaid) {
-  EXPECT_EQ(wrong("python 'train.py"), "a ' is not closed");
-  EXPECT_EQ(wrong("python \"train.py"), "a \" is not closed");
+  EXPECT_EQ(wrong("python 'train.py"), "a single quote is not closed");
+  EXPECT_EQ(wrong("python \"train.py"), "a double quote is not closed");
   EXPECT_EQ(wrong("python \\"), "nothing follows the last backslash");
 }
 

@@ -57,8 +57,9 @@ TEST(LivePreview, SaysWhatItCannotTell) {
   EXPECT_EQ(note_of(view).toStdString(), "");
   view.elsewhere = 2;
   view.behind_bytes = 2'500'000;
-  EXPECT_EQ(note_of(view).toStdString(),
-            "2 recorders not on this host; their recordings appear at the end. The preview is 2.5 MB behind.");
+  EXPECT_EQ(
+      note_of(view).toStdString(),
+      "2 recorders on other hosts; recordings from there appear at the end. The preview has 2.5 MB left to read.");
 }
 
 TEST(LivePlot, BothAxesGoFromNoughtToOne) {

@@ -90,7 +90,7 @@ TEST(RecordForm, SaysWhatIsWrongBesideTheField) {
   form.command = QStringLiteral("\\\n");
   EXPECT_TRUE(problem(form, RecordField::command).starts_with("Enter the command to run"));
   form.command = QStringLiteral("sh 'open");
-  EXPECT_EQ(problem(form, RecordField::command), "A ' is not closed.");
+  EXPECT_EQ(problem(form, RecordField::command), "A single quote is not closed.");
   form.command = QStringLiteral("no-such-program-here x");
   EXPECT_EQ(problem(form, RecordField::command), "Program 'no-such-program-here' was not found in PATH.");
   form.command = QStringLiteral("./train.sh");
@@ -119,7 +119,7 @@ TEST(RecordForm, FaultsAndRanksOfTheTrainerAreTried) {
   RecordForm form = good_form(folder);
   form.what = RecordWhat::trainer;
   form.trainer.mode = QStringLiteral("dp");
-  EXPECT_EQ(problem(form, RecordField::ranks), "dp runs on one rank.");
+  EXPECT_EQ(problem(form, RecordField::ranks), "Mode dp runs on one rank; set the number of ranks to 1.");
   form.trainer.ranks = 1;
   EXPECT_EQ(problem(form, RecordField::ranks), "");
   form.trainer.fault = QStringLiteral("sloow:rank=0,factor=2");

@@ -119,7 +119,7 @@ TEST_F(Recorded, WhatIsNoRecordingIsNotReplaced) {
   RecordRun run;
   const auto started = run.start(scripted("true"));
   ASSERT_FALSE(started);
-  EXPECT_THAT(started.error().message, HasSubstr("holds more than a recording"));
+  EXPECT_THAT(started.error().message, HasSubstr("contains more than a recording"));
   EXPECT_EQ(run.stage(), RunStage::idle);
 }
 

@@ -87,7 +87,7 @@ TEST(SearchModel, StepsThroughTheHitsAndSelectsThem) {
   session.show(kernels());
   model.look_for(text("gemm"), SearchSyntax::plain);
   ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 2; }));
-  EXPECT_EQ(model.summary(), QStringLiteral("2 hits of 2 names in the whole run, 60 ns in total"));
+  EXPECT_EQ(model.summary(), QStringLiteral("2 hits (2 names) in the whole run, 60 ns in total"));
   model.next();
   EXPECT_EQ(session.run()->span(*session.selection()).time.begin, at(10));
   model.next();
@@ -127,7 +127,7 @@ TEST(SearchModel, AWrongExpressionIsSaidAndAnEmptyTextFindsNothing) {
   EXPECT_TRUE(model.summary().startsWith(QStringLiteral("invalid regular expression")));
   model.look_for(text("zzz"), SearchSyntax::plain);
   ASSERT_TRUE(testing::comes_true([&] { return !model.is_wrong() && !model.busy(); }));
-  EXPECT_EQ(model.summary(), QStringLiteral("No match: no event in the whole run has this in its name."));
+  EXPECT_EQ(model.summary(), QStringLiteral("No match: no event in the whole run has this text in its name."));
   model.look_for({}, SearchSyntax::plain);
   EXPECT_TRUE(model.summary().isEmpty());
 }
@@ -145,7 +145,7 @@ TEST(SearchModel, CountsWhatIsInSightOnTheChosenRanksIfThatIsAskedFor) {
   session.set_filter({.ranks = {RankId{0}}});
   ASSERT_TRUE(testing::comes_true([&] { return model.has_no_match() && !model.busy(); }));
   EXPECT_EQ(model.summary(),
-            QStringLiteral("No match: no event on rank 0 in the visible range (100 ns) has this in its name."));
+            QStringLiteral("No match: no event on rank 0 in the visible range (100 ns) has this text in its name."));
   model.set_in_sight(false);
   ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 1 && !model.busy(); }));
   EXPECT_EQ(model.summary(), QStringLiteral("1 hit on rank 0 in the whole run, 50 ns in total"));

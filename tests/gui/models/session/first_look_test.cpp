@@ -37,7 +37,7 @@ TEST(FirstLook, OfATimeBehindTheEndIsRefusedInASentence) {
   session.show(testing::recorded({.ranks = 2, .steps = 4}));
   EXPECT_TRUE(why_not_at(session, session.extent().length()).isEmpty());
   const QString why = why_not_at(session, session.extent().length() + nanoseconds{1});
-  EXPECT_TRUE(why.startsWith(QStringLiteral("--at: the run ends "))) << why.toStdString();
+  EXPECT_TRUE(why.startsWith(QStringLiteral("--at must be within the run, which ends "))) << why.toStdString();
 }
 
 TEST(FirstLook, LeavesTheViewToWhoHasMovedIt) {

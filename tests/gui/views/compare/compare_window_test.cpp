@@ -58,7 +58,7 @@ TEST(CompareWindow, NamesTheRankThatBecameSlowAndLeadsToIt) {
   EXPECT_TRUE(runs.cell(0, ComparisonModel::in_a).isEmpty());
   QStringList windows;
   for (int row = 0; row < runs.window.comparison().rowCount(); ++row)
-    if (runs.cell(row, ComparisonModel::kind).startsWith(QStringLiteral("window of a step; largest change: ")))
+    if (runs.cell(row, ComparisonModel::kind).startsWith(QStringLiteral("step window; largest change: ")))
       windows += runs.cell(row, ComparisonModel::what) + runs.cell(row, ComparisonModel::kind);
   EXPECT_EQ(windows.filter(QStringLiteral("rank 0")).filter(QStringLiteral("waiting for other ranks +")).size(), 1);
   EXPECT_EQ(windows.filter(QStringLiteral("rank 1")).filter(QStringLiteral("compute +")).size(), 1);

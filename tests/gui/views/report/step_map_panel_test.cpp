@@ -67,7 +67,7 @@ TEST(StepMapPanel, ShowsStepTimesOnDemand) {
   ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
   panel->findChild<QComboBox*>(QStringLiteral("step_map_measure"))->setCurrentIndex(1);
   auto* const map = panel->findChild<QTableView*>(QStringLiteral("step_map"));
-  EXPECT_TRUE(map->model()->index(0, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("it took")));
+  EXPECT_TRUE(map->model()->index(0, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("step time")));
 }
 
 TEST(StepMapPanel, HasRoomForFourRanksAndSaysTheUnitWhereItIsNarrow) {

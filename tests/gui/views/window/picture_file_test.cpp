@@ -57,7 +57,7 @@ TEST(PictureFile, RefusesOtherNames) {
   const auto saved = save_picture(shown.view, "view.bmp");
   ASSERT_FALSE(saved);
   EXPECT_EQ(saved.error().kind, ErrorKind::usage);
-  EXPECT_THAT(saved.error().message, HasSubstr("view.bmp: pictures are .png or .svg"));
+  EXPECT_THAT(saved.error().message, HasSubstr("view.bmp: the name of a picture must end in .png or .svg"));
 }
 
 TEST(PictureFile, SaysWhereItCannotBeWritten) {

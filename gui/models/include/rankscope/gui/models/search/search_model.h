@@ -81,7 +81,7 @@ class SearchModel : public TableModel {
   /// Only what touches the visible range counts, which is followed; else all of the run does.
   void set_in_sight(bool in_sight);
   [[nodiscard]] bool busy() const { return job_.busy(); }
-  /// "1,204 hits of 3 names in the whole run, 1.2 s in all", "No match: ...", or what is wrong with the expression;
+  /// "1,204 hits (3 names) in the whole run, 1.2 s in total", "No match: ...", or what is wrong with the expression;
   /// empty where nothing is looked for.
   [[nodiscard]] QString summary() const { return summary_; }
   /// Something was looked for and is not there.
