@@ -1,7 +1,7 @@
 # Finds libtorch without find_package(Torch): that one asks for the CUDA toolkit, and its libtorch.so pulls in CUDA
 # libraries that a machine without a GPU does not need (docs/torch.md). Sets RANKSCOPE_TORCH_FOUND and, if so, makes the
 # target rankscope_torch, and rankscope_torch_cuda where the CUDA part can be built.
-set(RANKSCOPE_TORCH_DIR "" CACHE PATH "Folder of libtorch (holds include/ and lib/); empty: .venv, then python3")
+set(RANKSCOPE_TORCH_DIR "" CACHE PATH "Folder of libtorch (contains include/ and lib/); empty: .venv, then python3")
 
 function(rankscope_find_torch)
   set(candidates ${RANKSCOPE_TORCH_DIR})

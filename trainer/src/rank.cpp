@@ -26,9 +26,10 @@ TrainOptions after_restarts(TrainOptions options, int restarts) {
 Result<void> check_whole_mask(const Placement& place) {
   const std::size_t allowed = allowed_cores().size();
   if (place.source == "rankscope" || allowed == online_cores()) return {};
-  return fail(ErrorKind::usage,
-              format("--bind-cpus: rank {} was started with {} of {} cores, so {} has already divided them", place.rank,
-                     allowed, online_cores(), place.source));
+  return fail(
+      ErrorKind::usage,
+      format("--bind-cpus: rank {} was started with {} of {} cores, so {} has already divided them; omit --bind-cpus",
+             place.rank, allowed, online_cores(), place.source));
 }
 
 Result<int> train_as_rank(const TrainOptions& given, const Placement& place) {

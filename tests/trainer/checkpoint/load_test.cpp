@@ -75,14 +75,14 @@ TEST(Loading, TakesTheStepThatIsNamed) {
 TEST(Loading, WithoutLatestSaysWhatThereIs) {
   const TemporaryFolder folder;
   EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
-            folder.path().string() + ": does not name a latest checkpoint");
+            folder.path().string() + ": has no file latest, which names the latest checkpoint");
   EXPECT_EQ(message_of(Checkpoint::open(folder / "absent")),
-            (folder / "absent").string() + ": does not name a latest checkpoint");
+            (folder / "absent").string() + ": has no file latest, which names the latest checkpoint");
   EXPECT_THAT(saved_steps(folder / "absent"), IsEmpty());
   ASSERT_TRUE(save({folder.path()}, state_of(1), 10).front());
   fs::remove(folder / "latest");
   EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
-            folder.path().string() + ": does not name a latest checkpoint; there is step 10");
+            folder.path().string() + ": has no file latest, which names the latest checkpoint; there is step 10");
 }
 
 TEST(Loading, AHostileLatestLeadsNowhere) {
@@ -143,7 +143,8 @@ TEST(Loading, ADamagedManifestIsNamed) {
   write(path, text);
   EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is damaged: its checksum"));
   fs::copy_file(folder / "step-00000010" / "manifest.json", path, fs::copy_options::overwrite_existing);
-  EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr("is of step 10, not of step 20"));
+  EXPECT_THAT(message_of(Checkpoint::open(folder.path())),
+              HasSubstr("belongs to step 10, but its folder is named after step 20"));
 }
 
 TEST(Loading, ElementsThatNoFileHoldsAreNamed) {
@@ -161,7 +162,7 @@ TEST(Loading, ElementsThatNoFileHoldsAreNamed) {
     const auto read = checkpoint.read("w", range);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().kind, ErrorKind::not_computable);
-    EXPECT_THAT(read.error().message, HasSubstr("no file holds element "));
+    EXPECT_THAT(read.error().message, HasSubstr("no file contains element "));
   }
 }
 
@@ -179,7 +180,8 @@ TEST(Loading, FilesOfTwoCheckpointsAreNotMixed) {
   fs::copy_file(folder / "step-00000010" / "rank-00000.safetensors",
                 folder / "step-00000020" / "rank-00000.safetensors", fs::copy_options::overwrite_existing);
   auto checkpoint = Checkpoint::open(folder.path()).value();
-  EXPECT_THAT(message_of(checkpoint.read("v", {0, 4})), HasSubstr("does not hold v as its manifest says"));
+  EXPECT_THAT(message_of(checkpoint.read("v", {0, 4})),
+              HasSubstr("does not contain v in the form that the manifest describes"));
 }
 
 TEST(Loading, APartIsOnlyReadAsItWasSplit) {
@@ -190,7 +192,7 @@ TEST(Loading, APartIsOnlyReadAsItWasSplit) {
   auto checkpoint = Checkpoint::open(folder.path()).value();
   EXPECT_EQ(checkpoint.read("w@tp1of2", {0, 4}).value(), state[1].bytes);
   EXPECT_THAT(message_of(checkpoint.read("w@tp1of4", {0, 2})),
-              HasSubstr("it has no w@tp1of4, but w@tp0of2: parts of a tensor can only be read as they were split"));
+              HasSubstr("it has no w@tp1of4, but w@tp0of2: a split tensor can be read only with the same split"));
   EXPECT_THAT(message_of(checkpoint.read("w", {0, 8})), HasSubstr("it has no w, but w@tp0of2"));
   EXPECT_THAT(message_of(checkpoint.read("v", {0, 8})), HasSubstr("it has no tensor v"));
 }
@@ -221,16 +223,18 @@ TEST(Fitting, TheFirstDifferenceIsNamed) {
   };
   const auto infos = infos_of(state);
   EXPECT_THAT(fits({{"kind", "mlp"}, {"hidden", "64"}}, "sgd", infos),
-              HasSubstr("the model's hidden is \"12\" there and \"64\" here"));
-  EXPECT_THAT(fits({{"kind", "mlp"}}, "sgd", infos), HasSubstr("the model's hidden is \"12\" there and not set here"));
-  EXPECT_THAT(fits(facts_of(10, 1).model, "adamw", infos), HasSubstr("its optimizer is \"sgd\", here it is \"adamw\""));
+              HasSubstr("the model's hidden is \"12\" in the checkpoint and \"64\" here"));
+  EXPECT_THAT(fits({{"kind", "mlp"}}, "sgd", infos),
+              HasSubstr("the model's hidden is \"12\" in the checkpoint and not set here"));
+  EXPECT_THAT(fits(facts_of(10, 1).model, "adamw", infos),
+              HasSubstr("its optimizer is \"sgd\", but this run uses \"adamw\""));
   auto changed = infos;
   changed[1].shape = {9, 12};
   EXPECT_THAT(fits(facts_of(10, 1).model, "sgd", changed),
-              HasSubstr("tensor layer0.linear.weight/momentum is F32 [12, 9] there and F32 [9, 12] here"));
+              HasSubstr("tensor layer0.linear.weight/momentum is F32 [12, 9] in the checkpoint and F32 [9, 12] here"));
   changed[0].type = ElementType::f64;
   EXPECT_THAT(fits(facts_of(10, 1).model, "sgd", changed),
-              HasSubstr("tensor layer0.linear.weight is F32 [12, 9] there and F64"));
+              HasSubstr("tensor layer0.linear.weight is F32 [12, 9] in the checkpoint and F64"));
   changed = {{"layer9.linear.weight", ElementType::f32, {1}}};
   EXPECT_THAT(fits(facts_of(10, 1).model, "sgd", changed), HasSubstr("it has no tensor layer9.linear.weight"));
 }

@@ -102,7 +102,7 @@ TEST(Manifest, HostileOnesAreRefusedWithTheReason) {
   };
   const HostileManifest table[]{
       {set("/schema", "rankscope.recording"), "is not the manifest of a rankscope checkpoint"},
-      {set("/format", 2), "has format 2, but this rankscope knows formats up to 1: use a newer one"},
+      {set("/format", 2), "has format 2, but this version of rankscope reads formats up to 1: use a newer version"},
       {set("/format", "1"), "\"format\""},
       {set("/step", -1), "\"step\""},
       {set("/step", 18446744073709551615u), "\"step\""},
@@ -113,10 +113,10 @@ TEST(Manifest, HostileOnesAreRefusedWithTheReason) {
       {set("/parallel/tp", 0), "parallel: \"tp\""},
       {set("/model/options/kind", "gpt"), "its fingerprint does not match"},
       {set("/model/options/kind", 7), "every value must be a string"},
-      {set("/optimizer/kind", nullptr), "optimizer: \"kind\" must be text"},
+      {set("/optimizer/kind", nullptr), "optimizer: \"kind\" must be a string"},
       {set("/data/samples", "many"), "data: \"samples\""},
       {set("/tensors", Json::object()), "\"tensors\" must be a list"},
-      {set("/tensors/0", 5), "tensors: \"name\" must be text"},
+      {set("/tensors/0", 5), "tensors: \"name\" must be a string"},
       {set("/tensors/0/name", "a[0:1]"), "is not a valid tensor name"},
       {set("/tensors/1/name", "w"), "\"w\" appears twice"},
       {set("/tensors/0/dtype", "F31"), "tensor w: the type \"F31\" is not known"},
@@ -125,12 +125,12 @@ TEST(Manifest, HostileOnesAreRefusedWithTheReason) {
       {set("/files/0/name", ".."), "is not a valid file name"},
       {set("/files/0/name", "rank-00001.safetensors"), "appears twice"},
       {set("/files/0/bytes", -1), "\"bytes\""},
-      {set("/files/0/crc32", "ABCD"), "\"crc32\" must be 8 digits"},
+      {set("/files/0/crc32", "ABCD"), "\"crc32\" must be 8 hexadecimal digits"},
       {set("/files/0/ranges/0", Json{"w", 0}), "a range must be [name, begin, end]"},
       {set("/files/0/ranges/0", Json{"w", 6, 6}), "a range must be [name, begin, end]"},
       {set("/files/0/ranges/0", Json{"w", -1, 6}), "a range must be [name, begin, end]"},
-      {set("/files/0/ranges/0", Json{"v", 0, 6}), "holds \"v\", which is not among the tensors"},
-      {set("/files/0/ranges/0", Json{"w", 0, 13}), "holds w up to element 13, but it has 12"},
+      {set("/files/0/ranges/0", Json{"v", 0, 6}), "contains \"v\", which is not in the list of tensors"},
+      {set("/files/0/ranges/0", Json{"w", 0, 13}), "contains w up to element 13, but the tensor has 12"},
       {set("/files/0/ranges/0", Json{"w", 0, 7}), "element 6 of w is stored twice"},
   };
   for (const auto& [change, reason] : table) {

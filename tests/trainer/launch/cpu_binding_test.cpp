@@ -20,7 +20,8 @@ TEST(CpuBinding, FewerCoresThanThreadsAreRefusedWithTheNumbers) {
   const auto refused = cores_of(std::vector<int>{0, 1, 2}, {.rank = 0, .ranks = 2, .threads = 2});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::usage);
-  EXPECT_THAT(refused.error().message, HasSubstr("2 ranks x 2 threads need as many cores, but only 3 may be used"));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("2 ranks x 2 threads need one core per thread, but only 3 may be used"));
   EXPECT_THAT(refused.error().message, HasSubstr("(0-2)"));
 }
 

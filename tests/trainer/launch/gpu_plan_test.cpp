@@ -58,7 +58,7 @@ TEST(GpuPlan, WithTooFewGpusItIsTheCpuAndThatIsSaid) {
   const auto choice = choose_gpu(wanting(DeviceWish::automatic), place(0, 4), {.devices = 1}).value();
   EXPECT_EQ(choice.first, std::nullopt);
   EXPECT_EQ(choice.reason,
-            "4 ranks with 1 GPU each need 4 of them here, and there is 1; use fewer, or --share-gpu for a test");
+            "4 ranks with 1 GPU each need 4 GPUs here, but there is 1; use fewer ranks, or --share-gpu for a test");
   EXPECT_EQ(choose_gpu(wanting(DeviceWish::automatic), place(0, 1), {.problem = "it is broken"}).value().reason,
             "it is broken");
 }
@@ -73,9 +73,9 @@ TEST(GpuPlan, GpusThatWereAskedForAreNotReplaced) {
   const TrainOptions options = wanting(DeviceWish::cuda);
   EXPECT_EQ(refusal(options, place(0, 1), {}), "--device cuda: this process sees no NVIDIA GPU");
   EXPECT_EQ(refusal(options, place(0, 1), {.problem = "it is broken"}), "--device cuda: it is broken");
-  EXPECT_THAT(refusal(options, place(0, 3), {.devices = 2}), HasSubstr("3 ranks with 1 GPU each need 3 of them"));
+  EXPECT_THAT(refusal(options, place(0, 3), {.devices = 2}), HasSubstr("3 ranks with 1 GPU each need 3 GPUs"));
   EXPECT_THAT(refusal(wanting(DeviceWish::cuda, "mp", 2), place(0, 1), {.devices = 1}),
-              HasSubstr("1 rank with 2 GPUs each need 2 of them here, and there is 1; use fewer"));
+              HasSubstr("1 rank with 2 GPUs each need 2 GPUs here, but there is 1; use fewer ranks or devices"));
   EXPECT_EQ(choose_gpu(options, place(0, 1), {}).error().kind, ErrorKind::usage);
 }
 
@@ -116,9 +116,9 @@ TEST(DeviceConflict, RanksOnGpusOfTheirOwnFitTogether) {
 
 TEST(DeviceConflict, TwoRanksOnOneGpuAreRefusedUnlessTheyMay) {
   const std::vector<RankDevice> ranks{{0, "a", "GPU-1"}, {1, "a", "GPU-1"}};
-  EXPECT_EQ(
-      device_conflict(ranks),
-      "ranks 0 and 1 have the same GPU of a (GPU-1); give each its own, or --device cpu, or --share-gpu for a test");
+  EXPECT_EQ(device_conflict(ranks),
+            "ranks 0 and 1 use the same GPU of a (GPU-1); give each rank its own GPU, or use --device cpu, or "
+            "--share-gpu for a test");
   EXPECT_NE(device_conflict(std::vector<RankDevice>{{0, "container a", "GPU-1"}, {1, "container b", "GPU-1"}}), "");
   EXPECT_EQ(device_conflict(std::vector<RankDevice>{{0, "a", "GPU-1", true}, {1, "a", "GPU-1", true}}), "");
 }

@@ -42,7 +42,7 @@ TEST(StageSplit, SaysWhatDoesNotFit) {
             "--split 18446744073709551615,6: its parts do not add up to the 5 blocks of the mlp");
   for (const char* bad : {"2,,3", "2,x", "0,5", ",5", "5,", "-1,6"})
     EXPECT_EQ(refused(bad, 5, 2),
-              std::string{"--split "} + bad + ": must be the number of blocks of each part, such as 2,1,3");
+              std::string{"--split "} + bad + ": must be the number of blocks in each part, such as 2,1,3");
 }
 
 }  // namespace

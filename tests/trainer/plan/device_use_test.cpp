@@ -9,7 +9,7 @@ namespace {
 
 TEST(DeviceUse, IsTheRangeOverAllDevices) {
   const std::vector<DeviceTime> devices{{0, 0, 1.5}, {0, 1, 0.25}, {1, 0, 2}};
-  EXPECT_EQ(use_text(devices), "all 3 devices computed, 0.25 to 2.00 s of CPU time each");
+  EXPECT_EQ(use_text(devices), "all 3 devices computed, each for 0.25 to 2.00 s of CPU time");
   EXPECT_EQ(unused_text(devices), "");
 }
 

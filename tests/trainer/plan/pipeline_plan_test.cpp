@@ -183,12 +183,12 @@ std::string refused(const PipelineOptions& options, int ranks) {
 }
 
 TEST(PipelinePlan, SaysWhatAScheduleTakes) {
-  EXPECT_EQ(refused(options_of("gpipe", 0, 2), 2), "--schedule gpipe has one chunk per rank, not --chunks 2");
-  EXPECT_EQ(refused(options_of("zb-v", 0, 3), 2), "--schedule zb-v has 2 chunks per rank, not --chunks 3");
+  EXPECT_EQ(refused(options_of("gpipe", 0, 2), 2), "--schedule gpipe needs exactly one chunk per rank, not --chunks 2");
+  EXPECT_EQ(refused(options_of("zb-v", 0, 3), 2), "--schedule zb-v needs exactly 2 chunks per rank, not --chunks 3");
   EXPECT_EQ(refused(options_of("interleaved", 0, 1), 2),
             "--schedule interleaved needs at least 2 chunks per rank, not --chunks 1");
   EXPECT_EQ(refused(options_of("interleaved", 9), 4),
-            "--schedule interleaved on 4 ranks cannot take 9 micro-batches; use 8 or 10");
+            "--schedule interleaved on 4 ranks does not support 9 micro-batches; use 8 or 10");
   EXPECT_THAT(refused(options_of("2f2b"), 2),
               HasSubstr("neither a file nor the name of a schedule; choose from: gpipe, 1f1b,"));
 }
@@ -211,7 +211,7 @@ TEST(ScheduleFile, MayHaveEmptyCellsAndBlanks) {
 
 TEST(ScheduleFile, ErrorsNameTheLineAndWhatIsWrongInIt) {
   EXPECT_EQ(wrong("\n \n"),
-            "--schedule s.csv: it holds no schedule; write one line per rank with actions such as 0F0,0F1,0B0,0B1");
+            "--schedule s.csv: it contains no schedule; write one line per rank with actions such as 0F0,0F1,0B0,0B1");
   EXPECT_EQ(
       wrong("0F0,0B0\n1F0,1X0\n"),
       "--schedule s.csv: line 2: '1X0' is not an action; write stage, F, B, I or W, and micro-batch, such as 1F0");
@@ -222,14 +222,15 @@ TEST(ScheduleFile, ErrorsNameTheLineAndWhatIsWrongInIt) {
   EXPECT_EQ(wrong("0F0,0B0,0F0\n"), "--schedule s.csv: line 1: 0F0 appears twice");
   EXPECT_EQ(wrong("0F0,0B0\n2F0,2B0\n"), "--schedule s.csv: line 2: there is a stage 2, but no line has stage 1");
   EXPECT_EQ(wrong("0F0,0B0,0F1,0B1\n1F0,1B0\n"),
-            "--schedule s.csv: line 2: stage 1 has no micro-batch 1, but others go up to 1");
+            "--schedule s.csv: line 2: stage 1 has no micro-batch 1, but other stages go up to 1");
   EXPECT_EQ(wrong("0B0\n"), "--schedule s.csv: line 1: 0F0 is missing");
   EXPECT_EQ(wrong("0B0,0F0\n"), "--schedule s.csv: line 1: 0B0 comes before 0F0");
   EXPECT_EQ(wrong("0F0,0W0,0I0\n"), "--schedule s.csv: line 1: 0W0 comes before 0I0");
-  EXPECT_EQ(wrong("0F0,0I0\n"), "--schedule s.csv: line 1: 0F0 has no complete backward: it needs 0B0, or 0I0 and 0W0");
-  EXPECT_EQ(
-      wrong("0F0,0B0,0W0\n"),
-      "--schedule s.csv: line 1: 0B0 appears together with its parts I and W: a backward is either whole or split");
+  EXPECT_EQ(wrong("0F0,0I0\n"),
+            "--schedule s.csv: line 1: 0F0 has no complete backward pass: it needs 0B0, or 0I0 and 0W0");
+  EXPECT_EQ(wrong("0F0,0B0,0W0\n"),
+            "--schedule s.csv: line 1: 0B0 appears together with its parts I and W: a backward pass is either whole or "
+            "split");
 }
 
 TEST(ScheduleFile, AScheduleThatWouldStandStillIsRefused) {

@@ -60,19 +60,18 @@ TEST(TrainDevice, ADriverThatDoesNotStartIsNamedAndTheCpuTaken) {
   const ProgramResult result = train("--ranks 2 --steps 1 --pace off", broken);
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out,
-              HasSubstr("training on the CPU: the GPU's driver does not start: the double was told to fail\n"));
+              HasSubstr("training on the CPU: the GPU driver cannot be initialized: the double was told to fail\n"));
   const ProgramResult refused = train("--steps 1 --device cuda", broken);
   EXPECT_EQ(refused.status, 2);
   EXPECT_EQ(refused.err,
-            "rankscope-train: --device cuda: the GPU's driver does not start: the double was told to fail\n");
+            "rankscope-train: --device cuda: the GPU driver cannot be initialized: the double was told to fail\n");
 }
 
 TEST(TrainDevice, MoreRanksThanGpusTrainOnTheCpuAndThatIsSaid) {
   NEEDS_A_MACHINE_WITHOUT_GPU();
   const ProgramResult result = train("--ranks 3 --steps 1 --pace off", {driver_double});
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.out,
-              HasSubstr("training on the CPU: 3 ranks with 1 GPU each need 3 of them here, and there are 2"));
+  EXPECT_THAT(result.out, HasSubstr("training on the CPU: 3 ranks with 1 GPU each need 3 GPUs here, but there are 2"));
 }
 
 #ifdef RANKSCOPE_TRAIN_CUDA
@@ -98,14 +97,14 @@ TEST(TrainDevice, APyTorchWithoutItsGpuLibrariesIsSaidAndTheCpuTaken) {
   std::vector<::testing::Matcher<std::string>> named;
   for (const std::string& library : missing) named.emplace_back(HasSubstr(library));
   EXPECT_THAT(result.out, AnyOfArray(named));
-  EXPECT_THAT(result.out, HasSubstr("scripts/setup --with-pytorch installs all of PyTorch"));
+  EXPECT_THAT(result.out, HasSubstr("install all of PyTorch with scripts/setup --with-pytorch"));
   EXPECT_THAT(result.out, HasSubstr("done: 1 steps"));
 }
 #endif
 
 TEST(TrainDevice, OptionsOfGpusThatDoNotFitAreRefused) {
   const Refused all[]{{"--share-gpu", "--share-gpu needs --device cuda"},
-                      {"--share-gpu --device cuda --parallel dp", "--share-gpu: not with --parallel dp"},
+                      {"--share-gpu --device cuda --parallel dp", "--share-gpu cannot be used with --parallel dp"},
                       {"--device tpu", "--device: tpu not in"}};
   for (const Refused& refused : all) {
     const ProgramResult result = train(refused.options);

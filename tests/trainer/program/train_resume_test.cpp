@@ -137,8 +137,8 @@ TEST(TrainRestart, DoesNotTakeWhatAnotherRunHasSaved) {
   ASSERT_EQ(train(saving).status, 0);
   const ProgramResult again = train(saving + " --restarts 1");
   EXPECT_EQ(again.status, 2);
-  EXPECT_THAT(again.err, HasSubstr("already holds the checkpoint of step 4"));
-  EXPECT_THAT(train(saving + " --resume").err, HasSubstr("4 steps are already done"));
+  EXPECT_THAT(again.err, HasSubstr("already contains the checkpoint of step 4"));
+  EXPECT_THAT(train(saving + " --resume").err, HasSubstr("training has already completed 4 steps"));
 }
 
 struct BadResume {

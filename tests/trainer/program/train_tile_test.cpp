@@ -112,7 +112,7 @@ std::string refusal(const std::string& options) {
 TEST(TrainTile, RefusesWhatCannotBeCut) {
   EXPECT_THAT(refusal("--parallel tile --ranks 2 --model mlp"), HasSubstr("needs a convolutional model"));
   EXPECT_THAT(refusal("--parallel tile --ranks 3 --model resnet18"), HasSubstr("not a multiple of 3 tiles"));
-  EXPECT_THAT(refusal("--parallel tile --ranks 2 --tiles 2x2 --model resnet18"), HasSubstr("4 tiles, but there are 2"));
+  EXPECT_THAT(refusal("--parallel tile --ranks 2 --tiles 2x2 --model resnet18"), HasSubstr("4 tiles for 2 ranks"));
   EXPECT_THAT(refusal("--parallel ddp --ranks 2 --halo off"), HasSubstr("only for --parallel tile"));
   EXPECT_THAT(refusal("--parallel ddp --ranks 2 --sync-bn"), HasSubstr("mlp has no batch normalization"));
   EXPECT_THAT(refusal("--parallel tile --ranks 8 --tiles 8x1 --model resnet18"),

@@ -38,7 +38,7 @@ bool is_plain_file_name(const std::string& name) {
 Result<std::uint32_t> crc32_from(const Fields& fields) {
   RS_TRY(const std::string text, fields.text("crc32"));
   const auto value = hex_number_from(text);
-  if (text.size() != 8 || !value) return fields.wrong("\"crc32\" must be 8 digits of 0-9a-f");
+  if (text.size() != 8 || !value) return fields.wrong("\"crc32\" must be 8 hexadecimal digits (0-9a-f)");
   return static_cast<std::uint32_t>(*value);
 }
 
@@ -113,11 +113,12 @@ Result<void> check_ranges(const Holdings& holdings, const std::string& where) {
     for (const TensorRange& entry : file.ranges) {
       const auto known = elements.find(entry.tensor);
       if (known == elements.end())
-        return fail(ErrorKind::unreadable, format("{}: file {} holds {}, which is not among the tensors", where,
+        return fail(ErrorKind::unreadable, format("{}: file {} contains {}, which is not in the list of tensors", where,
                                                   in_quotes(file.name), in_quotes(entry.tensor)));
       if (entry.range.end > known->second)
-        return fail(ErrorKind::unreadable, format("{}: file {} holds {} up to element {}, but it has {}", where,
-                                                  in_quotes(file.name), entry.tensor, entry.range.end, known->second));
+        return fail(ErrorKind::unreadable,
+                    format("{}: file {} contains {} up to element {}, but the tensor has {}", where,
+                           in_quotes(file.name), entry.tensor, entry.range.end, known->second));
       all.push_back(&entry);
     }
   std::ranges::sort(all, {}, [](const TensorRange* entry) {

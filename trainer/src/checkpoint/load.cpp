@@ -67,8 +67,8 @@ std::string why_missing(const CheckpointManifest& manifest, const std::string& t
   const ModeSizes& sizes = manifest.facts.sizes;
   for (const TensorInfo& other : manifest.tensors)
     if (without_part(other.name) == without_part(tensor))
-      return format("it has no {}, but {}: parts of a tensor can only be read as they were split; train with {}",
-                    tensor, other.name,
+      return format("it has no {}, but {}: a split tensor can be read only with the same split; train with {}", tensor,
+                    other.name,
                     sizes.mode == "3d"
                         ? format("--parallel 3d --dp {} --tp {} --pp {}", sizes.dp, sizes.tp, sizes.pp)
                         : format("--parallel {} on {}", sizes.mode,
@@ -102,7 +102,8 @@ Result<void> check_model(const Checkpoint& checkpoint, const NamedOptions& model
     const auto there = value_of(saved, name);
     const auto here = value_of(model, name);
     if (there != here)
-      return misfit(checkpoint, format("the model's {} is {} there and {} here", name, shown(there), shown(here)));
+      return misfit(checkpoint,
+                    format("the model's {} is {} in the checkpoint and {} here", name, shown(there), shown(here)));
   }
   return {};
 }
@@ -114,8 +115,8 @@ Result<void> check_tensors(const Checkpoint& checkpoint, std::span<const TensorI
     const auto found = saved.find(tensor.name);
     if (found == saved.end()) return misfit(checkpoint, why_missing(checkpoint.manifest(), tensor.name));
     if (*found->second != tensor)
-      return misfit(checkpoint,
-                    format("tensor {} is {} there and {} here", tensor.name, shown(*found->second), shown(tensor)));
+      return misfit(checkpoint, format("tensor {} is {} in the checkpoint and {} here", tensor.name,
+                                       shown(*found->second), shown(tensor)));
     if (expected == Expected::all_tensors) saved.erase(found);
   }
   if (expected == Expected::some_tensors || saved.empty()) return {};
@@ -173,10 +174,12 @@ struct Checkpoint::Impl {
       const bool fits = found != stored.end() && found->second->info.type == info.type &&
                         elements_of(found->second->info) == entry.range.count();
       if (!fits)
-        return fail(ErrorKind::unreadable,
-                    format("{}: does not hold {} as its manifest says: they are not from the same "
-                           "checkpoint",
-                           shown, name));
+        return fail(
+            ErrorKind::unreadable,
+            format(
+                "{}: does not contain {} in the form that the manifest describes: the file and the manifest are from "
+                "different checkpoints",
+                shown, name));
       result.begin_of.emplace(name, header.data_begin + found->second->begin);
     }
     return result;
@@ -211,8 +214,8 @@ Result<Checkpoint> Checkpoint::open(const fs::path& folder, std::optional<std::i
   if (!step) {
     std::error_code ignored;
     if (!fs::exists(folder / latest_name, ignored))
-      return fail(ErrorKind::unreadable,
-                  format("{}: does not name a latest checkpoint{}", folder.string(), other_steps(folder, -1)));
+      return fail(ErrorKind::unreadable, format("{}: has no file {}, which names the latest checkpoint{}",
+                                                folder.string(), latest_name, other_steps(folder, -1)));
     RS_TRY(step, read_latest(folder));
   }
   const fs::path path = present_folder(folder, *step);
@@ -228,8 +231,8 @@ Result<Checkpoint> Checkpoint::open(const fs::path& folder, std::optional<std::i
          read_whole(impl->directory.number(), checkpoint_manifest_name, largest_manifest, manifest_path));
   RS_TRY(impl->manifest, parse_manifest(text, manifest_path).map_error(impl->with_advice()));
   if (impl->manifest.facts.step != *step)
-    return fail(ErrorKind::unreadable, format("{}: is of step {}, not of step {} as its folder says", manifest_path,
-                                              impl->manifest.facts.step, *step));
+    return fail(ErrorKind::unreadable, format("{}: belongs to step {}, but its folder is named after step {}",
+                                              manifest_path, impl->manifest.facts.step, *step));
   impl->index();
   for (std::size_t i = 0; i < impl->manifest.files.size(); ++i)
     RS_TRY_VOID(
@@ -244,7 +247,7 @@ Result<std::vector<std::byte>> Checkpoint::read(const std::string& tensor, Eleme
   const auto& [info, places] = found->second;
   const std::int64_t elements = elements_of(info).value_or(0);
   if (range.begin < 0 || range.end < range.begin || range.end > elements)
-    return fail(ErrorKind::not_computable, format("{}: elements {} to {} of {} were asked for, but it has {}", path(),
+    return fail(ErrorKind::not_computable, format("{}: elements {} to {} of {} were requested, but it has {}", path(),
                                                   range.begin, range.end, tensor, elements));
   std::vector<std::byte> bytes(static_cast<std::size_t>(range.count() * bytes_of(info.type)));
   std::int64_t at = range.begin;
@@ -259,7 +262,7 @@ Result<std::vector<std::byte>> Checkpoint::read(const std::string& tensor, Eleme
   auto place = std::ranges::upper_bound(places, at, {}, [](const Place& p) { return p.range.end; });
   for (; place != places.end() && at < range.end && place->range.begin <= at; ++place) RS_TRY_VOID(fill(*place));
   if (at < range.end)
-    return fail(ErrorKind::not_computable, format("{}: no file holds element {} of {}{}", path(), at, tensor,
+    return fail(ErrorKind::not_computable, format("{}: no file contains element {} of {}{}", path(), at, tensor,
                                                   other_steps(impl_->folder, manifest().facts.step)));
   return bytes;
 }
@@ -274,7 +277,8 @@ Result<void> check_fits(const Checkpoint& checkpoint, const NamedOptions& model,
   RS_TRY_VOID(check_model(checkpoint, model));
   const std::string& saved = checkpoint.manifest().facts.optimizer;
   if (saved != optimizer)
-    return misfit(checkpoint, format("its optimizer is {}, here it is {}", in_quotes(saved), in_quotes(optimizer)));
+    return misfit(checkpoint,
+                  format("its optimizer is {}, but this run uses {}", in_quotes(saved), in_quotes(optimizer)));
   return check_tensors(checkpoint, tensors, expected);
 }
 

@@ -82,8 +82,9 @@ Result<void> check_origin(const Fields& fields) {
   if (!kind || *kind != schema) return fields.wrong("is not the manifest of a rankscope checkpoint");
   RS_TRY(const std::int64_t version, fields.number("format", 1));
   if (version > checkpoint_format)
-    return fields.wrong(format("has format {}, but this rankscope knows formats up to {}: use a newer one", version,
-                               checkpoint_format));
+    return fields.wrong(
+        format("has format {}, but this version of rankscope reads formats up to {}: use a newer version", version,
+               checkpoint_format));
   RS_TRY(const std::string checksum, fields.text(checksum_key));
   Json others = fields.json();
   others.erase(checksum_key);

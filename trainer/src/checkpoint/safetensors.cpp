@@ -20,7 +20,7 @@ Result<std::map<std::string, std::string>> metadata_from(const Json& json, const
   std::map<std::string, std::string> metadata;
   const bool is_text =
       json.is_object() && std::ranges::all_of(json, [](const Json& value) { return value.is_string(); });
-  if (!is_text) return fail(ErrorKind::unreadable, format("{}: __metadata__ holds something other than text", path));
+  if (!is_text) return fail(ErrorKind::unreadable, format("{}: every value in __metadata__ must be a string", path));
   for (const auto& [key, value] : json.items()) metadata.emplace(key, value.get<std::string>());
   return metadata;
 }
@@ -48,7 +48,7 @@ Result<void> check_layout(const std::vector<StoredTensor>& tensors, std::uint64_
   for (const StoredTensor& tensor : tensors) {
     if (tensor.begin != end)
       return fail(ErrorKind::unreadable,
-                  format("{}: tensor {}: its bytes begin at {}, {} where the one before it ends, at {}", path,
+                  format("{}: tensor {}: its bytes begin at {}, {} the end of the previous tensor at {}", path,
                          in_quotes(tensor.info.name), tensor.begin, tensor.begin < end ? "before" : "after", end));
     end = tensor.end;
   }
@@ -113,12 +113,12 @@ Result<SafetensorsHeader> read_safetensors_header(int descriptor, const std::str
   RS_TRY(const std::uint64_t size, size_of(descriptor, path));
   if (size < length_bytes)
     return fail(ErrorKind::unreadable,
-                format("{}: is truncated: {} bytes, but a safetensors file begins with 8", path, size));
+                format("{}: is truncated: it has {} bytes, but the length of the header alone takes 8", path, size));
   RS_TRY(const std::string length, read_text(descriptor, 0, length_bytes, path));
   const std::uint64_t bytes = little_endian(length);
   if (bytes > largest_safetensors_header)
     return fail(ErrorKind::unreadable,
-                format("{}: is not a safetensors file: its header would have {} bytes, at most {} are "
+                format("{}: is not a safetensors file: its header would have {} bytes, but at most {} are "
                        "allowed",
                        path, bytes, largest_safetensors_header));
   if (bytes > size - length_bytes)

@@ -101,7 +101,7 @@ Result<std::uint64_t> Fields::any_unsigned(const char* key) const {
 
 Result<std::string> Fields::text(const char* key) const {
   const Json* const value = find(key);
-  if (value == nullptr || !value->is_string()) return wrong(format("\"{}\" must be text", key));
+  if (value == nullptr || !value->is_string()) return wrong(format("\"{}\" must be a string", key));
   return value->get<std::string>();
 }
 
@@ -126,7 +126,7 @@ Result<TensorInfo> tensor_info_from(const Fields& fields, std::string name) {
   RS_TRY(const Json* const shape, fields.list("shape"));
   for (const Json& size : *shape) {
     const bool fits = size.is_number_unsigned() && size.get<std::uint64_t>() <= std::uint64_t{INT64_MAX};
-    if (!fits) return fields.wrong("every size of its shape must be a whole number of at least 0");
+    if (!fits) return fields.wrong("every dimension in its shape must be a whole number of at least 0");
     info.shape.push_back(size.get<std::int64_t>());
   }
   if (!elements_of(info)) return fields.wrong("its shape has more elements than can be counted");

@@ -64,7 +64,7 @@ std::int64_t update_space(const std::vector<Updated>& order, const OptimizerOpti
 
 void add_update_space(Moment& update, const std::vector<Updated>& order, const OptimizerOptions& options) {
   update.add("tensors of the update", update_space(order, options),
-             "of the optimizer for one parameter at a time, minus the gradients freed by then");
+             "temporary, of the optimizer for one parameter at a time, minus the gradients freed by then");
 }
 
 class MemoryOf {
@@ -144,7 +144,8 @@ class MemoryOf {
     add_uncast_gradient(backward, largest_parameter());
     std::int64_t terms = 0;  // of the stage that has most
     for (const auto& blocks : part_.chunks) terms = std::max(terms, elements_with_terms(blocks));
-    backward.add("sums of gradients", terms * width_, format("{} B x {} elements that are packed", width_, terms));
+    backward.add("sums of gradients", terms * width_,
+                 format("{} B x {} elements, packed for one all-reduce", width_, terms));
     const bool in_buckets = averages_in_buckets() && options_.ddp.implementation == DdpImplementation::own;
     Moment update = in_buckets ? Moment{} : std::move(step);
     add_update_space(update, updates_of_parameters(), options_.optimizer);
@@ -164,9 +165,9 @@ class MemoryOf {
   /// What parameters take that lie in flat units, and a rank's part of it.
   void add_flat(std::int64_t padded, std::int64_t held, std::int64_t own) {
     add("parameters", held * width_,
-        format("{} B x {} elements{}", width_, held,
-               padded > raw_bytes() / width_ ? format(", {} of all to make shards equal", padded - raw_bytes() / width_)
-                                             : ""));
+        format(
+            "{} B x {} elements{}", width_, held,
+            padded > raw_bytes() / width_ ? format(", padding of all shards: {}", padded - raw_bytes() / width_) : ""));
     add_buffers();
     add_state(own * width_, own == held ? "the parameters" : "this rank's shards");
   }
@@ -244,7 +245,7 @@ class MemoryOf {
         Moment now;
         now.add("gradients", shards, "this rank's shards");
         now.add("gathered units", gathered, "one in use, one arriving");
-        now.add("gradients of a unit", gradients, "before they are copied to be reduced");
+        now.add("gradients of a unit", gradients, "before they are copied for the reduction");
         add_uncast_gradient(now, largest_parameter());
         now.add("reductions", reduced, "gradients of a unit on their way to their owners");
         most = larger(std::move(most), std::move(now));

@@ -54,7 +54,7 @@ std::string memory_text(const RankCost& rank) {
       table.add({cost.what, grouped(cost.bytes), held == Held::always ? "always" : "in a step", cost.formula});
     }
     table.add({"sum", grouped(held == Held::always ? rank.always() : rank.at_most()),
-               held == Held::always ? "between two steps" : "when most is held", ""});
+               held == Held::always ? "between two steps" : "at the peak", ""});
   }
   return table.text();
 }
@@ -72,7 +72,7 @@ std::string traffic_text(const RankCost& rank) {
 }
 
 std::string ranks_text(const std::vector<RankCost>& ranks) {
-  Table table{{"rank", "has", "between two steps", "when most is held", "sent in a step"}, {0, 2, 3, 4}};
+  Table table{{"rank", "has", "between two steps", "at the peak", "sent in a step"}, {0, 2, 3, 4}};
   for (const RankCost& rank : ranks) {
     table.add(
         {std::to_string(rank.rank), rank.has, grouped(rank.always()), grouped(rank.at_most()), grouped(rank.sent())});
@@ -81,7 +81,7 @@ std::string ranks_text(const std::vector<RankCost>& ranks) {
 }
 
 std::string what_is_shown(const RankCost& rank, std::size_t kinds, int ranks) {
-  if (kinds > 1) return format("what rank {} ({}) needs, the rank that holds most", rank.rank, rank.has);
+  if (kinds > 1) return format("what rank {} ({}) needs, the rank that holds the most", rank.rank, rank.has);
   return ranks == 1 ? "what it needs" : "what each rank needs";
 }
 
@@ -94,7 +94,9 @@ std::string cost_text(const CostQuestion& question, const std::vector<RankCost>&
                             name_of(question.options.dtype), what_is_shown(shown, ranks.size(), question.ranks));
   text += memory_text(shown) + '\n' + traffic_text(shown);
   if (ranks.size() > 1) text += '\n' + ranks_text(ranks);
-  text += "\nActivations, samples and what libraries allocate for themselves are not predicted; they come on top.\n";
+  text +=
+      "\nActivations, samples and what libraries allocate for themselves are not predicted; they need additional "
+      "memory.\n";
   return text;
 }
 

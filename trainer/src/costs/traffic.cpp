@@ -157,7 +157,7 @@ class TrafficOf {
       if (lines > 0) add("tile halo", "send", runs(), runs() * lines * line, formula);
     };
     constexpr auto forward = "samples x channels x halo of each layer and neighbour, in forward";
-    constexpr auto backward = "the same for their gradients, in backward";
+    constexpr auto backward = "the same for the gradients, in backward";
     if (has_before) send(halo.after, forward);
     if (has_after) send(halo.before, forward);
     if (!layer.input_needs_gradient) return;
@@ -176,7 +176,7 @@ class TrafficOf {
       }
       if (question_.model.shares_loss && has_last(i)) {
         add(group, "allreduce", 3 * runs(), 3 * runs() * samples() * question_.model.labels * width_,
-            "3 values of each label: largest logit, sum, target");
+            "3 values per label: largest logit, sum, target");
       }
     }
   }
@@ -254,7 +254,8 @@ class TrafficOf {
   void add_copies() {
     for (std::size_t i = 0; i + 1 < part_.chunks.size(); ++i) {
       const std::int64_t output = samples() * part_.chunks[i].back().output * activation_;
-      add("devices", "copy", 2 * runs(), 2 * runs() * output, "output of each device but the last, and its gradient");
+      add("devices", "copy", 2 * runs(), 2 * runs() * output,
+          "output of each device except the last, and its gradient");
     }
   }
   void add_replicas() {
@@ -270,7 +271,7 @@ class TrafficOf {
     add_each("broadcast", state, format("{} x parameters and buffers, before each forward", others));
     add_each("scatter", samples() * question_.model.sample_bytes, format("{} x the samples of a device", others));
     add_each("gather", logits, format("{} x the logits of a device", others));
-    add_each("scatter", logits, format("{} x the gradients of its logits", others));
+    add_each("scatter", logits, format("{} x the gradients of a device's logits", others));
     add_each("reduce", parameters, format("{} x the gradients, after each backward", others));
   }
 

@@ -136,7 +136,7 @@ Result<std::unique_ptr<SampleSource>> load_dataset(const DataOptions& options, D
     }
   }
   return fail(ErrorKind::unreadable,
-              format("{}: holds no {} files; expected data_batch_1.bin, train.bin or train-images-idx3-ubyte[.gz]",
+              format("{}: contains no {} files; expected data_batch_1.bin, train.bin or train-images-idx3-ubyte[.gz]",
                      options.folder, options.dataset.empty() ? "known data" : options.dataset));
 }
 

@@ -97,7 +97,7 @@ Result<ImageSet> parse_cifar(std::span<const std::byte> bytes, CifarKind kind, c
   const std::size_t record = label_bytes + cifar_pixels;
   if (bytes.empty() || bytes.size() % record != 0) {
     return fail(ErrorKind::unreadable, format("{}: {} bytes are not a whole number of CIFAR-{} records of {} bytes; "
-                                              "the file is truncated or of another kind",
+                                              "the file is truncated or of a different kind",
                                               name, bytes.size(), classes, record));
   }
   ImageSet set{.shape = {.channels = 3, .height = 32, .width = 32, .classes = classes}};
@@ -143,8 +143,10 @@ Result<IdxArray> parse_idx(std::span<const std::byte> bytes, const std::string& 
 
 Result<ImageSet> images_of(IdxArray images, IdxArray labels, const std::string& name) {
   if (images.dims.size() != 3 || labels.dims.size() != 1 || images.dims[0] != labels.dims[0] || images.data.empty()) {
-    return fail(ErrorKind::unreadable,
-                format("{}: images must be (n, height, width) and labels (n) of the same n > 0", name));
+    return fail(
+        ErrorKind::unreadable,
+        format("{}: images must have the shape (n, height, width) and labels the shape (n), with the same n > 0",
+               name));
   }
   constexpr std::int64_t classes = 10;
   if (const auto label = std::ranges::max(labels.data); label >= classes) {

@@ -31,8 +31,8 @@ Result<std::vector<int>> cores_of(std::span<const int> allowed, const CoreShare&
   if (each < share.threads) {
     return fail(
         ErrorKind::usage,
-        format("--bind-cpus: {} x {} need as many cores, but only {} may be used here ({}); use fewer ranks, "
-               "or leave it out where the launcher binds ranks itself (srun --cpu-bind)",
+        format("--bind-cpus: {} x {} need one core per thread, but only {} may be used here ({}); use fewer "
+               "ranks, or omit --bind-cpus if the launcher binds ranks itself (srun --cpu-bind)",
                counted(share.ranks, "rank"), counted(share.threads, "thread"), allowed.size(), text_of(allowed)));
   }
   const auto own = allowed.subspan(static_cast<std::size_t>(share.rank * each), static_cast<std::size_t>(each));
@@ -57,7 +57,7 @@ Result<std::string> bind_to_cores(const CoreShare& share) {
   CPU_ZERO(&set);
   for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0) {
-    return fail(ErrorKind::cannot_write, format("--bind-cpus: rank {} cannot be kept on cores {}: {}", share.rank,
+    return fail(ErrorKind::cannot_write, format("--bind-cpus: rank {} cannot be bound to cores {}: {}", share.rank,
                                                 text_of(cores), std::strerror(errno)));
   }
   return text_of(cores);

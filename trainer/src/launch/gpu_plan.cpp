@@ -48,10 +48,10 @@ std::string obstacle_of(const TrainOptions& options, const Placement& place, con
   const int each = devices_of(options);
   const int needed = each * place.local_world_size;
   if (driver.devices >= needed || sees_only_its_own(options, place, driver)) return {};
-  return format("{} with {} each need {} of them here, and there {}; use fewer{}",
+  return format("{} with {} each need {} GPUs here, but there {}; use fewer {}",
                 counted(place.local_world_size, "rank"), counted(each, "GPU"), needed,
                 driver.devices == 1 ? "is 1" : format("are {}", driver.devices),
-                each == 1 ? ", or --share-gpu for a test" : "");
+                each == 1 ? "ranks, or --share-gpu for a test" : "ranks or devices");
 }
 
 int first_of(const TrainOptions& options, const Placement& place, const GpuDriver& driver) {
@@ -77,7 +77,7 @@ GpuDriver find_gpus() {
   int status = init(0);
   if (status == success) status = count(&driver.devices);
   if (status != success && status != no_device)
-    driver = {.problem = format("the GPU's driver does not start: {}", error_text(library, status))};
+    driver = {.problem = format("the GPU driver cannot be initialized: {}", error_text(library, status))};
   return driver;
 }
 
@@ -122,7 +122,8 @@ std::string device_conflict(std::span<const RankDevice> ranks) {
     const auto [known, is_new] = owner.try_emplace(rank.device, rank.rank);
     if (is_new) continue;
     return format(
-        "ranks {} and {} have the same GPU of {} ({}); give each its own, or --device cpu, or --share-gpu for a test",
+        "ranks {} and {} use the same GPU of {} ({}); give each rank its own GPU, or use --device cpu, or "
+        "--share-gpu for a test",
         known->second, rank.rank, rank.host, rank.device);
   }
   if (on_cpu == nullptr || on_gpu == nullptr) return {};

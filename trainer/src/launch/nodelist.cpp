@@ -25,7 +25,7 @@ Result<std::vector<std::string>> expand_ranges(std::string_view ranges, std::str
     const auto last = dash == std::string_view::npos ? first : part.substr(dash + 1);
     const auto low = number_from<std::uint64_t>(first);
     const auto high = number_from<std::uint64_t>(last);
-    if (!low || !high) return bad(list, "brackets must hold numbers");
+    if (!low || !high) return bad(list, "brackets must contain numbers");
     if (*high < *low) return bad(list, "a range runs backwards");
     if (*high - *low >= most_names) return bad(list, "a range is too long");
     for (std::uint64_t value = *low; value <= *high; ++value) names.push_back(padded(value, first.size()));
@@ -47,7 +47,7 @@ Result<std::vector<std::string>> expand_name(std::string_view name, std::string_
     const auto close = name.find(']', open);
     if (close == std::string_view::npos) return bad(list, "a bracket is not closed");
     RS_TRY(const auto numbers, expand_ranges(name.substr(open + 1, close - open - 1), list));
-    if (names.size() * numbers.size() > most_names) return bad(list, "it holds too many names");
+    if (names.size() * numbers.size() > most_names) return bad(list, "it contains too many names");
     std::vector<std::string> longer;
     for (const auto& prefix : names) {
       for (const auto& number : numbers) longer.push_back(prefix + number);

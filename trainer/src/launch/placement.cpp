@@ -108,7 +108,7 @@ Result<Placement> with_master(Placement place, const Environment& environment) {
   if (environment("RANKSCOPE_LAUNCHER")) place.source = "rankscope";
   if (place.world_size > 1 && place.master_port == 0) {
     return fail(ErrorKind::usage, format("{} says rank {} of {}, but MASTER_PORT is not set; set MASTER_ADDR and "
-                                         "MASTER_PORT to where rank 0 can be reached",
+                                         "MASTER_PORT to the address and port of rank 0",
                                          place.source, place.rank, place.world_size));
   }
   return place;

@@ -17,7 +17,7 @@ Result<std::vector<std::size_t>> numbers_of(const std::string& split) {
     const auto number = take_number<std::size_t>(rest, {.least = 1});
     if (!number || (!rest.empty() && rest.front() != ',')) {
       return fail(ErrorKind::usage,
-                  format("--split {}: must be the number of blocks of each part, such as 2,1,3", split));
+                  format("--split {}: must be the number of blocks in each part, such as 2,1,3", split));
     }
     numbers.push_back(*number);
     if (rest.empty()) return numbers;

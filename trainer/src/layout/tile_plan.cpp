@@ -18,7 +18,7 @@ Result<TileGrid> tile_grid(const std::string& text, int ranks) {
   }
   const TileGrid grid{*rows, *columns};
   if (std::int64_t{grid.rows} * grid.columns != ranks) {
-    return fail(ErrorKind::usage, format("--tiles {} makes {} tiles, but there are {}; each rank has one", text,
+    return fail(ErrorKind::usage, format("--tiles {} makes {} tiles for {}; there must be one tile per rank", text,
                                          std::int64_t{grid.rows} * grid.columns, counted(ranks, "rank")));
   }
   return grid;
@@ -41,7 +41,7 @@ Result<void> check_tiling(const TiledLayer& layer) {
   }
   if (layer.extent % (layer.tiles * window.stride) != 0) {
     return refused(
-        format("its input has {}, which are not a multiple of {} tiles x stride {}; use fewer tiles or "
+        format("its input has {}, not a multiple of {} tiles x stride {}; use fewer tiles or "
                "another image size",
                format("{} {}", layer.extent, layer.direction), layer.tiles, window.stride));
   }

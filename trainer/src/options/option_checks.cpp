@@ -44,7 +44,7 @@ constexpr std::array mode_rules{
     ModeRule{ModeOption::tiles, "--tiles and --halo", [](const TrainOptions& o) { return o.tile != TileOptions{}; }},
     ModeRule{ModeOption::sync_batch_norm, "--sync-bn", [](const TrainOptions& o) { return o.sync_batch_norm; }},
     ModeRule{ModeOption::sequence_lengths, "--seq-dist", [](const TrainOptions& o) { return o.data.lengths.vary(); },
-             "; ranks that share samples need samples of one length"},
+             "; ranks that share samples need samples of equal length"},
     ModeRule{ModeOption::replica_check, "--check-replicas", [](const TrainOptions& o) { return o.check_replicas != 0; },
              "; ranks must have copies of the model"},
     ModeRule{ModeOption::replica_check, "--fault corrupt", corrupts, "; ranks must have copies of the model"},
@@ -57,7 +57,7 @@ Result<void> check_for_mode(const TrainOptions& o) {
                                          modes_that_take(rule.option), o.mode->name, rule.advice));
   }
   if (o.mesh.zero1 && (corrupts(o) || o.check_replicas != 0)) {
-    return fail(ErrorKind::usage, format("{}: not with --zero1, since an update replaces what was damaged",
+    return fail(ErrorKind::usage, format("{} cannot be used with --zero1, since an update replaces the damaged values",
                                          corrupts(o) ? "--fault corrupt" : "--check-replicas"));
   }
   if (o.mode->work == Work::tiles && !is_convolutional(o.model.kind)) {
@@ -65,7 +65,7 @@ Result<void> check_for_mode(const TrainOptions& o) {
                                          o.mode->name, convolutional_models(), name_of(o.model.kind)));
   }
   if (o.sync_batch_norm && !is_convolutional(o.model.kind)) {
-    return fail(ErrorKind::usage, format("--sync-bn: {} has no batch normalization; these models have: {}",
+    return fail(ErrorKind::usage, format("--sync-bn: {} has no batch normalization; these models have it: {}",
                                          name_of(o.model.kind), convolutional_models()));
   }
   return {};
@@ -79,7 +79,7 @@ Result<void> check_lengths(const TrainOptions& o) {
   }
   const auto needed = std::max(o.data.lengths.longest, static_cast<std::int64_t>(std::ceil(o.data.lengths.median)));
   if (const std::int64_t sequence = gpt_size(o.model).sequence; needed > sequence) {
-    return fail(ErrorKind::usage, format("--seq-dist {}: samples have {} tokens at most; give --seq {}",
+    return fail(ErrorKind::usage, format("--seq-dist {}: samples have at most {} tokens; give --seq {}",
                                          text_of(o.data.lengths), sequence, needed));
   }
   return {};
@@ -92,15 +92,17 @@ Result<void> check_checkpoints(const TrainOptions& o) {
   }
   if (!checkpoints.folder.empty() && o.model.unused_head) {
     return fail(ErrorKind::usage,
-                "--checkpoints: not with --unused-head, whose parameters are not updated in each step");
+                "--checkpoints cannot be used with --unused-head, whose parameters are not updated in each step");
   }
   if (!checkpoints.folder.empty() && !o.ddp.broadcast_buffers) {
-    return fail(ErrorKind::usage, "--checkpoints: not with --no-broadcast-buffers, since one set of buffers is saved");
+    return fail(ErrorKind::usage,
+                "--checkpoints cannot be used with --no-broadcast-buffers, since only one set of buffers is saved");
   }
   if (!checkpoints.folder.empty() && o.ddp.implementation == DdpImplementation::c10d) {
-    return fail(ErrorKind::usage,
-                "--checkpoints: not with --ddp-impl c10d, which reorders its buckets after the first step, so that a "
-                "resumed run would round differently");
+    return fail(
+        ErrorKind::usage,
+        "--checkpoints cannot be used with --ddp-impl c10d, which reorders its buckets after the first step, so that a "
+        "resumed run would round differently");
   }
   if (checkpoints.folder.empty() && checkpoints.keep != CheckpointOptions{}.keep) {
     return fail(ErrorKind::usage, "--keep needs --checkpoints FOLDER");
@@ -116,8 +118,9 @@ Result<void> check_device(const TrainOptions& o) {
   if (!o.device.share_gpu) return {};
   if (o.device.wish != DeviceWish::cuda) return fail(ErrorKind::usage, "--share-gpu needs --device cuda");
   if (o.mode->devices == DeviceUse::one) return {};
-  return fail(ErrorKind::usage,
-              format("--share-gpu: not with --parallel {}, whose ranks have several devices each", o.mode->name));
+  return fail(
+      ErrorKind::usage,
+      format("--share-gpu cannot be used with --parallel {}, whose ranks have several devices each", o.mode->name));
 }
 
 }  // namespace
@@ -131,16 +134,17 @@ Result<void> check_together(const TrainOptions& o) {
     return fail(ErrorKind::usage, "--nnodes needs --master-addr and --master-port, the same on every machine");
   }
   if (o.model.kind == ModelKind::gpt && !o.data.folder.empty()) {
-    return fail(ErrorKind::usage, "--model gpt trains on generated tokens; --data holds images for the other models");
+    return fail(ErrorKind::usage,
+                "--model gpt trains on generated tokens; --data is for the other models, which train on images");
   }
   if (o.model.kind != ModelKind::mlp && o.model.unused_head) {
-    return fail(ErrorKind::usage, "--unused-head is for --model mlp");
+    return fail(ErrorKind::usage, "--unused-head is only for --model mlp");
   }
   const ModelOptions& model = o.model;
   if (is_convolutional(model.kind) && (model.layers | model.hidden | model.heads | model.sequence) != 0) {
-    return fail(ErrorKind::usage,
-                format("--layers, --hidden, --heads and --seq: the name of {} fixes its size; use --scale",
-                       name_of(model.kind)));
+    return fail(ErrorKind::usage, format("--layers, --hidden, --heads and --seq cannot be used with --model {}, whose "
+                                         "name fixes its size; use --scale",
+                                         name_of(model.kind)));
   }
   if (model.kind == ModelKind::mlp && (model.heads | model.sequence) != 0)
     return fail(ErrorKind::usage, "--heads and --seq: only for --model gpt, not for mlp");

@@ -67,7 +67,7 @@ void add_model_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--hidden", o.model.hidden, "Width of gpt or mlp (default: set by --scale)")
       ->check(CLI::Range(1, 65536));
   app.add_option("--heads", o.model.heads,
-                 "Attention heads of gpt (default: set by --scale; in tp and tp+sp at least one per rank)")
+                 "Attention heads of gpt (default: set by --scale; in tp and tp+sp, at least one per rank)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--seq", o.model.sequence, "Tokens per sample of gpt (default: set by --scale)")
       ->check(CLI::Range(1, 65536));
@@ -75,25 +75,25 @@ void add_model_options(CLI::App& app, TrainOptions& o) {
 }
 
 void add_training_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--steps", o.steps, "Steps to train (default: those of --epochs, else 20)")
+  app.add_option("--steps", o.steps, "Steps to train (default: those of --epochs if given, otherwise 20)")
       ->check(CLI::Range(1, 1000000000));
   app.add_option("--epochs", o.epochs, "Passes over the data; --steps may end the run earlier")
       ->check(CLI::Range(1, 1000000));
   auto* global = app.add_option("--global-batch", o.global_batch,
                                 "Samples per step of all ranks together (default: follows from --batch-per-device)");
   auto* device = app.add_option("--batch-per-device", o.batch_per_device,
-                                "Samples per micro-step of one device (default 8; in pp and 3d 4 per micro-batch)");
+                                "Samples per micro-step and device (default 8; in pp and 3d, 4 per micro-batch)");
   global->check(CLI::Range(1, 1 << 24))->excludes(device);
   device->check(CLI::Range(1, 1 << 24));
   app.add_option("--accumulate", o.accumulate,
-                 "Micro-steps per step; gradients are reduced in the last one (in zero2 and zero3 in each)")
+                 "Micro-steps per step; gradients are reduced in the last one (in zero2 and zero3, in every one)")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
   add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "Optimizer (default sgd)");
   app.add_option("--lr", o.optimizer.learning_rate, "Learning rate (default: 0.05 for sgd, 0.001 for adamw)")
       ->check(CLI::PositiveNumber);
   add_choice(app, "--lr-schedule", o.optimizer.rate.schedule, rate_names,
-             "How the learning rate falls over the steps (default constant)");
+             "How the learning rate changes over the steps (default constant)");
   app.add_option("--warmup-steps", o.optimizer.rate.warmup,
                  "Steps over which the learning rate rises to its full value")
       ->capture_default_str()
@@ -105,10 +105,10 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
   add_choice(app, "--dtype", o.dtype, dtype_names,
-             "Type of parameters and activations (default f32); bf16 is mixed precision: layers compute in bf16, "
-             "parameters, gradients and optimizer stay f32");
+             "Type of parameters and activations (default f32); bf16 is mixed precision: layers compute in bf16; "
+             "parameters, gradients and optimizer state stay f32");
   app.add_option("--seed", o.seed, "Seed of parameters, generated data and sample order")->capture_default_str();
-  app.add_option("--log-every", o.log_every, "Steps between two lines of progress")
+  app.add_option("--log-every", o.log_every, "Steps between two progress lines")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
   app.add_option("--threads", o.threads, "Compute threads of each rank")
@@ -120,7 +120,7 @@ void add_data_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--data", o.data.folder,
                  "Folder with CIFAR-10/100 binary or IDX (MNIST) files (default: generated data)");
   app.add_option("--dataset", o.data.dataset,
-                 "Data set to use if the folder holds several: cifar10, cifar100 or mnist");
+                 "Data set to use if the folder contains several: cifar10, cifar100 or mnist");
   app.add_option("--samples", o.data.samples, "Number of generated samples")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));
@@ -131,7 +131,8 @@ void add_data_options(CLI::App& app, TrainOptions& o) {
 
 void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option("--parallel", raw.mode, "How the work is shared: " + mode_summaries())->capture_default_str();
-  app.add_option("--ranks", o.launch.ranks, "Training processes on this machine (default: set by the launcher, else 1)")
+  app.add_option("--ranks", o.launch.ranks,
+                 "Training processes on this machine (default: set by the launcher, otherwise 1)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--devices", o.devices,
                  format("Devices of each process in {} (default 2); on the CPU each is a thread",
@@ -149,19 +150,19 @@ void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_flag("--broadcast-buffers,!--no-broadcast-buffers", o.ddp.broadcast_buffers,
                "Copy buffers (BatchNorm statistics) from rank 0 to all ranks in each step (default on)");
   app.add_flag("--sync-bn", o.sync_batch_norm,
-               "BatchNorm takes its statistics from the samples of all ranks (SyncBatchNorm); tile always does");
+               "BatchNorm computes its statistics from the samples of all ranks (SyncBatchNorm); tile always does");
 }
 
 void add_pipeline_options(CLI::App& app, TrainOptions& o) {
   PipelineOptions& pipeline = o.pipeline;
   app.add_option("--schedule", pipeline.schedule,
                  "Order of work in a pipeline: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
-                 "or a CSV file with a line of actions per rank, such as 0F0,0B0");
+                 "or a CSV file with one line of actions per rank, such as 0F0,0B0");
   app.add_option("--micro-batches", pipeline.micro_batches,
                  "Micro-batches per step of a pipeline (default: two per rank, or as in the CSV file)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--chunks", pipeline.chunks,
-                 "Stages of each rank in a pipeline (default: 2 if the schedule needs several, else 1)")
+                 "Stages per rank in a pipeline (default: 2 if the schedule needs several, otherwise 1)")
       ->check(CLI::Range(1, 64));
   app.add_option(
       "--split", pipeline.split,
@@ -173,7 +174,7 @@ void add_tile_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--tiles", o.tile.grid, "Rows x columns of tiles, such as 2x2 (default: one row per rank)");
   app.add_option_function<std::string>(
          "--halo", [&o](const std::string& value) { o.tile.exchange_halos = value == "on"; },
-         "Whether tiles exchange their borders (default on); off shows the error that results")
+         "Whether tiles exchange their borders (default on); off shows the resulting error")
       ->check(CLI::IsMember({"on", "off"}))
       ->type_name("on|off");
 }
@@ -181,7 +182,7 @@ void add_tile_options(CLI::App& app, TrainOptions& o) {
 void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
   CheckpointOptions& checkpoints = o.checkpoints;
   app.add_option("--checkpoints", checkpoints.folder,
-                 "Folder for checkpoints, shared by all machines; one is saved at the end of the run");
+                 "Folder for checkpoints, shared by all machines; a checkpoint is saved at the end of the run");
   app.add_option("--save-every", checkpoints.every, "Also save every N steps")->check(CLI::Range(1, 1000000000));
   app.add_option("--keep", checkpoints.keep, "Number of checkpoints to keep")
       ->capture_default_str()
@@ -196,11 +197,12 @@ void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
 }
 
 void add_validation_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--validate-every", o.validation.every,
-                 "Steps between two validation passes over samples that are not trained on; one follows the last step")
+  app.add_option(
+         "--validate-every", o.validation.every,
+         "Steps between two validation passes over samples not used for training; a pass also follows the last step")
       ->check(CLI::Range(1, 1000000000));
   app.add_option("--validation-samples", o.validation.samples,
-                 "Samples of a validation pass (default: 512, or all if there are fewer)")
+                 "Samples per validation pass (default: 512, or all if there are fewer)")
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--check-replicas", o.check_replicas,
                  "Steps between two checks that all copies of the model are equal (default: only before checkpoints)")
@@ -224,7 +226,7 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--nnodes", o.launch.nodes, "Number of machines; start the trainer once on each")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
-  app.add_option("--node-rank", o.launch.node_rank, "Number of this machine, from 0")
+  app.add_option("--node-rank", o.launch.node_rank, "Index of this machine, starting at 0")
       ->capture_default_str()
       ->check(CLI::Range(0, 65535));
   app.add_option("--master-addr", o.launch.master_address, "Address of machine 0")->capture_default_str();
@@ -232,14 +234,14 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::Range(1, 65535));
   app.add_option("--log-dir", o.launch.log_folder, "Folder for one log file per rank");
   app.add_flag("--bind-cpus", o.launch.bind_cpus,
-               "Bind each rank of this machine to its own cores; needs ranks x --threads of them");
+               "Bind each rank of this machine to its own cores; needs ranks x --threads cores");
 }
 
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option(
          "--pace", raw.pace,
          "Nominal compute time of a step: milliseconds, auto (measured) or off; the default is auto if there are more "
-         "ranks than cores, so that ranks do not disturb one another, else off; on GPUs auto means off")
+         "ranks than cores, so that ranks do not disturb one another, otherwise off; on GPUs auto means off")
       ->capture_default_str();
   app.add_option("--seq-dist", raw.lengths,
                  "Sample lengths of gpt in tokens, up to --seq, so that ranks have unequal work: full, "
@@ -253,7 +255,7 @@ void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
       ->capture_default_str()
       ->check(CLI::Range(1.0, 86400.0));
   app.add_option("--dump-gradients", o.dump_gradients,
-                 "Write the losses and gradients of each step to this file (rank 0); it is overwritten");
+                 "Write the losses and gradients of each step to this file (rank 0); an existing file is overwritten");
 }
 
 Result<PaceOptions> parse_pace(const std::string& text, bool given) {
@@ -299,14 +301,14 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
   TrainOptions& options = line.options;
   Raw raw;
-  CLI::App app{"Trains a model on several ranks, as a job with known behaviour for rankscope to explain.",
+  CLI::App app{"Trains a model on several ranks: a job with known behaviour for rankscope to analyze.",
                "rankscope-train"};
   app.set_version_flag("--version", RANKSCOPE_VERSION);
   app.add_flag("--explain", line.explains,
                "Do not train; print how much memory each rank would need and how much it would send in a step");
   bool only_options = false;
   bool only_modes = false;
-  app.add_flag("--list-modes", only_modes, "Print the parallel modes: a line for each, with tabs between its fields");
+  app.add_flag("--list-modes", only_modes, "Print the parallel modes, one per line, with tabs between the fields");
   app.add_flag("--help-options", only_options, "For `rankscope train --help`")->group("");
   add_parallel_options(app, options, raw);
   add_model_options(app, options);

@@ -22,7 +22,7 @@ double median_seconds(std::span<const DeviceTime> devices) {
 
 std::string use_text(std::span<const DeviceTime> devices) {
   const auto [least, most] = std::ranges::minmax(devices, {}, &DeviceTime::busy_seconds);
-  return format("all {} computed, {:.2f} to {:.2f} s of CPU time each", counted(devices.size(), "device"),
+  return format("all {} computed, each for {:.2f} to {:.2f} s of CPU time", counted(devices.size(), "device"),
                 least.busy_seconds, most.busy_seconds);
 }
 

@@ -55,7 +55,7 @@ class Reader {
     auto lines = split_at(csv, '\n');
     while (!lines.empty() && lines.back().empty()) lines.pop_back();
     if (lines.empty())
-      return wrong("it holds no schedule; write one line per rank with actions such as 0F0,0F1,0B0,0B1");
+      return wrong("it contains no schedule; write one line per rank with actions such as 0F0,0F1,0B0,0B1");
     plan_.schedule = path_;
     for (const std::string_view line : lines) RS_TRY_VOID(read_line(line));
     RS_TRY_VOID(check_stages());
@@ -113,7 +113,7 @@ class Reader {
       for (std::int32_t micro = 0; micro < plan_.micro_batches; ++micro) {
         const auto found = positions_.find({stage, micro});
         if (found == positions_.end())
-          return wrong(rank, format("stage {} has no micro-batch {}, but others go up to {}", stage, micro,
+          return wrong(rank, format("stage {} has no micro-batch {}, but other stages go up to {}", stage, micro,
                                     plan_.micro_batches - 1));
         RS_TRY_VOID(check_parts(rank, stage, micro));
       }
@@ -131,11 +131,11 @@ class Reader {
     const bool split = has.has(backward_input) && has.has(backward_weight);
     const bool parts = has.has(backward_input) || has.has(backward_weight);
     if (has.has(backward) && parts)
-      return wrong(rank, format("{} appears together with its parts I and W: a backward is either whole or split",
+      return wrong(rank, format("{} appears together with its parts I and W: a backward pass is either whole or split",
                                 text(backward)));
     if (!has.has(backward) && !split)
-      return wrong(rank, format("{} has no complete backward: it needs {}, or {} and {}", text(forward), text(backward),
-                                text(backward_input), text(backward_weight)));
+      return wrong(rank, format("{} has no complete backward pass: it needs {}, or {} and {}", text(forward),
+                                text(backward), text(backward_input), text(backward_weight)));
     for (const PipelinePart part : {backward, backward_input}) RS_TRY_VOID(comes_first(forward, part));
     return split ? comes_first(backward_input, backward_weight) : Result<void>{};
   }

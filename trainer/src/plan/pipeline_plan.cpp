@@ -41,11 +41,11 @@ std::string fitting_micro_batches(PipelineSchedule schedule, PipelineShape shape
 std::string why_it_does_not_fit(PipelineSchedule schedule, const PipelineShape& shape) {
   const auto name = name_of(schedule);
   if (!has_several_chunks(schedule))
-    return format("--schedule {} has one chunk per rank, not --chunks {}", name, shape.chunks);
+    return format("--schedule {} needs exactly one chunk per rank, not --chunks {}", name, shape.chunks);
   if (schedule == PipelineSchedule::zb_v)
-    return format("--schedule {} has 2 chunks per rank, not --chunks {}", name, shape.chunks);
+    return format("--schedule {} needs exactly 2 chunks per rank, not --chunks {}", name, shape.chunks);
   if (shape.chunks < 2) return format("--schedule {} needs at least 2 chunks per rank, not --chunks 1", name);
-  return format("--schedule {} on {} ranks cannot take {} micro-batches; use {}", name, shape.ranks,
+  return format("--schedule {} on {} ranks does not support {} micro-batches; use {}", name, shape.ranks,
                 shape.micro_batches, fitting_micro_batches(schedule, shape));
 }
 

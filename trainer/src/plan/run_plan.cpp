@@ -22,10 +22,11 @@ struct Sharing {
 /// Refuses what the mesh has no use for.
 Result<void> check_mesh(const TrainOptions& options, const MeshShape& shape) {
   if (shape.data == 1 && (options.mesh.zero1 || options.ddp.bucket_mb > 0)) {
-    return fail(ErrorKind::usage, "--zero1 and --bucket-mb: need copies of the model; give --dp above 1");
+    return fail(ErrorKind::usage,
+                "--zero1 and --bucket-mb need several copies of the model; give a --dp of at least 2");
   }
   if (shape.tensor == 1 && options.mesh.sequence == SequenceParallel::yes) {
-    return fail(ErrorKind::usage, "--sequence-parallel: needs ranks that share layers; give --tp above 1");
+    return fail(ErrorKind::usage, "--sequence-parallel needs ranks that share layers; give a --tp of at least 2");
   }
   return {};
 }

@@ -249,9 +249,9 @@ Result<std::unique_ptr<Rendezvous>> Rendezvous::meet(const Placement& place, std
       return fail(ErrorKind::cannot_write,
                   format("port {} is in use; give a free one with --master-port or MASTER_PORT", place.master_port));
     }
-    return fail(ErrorKind::cannot_write,
-                format("rank {} could not meet the other {} at {}:{}: {}", place.rank, place.world_size - 1,
-                       place.master_address, place.master_port, what.substr(0, what.find('\n'))));
+    return fail(ErrorKind::cannot_write, format("rank {} could not connect to {} at {}:{}: {}", place.rank,
+                                                counted(place.world_size - 1, "other rank"), place.master_address,
+                                                place.master_port, what.substr(0, what.find('\n'))));
   }
   RS_TRY_VOID(parts->check_devices());
   return std::unique_ptr<Rendezvous>{new Rendezvous{std::move(parts)}};
@@ -299,7 +299,7 @@ void Rendezvous::mark_reported(const std::string& reason) {
   try {
     parts_->store->set("reported/" + reason, bytes_of("yes"));
   } catch (const std::exception& error) {
-    log_progress(format("cannot notify the other ranks that this one ends: {}", error.what()));
+    log_progress(format("cannot notify the other ranks that this rank ends: {}", error.what()));
   }
 }
 

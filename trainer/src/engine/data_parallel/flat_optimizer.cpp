@@ -76,7 +76,7 @@ Result<void> FlatOptimizer::restore(std::size_t index, std::int64_t steps, const
   for (std::size_t i = 0; fits && i < names.size(); ++i)
     fits = state[i].name == names[i] && state[i].tensor.sizes() == shard.values.sizes();
   if (!fits) {
-    return fail(ErrorKind::unreadable, format("the optimizer's state of shard {} is not {} tensors of {} elements",
+    return fail(ErrorKind::unreadable, format("the optimizer state of shard {} must be {} tensors of {} elements each",
                                               index, names.size(), shard.values.numel()));
   }
   std::unique_ptr<torch::optim::OptimizerParamState> restored;

@@ -160,12 +160,13 @@ Result<std::int64_t> Checkpoints::resume() {
   RS_TRY_VOID(make_folder(options.folder));
   const std::vector<std::int64_t> steps = saved_steps(options.folder);
   if (options.resume == Resume::no && !steps.empty()) {
-    return fail(ErrorKind::usage, format("--checkpoints {}: already holds the checkpoint of step {}; add --resume to "
-                                         "continue from it, or choose another folder",
-                                         options.folder, steps.back()));
+    return fail(ErrorKind::usage,
+                format("--checkpoints {}: already contains the checkpoint of step {}; add --resume to "
+                       "continue from it, or choose another folder",
+                       options.folder, steps.back()));
   }
   if (options.resume == Resume::if_saved && steps.empty()) {
-    log_progress(format("{}: it holds no checkpoint yet, so training begins with step 0", options.folder));
+    log_progress(format("{}: it contains no checkpoint yet, so training begins with step 0", options.folder));
   }
   if (options.resume == Resume::no || (options.resume == Resume::if_saved && steps.empty())) return 0;
   // A crash right behind the first checkpoint leaves it without `latest`.
@@ -180,20 +181,20 @@ Result<std::int64_t> Checkpoints::resume() {
   RS_TRY_VOID(check_fits(checkpoint, model_options(plan_), optimizer_name(plan_.options.optimizer), tensors));
   if (facts.global_batch != plan_.plan.batch.global || facts.seed != plan_.options.seed) {
     return fail(ErrorKind::usage,
-                format("{}: saved with --global-batch {} and --seed {}, so the samples that follow would not be the "
-                       "same; use both again",
+                format("{}: it was saved with --global-batch {} and --seed {}; use the same values, otherwise the "
+                       "samples that follow would differ",
                        checkpoint.path(), facts.global_batch, facts.seed));
   }
   if (facts_of(plan_, facts.step).cursor != facts.cursor) {
     return fail(
         ErrorKind::usage,
-        format("{}: with these --ranks and --accumulate the samples that follow would not be the same; use those "
-               "that it was saved with ({})",
+        format("{}: with these --ranks and --accumulate the samples that follow would differ; use the values with "
+               "which it was saved ({})",
                checkpoint.path(), counted(static_cast<std::uint64_t>(facts.world_size), "rank")));
   }
   if (options.resume == Resume::yes && facts.step >= plan_.plan.steps) {
-    return fail(ErrorKind::usage, format("{}: {} are already done; use a larger --steps", checkpoint.path(),
-                                         counted(static_cast<std::uint64_t>(facts.step), "step")));
+    return fail(ErrorKind::usage, format("{}: training has already completed {}; use a larger --steps",
+                                         checkpoint.path(), counted(static_cast<std::uint64_t>(facts.step), "step")));
   }
   RS_TRY(const auto values, read_all(checkpoint, state));
   RS_TRY_VOID(worker_.restore(values, facts.optimizer_steps));

@@ -65,7 +65,8 @@ Result<std::unique_ptr<Validation>> Validation::plan(const WorkerPlan& plan) {
   RS_TRY(auto source, open_validation_samples(plan.options));
   if (source->shape() != plan.source.shape()) {
     return fail(ErrorKind::unreadable,
-                format("{}: the test set has images of a different shape from the training set", plan.source.name()));
+                format("{}: the images of the test set have a different shape than those of the training set",
+                       plan.source.name()));
   }
   const std::int64_t there = source->samples();
   if (options.samples > there) {
