@@ -140,7 +140,7 @@ class Srun(OnSlurm):
             with self.subTest(script=script.name):
                 job = self.submit(script.name, RANKSCOPE="/nonexistent/rankscope", options=["--nodelist=n1", "--nodes=1"])
                 self.assertEqual(job.status, 2, job.said)
-                self.assertIn("/nonexistent/rankscope is no program", job.said)
+                self.assertIn("/nonexistent/rankscope is not a program", job.said)
                 alone = subprocess.run(["bash", script], capture_output=True, text=True, env={"PATH": os.environ["PATH"]})
                 self.assertNotEqual(alone.returncode, 0)
                 self.assertIn("submit this script with sbatch", alone.stderr)

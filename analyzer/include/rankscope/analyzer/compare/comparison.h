@@ -38,7 +38,7 @@ struct Difference {
 
 struct Likeness {
   std::vector<Difference> differences;  ///< those that must agree first
-  std::vector<std::string> unknown;     ///< what neither run states: "batch", "dtype"
+  std::vector<std::string> unknown;     ///< what one of the runs does not state: "batch", "dtype"
 };
 
 /// Of runs with a different number of ranks (metrics.md 17.2); factors of 1 mean no loss.
