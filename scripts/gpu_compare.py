@@ -210,7 +210,7 @@ def forgiven(problem, driver_params, own_status, doctor):
         return "RmProfilingAdminOnly is 1, and this process has neither CAP_SYS_ADMIN nor CAP_PERFMON" if kept and held and not privileged else ""
     if "another program holds" in problem:
         other = re.search(r"^\w+ +other profilers +(.+)$", doctor, re.M)
-        return f"rankscope doctor names {other[1]}" if other and other[1].strip() != "none runs" else ""
+        return f"rankscope doctor names {other[1]}" if other and other[1].strip() != "none running" else ""
     return ""
 
 

@@ -46,7 +46,7 @@ Result<int> ask(const WhatIfArguments& arguments) {
 Action declare_whatif(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<WhatIfArguments>();
   add_run(app, arguments->run);
-  app.add_option("--fix", arguments->fixes, "a change to apply; repeat for several at once")
+  app.add_option("--fix", arguments->fixes, "a change to apply; repeat the option to combine changes")
       ->required()
       ->allow_extra_args(false);  // what follows is RUN
   add_json_output(app, arguments->outputs, "the prediction");

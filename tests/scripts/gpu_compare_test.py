@@ -162,7 +162,7 @@ class Forgiven(unittest.TestCase):
     def test_a_rival_that_doctor_names(self):
         doctor = "ok   CUPTI                libcupti.so.13\nnote other profilers      nv-hostengine (process 12)\n"
         self.assertEqual(gpu_compare.forgiven(self.held, "", "", doctor), "rankscope doctor names nv-hostengine (process 12)")
-        self.assertEqual(gpu_compare.forgiven(self.held, "", "", "ok   other profilers      none runs\n"), "")
+        self.assertEqual(gpu_compare.forgiven(self.held, "", "", "ok   other profilers      none running\n"), "")
         self.assertEqual(gpu_compare.forgiven(self.held, self.kept, self.unprivileged, ""), "")
         self.assertEqual(gpu_compare.forgiven("CUPTI refused reading the counters: CUPTI_ERROR_UNKNOWN", self.kept, self.unprivileged, doctor), "")
 
