@@ -208,7 +208,7 @@ def forgiven(problem, driver_params, own_status, doctor):
         bits = int(held[1], 16) if held else 0
         privileged = bits >> CAP_SYS_ADMIN & 1 or bits >> CAP_PERFMON & 1
         return "RmProfilingAdminOnly is 1, and this process has neither CAP_SYS_ADMIN nor CAP_PERFMON" if kept and held and not privileged else ""
-    if "another program holds" in problem:
+    if "another program is using" in problem:
         other = re.search(r"^\w+ +other profilers +(.+)$", doctor, re.M)
         return f"rankscope doctor names {other[1]}" if other and other[1].strip() != "none running" else ""
     return ""

@@ -44,7 +44,7 @@ void add_limits(CLI::App& app, RecordOptions& options) {
       ->capture_default_str()
       ->check(within<std::uint32_t>({}));
   app.add_option("--rank-env", options.rank_env,
-                 "environment variable that holds the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
+                 "environment variable that contains the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
   app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
   app.add_option(
          "--toggle", options.toggle,

@@ -48,7 +48,7 @@ Result<void> check_only(const ReportArguments& arguments) {
     return fail(ErrorKind::usage, "--only hta needs --hta-compat");
   for (const std::string& path : arguments.run.paths)
     if (!arguments.only.empty() && is_section(path) && !std::filesystem::exists(path))
-      return fail(ErrorKind::usage, format("{}: no such file; separate sections by commas: --only {},{}", path,
+      return fail(ErrorKind::usage, format("{}: no such file; separate sections with commas: --only {},{}", path,
                                            arguments.only.back(), path));
   return {};
 }

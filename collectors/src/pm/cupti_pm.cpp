@@ -102,13 +102,13 @@ std::string pm_refusal(const PmFunctions& call, int status, const std::string& d
         text, doing);
   if (status == result::hardware_busy)
     return format(
-        "another program holds the GPU's counters ({} when {}): stop it (Nsight, DCGM, another recording); dcgmi "
+        "another program is using the GPU's counters ({} when {}): stop it (Nsight, DCGM, another recording); dcgmi "
         "profile --pause makes DCGM release them",
         text, doing);
   if (status == result::not_initialized && !has_host_library())
     return format(
-        "{} was not found ({} when {}), which CUPTI needs to describe the GPU's counters: it belongs beside libcupti, "
-        "in {}, where the CUDA toolkit and the package nvidia-cuda-cupti put it; put it there, or add its folder to "
+        "{} was not found ({} when {}); CUPTI needs it to describe the GPU's counters. The CUDA toolkit and the "
+        "package nvidia-cuda-cupti install it in {}, the folder of libcupti; put it there, or add its folder to "
         "LD_LIBRARY_PATH",
         host_library, text, doing, call.folder);
   const bool kind = status >= result::first_kind_of_device && status <= result::last_kind_of_device;
