@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that the documentation is true as far as a program can see.
+"""Checks the documentation as far as a program can.
 
 scripts/check_docs.py [ROOT]
 
 Every id of docs/metrics.md that source, tests or docs cite ("metrics.md 6.2", "(6.2)" in a comment) is defined there; links
-lead to files and headings that exist; where there is a README, something links to every page of docs; files that docs mention
-exist; each page of docs/evidence says at which commit it was measured, each row of docs/adding.md which commit did it, and these
+lead to files and headings that exist; if there is a README, every page of docs is linked from somewhere; files that docs mention
+exist; each page of docs/evidence says at which commit it was measured, each row of docs/adding.md names an example commit, and these
 commits exist; docs/dependencies.md lists every package that scripts/setup installs; README.md fits two screens. Prints each fault
 as FILE:LINE: why.
 """

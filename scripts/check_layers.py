@@ -4,11 +4,10 @@
 scripts/check_layers.py [ROOT]
 
 For each source file of each module: "rankscope/<module>/..." must be a module that the table allows, a private header
-must be the module's own, Qt belongs to gui and libtorch to trainer. In a module with subjects a file includes what
-stands in its own folder or in one before it, so that there is no circle; a public header beside the folders stands where
-the last of those stands that it includes. Files that print or judge what all subjects found (tables.cpp, chart.cpp,
-json.cpp, rules.cpp) may include any of these headers. No folder holds more than 40 files,
-no public header more than 150 lines.
+must belong to the same module, and only gui may use Qt and only trainer libtorch. In a module with subjects, a file may
+include what is in its own folder or in an earlier one, so that there is no cycle; a public header beside the folders counts as
+belonging to the last subject that it includes. Files that print or judge what all subjects found (tables.cpp, chart.cpp,
+json.cpp, rules.cpp) may include any of these headers. No folder has more than 40 files, no public header more than 150 lines.
 Prints each wrong include as FILE:LINE: why.
 """
 import pathlib

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the names in this checkout: no path of somebody's machine in a file, source files in snake_case, and no
-function that reads a number from text but those of core/numbers.h, which check bounds and the rest of the text; no median
-but that of core/median.h.
+"""Checks names in this checkout: no file contains a path of one particular machine, source files are named in snake_case,
+numbers are read from text only with core/numbers.h, which checks bounds and the rest of the text, and medians are computed only
+with core/median.h.
 
 scripts/check_names.py [ROOT]
 
-Looks at the files that git tracks or would add (all files where there is no git). Prints FILE:LINE: what was found.
+Looks at the files that git tracks or would add (all files if there is no git). Prints FILE:LINE: what was found.
 """
 import pathlib
 import re

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that files can be compiled together, and linked: what they define has different names.
+"""Checks that files can be compiled together and linked: what they define must have different names.
 
 scripts/check_unity.py [ROOT]
 
-cmake/RankscopeUnity.cmake compiles neighbouring folders as one, except in dev. There a type, constant or function in an
-anonymous namespace (or static) of two files is an error, which is found here without compiling. Functions with the same name
-and other parameters are overloads; whether a call of one is still clear only the compiler knows. Of two headers of a module that give
-one name to different types or constants the linker takes either, without a word. Prints the name and the files.
+cmake/RankscopeUnity.cmake compiles neighbouring folders as one, except in dev. There, a type, constant or function that two
+files define in an anonymous namespace (or as static) is an error; this script finds it without compiling. Functions with the same
+name and different parameters are overloads; only the compiler knows whether a call is still unambiguous. If two headers of a module
+give one name to different types or constants, the linker uses either of them without a warning. Prints the name and the files.
 """
 import collections
 import pathlib

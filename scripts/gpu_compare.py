@@ -110,18 +110,18 @@ def compare(ours, theirs, again=None):
     asked for where durations differ: the clocks of a GPU drift between runs, and only what differs in both pairs is ours."""
     ours, theirs = behind_marker(ours), behind_marker(theirs)
     if ours is None or theirs is None:
-        return [Check("both recordings have the marker", False, "missing in " + ("ours" if ours is None else "Kineto's"))]
+        return [Check("both recordings have the marker", False, "missing in " + ("rankscope's" if ours is None else "Kineto's"))]
     checks = []
     for category in WORK:
         counts = [collections.Counter(a.name for a in side if a.category == category) for side in (ours, theirs)]
         wrong = {name: (counts[0][name], counts[1][name]) for name in counts[0] | counts[1] if counts[0][name] != counts[1][name]}
         said = "; ".join(f"{name[:60]}: {a} and {b}" for name, (a, b) in sorted(wrong.items())[:5]) or f"{counts[0].total()} in both"
         there = counts[1].total() > 0 or category == "gpu_memset"  # which PyTorch need not use
-        checks.append(Check(f"as many of each {category} as Kineto", not wrong and there, said))
+        checks.append(Check(f"the same number of each {category} as in Kineto's trace", not wrong and there, said))
     same = sorted(by_stream(ours)) == sorted(by_stream(theirs))
     checks.append(Check("in the same order on each stream", same, f"{len(by_stream(ours))} and {len(by_stream(theirs))} streams"))
     moved = [sum(a.bytes for a in side) for side in (ours, theirs)]
-    checks.append(Check("as many bytes copied and filled as Kineto", moved[0] == moved[1], f"{moved[0]} and {moved[1]}"))
+    checks.append(Check("the same number of bytes copied and filled as in Kineto's trace", moved[0] == moved[1], f"{moved[0]} and {moved[1]}"))
     checks.append(check_medians(ours, theirs, again))
     return checks
 
@@ -167,21 +167,21 @@ def check_times(recorded, told):
         if told["all"]["kernels"].get(name, 0) == 0:
             continue
         times = [a.ns for a in recorded if a.category == "kernel" and a.name.partition("(")[0] == name]
-        checks.append(Check(f"{name} lasts as long as it says", bool(times) and min(times) >= least - RESOLUTION_NS and statistics.median(times) < 2 * least,
+        checks.append(Check(f"{name} lasts as long as its own timer says", bool(times) and min(times) >= least - RESOLUTION_NS and statistics.median(times) < 2 * least,
                             f"{min(times)} to {max(times)} ns, at least {least} by the GPU's timer" if times else "none recorded"))
     ends, overlaps = {}, []
     for activity in recorded:
         overlaps.append(max(ends.get(activity.stream, 0) - activity.begin_ns, 0))
         ends[activity.stream] = max(ends.get(activity.stream, 0), activity.begin_ns + activity.ns)
-    checks.append(Check("one thing at a time on each stream", max(overlaps, default=0) <= RESOLUTION_NS,
-                        f"{sum(ns > 0 for ns in overlaps)} overlaps in {len(recorded)}, of {max(overlaps, default=0)} ns at most"))
+    checks.append(Check("one activity at a time on each stream", max(overlaps, default=0) <= RESOLUTION_NS,
+                        f"{sum(ns > 0 for ns in overlaps)} overlaps in {len(recorded)} activities, at most {max(overlaps, default=0)} ns long"))
     return checks
 
 
 def check_samples(busy, samples, hz):
     """Checks of sm_active_percent, sampled `hz` times a second, against `busy`, the time of the kernels that held every SM: the
     program was idle for a second on either side. Times in ns."""
-    what = "SMs are active while kernels hold all of them, and only then"
+    what = "SMs are active while kernels occupy all of them, and idle otherwise"
     if busy is None or len(samples) < 2:
         return [Check(what, False, f"{'no' if busy is None else 'the'} kernels and {len(samples)} samples were recorded")]
     begin, end = busy
@@ -190,13 +190,13 @@ def check_samples(busy, samples, hz):
     before = [value for time, value in samples if begin - idle <= time <= begin - margin]
     behind = [value for time, value in samples if end + margin <= time <= end + idle]
     wanted = [hz * (end - begin - 2 * margin) / 2e9, hz * (idle - margin) / 2e9]  # half of the samples that there should be
-    counts = f"{len(during)} samples while busy ({wanted[0]:.0f} at least), {len(before)} before, {len(behind)} after it ({wanted[1]:.0f} at least)"
+    counts = f"{len(during)} samples while busy (at least {wanted[0]:.0f}), {len(before)} before and {len(behind)} after (at least {wanted[1]:.0f})"
     checks = [Check("samples come as often as requested, while busy and while idle", len(during) >= wanted[0] and len(behind) >= wanted[1], counts)]
     if not during or not behind:
         return checks + [Check(what, False, counts)]
     still, at_work = statistics.median(before + behind), statistics.median(during)
     return checks + [Check(what, at_work > 50 and still < 20, f"median {at_work:.1f} % while busy, {still:.1f} % while idle"),
-                     Check("no sample is above 100 %", all(value <= 100.5 for _, value in samples), f"{max(value for _, value in samples):.1f} % at most")]
+                     Check("no sample is above 100 %", all(value <= 100.5 for _, value in samples), f"at most {max(value for _, value in samples):.1f} %")]
 
 
 def forgiven(problem, driver_params, own_status, doctor):
@@ -208,16 +208,16 @@ def forgiven(problem, driver_params, own_status, doctor):
         bits = int(held[1], 16) if held else 0
         privileged = bits >> CAP_SYS_ADMIN & 1 or bits >> CAP_PERFMON & 1
         return "RmProfilingAdminOnly is 1, and this process has neither CAP_SYS_ADMIN nor CAP_PERFMON" if kept and held and not privileged else ""
-    if "another program holds" in problem:
+    if "another program is using" in problem:
         other = re.search(r"^\w+ +other profilers +(.+)$", doctor, re.M)
-        return f"rankscope doctor names {other[1]}" if other and other[1].strip() != "none runs" else ""
+        return f"rankscope doctor names {other[1]}" if other and other[1].strip() != "none running" else ""
     return ""
 
 
 def check_nvml(counters, metadata, uuids):
     """`counters` {name: values} of a recording, `metadata` its values of nvml_gpu_0, `uuids` those that nvidia-smi tells."""
     told = metadata[0].split()[0] if metadata else ""
-    checks = [Check("NVML's GPU is the one of nvidia-smi", told in uuids, f"{told or 'no nvml_gpu_0'}; nvidia-smi: {', '.join(uuids) or 'none'}")]
+    checks = [Check("NVML and nvidia-smi see the same GPU", told in uuids, f"{told or 'no nvml_gpu_0'}; nvidia-smi: {', '.join(uuids) or 'none'}")]
     for name, most in (("memory_used_bytes", 2e12), ("power_watts", 5000), ("sm_clock_mhz", 10000), ("temperature_celsius", 150)):
         values = counters.get(f"GPU 0 {name}", [])
         sane = bool(values) and all(0 < value < most for value in values)
@@ -228,8 +228,8 @@ def check_nvml(counters, metadata, uuids):
 def check_collectives(rows):
     """`rows` are (group, sequence, bytes, operation) of NCCL's collectives."""
     lacking = [row for row in rows if row[0] is None or row[1] is None or row[2] is None or row[2] <= 0]
-    said = f"{len(rows)} collectives, {len(lacking)} without one of them" + (f", such as {lacking[0]}" if lacking else f", such as {rows[0]}" if rows else "")
-    return Check("collectives of NCCL carry group, sequence and bytes", bool(rows) and not lacking, said)
+    said = f"{len(rows)} collectives, {len(lacking)} without one of these" + (f", such as {lacking[0]}" if lacking else f", such as {rows[0]}" if rows else "")
+    return Check("NCCL's collectives have group, sequence and bytes", bool(rows) and not lacking, said)
 
 
 def check_losses(what, losses, expected):

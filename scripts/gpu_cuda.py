@@ -74,7 +74,7 @@ def check_cuda(session):
     times, told = timed(session, program)
     recording = session.machine.folder / "cuda.rankscope"
     yield from session.keep(recording, "cuda")
-    yield Check("its output is the same under the recorder", without_times(told["alone"]) == without_times(told["recorded"]), "all but the times of its loop")
+    yield Check("its output is the same when recorded", without_times(told["alone"]) == without_times(told["recorded"]), "compared without the times of its loop")
     work = session.gpu_work(recording)
     yield from check_counts(work, told["recorded"]["all"])
     yield from check_times(work, told["recorded"])
@@ -117,7 +117,7 @@ def check_counters(session):
     problems = database.metadata("pm_problem")
     if problems:
         why = forgiven(problems[0], text_of("/proc/driver/nvidia/params"), text_of("/proc/self/status"), session.rankscope("doctor", least=2).out)
-        yield Check("the GPU's own counters can be sampled", None if why else False, f"{problems[0]} ({why or 'nothing here explains that'})")
+        yield Check("the GPU's own counters can be sampled", None if why else False, f"{problems[0]} ({why or 'nothing on this machine explains that'})")
         return
     holds = database.spans("compute", "hold%")
     busy = (holds[0][0], max(end for _, end, _ in holds)) if holds else None
@@ -131,19 +131,19 @@ def check_graphs(session):
     database = session.database(recording)
     wanted = told["all"]["replays"]
     graphs, nodes = len(database.spans("graph")), kernels_of(database)["in_graph"]
-    yield Check("--cuda-graphs graph has each launch of a graph as a whole", (graphs, nodes) == (wanted, 0), f"{graphs} of {wanted} launches, {nodes} kernels in them")
+    yield Check("--cuda-graphs graph records each launch of a graph as a whole", (graphs, nodes) == (wanted, 0), f"{graphs} of {wanted} launches, {nodes} kernels in them")
 
 
 def check_memory(session):
     recording, _ = recorded(session, "memory", ["--memory"], ["--rounds", 10])
     marks = session.database(recording).marks("[memory]")
-    yield Check("--memory has the allocations of device memory", marks >= 3, f"{marks} of 3 at least")
+    yield Check("--memory records the allocations of device memory", marks >= 3, f"{marks} of at least 3")
 
 
 def check_exit(session):
     recording, told = recorded(session, "leave", [], ["--rounds", 300, "--leave"], "the CUDA program ends with _exit under the recorder")
     found, wanted = kernels_of(session.database(recording)), collections.Counter(told["all"]["kernels"])
-    yield Check("a process that ends with _exit keeps its kernels", found == wanted, f"{found.total()} of {wanted.total()}, ended 1.2 s after the last of them")
+    yield Check("a process that ends with _exit keeps its kernels", found == wanted, f"{found.total()} of {wanted.total()}; the process ended 1.2 s after the last of them")
 
 
 def check_profiler_range(session):

@@ -143,7 +143,7 @@ class Machine:
         least = seconds / 3 if least is None else least
         limit = min(seconds, self.end_left)
         if self.left <= 0 or limit < least:
-            outcome = Outcome(NOT_STARTED, err="the time was up")
+            outcome = Outcome(NOT_STARTED, err="no time was left")
         else:
             outcome = self._run(words, limit, env, folder or self.folder)
         self.log.add(words, env, outcome)

@@ -32,15 +32,15 @@ def blame(what, recorded, session, plain):
         return failed(what, recorded)
     alone = plain(dataclasses.replace(session, machine=session.machine.until_end()))
     if alone.ok:
-        return Check(what, False, f"it runs alone, but not under the recorder: {recorded.why}")
+        return Check(what, False, f"it runs without the recorder, but not with it: {recorded.why}")
     if alone.end == NOT_STARTED:
-        return Check(what, False, f"{recorded.why}; no time was left to see whether it runs alone")
-    return Check(what, None, f"not even without the recorder: {alone.why}")
+        return Check(what, False, f"{recorded.why}; no time was left to see whether it runs without the recorder")
+    return Check(what, None, f"it does not run without the recorder, either: {alone.why}")
 
 
 def must(check):
     """What every machine with a GPU can do: a program that does not even run alone is a failure, too."""
-    return dataclasses.replace(check, passed=False) if check.passed is None and check.said != "the time was up" else check
+    return dataclasses.replace(check, passed=False) if check.passed is None and check.said != "no time was left" else check
 
 
 @dataclasses.dataclass
@@ -79,7 +79,7 @@ class Session:
         """What the report says is missing or was lost."""
         rows = (report or self.report(recording)).get("data_quality", [])
         bad = [f"{row['counter']} {row['value']}" for row in rows if row["severity"] != "info"] if isinstance(rows, list) else [str(rows)]
-        return Check(f"nothing was lost or went wrong ({recording.stem})", not bad, ", ".join(bad) or "no counter of loss or error")
+        return Check(f"nothing was lost or went wrong ({recording.stem})", not bad, ", ".join(bad) or "all counters of losses and errors are 0")
 
     def gpu_work(self, recording):
         """Its kernels, copies and fills."""

@@ -115,8 +115,8 @@ def check_torch_profiler_inside(session):
     theirs, ours = len(load(trace)), len(database.spans("compute"))
     said = [line.strip()[:200] for line in outcome.err.splitlines() if re.search(r"CUPTI|SUBSCRIBER", line)]
     said += database.metadata("cupti_problem")
-    yield Check(what, theirs > 0 or bool(said), f"{theirs} activities in its trace, {ours} kernels in ours; " + (said[-1] if said else "no message mentions CUPTI"))
-    yield Check("and one of the two has the kernels", theirs > 0 or ours > 0, f"{theirs} and {ours}")
+    yield Check(what, theirs > 0 or bool(said), f"{theirs} activities in its trace, {ours} kernels in the recording; " + (said[-1] if said else "no message mentions CUPTI"))
+    yield Check("and one of the two has the kernels", theirs > 0 or ours > 0, f"{theirs} in its trace, {ours} in the recording")
 
 
 def check_ways(session):
@@ -161,7 +161,7 @@ def check_nccl(session):
     """NCCL need not take two ranks on one GPU, and may hang instead of refusing: it is tried alone first."""
     plain = plain_ranks(session, "nccl")
     if not plain.ok:
-        yield Check("two ranks on one GPU train with nccl", None, f"not even without the recorder: {plain.why}" if plain.end != NOT_STARTED else plain.why)
+        yield Check("two ranks on one GPU train with nccl", None, f"it does not run without the recorder, either: {plain.why}" if plain.end != NOT_STARTED else plain.why)
         return
     recording, check = two_ranks(session, "ranks-nccl", "nccl")
     yield check
@@ -173,7 +173,7 @@ def check_nccl(session):
     yield Check("both ranks of NCCL are in the report", report["run"]["ranks"] == 2, f"{report['run']['ranks']} ranks")
     told = report["collectives"]
     matched, alone = (told.get("matched", 0), told.get("unmatched", 0)) if isinstance(told, dict) else (0, 0)
-    yield Check("all collectives of NCCL are matched", matched > 0 and alone == 0, f"{matched} matched, {alone} not")
+    yield Check("all of NCCL's collectives are matched", matched > 0 and alone == 0, f"{matched} matched, {alone} not")
     yield check_collectives(session.database(recording).collectives())
     yield session.quality(recording, report)
     yield from check_levels(session)
@@ -184,13 +184,13 @@ def check_levels(session):
     yield check
     if recording is not None:
         network = session.database(recording).spans("api", "proxy %")
-        yield Check("--nccl proxy has network operations", bool(network), f"{len(network)} sends and receives")
+        yield Check("--nccl proxy records network operations", bool(network), f"{len(network)} sends and receives")
     # Without CUPTI no kernel tells when an operation ran: its times are those of its channels.
     recording, check = two_ranks(session, "ranks-kernel", "nccl", ("--nccl", "kernel", "--collect", "annotate,nvtx,nccl"))
     yield check
     if recording is not None:
         timed, all_of_them = session.database(recording).timed_collectives()
-        yield Check("--nccl kernel has the times of collectives from the GPU's timer", timed > 0, f"{timed} of {all_of_them} have times")
+        yield Check("--nccl kernel records the times of collectives from the GPU's timer", timed > 0, f"{timed} of {all_of_them} have times")
 
 
 def check_long(session):
@@ -198,7 +198,7 @@ def check_long(session):
     seconds = int(min(LONG_S, session.machine.left - 25))
     what = f"a training run of {LONG_S} s is recorded without drops"
     if seconds < LEAST_LONG_S:
-        yield Check(what, None, "the time was up")
+        yield Check(what, None, "no time was left")
         return
     words = train_words("--seconds", seconds, widths=(WIDE,))
     recording, outcome = session.record("long", ["--pytorch"], words, seconds=seconds + 60, least=seconds + 15)
@@ -209,6 +209,6 @@ def check_long(session):
     rows = report.get("data_quality", [])
     dropped = {row["counter"]: row["value"] for row in rows if "dropped" in row["counter"]} if isinstance(rows, list) else {"report": str(rows)}
     made = json_of(what, outcome)["more_steps"]
-    yield Check(what, not dropped, f"{dropped or 'none'}; {made} steps" + ("" if seconds == LONG_S else f"; {LONG_S} s were not left"))
+    yield Check(what, not dropped, f"{dropped or 'none'}; {made} steps" + ("" if seconds == LONG_S else f"; there was no time for {LONG_S} s"))
     yield session.quality(recording, report)
     yield Check("all of its steps are in the report", len(report.get("steps", [])) >= made, f"{len(report.get('steps', []))} of {made}")

@@ -70,13 +70,13 @@ def check_device(session, references, words, shared=(), is_must=False):
         return must(check) if is_must else check
     expected, why = references.of(words)
     if why:
-        return Check(what, None if why == "the time was up" else False, f"on the CPU: {why}")
+        return Check(what, None if why == "no time was left" else False, f"on the CPU: {why}")
     return check_losses(what, losses, expected)
 
 
 def check_alone(session, references):
     if not trainer_of(session):
-        yield Check("the reference trainer trains", None, "it is not in the bundle")
+        yield Check("the reference trainer trains", None, "the bundle does not contain it")
         return
     for words in ALONE:
         check = check_device(session, references, words, is_must="ddp+mp" not in words)
@@ -102,6 +102,6 @@ def check_together(session, references):
             continue
         check = check_device(session, references, words, SHARING)
         yield check
-        if check.passed is None and check.said != "the time was up":
+        if check.passed is None and check.said != "no time was left":
             refused = f"{words[3]} does not run on this machine, recorded or not"
 

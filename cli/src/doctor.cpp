@@ -30,7 +30,7 @@ struct Line {
 Line library_line() {
   const auto path = find_program_file(inject_library_name);
   return {path.has_value(), "recorder library", path ? path->string() : "not found",
-          "it must be beside the program, or RANKSCOPE_INJECT_LIB must be its path"};
+          "it must be in the folder of the program, or RANKSCOPE_INJECT_LIB must be its path"};
 }
 
 Line trainer_line() {

@@ -30,7 +30,8 @@ std::string shown(const std::string& out) { return analyzer::is_stdout(out) ? "s
 Result<void> split_words(ExportArguments& arguments) {
   std::vector<std::string>& words = arguments.run.paths;
   if (words.size() < 2)
-    return fail(ErrorKind::usage, format("give what to export and where to: rankscope export {} OUT", words.front()));
+    return fail(ErrorKind::usage,
+                format("give the run to export and the file to write: rankscope export {} OUT", words.front()));
   if (words.back().empty())
     return fail(ErrorKind::usage, "OUT is empty; give the file or folder to write (is a shell variable unset?)");
   arguments.out = words.back();

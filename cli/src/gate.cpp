@@ -28,9 +28,9 @@ Result<double> share_from(std::string_view text) {
   std::string_view unit = text;
   const auto percent = take_number<double>(unit);
   if (percent && unit.empty()) return wrong(format("has no unit; write {}% for percent of the baseline's step", text));
-  if (!percent || (unit != "%" && unit != " %")) return wrong("is not a share; write for example 3%");
+  if (!percent || (unit != "%" && unit != " %")) return wrong("is not a percentage; write a value such as 3%");
   if (*percent < 0 || *percent > most_percent)
-    return wrong(format("is out of range; write a share from 0% to {:g}%", most_percent));
+    return wrong(format("is out of range; write a value from 0% to {:g}%", most_percent));
   return *percent / 100;
 }
 
@@ -71,7 +71,7 @@ Action declare_gate(CLI::App& app, const Words&) {
   add_comparison(app, runs);
   app.footer(
       "Exit status: 0 pass, 1 the step became longer by more than the limit, 2 wrong options, 3 nothing readable, 4 "
-      "cannot tell (it says why), 5 cannot write.\nThe rule: docs/compare.md. Options apply to both runs.");
+      "cannot tell (it says why), 5 cannot write.\ndocs/compare.md explains the rule. Options apply to both runs.");
   return [arguments] {
     const auto status = judge_run(*arguments);
     return status ? *status : say(status.error());

@@ -31,9 +31,10 @@ Action declare_record(CLI::App& app, const Words& behind_dashes) {
   const auto options = std::make_shared<collectors::RecordOptions>();
   add_record_options(app, *options);
   const auto spool = std::make_shared<std::string>();
-  app.add_option("--recover", *spool,
-                 "gather FOLDER, which a killed recorder left (rankscope doctor lists such folders), into --out or its "
-                 "recording; runs no command")
+  app.add_option(
+         "--recover", *spool,
+         "gather FOLDER, which a killed recorder left (rankscope doctor lists these folders), into --out or its own "
+         "recording; runs no command")
       ->type_name("FOLDER");
   app.prefix_command();  // everything from the command's name on belongs to the command
   app.footer(

@@ -19,19 +19,20 @@ void add_sources(CLI::App& app, RecordOptions& options) {
   for (const collectors::SourceInfo& source : collectors::sources())
     if (source.built) ids += (ids.empty() ? "" : ",") + std::string{source.id};
   app.add_option("--collect", options.collect,
-                 "sources to record, of " + ids + " (the default and all: every source except pm)")
+                 "sources to record, from " + ids + " (default: all, which means every source except pm)")
       ->check(not_empty);
   app.add_option("--nccl", options.nccl,
-                 "what to record of NCCL: coll, p2p (also sends and receives), proxy (also its network operations), "
-                 "kernel (also the times of a kernel's channels); default p2p")
+                 "what to record about NCCL: coll (collectives), p2p (also sends and receives), proxy (also its "
+                 "network operations), kernel (also the times of a kernel's channels); default p2p")
       ->check(not_empty);
-  app.add_option("--cuda-graphs", options.cuda_graphs,
-                 "what to record of a CUDA graph launch: node (each kernel in it), graph (one activity for all of it: "
-                 "costs far less); default node")
+  app.add_option(
+         "--cuda-graphs", options.cuda_graphs,
+         "what to record about a CUDA graph launch: node (each kernel in it) or graph (one activity for the launch, "
+         "which costs far less); default node")
       ->check(not_empty);
   app.add_flag("--pm-sampling{200}", options.pm_sampling,
-               "sample SM, tensor, DRAM, NVLink and PCIe activity with the GPUs' own counters, 200 times a second or "
-               "=HZ; needs permission and may fix the GPUs' clocks (docs/gpu.md)");
+               "sample SM, tensor, DRAM, NVLink and PCIe activity with the GPUs' own counters, 200 times a second or, "
+               "with =HZ, HZ times; needs permission and may fix the GPUs' clocks (docs/gpu.md)");
   app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")
       ->capture_default_str()
       ->check(within<double>({}));
@@ -43,11 +44,12 @@ void add_limits(CLI::App& app, RecordOptions& options) {
       ->capture_default_str()
       ->check(within<std::uint32_t>({}));
   app.add_option("--rank-env", options.rank_env,
-                 "environment variable that holds the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
+                 "environment variable that contains the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
   app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
-  app.add_option("--toggle", options.toggle,
-                 "start with recording off; this signal to rankscope (USR1, USR2) turns it on, the next one off, and "
-                 "so on. cuda: on from cudaProfilerStart to cudaProfilerStop")
+  app.add_option(
+         "--toggle", options.toggle,
+         "start with recording off. USR1, USR2: this signal to rankscope turns recording on, the next signal off, "
+         "and so on. cuda: record from cudaProfilerStart to cudaProfilerStop")
       ->check(not_empty);
   app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
       ->capture_default_str()

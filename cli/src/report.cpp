@@ -48,7 +48,7 @@ Result<void> check_only(const ReportArguments& arguments) {
     return fail(ErrorKind::usage, "--only hta needs --hta-compat");
   for (const std::string& path : arguments.run.paths)
     if (!arguments.only.empty() && is_section(path) && !std::filesystem::exists(path))
-      return fail(ErrorKind::usage, format("{}: no such file; separate sections by commas: --only {},{}", path,
+      return fail(ErrorKind::usage, format("{}: no such file; separate sections with commas: --only {},{}", path,
                                            arguments.only.back(), path));
   return {};
 }
@@ -104,7 +104,7 @@ Action declare_report(CLI::App& app, const Words&) {
                "with --hta-compat: include the last step, as HTA does when asked to keep it")
       ->needs(hta);
   app.add_option("--peak-tflops", arguments->peak_tflops,
-                 "peak of one device, in TFLOP/s (default: by the device's name)")
+                 "peak of one device in TFLOP/s (default: looked up by the device's name)")
       ->check(within<double>({.least = 0.001, .most = 1e9}));
   add_selection(app, arguments->selection);
   // Tables that are asked for are not on the one screen.

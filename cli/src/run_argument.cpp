@@ -11,7 +11,7 @@
 namespace rankscope::cli {
 
 void add_rank_map(CLI::App& app, std::string& rank_map) {
-  app.add_option("--rank-map", rank_map, "ranks of trace files that do not state theirs: FILE=RANK,...");
+  app.add_option("--rank-map", rank_map, "ranks of trace files that do not state their rank: FILE=RANK,...");
 }
 
 CLI::Option* add_run(CLI::App& app, RunArgument& argument) {
@@ -52,7 +52,7 @@ Result<void> check_not_read(const std::vector<std::string>& runs, const std::str
     const auto [end, ignored] = std::ranges::mismatch(source, target);
     if (!failed && end == source.end())  // it is the source, or lies in it
       return fail(ErrorKind::usage,
-                  format("{} is being read, or is a part of what is read; give another name to write to", out));
+                  format("{} is the input, or part of the input; give another name to write to", out));
   }
   return {};
 }

@@ -42,7 +42,7 @@ Result<int> show_scaling(const ScaleArguments& arguments) {
                      .html = [&] { return analyzer::render_scale_html(answer); },
                      .text = [&](analyzer::Colour colour) { return analyzer::render_scale_text(answer, colour); }}));
   if (answer.why_not_predicted.empty() || answer.measured.size() > 1) return 0;
-  say(arguments.runs.front() + ": nothing is predicted: " + answer.why_not_predicted);
+  say(arguments.runs.front() + ": nothing can be predicted: " + answer.why_not_predicted);
   return exit_status(ErrorKind::not_computable);
 }
 
@@ -51,11 +51,11 @@ Result<int> show_scaling(const ScaleArguments& arguments) {
 Action declare_scale(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ScaleArguments>();
   app.add_option("RUN", arguments->runs,
-                 "recordings or traces of one job on different numbers of ranks, or one to predict from")
+                 "recordings or traces of one job on different numbers of ranks, or a single one to predict from")
       ->required();
   add_rank_map(app, arguments->rank_map);
   app.add_option("--to", arguments->options.to,
-                 "numbers of ranks to predict, e.g. 64,128 (default: 2, 4, 8 times as many)")
+                 "numbers of ranks to predict, e.g. 64,128 (default: 2, 4 and 8 times as many)")
       ->delimiter(',')
       ->allow_extra_args(false);
   auto* const strong = app.add_flag("--strong", arguments->strong, "the total work stays the same");
@@ -66,9 +66,9 @@ Action declare_scale(CLI::App& app, const Words&) {
                  "bandwidth of that network per rank in GB/s (1e9 bytes)")
       ->check(within<double>({.least = 1e-6, .most = 1e6}));
   app.add_option("--ranks-per-host", arguments->options.ranks_per_host,
-                 "how many ranks one host holds (default: as many as were recorded)")
+                 "number of ranks on one host (default: as recorded)")
       ->check(within<int>({.least = 1, .most = 1 << 17}));
-  app.add_option("--seed", arguments->options.seed, "of the draws")
+  app.add_option("--seed", arguments->options.seed, "seed of the random numbers")
       ->capture_default_str()
       ->check(within<std::uint64_t>({}));
   add_outputs(app, arguments->outputs, "the answer");

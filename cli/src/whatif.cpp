@@ -46,13 +46,14 @@ Result<int> ask(const WhatIfArguments& arguments) {
 Action declare_whatif(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<WhatIfArguments>();
   add_run(app, arguments->run);
-  app.add_option("--fix", arguments->fixes, "a change to apply; repeat for several at once")
+  app.add_option("--fix", arguments->fixes, "a change to apply; repeat the option to combine changes")
       ->required()
       ->allow_extra_args(false);  // what follows is RUN
   add_json_output(app, arguments->outputs, "the prediction");
   add_steps(app, arguments->selection);
-  app.footer("Changes (quote patterns in the shell):\n" + analyzer::fixes_help() +
-             "F multiplies lengths, e.g. 0.5; without it, the usual length (of peers or of other steps) is used.\n");
+  app.footer(
+      "Changes (quote patterns in the shell):\n" + analyzer::fixes_help() +
+      "F multiplies durations, e.g. 0.5; without it, the usual duration (of peers or of other steps) is used.\n");
   return [arguments] {
     const auto status = ask(*arguments);
     return status ? *status : say(status.error());

@@ -49,7 +49,7 @@ class Groups:
                                                            _asked(group._get_backend(device))])]
         for backend in sorted({group._get_backend(device).name().lower() for device in missed}):
             if backend not in _RECORDED_BY_ITSELF:
-                warn(f"collectives of the backend {backend} are not recorded")
+                warn(f"collectives of the {backend} backend are not recorded")
 
     def meet(self, name, members, backend):
         self.table.c10d_group(name, members)

@@ -87,7 +87,7 @@ class Bundle(unittest.TestCase):
         (other / "lib/libtorch_cpu.so").touch()
         (other / "version.py").write_text("__version__ = '2.3.1+cpu'\n")
         result = run(*words, folder=self.home, RANKSCOPE_TORCH=str(other))
-        self.assertEqual((result.returncode, "is 2.3.1; name another" in result.stderr), (125, True), result.stderr)
+        self.assertEqual((result.returncode, "is 2.3.1; set RANKSCOPE_TORCH" in result.stderr), (125, True), result.stderr)
 
     def test_the_trainers_part_for_gpus_is_where_the_trainer_looks_for_it(self):
         self.trainer()

@@ -117,7 +117,7 @@ TEST_F(TwoRuns, AnOutputIsNeverAnInput) {
     for (const char* option : {"--json", "--html"}) {
       const auto result = rankscope({"compare", a, b, option, input});
       EXPECT_EQ(result.status, 2);
-      EXPECT_THAT(result.err, HasSubstr("is being read"));
+      EXPECT_THAT(result.err, HasSubstr("is the input"));
     }
   EXPECT_EQ(rankscope({"compare", a, b, "--json", path("x"), "--html", path("x")}).status, 2);
   EXPECT_EQ(rankscope({"compare", a, b, "--json", "/nonexistent/x.json"}).status, 5);
@@ -169,10 +169,10 @@ TEST_F(TwoRuns, WrongOptionsOfTheGateAreNamed) {
   const auto a = write("a.txt", {});
   EXPECT_THAT(rankscope({"gate", a, "--max-regression", "3%"}).err, HasSubstr("--baseline is required"));
   EXPECT_THAT(rankscope({"gate", a, "--baseline", a}).err, HasSubstr("--max-regression is required"));
-  for (const auto& [limit, words] :
-       {std::pair{"abc", "is not a share"}, std::pair{"3", "has no unit; write 3%"},
-        std::pair{"-1%", "is out of range"}, std::pair{"3%%", "is not a share"}, std::pair{"nan%", "is not a share"},
-        std::pair{"1e9%", "is out of range"}, std::pair{"%", "is not a share"}}) {
+  for (const auto& [limit, words] : {std::pair{"abc", "is not a percentage"}, std::pair{"3", "has no unit; write 3%"},
+                                     std::pair{"-1%", "is out of range"}, std::pair{"3%%", "is not a percentage"},
+                                     std::pair{"nan%", "is not a percentage"}, std::pair{"1e9%", "is out of range"},
+                                     std::pair{"%", "is not a percentage"}}) {
     const auto result = rankscope({"gate", a, "--baseline", a, std::string{"--max-regression="} + limit});
     EXPECT_EQ(result.status, 2) << limit;
     EXPECT_THAT(result.err, HasSubstr(words)) << limit;

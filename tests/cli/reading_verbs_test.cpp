@@ -294,7 +294,7 @@ TEST_F(ReadingVerbs, WhatIsReadIsNeverOverwritten) {
                             {"pack", run, run}}) {
     const auto result = rankscope(words);
     EXPECT_EQ(result.status, 2) << result.err;
-    EXPECT_THAT(result.err, HasSubstr("is being read"));
+    EXPECT_THAT(result.err, HasSubstr("is the input"));
   }
   EXPECT_EQ(testing::read_file(run), before);
 }

@@ -92,9 +92,9 @@ class WholeCheck(unittest.TestCase):
         self.assertEqual(result.not_tried(), ["Nsight Systems was measured as well"] if shutil.which("nsys") is None else [])
         self.assertEqual(sorted(result.files), ["activities-h100-80gb-hbm3.cupti", "counters.rankscope.tar.zst", "cuda.rankscope.tar.zst", "gpu-check.log", PAGE,
                                                 "kineto.json.gz", "pytorch.rankscope.tar.zst", "ranks-nccl.rankscope.tar.zst"])
-        for sentence in ("Verdict: passed.", "| as many of each kernel as Kineto | passed | 2 in both |", "| torch | 2.11.0+cu130, CUDA 13.0 |",
-                         "| SMs are active while kernels hold all of them, and only then | passed | median 98.5 % while busy, 0.5 % while idle |",
-                         "| all collectives of NCCL are matched | passed | 40 matched, 0 not |",
+        for sentence in ("Verdict: passed.", "| the same number of each kernel as in Kineto's trace | passed | 2 in both |", "| torch | 2.11.0+cu130, CUDA 13.0 |",
+                         "| SMs are active while kernels occupy all of them, and idle otherwise | passed | median 98.5 % while busy, 0.5 % while idle |",
+                         "| all of NCCL's collectives are matched | passed | 40 matched, 0 not |",
                          "| train --ranks 2 --parallel ddp has the losses of the CPU | passed | 1 of 1 steps, at most 0.0e+00 apart |",
                          "| train --parallel ddp+mp --ranks 1 --devices 1 has the losses of the CPU | passed |"):
             self.assertIn(sentence, result.page)
@@ -110,11 +110,11 @@ class WholeCheck(unittest.TestCase):
         result = check("lost kernel", "drops", "no power", "no bytes", ours=[WORK[0], *WORK[2:]])
         self.assertEqual(result.status, 1, result.said)
         self.assertEqual(set(result.failed()) - {"nothing was lost or went wrong (pytorch1)"},
-                         {"each kernel of the CUDA program was recorded", "as many of each kernel as Kineto", "in the same order on each stream",
+                         {"each kernel of the CUDA program was recorded", "the same number of each kernel as in Kineto's trace", "in the same order on each stream",
                           "nothing was lost or went wrong (cuda)", "nothing was lost or went wrong (long)", "NVML reports power_watts",
                           "nothing was lost or went wrong (ranks-gloo)", "nothing was lost or went wrong (ranks-nccl)",
                           "nothing was lost or went wrong (gpu-single-gpt)", "a process that ends with _exit keeps its kernels",
-                          "--toggle cuda records from cudaProfilerStart to cudaProfilerStop", "collectives of NCCL carry group, sequence and bytes",
+                          "--toggle cuda records from cudaProfilerStart to cudaProfilerStop", "NCCL's collectives have group, sequence and bytes",
                           "a training run of 60 s is recorded without drops"})
 
     def test_what_costs_too_much_or_has_other_losses_fails(self):
@@ -129,7 +129,7 @@ class HangsAndCrashes(unittest.TestCase):
     def test_a_recorder_that_hangs_fails(self):
         result = check("recorder hangs", only=(CUDA,), before="gpu_cuda.LIMIT_S = 1")
         self.assertEqual(result.status, 1, result.said)
-        self.assertIn("| the CUDA program runs under the recorder | **failed** | it runs alone, but not under the recorder: stopped after 1 s: waiting for CUPTI |",
+        self.assertIn("| the CUDA program runs under the recorder | **failed** | it runs without the recorder, but not with it: stopped after 1 s: waiting for CUPTI |",
                       result.page)
         self.assertIn("stopped, status None", result.log)
 
@@ -138,12 +138,12 @@ class HangsAndCrashes(unittest.TestCase):
         self.assertEqual(result.status, 1, result.said)
         self.assertEqual(result.failed(), ["two ranks on one GPU train with gloo under the recorder", "two ranks on one GPU train with nccl under the recorder",
                                            "train --ranks 2 --parallel tp has the losses of the CPU"])
-        self.assertIn("it runs alone, but not under the recorder: status -11", result.page)
+        self.assertIn("it runs without the recorder, but not with it: status -11", result.page)
 
     def test_what_does_not_run_alone_either_is_not_tried(self):
         result = check("nccl refuses", "sharing refused", only=(GLOO, NCCL, TOGETHER))
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
-        self.assertIn("| two ranks on one GPU train with nccl | not tried | not even without the recorder: [rank1] RuntimeError: NCCL error: Duplicate GPU detected |",
+        self.assertIn("| two ranks on one GPU train with nccl | not tried | it does not run without the recorder, either: [rank1] RuntimeError: NCCL error: Duplicate GPU detected |",
                       result.page)
         self.assertIn("ranks-gloo.rankscope.tar.zst", result.files)
         self.assertIn("| train --ranks 2 --parallel zero3 has the losses of the CPU | not tried | not tried, since ddp does not run on this machine, recorded or not |",
@@ -169,15 +169,15 @@ class HangsAndCrashes(unittest.TestCase):
     def test_a_program_that_breaks_under_the_recorder_alone_fails(self):
         result = check("cuda breaks recorded", only=(CUDA,))
         self.assertEqual(result.failed(), ["the CUDA program runs under the recorder"], result.said)
-        self.assertIn("it runs alone, but not under the recorder: kernels: cudaMalloc: Error: out of memory", result.page)
+        self.assertIn("it runs without the recorder, but not with it: kernels: cudaMalloc: Error: out of memory", result.page)
 
 
 class Findings(unittest.TestCase):
     def test_any_exception_of_a_section_is_a_failed_check_and_the_others_go_on(self):
         result = check("report broken", only=(CUDA, COUNTERS, OPTIONS), before="gpu_check.check_counters = lambda session: 1 // 0")
         self.assertEqual(result.status, 1, result.said)
-        self.assertRegex(result.page, r"\| it can be checked \| \*\*failed\*\* \| ZeroDivisionError: integer division or modulo by zero \(")
-        self.assertIn("| it can be checked | **failed** | JSONDecodeError:", result.page)
+        self.assertRegex(result.page, r"\| the section ran to its end \| \*\*failed\*\* \| ZeroDivisionError: integer division or modulo by zero \(")
+        self.assertIn("| the section ran to its end | **failed** | JSONDecodeError:", result.page)
         self.assertIn("| each kernel of the CUDA program was recorded | passed |", result.page, "what was found before stays")
         self.assertIn("--toggle cuda records from cudaProfilerStart to cudaProfilerStop | passed", result.page)
 
@@ -229,12 +229,12 @@ class Refusal(unittest.TestCase):
         with tempfile.NamedTemporaryFile() as bundle:
             result = self.run_check(bundle.name)
         self.assertEqual(result.returncode, 77)
-        self.assertEqual(result.stdout, "gpu-check: no NVIDIA GPU here (there is no nvidia-smi); nothing was checked\n")
+        self.assertEqual(result.stdout, "gpu-check: no NVIDIA GPU here (nvidia-smi was not found); nothing was checked\n")
 
     def test_a_driver_that_finds_none(self):
         result = self.refused("No devices were found")
         self.assertEqual(result.returncode, 77)
-        self.assertIn("(nvidia-smi finds none: No devices were found)", result.stdout)
+        self.assertIn("(nvidia-smi finds no GPU: No devices were found)", result.stdout)
 
     def test_wrong_options_and_what_is_no_bundle(self):
         self.assertEqual(self.run_check("/no/such.tar.xz").returncode, 2)

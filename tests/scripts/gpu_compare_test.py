@@ -58,7 +58,7 @@ class Compared(unittest.TestCase):
         self.assertEqual(failures(ours, self.theirs), [])
 
     def test_a_missing_kernel(self):
-        self.assertIn("as many of each kernel as Kineto", failures([*self.theirs[:2], *self.theirs[3:]], self.theirs))
+        self.assertIn("the same number of each kernel as in Kineto's trace", failures([*self.theirs[:2], *self.theirs[3:]], self.theirs))
 
     def test_another_order(self):
         ours = changed(1, ts=165)
@@ -83,11 +83,11 @@ class Compared(unittest.TestCase):
         self.assertEqual(with_another(changed(3, name="other")).passed, False, "the other pair does not have it")
 
     def test_other_bytes(self):
-        self.assertEqual(failures(changed(4, args={"stream": 7, "bytes": 4095}), self.theirs), ["as many bytes copied and filled as Kineto"])
+        self.assertEqual(failures(changed(4, args={"stream": 7, "bytes": 4095}), self.theirs), ["the same number of bytes copied and filled as in Kineto's trace"])
 
     def test_nothing_recorded_or_no_marker_is_no_success(self):
         self.assertEqual(failures(WORK, self.theirs), ["both recordings have the marker"])
-        self.assertIn("as many of each kernel as Kineto", failures([MARKER], [MARKER]))
+        self.assertIn("the same number of each kernel as in Kineto's trace", failures([MARKER], [MARKER]))
 
     def test_times_keep_their_nanoseconds(self):
         self.assertEqual(gpu_compare.nanoseconds("1700000000123456.789"), 1700000000123456789)
@@ -110,12 +110,12 @@ class Counted(unittest.TestCase):
 
     def test_what_is_missing_too_short_or_too_many_is_named(self):
         self.assertEqual(self.failures(self.events[1:]), ["each kernel of the CUDA program was recorded"])
-        self.assertEqual(self.failures([*self.events[:2], event("spin", 20, 47, stream=8), *self.events[3:]]), ["spin lasts as long as it says"])
+        self.assertEqual(self.failures([*self.events[:2], event("spin", 20, 47, stream=8), *self.events[3:]]), ["spin lasts as long as its own timer says"])
         self.assertEqual(self.failures(self.events[:4]), ["each memset, with its bytes"])
 
     def test_two_things_at_a_time_on_a_stream(self):
         overlapping = [event("axpy", 0, 10), event("axpy", 7, 1), *self.events[2:]]
-        self.assertEqual(self.failures(overlapping), ["one thing at a time on each stream"])
+        self.assertEqual(self.failures(overlapping), ["one activity at a time on each stream"])
         self.assertEqual(self.failures([event("axpy", 0, 10), event("axpy", 9, 3), *self.events[2:]]), [], "clocks are read to 2 µs")
 
 
@@ -149,7 +149,7 @@ class Sampled(unittest.TestCase):
 class Forgiven(unittest.TestCase):
     kept, unprivileged = "Mobile: 4294967295\nRmProfilingAdminOnly: 1\nEnableMSI: 1\n", "Name:\tpython\nCapEff:\t00000000a80425fb\n"
     refused = "this user may not read the GPU's counters (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES when enabling)"
-    held = "another program holds the GPU's counters (CUPTI_ERROR_HARDWARE_BUSY when enabling)"
+    held = "another program is using the GPU's counters (CUPTI_ERROR_HARDWARE_BUSY when enabling)"
 
     def test_a_lack_of_privilege_that_this_machine_shows(self):
         self.assertIn("RmProfilingAdminOnly is 1", gpu_compare.forgiven(self.refused, self.kept, self.unprivileged, ""))
@@ -162,7 +162,7 @@ class Forgiven(unittest.TestCase):
     def test_a_rival_that_doctor_names(self):
         doctor = "ok   CUPTI                libcupti.so.13\nnote other profilers      nv-hostengine (process 12)\n"
         self.assertEqual(gpu_compare.forgiven(self.held, "", "", doctor), "rankscope doctor names nv-hostengine (process 12)")
-        self.assertEqual(gpu_compare.forgiven(self.held, "", "", "ok   other profilers      none runs\n"), "")
+        self.assertEqual(gpu_compare.forgiven(self.held, "", "", "ok   other profilers      none running\n"), "")
         self.assertEqual(gpu_compare.forgiven(self.held, self.kept, self.unprivileged, ""), "")
         self.assertEqual(gpu_compare.forgiven("CUPTI refused reading the counters: CUPTI_ERROR_UNKNOWN", self.kept, self.unprivileged, doctor), "")
 
@@ -180,7 +180,7 @@ class Told(unittest.TestCase):
 
     def test_another_gpu(self):
         for metadata, uuids in (([], ["GPU-1"]), (["GPU-2 NVIDIA H100"], ["GPU-1"]), (["GPU-1 NVIDIA H100"], [])):
-            self.assertEqual(self.nvml_failures(self.counters, metadata, uuids), ["NVML's GPU is the one of nvidia-smi"])
+            self.assertEqual(self.nvml_failures(self.counters, metadata, uuids), ["NVML and nvidia-smi see the same GPU"])
 
     def test_collectives_without_group_sequence_or_bytes(self):
         whole = ("communicator 0x1", 0, 4096, "all_reduce")
@@ -238,11 +238,11 @@ class Blamed(unittest.TestCase):
 
     def test_what_does_not_run_alone_was_not_tried_unless_it_must(self):
         check = gpu_session.blame("a", self.crashed, self.session, lambda _: Outcome(ENDED, 1, err="Error: no such GPU\n"))
-        self.assertEqual(check, Check("a", None, "not even without the recorder: Error: no such GPU"))
+        self.assertEqual(check, Check("a", None, "it does not run without the recorder, either: Error: no such GPU"))
         self.assertFalse(gpu_session.must(check).passed)
 
     def test_no_time_is_no_failure(self):
-        late = Outcome(NOT_STARTED, err="the time was up")
+        late = Outcome(NOT_STARTED, err="no time was left")
         check = gpu_session.blame("a", late, self.session, lambda _: self.fail("it is not tried alone"))
         self.assertEqual((check.passed, gpu_session.must(check).passed), (None, None))
         self.assertFalse(gpu_session.blame("a", self.crashed, self.session, lambda _: late).passed, "it did fail")

@@ -64,7 +64,7 @@ class Machine(unittest.TestCase):
         self.assertEqual(outcome.why, "/no/such/program cannot be started: No such file or directory")
 
     def test_nothing_is_started_when_the_time_is_up(self):
-        self.assertEqual(machine_for(0).run("true"), Outcome(NOT_STARTED, err="the time was up"))
+        self.assertEqual(machine_for(0).run("true"), Outcome(NOT_STARTED, err="no time was left"))
 
     def test_nothing_is_started_for_which_too_little_time_is_left(self):
         machine = gpu_machine.Machine(pathlib.Path("."), time.monotonic() + 5, time.monotonic() + 5)

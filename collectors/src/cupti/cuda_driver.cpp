@@ -29,7 +29,7 @@ CudaDriver::CudaDriver() {
   const std::string library = named != nullptr && *named != '\0' ? named : "libcuda.so.1";
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    problem_ = format("{}, which is needed to see which GPUs are used, cannot be loaded", library);
+    problem_ = format("{} cannot be loaded; it is needed to find out which GPUs are used", library);
     return;
   }
   const auto find = [handle](const char* name, auto& function) {

@@ -142,8 +142,8 @@ Fault fault_of(std::uint32_t number) {
     return {"users have reported that 12.4 Update 1 loses kernels",
             "compare the number of launches with the number of kernels (kernels_without_launch), or use 12.5 or newer"};
   if (number < v13_4_update_1)
-    return {"before 13.4 Update 1 it uses more and more of the CPU in long recordings",
-            "limit recordings of hours with --window or --duration"};
+    return {"versions before 13.4 Update 1 use more and more CPU time in long recordings",
+            "limit long recordings with --window or --duration"};
   return {};
 }
 

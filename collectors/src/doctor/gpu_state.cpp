@@ -126,12 +126,12 @@ GpuState driver_state(const fs::path& root) {
     state.found = "none: libcuda.so.1 cannot be loaded";
     if (!module.empty() || host_devices(root).nvidia)
       state.advice =
-          "the host has the driver, this container does not: start it with the GPUs (docker --gpus all, "
+          "the host has the driver, but this container does not: start the container with GPUs (docker --gpus all, "
           "apptainer --nv)";
     return state;
   }
   if (!module.empty()) state.found += ", " + module;
-  if (const std::string cuda = cuda_of(driver); !cuda.empty()) state.found += ", runs CUDA up to " + cuda;
+  if (const std::string cuda = cuda_of(driver); !cuda.empty()) state.found += ", supports CUDA up to " + cuda;
   return state;
 }
 
@@ -165,7 +165,7 @@ struct Profiler {
   std::string_view advice;
 };
 constexpr std::string_view ends_recording =
-    "only one of them can use CUPTI in a process: stop it, or record another process";
+    "only one profiler can use CUPTI in a process: stop this one, or record another process";
 constexpr std::array profilers{
     Profiler{"nsys", ends_recording},
     Profiler{"nsys-launcher", ends_recording},
@@ -178,7 +178,7 @@ constexpr std::array profilers{
 
 /// Others who may hold CUPTI or the counters of the GPUs now.
 GpuState holder_state(const fs::path& root) {
-  GpuState state{true, "other profilers", "none runs", "nothing to do"};
+  GpuState state{true, "other profilers", "none running", "nothing to do"};
   std::error_code error;
   for (fs::directory_iterator entry{root / "proc", error}, end; !error && entry != end; entry.increment(error)) {
     std::ifstream file{entry->path() / "comm"};
@@ -296,7 +296,7 @@ std::vector<std::string> nccl_paths() {
 
 GpuState nccl_state() {
   GpuState state{false, "NCCL", "no libnccl.so.2 is found",
-                 "a program that brings its own is recorded anyway; NCCL 2.23 or newer is needed"};
+                 "programs that bring their own NCCL are recorded anyway, if it is 2.23 or newer"};
   for (const std::string& path : nccl_paths()) {
     void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) continue;

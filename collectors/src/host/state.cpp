@@ -18,8 +18,8 @@ GpuState clock_state() {
   return {synchronised, "host clock",
           synchronised ? format("synchronized by a time service, to {} µs", time.maxerror)
                        : "not synchronized by a time service",
-          "only needed for recordings of several hosts: run chrony or ntpd on each; collectives are also used to align "
-          "their clocks"};
+          "only needed for recordings of several hosts: run chrony or ntpd on each host; rankscope also aligns their "
+          "clocks by collectives"};
 }
 
 GpuState file_state() {
@@ -27,7 +27,7 @@ GpuState file_state() {
   const bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
   const bool enough = known && limit.rlim_cur >= enough_files;
   return {enough, "open files", known ? format("up to {}", limit.rlim_cur) : "the limit cannot be read",
-          format("processes may be left unwatched: run ulimit -n {}", enough_files)};
+          format("some processes may not be sampled: run ulimit -n {}", enough_files)};
 }
 
 GpuState size_state() {

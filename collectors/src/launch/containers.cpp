@@ -197,18 +197,18 @@ std::string container_warning(const Words& command, const Lookup& lookup, const 
   if (runtime.empty()) return {};
   if (is_one_of(elsewhere, runtime))
     return format(
-        "{} does not start the container's processes from this command, nor with its environment, so nothing in the "
-        "container is recorded; install rankscope in the image and start `rankscope record` inside",
+        "the processes in a {} container do not descend from this command and do not get its environment, so nothing "
+        "in the container is recorded; install rankscope in the image and start `rankscope record` inside",
         runtime);
   const std::string list = bind_list(bound_by(options_of(command), lookup), needed);
   if (list.empty()) return {};
-  return format("the container of {} does not see {}: nothing in it is recorded; run {} with --bind {}", runtime, list,
+  return format("the {} container does not see {}, so nothing in it is recorded; run {} with --bind {}", runtime, list,
                 runtime, list);
 }
 
 std::string container_note(const std::string& runtime, const NeededInside& needed) {
   return format(
-      "no process in the container of {} was recorded: it must see {} and {} (--bind), and use NVTX, CUDA, NCCL or "
+      "no process in the {} container was recorded: a process must see {} and {} (--bind), and use NVTX, CUDA, NCCL or "
       "the annotation API; or install rankscope in the image and start `rankscope record` inside",
       runtime, needed.library.parent_path().string(), needed.spool.parent_path().string());
 }

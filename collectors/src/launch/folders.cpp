@@ -68,10 +68,9 @@ Result<void> fill(const fs::path& folder, const std::string& job) {
 }
 
 tl::unexpected<Error> taken(const fs::path& out) {
-  return fail(ErrorKind::cannot_write,
-              format("{} exists already and is not overwritten; give another name with --out, or "
-                     "remove it",
-                     out.string()));
+  return fail(
+      ErrorKind::cannot_write,
+      format("{} already exists and is not overwritten; give another name with --out, or remove it", out.string()));
 }
 
 /// A sibling's recording; nothing if it belongs to another job.
@@ -88,7 +87,7 @@ Result<std::optional<OutFolder>> make_or_join(const fs::path& out, const std::st
   const fs::path beside = out.string() + "." + host_name() + "-" + std::to_string(getpid()) + ".new";
   if (!fs::create_directory(beside, error)) {
     return fail(ErrorKind::cannot_write,
-                format("cannot create {}: {}", beside.string(), error ? error.message() : "it exists already"));
+                format("cannot create {}: {}", beside.string(), error ? error.message() : "it already exists"));
   }
   RS_TRY_VOID(fill(beside, job));
   fs::rename(beside, out, error);

@@ -149,7 +149,8 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
         recording::gather_segment(paths[i], summary.out / recording::segment_folder / paths[i].filename());
     progress.done(i + 1);
     if (!gathered && gathered.error().kind == ErrorKind::unreadable) {
-      summary.notes.push_back(gathered.error().message + "; this process is missing");  // it died while it was made
+      summary.notes.push_back(gathered.error().message +
+                              "; this process is missing from the recording");  // it died while it was made
       ++summary.unreadable;
       continue;
     }
@@ -173,7 +174,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
   }
   summary.ranks = ranks.size();
   if (running > 0) {
-    summary.notes.push_back(format("{} still running after the command ended; later events there are not recorded",
+    summary.notes.push_back(format("{} kept running after the command ended; events after that are not recorded",
                                    counted(running, "recorded process")));
   }
   if (failure) return tl::make_unexpected(*failure);

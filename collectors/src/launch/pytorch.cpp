@@ -52,9 +52,10 @@ Result<PyTorchHook> pytorch_hook(const RecordOptions& options, SourceSet sources
   }
   if (!sources.has(Source::annotate)) return PyTorchHook{};
   if (!pytorch_container_warning(container_runtime(options.command), lookup).empty())
-    return PyTorchHook{{},
-                       "PyTorch in this container is recorded only with --pytorch, since PYTHONPATH would hide what "
-                       "the image sets"};
+    return PyTorchHook{
+        {},
+        "PyTorch in this container is recorded only with --pytorch, since the recorder's PYTHONPATH would hide "
+        "the one that the image sets"};
   auto folder = write_pytorch_hook(spool, options.stacks);
   return folder ? PyTorchHook{std::move(*folder), {}} : PyTorchHook{{}, folder.error().message};
 }
@@ -81,8 +82,8 @@ std::string pytorch_container_warning(const std::string& runtime, const Lookup& 
   for (const std::string_view prefix : container_prefixes)
     if (lookup((std::string{prefix} + python_path).c_str()) != nullptr) return {};
   return format(
-      "PyTorch: in the container of {} PYTHONPATH holds the hook and what is set here, not what the image sets; if "
-      "its programs do not find their modules, give the image's folders in APPTAINERENV_PYTHONPATH",
+      "PyTorch: in the {} container, PYTHONPATH has the recorder's hook and what is set here, not what the image sets; "
+      "if programs there do not find their modules, give the image's folders in APPTAINERENV_PYTHONPATH",
       runtime);
 }
 
@@ -101,7 +102,7 @@ void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string
   if (!used) {
     notes.emplace_back(
         "PyTorch: no recorded Python program ran an operator of PyTorch (python -I, -E and -S do not load the hook, "
-        "and it needs ctypes); operators and steps were not recorded");
+        "and the hook needs ctypes); operators and steps were not recorded");
     return;
   }
   if (!seen.operators && seen.problem.empty())
@@ -109,8 +110,7 @@ void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string
   if (!seen.steps) {
     notes.emplace_back(
         "PyTorch: no optimizer of torch.optim took three steps outside of torch.compile, so the report only knows "
-        "steps "
-        "that the program names itself, by an NVTX range or record_function \"step 1\", \"step 2\", ...");
+        "steps that the program names itself, by an NVTX range or record_function \"step 1\", \"step 2\", ...");
   }
 }
 

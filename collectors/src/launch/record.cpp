@@ -202,9 +202,10 @@ void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcom
 
 void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   if (summary.processes > 0) return;
-  summary.notes.emplace_back(settings.collect.has(Source::host)
-                                 ? "no process had a rank, used NVTX, CUDA or the annotation API, or ran for a second"
-                                 : "no process had a rank, or used NVTX, CUDA or the annotation API");
+  summary.notes.emplace_back(
+      settings.collect.has(Source::host)
+          ? "nothing was recorded: no process had a rank, used NVTX, CUDA or the annotation API, or ran for a second"
+          : "nothing was recorded: no process had a rank, or used NVTX, CUDA or the annotation API");
 }
 
 /// What was asked for is never left out silently.
@@ -213,7 +214,7 @@ void note_details(DetailSet asked, RecordSummary& summary) {
     if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
     summary.notes.push_back(
         format("--{}: no source in the recorded program supports it, so no {} were recorded (the reference trainer "
-               "does; of other programs only --memory on CUDA GPUs, by the source cupti)",
+               "does; in other programs only --memory works, on CUDA GPUs and with the source cupti)",
                info.id, info.what));
   }
 }
@@ -281,7 +282,7 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   return outcome;
 }
 
-/// LD_PRELOAD is split at blanks and colons, so that a library in such a folder needs another name.
+/// LD_PRELOAD is split at spaces and colons, so that a library in such a folder needs another name.
 Result<fs::path> preloadable(const fs::path& library, const fs::path& spool) {
   if (library.string().find_first_of(" :") == std::string::npos) return library;
   const fs::path link = spool / inject_library_name;
@@ -291,7 +292,7 @@ Result<fs::path> preloadable(const fs::path& library, const fs::path& spool) {
     return fail(ErrorKind::cannot_write, format("cannot create the link {}: {}", link.string(), error.message()));
   if (link.string().find_first_of(" :") == std::string::npos) return link;
   return fail(ErrorKind::cannot_write,
-              format("{} has a blank or colon in its path, and so has {}; set RANKSCOPE_SPOOL to a folder without them",
+              format("{} has a space or colon in its path, and so has {}; set RANKSCOPE_SPOOL to a folder without them",
                      library.string(), spool.string()));
 }
 
@@ -358,7 +359,7 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RS_TRY(Toggle toggle, make_toggle(options, spool));
   RS_TRY_VOID(tie(spool, new_manifest(options), folders.out.path));
   if (options.talk == Talk::verbose) {
-    say(options.talk, format("rankscope: segments are in {} until recording ends\n", spool.string()));
+    say(options.talk, format("rankscope: segments are in {} until the recording ends\n", spool.string()));
   }
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
   RS_TRY(const PyTorchHook hook, pytorch_hook(options, settings.collect, spool, lookup));

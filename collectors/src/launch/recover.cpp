@@ -54,8 +54,9 @@ Result<recording::Manifest> check_spool(const fs::path& spool) {
   auto manifest = recording::read_manifest(spool);
   const bool is_spool = manifest ? manifest->spooled.has_value() : !recording::segments_of(spool).empty();
   if (!is_spool)
-    return fail(ErrorKind::unreadable,
-                format("--recover: {} is not a folder that a recorder left; `rankscope doctor` lists these", name));
+    return fail(
+        ErrorKind::unreadable,
+        format("--recover: {} is not a folder that a recorder left; `rankscope doctor` lists such folders", name));
   if (manifest && is_elsewhere(manifest->spooled->recorder))
     return fail(ErrorKind::cannot_write,
                 format("--recover: {} belongs to a recorder on host {}, which may still be running; recover it there",
@@ -66,9 +67,9 @@ Result<recording::Manifest> check_spool(const fs::path& spool) {
                        manifest->spooled->recorder.pid));
   wait_for_stragglers(spool);  // those that are just ending
   if (const auto running = count_written(recording::segments_of(spool)); running > 0)
-    return fail(ErrorKind::cannot_write,
-                format("--recover: {} still running and writing into {}; wait until they end, or stop them",
-                       counted(running, "recorded process"), name));
+    return fail(ErrorKind::cannot_write, format("--recover: {} is still being written by {}; wait until {}", name,
+                                                counted(running, "recorded process"),
+                                                running == 1 ? "it ends, or stop it" : "they end, or stop them"));
   return manifest ? std::move(manifest) : Result<recording::Manifest>{new_manifest({})};
 }
 

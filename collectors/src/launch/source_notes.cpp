@@ -78,10 +78,10 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
   if (wanted.empty()) return {};
   if (!devices.nvidia && story.activities == 0 && story.plugin_processes == 0) {
     if (devices.amd)
-      return {format(
-          "{}: the GPUs of this host are from AMD (/dev/kfd), whose work is not recorded; everything else was. Record "
-          "with torch.profiler instead: rankscope reads its traces",
-          wanted)};
+      return {
+          format("{}: this host has AMD GPUs (/dev/kfd), whose work is not recorded; everything else was recorded. Use "
+                 "torch.profiler for these GPUs: rankscope reads its traces",
+                 wanted)};
     return {
         format("{}: no NVIDIA GPU was found on this host (no /dev/nvidiactl); everything else was recorded", wanted)};
   }
@@ -90,8 +90,8 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
     notes.push_back(format("{}: {} ({})", id_of(problem.source), problem.text, counted(problem.processes, "process")));
   if (story.cuda_processes == 0 && story.plugin_processes == 0) {
     notes.push_back(
-        format("{}: no recorded process initialised CUDA, so nothing was recorded of GPUs; if the program does use "
-               "them, its environment was cleared before it started (docs/gpu.md)",
+        format("{}: no recorded process initialised CUDA, so nothing about GPUs was recorded; if the program does use "
+               "GPUs, its environment was cleared before it started (docs/gpu.md)",
                wanted));
     return notes;
   }

@@ -38,9 +38,10 @@ std::string summary_text(const RecordSummary& summary) {
                    counted(summary.not_recorded, "process"));
   }
   if (summary.not_watched > 0) {
-    text +=
-        format("rankscope: {} without events could not be sampled: more than {} at a time, or no segment for them\n",
-               counted(summary.not_watched, "process"), Watcher::most_watched);
+    text += format(
+        "rankscope: {} without events could not be sampled: there were more than {} at a time, or no segment file "
+        "could be created\n",
+        counted(summary.not_watched, "process"), Watcher::most_watched);
   }
   for (const std::string& note : summary.notes) text += "rankscope: " + note + "\n";
   return text;

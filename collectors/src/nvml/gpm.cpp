@@ -60,10 +60,10 @@ GpmDevice::~GpmDevice() {
 std::string GpmDevice::why_not() const {
   if (call_.support == nullptr || call_.allocate == nullptr || call_.release == nullptr || call_.read == nullptr ||
       call_.evaluate == nullptr || call_.error_text == nullptr)
-    return "this driver has no GPM";
+    return "this driver does not support GPM";
   GpmSupport support;
   if (const int status = call_.support(device_, &support); status != success) return reason(status);
-  if (support.supported == 0) return "this GPU has no GPM, which came with Hopper";
+  if (support.supported == 0) return "this GPU has no GPM, which needs Hopper or newer";
   unsigned now = 0, later = 0;
   if (call_.mig_mode != nullptr && call_.mig_mode(device_, &now, &later) == success && now != 0)
     return "this GPU is divided by MIG, and GPM only reports its parts";

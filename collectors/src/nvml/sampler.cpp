@@ -63,8 +63,8 @@ std::string NvmlSampler::load(const std::string& library) {
   absent_ = handle == nullptr;
   if (absent_)
     return format(
-        "{} cannot be loaded: no NVIDIA driver, or a container without it; NVIDIA_DRIVER_CAPABILITIES must include "
-        "utility there",
+        "{} cannot be loaded: there is no NVIDIA driver, or it is not visible in this container; in a container, "
+        "NVIDIA_DRIVER_CAPABILITIES must include utility",
         library);
   const auto find = [handle](const char* name, auto& function) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));

@@ -81,8 +81,9 @@ PmLibrary find_pm_functions(const std::string& library) {
     const char* const why = dlerror();
     found.problem = format("{} cannot be loaded: {}", library, why == nullptr ? "no reason was given" : why);
   } else if (const std::string missing = find_all(handle, found.call); !missing.empty()) {
-    found.problem = format("{} lacks {}: CUPTI samples the GPU's counters from CUDA 12.6 on; use a newer CUDA toolkit",
-                           library, missing);
+    found.problem =
+        format("{} lacks {}: CUPTI samples the GPU's counters in CUDA 12.6 and later; use a newer CUDA toolkit",
+               library, missing);
   } else {
     const auto folders = folders_of(reinterpret_cast<const void*>(found.call.host_initialize));
     found.call.folder = folders[0].string();
@@ -95,25 +96,25 @@ std::string pm_refusal(const PmFunctions& call, int status, const std::string& d
   const std::string text = call.text_of(status);
   if (status == result::insufficient_privileges || status == result::virtual_device_privileges)
     return format(
-        "this user may not read the GPU's counters ({} when {}); an administrator permits it with the option "
+        "this user may not read the GPU's counters ({} when {}); an administrator can permit it with the option "
         "NVreg_RestrictProfilingToAdminUsers=0 of the kernel module nvidia, or with CAP_SYS_ADMIN (driver R565 and "
-        "later: CAP_PERFMON) for the job, in a container --cap-add=SYS_ADMIN",
+        "later: CAP_PERFMON) for the job; in a container: --cap-add=SYS_ADMIN",
         text, doing);
   if (status == result::hardware_busy)
     return format(
-        "another program holds the GPU's counters ({} when {}): stop it (Nsight, DCGM, another recording); dcgmi "
+        "another program is using the GPU's counters ({} when {}): stop it (Nsight, DCGM, another recording); dcgmi "
         "profile --pause makes DCGM release them",
         text, doing);
   if (status == result::not_initialized && !has_host_library())
     return format(
-        "{} was not found ({} when {}), which CUPTI needs to describe the GPU's counters: it belongs beside libcupti, "
-        "in {}, where the CUDA toolkit and the package nvidia-cuda-cupti put it; put it there, or add its folder to "
+        "{} was not found ({} when {}); CUPTI needs it to describe the GPU's counters. The CUDA toolkit and the "
+        "package nvidia-cuda-cupti install it in {}, the folder of libcupti; put it there, or add its folder to "
         "LD_LIBRARY_PATH",
         host_library, text, doing, call.folder);
   const bool kind = status >= result::first_kind_of_device && status <= result::last_kind_of_device;
   if (kind || status == result::not_supported || status == result::virtual_device)
     return format(
-        "this GPU does not offer these counters, or not the way it is shared (vGPU, MIG, WSL, confidential computing): "
+        "this GPU does not offer these counters, or not in its current mode (vGPU, MIG, WSL, confidential computing): "
         "{} when {}",
         text, doing);
   return format("CUPTI refused {}: {}; another profiler may be using the GPU's counters", doing, text);

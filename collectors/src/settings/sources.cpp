@@ -16,9 +16,10 @@ constexpr std::array<SourceInfo, source_count> source_table{{
     {Source::nvtx, "nvtx", "NVTX ranges, marks and payloads; NCCL's own calls", "", RANKSCOPE_HAVE_NVTX != 0},
     {Source::host, "host", "CPU, memory, context switches, page faults, I/O and pressure, sampled", "/proc", true},
     {Source::cupti, "cupti", "kernels, copies and CUDA calls", "libcupti and an NVIDIA driver", true},
-    {Source::nccl, "nccl", "collectives inside NCCL, by its profiler plugin", "NCCL 2.23 or newer", true},
+    {Source::nccl, "nccl", "collectives inside NCCL, through its profiler plugin", "NCCL 2.23 or newer", true},
     {Source::nvml, "nvml", "busy time, memory, power, clocks and links of the GPUs, sampled", "libnvidia-ml", true},
-    {Source::pm, "pm", "SM, tensor, DRAM, NVLink and PCIe activity of the GPUs, by their own counters (--pm-sampling)",
+    {Source::pm, "pm",
+     "SM, tensor, DRAM, NVLink and PCIe activity of the GPUs, from their own counters (--pm-sampling)",
      "libcupti of CUDA 12.6 and permission", true, false},
 }};
 
@@ -34,7 +35,7 @@ std::string ids(Built wanted) {
 /// "there are annotate, host; not in this build: cupti"
 std::string choices() {
   const std::string unbuilt = ids(Built::no);
-  return format("there are {}{}{}", ids(Built::yes), unbuilt.empty() ? "" : "; not in this build: ", unbuilt);
+  return format("the sources are {}{}{}", ids(Built::yes), unbuilt.empty() ? "" : "; not in this build: ", unbuilt);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST(C10dHook, KnowsGroupsOfOneAndLeavesOutThoseOfOthers) {
 
 TEST(C10dHook, SaysThatAVersionWasNotVerifiedOnceThereIsSomebodyToTalkTo) {
   constexpr std::string_view why =
-      "collectives of PyTorch 9.9.0 are not recorded, since rankscope was not verified with it";
+      "collectives of PyTorch 9.9.0 are not recorded, since rankscope has not been verified with this version";
   const Folder folder;
   const Recorded recorded = python(folder,
                                    "dist.init_process_group('gloo', 2).backend.allreduce()\n"
@@ -85,7 +85,7 @@ TEST(C10dHook, SaysWhichBackendIsNotRecorded) {
   const Folder folder;
   const Recorded recorded = python(folder, "dist.init_process_group('mpi', 2)\n");
   EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
-  EXPECT_EQ(recorded.summary.pytorch.problem, "collectives of the backend mpi are not recorded");
+  EXPECT_EQ(recorded.summary.pytorch.problem, "collectives of the mpi backend are not recorded");
 }
 
 TEST(C10dHook, LeavesAProgramAloneWhoseGroupsItDoesNotUnderstand) {

@@ -154,7 +154,7 @@ TEST(C10d, LeavesOtherVersionsAlone) {
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(collectives_of(*recorded.run), IsEmpty());
   EXPECT_EQ(told(*recorded.run, "problem"),
-            "collectives of PyTorch 9.9.1 are not recorded, since rankscope was not verified with it");
+            "collectives of PyTorch 9.9.1 are not recorded, since rankscope has not been verified with this version");
   EXPECT_EQ(lost(*recorded.run, Counter::comm_groups_unknown), 0U);
 }
 

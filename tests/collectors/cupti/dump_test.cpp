@@ -89,7 +89,7 @@ TEST(CuptiDump, ItStaysSmallAndHoldsWholeBuffers) {
   ASSERT_TRUE(fs::exists(folder / "dump"));
   EXPECT_LE(fs::file_size(folder / "dump"), most_bytes);
   EXPECT_EQ(original.run->metadata(original.run->processes()[0], "cupti_dump_problem"),
-            "it was cut off: a file holds at most 4 MiB");
+            "the file was cut off: it can have at most 4 MiB");
   EXPECT_EQ(replay(folder, folder / "dump").status, 0);
 }
 
@@ -97,7 +97,7 @@ TEST(CuptiDump, AFileThatCannotBeWrittenIsSaid) {
   const Folder folder;
   const Recorded recorded = play_and_dump(folder, "some", folder / "missing" / "dump");
   ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "cupti_dump_problem"), "cannot be written");
+  EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "cupti_dump_problem"), "the file cannot be written");
 }
 
 // scripts/gpu-check makes them on a machine with a GPU.

@@ -227,7 +227,7 @@ TEST(Cupti, AKindThatIsRefusedIsSaidAndTheOthersAreRecorded) {
   const Recorded recorded = play(folder, "some", {.refuses = "5"});
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(std::string{told(*recorded.run, "cupti_problem")},
-              HasSubstr("records of kind 5 are refused: CUPTI_ERROR_UNKNOWN"));
+              HasSubstr("CUPTI refuses records of kind 5: CUPTI_ERROR_UNKNOWN"));
   EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::compute), 100U);
   EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::runtime), 0U);
 }

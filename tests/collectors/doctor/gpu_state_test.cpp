@@ -101,7 +101,7 @@ TEST(GpuState, ProfilersThatRunAreNamed) {
   const GpuState state = state_in(root, "other profilers");
   EXPECT_FALSE(state.good);
   EXPECT_EQ(state.found, "nsys (process 72)");
-  EXPECT_THAT(state.advice, HasSubstr("only one of them can use CUPTI"));
+  EXPECT_THAT(state.advice, HasSubstr("only one profiler can use CUPTI"));
 }
 
 TEST(GpuState, FaultsOfTheCuptiThatWouldBeUsedAreSaid) {

@@ -48,7 +48,7 @@ TEST(Containers, ValuesOfOptionsBeforeTheActionAreNotTheAction) {
 
 TEST(Containers, AFolderThatIsNotBoundIsSaidWithTheOptionThatBindsIt) {
   EXPECT_EQ(warning({"apptainer", "exec", "a.sif", "python3"}),
-            "the container of apptainer does not see /opt/rankscope/bin: nothing in it is recorded; run apptainer with "
+            "the apptainer container does not see /opt/rankscope/bin, so nothing in it is recorded; run apptainer with "
             "--bind /opt/rankscope/bin");
 }
 
@@ -88,7 +88,8 @@ TEST(Containers, ValuesOfOptionsAreNotTheImage) {
 
 TEST(Containers, ThoseOfADaemonMustBeRecordedFromInside) {
   EXPECT_THAT(warning({"docker", "run", "image", "python3"}),
-              AllOf(HasSubstr("docker does not start the container"), HasSubstr("start `rankscope record` inside")));
+              AllOf(HasSubstr("the processes in a docker container do not descend from this command"),
+                    HasSubstr("start `rankscope record` inside")));
 }
 
 TEST(Containers, ACommandWithoutOneIsSaidNothingOf) { EXPECT_EQ(warning({"torchrun", "train.py"}), ""); }

@@ -83,7 +83,7 @@ TEST(Launcher, AnExistingRecordingIsNotTouchedAndTheCommandNotStarted) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, ErrorKind::cannot_write);
   EXPECT_THAT(outcome.error().message,
-              HasSubstr("exists already and is not overwritten; give another name with --out"));
+              HasSubstr("already exists and is not overwritten; give another name with --out"));
   EXPECT_FALSE(fs::exists(folder / "started"));
   EXPECT_TRUE(fs::exists(out / "precious"));
 }
@@ -237,8 +237,8 @@ TEST(Launcher, AContainerThatHidesTheRecorderIsSaid) {
   EXPECT_EQ(recorded.status, 0);
   // Which of them depends on whether the container would see the library, which lies where this was built.
   EXPECT_THAT(recorded.summary.notes,
-              ::testing::Contains(::testing::AnyOf(HasSubstr("no process in the container of apptainer"),
-                                                   HasSubstr("the container of apptainer does not see"))));
+              ::testing::Contains(::testing::AnyOf(HasSubstr("no process in the apptainer container"),
+                                                   HasSubstr("the apptainer container does not see"))));
 }
 
 TEST(Launcher, AContainerThatShowsItIsRecordedAndNamed) {
@@ -249,7 +249,8 @@ TEST(Launcher, AContainerThatShowsItIsRecordedAndNamed) {
   const Recorded recorded = record(folder, {apptainer, "exec", "image.sif", program("annotate_actor")});
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "container"), "apptainer");
-  EXPECT_THAT(recorded.summary.notes, ::testing::Not(::testing::Contains(HasSubstr("no process in the container"))));
+  EXPECT_THAT(recorded.summary.notes,
+              ::testing::Not(::testing::Contains(HasSubstr("no process in the apptainer container"))));
 }
 
 TEST(Launcher, AStaticProgramIsSampledFromOutside) {

@@ -107,7 +107,7 @@ TEST_F(KilledRecorder, IsNotRecoveredOverAnExistingRecording) {
   fs::create_directory(other);
   const auto summary = recover(quietly(other));
   ASSERT_FALSE(summary);
-  EXPECT_THAT(summary.error().message, HasSubstr("exists already"));
+  EXPECT_THAT(summary.error().message, HasSubstr("already exists"));
   EXPECT_TRUE(fs::exists(spool_));
 }
 

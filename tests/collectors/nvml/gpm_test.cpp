@@ -66,12 +66,12 @@ std::string problem_of(const char* gpm, std::uintptr_t index = 0) {
 }
 
 TEST(NvmlGpm, WhatCannotBeReadHasAReason) {
-  EXPECT_THAT(problem_of("", 1), HasSubstr("came with Hopper"));
+  EXPECT_THAT(problem_of("", 1), HasSubstr("needs Hopper or newer"));
   EXPECT_THAT(problem_of("denied"), HasSubstr("may not read GPM metrics (NVML: Insufficient Permissions)"));
   EXPECT_THAT(problem_of("mig"), HasSubstr("MIG"));
   EXPECT_THAT(problem_of("garbled"), HasSubstr("NVML: "));
   const GpmFunctions none;
-  EXPECT_EQ((GpmDevice{none, nullptr}.problem()), "this driver has no GPM");
+  EXPECT_EQ((GpmDevice{none, nullptr}.problem()), "this driver does not support GPM");
 }
 
 TEST(NvmlGpm, AReadingThatFailsLaterIsAskedForAgain) {

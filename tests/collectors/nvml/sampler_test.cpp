@@ -164,7 +164,8 @@ TEST(Nvml, WhatTheHardwareOfNewGpusCountsIsSampledWithoutPmSampling) {
                                                    {"GPU 0 gpm_pcie_received_bytes_per_second", 21 * mib},
                                                    {"GPU 0 gpm_nvlink_sent_bytes_per_second", 61 * mib},
                                                    {"GPU 0 gpm_nvlink_received_bytes_per_second", 60 * mib}}));
-  EXPECT_EQ(run.metadata(run.processes()[0], "nvml_without GPU 1 gpm"), "this GPU has no GPM, which came with Hopper");
+  EXPECT_EQ(run.metadata(run.processes()[0], "nvml_without GPU 1 gpm"),
+            "this GPU has no GPM, which needs Hopper or newer");
 }
 
 RunTime first_sample(const Run& run, std::string_view name) {

@@ -132,7 +132,7 @@ TEST(PmSampling, ARivalIsSaidAndEverythingElseRecorded) {
   const Recorded recorded = play(folder, "refused", {.refuses = "enable=26"});
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(std::string{told(*recorded.run, "pm_problem")},
-              AllOf(HasSubstr("another program holds"), HasSubstr("dcgmi profile --pause")));
+              AllOf(HasSubstr("another program is using"), HasSubstr("dcgmi profile --pause")));
   EXPECT_THAT(marks_of(*recorded.run), ElementsAre("played"));
 }
 

@@ -86,12 +86,12 @@ TEST(Sources, CountersOfTheHardwareAreOnlyRecordedWhereTheyAreNamed) {
 TEST(Sources, UnknownAndMissingOnesAreUsageErrorsThatSayWhatThereIs) {
   using ::testing::MatchesRegex;
   EXPECT_THAT(sources_from("hots").error().message,
-              MatchesRegex("--collect: unknown source 'hots'; there are annotate, (nvtx, )?host, cupti, nccl, "
+              MatchesRegex("--collect: unknown source 'hots'; the sources are annotate, (nvtx, )?host, cupti, nccl, "
                            "nvml, pm(; not in this build: nvtx)?"));
   for (const SourceInfo& info : sources()) {
     if (info.built) continue;
     EXPECT_THAT(sources_from("host," + std::string{info.id}).error().message,
-                ::testing::HasSubstr("is not in this build; there are annotate, host"));
+                ::testing::HasSubstr("is not in this build; the sources are annotate, host"));
   }
 }
 

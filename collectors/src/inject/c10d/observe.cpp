@@ -36,7 +36,8 @@ std::string_view release_of(std::string_view version) {
 std::string observe_once(std::string_view version) {
   const auto* const known = std::ranges::find(verified, release_of(version), &Verified::version);
   if (known == verified.end())
-    return format("collectives of PyTorch {} are not recorded, since rankscope was not verified with it", version);
+    return format("collectives of PyTorch {} are not recorded, since rankscope has not been verified with this version",
+                  version);
   std::vector<Hook> hooks = gloo_hooks(known->layout);
   for (const auto& more : {transport_hooks(), wait_hooks()}) hooks.insert(hooks.end(), more.begin(), more.end());
   // A library without these is another build than those verified: its layouts may differ, too.

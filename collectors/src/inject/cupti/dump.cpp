@@ -106,14 +106,15 @@ bool write_all(int file, std::string_view bytes) {
 /// What went wrong; empty if nothing did.
 std::string append_to(const char* path, const std::string& block) {
   const int file = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (file < 0) return "cannot be written";
+  if (file < 0) return "the file cannot be written";
   struct stat state {};
   const bool known = fstat(file, &state) == 0;
   const bool fits = known && static_cast<std::size_t>(state.st_size) + block.size() <= most_bytes;
   const bool written = fits && write_all(file, block);
   ::close(file);
   if (written) return {};
-  return known && !fits ? format("it was cut off: a file holds at most {} MiB", most_bytes >> 20) : "cannot be written";
+  return known && !fits ? format("the file was cut off: it can have at most {} MiB", most_bytes >> 20)
+                        : "the file cannot be written";
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ void leave_out_idle_calls(const Functions& call) {
 std::string Kinds::add(const Functions& call, Kind kind, Existing existing) {
   const auto number = static_cast<std::uint32_t>(kind);
   const int status = existing == Existing::tell ? call.enable_and_dump(number) : call.enable(number);
-  if (status != result::success) return format("records of kind {} are refused: {}", number, call.text_of(status));
+  if (status != result::success) return format("CUPTI refuses records of kind {}: {}", number, call.text_of(status));
   enabled_.push_back(kind);
   return {};
 }

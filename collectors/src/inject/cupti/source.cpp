@@ -249,7 +249,8 @@ void say_if_late() {
   ThreadState* const state = here();
   if (state == nullptr || late_ms <= latest_ms) return;
   latest_ms = late_ms;
-  state->pen().metadata("cupti_calls_late", format("calls were recorded from {} ms after the start", late_ms));
+  state->pen().metadata("cupti_calls_late",
+                        format("calls in the first {} ms after the start were not recorded", late_ms));
 }
 
 void wake(Source& own) {
@@ -326,11 +327,11 @@ std::string subscribe(Source& own) {
   }
   if (status == result::success) return {};
   if (status != result::several_subscribers)
-    return "CUPTI refused: " + call.text_of(status) + "; `rankscope doctor` says what this host has";
+    return "CUPTI refused: " + call.text_of(status) + "; `rankscope doctor` shows what this host has";
   const std::string who =
       other[0] == '\0' ? "another profiler (torch.profiler, Nsight, a debugger)" : std::string{other.data()};
   return format(
-      "{} already uses CUPTI, and only one profiler of a process can; kernels and copies are not recorded: stop that "
+      "{} already uses CUPTI, and only one profiler in a process can; kernels and copies are not recorded: stop that "
       "profiler, or leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)",
       who);
 }
