@@ -82,10 +82,9 @@ const ImporterInfo* importer_of(std::string_view head, const fs::path& path) {
 Error not_readable(std::string_view head, const fs::path& path) {
   const std::string shown = path.string();
   if (path.extension() == nsight_report)
-    return {ErrorKind::unreadable,
-            format("{} is an Nsight Systems report, whose format is not public; make a file that can be read with: "
-                   "nsys export --type sqlite --include-blobs=true {}",
-                   shown, shown)};
+    return {ErrorKind::unreadable, format("{} is an Nsight Systems report, whose format is not public; convert it "
+                                          "with: nsys export --type sqlite --include-blobs=true {}",
+                                          shown, shown)};
   if (head.empty()) return {ErrorKind::unreadable, format("{} {}", shown, why_no_head(path))};
   std::string known;
   for (const ImporterInfo& importer : importers()) known += format(", {}", importer.summary);
@@ -139,7 +138,7 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
   std::ranges::sort(files);
   std::ranges::sort(recordings);
   if (!recordings.empty())
-    return fail(ErrorKind::usage, format("{} holds {}: name the one to open, as in {}", folder.string(),
+    return fail(ErrorKind::usage, format("{} contains {}: name the one to open, as in {}", folder.string(),
                                          counted(static_cast<std::int64_t>(recordings.size()), "recording"),
                                          recordings.front().string()));
   const std::size_t before = all.files.size();
@@ -161,7 +160,7 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
   for (const fs::path& file : files)
     if (file.extension() == nsight_report) return tl::make_unexpected(not_readable("-", file));
   return fail(ErrorKind::unreadable,
-              format("{} holds nothing that rankscope reads: no recording and no trace{}", folder.string(),
+              format("{} contains nothing that rankscope reads: no recording and no trace{}", folder.string(),
                      fs::is_empty(folder, error) ? "; it is empty" : "; folders inside it are not searched"));
 }
 
@@ -185,7 +184,7 @@ Result<std::shared_ptr<const Run>> open_run(std::span<const fs::path> paths, con
   std::error_code error;
   if (const auto read = paths.size() == 1 ? reader_of_whole(paths.front()) : nullptr; read != nullptr) {
     if (fs::exists(paths.front(), error) && !options.rank_map.empty())
-      return fail(ErrorKind::usage, format("--rank-map: {} holds a whole run, which knows its ranks; leave it out",
+      return fail(ErrorKind::usage, format("--rank-map: {} contains a whole run with its ranks; leave the option out",
                                            paths.front().string()));
     return read(paths.front());
   }

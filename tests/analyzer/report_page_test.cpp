@@ -148,7 +148,7 @@ TEST(RenderHtml, ThePageOfManyRanksAndStepsStaysBelowTwoMegabytes) {
   for (RankRow& row : *report.rank_rows) row.per_step.assign(999, row.total);
   const auto page = page_of(report);
   EXPECT_LT(page.size(), 2'000'000U);
-  EXPECT_THAT(page, HasSubstr("32 of 512 ranks, those farthest from the others"));
+  EXPECT_THAT(page, HasSubstr("32 of 512 ranks, those that differ most from the others"));
 }
 
 TEST(RenderHtml, AStepThatIsNotCountedIsDrawnApartAndSaid) {
@@ -184,14 +184,14 @@ TEST(RenderHtml, OneRankAloneHasOneMapAndIsToldSo) {
   const auto page = page_of(report);
   EXPECT_THAT(page, Not(HasSubstr("lateness-map")));
   EXPECT_THAT(page, Not(HasSubstr("lower map")));
-  EXPECT_THAT(page, HasSubstr("A cell that is orange is a slow step."));
-  EXPECT_THAT(page, HasSubstr("A bar for the one rank, divided"));
-  EXPECT_THAT(page, HasSubstr("and a line with the own time of the one rank."));
+  EXPECT_THAT(page, HasSubstr("An orange cell is a slow step."));
+  EXPECT_THAT(page, HasSubstr("A bar for the only rank, divided"));
+  EXPECT_THAT(page, HasSubstr("and a line with the own time of the only rank."));
 }
 
 TEST(RenderHtml, TheStepsChartSaysWhatItShows) {
   auto report = with_steps(clean_report(*sample_run()));
-  EXPECT_THAT(page_of(report), HasSubstr("A column for each of 20 steps, 45.6 ms long in the middle, and a line for "
+  EXPECT_THAT(page_of(report), HasSubstr("A column for each of 20 steps with a median of 45.6 ms, and a line for "
                                          "each of 4 ranks with its own time. The table"));
   for (std::uint32_t rank = 4; rank < 20; ++rank) {
     report.rank_rows->push_back(sample_rank(rank, 25'000'000));
@@ -199,10 +199,10 @@ TEST(RenderHtml, TheStepsChartSaysWhatItShows) {
   }
   EXPECT_THAT(page_of(report), HasSubstr("and lines of 16 of 20 ranks with their own time. The table"));
   report.steps = sample_steps(1000);
-  EXPECT_THAT(page_of(report), HasSubstr("Columns of up to 9 steps each for 1000 steps, 45.6 ms long in the middle. "
+  EXPECT_THAT(page_of(report), HasSubstr("Columns of up to 9 steps each for 1000 steps with a median of 45.6 ms. "
                                          "The table"));
   report.steps = sample_steps(1);
-  EXPECT_THAT(page_of(report), HasSubstr("A column for the only step, 45.6 ms long. The table"));
+  EXPECT_THAT(page_of(report), HasSubstr("A column for the only step, which took 45.6 ms. The table"));
 }
 
 TEST(RenderHtml, RanksThatTheMapsLeaveOutAreCountedWithTheWayToThem) {
@@ -213,8 +213,9 @@ TEST(RenderHtml, RanksThatTheMapsLeaveOutAreCountedWithTheWayToThem) {
   }
   const auto page = page_of(report);
   const auto maps = page.substr(page.find("id=\"rank-steps\""));
-  EXPECT_THAT(maps,
-              HasSubstr("32 of 40 ranks, those farthest from the others; a page made with --ranks shows others."));
+  EXPECT_THAT(
+      maps,
+      HasSubstr("32 of 40 ranks, those that differ most from the others; a page made with --ranks shows others."));
 }
 
 TEST(RenderHtml, WhatIsMissingOfTheAcceleratorIsNamed) {

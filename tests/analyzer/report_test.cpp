@@ -164,7 +164,7 @@ TEST(Report, ARankWhoseDevicesWereNotRecordedHasNoIdleTime) {
   const Report report = analyze(*run_of("@run source=kineto\n@device 0 0 name=A100\n@device 0 1 name=A100\n"
                                         "0 step 0 100 step index=0\n0 op 0 10 op\n"),
                                 {});
-  const std::string why = "device activity was not recorded: the trace lists 2 GPUs but has no kernel";
+  const std::string why = "device activity was not recorded: the trace lists 2 GPUs but contains no kernels";
   ASSERT_FALSE(report.rank_rows);
   EXPECT_EQ(report.rank_rows.error().why, why);
   EXPECT_EQ(report.launches.error().why, why);
@@ -182,7 +182,7 @@ TEST(Report, OneRankWhoseDevicesWereNotRecordedIsNamed) {
                                 {});
   ASSERT_FALSE(report.rank_rows);
   EXPECT_EQ(report.rank_rows.error().why,
-            "device activity of rank 1 was not recorded: the trace lists 1 GPU but has no kernel");
+            "device activity of rank 1 was not recorded: the trace lists 1 GPU but contains no kernels");
   EXPECT_TRUE(report.kernels) << "those of rank 0";
 }
 

@@ -84,7 +84,7 @@ TEST(Select, ARankOrStepThatIsNotThereIsNamed) {
   EXPECT_EQ(rank.error().message, "--ranks: the recording has no rank 7; its ranks are 0 to 1");
   const auto step = select(whole(), {.steps = std::pair{5, 9}, .ranks = {}});
   ASSERT_FALSE(step);
-  EXPECT_EQ(step.error().message, "--steps: the recording has none of the steps 5 to 9, only 0 to 2");
+  EXPECT_EQ(step.error().message, "--steps: the recording does not have steps 5 to 9, only steps 0 to 2");
   const auto none = select(*run_from_text("0 op 0 1 a\n"), {.steps = std::pair{0, 1}, .ranks = {}});
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message.find("no steps"), std::string::npos);

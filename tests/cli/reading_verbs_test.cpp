@@ -183,7 +183,7 @@ TEST_F(ReadingVerbs, StepsOrRanksThatTheRecordingLacksAreAWrongOption) {
            {"--ranks", "1-", "(has \"1-\")"},
            {"--steps", ":", "--steps must be A:B, A: or :B with whole numbers, as in 5:15 (is \":\")"},
            {"--steps", "3:x", "(is \"3:x\")"},
-           {"--steps", "70:", "none of the steps from 70 on"}}) {
+           {"--steps", "70:", "the ranks do not have steps 70 and later in common"}}) {
     const auto wrong = rankscope({"report", run, std::string{option} + "=" + value});
     EXPECT_EQ(wrong.status, 2) << option << ' ' << value;
     EXPECT_THAT(wrong.err, HasSubstr(why));
@@ -439,7 +439,7 @@ TEST_F(ReadingVerbs, ARankMapThatDoesNotFitIsAWrongOption) {
   const std::string run = write("run.txt", steady_ranks(2));
   const std::string trace = write("a.json", trace_of(0));
   for (const auto& [input, map, said] :
-       {std::tuple{run, "run.txt=1", "run.txt holds a whole run"},
+       {std::tuple{run, "run.txt=1", "run.txt contains a whole run"},
         {trace, "a.json", "--rank-map must be FILE=RANK,... (has \"a.json\")"},
         {trace, "=3", "(has \"=3\")"},
         {trace, "a.json=-1", "the rank of a.json must be a whole number from 0 to 16777215 (is \"-1\")"},

@@ -158,7 +158,8 @@ TEST_F(KinetoFacts, ATraceOfTheHostAloneIsNotCalledIdle) {
   ASSERT_NE(run, nullptr);
   const analyzer::Report report = analyzer::analyze(*run, {});
   ASSERT_FALSE(report.rank_rows);
-  EXPECT_EQ(report.rank_rows.error().why, "device activity was not recorded: the trace lists 8 GPUs but has no kernel");
+  EXPECT_EQ(report.rank_rows.error().why,
+            "device activity was not recorded: the trace lists 8 GPUs but contains no kernels");
   EXPECT_TRUE(!report.findings || report.findings->empty());
 }
 

@@ -64,7 +64,7 @@ void draw(Writer& page, const RankRows& rows, bool per_step) {
               {"split-chart", "Time of each rank, by use",
                format("A bar for {}, divided into computation, communication that no computation hides, copies and "
                       "idle time. The tables below have the numbers.",
-                      rows.size() == 1 ? "the one rank" : format("each of {} ranks", rows.size()))},
+                      rows.size() == 1 ? "the only rank" : format("each of {} ranks", rows.size()))},
               base + bottom};
   draw_axis(chart, time, base, format("{}{}", time.unit, per_step ? " per step" : ""));
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -99,7 +99,7 @@ void write_split(Writer& page, const Source& source) {
   if (const std::string note = without_steps_text(report); !note.empty()) page.element("p", note);
   if (rows.size() < report.rank_rows->size()) {
     page.element("p",
-                 format("{} of {} ranks, those farthest from the others; the JSON report has all.", rows.size(),
+                 format("{} of {} ranks, those that differ most from the others; the JSON report has all.", rows.size(),
                         report.rank_rows->size()),
                  {{"class", "faint"}});
   }

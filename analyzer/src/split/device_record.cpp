@@ -31,7 +31,7 @@ std::string why_no_device_activity(const Run& run) {
     const std::int64_t devices = unrecorded_devices(run, rank);
     if (devices == 0) continue;
     const std::string of_rank = run.ranks().size() > 1 ? format(" of rank {}", rank.value) : std::string{};
-    return format("device activity{} was not recorded: the trace lists {} but has no kernel", of_rank,
+    return format("device activity{} was not recorded: the trace lists {} but contains no kernels", of_rank,
                   counted(devices, "GPU"));
   }
   return {};

@@ -82,8 +82,8 @@ Table table_of(const HeatMap& map) {
 /// Against the median of all ranks, shown or not.
 HeatMap lateness(const Report& report, const RankRows& rows, const std::vector<StepColumn>& columns) {
   HeatMap map{.words = {"lateness-map", "Own time against the median rank of the same step",
-                        "A cell for each rank and step, coloured by how much longer than the median rank it worked; "
-                        "the table below has the numbers."},
+                        "A cell for each rank and step, coloured by how much longer the rank worked than the median "
+                        "rank; the table below has the numbers."},
               .what = "own time",
               .against = "the median rank",
               .rows = rows,
@@ -102,7 +102,7 @@ HeatMap lateness(const Report& report, const RankRows& rows, const std::vector<S
 
 HeatMap step_times(const Report& report, const RankRows& rows, const std::vector<StepColumn>& columns) {
   HeatMap map{.words = {"step-map", "Step time against the median step",
-                        "A cell for each rank and step, coloured by how much longer than the median step it took; the "
+                        "A cell for each rank and step, coloured by how much longer it took than the median step; the "
                         "table below has the numbers."},
               .what = "step",
               .against = "the median step",
@@ -128,14 +128,15 @@ void write_heat_maps(Writer& page, const Source& source) {
   const bool several = report.rank_rows->size() + report.asked_for.rows_left_out.size() > 1;
   page.element("p",
                format("Shares are of the median step. {}{}",
-                      several ? "Own time leaves out waiting for other ranks: a row that stays orange is a slow rank, "
-                                "a column that is orange in the lower map a slow step."
-                              : "A cell that is orange is a slow step.",
+                      several ? "Own time leaves out waiting for other ranks: a row that stays orange is a slow rank; "
+                                "a column that is orange in the lower map is a slow step."
+                              : "An orange cell is a slow step.",
                       note_on(columns)),
                {{"class", "faint"}});
   if (rows.size() < report.rank_rows->size())
-    page.element("p", format("{} of {} ranks, those farthest from the others; a page made with --ranks shows others.",
-                             rows.size(), report.rank_rows->size()));
+    page.element(
+        "p", format("{} of {} ranks, those that differ most from the others; a page made with --ranks shows others.",
+                    rows.size(), report.rank_rows->size()));
   write_legend(page, shade_legend());
   if (several) {
     const auto map = lateness(report, rows, columns);

@@ -64,11 +64,12 @@ std::string legend(const Reasons& reasons) {
   std::string text;
   const auto add = [&text](std::string_view sentence) { text.append(text.empty() ? "" : " ").append(sentence); };
   if (any(is_late))
-    add("Late: the next work was launched only after the device had run dry; the host was not held up meanwhile.");
+    add("Late: the next work was launched only after the device had run out of work, although nothing held the host "
+        "up.");
   if (any([](const IdleShare& share) { return share.cause == IdleCause::sync; }))
-    add("Part of the time in a synchronization may be due to late launches anyway.");
+    add("Part of the time in a synchronization may be due to late launches instead.");
   if (any([](const IdleShare& share) { return share.cause == IdleCause::other && share.detail == IdleDetail::none; }))
-    add("Queued: launched in time, and no record says what it waited for.");
+    add("Queued: launched in time, but no record shows what it waited for.");
   return text;
 }
 
@@ -93,7 +94,8 @@ std::vector<NotedTable> idle_tables(const Report& report, std::size_t most) {
         row_of(words_of(share), where_of(share, reasons), printable(share.call), share.ns, reasons));
   }
   if (noted.left_out.rows > 0)
-    noted.table.rows.push_back(row_of(format("rest ({} reasons)", noted.left_out.rows), "", "", rest, reasons));
+    noted.table.rows.push_back(
+        row_of(format("rest ({})", counted(noted.left_out.rows, "reason")), "", "", rest, reasons));
   if (std::string note = legend(reasons); !note.empty()) noted.notes.push_back(std::move(note));
   return {std::move(noted)};
 }

@@ -27,7 +27,7 @@ std::string_view words_of(const IdleShare& share) {
     case IdleDetail::waits_for_event:
       return "waited for another stream";
     case IdleDetail::profiler_overhead:
-      return "profiler held it up";
+      return "profiler held the host up";
     case IdleDetail::inside_graph:
       return "gap inside a graph";
     case IdleDetail::no_launch_record:

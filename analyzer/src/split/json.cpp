@@ -62,7 +62,7 @@ Json rank_json(const RankRow& row, Steps steps, DevicesJson devices_json) {
   const auto& split = row.total;
   Why why;
   if (steps == Steps::some && row.per_step.empty())
-    why.say("window_ns", "no steps were recorded: the whole recording, left out of sums over ranks");
+    why.say("window_ns", "no steps were recorded: this is the whole recording, and sums over ranks leave it out");
   Json out;
   out["rank"] = row.rank.value;
   out["host"] = row.host;

@@ -60,7 +60,7 @@ std::vector<PeerClass> by_stated_place(const Run& run, std::span<const RankRow* 
   }
   std::vector<PeerClass> list;
   for (auto& [place, peers] : classes) {
-    peers.name = place.empty() ? "no stated place" : place;
+    peers.name = place.empty() ? "no known place in the layout" : place;
     list.push_back(std::move(peers));
   }
   return list;
@@ -103,7 +103,7 @@ std::vector<PeerClass> peer_classes(const Run& run, const StepsSection& steps, s
   } else if (!stated && lonely) {
     PeerClass everybody;
     everybody.name = "all ranks";
-    everybody.caveat = "their layout is unknown and they do not run the same number of operations";
+    everybody.caveat = "the layout of the ranks is unknown, and they do not run the same number of operations";
     everybody.rows = rows;
     return {everybody};
   }

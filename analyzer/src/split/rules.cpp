@@ -35,8 +35,8 @@ std::string advice_for_late_host(const Run& run, const TimeSplit& split, const s
     return share.detail == IdleDetail::launching && is_graph_launch(share.call);
   };
   if (2 * sum_of(shares, starts_graph) > split.idle_ns_of(IdleCause::host))
-    return "Graphs begin long after their launch was called: the first launch of a graph uploads it (cudaGraphUpload "
-           "does that ahead of time), and graphs that are instantiated anew are uploaded again.";
+    return "Graphs start long after they were launched: the first launch of a graph uploads it (cudaGraphUpload does "
+           "that ahead of time), and a graph that is instantiated again is uploaded again.";
   return format(
       "The host launches too late: see in which operators (WHY NOTHING RAN); larger batches, {}fewer small "
       "operations help.",
@@ -49,8 +49,8 @@ std::string advice_for_idle(const Run& run, const TimeSplit& split, const std::v
   };
   const auto nothing_followed = [](const IdleShare& share) { return share.detail == IdleDetail::nothing_followed; };
   if (2 * sum_of(shares, nothing_followed) > split.idle_ns)
-    return "In most of it nothing more was launched: the program did something else, or had finished before the "
-           "profiler stopped.";
+    return "Most of it is time in which nothing more was launched: the program did something else, or had finished "
+           "before the profiler stopped.";
   if (most(IdleCause::sync)) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
   if (most(IdleCause::kernel_gap))
     return format("Kernels are short and many: {}fused kernels or larger batches close the gaps.",
@@ -59,14 +59,15 @@ std::string advice_for_idle(const Run& run, const TimeSplit& split, const std::v
   if (most(IdleCause::other) && !shares.empty()) {
     const auto first = std::ranges::find(shares, IdleCause::other, &IdleShare::cause);
     if (first->detail == IdleDetail::no_launch_record)
-      return "Record launch calls to see what the host did meanwhile: torch.profiler with activities=[CPU, CUDA], nsys "
-             "with --trace=cuda,nvtx.";
+      return "Record launch calls to see what the host did during this time: torch.profiler with activities=[CPU, "
+             "CUDA], nsys with --trace=cuda,nvtx.";
     if (first->detail == IdleDetail::inside_graph)
-      return "The gaps lie inside launches of graphs: their kernels wait for each other or for copies and nodes of the "
-             "host, or not all of them were recorded.";
+      return "The gaps lie inside launches of graphs: their kernels wait for each other, for copies or for host nodes, "
+             "or not all of them were recorded.";
     if (first->detail == IdleDetail::waits_for_event)
-      return "Streams wait for each other: look at what the other stream does then, and whether that order is needed.";
-    return "The work was launched in time and began late: look at these gaps in the timeline.";
+      return "Streams wait for each other: look at what the other stream does at that time, and whether that order is "
+             "needed.";
+    return "The work was launched in time but started late: look at these gaps in the timeline.";
   }
   return "Look at what the host does between operations in the timeline; larger batches or fewer small operations "
          "help.";
@@ -117,7 +118,7 @@ void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& f
   if (severity == FindingSeverity::info) return;
   findings.push_back(
       {"profiler_overhead", severity,
-       format("{} of the time the profiler held the job up", percent_of(usual.share(ns))),
+       format("{} of the time, the profiler held the job up", percent_of(usual.share(ns))),
        format("nothing ran for {} {}, inside the profiler's own overhead", duration_text(usual.mean(ns)),
               usual.steps > 0 ? "per step and rank" : "per rank"),
        "Profile fewer steps, after one warm-up step of the profiler, with fewer details (stacks, memory).", 0,

@@ -160,14 +160,14 @@ std::string columns_text(const Report& report, const Columns& columns) {
     text =
         format("Columns of up to {} steps each for {} steps", columns.front().last - columns.front().first + 1, steps);
   if (report.steps->median_ns > 0)
-    text += format(", {} long{}", duration_text(report.steps->median_ns), steps == 1 ? "" : " in the middle");
+    text += format("{}{}", steps == 1 ? ", which took " : " with a median of ", duration_text(report.steps->median_ns));
   return text;
 }
 
 /// What is drawn: of many ranks some lines only, of none where own times are unknown.
 std::string description_of(const Report& report, const Columns& columns, const RankRows& rows) {
   std::string lines;
-  if (rows.size() == 1) lines = ", and a line with the own time of the one rank";
+  if (rows.size() == 1) lines = ", and a line with the own time of the only rank";
   if (rows.size() > 1) lines = format(", and a line for each of {} ranks with its own time", rows.size());
   if (rows.size() > most_lines)
     lines = format(", and lines of {} of {} ranks with their own time", most_lines, rows.size());
@@ -215,8 +215,9 @@ void write_steps(Writer& page, const Source& source) {
   if (rows.size() > most_lines)
     page.element(
         "p",
-        format("Lines of {} of {} ranks, those farthest from the others; a page made with --ranks shows others.",
-               most_lines, rows.size()),
+        format(
+            "Lines of {} of {} ranks, those that differ most from the others; a page made with --ranks shows others.",
+            most_lines, rows.size()),
         {{"class", "faint"}});
   write_folded_table(page, table_of(columns, rows), "Steps as a table");
 }

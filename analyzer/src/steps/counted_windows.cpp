@@ -37,7 +37,7 @@ std::string why_nothing_counts(const Section<StepsSection>& steps, const ReportO
   if (!options.steps) return {};
   if (!steps) return steps.error().why;
   if (!counted_steps(*steps).empty()) return {};
-  return "none of the steps asked for is complete and after the warm-up (--include-warmup counts the warm-up, too)";
+  return "none of the chosen steps is both complete and after the warm-up (--include-warmup counts the warm-up, too)";
 }
 
 }  // namespace rankscope::analyzer

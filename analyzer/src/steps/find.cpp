@@ -199,7 +199,7 @@ Section<StepsSection> in_range(const StepsSection& all, const ReportOptions& opt
   std::erase_if(section.windows, [&](const StepWindow& window) { return outside(window.index); });
   if (outside(all.steps.front().index)) section.leftovers_ns = 0;
   if (section.steps.empty()) {
-    return unavailable(format("none of {} was recorded on all ranks; they recorded {} to {}",
+    return unavailable(format("the ranks do not have {} in common, only steps {} to {}",
                               step_range_text(*options.steps), all.steps.front().index, all.steps.back().index));
   }
   return section;
@@ -248,9 +248,9 @@ StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOpt
 }
 
 std::string step_range_text(const StepRange& range) {
-  if (range.second == to_the_end) return format("the steps from {} on", range.first);
+  if (range.second == to_the_end) return format("steps {} and later", range.first);
   return range.first == range.second ? format("step {}", range.first)
-                                     : format("the steps {} to {}", range.first, range.second);
+                                     : format("steps {} to {}", range.first, range.second);
 }
 
 bool StepsSection::counted(std::int64_t index) const {

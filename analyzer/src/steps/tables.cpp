@@ -36,8 +36,9 @@ std::string steps_source(const StepsSection& steps) {
   auto text = format("Steps from {}; {} complete, {} partial, {} warm-up left out.", printable(steps.source), complete,
                      static_cast<std::int64_t>(steps.steps.size()) - complete, warm_up);
   if (steps.leftovers_ns > 0 && !steps.steps.empty())
-    text += format(" Step {} begins {} after its mark: until then work ran that was launched before the recording.",
-                   steps.steps.front().index, duration_text(steps.leftovers_ns));
+    text += format(
+        " Step {} begins {} after its mark: until then, work that was launched before the recording was running.",
+        steps.steps.front().index, duration_text(steps.leftovers_ns));
   return text;
 }
 

@@ -131,7 +131,7 @@ std::int64_t gain_of(std::span<const std::int64_t> medians, std::size_t peer) {
 std::string unexplained_text(const Excess& excess, std::int64_t lag) {
   const auto rest = static_cast<double>(excess.unexplained_ns);
   if (std::abs(rest) < worth_explaining * static_cast<double>(lag)) return {};
-  return format("; {} of the difference unexplained", duration_text(excess.unexplained_ns));
+  return format("; {} of the difference is unexplained", duration_text(excess.unexplained_ns));
 }
 
 std::string step_list(const std::vector<std::int64_t>& counted, std::span<const std::size_t> steps) {
@@ -349,7 +349,7 @@ Straggler ClassVerdict::transient_row(const Stalls& stalls) const {
   const Excess excess = explain_excess(peers_, stalls.peer, stalls.steps, row.lag_ns_per_step);
   row.kind = excess.kind;
   const std::string period = stalls.period ? format(", every {}", counted(*stalls.period, "step")) : std::string{};
-  row.evidence = format("stalls in {} of {} steps ({}{}): in these {}; {} lost in all", stalls.steps.size(),
+  row.evidence = format("stalls in {} of {} steps ({}{}): in these steps {}; {} lost in total", stalls.steps.size(),
                         counted_.size(), step_list(counted_, stalls.steps), period, describe_excess(row.rank, excess),
                         duration_text(stalls.excess_ns));
   const double mean_ratio = c > 0 ? 1 + static_cast<double>(row.gain_ns_per_step) / static_cast<double>(c) : 1;

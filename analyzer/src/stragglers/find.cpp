@@ -18,7 +18,7 @@ std::string few_steps_text(std::size_t steps) {
 }
 
 std::string comparison_text(const PeerClass& peers, std::size_t steps) {
-  std::string text = format("Compared with {} of {}; medians of {}.", counted(peers.size() - 1, "peer"), peers.name,
+  std::string text = format("Compared with {} ({}); medians of {}.", counted(peers.size() - 1, "peer"), peers.name,
                             counted(steps, "step"));
   text += few_steps_text(steps);
   if (!peers.caveat.empty()) text += " Caveat: " + peers.caveat + ".";
@@ -37,7 +37,7 @@ std::string comparisons_text(std::span<const PeerClass* const> classes, std::siz
   const std::string peers = least->size() == most->size()
                                 ? counted(least->size() - 1, "peer")
                                 : format("{} to {} peers", least->size() - 1, most->size() - 1);
-  return format("Each rank compared with {} of its class; {} classes, from {} to {}; medians of {}.", peers,
+  return format("Each rank is compared with {} of its class; {} classes, from {} to {}; medians of {}.", peers,
                 classes.size(), classes.front()->name, classes.back()->name, counted(steps, "step")) +
          few_steps_text(steps);
 }
@@ -52,13 +52,14 @@ std::string doubt_text(const StragglersSection& section, const CrowdedHosts& cro
   }
   if (!others) return {};
   if (section.chance_slowdown > 1)
-    return format("{}: cannot tell below {:.0f} %", crowded.text(), (crowded_slowdown - 1) * 100);
+    return format("{}: slowdowns below {:.0f} % cannot be detected", crowded.text(), (crowded_slowdown - 1) * 100);
   if (crowded.any())
-    return format("{}: cannot tell whether a rank loses less than {:.0f} % on its host or waiting for data",
-                  crowded.text(), (crowded_slowdown - 1) * 100);
+    return format("{}: less than {:.0f} % lost on the host or waiting for data cannot be detected", crowded.text(),
+                  (crowded_slowdown - 1) * 100);
   const double smallest = section.smallest_detectable.value_or(1);
   if (smallest <= hides_too_much) return {};
-  return format("equal ranks differ too much in this run: cannot tell below {:.0f} %", (smallest - 1) * 100);
+  return format("equal ranks differ too much in this run: slowdowns below {:.0f} % cannot be detected",
+                (smallest - 1) * 100);
 }
 
 /// True if it has ranks beside those that were named: of two of which one is slow, the other one is the measure.

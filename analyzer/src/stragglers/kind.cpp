@@ -23,7 +23,7 @@ std::string_view verb_of(Component component) {
     case Component::memory:
       return "copies";
     case Component::network:
-      return "holds back its communication";
+      return "delays its communication";
   }
   return "spends";
 }

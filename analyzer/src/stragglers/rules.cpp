@@ -17,8 +17,8 @@ namespace {
 std::string advice_for(StragglerKind kind, Persistence persistence) {
   switch (kind) {
     case StragglerKind::compute:
-      return "Compare clocks, power and temperature of its device and other load on its host; if its operations are "
-             "larger, even out the work.";
+      return "Compare the clocks, power and temperature of its device, and the load on its host, with those of its "
+             "peers; if its operations are larger, even out the work.";
     case StragglerKind::host:
       return persistence == Persistence::transient ? "Look for pauses of the host process in these steps: garbage "
                                                      "collection (collect on all ranks at the same step), "
@@ -48,11 +48,11 @@ constexpr std::string_view more_work_advice =
 std::string advice_for(SlowDevice cause) {
   switch (cause) {
     case SlowDevice::too_hot:
-      return "Cool its GPU: fans, airflow and the heat of its neighbours (nvidia-smi -q -d TEMPERATURE,PERFORMANCE); "
-             "until then leave it out.";
+      return "Cool its GPU: check fans, airflow and the heat of neighbouring devices (nvidia-smi -q -d "
+             "TEMPERATURE,PERFORMANCE); leave it out until that is fixed.";
     case SlowDevice::power_limit:
-      return "Compare its power limit with that of the others and raise it (nvidia-smi -q -d POWER); if they are "
-             "equal, this GPU needs more power for the same clock: replace it.";
+      return "Compare its power limit with that of the others, and raise it if it is lower (nvidia-smi -q -d POWER); "
+             "if they are equal, this GPU needs more power for the same clock: replace it.";
     case SlowDevice::hardware:
       return "Its hardware slows it down: look at the power supply and cooling of its server (nvidia-smi -q -d "
              "PERFORMANCE), and leave it out until that is fixed.";
@@ -174,9 +174,10 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   finding.gain_ns_per_step = beyond_mean / arrivals.trials;
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
   finding.title = "in every step a different rank is the slow one";
-  finding.evidence =
-      format("the slowest rank of a step needs {} more than the mean; the last to arrive changes (evenness {:.2f})",
-             duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
+  finding.evidence = format(
+      "the slowest rank of a step takes {} longer than the mean; which rank is last to arrive changes (evenness "
+      "{:.2f})",
+      duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
   finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
   findings.push_back(std::move(finding));
 }

@@ -116,7 +116,7 @@ std::optional<Evidence> compare(const Sampled& own, std::span<const Sampled> oth
   if (others_share)
     evidence.proves = true;
   else
-    evidence.words += "; not known for the GPUs of the other ranks";
+    evidence.words += "; whether the GPUs of the other ranks were throttled is not known";
   return evidence;
 }
 

@@ -29,7 +29,7 @@ std::string hint_of(const StragglersSection& section) {
   if (!section.rows.empty()) return {};
   const auto& [rank, times] = last.ranks.front();
   if (2 * times <= last.counted) return {};
-  return format(" Rank {} came last in {} of {}: a hint only, since of {} ranks one always does.", rank.value, times,
+  return format(" Rank {} came last in {} of {}: only a hint, since one of {} ranks always does.", rank.value, times,
                 counted(last.counted, last.by_operation ? "operation" : "step"),
                 last.certainty == Certainty::of_two ? "two" : "three");
 }
@@ -53,7 +53,7 @@ std::string left_out_text(const AskedFor& part) {
 std::string basis_of(const StragglersSection& section) {
   auto basis = printable(section.compared) + hint_of(section);
   if (section.smallest_detectable && section.cannot_tell.empty()) {
-    basis += format(" A rank slower by {} or more in two thirds of the steps would be found.",
+    basis += format(" A rank that is slower by {} or more in two thirds of the steps would have been found.",
                     percent_text(*section.smallest_detectable - 1));
   }
   return basis;
@@ -86,7 +86,7 @@ void add_stragglers(Page& page, const Report& report, const ReportOptions&) {
   page.heading("SLOW RANKS");
   if (section.rows.empty()) {
     if (const auto left_out = left_out_text(report.asked_for); !left_out.empty())
-      page.paragraph("None of those shown. " + left_out, Tone::warning);
+      page.paragraph("None of the ranks shown. " + left_out, Tone::warning);
     else if (section.cannot_tell.empty())
       page.paragraph("None.");
   } else {

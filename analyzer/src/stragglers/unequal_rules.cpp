@@ -46,7 +46,7 @@ constexpr std::array quantities{
     Quantity{"unequal.data_wait", "waits longer for its data than its peers",
              [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
              "Look at its loader: storage path, number of workers, CPU share of its host; prefetch deeper."},
-    Quantity{"unequal.host_time", "spends more time outside of its work than its peers",
+    Quantity{"unequal.host_time", "spends more time outside its work than its peers",
              [](const TimeSplit& split) { return part_of(split, Component::host); }, StragglerKind::host, true,
              "Look at what its host thread does between operations: CPU binding, other jobs on the host, logging, "
              "blocking calls."},
@@ -77,9 +77,9 @@ std::string_view doubt_of(Certainty certainty) {
     case Certainty::fact:
       return "";
     case Certainty::of_two:
-      return "; of two ranks one is always ahead: which one is abnormal is not known";
+      return "; one of two ranks is always ahead: which one is abnormal is not known";
     case Certainty::of_three:
-      return "; of three ranks: no proof that it is abnormal";
+      return "; one of three ranks: no proof that it is abnormal";
     case Certainty::few_steps:
       return "; seen in few steps: no proof that it lasts";
   }
@@ -153,10 +153,10 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
   Finding finding = finding_on(rank, quantity.id, capped(severity_of(share, data_limits), most));
   finding.title = format("rank {} {}: {} per step instead of {}", rank.value, quantity.title,
                          duration_text(medians[peer]), duration_text(usual));
-  finding.evidence = format("medians of {} and of {}; more than theirs in {} of these steps", counted(steps, "step"),
-                            counted(times.size() - 1, "peer"), above);
+  finding.evidence = format("medians of {} and of {}; clearly more than its peers in {} of these steps",
+                            counted(steps, "step"), counted(times.size() - 1, "peer"), above);
   if (few && quantity.may_be_waiting)
-    finding.evidence += "; it is slower there, or waits there for a rank that is slower elsewhere";
+    finding.evidence += "; either it is slower there, or it waits there for a rank that is slower elsewhere";
   finding.evidence += code_of(unequal, quantity, rank, excess);
   finding.advice = quantity.advice;
   if (few && !quantity.may_be_waiting && usual == 0 && unequal.steps >= least_steps)
@@ -197,7 +197,7 @@ void judge_cpu(Unequal& unequal) {
                            own > usual ? "more" : "less", own, usual);
     finding.evidence =
         format("medians of the samples; {}", own > usual ? "it may be the one that works while the others wait"
-                                                         : "it waits more than they do, or is kept from running");
+                                                         : "it waits more than its peers, or is kept from running");
     finding.advice = "Look at what it does that the others do not (py-spy, top): more work, other jobs, CPU binding.";
     add(unequal, std::move(finding));
   }
@@ -224,7 +224,7 @@ void judge_step_counts(Unequal& unequal) {
     finding.title = format("rank {} has fewer steps than its peers: {} instead of {}", rank.value,
                            counted(counts[peer], "step"), usual);
     finding.evidence = "it fell behind, ended earlier, or was recorded for a shorter time";
-    finding.advice = "Compare its end with that of the others, and how many batches its loader has.";
+    finding.advice = "Compare its end time, and the number of batches in its loader, with those of the others.";
     add(unequal, std::move(finding));
   }
 }

@@ -17,13 +17,14 @@ std::string title_of(const SlowTcpLink& slow) {
   std::string what = format("the connections to rank {} are slow", slow.to.value);
   if (slow.from.is_set())
     what = slow.to.is_set() ? format("the connection from rank {} to rank {} is slow", slow.from.value, slow.to.value)
-                            : format("the connections of rank {} are slow to send", slow.from.value);
+                            : format("rank {} sends slowly on its connections", slow.from.value);
   return format("{}: data waits for the network {} of the time", what, percent_text(slow.backlog_share));
 }
 
 std::string evidence_of(const SlowTcpLink& slow) {
-  const std::string speed = slow.gbps ? format("at {} while data waited; ", speed_text(*slow.gbps)) : std::string{};
-  return format("TCP, {}on {} {} of the time{}", speed,
+  const std::string speed =
+      slow.gbps ? format("sent at {} while data waited; ", speed_text(*slow.gbps)) : std::string{};
+  return format("TCP; {}on {}, data waits {} of the time{}", speed,
                 counted(static_cast<std::int64_t>(slow.compared), "other connection"), percent_text(slow.usual_share),
                 slow.compared > 1 ? " (median)" : "");
 }
@@ -63,7 +64,7 @@ void judge_tcp_links(const RuleContext& context, std::vector<Finding>& findings)
     finding.title = title_of(slow);
     finding.evidence = evidence_of(slow);
     finding.advice =
-        "Look at the network between the two hosts: a reduced speed or errors of a port or cable, the wrong interface "
+        "Check the network between the hosts: a port or cable with reduced speed or errors, the wrong interface "
         "(GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME), or other traffic on the same path.";
     finding.gain_ns_per_step = slow.cost_ns.value_or(0);
     if (!slow.cost_ns) finding.why_no_gain = cost_is_unknown;

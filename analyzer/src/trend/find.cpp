@@ -136,7 +136,8 @@ Section<TrendSection> find_trend(const Section<StepsSection>& steps, const Secti
   if (!rows) return unavailable(rows.error().why);
   const std::vector<std::int64_t> indices = counted_steps(*steps);
   if (indices.size() < few_steps_for_trend)
-    return unavailable(format("{}, and {} are needed", counted(indices.size(), "counted step"), few_steps_for_trend));
+    return unavailable(
+        format("only {}, but {} are needed", counted(indices.size(), "counted step"), few_steps_for_trend));
   std::vector<std::int64_t> walls;
   for (const Step& step : steps->steps)
     if (steps->counted(step.index)) walls.push_back(step.wall_ns);

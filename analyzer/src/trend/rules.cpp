@@ -98,7 +98,7 @@ std::string odd_idle_text(const Report& report, const OddStep& odd) {
   const std::string where = most->call.empty()    ? most->range
                             : most->range.empty() ? most->call
                                                   : format("{} in {}", most->call, most->range);
-  return format("; nothing ran for {} of it while the host was in {}", duration_text(most->most_ns), where);
+  return format("; nothing ran for {} of this step while the host was in {}", duration_text(most->most_ns), where);
 }
 
 /// The rank that alone takes longer in each of several odd steps.
@@ -164,8 +164,8 @@ void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings)
   finding.title = format(
       "{}{} much longer than {} neighbours", finding.rank ? format("rank {}: ", finding.rank->value) : "",
       odd.size() == 1 ? "one step takes" : format("{} steps take", odd.size()), odd.size() == 1 ? "its" : "their");
-  finding.evidence =
-      format("{} lost in all; the longest: {}{}", duration_text(excess), odd_text(worst), odd_idle_text(report, worst));
+  finding.evidence = format("{} lost in total; the longest: {}{}", duration_text(excess), odd_text(worst),
+                            odd_idle_text(report, worst));
   finding.advice =
       "Look at these steps in the timeline: checkpoints, evaluation, garbage collection, a stalled loader or link.";
   findings.push_back(std::move(finding));

@@ -20,7 +20,7 @@ std::string_view words_of(StragglerKind kind) {
     case StragglerKind::memory:
       return "copies";
     case StragglerKind::mixed:
-      return "no single part";
+      return "several parts";
   }
   return {};
 }
@@ -43,15 +43,15 @@ std::string grown_text(std::span<const GrownPart> ranks, std::string_view why_no
       after.push_back(part.after_ns);
     }
     if (named.empty()) continue;
-    text += format("{}{}: {}, own time {} to {}", text.empty() ? "" : "; ", ranks_text(named), words_of(kind),
-                   duration_text(median(before)), duration_text(median(after)));
+    text += format("{}{}: {}, own time {} instead of {}", text.empty() ? "" : "; ", ranks_text(named), words_of(kind),
+                   duration_text(median(after)), duration_text(median(before)));
   }
   return text;
 }
 
 std::string change_text(const StepChange& change) {
-  return format("since step {}, steps take {:.2f} times as long, {} to {}; {}", change.step, change.ratio(),
-                duration_text(change.before_ns), duration_text(change.after_ns),
+  return format("since step {}, steps take {:.2f} times as long, {} instead of {}; {}", change.step, change.ratio(),
+                duration_text(change.after_ns), duration_text(change.before_ns),
                 grown_text(change.ranks, change.why_no_ranks));
 }
 

@@ -48,8 +48,7 @@ std::string sentence_on(const Straggler& row) {
 /// How much longer it takes in the steps meant.
 std::string growth_of(const Straggler& row, bool partly) {
   const auto lag = duration_text(row.lag_ns_per_step);
-  if (row.persistence == Persistence::transient)
-    return format("A step with such a stall takes the rank {} longer", lag);
+  if (row.persistence == Persistence::transient) return format("A step with a stall takes the rank {} longer", lag);
   if (row.on_average)
     return format("On average its own work takes {:.2f} times as long, {} more per step", row.slowdown, lag);
   return format("Its own work takes {:.2f} times as long, {} more in each {}", row.slowdown, lag,
@@ -63,7 +62,8 @@ std::string size_sentence(const Report& report, const Straggler& row) {
   auto sentence = growth_of(row, partly);
   if (partly && row.gain_ns_while_slow > 0) {
     sentence += format(
-        "; at the level of its peers, each of these would be about {}{} shorter, an average step of the run {}{}",
+        "; if it were as fast as its peers, each of these steps would be about {}{} shorter, and an average step of "
+        "the run about {}{}",
         duration_text(row.gain_ns_while_slow), share_of(row.gain_ns_while_slow, row.step_ns_while_slow),
         duration_text(row.gain_ns_per_step), share_of(row.gain_ns_per_step, mean_ns));
   } else if (row.gain_ns_per_step > 0) {
@@ -85,7 +85,8 @@ Verdict on_stragglers(const Report& report) {
   Verdict verdict{tone_of(rows.front().severity), sentence_on(rows.front()), {size_sentence(report, rows.front())}};
   if (std::string code = code_sentence(rows.front()); !code.empty()) verdict.more.push_back(std::move(code));
   for (std::size_t i = 1; i < std::min<std::size_t>(rows.size(), 3); ++i) verdict.more.push_back(sentence_on(rows[i]));
-  if (rows.size() > 3) verdict.more.push_back(format("{} more ranks are listed below.", rows.size() - 3));
+  if (rows.size() == 4) verdict.more.emplace_back("1 more rank is listed below.");
+  if (rows.size() > 4) verdict.more.push_back(format("{} more ranks are listed below.", rows.size() - 3));
   return verdict;
 }
 
@@ -199,7 +200,7 @@ std::string cannot_tell(const Report& report) {
     add(report.stragglers->rows.empty() ? "slow ranks could be hidden" : "other slow ranks could be hidden",
         report.stragglers->cannot_tell);
   }
-  if (!report.rank_rows) add("the use of time is unknown", report.rank_rows.error().why);
+  if (!report.rank_rows) add("where the time went is unknown", report.rank_rows.error().why);
   if (compared && !report.collectives && report.ranks.size() > 1)
     add("collectives are unknown", report.collectives.error().why);
   if (report.rank_rows && !report.findings) add("findings are missing", report.findings.error().why);
@@ -255,13 +256,13 @@ std::string asked_for_text(const AskedFor& part) {
   std::string shown;
   if (part.steps && part.steps->first == part.steps->second) shown = format("step {}", part.steps->first);
   if (part.steps && part.steps->first != part.steps->second)
-    shown = part.steps->second == to_the_end ? format("steps from {} on", part.steps->first)
+    shown = part.steps->second == to_the_end ? format("steps {} and later", part.steps->first)
                                              : format("steps {} to {}", part.steps->first, part.steps->second);
   if (!part.ranks.empty()) {
     if (!shown.empty()) shown += " of ";
     shown += ranks_text(part.ranks);
   }
-  return format("Shown: only {}. Comparisons between ranks use all of them; data quality covers the whole run.", shown);
+  return format("Shown: only {}. Comparisons between ranks use all ranks; data quality covers the whole run.", shown);
 }
 
 void add_verdict(Page& page, const Report& report, const ReportOptions&) {

@@ -282,24 +282,25 @@ double replay_error(std::int64_t replayed_ns, std::int64_t measured_ns) {
 
 std::string why_refused(double error) {
   if (error < refused_error) return {};
-  return format("replaying the recording misses its measured time by {:.0f} %, so what it predicts cannot be trusted",
-                100 * error);
+  return format(
+      "the replay of the recording misses the measured time by {:.0f} %, so its predictions cannot be trusted",
+      100 * error);
 }
 
 std::vector<std::string> doubts_of(const Graph& graph) {
   std::vector<std::string> doubts;
   const Doubts& known = graph.doubts;
-  if (graph.whole_recording) doubts.emplace_back("No steps were recorded, so the whole recording is taken as one.");
+  if (graph.whole_recording)
+    doubts.emplace_back("No steps were recorded, so the whole recording is treated as one step.");
   if (known.absent_partners > 0)
-    doubts.push_back(
-        format("{} with partners that are not recorded: each keeps its measured end, so gains may be larger.",
-               counted(known.absent_partners, "operation")));
+    doubts.push_back(format("{} whose partners were not recorded: each keeps its measured end, so gains may be larger.",
+                            counted(known.absent_partners, "operation")));
   if (const std::int64_t not_found = known.unsplit_members - known.absent_partners; not_found > 0)
     doubts.push_back(format("{} whose partners were not found: each keeps its measured end, so gains may be larger.",
                             counted(not_found, "operation")));
   if (known.has_streams)
     doubts.emplace_back(
-        "Which stream waits for which is inferred from times: gains may be too high where a wait was not seen.");
+        "Which stream waits for which is inferred from times: gains may be too high if a wait was missed.");
   if (known.late_causes > 0)
     doubts.push_back(
         format("{} left out, since the cause ended after its effect had begun.", counted(known.late_causes, "wait")));

@@ -25,7 +25,7 @@ struct FixForm {
 constexpr std::array forms{
     FixForm{"rank", FixKind::rank, Subject::rank, Factor::none, "rank:R", "rank R takes as long as its peers"},
     FixForm{"host", FixKind::host, Subject::name, Factor::none, "host:NAME",
-            "the ranks of a host take as long as those of others"},
+            "the ranks of a host take as long as those of other hosts"},
     FixForm{"op", FixKind::op, Subject::name, Factor::optional, "op:GLOB[*F]",
             "operators, ranges and kernels by name, with what they launch"},
     FixForm{"group", FixKind::group, Subject::name, Factor::optional, "group:NAME[*F]",
@@ -33,9 +33,10 @@ constexpr std::array forms{
     FixForm{"link", FixKind::link, Subject::pair, Factor::optional, "link:A-B[*F]",
             "transfers in which ranks A and B take part"},
     FixForm{"network", FixKind::network, Subject::none, Factor::none, "network", "transfers take no time"},
-    FixForm{"launch", FixKind::launch, Subject::none, Factor::none, "launch", "no time passes between cause and start"},
+    FixForm{"launch", FixKind::launch, Subject::none, Factor::none, "launch",
+            "work starts as soon as everything that it waits for has ended"},
     FixForm{"hostcode", FixKind::hostcode, Subject::none, Factor::required, "hostcode*F",
-            "host code, outside of data loading"},
+            "host time outside data loading"},
     FixForm{"data", FixKind::data, Subject::none, Factor::none, "data", "no rank waits for the loader"},
     FixForm{"gc", FixKind::gc, Subject::none, Factor::none, "gc", "garbage collection takes no time"},
     FixForm{"stage", FixKind::stage, Subject::last, Factor::none, "stage:last",
@@ -44,7 +45,7 @@ constexpr std::array forms{
             "in each step all ranks compute as long as their mean"},
     FixForm{"remove", FixKind::remove, Subject::name, Factor::none, "remove:GLOB", "op:GLOB takes no time"},
     FixForm{"overlap", FixKind::overlap, Subject::name, Factor::none, "overlap:all",
-            "communication waits for its data and its launch only"},
+            "work does not wait for communication that was enqueued before it"},
 };
 
 std::string what_there_is() {
@@ -71,11 +72,11 @@ std::string_view read_subject(const FixForm& form, std::string_view subject, Fix
   fix.subject = subject;
   switch (form.subject) {
     case Subject::none:
-      return subject.empty() ? "" : "nothing may follow it";
+      return subject.empty() ? "" : "nothing may follow the name of this fix";
     case Subject::name:
       return subject.empty() ? "a name must follow the colon" : "";
     case Subject::last:
-      return subject == "last" ? "" : "the subject must be \"last\": the last stage";
+      return subject == "last" ? "" : "only \"last\" may follow the colon, for the last stage";
     case Subject::rank: {
       const auto rank = number_from<std::uint32_t>(subject);
       fix.first = rank.value_or(0);
@@ -116,7 +117,7 @@ Result<Fix> parse_fix(std::string_view text) {
   const std::string_view subject = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
   if (colon == std::string_view::npos && rest != form->word) return no_fix(text, "no such fix");
   if (const std::string_view wrong = read_subject(*form, subject, fix); !wrong.empty()) return no_fix(text, wrong);
-  if (fix.kind == FixKind::overlap && fix.subject != "all") return no_fix(text, "the subject must be \"all\"");
+  if (fix.kind == FixKind::overlap && fix.subject != "all") return no_fix(text, "only \"all\" may follow the colon");
   return fix;
 }
 

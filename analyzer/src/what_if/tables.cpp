@@ -93,19 +93,19 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
                                  kinds.empty() ? "" : "; each kind alone: ", kinds));
   }
   if (const std::string uneven = operations_text(section); !uneven.empty())
-    noted.notes.push_back(format("Of operations alone: {}.", uneven));
+    noted.notes.push_back(format("Single operations and hosts alone: {}.", uneven));
   // Fixing a part can gain a little more than fixing all; what is far outside of 0 to 1 is no share of it.
   const auto is_share = [](const std::optional<double>& share) { return share && *share >= 0 && *share < 1.01; };
   if (is_share(section.last_stage))
-    noted.notes.push_back(
-        format("The last pipeline stage explains {} of it.", percent_text(std::min(1.0, *section.last_stage))));
+    noted.notes.push_back(format("The last pipeline stage explains {} of the unevenness.",
+                                 percent_text(std::min(1.0, *section.last_stage))));
   if (is_share(section.few_ranks))
-    noted.notes.push_back(format("{} explain{} {} of it.", counted(section.few, "rank"), section.few == 1 ? "s" : "",
-                                 percent_text(std::min(1.0, *section.few_ranks))));
+    noted.notes.push_back(format("{} explain{} {} of the unevenness.", counted(section.few, "rank"),
+                                 section.few == 1 ? "s" : "", percent_text(std::min(1.0, *section.few_ranks))));
   noted.notes.push_back(
       format("Replayed from the recording, error {:.1f} %. {}", 100 * section.replay_error, not_modelled));
   for (const std::string& doubt : section.doubts) noted.notes.push_back(doubt);
-  noted.notes.emplace_back("rankscope whatif RUN --fix ... asks for other changes.");
+  noted.notes.emplace_back("rankscope whatif RUN --fix ... predicts the effect of other changes.");
   return {noted};
 }
 

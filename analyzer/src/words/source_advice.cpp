@@ -15,47 +15,43 @@ struct CounterAdvice {
 
 using enum Counter;
 constexpr std::array counters{
-    CounterAdvice{
-        ranks_missing,
-        "The traces of some ranks were not given: waits are lower bounds. Profile all ranks and give all their "
-        "files, or the folder that holds them.",
-        "Some ranks of the job are not in the exports: waits are lower bounds. Profile all ranks (nsys profile "
-        "--output=report.%q{RANK}) and give all exports, or the folder that holds them."},
+    CounterAdvice{ranks_missing,
+                  "The traces of some ranks were not given: waits are lower bounds. Profile all ranks and give all "
+                  "their files, or the folder that contains them.",
+                  "Some ranks of the job are not in the exports: waits are lower bounds. Profile all ranks (nsys "
+                  "profile --output=report.%q{RANK}) and give all exports, or the folder that contains them."},
     CounterAdvice{
         rank_unknown,
         "The traces do not contain their rank, or it was guessed. Give --rank-map FILE=RANK, or name the files rank0, "
         "rank1 and so on.",
         "The exports do not contain the ranks of their processes, or they were guessed. Give --rank-map FILE=RANK "
-        "(FILE:PID=RANK where a file holds several processes), or name the files rank0, rank1 and so on."},
-    CounterAdvice{
-        collectives_alone,
-        "The partners of these collectives are ranks whose traces were not given: how much of them is waiting "
-        "is not known. Give the files of all ranks.",
-        "The partners of these collectives are ranks whose exports were not given: how much of them is waiting "
-        "is not known. Give the exports of all ranks."},
+        "(FILE:PID=RANK if a file contains several processes), or name the files rank0, rank1 and so on."},
+    CounterAdvice{collectives_alone,
+                  "The partners of these collectives are ranks whose traces were not given: how much of their time is "
+                  "waiting is not known. Give the files of all ranks.",
+                  "The partners of these collectives are ranks whose exports were not given: how much of their time is "
+                  "waiting is not known. Give the exports of all ranks."},
     CounterAdvice{
         collectives_unmatched,
-        "Collectives have no partner on other ranks: a file is missing, the ranks did not trace the same steps "
-        "(give all the same schedule()), or the program called different ones.",
+        "Collectives have no partner on other ranks: a file is missing, the ranks did not trace the same steps (give "
+        "all ranks the same schedule()), or the ranks called different collectives.",
         "Collectives have no partner on other ranks: an export is missing, the ranks did not record the same period "
-        "(give all the same --delay and --duration), or the program called different ones."},
+        "(give all ranks the same --delay and --duration), or the ranks called different collectives."},
     CounterAdvice{
         steps_uneven,
         "Ranks traced different steps; only the common ones are compared. Give all ranks the same schedule().", ""},
     CounterAdvice{
         no_comm_args,
         "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
-        "PyTorch writes them for NCCL since version 2.4 (record_param_comms) if activities=[CPU, CUDA] is given.",
+        "PyTorch 2.4 and later writes them for NCCL (record_param_comms) if activities=[CPU, CUDA] is given.",
         "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
         "Profile with --trace=cuda,nvtx and export with nsys export --type sqlite --include-blobs=true."},
-    CounterAdvice{
-        truncated_input, "",
-        "An export ends early (it was copied while it was written, or only in part): what followed is missing. "
-        "Export the report again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
-    CounterAdvice{
-        secrets_dropped, "",
-        "Values that can hold secrets or personal data (environments, command lines, output of programs, paths) were "
-        "left out of what is shown and exported. They are still in the file itself: do not pass it on."},
+    CounterAdvice{truncated_input, "",
+                  "An export ends early (it was copied while it was being written, or only in part): what followed is "
+                  "missing. Export the report again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
+    CounterAdvice{secrets_dropped, "",
+                  "Values that can contain secrets or personal data (environments, command lines, output of programs, "
+                  "paths) are not shown or exported. They are still in the file itself: do not pass it on."},
 };
 
 struct WantedAdvice {
@@ -68,8 +64,8 @@ struct WantedAdvice {
 constexpr std::array advice_table{
     WantedAdvice{Wanted::steps,
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation "
-                 "API (rankscope/collectors/annotate.h, Kind::step), and record again; in PyTorch programs "
-                 "each step of an optimizer marks one.",
+                 "API (rankscope/collectors/annotate.h, Kind::step), and record again; in PyTorch programs each "
+                 "optimizer step marks one automatically.",
                  "Call prof.step() after each training step and trace again.",
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), and profile again with "
                  "--trace=cuda,nvtx."},
@@ -82,31 +78,29 @@ constexpr std::array advice_table{
     WantedAdvice{Wanted::all_ranks,
                  "Record all ranks of one run into one folder: put `rankscope record --` in front of torchrun or "
                  "mpirun, but after srun.",
-                 "Profile all ranks and give all their files, or the folder that holds them.",
-                 "Profile all ranks and give all exports, or the folder that holds them."},
-    WantedAdvice{
-        Wanted::collectives,
-        "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the "
-        "annotation API.",
-        "Give the files of all ranks. PyTorch writes which group each collective of NCCL belongs to since version "
-        "2.4.",
-        "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
-        "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
+                 "Profile all ranks and give all their files, or the folder that contains them.",
+                 "Profile all ranks and give all exports, or the folder that contains them."},
+    WantedAdvice{Wanted::collectives,
+                 "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the "
+                 "annotation API.",
+                 "Give the files of all ranks. PyTorch 2.4 and later writes the group of each NCCL collective.",
+                 "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
+                 "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
-                 "Give the file of every rank that is missing, too; profile those that have none.",
-                 "Give the export of every rank that is missing, too; profile those that have none."},
+                 "Also give the file of every missing rank; profile the ranks that have none.",
+                 "Also give the export of every missing rank; profile the ranks that have none."},
     WantedAdvice{
         Wanted::memory,
         "Record a program that supports --memory with that option, or let it count allocated_bytes with the annotation "
         "API (rankscope/collectors/annotate.h).",
         "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
     WantedAdvice{Wanted::comparison,
-                 "Record without --no-pytorch (the end of `record` says why collectives of PyTorch were not recorded); "
+                 "Record without --no-pytorch (at its end, `record` says why PyTorch's collectives were not recorded); "
                  "mark those of other programs with the annotation API.",
-                 "Profile all ranks with activities=[CPU, CUDA] on the backend NCCL; on other backends record the job "
-                 "with `rankscope record`.",
-                 "Profile all ranks with --trace=cuda,nvtx on the backend NCCL; on other backends record the job with "
-                 "`rankscope record`."},
+                 "Profile all ranks with activities=[CPU, CUDA] and the NCCL backend; with other backends, record the "
+                 "job with `rankscope record`.",
+                 "Profile all ranks with --trace=cuda,nvtx and the NCCL backend; with other backends, record the job "
+                 "with `rankscope record`."},
 };
 
 constexpr bool in_order() {

@@ -8,8 +8,8 @@ using enum Severity;
 
 constexpr std::array<CounterInfo, counter_count> table{{
     {events_dropped, "events_dropped", data_loss,
-     "The ring was full: idle time is overstated where events are missing. Record with a larger --ring-kib or fewer "
-     "sources in --collect."},
+     "The ring buffer was full: idle time is overstated where events are missing. Record with a larger --ring-kib or "
+     "fewer sources in --collect."},
     {segments_unreadable, "segments_unreadable", data_loss,
      "A segment file has no valid header and was left out: its process is missing. Copy the recording again."},
     {segment_cut, "segment_cut", data_loss,
@@ -24,8 +24,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {ranks_missing, "ranks_missing", data_loss,
      "Some ranks of the job are not in the recording: waits are lower bounds. Record every rank."},
     {rank_unknown, "rank_unknown", error,
-     "Processes with events have no rank, or only a guessed one. Give --rank-env NAME when recording (or start them "
-     "with torchrun or srun), or --rank-map FILE=RANK when reading traces."},
+     "Processes with events have no rank, or only a guessed one. Give --rank-env NAME when recording (or start the "
+     "processes with torchrun or srun), or --rank-map FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
      "Several processes have the same rank (loader workers, shells); the one with the most events represents it."},
     {pop_without_push, "pop_without_push", info,
@@ -35,8 +35,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Collectives have no end in the recording: the job was stopped, a rank was lost or hung there, or a file is cut "
      "off."},
     {collectives_unmatched, "collectives_unmatched", error,
-     "Collectives have no partner on other ranks: a rank is missing, the window was cut, or the program called "
-     "different ones."},
+     "Collectives have no partner on other ranks: a rank is missing, the window was cut, or the ranks called different "
+     "collectives."},
     {desync, "desync", error,
      "Ranks of one group called different operations at the same position: probably a bug in the training program."},
     {clock_violations, "clock_violations", error,
@@ -51,7 +51,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {steps_uneven, "steps_uneven", info,
      "Ranks recorded different steps; only the steps that all of them have are compared."},
     {warmup_excluded, "warmup_excluded", info,
-     "Leading slow steps are left out of the statistics; --include-warmup counts them."},
+     "Slow steps at the beginning are left out of the statistics; --include-warmup counts them."},
     {no_comm_args, "no_comm_args", info,
      "Communication has no group or sequence number: across ranks it is matched by order, or not at all."},
     {pace_overruns, "pace_overruns", info,
@@ -75,12 +75,12 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Processes without events were not sampled either: there were more than 64 at a time, or no segment could be "
      "created for them."},
     {chunks_missing, "chunks_missing", data_loss,
-     "Chunks are missing in the middle of a thread: what it did in between is lost, and what was open there is cut "
-     "off. Copy the recording again or check the disk."},
+     "Chunks are missing in the middle of a thread: what it did in between is lost, and ranges that were open there "
+     "are cut off. Copy the recording again or check the disk."},
     {truncated_input, "truncated_input", data_loss,
      "A trace file ends early (the profiled program died, or the copy is incomplete): what followed is missing."},
     {events_malformed, "events_malformed", data_loss,
-     "Events of a trace are not valid JSON and were left out. Record again with a newer profiler if it matters."},
+     "Events of a trace are not valid JSON and were left out. Record again with a newer profiler if they matter."},
     {events_repaired, "events_repaired", info,
      "Some events contain strings with unescaped quotes; where these strings end is a guess."},
     {events_incomplete, "events_incomplete", data_loss,
@@ -89,17 +89,19 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {events_unsupported, "events_unsupported", info,
      "Kinds of events that the profiler itself does not write (begin/end pairs, arrows of other tools) were left out."},
     {categories_unknown, "categories_unknown", info,
-     "Events of unknown categories are kept as plain ranges; they are not part of where the time of a rank went."},
+     "Events of unknown categories are kept as plain ranges and are not part of the breakdown of a rank's time."},
     {times_unusable, "times_unusable", data_loss,
      "Device activities without a usable time (0, longer than a day, or beyond 120 years) were left out; their time "
      "counts as idle."},
     {time_rounded_us, "time_rounded_us", info,
-     "The trace holds whole microseconds: events below 1 us may have no length, and order inside 1 us is unknown."},
+     "The trace has times in whole microseconds: events shorter than 1 us may have no length, and their order within 1 "
+     "us is unknown."},
     {base_time_differs, "base_time_differs", info, "Trace files have different base times; this was corrected."},
     {time_origin_unknown, "time_origin_unknown", info,
-     "A trace does not say when its clock started; times in each such file start at its first event."},
+     "A trace does not say when its clock started; times in that file start at its first event."},
     {kernels_without_launch, "kernels_without_launch", info,
-     "Device activities have no launch call in the trace, as at the edges of the recorded window or with graphs."},
+     "Device activities have no launch call in the trace, as happens at the edges of the recorded window and with "
+     "graphs."},
     {kernel_before_launch, "kernel_before_launch", info,
      "According to the profiler's clocks, device activities start before their launch call; times are kept as they "
      "are."},
@@ -114,66 +116,67 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Each replay of a CUDA graph was recorded as one event: its kernels are unknown and count as compute. Record with "
      "rankscope record --cuda-graphs node, or nsys profile --cuda-graph-trace=node."},
     {payloads_not_exported, "payloads_not_exported", error,
-     "The export lacks what NCCL said about its calls, so bytes and communicators are unknown. Export the report "
+     "The export lacks NCCL's descriptions of its calls, so bytes and communicators are unknown. Export the report "
      "again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     {source_warnings, "source_warnings", info,
      "The tool that recorded this reported problems; rankscope dump shows them as metadata nsys.message."},
     {collectives_alone, "collectives_alone", info,
-     "The partners of these collectives are ranks that were not recorded, so how much of them is waiting is unknown. "
-     "Record every rank into one folder."},
+     "The partners of these collectives are ranks that were not recorded, so how much of their time is waiting is "
+     "unknown. Record every rank into one folder."},
     {jobs_mixed, "jobs_mixed", error,
      "Files of different jobs were opened together, so their ranks are not compared. Open the files of one job at a "
      "time."},
     {rank_contested, "rank_contested", error,
-     "Two processes that ran at the same time were both recorded as one rank: its numbers mix both. Give each its own "
+     "Two processes that ran at the same time were recorded as the same rank: its numbers mix both. Give each its own "
      "rank (RANK, SLURM_PROCID), or record one job per recording."},
     {files_left_out, "files_left_out", error,
-     "Files in the folder are named like its traces but hold no trace, and were left out: if they belong to ranks, "
+     "Files in the folder are named like its traces but are not traces, and were left out: if they belong to ranks, "
      "those ranks are missing. Copy them again, or move them away."},
     {clock_split_host, "clock_split_host", error,
      "The ends of operations show that device times of ranks on one host do not share a clock: each rank was aligned "
-     "on its own."},
+     "separately."},
     {activities_dropped, "activities_dropped", data_loss,
      "The CUDA profiler had no buffer for kernels, copies or calls: idle time is overstated where they are missing. "
      "Record fewer steps (--window)."},
     {activities_unknown, "activities_unknown", info,
      "Records of the CUDA profiler with an unknown kind or length were left out. Use a newer rankscope."},
     {sources_failed, "sources_failed", error,
-     "Sources that were asked for could not record: `rankscope record` said why when it ended, and so does the "
-     "metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},
+     "Sources that were asked for could not record. The reason is in what `rankscope record` printed at its end, and "
+     "in the metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},
     {comm_times_unknown, "comm_times_unknown", info,
-     "Only the enqueue times of NCCL's collectives were recorded, not when they ran, so they are not part of where the "
-     "time of a rank went. Record kernels too (--collect with cupti), or use --nccl kernel."},
+     "Only the enqueue times of NCCL's collectives were recorded, not when they ran, so they are not part of the "
+     "breakdown of a rank's time. Record kernels too (--collect with cupti), or use --nccl kernel."},
     {comm_events_dropped, "comm_events_dropped", data_loss,
      "NCCL had more events open at a time than can be followed: the rest was left out. Record with a lower --nccl "
      "level."},
     {pm_samples_dropped, "pm_samples_dropped", data_loss,
      "Samples of the GPUs' counters were lost before they could be read, or had no usable value. Record with a lower "
-     "rate of --pm-sampling."},
+     "--pm-sampling rate."},
     {pm_metrics_left_out, "pm_metrics_left_out", info,
      "Counters that a GPU does not have, or that do not fit into one pass with the others, were not sampled: the "
      "metadata of the processes lists them (pm_without)."},
     {gpu_clocks_held, "gpu_clocks_held", info,
-     "The counters of GPUs were sampled (--pm-sampling), which may hold their clocks: compare durations only with "
-     "recordings made the same way."},
+     "The counters of GPUs were sampled (--pm-sampling), which may keep their clocks fixed: compare durations only "
+     "with recordings made the same way."},
     {comm_not_announced, "comm_not_announced", info,
-     "NCCL reported operations that the program had not announced for the same ranks: both are counted, so the number "
-     "of bytes may be too high. Announce each operation before NCCL is called, on the thread that calls it."},
+     "NCCL reported operations that the program had not announced for the same ranks. Reported and announced "
+     "operations are both counted, so the number of bytes may be too high. Announce each operation before NCCL is "
+     "called, on the thread that calls it."},
     {comm_announced_only, "comm_announced_only", info,
      "The program announced collectives that NCCL did not report, though it reported others of their group: their "
-     "times are those of the host."},
+     "times are host times."},
     {comm_groups_unknown, "comm_groups_unknown", data_loss,
      "Collectives of process groups that torch.distributed did not make were left out: time in them counts as compute "
-     "or idle. Make the groups with init_process_group or new_group."},
+     "or idle. Create the groups with init_process_group or new_group."},
     {comm_without_groups, "comm_without_groups", info,
      "Communication of libraries whose traces name no group (Gloo, MPI, DeepEP, NVSHMEM and others): across ranks it "
      "is matched by its end time, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
     {tails_lost, "tails_lost", data_loss,
-     "The events of these ranks end long before those of the other ranks, although their files are whole: the profiler "
-     "lost the rest. Steps that reach into the gap are left out. Record fewer steps at a time."},
+     "The events of these ranks end long before those of the other ranks, although their files are complete: the "
+     "profiler lost the rest. Steps that reach into the gap are left out. Record fewer steps at a time."},
     {devices_not_read, "devices_not_read", error,
-     "Ranks called an accelerator whose work is not in the recording, so what it did is unknown: their time is not "
-     "divided. Record with a profiler that knows the device."},
+     "Ranks called an accelerator whose work is not in the recording, so what it did is unknown: the time of these "
+     "ranks is not broken down. Record with a profiler that knows the device."},
 }};
 
 constexpr bool in_order() {

@@ -193,9 +193,9 @@ void RunBuilder::shift(std::span<const nanoseconds> by_process) {
 
 Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   Run& run = *run_;
-  if (run.processes_.empty()) return fail(ErrorKind::unreadable, "it holds no process");
+  if (run.processes_.empty()) return fail(ErrorKind::unreadable, "it contains no process");
   if (run.spans_.empty() && run.marks_.empty() && run.collectives_.empty() && pending_->samples.empty())
-    return fail(ErrorKind::unreadable, "it holds no events");
+    return fail(ErrorKind::unreadable, "it contains no events");
   pending_->settle(run);
   pending_->sort_processes(run);
   pending_->sort_lanes(run);

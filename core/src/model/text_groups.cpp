@@ -17,7 +17,7 @@ Result<RankId> rank_from(std::string_view word) {
   if (word == "-") return RankId::none();
   RS_TRY(const std::int64_t value, integer(word));
   if (value < 0 || value >= 0xFFFFFFFF)
-    return fail(ErrorKind::unreadable, format("'{}' must be a rank: a whole number from 0, or -", word));
+    return fail(ErrorKind::unreadable, format("'{}' must be a rank (a whole number of at least 0) or -", word));
   return RankId{static_cast<std::uint32_t>(value)};
 }
 
@@ -45,8 +45,8 @@ Result<GroupId> Groups::find(std::string_view name, RankId rank, std::optional<s
     RS_TRY(const std::vector<RankId> wanted, ranks_from(*members));
     const auto exact = std::ranges::find(groups, wanted, &Declared::members);
     if (exact != groups.end()) return exact->id;
-    return fail(ErrorKind::unreadable,
-                format("the line '@group {} {}' must come before it", name, members->empty() ? "\"\"" : *members));
+    return fail(ErrorKind::unreadable, format("the line '@group {} {}' must come before this line", name,
+                                              members->empty() ? "\"\"" : *members));
   }
   const auto own = std::find_if(groups.rbegin(), groups.rend(), [rank](const Declared& group) {
     return std::ranges::find(group.members, rank) != group.members.end();

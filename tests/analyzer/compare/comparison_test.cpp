@@ -104,7 +104,7 @@ TEST(Comparison, WhatIsNotListedIsSaidInTextAndPage) {
     EXPECT_THAT(shown, HasSubstr("3 more changed by 1 % of a step or more, but not more than they vary by chance."));
     EXPECT_THAT(shown, HasSubstr("Below 1 % of a step each: 4 new, 0 gone."));
     EXPECT_THAT(shown, HasSubstr("Findings were not compared: A: it needs the time of each rank."));
-    EXPECT_THAT(shown, HasSubstr("only steps from 5 on"));
+    EXPECT_THAT(shown, HasSubstr("only steps 5 and later"));
   }
 }
 

@@ -32,8 +32,9 @@ TEST(CrowdedHosts, NoRankIsNamedThatTheWantOfCpusExplains) {
     const Report report = report_on(ranks, 1.3, 97);
     ASSERT_TRUE(report.stragglers);
     EXPECT_THAT(report.stragglers->rows, IsEmpty()) << ranks;
-    EXPECT_THAT(report.stragglers->cannot_tell,
-                HasSubstr("some task waited for a CPU 97 % of the time: cannot tell below 50 %"));
+    EXPECT_THAT(
+        report.stragglers->cannot_tell,
+        HasSubstr("at least one task waited for a CPU 97 % of the time: slowdowns below 50 % cannot be detected"));
     EXPECT_THAT(verdict_of(report).more, ::testing::Contains(HasSubstr("Cannot tell: slow ranks could be hidden")));
   }
 }
@@ -47,7 +48,7 @@ TEST(CrowdedHosts, SayNothingOfWhatAcceleratorsCompute) {
   const Report report = analyze(*testing::run_of(text), {});
   ASSERT_TRUE(report.stragglers);
   EXPECT_EQ(report.stragglers->chance_slowdown, 1);
-  EXPECT_THAT(report.stragglers->cannot_tell, HasSubstr("less than 50 % on its host or waiting for data"));
+  EXPECT_THAT(report.stragglers->cannot_tell, HasSubstr("less than 50 % lost on the host or waiting for data"));
 }
 
 TEST(CrowdedHosts, ARankThatIsMuchSlowerIsNamed) {

@@ -169,7 +169,7 @@ TEST(WithoutCollectives, ARankWhoseHostStandsStillIsNamed) {
   EXPECT_EQ(finding.id, "unequal.host_time");
   EXPECT_EQ(finding.severity, FindingSeverity::minor) << "of few ranks it may be the one that waits there";
   EXPECT_EQ(finding.certainty, Certainty::of_three);
-  EXPECT_THAT(finding.evidence, HasSubstr("or waits there for a rank that is slower elsewhere"));
+  EXPECT_THAT(finding.evidence, HasSubstr("or it waits there for a rank that is slower elsewhere"));
 }
 
 TEST(WithoutCollectives, HealthyRanksThatWaitOutsideOfTheirWorkAreNotNamed) {

@@ -68,7 +68,7 @@ TEST(SyntheticRecording, ManyClassesOfPeersAreCountedAndNotListed) {
   EXPECT_EQ(report.stragglers->rows[0].rank, RankId{6});
   EXPECT_EQ(
       report.stragglers->compared,
-      "Each rank compared with 3 peers of its class; 4 classes, from pp_rank 0 to pp_rank 3; medians of 25 steps.");
+      "Each rank is compared with 3 peers of its class; 4 classes, from pp_rank 0 to pp_rank 3; medians of 25 steps.");
 }
 
 TEST(SyntheticRecording, IsTheSameForTheSameSeed) {

@@ -172,7 +172,7 @@ TEST(TcpLinks, ASenderWhoseLinksAreAllSlowIsNamedOnce) {
   ASSERT_EQ(report.tcp_links->slow.size(), 1U);
   EXPECT_EQ(report.tcp_links->slow.front().from, RankId{1});
   EXPECT_FALSE(report.tcp_links->slow.front().to.is_set());
-  EXPECT_THAT(slow_link_in(report)->title, HasSubstr("the connections of rank 1 are slow to send"));
+  EXPECT_THAT(slow_link_in(report)->title, HasSubstr("rank 1 sends slowly on its connections"));
 }
 
 TEST(TcpLinks, OneThatCostsNextToNothingIsNotSlow) {

@@ -41,13 +41,13 @@ TEST(Fix, ThatMeansNothingIsRefused) {
   EXPECT_EQ(refusal("rank:1*2"), "--fix rank:1*2: the number of a rank must follow the colon");
   EXPECT_EQ(refusal("link:3"), "--fix link:3: two ranks must follow the colon, as in link:0-1");
   EXPECT_EQ(refusal("link:3-3"), "--fix link:3-3: two ranks must follow the colon, as in link:0-1");
-  EXPECT_EQ(refusal("network:dp"), "--fix network:dp: nothing may follow it");
+  EXPECT_EQ(refusal("network:dp"), "--fix network:dp: nothing may follow the name of this fix");
   EXPECT_EQ(refusal("hostcode"), "--fix hostcode: a factor must follow, as in hostcode*0.5");
   EXPECT_EQ(refusal("op:x*-1"), "--fix op:x*-1: the factor must be from 0 to 1,000,000");
   EXPECT_EQ(refusal("op:x*1e7"), "--fix op:x*1e7: the factor must be from 0 to 1,000,000");
   EXPECT_EQ(refusal("hostcode*nan"), "--fix hostcode*nan: a factor must follow, as in hostcode*0.5");
-  EXPECT_EQ(refusal("stage:first"), "--fix stage:first: the subject must be \"last\": the last stage");
-  EXPECT_EQ(refusal("overlap:dp"), "--fix overlap:dp: the subject must be \"all\"");
+  EXPECT_EQ(refusal("stage:first"), "--fix stage:first: only \"last\" may follow the colon, for the last stage");
+  EXPECT_EQ(refusal("overlap:dp"), "--fix overlap:dp: only \"all\" may follow the colon");
   EXPECT_EQ(refusal("group*0.5:dp"), "--fix group*0.5:dp: a factor must come last, as in group:dp*0.5");
   EXPECT_EQ(refusal("network2"), "--fix network2: no such fix");
   EXPECT_EQ(refusal(""), "--fix : no such fix");

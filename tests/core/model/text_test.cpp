@@ -99,7 +99,7 @@ TEST(TextForm, GroupsOfOneNameAreToldApartByTheirRanks) {
   EXPECT_EQ(ranks_with(2), ranks_with(3));
   EXPECT_EQ(ranks_with(2), (std::vector{RankId{2}, RankId{3}}));
   EXPECT_EQ(run_from_text("@group dp 0,1\n0 comm 1 2 x group=dp members=0,3\n").error().message,
-            "line 2: the line '@group dp 0,3' must come before it");
+            "line 2: the line '@group dp 0,3' must come before this line");
 }
 
 TEST(TextForm, AGroupWithoutMembersIsReadBack) {

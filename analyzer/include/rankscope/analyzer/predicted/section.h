@@ -12,7 +12,7 @@
 namespace rankscope::analyzer {
 
 /// Why there is no section where no rank predicts anything.
-inline constexpr std::string_view no_prediction = "no rank predicted anything (rankscope train does)";
+inline constexpr std::string_view no_prediction = "no prediction was recorded (rankscope train records one)";
 
 struct PredictedAmount {
   std::int64_t predicted_bytes = 0;
