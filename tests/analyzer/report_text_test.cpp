@@ -140,7 +140,7 @@ TEST(RenderText, NoiseThatHidesSlowRanksIsNoCleanBill) {
   const auto text = rendered(report);
   EXPECT_THAT(text, StartsWith("VERDICT\n  Cannot tell: slow ranks could be hidden"));
   EXPECT_THAT(text, HasSubstr("SLOW RANKS\n  Cannot tell below 31 %.\n"));
-  EXPECT_THAT(text, HasSubstr("Nothing was found in what could be judged"));
+  EXPECT_THAT(text, HasSubstr("No problem was found in the data that could be judged"));
   EXPECT_THAT(text, Not(HasSubstr("None found")));
   EXPECT_THAT(text, Not(HasSubstr("None.")));
 }
@@ -214,7 +214,7 @@ TEST(RenderText, WhatIsMissingIsAskedForInTheWordsOfTheTool) {
 
 TEST(RenderText, NoNewerVersionIsAskedForWhereNoneWritesGroups) {
   auto report = clean_report(*sample_run());
-  report.collectives = unavailable("the collectives do not say who took part");
+  report.collectives = unavailable("the recording does not say which ranks took part in the collectives");
   report.source = "kineto";
   EXPECT_THAT(rendered(report), HasSubstr("PyTorch 2.4 and later writes"));
   report.facts.emplace_back("backend", "gloo");

@@ -256,7 +256,8 @@ class Aligner {
     if (positions_[clock].reference == 0) return {};
     const std::string& first = domains_.clocks.front().name;
     if (all_.only_guessed)
-      return "operations have no sequence numbers, so the ends of an operation on different ranks can only be guessed";
+      return "operations have no sequence numbers, so it can only be guessed which ends on different ranks belong "
+             "together";
     if (positions_[clock].too_far || too_inexact_[clock])
       return format("could not be aligned with {} to within 10 ms", first);
     return format("fewer than {} operations are shared with {}, directly or through other clocks", least_operations,

@@ -205,11 +205,10 @@ class EndGrouping {
 
   [[nodiscard]] EndMatching result() && {
     if (groups_.empty()) return {};
-    return {
-        RunBuilder::regrouped(run_, groups_, memberships_),
-        format("The recording does not say which parts of ranks are one operation: {} were found{}, {} of {} parts. "
-               "Chance would explain {:.1f} % of them.",
-               operations_, note_, matched_, all_.size(), by_chance_)};
+    return {RunBuilder::regrouped(run_, groups_, memberships_),
+            format("The recording does not say which parts of the ranks form one operation. {} operations were "
+                   "found{}; they contain {} of {} parts. Chance would explain {:.1f} % of the matches.",
+                   operations_, note_, matched_, all_.size(), by_chance_)};
   }
 
  private:
@@ -261,8 +260,8 @@ EndMatching match_by_ends(const Run& run) {
   EndMatching found = std::move(grouping).result();
   if (!found.run)
     found.note =
-        "The recording does not say which parts of ranks are one operation, and too few of their ends agree to find "
-        "out.";
+        "The recording does not say which parts of the ranks form one operation, and too few of their ends agree to "
+        "infer it.";
   return found;
 }
 

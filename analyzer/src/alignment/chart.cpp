@@ -81,13 +81,13 @@ void draw_row(Writer& page, Chart& chart, const Plot& plot, const ClockRow& cloc
 void draw(Writer& page, const Rows& rows) {
   const Plot plot = plot_of(rows);
   const double height = top + row_height * static_cast<double>(rows.size()) + axis_height;
-  const LegendEntry entries[]{{"swatch-usual", "end of an operation, against the median of all clocks"},
+  const LegendEntry entries[]{{"swatch-usual", "end of an operation, relative to the median of all clocks"},
                               {"swatch-slow", "beyond the edge of the row"}};
   write_legend(page, entries);
   Chart chart{page,
               {"clock-chart", "Ends of operations after alignment",
-               "One row per clock; dots above its line ended later than on the other clocks. Level rows show that the "
-               "clocks were aligned well; slopes, bends and jumps show that they were not."},
+               "One row per clock. A dot above the line is an operation that ended later than on the other clocks. "
+               "Level rows show that the clocks were aligned well; slopes, bends and jumps show that they were not."},
               height};
   const double base = height - axis_height;
   const TimeScale time = time_scale(plot.end_ns - plot.begin_ns, chart_width - left - right);
@@ -95,7 +95,7 @@ void draw(Writer& page, const Rows& rows) {
     chart.line(left + time.length(tick), top, left + time.length(tick), base, "grid");
     chart.text(left + time.length(tick), base + 16, time.label(tick), "tick middle");
   }
-  chart.text((left + chart_width - right) / 2, height - 6, format("time since the first of them, {}", time.unit),
+  chart.text((left + chart_width - right) / 2, height - 6, format("time since the first of these ends, {}", time.unit),
              "tick middle");
   for (std::size_t i = 0; i < rows.size(); ++i)
     draw_row(page, chart, plot, *rows[i], top + row_height * (static_cast<double>(i) + 0.5));

@@ -143,7 +143,7 @@ void judge(const Fit& fit, std::span<const Point> points, std::size_t outliers, 
   if (fit.refused_rate != 0)
     add_doubt(result.doubt, format("a drift of {:.0f} ppm is not plausible", 1e6 * fit.refused_rate));
   if (result.sigma_ns > low_quality_ns)
-    add_doubt(result.doubt, format("single ends differ by {:.0f} µs", result.sigma_ns / 1000));
+    add_doubt(result.doubt, format("individual ends scatter by {:.0f} µs", result.sigma_ns / 1000));
   if (result.wander_ns > low_quality_ns)
     add_doubt(result.doubt, format("it jumps or bends by {:.0f} µs", result.wander_ns / 1000));
 }

@@ -29,10 +29,10 @@ std::string apart_text(const ClocksSection& section) {
   if (moved.empty()) return {};
   const ClockRow& first =
       **std::ranges::max_element(moved, {}, [](const ClockRow* clock) { return std::abs(clock->ahead_ns); });
-  std::string text =
-      format("{} set by the ends of operations that all wait for: {}{} was {} of {}",
-             counted(std::ranges::count_if(section.clocks, &ClockRow::aligned), "clock"),
-             moved.size() > 1 ? "at most, " : "", printable(first.name), ahead_text(first), printable(first.reference));
+  std::string text = format("{} aligned by the ends of operations that all ranks wait for: {}{} was {}{} {}",
+                            counted(std::ranges::count_if(section.clocks, &ClockRow::aligned), "clock"),
+                            printable(first.name), moved.size() > 1 ? ", with the largest offset," : "",
+                            ahead_text(first), first.ahead_ns < 0 ? "" : " of", printable(first.reference));
   if (first.drift_known) text += format(" and gained {:+.2f} ppm", first.drift_ppm);
   return text + format(" ({}).", counted(first.operations, "operation"));
 }
@@ -44,10 +44,10 @@ std::vector<ClockLine> clock_lines(const Report& report) {
   const ClocksSection& section = report.clocks;
   if (auto apart = apart_text(section); !apart.empty()) {
     lines.push_back({std::move(apart)});
-    lines.push_back(
-        {format("If ranks always leave operations in the same order, the clocks cannot show it; {} of the error allows "
-                "for that.",
-                duration_text(section.allowance_ns))});
+    lines.push_back({format(
+        "If the ranks always leave operations in the same order, the alignment cannot detect it; {} of the error "
+        "allows for that.",
+        duration_text(section.allowance_ns))});
   }
   std::size_t doubts = 0;
   for (const ClockRow& clock : section.clocks) {
@@ -117,8 +117,8 @@ std::string clock_text(const ClockInfo& clock) {
                   duration_text(clock.error.count()));
   auto method = clock.method == "unit_ends" ? "ends of shared operations" : clock.method;
   std::ranges::replace(method, '_', ' ');
-  return format("Clocks: {}, ± {}; smaller differences between ranks than twice that are not reported.",
-                printable(method), duration_text(clock.error.count()));
+  return format("Clocks: {}, ± {}; differences between ranks below twice that are not reported.", printable(method),
+                duration_text(clock.error.count()));
 }
 
 }  // namespace rankscope::analyzer

@@ -51,7 +51,8 @@ void write_bandwidth(Writer& page, const Source& source) {
   if (section.margins.size() > most)
     page.element("p", format("{} more; the JSON report has them.", section.margins.size() - most));
   page.element("p",
-               "Given to collectives: elements times their size, on each rank; which paths they took is not recorded.",
+               "Given to collectives: the number of elements times their size, on each rank. The paths that the data "
+               "took are not recorded.",
                {{"class", "faint"}});
 }
 

@@ -26,7 +26,7 @@ std::string subject_of(const SlowPath& path) {
 
 std::string size_text(const SizeClass& size) {
   if (size.from_bytes == 0) return format("below {}", bytes_text(size.below_bytes));
-  if (size.below_bytes == 0) return format("from {} on", bytes_text(size.from_bytes));
+  if (size.below_bytes == 0) return format("{} or more", bytes_text(size.from_bytes));
   return format("{} to {}", bytes_text(size.from_bytes), bytes_text(size.below_bytes));
 }
 
@@ -37,8 +37,8 @@ std::string title_of(const SlowPath& path) {
 }
 
 std::string evidence_of(const SlowPath& path) {
-  const std::string beside = path.compared > 0 ? format("{} comparable ones", path.compared) : "before";
-  return format("{} of {} at {}, {} at {} (medians of the bus bandwidth); {:.0f} % of the ranks' time", path.op,
+  const std::string beside = path.compared > 0 ? format("{} comparable paths", path.compared) : "previously";
+  return format("{} of {} at {}, {} at {} (medians of the bus bandwidth); costs {:.0f} % of the ranks' time", path.op,
                 size_text(path.size), speed_text(path.gbps), beside, speed_text(path.usual_gbps), path.share * 100);
 }
 

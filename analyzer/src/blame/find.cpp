@@ -12,7 +12,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr const char* too_long = "the times in it are too long to be added up";
+constexpr const char* too_long = "its times are too long to be added up";
 
 /// Direct waits, without asking what was behind them.
 class DirectWaits {

@@ -122,19 +122,19 @@ std::string blame_explanation(const BlameSection& section) {
 std::vector<std::string> blame_notes(const BlameSection& section) {
   std::vector<std::string> notes;
   if (!section.groups.empty())
-    notes.push_back(format("{} of the ranks' time is such waiting: {}.", percent_text(waiting_share(section)),
-                           main_groups(section)));
+    notes.push_back(format("{} of the ranks' time is waiting that nothing hides: {}.",
+                           percent_text(waiting_share(section)), main_groups(section)));
   notes.emplace_back(
-      "Cost: waiting charged to the rank where the delay began; passed on: the part of it that came through ranks "
-      "which were late only because they had waited themselves. Fixing a rank saves at most its cost.");
+      "Cost: waiting charged to the rank where the delay began. Passed on: the part of the cost that came through "
+      "ranks that were late only because they had waited themselves. Fixing a rank saves at most its cost.");
   if (section.unknown_ns > 0)
-    notes.push_back(format(
-        "{} of the waiting cannot be charged: the clocks do not show who was later, or it came from operations with "
-        "ranks that were not recorded.",
-        share_text(section.unknown_ns, section.total_ns)));
+    notes.push_back(
+        format("{} of the waiting cannot be charged to a rank: the clocks do not show which rank was later, or it "
+               "occurred in operations with ranks that were not recorded.",
+               share_text(section.unknown_ns, section.total_ns)));
   if (section.partial_ns > 0)
     notes.push_back(
-        format("In addition, there is {} in operations with ranks that were not recorded and may have been later.",
+        format("In addition, {} was spent in operations with ranks that were not recorded and may have been later.",
                duration_text(section.partial_ns)));
   if (section.with_slack_ns && *section.with_slack_ns > 0)
     notes.push_back(
@@ -142,7 +142,8 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
                "longer: it costs nothing now.",
                share_text(*section.with_slack_ns, section.total_ns)));
   if (section.method != "run time")
-    notes.emplace_back("Where clocks cannot be compared, the rank with the shortest part is taken to be the last.");
+    notes.emplace_back(
+        "If clocks cannot be compared, the rank with the shortest part is treated as the last to arrive.");
   return notes;
 }
 
@@ -159,7 +160,7 @@ std::string little_waiting_text(const Report& report) {
   if (share < little_waiting)
     return format("The ranks hardly wait for each other: {} of their time.", percent_text(waiting_share(section)));
   return format(
-      "Known waiting is {} of the ranks' time; for {} more it is not known whether it was waiting or transfer, or "
+      "Known waiting is {} of the ranks' time. Another {} may be waiting: it could not be separated from transfer, or "
       "ranks that were not recorded took part.",
       percent_text(waiting_share(section)), percent_text(share));
 }

@@ -234,10 +234,10 @@ std::string key_of(const Run& run, const MatchedOperations& found, std::span<con
 std::string why_none(const Run& run) {
   if (run.collectives().empty()) return "no collectives were recorded";
   const bool known = std::ranges::any_of(run.collectives(), [](const Collective& row) { return row.group.is_set(); });
-  if (known) return "every group has one rank only: nothing was communicated";
-  return run.ranks().size() < 2
-             ? "the collectives do not say who took part"
-             : "the collectives do not say who took part, and too few of their ends agree to find out";
+  if (known) return "every group has only one rank: nothing was communicated";
+  return run.ranks().size() < 2 ? "the recording does not say which ranks took part in the collectives"
+                                : "the recording does not say which ranks took part in the collectives, and too few of "
+                                  "their ends agree to infer it";
 }
 
 }  // namespace

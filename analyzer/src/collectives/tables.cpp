@@ -75,7 +75,7 @@ std::vector<std::string> unmatched_notes(const CollectivesSection& section) {
                              section.unmatched_parts.size() - most));
       break;
     }
-    notes.push_back(format("Without partner: {} {} of {}, the first on rank {} at {:.3f} s: {}.", parts.count,
+    notes.push_back(format("Without a partner: {} {} of {}, the first on rank {} at {:.3f} s: {}.", parts.count,
                            printable(parts.op), printable(parts.group), parts.rank.value,
                            static_cast<double>(ns_of(parts.first)) / 1e9, parts.why));
   }
@@ -88,7 +88,7 @@ std::vector<NotedTable> collective_tables(const Report& report, std::size_t most
   if (!report.collectives) return {};
   const CollectivesSection& section = *report.collectives;
   NotedTable noted{
-      "Collectives", "sums; waiting = of all ranks, for the last one; transfer = until the median end", {}};
+      "Collectives", "sums; waiting = of all ranks for the last one; transfer = from then to the median end", {}};
   if (section.groups.empty()) {
     noted.notes.emplace_back("None was recorded.");
     return {std::move(noted)};

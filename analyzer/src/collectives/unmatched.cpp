@@ -11,25 +11,24 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::string_view absent = "the other ranks that took part were not given";
-constexpr std::string_view open = "it was not finished: the rank hung or ended in it, or the recording ended";
-constexpr std::string_view open_elsewhere = "it was not finished on the other ranks: they hung or ended in it";
+constexpr std::string_view absent = "the recordings of the other ranks that took part were not given";
+constexpr std::string_view open = "it was not finished: the rank hung or ended during it, or the recording ended";
+constexpr std::string_view open_elsewhere = "it was not finished on the other ranks: they hung or ended during it";
 constexpr std::string_view disagree =
-    "the ranks disagree about what the operation is: probably a bug in the program that was recorded";
+    "the ranks disagree about what the operation is: probably a bug in the recorded program";
 constexpr std::string_view no_end = "no other rank ended an operation at the same time";
 constexpr std::string_view outside =
     "the other ranks recorded only earlier or later operations: the recordings do not cover the same time";
 constexpr std::string_view inside =
     "other ranks recorded operations before and after it, but not this one: it was lost, or the program skipped it on "
-    "these ranks (a bug, or a hang to come)";
+    "these ranks (a bug that can lead to a hang)";
 constexpr std::string_view fewer =
-    "its partner recorded fewer: the recordings do not cover the same time, or the program did not call it (a bug, "
-    "or a hang to come)";
+    "its partner recorded fewer operations: the recordings do not cover the same time, or the program skipped the call "
+    "(a bug that can lead to a hang)";
 constexpr std::string_view unordered =
-    "it has no sequence number, and where it belongs among the calls of the other ranks is not known: they called "
-    "other "
+    "it has no sequence number, so its place among the calls of the other ranks is not known: they called other "
     "operations in this step, or ended before it began";
-constexpr std::string_view again = "the rank recorded this operation before, as after a restart";
+constexpr std::string_view again = "the rank had recorded this operation before, for example before a restart";
 
 struct Numbers {
   std::int64_t first = 0;

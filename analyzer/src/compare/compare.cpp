@@ -146,7 +146,7 @@ std::vector<MemoryChange> compare_memory(const RunDigest& a, const RunDigest& b)
     // Growth since the begin of a recording is no size.
     if (other == b.report.memory->devices.end() || one.changes_only || other->changes_only) continue;
     const std::string what =
-        one.kind == MemoryKind::host ? std::string{"allocator of the host"} : format("device {}", one.device);
+        one.kind == MemoryKind::host ? std::string{"host allocator"} : format("device {}", one.device);
     rows.push_back({format("rank {}, {}", one.rank.value, what), one.allocated.bytes, other->allocated.bytes,
                     one.reserved.bytes, other->reserved.bytes});
   }
@@ -180,7 +180,7 @@ ComparedRun facts_of(const RunDigest& run) {
 std::string why_not(const ComparedRun& a, const ComparedRun& b) {
   for (const ComparedRun* run : {&a, &b}) {
     const std::string& name = run->name.label;
-    if (!run->median_ns) return format("{} has no steps that count ({})", name, run->why_no_steps);
+    if (!run->median_ns) return format("{} has no counted steps ({})", name, run->why_no_steps);
     if (*run->median_ns <= 0) return format("half of the steps of {} take no time at all", name);
     if (run->counted_steps < static_cast<std::int64_t>(least_compared_steps))
       return format("{} has {}, and {} are needed to separate a change from chance", name,
@@ -230,7 +230,7 @@ Computation computation_of(const RunDigest& run) {
 Section<RankScaling> scaling_of(const RunDigest& a, const RunDigest& b) {
   for (const RunDigest* run : {&a, &b}) {
     const std::string& name = run->name.label;
-    if (run->step_walls_ns.empty()) return unavailable(format("{} has no steps that count", name));
+    if (run->step_walls_ns.empty()) return unavailable(format("{} has no counted steps", name));
     if (!run->report.rank_rows) return unavailable(format("{}: {}", name, run->report.rank_rows.error().why));
     if (static_cast<std::int64_t>(run->ranks.size()) < run->report.world_size)
       return unavailable(format("not all ranks of {} are compared", name));

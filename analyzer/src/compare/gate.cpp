@@ -15,7 +15,7 @@ std::string other_job(const Likeness& likeness) {
   return list;
 }
 
-constexpr std::string_view more_steps = "record more steps, or on a quieter machine";
+constexpr std::string_view more_steps = "record more steps, or record on a quieter machine";
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Gate judge(const Comparison& comparison, double limit, Likes likes) {
     if (*steps.low > 0)
       gate.verdict = GateVerdict::fail;
     else
-      gate.why = format("the change is above the limit, but may be chance; {}", more_steps);
+      gate.why = format("the change is above the limit, but may be due to chance; {}", more_steps);
   } else if (*steps.high <= std::max(2 * limit, limit + 0.01)) {
     gate.verdict = GateVerdict::pass;
   } else {

@@ -106,7 +106,7 @@ void draw_parts(Writer& page, const ComparisonView& view) {
       html::time_scale(std::max(all.a.window_ns, all.b.window_ns), html::chart_width - change_left - change_right);
   const double base = top + 2 * row_height;
   html::Chart chart{page,
-                    {"parts-chart", "A step of each run, by use",
+                    {"parts-chart", "How each run spends a step",
                      "A bar for each run, divided into computation, communication that no computation hides, copies "
                      "and idle time. The table below has the numbers."},
                     base + bottom};

@@ -142,7 +142,7 @@ class KeyComparer {
 
   static std::string why_no_mean(const RunDigest& run) {
     if (!run.step_walls_ns.empty()) return {};
-    return run.report.steps ? "no step counts" : run.report.steps.error().why;
+    return run.report.steps ? "there are no counted steps" : run.report.steps.error().why;
   }
   static std::string calls_of(const RunDigest& run) {
     return run.step_walls_ns.empty() ? "the whole recording" : counted(run.step_walls_ns.size(), "counted step");

@@ -76,7 +76,7 @@ NotedTable ranks_table(const ComparisonView& view) {
   for (const SplitChange& row : split.ranks) rows.push_back(&row);
   if (rows.size() > limit) {
     std::ranges::stable_sort(rows, {}, [](const SplitChange* row) { return -std::abs(row->window_change_ns()); });
-    noted.notes.emplace_back("Shown: those that changed most.");
+    noted.notes.emplace_back("Shown: the rows that changed most.");
     noted.left_out = left_out(rows.size(), limit);
     rows.resize(limit);
   }
@@ -148,12 +148,12 @@ NotedTable changed_table(const ComparisonView& view) {
   NotedTable noted{"What changed", "ms per step and rank", key_table(view, keys.changed), {}};
   note_details(view, keys.changed, noted);
   if (keys.not_tested.empty()) {
-    noted.notes.push_back(
-        format("Beyond chance: on average at most 5 % of the entries of such a list are false ({} that take 1 % of a "
-               "step were tested, Mann-Whitney over the steps, Benjamini-Hochberg over the list).",
-               keys.tested));
+    noted.notes.push_back(format(
+        "False discovery rate 5 %: on average at most 5 % of the entries in this list are due to chance ({} that take "
+        "1 % of a step or more were tested, Mann-Whitney over the steps, Benjamini-Hochberg over the list).",
+        keys.tested));
   } else {
-    noted.notes.push_back(format("Not tested: {}. This may be chance.", printable(keys.not_tested)));
+    noted.notes.push_back(format("Not tested: {}. The changes may be due to chance.", printable(keys.not_tested)));
   }
   return noted;
 }
@@ -164,8 +164,8 @@ NotedTable below_table(const ComparisonView& view) {
   NotedTable noted{"Largest changes below 1 % of a step", "ms per step and rank", key_table(view, keys), {}};
   noted.left_out = left_out(keys.size(), view.top);
   noted.notes.emplace_back(
-      "A part of the step changed by 1 % or more, but no single name did: these changed most. Not tested: any of them "
-      "may be chance.");
+      "A part of the step changed by 1 % or more, but no single name did. These changed most. They were not tested: "
+      "any of the changes may be due to chance.");
   return noted;
 }
 
@@ -180,7 +180,7 @@ NotedTable single_table(const ComparisonView& view, std::string title, const std
   const std::string a = title_of(view.comparison.a);
   const std::string b = title_of(view.comparison.b);
   NotedTable noted{std::move(title),
-                   "medians of single calls; without steps the whole run cannot be compared",
+                   "medians of single calls; without steps, whole runs cannot be compared",
                    {{{"name", Align::left, widest_compared},
                      {"kind", Align::left},
                      {"calls " + a},
@@ -206,7 +206,7 @@ NotedTable single_table(const ComparisonView& view, std::string title, const std
   }
   const KeyComparison& all = view.comparison.keys;
   if (all.calls_a != all.calls_b)
-    noted.notes.push_back(format("The numbers of calls differ: {} of {}, {} of {}.", all.calls_a, a, all.calls_b, b));
+    noted.notes.push_back(format("The numbers of calls differ: {} in {}, {} in {}.", all.calls_a, a, all.calls_b, b));
   noted.left_out = left_out(keys.size(), view.top);
   return noted;
 }
@@ -324,7 +324,7 @@ std::pair<std::string, std::string> where_they_differ(const std::string& a, cons
 std::vector<NotedTable> difference_tables(const ComparisonView& view) {
   if (view.comparison.likeness.differences.empty()) return {};
   NotedTable noted{"What differs",
-                   "as the runs state it",
+                   "as stated by the runs",
                    {{{"what", Align::left},
                      {title_of(view.comparison.a), Align::left, 36},
                      {title_of(view.comparison.b), Align::left, 36}},

@@ -72,15 +72,18 @@ std::string largest_part(const Comparison& comparison) {
   const bool most = 2 * part_ns > sign * all.window_change_ns();
   const std::string of_ranks =
       comparison.asked_for.ranks.empty() ? std::string{} : format(" on {}", ranks_text(comparison.asked_for.ranks));
-  return format("{}{} is {}: {} {} per step and rank.", most ? "Most of it" : "The largest part of it", of_ranks,
-                words_of(largest), duration_text(part_ns), sign > 0 ? "more" : "less");
+  return format("{}{} is {}: {} {} per step and rank.", most ? "Most of the change" : "The largest part of the change",
+                of_ranks, words_of(largest), duration_text(part_ns), sign > 0 ? "more" : "less");
 }
+
+std::string_view are(std::size_t count) { return count == 1 ? "is" : "are"; }
 
 std::string keys_sentence(const KeyComparison& keys) {
   constexpr std::string_view what = "kernels, operators and operations of groups";
   if (keys.least_change_ns == 0) {  // no steps
     if (keys.appeared.empty() && keys.gone.empty()) return {};
-    return format("Of the {}, {} are new and {} are gone.", what, keys.appeared.size(), keys.gone.size());
+    return format("Of the {}, {} {} new and {} {} gone.", what, keys.appeared.size(), are(keys.appeared.size()),
+                  keys.gone.size(), are(keys.gone.size()));
   }
   if (keys.changed.empty() && keys.appeared.empty() && keys.gone.empty()) {
     if (keys.in_both == 0) return {};
@@ -90,8 +93,8 @@ std::string keys_sentence(const KeyComparison& keys) {
   }
   std::string text = format("{} of the {} changed by 1 % of a step or more{}", keys.changed.size(), what,
                             keys.not_tested.empty() ? " beyond chance" : " (not tested)");
-  if (!keys.appeared.empty()) text += format(", {} are new", keys.appeared.size());
-  if (!keys.gone.empty()) text += format(", {} are gone", keys.gone.size());
+  if (!keys.appeared.empty()) text += format(", {} {} new", keys.appeared.size(), are(keys.appeared.size()));
+  if (!keys.gone.empty()) text += format(", {} {} gone", keys.gone.size(), are(keys.gone.size()));
   return text + ".";
 }
 
@@ -123,8 +126,8 @@ Verdict on_steps(const Comparison& comparison) {
       const double hidden = std::max(-*steps.low, *steps.high);
       return {hidden < wide_interval ? Tone::good : Tone::warning,
               format("No change in the step time found between {} and {}{}.", a, comparison.b.name.label,
-                     hidden < wide_interval ? "" : ", but the steps vary too much to exclude a large one"),
-              {format("The median step takes {} ({}); {}: a change within it is not excluded.",
+                     hidden < wide_interval ? "" : ", but the steps vary too much to exclude a large change"),
+              {format("The median step takes {} ({}); {}: a change within this interval is not excluded.",
                       medians_text(comparison), signed_percent(*steps.change), interval_text(steps))}};
     }
     case StepVerdict::cannot_tell:
@@ -173,7 +176,9 @@ Verdict on_gate(const Comparison& comparison, const Gate& gate) {
 std::string unknown_sentence(const Likeness& likeness) {
   std::string list;
   for (const std::string& what : likeness.unknown) list += (list.empty() ? "" : " and ") + what;
-  return list.empty() ? list : format("Whether {} are the same is not known: one of the runs does not state it.", list);
+  return list.empty()
+             ? list
+             : format("It is not known whether the runs have the same {}: one of them does not state it.", list);
 }
 
 std::string loss_sentence(const ComparedRun& run) {
@@ -182,8 +187,9 @@ std::string loss_sentence(const ComparedRun& run) {
     std::ranges::replace(loss, '_', ' ');
     list += (list.empty() ? "" : ", ") + loss;
   }
-  return list.empty() ? list
-                      : format("Not all of {} can be trusted ({}); `rankscope report` says why.", run.name.label, list);
+  return list.empty()
+             ? list
+             : format("Not all data of {} can be trusted ({}); `rankscope report` says why.", run.name.label, list);
 }
 
 }  // namespace
@@ -289,7 +295,7 @@ std::vector<std::string> unlisted_keys(const KeyComparison& keys) {
   std::vector<std::string> sentences;
   if (keys.maybe_chance > 0)
     sentences.push_back(
-        format("{} more changed by 1 % of a step or more, but not more than they vary by chance.", keys.maybe_chance));
+        format("{} more changed by 1 % of a step or more, but by no more than chance explains.", keys.maybe_chance));
   if (keys.small_appeared + keys.small_gone > 0)
     sentences.push_back(format("Below 1 % of a step each: {} new, {} gone.", keys.small_appeared, keys.small_gone));
   return sentences;
@@ -321,9 +327,10 @@ std::string scaling_text(const Comparison& comparison) {
   if (!*comparison.scaling) return format("How the job scales is not known: {}.", comparison.scaling->error().why);
   const RankScaling& scaling = **comparison.scaling;
   return format(
-      "{} ranks against {}: all ranks of {} compute {:.2f} times as long per step as those of {}. Computation scaling "
-      "is {:.2f} if both solve the same problem and {:.2f} if it grows with the ranks; multiplied by the share of the "
-      "ranks' time that computes ({} in {}, {} in {}), this gives a global efficiency of {:.2f} or {:.2f}.",
+      "{} ranks against {}: together, the ranks of {} compute {:.2f} times as long per step as those of {}. "
+      "Computation scaling is {:.2f} if both runs solve the same problem and {:.2f} if the problem grows with the "
+      "number of ranks. Multiplied by the share of the ranks' time spent computing ({} in {}, {} in {}), this gives a "
+      "global efficiency of {:.2f} or {:.2f}.",
       comparison.b.ranks, comparison.a.ranks, b, 1 / scaling.same_problem, a, scaling.same_problem,
       scaling.grown_problem, percent_text(scaling.parallel_a), a, percent_text(scaling.parallel_b), b,
       scaling.same_problem * scaling.parallel_b, scaling.grown_problem * scaling.parallel_b);

@@ -54,12 +54,12 @@ std::int64_t time_of(const std::vector<HostCallRow>& rows) {
                          [](std::int64_t sum, const HostCallRow& row) { return sum + row.ns; });
 }
 
-/// "3.10 ms of 412 calls per step and rank; most time in cudaStreamSynchronize in aten::item (2.90 ms)"
+/// "3.10 ms in 412 calls per step and rank; most time in cudaStreamSynchronize in aten::item (2.90 ms)"
 std::string calls_text(const Usual& usual, const std::vector<HostCallRow>& rows) {
   std::int64_t calls = 0;
   for (const HostCallRow& row : rows) calls += row.count;
   const auto most = std::ranges::max_element(rows, {}, &HostCallRow::ns);
-  return format("{} of {} {}; most time in {} ({})", duration_text(usual.mean(time_of(rows))),
+  return format("{} in {} {}; most time in {} ({})", duration_text(usual.mean(time_of(rows))),
                 counted(usual.mean(calls), "call"), usual.steps > 0 ? "per step and rank" : "per rank", place_of(*most),
                 duration_text(usual.mean(most->ns)));
 }
@@ -96,11 +96,12 @@ std::string advice_for_copies(const CopyRow* most) {
   const std::string_view kind = most == nullptr ? std::string_view{} : std::string_view{most->kind};
   if (kind == "DtoD" || kind == "memset")
     return "Copies inside the device: avoid clone(), contiguous(), cat() and zero_() on large tensors, or fuse them "
-           "with what follows (torch.compile).";
+           "with the operations that follow (torch.compile).";
   if (kind == "PtoP")
-    return "Copies between devices: move less, or give them a stream of their own, so that they overlap with compute.";
-  return "Copy from pinned memory (pin_memory=True, non_blocking=True) one batch ahead, on a stream of its own; keep "
-         "on the device what is copied again and again.";
+    return "Copies between devices: move less data, or put the copies on a separate stream, so that they overlap with "
+           "compute.";
+  return "Copy from pinned memory (pin_memory=True, non_blocking=True) one batch ahead, on a separate stream; leave "
+         "data on the device that would be copied repeatedly.";
 }
 
 /// "; most of it HtoD (Pageable -> Device): 5.20 ms at 3.1 GB/s"
@@ -138,7 +139,7 @@ void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& find
 void judge_synchronizations(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
   judge_calls(context,
-              {"synchronizations", "devices have nothing to do, because the host waited for them", Call::other,
+              {"synchronizations", "devices have nothing to do because the host waited for them", Call::other,
                "Read results from the device (.item(), .cpu(), print) only once in many steps, and remove explicit "
                "synchronizations: the host then runs ahead."},
               context.report.copies->synchronizations, findings);
@@ -147,19 +148,18 @@ void judge_synchronizations(const RuleContext& context, std::vector<Finding>& fi
 void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
   judge_calls(context,
-              {"blocking_copies", "devices have nothing to do, because a copy held the host up", Call::copy,
+              {"blocking_copies", "devices have nothing to do because a copy held up the host", Call::copy,
                "Copy from pinned memory (pin_memory=True) and without blocking (non_blocking=True), one batch ahead."},
               context.report.copies->blocking_copies, findings);
 }
 
 void judge_allocations(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
-  judge_calls(
-      context,
-      {"allocations", "devices have nothing to do, because the host allocates or frees memory", Call::allocation,
-       "The caching allocator returns memory and takes it again: remove empty_cache(), keep shapes the same, "
-       "or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."},
-      context.report.copies->allocations, findings);
+  judge_calls(context,
+              {"allocations", "devices have nothing to do because the host allocates or frees memory", Call::allocation,
+               "The caching allocator frees memory and allocates it again: remove calls of empty_cache(), keep shapes "
+               "constant, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."},
+              context.report.copies->allocations, findings);
 }
 
 }  // namespace rankscope::analyzer

@@ -42,7 +42,7 @@ struct Use {
 
 /// At most `limit` rows of each use.
 NotedTable call_table(const CopiesSection& section, const Means& means, std::size_t limit) {
-  NotedTable noted{"Host held up", means.words() + "; calls that wait for the device, or allocate",
+  NotedTable noted{"Host held up", means.words() + "; calls that wait for the device or allocate memory",
                    Table{{{"what", Align::left},
                           {"call", Align::left, 24},
                           {"in operator", Align::left, widest_call},
@@ -83,7 +83,7 @@ std::vector<NotedTable> copy_tables(const Report& report, std::size_t most) {
     for (const CopyRow& row : section.copies) too_large += row.too_large;
     if (too_large > 0)
       tables.back().notes.push_back(
-          format("Not in the byte totals: {} of an impossible size, or for which the sum is too large.",
+          format("Not in the byte totals: {} with an impossible size, or with which the sum would be too large.",
                  counted(too_large, "copy record")));
   }
   if (NotedTable calls = call_table(section, means, most); !calls.table.rows.empty())

@@ -70,8 +70,8 @@ void draw(Writer& page, const Source& source, const CriticalPathSection& path) {
       page,
       {"path-chart",
        path.whole_recording ? "Critical path of the recording" : format("Critical path of step {}", path.drawn_step),
-       format("From left to right: the work that determined the length of the step, each piece on its rank; {} "
-              "take part. The tables below have the numbers.",
+       format("From left to right: the work that determined the length of the step, each piece in the row of its rank "
+              "({}). The tables below have the numbers.",
               counted(static_cast<std::int64_t>(rows.size()), "rank"))},
       base + bottom};
   for (std::int64_t ns = 0; ns <= time.longest_ns; ns += time.tick_ns) {

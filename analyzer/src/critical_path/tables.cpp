@@ -42,18 +42,17 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
                                 {share_text(path.sums_ns[i], path.length_ns)}});
   }
   if (path.ranks.size() > 1)
-    noted.notes.push_back("It runs on " + rank_words(path, std::min<std::size_t>(most, 8)) + ".");
+    noted.notes.push_back("By rank: " + rank_words(path, std::min<std::size_t>(most, 8)) + ".");
   if (path.incomplete())
     noted.notes.emplace_back(
-        "Incomplete: more than a tenth of it is waiting for partners that are not known, or has no recorded "
-        "reason.");
+        "Incomplete: more than a tenth of it is waiting for unknown partners or has no recorded reason.");
   noted.notes.push_back(
-      format("What determined how long steps are. One of perhaps many such paths ({} of ranks and steps have "
-             "almost no slack); shortening it saves less than its length.",
+      format("The critical path is the work that determined how long steps are. There may be many such paths ({} of "
+             "the ranks' steps have almost no slack), so shortening this one saves less than its length.",
              percent_text(path.near_critical)));
   if (path.clamped_ns > 0)
-    noted.notes.push_back(
-        format("Clocks contradict it by {} in all; that much was cut off.", duration_text(path.clamped_ns)));
+    noted.notes.push_back(format("The clocks contradict the path by {} in total; that time was cut off.",
+                                 duration_text(path.clamped_ns)));
   return noted;
 }
 
@@ -74,8 +73,8 @@ NotedTable by_operation(const CriticalPathSection& path, std::size_t most) {
   }
   if (several)
     noted.notes.emplace_back(
-        "Above the ranks' mean: what the path spends in an operation beyond the mean over all ranks, so the most that "
-        "sharing it evenly could save.");
+        "Above the ranks' mean: the time that the path spends in an operation beyond the mean over all ranks. Sharing "
+        "the operation evenly saves at most that.");
   return noted;
 }
 

@@ -50,7 +50,7 @@ std::string evidence_for(const RankRow* row, const Usual& usual) {
                   usual.steps > 0 ? "per step and rank" : "per rank in the whole recording");
   const std::int64_t own = row->total.idle_ns_of(IdleCause::data);
   const std::int64_t steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(row->per_step.size()));
-  return format("{} {} inside data-loading spans (on {} in all: {})", duration_text(own / steps),
+  return format("{} {} inside data-loading spans (on {} in total: {})", duration_text(own / steps),
                 row->per_step.empty() ? "in the whole recording" : "per step", counted(usual.ranks - 1, "other rank"),
                 duration_text((data - own) / steps));
 }
@@ -76,20 +76,20 @@ LoaderSums sum_loaders(const Report& report) {
 std::string advice_for_data(const LoaderSums& sums) {
   if (sums.waiting_ns > 0 && 2 * sums.all_busy_ns > sums.waiting_ns)
     return format(
-        "The workers cannot keep up: add some{} or make loading cheaper (storage, decoding, augmentation); prefetching "
+        "The workers cannot keep up: add more{} or make loading cheaper (storage, decoding, augmentation); prefetching "
         "deeper does not help.",
         sums.needed > sums.workers ? format(" (about {} would keep up with the steps)", sums.needed) : "");
   if (sums.waiting_ns > 0 && 2 * sums.none_busy_ns > sums.waiting_ns)
-    return "The workers were idle meanwhile, so more of them do not help: look at what the training thread does "
-           "to a batch itself (collating, pinning, copying), and prefetch deeper.";
+    return "The workers were idle meanwhile, so adding workers does not help: look at what the training thread itself "
+           "does with a batch (collating, pinning, copying), and prefetch deeper.";
   if (sums.waiting_ns > 0)
     return "Some workers were idle while others held the loop up: prefetch deeper, and even out how long batches take "
            "to load.";
   if (sums.own_thread)
-    return "The training thread loads its batches itself: give the DataLoader workers (num_workers=4 or more) and "
-           "pin_memory=True.";
+    return "The training thread loads its batches itself: set num_workers=4 or more and pin_memory=True for the "
+           "DataLoader.";
   return "Use more loader workers or prefetch deeper; move decoding and augmentation out of the step. The workers were "
-         "not recorded: if they are busy all the time (top, py-spy), they are too few.";
+         "not recorded: if they are busy all the time (top, py-spy), there are too few of them.";
 }
 
 void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings) {

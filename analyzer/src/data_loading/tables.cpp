@@ -35,13 +35,13 @@ std::vector<Cell> cells_of(const DataLoadingRow& row) {
 void add_notes(const DataLoadingSection& section, NotedTable& noted) {
   if (any_of_kind(section, LoaderWorkers::recorded))
     noted.notes.emplace_back(
-        "All, some, none busy: the waiting time, split by how many workers were loading. All: they are too few or too "
-        "slow. None: the loaded data came late, or the main thread loads more itself. Ready: mean number of loaded "
-        "batches when a wait began.");
+        "All, some, none busy: the waiting time, split by how many workers were loading. All: there are too few "
+        "workers, or they are too slow. None: the loaded data arrived late, or the main thread also loads data itself. "
+        "Ready: mean number of loaded batches when a wait began.");
   if (any_of_kind(section, LoaderWorkers::not_in_recording))
     noted.notes.emplace_back(
-        "?: the work of loader workers was not recorded (those of PyTorch are processes of their own), so that it is "
-        "not known whether they were busy while the rank waited.");
+        "?: the work of the loader workers was not recorded (in PyTorch they are separate processes), so it is not "
+        "known whether they were busy while the rank waited.");
   if (any_of_kind(section, LoaderWorkers::none))
     noted.notes.emplace_back("0 workers: the training thread loads its batches itself.");
 }

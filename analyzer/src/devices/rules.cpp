@@ -33,7 +33,8 @@ bool is_told_as_straggler(const Report& report, RankId rank) {
 
 std::string clock_text(const NvmlCounters& nvml) {
   if (!nvml.sm_clock_mhz) return {};
-  return format("; its SMs ran at {:.0f} MHz, at most {:.0f} MHz", nvml.sm_clock_mhz->median, nvml.sm_clock_mhz->most);
+  return format("; SM clock: median {:.0f} MHz, highest {:.0f} MHz", nvml.sm_clock_mhz->median,
+                nvml.sm_clock_mhz->most);
 }
 
 std::string heat_text(const NvmlCounters& nvml) {
@@ -71,7 +72,8 @@ void judge_throttling(const RuleContext& context, std::vector<Finding>& findings
       format("{} in {} of its samples{}{}", words_of(worst.reason.reason), percent_of(worst.reason.share),
              heat_text(*worst.device->nvml), clock_text(*worst.device->nvml));
   if (gpus.size() > 1) finding.evidence += format("; {} GPUs are affected, this one the most", gpus.size());
-  finding.advice = "Look at cooling and power supply of its server (nvidia-smi -q -d TEMPERATURE,POWER,PERFORMANCE).";
+  finding.advice =
+      "Look at the cooling and the power supply of its server (nvidia-smi -q -d TEMPERATURE,POWER,PERFORMANCE).";
   finding.why_no_gain = "how much faster its kernels would be at the full clock was not measured";
   findings.push_back(std::move(finding));
 }

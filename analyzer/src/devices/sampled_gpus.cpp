@@ -18,7 +18,8 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view same_number =
-    "the recording lists several GPUs with its number and different UUIDs, so it is not certain which one it is";
+    "the recording lists several GPUs with this number and different UUIDs, so it is not certain which GPU the rank "
+    "used";
 constexpr std::string_view no_uuid = "the UUID of its GPU was not recorded";
 
 /// Numbers of the GPUs whose streams did something; without such streams those that it sampled, which it must have
@@ -199,7 +200,7 @@ std::string SampledGpus::why_not_sampled(const UsedGpu& gpu, std::string_view ke
 /// Of a GPU that is not among those that NVML reported about.
 std::string SampledGpus::why_no_nvml(const UsedGpu& gpu) const {
   if (nvml_.empty() || !problem_at(gpu, nvml_problem).empty()) return why_not_sampled(gpu, nvml_problem);
-  return gpu.uuid.empty() ? gpu.why_no_uuid : "no process of the recording sampled the GPU with its UUID";
+  return gpu.uuid.empty() ? gpu.why_no_uuid : "no process of the recording sampled the GPU with this UUID";
 }
 
 SampledGpus::Series SampledGpus::series(std::span<const Place> places, std::string_view quantity) const {

@@ -23,8 +23,8 @@ void draw_tree(Writer& page, const EfficiencySection& section) {
   const double pixels = chart_width - left - right;
   Chart chart{page,
               {"efficiency-tree", "Parallel efficiency and its factors",
-               "A bar for each factor between 0 and 100 %; those further right are factors of the one above them. The "
-               "table below has the numbers."},
+               "A bar for each factor, from 0 to 100 %. Indented bars are factors of the bar above them. The table "
+               "below has the numbers."},
               base + 44};
   for (int percent = 0; percent <= 100; percent += 20) {
     const double x = left + pixels * percent / 100;
@@ -85,8 +85,8 @@ void write_efficiency(Writer& page, const Source& source) {
   if (!source.report.efficiency) return;
   const EfficiencySection& section = *source.report.efficiency;
   page.element("p",
-               "Parallel efficiency is the share of the ranks' time that computes: load balance × communication × "
-               "orchestration. 80 % and more is usually fine.",
+               "Parallel efficiency is the share of the ranks' time spent computing: load balance × communication × "
+               "orchestration. 80 % or more is usually fine.",
                {{"class", "faint"}});
   draw_tree(page, section);
   write_table(page, tree_table(section), "Factors of the parallel efficiency");

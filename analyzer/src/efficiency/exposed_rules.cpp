@@ -44,7 +44,7 @@ std::string advice_for(Exposed exposed) {
 std::string parts_of_exposed(const Usual& usual) {
   const TimeSplit& total = usual.total;
   const std::int64_t known = total.exposed_wait_ns + total.exposed_transfer_ns;
-  if (known == 0) return ", how much of it is waiting or transfer is unknown";
+  if (known == 0) return " (how much of it is waiting and how much is transfer is not known)";
   return format(": {} waiting, {} transfer, {} not split", duration_text(usual.per_step(total.exposed_wait_ns)),
                 duration_text(usual.per_step(total.exposed_transfer_ns)),
                 duration_text(usual.per_step(total.exposed_comm_ns - known)));

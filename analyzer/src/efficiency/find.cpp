@@ -9,7 +9,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr const char* too_long = "the times in it are too long to be added up";
+constexpr const char* too_long = "its times are too long to be added up";
 
 /// One rank's U, A and window, of the run or of a step.
 struct Share {
@@ -78,7 +78,7 @@ void divide_balance(Grouping& grouping, const EfficiencyFactors& run) {
   for (const EfficiencyGroup& group : grouping.groups) largest = std::max(largest, group.factors.mean_compute_ns());
   if (grouping.groups.size() < 2 || !(largest > 0)) {
     const auto* const why =
-        grouping.groups.empty() ? "without steps it is not known which ranks do equal work" : "there is one group only";
+        grouping.groups.empty() ? "without steps it is not known which ranks do equal work" : "there is only one group";
     grouping.between = grouping.inside = {std::nullopt, why};
     return;
   }

@@ -33,8 +33,8 @@ std::string steps_sentence(const EfficiencySection& section) {
   if (section.steps.size() < 2) return {};
   const auto parallel = [](const StepEfficiency& step) { return step.factors.known() ? step.factors.parallel() : 0; };
   const auto [least, most] = std::ranges::minmax_element(section.steps, {}, parallel);
-  return format("From {} in step {} to {} in step {}.", percent(parallel(*least)), least->step,
-                percent(parallel(*most)), most->step);
+  return format("Parallel efficiency ranges from {} in step {} to {} in step {}.", percent(parallel(*least)),
+                least->step, percent(parallel(*most)), most->step);
 }
 
 }  // namespace
@@ -70,7 +70,8 @@ std::string_view words_of(LedgerPart part) {
 std::vector<TreeLine> tree_lines(const EfficiencySection& section) {
   const EfficiencyFactors& run = section.run;
   std::vector<TreeLine> lines;
-  lines.push_back({"parallel", "parallel efficiency", 0, run.parallel(), "the share of the ranks' time that computes"});
+  lines.push_back(
+      {"parallel", "parallel efficiency", 0, run.parallel(), "the share of the ranks' time spent computing"});
   lines.push_back({"load_balance", "load balance", 1, run.load_balance(),
                    format("mean compute / most compute (rank {})", run.most_computing.value)});
   add_grouping(section.classes, "between classes of peers", "inside them", lines);
@@ -141,9 +142,10 @@ std::vector<std::string> efficiency_notes(const Report& report) {
   std::vector<std::string> notes{ledger_sentence(section)};
   if (const auto steps = steps_sentence(section); !steps.empty()) notes.front() += " " + steps;
   if (section.run.ranks < report.world_size)
-    notes.push_back(
-        format("{} of {} ranks{}.", section.run.ranks, report.world_size,
-               section.left_out.empty() ? "" : format("; without these steps: {}", ranks_text(section.left_out))));
+    notes.push_back(format("Covers {} of {} ranks{}.", section.run.ranks, report.world_size,
+                           section.left_out.empty()
+                               ? ""
+                               : format("; {} did not record all of these steps", ranks_text(section.left_out))));
   return notes;
 }
 
@@ -153,7 +155,7 @@ void add_efficiency(Page& page, const Report& report, const ReportOptions& optio
   if (section.run.ranks == 1 && options.only.empty()) return;  // the time split of the one rank says the same
   const auto steps = static_cast<std::int64_t>(section.steps.size());
   page.heading("EFFICIENCY",
-               format("{} of {}; 80 % and more is usually fine", steps > 0 ? counted(steps, "step") : "whole recording",
+               format("{} of {}; 80 % or more is usually fine", steps > 0 ? counted(steps, "step") : "whole recording",
                       counted(section.run.ranks, "rank")));
   page.table(tree_table(section));
   for (const std::string& note : efficiency_notes(report)) page.paragraph(note, Tone::faint);

@@ -22,8 +22,9 @@ Json run_json(const Report& report) {
   run["steps"] = report.steps ? Json(report.steps->steps.size()) : why.null("steps", report.steps.error().why);
   run["duration_ns"] = report.duration_ns;
   run["clock"]["method"] = report.clock.method;
-  run["clock"]["error_ns"] = report.clock.method == "none" ? why.null("clock.error_ns", "no common clock of the ranks")
-                                                           : Json(report.clock.error.count());
+  run["clock"]["error_ns"] = report.clock.method == "none"
+                                 ? why.null("clock.error_ns", "the ranks have no common clock")
+                                 : Json(report.clock.error.count());
   add_clocks(run["clock"], report.clocks);
   std::move(why).attach(run);
   if (report.asked_for.steps)

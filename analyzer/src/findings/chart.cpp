@@ -44,8 +44,9 @@ void write_findings(Writer& page, const Source& source) {
   const Report& report = source.report;
   if (!report.findings) return;
   if (report.findings->empty()) {
-    page.element("p",
-                 cannot_tell(report).empty() ? "None." : "Nothing was found in what could be judged; see the verdict.");
+    page.element("p", cannot_tell(report).empty()
+                          ? "None."
+                          : "No problem was found in the data that could be judged; see the verdict.");
     return;
   }
   constexpr std::size_t most = 100;

@@ -68,9 +68,9 @@ void draw(Writer& page, const FlopsSection& section) {
   const double pixels = chart_width - left - right;
   const auto place = [pixels](std::int64_t points) { return left + static_cast<double>(points) / 10'000 * pixels; };
   Chart chart{page,
-              {"loss-ladder", "Losses from all the time down to the model at the peak",
-               "A bar for each loss, where it begins and ends between 100 and 0 points of the time of the devices. The "
-               "table below has the numbers."},
+              {"loss-ladder", "Losses from the total time down to the model at peak speed",
+               "A bar for each loss, on a scale from 100 points (all the time of the devices) down to 0. The table "
+               "below has the numbers."},
               base + bottom};
   for (std::int64_t points = 0; points <= 10'000; points += 2'000) {
     chart.line(place(points), top, place(points), base, points == 0 ? "axis" : "grid");

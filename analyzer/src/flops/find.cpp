@@ -280,10 +280,11 @@ class FlopCounting {
     }
     if (lost == 0 &&
         std::ranges::any_of(section_.ranks, [](const RankFlops& rank) { return rank.calls_without_work > 0; }))
-      return "matrix products were recorded as operators, but no launch calls that show which kernels are theirs";
+      return "matrix products were recorded as operators, but not the launch calls that show which kernels belong to "
+             "them";
     if (lost == 0) return "no matrix product, convolution or attention was recorded as an operator";
     return without_shapes == lost ? "the inputs of operators were not recorded"
-                                  : "no operator's FLOP can be computed from what was recorded";
+                                  : "the recording lacks data to compute the FLOP of any operator";
   }
 
   /// Of all ranks: the mean of their ratios, weighted by their time.

@@ -90,7 +90,7 @@ Json rank_json(const RankFlops& rank) {
   values.ratio("hfu", rank.hfu);
   values.ratio("coverage", rank.coverage);
   values.value("peak_source", rank.peak_source.empty() ? std::nullopt : std::optional<Json>{rank.peak_source},
-               "the device is not in any table");
+               "no table of device peaks lists this device");
   add_sums(out["counted"], rank.sums);
   out["counted"]["recomputed_flops"] = rank.recomputed;
   out["counted"]["fp32_unclear_flops"] = rank.fp32_unclear;

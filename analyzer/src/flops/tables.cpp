@@ -75,7 +75,7 @@ std::string_view words_of(ComputeTime part) {
     case ComputeTime::counted:
       return "counted";
     case ComputeTime::not_countable:
-      return "operators whose FLOP is not known";
+      return "operators whose FLOP are not known";
     case ComputeTime::generated:
       return "generated kernels (Triton)";
     case ComputeTime::graph:
@@ -153,8 +153,8 @@ void add_lost(const FlopsSection& section, std::vector<std::string>& notes) {
         format("Not counted: {} that started no recorded work on the device.", counted(without_work, "call")));
   if (section.sums.assumed > 0)
     notes.push_back(
-        format("{} of the FLOP are counted in full, since the recording does not say whether half of them "
-               "are left out (causal attention, gradients that are not needed).",
+        format("{} of the FLOP are counted in full, since the recording does not say whether half of them were skipped "
+               "(causal attention, gradients that are not needed).",
                share_text(section.sums.assumed, section.sums.model)));
   if (fp32_unclear > 0)
     notes.push_back(format(
@@ -187,21 +187,22 @@ void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
                            flop_text(static_cast<double>(*section.user_flops_per_step))));
   } else {
     if (section.user_flops_per_step) {
-      notes.emplace_back("What the run says (model_flops_per_step) could not be used: there are no counted steps.");
+      notes.emplace_back(
+          "The number that the run states (model_flops_per_step) could not be used: there are no counted steps.");
     } else if (section.why_no_user_flops != not_given) {
       notes.push_back(format("{}.", printable(section.why_no_user_flops)));
     }
     notes.emplace_back(
-        "Matrix products, convolutions and attention, by the inputs of operators; 2 FLOP per multiplication and "
-        "addition. A lower bound: what is not counted is missing.");
+        "Counted: matrix products, convolutions and attention, from the inputs of operators; 2 FLOP per multiply-add. "
+        "This is a lower bound: other operations are missing.");
   }
   add_peaks(section, notes);
   add_coverage(section, notes);
   add_lost(section, notes);
   if (section.mfu.value && *section.mfu.value > 1)
     notes.emplace_back(
-        "More than 100 %: the peak is too low (--peak-tflops, clocks above the data sheet's), or more is counted than "
-        "is multiplied (Winograd convolutions).");
+        "MFU is above 100 %: the peak is too low (--peak-tflops, clocks above the data sheet's), or the kernels "
+        "multiply less than is counted (Winograd convolutions).");
   if (!section.mfu.value && !section.mfu.why.empty()) notes.push_back(format("MFU is not known: {}.", section.mfu.why));
   if (!section.ladder) notes.push_back(format("No table of losses: {}.", section.ladder.error().why));
 }
@@ -222,7 +223,7 @@ NotedTable ladder_table(const FlopsSection& section) {
   const std::int64_t parts = rank_steps_of(section);
   NotedTable noted;
   noted.title = "Losses";
-  noted.what = format("from all the time of the devices down to the model at their peak; ms: mean per {}",
+  noted.what = format("from the total time of the devices down to the model at peak speed; ms: mean per {}",
                       section.step_ns > 0 ? "step and rank" : "rank");
   noted.table.columns = {{"loss", Align::left}, {"points"}, {"left"}, {"ms"}, {"from 0 to 100", Align::left}};
   const auto points = points_of(ladder);
@@ -269,8 +270,9 @@ std::string above_peak_note(const FlopsSection& section, const Means& means) {
   }
   if (fastest == nullptr) return {};
   return format(
-      "Not listed: {} above the peak, at most {} ({}), by {} ms in all. The method needs fewer multiplications than "
-      "are counted (Winograd, FFT), or the peak is too low. The losses above are smaller by that amount.",
+      "Not listed: {} above the peak, at up to {} of it ({}), by {} ms in total. The method needs fewer "
+      "multiplications than are counted (Winograd, FFT), or the peak is too low. The losses above are smaller by that "
+      "amount.",
       rows == 1 ? "one row" : format("{} rows", rows), percent_text(ratio(*fastest)), printable(fastest->name),
       means.ms(ns));
 }

@@ -27,8 +27,8 @@ void judge_fusable(const RuleContext& context, std::vector<Finding>& findings) {
        format("{} {} in gaps between them; longest sequence: {} ({})", duration_text(usual.mean(section.gap_ns)),
               usual.steps > 0 ? "per step and rank" : "per rank", first.kernels,
               duration_text(usual.mean(first.kernel_ns + first.gap_ns))),
-       "Do the work of such a sequence in one kernel: torch.compile, a fused optimizer (fused=True), fused operators; "
-       "CUDA graphs close the gaps only.",
+       "Merge each sequence into one kernel with torch.compile, a fused optimizer (fused=True) or fused operators; "
+       "CUDA graphs only close the gaps.",
        usual.per_step(section.gap_ns), std::nullopt, std::nullopt});
 }
 

@@ -48,13 +48,12 @@ std::vector<NotedTable> fusable_tables(const Report& report, std::size_t most) {
   }
   if (numbered)
     noted.notes.emplace_back(
-        "(1), (2): sequences that differ in what is left out here; the JSON report has them whole.");
-  noted.notes.push_back(
-      format("All such sequences: {} of the time.", share_text(section.kernel_ns + section.gap_ns, section.window_ns)));
+        "(1), (2): sequences that differ only in the part that is cut off here; the JSON report has them in full.");
+  noted.notes.push_back(format("All these sequences: {} of the time.",
+                               share_text(section.kernel_ns + section.gap_ns, section.window_ns)));
   noted.notes.emplace_back(
-      "torch.compile, or a fused operator or optimizer, turns such a sequence into one kernel: that saves the gaps, "
-      "and "
-      "the time that the kernels spend on reading and writing what they pass on.");
+      "torch.compile, a fused operator or a fused optimizer turns a sequence into one kernel. That saves the gaps, and "
+      "the time in which the kernels read and write intermediate results.");
   return {std::move(noted)};
 }
 

@@ -325,7 +325,7 @@ Finding lost_at_start(std::span<const Suspect> suspects, const Absent& absent, E
     if (suspect.process != first.process) others.push_back(suspect.process->rank);
   std::ranges::sort(others);
   if (!others.empty()) finding.evidence += format("; {} also ended badly", ranks_text(others));
-  finding.advice = format("Look at the log of {} first, then at that of {}: what failed while it started?",
+  finding.advice = format("Look at the log of {} first, then at that of {}: what failed during startup?",
                           any_vanished ? format("rank {}", rank) : format("rank {}", absent.first().value),
                           any_vanished ? format("rank {}", absent.first().value) : format("rank {}", rank));
   return finding;

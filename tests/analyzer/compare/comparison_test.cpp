@@ -27,7 +27,7 @@ TEST(ComparisonText, SaysHowMuchHowSureAndWhere) {
   EXPECT_THAT(text, HasSubstr("B is 11."));
   EXPECT_THAT(text, HasSubstr("% slower than A."));
   EXPECT_THAT(text, HasSubstr("95 % interval +"));
-  EXPECT_THAT(text, HasSubstr("Most of it is compute: 11."));
+  EXPECT_THAT(text, HasSubstr("Most of the change is compute: 11."));
   EXPECT_THAT(text, HasSubstr("old.rankscope"));
   EXPECT_THAT(text, HasSubstr("backward_block"));
   EXPECT_THAT(text, HasSubstr("One run per side cannot show differences from run to run"));
@@ -101,7 +101,7 @@ TEST(Comparison, WhatIsNotListedIsSaidInTextAndPage) {
   comparison.asked_for.steps = {5, to_the_end};
   const ComparisonView view{comparison, std::nullopt};
   for (const std::string& shown : {render_text(view, Colour::no), render_html(view)}) {
-    EXPECT_THAT(shown, HasSubstr("3 more changed by 1 % of a step or more, but not more than they vary by chance."));
+    EXPECT_THAT(shown, HasSubstr("3 more changed by 1 % of a step or more, but by no more than chance explains."));
     EXPECT_THAT(shown, HasSubstr("Below 1 % of a step each: 4 new, 0 gone."));
     EXPECT_THAT(shown, HasSubstr("Findings were not compared: A: it needs the time of each rank."));
     EXPECT_THAT(shown, HasSubstr("only steps 5 and later"));
@@ -121,7 +121,7 @@ TEST(Comparison, OnlyMoreThanHalfIsMost) {
   add(SplitPart::memory, 3'000'000);
   add(SplitPart::idle_host, 3'000'000);
   EXPECT_THAT(render_text({comparison, std::nullopt}, Colour::no),
-              HasSubstr("The largest part of it is compute: 4.00 ms more"));
+              HasSubstr("The largest part of the change is compute: 4.00 ms more"));
 }
 
 TEST(ComparisonPage, IsWellFormedAndEscapesNames) {

@@ -48,7 +48,7 @@ TEST(DevicesTable, HasALinePerDeviceWithWhatWasSampled) {
   EXPECT_THAT(text, HasSubstr("device busy (NVML), which includes waiting in NCCL"));
   EXPECT_THAT(text, HasSubstr("rank 0, GPU 0: 2."));
   EXPECT_THAT(text, HasSubstr("Energy of 1 GPU: 2.5 kJ."));
-  EXPECT_THAT(text, HasSubstr("NVML, rank 1: no process of the recording sampled the GPU with its UUID."));
+  EXPECT_THAT(text, HasSubstr("NVML, rank 1: no process of the recording sampled the GPU with this UUID."));
 }
 
 TEST(DevicesTable, IsLeftOutWhereNothingWasSampled) {
@@ -87,7 +87,7 @@ TEST(DevicesJson, HasValuesAndTheReasonOfEachNull) {
 TEST(DevicesJson, OfAGpuThatNobodySampledSaysWhy) {
   const Json rank = rank_json(sampled(), 1);
   EXPECT_EQ(rank.at("devices").at(0).at("nvml"), nullptr);
-  EXPECT_EQ(rank.at("why").at("utilization.nvml_busy"), "no process of the recording sampled the GPU with its UUID");
+  EXPECT_EQ(rank.at("why").at("utilization.nvml_busy"), "no process of the recording sampled the GPU with this UUID");
   EXPECT_TRUE(rank_json("0 op 0 1000 gemm\n", 0).at("devices").empty());
 }
 

@@ -192,7 +192,8 @@ TEST(Flops, FasterThanThePeakIsAWrongCountOrPeak) {
   const FlopsSection section = flops_of(product_lines, slow);
   ASSERT_FALSE(section.ladder);
   EXPECT_EQ(section.ladder.error().why,
-            "FLOP count or peak is wrong: at the peak the FLOP of rank 0 take 20.0 µs, its compute time is 10.0 µs");
+            "the FLOP count or the peak is wrong: at the peak, the FLOP of rank 0 would take 20.0 µs, but its compute "
+            "time is 10.0 µs");
 }
 
 TEST(Flops, APeakThatIsGivenWinsOverTheTable) {

@@ -24,7 +24,7 @@ tl::unexpected<Error> cannot_write(std::string_view path, int code, Kept kept = 
                                                               : "";
   return fail(ErrorKind::cannot_write,
               format("cannot write {}: {}{}{}", path, std::generic_category().message(code), advice,
-                     kept == Kept::nothing ? "; nothing was written" : "; what was written is incomplete"));
+                     kept == Kept::nothing ? "; nothing was written" : "; the output is incomplete"));
 }
 
 enum class TargetKind : std::uint8_t { file, device, folder };

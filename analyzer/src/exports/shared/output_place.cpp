@@ -90,22 +90,21 @@ Result<OutputPlace> OutputPlace::file(const fs::path& target) {
 }
 
 Result<OutputPlace> OutputPlace::folder(const fs::path& target) {
-  if (is_stdout(target)) return cannot_write(target, "this format is a folder of files; give a folder");
+  if (is_stdout(target)) return cannot_write(target, "this format writes a folder of files; give a folder");
   OutputPlace place{target};
   std::error_code failed;
   const auto status = fs::status(place.target_, failed);
   if (fs::exists(status) && !fs::is_directory(status))
-    return cannot_write(target, "it is a file, and this format is a folder of files");
+    return cannot_write(target, "it is a file, and this format writes a folder of files");
   if (const fs::path plain = without_trace_suffix(place.target_); !fs::exists(status) && plain != place.target_)
-    return fail(ErrorKind::usage,
-                format("{} is named like a file, and this export is a folder with a file per rank; write to the folder "
-                       "{}, or take one rank with --ranks",
-                       target.string(), plain.string()));
+    return fail(ErrorKind::usage, format("{} is named like a file, but this export writes a folder with a file per "
+                                         "rank; write to the folder {}, or select one rank with --ranks",
+                                         target.string(), plain.string()));
   if (fs::is_directory(status)) {
     RS_TRY(const std::string other, not_ours(place.target_));
     if (!other.empty())
-      return cannot_write(target,
-                          format("the folder holds {}, which no rankscope export wrote; choose a new folder", other));
+      return cannot_write(
+          target, format("the folder contains {}, which no rankscope export wrote; choose a new folder", other));
   }
   fs::remove_all(place.temporary_, failed);
   fs::create_directory(place.temporary_, failed);
