@@ -123,7 +123,7 @@ TEST(RenderText, WithoutStepsTheAdviceNamesTheOptionThatLeftThemOut) {
   report.facts = {{"collect", "host"}};
   EXPECT_THAT(rendered(report), HasSubstr("--collect left"));
   report.facts = {{"collect", "annotate,host"}, {"stopped_by", "duration"}};
-  EXPECT_THAT(rendered(report), HasSubstr("as --duration asked for"));
+  EXPECT_THAT(rendered(report), HasSubstr("the time given by --duration"));
   EXPECT_THAT(rendered(report), Not(HasSubstr("Mark each step")));
 }
 

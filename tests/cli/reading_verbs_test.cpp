@@ -447,7 +447,7 @@ TEST_F(ReadingVerbs, ARankMapThatDoesNotFitIsAWrongOption) {
         {trace, "a.json=99999999999", "must be a whole number"},
         {trace, "a.json=", "(is empty)"},
         {trace, "a.json=1,a.json=2", "a.json is given twice"},
-        {trace, "b.json=1", "none of the opened files is called b.json"}}) {
+        {trace, "b.json=1", "no opened file is called b.json"}}) {
     const auto result = rankscope({"report", input, "--rank-map", map});
     EXPECT_EQ(result.status, 2) << map;
     EXPECT_THAT(result.err, HasSubstr(said));

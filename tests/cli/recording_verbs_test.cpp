@@ -133,7 +133,7 @@ TEST_F(RecordingVerbs, DetailsThatNothingActsOnAreSaid) {
   EXPECT_THAT(result.err, HasSubstr("--memory: no source"));
   EXPECT_THAT(result.err, Not(HasSubstr("--stack")));
   const auto report = run_program({RANKSCOPE_PROGRAM, "report", out(), "--full"});
-  EXPECT_THAT(report.out, HasSubstr("no source in the program acted on it"));
+  EXPECT_THAT(report.out, HasSubstr("nothing in the program recorded them"));
   EXPECT_THAT(report.out, HasSubstr("not asked for"));
 }
 

@@ -127,7 +127,7 @@ Section<RowReader> reader_of(const Run& run, HtaNames& names, RankId rank) {
   const std::string_view type = run.metadata(process, keys::file_time_type);
   if (!offset || type.empty())
     return unavailable(
-        format("the original times of rank {} in its file are not known; open the original trace", rank.value));
+        format("the original times in the file of rank {} are not known; open the original trace", rank.value));
   return RowReader{run, names, *offset, type == "float" ? Times::rounded : Times::as_they_are};
 }
 
@@ -367,8 +367,8 @@ Section<std::vector<HtaRows>> hta_rows(const Run& run, HtaNames& names, HtaLastS
     all.push_back(RankReader{run, names, limit}.read(rank, *reader));
     if (const std::size_t pairs = pairs_in(all.back()); pairs > most_pairs)
       return unavailable(
-          format("the correlations of rank {} join calls and kernels to {} pairs: they do not show which "
-                 "call launched what",
+          format("the correlation IDs of rank {} join calls and kernels into {} pairs, too many to show which call "
+                 "launched which kernel",
                  rank.value, pairs));
   }
   return all;

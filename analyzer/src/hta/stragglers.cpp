@@ -100,7 +100,9 @@ Section<HtaStragglers> hta_stragglers(std::span<const HtaRows> ranks, HtaNames& 
   const std::vector<TimedRow> rows = rows_in_steps(ranks);
   const RowsOfName table = candidates(rows, names, mean_step(ranks, rows));
   const auto chosen = most_uneven(table);
-  if (!chosen) return unavailable("no kernel named ncclKernel, of 1 % of a step or more, is in one step of two ranks");
+  if (!chosen)
+    return unavailable(
+        "no kernel whose name begins with ncclKernel takes 1 % of a step or more on two ranks in the same step");
   HtaStragglers result{.kernel = std::string{names.text(chosen->second)}, .stream = chosen->first, .votes = {}};
   std::map<RankId, std::int64_t> votes;
   for (const HtaRows& rank : ranks) votes[rank.rank] = 0;

@@ -21,35 +21,36 @@ struct Reason {
 };
 constexpr std::array time_reasons{
     Reason{"idle",
-           "HTA counts synchronization records with a stream as busy, and all time from the first to the last row it "
-           "keeps; ours counts kernels and copies, in the counted steps."},
+           "HTA counts synchronization records on a stream as busy time, and covers all time from the first to the "
+           "last row that it keeps. rankscope counts kernels and copies in the counted steps."},
     Reason{"compute",
-           "HTA goes by name: a kernel whose name contains Sync, dma or Memcpy is not compute; ours goes by what was "
-           "recorded."},
+           "HTA decides by name: a kernel whose name contains Sync, dma or Memcpy is not compute. rankscope uses the "
+           "recorded kind of each event."},
     Reason{"other",
-           "HTA's rest holds communication, copies and synchronization; ours is exposed communication and copies."},
+           "HTA's share contains communication, copies and synchronization; rankscope's contains exposed communication "
+           "and copies."},
     Reason{"hidden",
-           "HTA takes kernels for communication whose names begin with nccl, hccl or hip, so any kernel named hip… "
-           "counts as such; ours has a list of library kernels and the recorded collectives."},
+           "HTA treats a kernel as communication if its name begins with nccl, hccl or hip, so every kernel named hip… "
+           "counts as communication. rankscope uses a list of library kernels and the recorded collectives."},
     Reason{"rows",
-           "HTA leaves out (lost) what begins after the start of its last step, or after its end if that step is kept, "
-           "and counts device work once per host row with its correlation (doubled); ours takes every complete step, "
-           "and each kernel once."},
+           "HTA leaves out rows that begin after the start of its last step, or after its end if that step is kept "
+           "(lost). It counts device work once for each host row with the same correlation (doubled). rankscope "
+           "includes every complete step and counts each kernel once."},
 };
 constexpr std::array launch_reasons{
     Reason{"launches",
-           "HTA joins cudaLaunchKernel, cudaMemcpyAsync and cudaMemsetAsync only; ours links every call to its work. A "
-           "late kernel is not a fault: a deep queue has long delays and no idle time."},
+           "HTA links only cudaLaunchKernel, cudaMemcpyAsync and cudaMemsetAsync to their work; rankscope links every "
+           "call. A late kernel is not a fault: a deep queue has long delays and no idle time."},
 };
 constexpr std::array kernel_reasons{
     Reason{"max, mean",
-           "With more than 10 kernels, HTA takes max, min, mean and deviation over sums per kernel; ours, over single "
-           "executions."},
+           "With more than 10 kernels, HTA computes max, min, mean and deviation over the sums of kernels; rankscope "
+           "computes them over single executions."},
 };
 constexpr std::array idle_reasons{
     Reason{"waits",
-           "HTA counts from the end of the previous row, so overlapping rows give negative gaps, and applies its "
-           "limit, documented as 30 ns, as 30 µs; rankscope shows the time in which the stream had nothing to do."},
+           "HTA measures each gap from the end of the previous row, so overlapping rows give negative gaps. It applies "
+           "its limit, documented as 30 ns, as 30 µs. rankscope shows the time in which the stream had nothing to do."},
 };
 constexpr std::array queue_reasons{
     Reason{"mean", "HTA averages over changes of the queue length, rankscope over time."},
@@ -215,12 +216,14 @@ HtaTable queue_table(const HtaSection& section, std::size_t limit) {
 }
 
 std::string own_stragglers(const Report& report) {
-  if (!report.stragglers) return "Ours: not available; see below.";
-  if (!report.stragglers->cannot_tell.empty()) return "Ours: cannot tell; see SLOW RANKS.";
+  if (!report.stragglers) return "rankscope: not available; see below.";
+  if (!report.stragglers->cannot_tell.empty()) return "rankscope: cannot tell; see SLOW RANKS.";
   std::string ranks;
   for (const Straggler& row : report.stragglers->rows)
     ranks += format("{}{}", ranks.empty() ? "" : ", ", row.rank.value);
-  return ranks.empty() ? "Ours: none." : format("Ours: rank {}; see SLOW RANKS.", ranks);
+  return ranks.empty()
+             ? "rankscope: none."
+             : format("rankscope: rank{} {}; see SLOW RANKS.", report.stragglers->rows.size() == 1 ? "" : "s", ranks);
 }
 
 HtaTable straggler_words(const HtaSection& section, const Report& report) {
@@ -228,20 +231,19 @@ HtaTable straggler_words(const HtaSection& section, const Report& report) {
   if (section.stragglers) {
     for (const HtaVotes& votes : section.stragglers->votes)
       if (votes.steps > 0)
-        text += format("{}rank {} in {} of {} steps", text.empty() ? "last to begin: " : ", ", votes.rank.value,
+        text += format("{}rank {} in {} of {} steps", text.empty() ? "last to start: " : ", ", votes.rank.value,
                        votes.steps, section.stragglers->steps);
     text += format(" ({} on stream {}).", printable(section.stragglers->kernel), section.stragglers->stream);
   } else {
     text = sentence(section.stragglers.error().why);
   }
-  return {
-      "Slow ranks",
-      {},
-      {},
-      {{"slow rank", format("HTA: {} {}", text, own_stragglers(report))},
-       {"",
-        "HTA looks at one kernel, only at names that begin with ncclKernel, which NCCL no longer uses, and compares "
-        "clocks as they are; ours compares all work of aligned ranks."}}};
+  return {"Slow ranks",
+          {},
+          {},
+          {{"slow rank", format("HTA: {} {}", text, own_stragglers(report))},
+           {"",
+            "HTA compares one kernel only, and without aligning the clocks. Its name must begin with ncclKernel, which "
+            "newer versions of NCCL do not use. rankscope aligns the clocks and compares all work."}}};
 }
 
 }  // namespace
@@ -254,9 +256,11 @@ std::string why_no_hta(const Report& report) {
 std::string_view hta_note(HtaLastStep last_step) {
   switch (last_step) {
     case HtaLastStep::dropped:
-      return "HTA formula: µs rounding, last step dropped; differs from rankscope's ns values by design.";
+      return "These numbers follow HTA's formulas: times are rounded to µs, and the last step is dropped. rankscope's "
+             "own values, in the columns named ours, differ by design.";
     case HtaLastStep::kept:
-      return "HTA formula: µs rounding, last step kept; differs from rankscope's ns values by design.";
+      return "These numbers follow HTA's formulas: times are rounded to µs, and the last step is kept. rankscope's own "
+             "values, in the columns named ours, differ by design.";
   }
   return {};
 }
@@ -281,7 +285,7 @@ std::vector<HtaTable> hta_tables(const Report& report, std::size_t most) {
 std::vector<std::string> hta_notes(const Report& report) {
   std::vector<std::string> notes{std::string{hta_note((*report.hta)->last_step)}};
   if (report.asked_for.steps)
-    notes.emplace_back("HTA's side covers the whole recording, whatever steps are asked for.");
+    notes.emplace_back("HTA's numbers cover the whole recording, even if --steps selects a part of it.");
   return notes;
 }
 

@@ -91,7 +91,7 @@ std::string label_of(std::size_t bits) {
 
 Section<HtaTimes> hta_times(const HtaRows& rows, HtaNames& names) {
   const Stretches all = merged(rows, [](const HtaRow&) { return true; });
-  if (all.empty()) return unavailable("HTA has no device rows of this rank");
+  if (all.empty()) return unavailable("HTA has no device rows for this rank");
   HtaTimes times;
   times.kernel_ns = all.back().end - all.front().begin;
   times.idle_ns = times.kernel_ns - length(all);

@@ -36,20 +36,21 @@ void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findin
     if (longest == nullptr) longest = &row;
   }
   constexpr std::string_view with_tf32 =
-      "Use bf16 or fp16 (torch.autocast), or allow TF32 (torch.set_float32_matmul_precision(\"high\")); sizes in "
+      "Use bf16 or fp16 (torch.autocast), or allow TF32 (torch.set_float32_matmul_precision(\"high\")); sizes that are "
       "multiples of 8 fit the tensor cores.";
-  constexpr std::string_view half_only = "Use fp16 (torch.autocast); sizes in multiples of 8 fit the tensor cores.";
+  constexpr std::string_view half_only =
+      "Use fp16 (torch.autocast); sizes that are multiples of 8 fit the tensor cores.";
   const std::string_view advice = capability >= 8 ? with_tf32 : half_only;
   const Usual& usual = context.everybody;
   const FindingSeverity severity = severity_of(usual.share(ns), tensor_core_limits);
   if (severity == FindingSeverity::info) return;
-  findings.push_back(
-      {"tensor_cores", severity,
-       format("{} of the time matrix products and convolutions run without tensor cores", percent_of(usual.share(ns))),
-       format("{} {}, by the names of the kernels; the longest is {} ({})", duration_text(usual.mean(ns)),
-              usual.steps > 0 ? "per step and rank" : "per rank", longest->short_name,
-              duration_text(usual.mean(longest->times.exclusive_ns))),
-       std::string{advice}, 0, std::nullopt, std::nullopt});
+  findings.push_back({"tensor_cores", severity,
+                      format("matrix products and convolutions run without tensor cores for {} of the time",
+                             percent_of(usual.share(ns))),
+                      format("{} {}, judged by kernel names; the kernel with the longest time is {} ({})",
+                             duration_text(usual.mean(ns)), usual.steps > 0 ? "per step and rank" : "per rank",
+                             longest->short_name, duration_text(usual.mean(longest->times.exclusive_ns))),
+                      std::string{advice}, 0, std::nullopt, std::nullopt});
 }
 
 }  // namespace rankscope::analyzer

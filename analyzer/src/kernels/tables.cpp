@@ -79,8 +79,8 @@ std::string tensor_note(const KernelsSection& section) {
   if (ns(TensorCores::yes) + ns(TensorCores::no) == 0) return {};
   const auto shares = apportioned(std::array{ns(TensorCores::yes), ns(TensorCores::no), ns(TensorCores::unknown)}, 100);
   return format(
-      "Tensor cores, by the names of the kernels: of the time of matrix products and convolutions {} % uses them, {} % "
-      "does not, {} % is unknown.",
+      "Tensor cores, judged by kernel names: {} % of the time of matrix products and convolutions uses them, {} % does "
+      "not, and {} % is unknown.",
       shares[0], shares[1], shares[2]);
 }
 
@@ -103,7 +103,7 @@ NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
     table.rows.push_back(
         cells_of(shown[i], {std::move(names.whole[i]), Tone::plain, std::move(names.narrow[i])}, section));
   if (const KernelRest rest = rest_of(std::span{section.names}, shown.size()); rest.keys > 0) {
-    table.rows.push_back({{format("rest ({} names)", rest.keys)},
+    table.rows.push_back({{format("rest ({})", counted(rest.keys, "name"))},
                           {""},
                           {means.count(rest.count)},
                           {means.ms(rest.sum_ns)},
@@ -113,12 +113,14 @@ NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
                           {""}});
   }
   noted.notes.push_back(
-      format("ms counts overlapped time twice. Alone ms counts it once: for compute before comm, for comm before "
-             "copies, else for what began first. {}, {} with their grids and blocks.",
+      format("ms counts overlapped time twice. Alone ms counts it once: for compute rather than comm, for comm rather "
+             "than copies, and otherwise for the kernel or copy that started first. {}, or {} if different grids and "
+             "blocks are counted separately.",
              counted(section.names.size(), "name"), section.keys.size()));
   if (names.numbered)
     noted.notes.emplace_back(
-        "(1), (2): kernels whose names differ in what is left out here; the JSON report has them whole.");
+        "(1), (2): kernels whose names differ only in a part that is left out here; the JSON report has the full "
+        "names.");
   if (std::string note = tensor_note(section); !note.empty()) noted.notes.push_back(std::move(note));
   return noted;
 }

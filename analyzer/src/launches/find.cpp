@@ -124,7 +124,8 @@ class RankLaunches {
 
 std::string why_no_launches(const Run& run) {
   const bool any = std::ranges::find(run.links(), LinkKind::launch, &Link::kind) != run.links().end();
-  return any ? "no work with a recorded launch began in the counted part" : "the recording has no launch calls";
+  return any ? "no work with a recorded launch started in the counted part of the recording"
+             : "the recording has no launch calls";
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ std::vector<const LaunchRow*> rows_of(const LaunchesSection& section) {
 
 std::string graphs_note(const LaunchesSection& section) {
   if (std::ranges::all_of(section.rows, &LaunchRow::has_calls)) return {};
-  return "– means that all launches were in CUDA graphs: one call starts many kernels.";
+  return "– means that all launches were in CUDA graphs, where one call starts many kernels.";
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
   if (!report.launches) return {};
   NotedTable noted;
   noted.title = "Launches";
-  noted.what = "medians (90 %); delay = from the end of the call until the work begins";
+  noted.what = "medians (90th percentiles); delay = from the end of the call until the work starts";
   noted.table.columns = {
       {"rank"},   {"stream", Align::left}, {"launches"}, {"call"}, {"delay"}, {"short"}, {"queued"}, {"most"},
       {"starved"}};
@@ -66,13 +66,16 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
                                 {whole_percent(row->queue.empty_and_idle_share)}});
   }
   noted.notes.emplace_back(
-      "Short: kernels that took less time than the call that launched them. Queued: launched and not begun, mean over "
-      "time. Starved: share of the time in which nothing was queued and nothing ran. A long delay is not a fault: a "
-      "deep queue has long delays and no idle time.");
+      "Short: the share of kernels that took less time than the call that launched them. Queued: work that was "
+      "launched but had not started, mean over time; most: the largest number. Starved: share of the time in which "
+      "nothing was queued and nothing ran. A long delay is not a fault: a deep queue has long delays and no idle "
+      "time.");
   if (std::string note = graphs_note(*report.launches); !note.empty()) noted.notes.push_back(std::move(note));
   if (rows.size() < report.launches->rows.size())
-    noted.notes.push_back(format("Streams: {} more rows; --ranks with one rank shows its streams, the JSON report all.",
-                                 report.launches->rows.size() - rows.size()));
+    noted.notes.push_back(
+        format("Streams: {} more rows; --ranks with one rank shows the streams of that rank, the JSON report shows all "
+               "streams.",
+               report.launches->rows.size() - rows.size()));
   return {std::move(noted)};
 }
 

@@ -59,9 +59,9 @@ class LiveBlocks {
 };
 
 std::string why_no_replay(const MemorySeries& series) {
-  if (!series.blocks) return "single allocations were not recorded, only samples of the totals";
+  if (!series.blocks) return "individual allocations were not recorded, only samples of the totals";
   if (!series.has_allocated)
-    return "only the memory taken from the device was recorded, not what the framework hands out";
+    return "only memory taken from the device was recorded, not what the framework allocates from it";
   if (series.changes_only) return "the totals of the allocator were not recorded";
   const bool addresses =
       std::ranges::any_of(series.events, [](const auto& event) { return event.address.has_value(); });
@@ -74,8 +74,9 @@ Section<MemoryHolders> holders_of(const Run& run, const LiveBlocks& live, const 
   const std::int64_t before = first.allocated - first.change - live.released_unknown_bytes;
   const std::int64_t outside = allocated - live.bytes();
   if (outside < 0)
-    return unavailable(format("releases are missing: the blocks that were not released hold {}, the allocator {}",
-                              bytes_text(live.bytes()), bytes_text(allocated)));
+    return unavailable(
+        format("releases are missing: the blocks without a recorded release add up to {}, but the allocator reports {}",
+               bytes_text(live.bytes()), bytes_text(allocated)));
   holders.before_recording_bytes = std::clamp<std::int64_t>(before, 0, outside);
   holders.unknown_bytes = allocated - holders.before_recording_bytes;
   for (auto& [names, holder] : live.by_place()) {

@@ -114,7 +114,7 @@ void draw_line(Writer& page, const Plot& plot, const Line& line) {
                                          {"cx", number(plot.x(highest->time_ns))},
                                          {"cy", number(plot.y(highest->bytes))},
                                          {"r", "4"}});
-  page.element("title", format("most {}: {}", line.name, bytes_text(highest->bytes)));
+  page.element("title", format("peak {}: {}", line.name, bytes_text(highest->bytes)));
 }
 
 void write_picture(Writer& page, const Picture& picture, const Report& report) {
@@ -127,7 +127,7 @@ void write_picture(Writer& page, const Picture& picture, const Report& report) {
   draw_axes(chart, plot, picture, report);
   if (picture.limit_bytes) {
     chart.line(left, plot.y(*picture.limit_bytes), chart_width - right, plot.y(*picture.limit_bytes), "limit-line");
-    chart.text(chart_width - right, plot.y(*picture.limit_bytes) + 16, "all of the device", "label end");
+    chart.text(chart_width - right, plot.y(*picture.limit_bytes) + 16, "memory of the device", "label end");
   }
   for (const Line& line : picture.lines)
     if (!line.points.empty()) draw_line(page, plot, line);
@@ -212,7 +212,7 @@ void write_memory(Writer& page, const Source& source) {
   const Pictures pictures = pictures_of(*source.report.memory);
   for (const Picture& picture : pictures.drawn) write_picture(page, picture, source.report);
   if (pictures.drawn.size() < pictures.of)
-    page.element("p", format("Drawn: the {} with the highest peaks of {}.", pictures.drawn.size(), pictures.of),
+    page.element("p", format("Drawn: the {} with the highest peaks, out of {}.", pictures.drawn.size(), pictures.of),
                  {{"class", "faint"}});
   write_noted_tables(page, memory_tables(source.report, most_rows(source.options)));
 }

@@ -34,7 +34,7 @@ std::int64_t median_of(std::span<const StepPeak> peaks) {
 
 void tell_limit(MemoryGrowth& growth, std::optional<std::int64_t> left_bytes, std::string_view why_none_left) {
   if (!growth.proven)
-    growth.why_no_limit = "no growth that chance cannot explain";
+    growth.why_no_limit = "any growth may be due to chance";
   else if (!left_bytes)
     growth.why_no_limit = why_none_left;
   else
@@ -60,7 +60,7 @@ MemoryGrowth growth_of(std::span<const StepPeak> peaks, std::optional<std::int64
   growth.steps = static_cast<std::int64_t>(peaks.size());
   if (peaks.size() < fewest_steps) {
     growth.why = growth.why_no_limit =
-        format("it needs {} steps after the warm-up, there are {}", fewest_steps, peaks.size());
+        format("a trend needs at least {} steps after the warm-up, and there are {}", fewest_steps, peaks.size());
     return growth;
   }
   const std::vector<TrendPoint> points = points_of(peaks);

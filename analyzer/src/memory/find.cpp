@@ -38,7 +38,7 @@ std::optional<MemoryPeers> peers_of(const PeerClass& peers, const MemorySection&
   if (peaks.size() < 2)
     result.imbalance.why = "only one rank: nothing to compare it with";
   else if (result.median_bytes <= 0)
-    result.imbalance.why = "the median one of them allocated nothing";
+    result.imbalance.why = "the median rank allocated nothing";
   else
     result.imbalance.value = static_cast<double>(result.most_bytes) / static_cast<double>(result.median_bytes);
   return result;
@@ -53,7 +53,7 @@ void add_peers(const Run& run, const Section<StepsSection>& steps, const Section
   }
   for (const PeerClass& peers : peer_classes(run, *steps, *rows))
     if (auto compared = peers_of(peers, section)) section.peers.push_back(std::move(*compared));
-  if (section.peers.empty()) section.why_no_peers = "no group of peers has peaks of the same kind";
+  if (section.peers.empty()) section.why_no_peers = "no group of peers has peaks of the same kind of memory";
 }
 
 constexpr const char* nothing_recorded = "no allocation and no memory counter was recorded";
@@ -87,8 +87,8 @@ struct Setting {
 
 /// Kineto and Nsight name it differently.
 void fill_total(const Run& run, DeviceMemory& memory) {
-  memory.why_no_total = memory.kind == MemoryKind::host ? "how much memory the host has was not recorded"
-                                                        : "how much memory the device has was not recorded";
+  memory.why_no_total = memory.kind == MemoryKind::host ? "the memory size of the host was not recorded"
+                                                        : "the memory size of the device was not recorded";
   if (memory.kind == MemoryKind::host) return;
   for (const Device& device : run.devices()) {
     if (device.process != run.process_row_of(memory.rank) || device.ordinal != memory.device) continue;
@@ -107,9 +107,9 @@ void fill_left(DeviceMemory& memory) {
   if (!memory.total_bytes)
     memory.why_none_left = memory.why_no_total;
   else if (!memory.reserved.bytes)
-    memory.why_none_left = "how much was reserved is not known";
+    memory.why_none_left = "the amount of reserved memory is not known";
   else if (*memory.reserved.bytes > *memory.total_bytes)
-    memory.why_none_left = "more was reserved than the device has, by its recorded size";
+    memory.why_none_left = "more memory was reserved than the recorded size of the device";
   else
     memory.left_bytes = *memory.total_bytes - *memory.reserved.bytes;
 }
@@ -124,8 +124,9 @@ Ratio unused_of(const MemorySeries& series, const DeviceMemory& memory, const st
   const MemoryCurve curve = curve_of(series, &MemoryEvent::reserved, part);
   for (const MemoryCurve::Value& value : curve.values())
     if (value.bytes == reserved) most = std::max(most, series.events[value.event].allocated);
-  if (most == MemoryEvent::unknown) return {std::nullopt, "how much was allocated then is not known"};
-  if (most > reserved) return {std::nullopt, "more was allocated than reserved: the totals are not of the same pool"};
+  if (most == MemoryEvent::unknown) return {std::nullopt, "the amount of memory allocated at that time is not known"};
+  if (most > reserved)
+    return {std::nullopt, "more memory was allocated than reserved: the totals are of different pools"};
   return {static_cast<double>(reserved - most) / static_cast<double>(reserved), {}};
 }
 
@@ -142,7 +143,7 @@ MemoryPeak peak_of(const MemorySeries& series, const MemoryCurve& curve, const S
 /// Fills in allocated, its curve and who held it. Returns the peaks by step.
 std::vector<StepPeak> fill_allocated(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
   const MemoryCurve curve = curve_of(series, &MemoryEvent::allocated, setting.part_of(series.rank));
-  memory.allocated.why = !series.has_allocated ? "only the memory taken from the device was recorded"
+  memory.allocated.why = !series.has_allocated ? "only memory taken from the device was recorded"
                          : series.events.empty() && series.ignored > 0 ? bad_numbers
                                                                        : "nothing was recorded in these steps";
   memory.holders = unavailable(memory.allocated.why);
@@ -167,7 +168,7 @@ std::vector<StepPeak> fill_reserved(const MemorySeries& series, const Setting& s
   const MemoryCurve curve = curve_of(series, &MemoryEvent::reserved, setting.part_of(series.rank));
   memory.reserved.why = series.kind == MemoryKind::host ? "the host's allocator keeps nothing in reserve"
                         : series.has_reserved           ? "nothing was recorded in these steps"
-                                                        : "what is reserved was not recorded";
+                                                        : "reserved memory was not recorded";
   if (!curve.empty()) memory.reserved = peak_of(series, curve, setting);
   memory.reserved_points = curve.points(setting.buckets);
   return setting.steps != nullptr ? curve.by_step(*setting.steps, series.rank) : std::vector<StepPeak>{};
@@ -201,7 +202,7 @@ std::optional<HostMemory> host_memory(RankId rank, const Setting& setting) {
   memory.resident = peak_of(samples, curve, setting);
   memory.points = curve.points(setting.buckets);
   const auto peaks = setting.steps != nullptr ? curve.by_step(*setting.steps, rank) : std::vector<StepPeak>{};
-  memory.growth = growth_of(peaks, std::nullopt, "how much memory the host has was not recorded");
+  memory.growth = growth_of(peaks, std::nullopt, "the memory size of the host was not recorded");
   return memory;
 }
 

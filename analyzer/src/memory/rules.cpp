@@ -13,7 +13,8 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr const char* no_gain = "memory is not time: it decides whether the job runs, and how large its batches can be";
+constexpr const char* no_gain =
+    "memory does not change the step time; it decides whether the job runs and how large its batches can be";
 constexpr std::int64_t least_bytes = 64LL << 20;  // below that neither unevenness nor growth hurts anybody
 constexpr double least_growth = 0.05;             // of the median peak, over all counted steps
 constexpr double least_host_growth = 0.10;        // resident memory holds caches, too
@@ -38,7 +39,8 @@ std::string place_of(const AllocationPlace& place) {
 
 std::string when(const MemoryPeak& peak) {
   std::string text = peak.step ? format(" in step {}", *peak.step) : std::string{};
-  if (const std::string place = place_of(peak.place); !place.empty()) text += format(", allocating for {}", place);
+  if (const std::string place = place_of(peak.place); !place.empty())
+    text += format(", during an allocation for {}", place);
   return text;
 }
 
@@ -61,7 +63,7 @@ struct Worst {
   }
   [[nodiscard]] std::string others() const {
     if (ranks.size() < 2) return {};
-    return format("; {} of the ranks are affected, this one the most", ranks.size());
+    return format("; {} ranks are affected, this one the most", ranks.size());
   }
 };
 
@@ -94,11 +96,12 @@ void add_near_limit(const std::vector<const DeviceMemory*>& devices, std::vector
   finding.evidence = format("{}: at most {} reserved{}; not counting memory of other processes and libraries{}",
                             name_of(memory), bytes_text(*memory.reserved.bytes), allocated, worst.others());
   const bool much_unused = memory.unused.value && *memory.unused.value >= memory_unused_limits.minor;
-  finding.advice = much_unused
-                       ? "Much of it is held unused: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call "
-                         "torch.cuda.empty_cache() after phases that need more than the steps do."
-                       : "Use smaller batches with gradient accumulation, activation checkpointing, bfloat16, or shard "
-                         "parameters and optimizer (FSDP, ZeRO); the operators that hold most are under MEMORY.";
+  finding.advice =
+      much_unused
+          ? "Much of it is reserved but unused: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call "
+            "torch.cuda.empty_cache() after phases that need more memory than the steps do."
+          : "Use smaller batches with gradient accumulation, activation checkpointing or bfloat16, or shard parameters "
+            "and optimizer state (FSDP, ZeRO); MEMORY lists the operators that hold the most memory.";
 }
 
 void add_fragmentation(const std::vector<const DeviceMemory*>& devices, std::vector<Finding>& findings) {
@@ -113,14 +116,14 @@ void add_fragmentation(const std::vector<const DeviceMemory*>& devices, std::vec
   const DeviceMemory& memory = *worst.memory;
   Finding& finding = findings.emplace_back(finding_of(worst, "memory_fragmentation"));
   finding.step = memory.reserved.step;
-  finding.title = format("{} of the reserved device memory is held unused", percent(worst.value));
+  finding.title = format("{} of the reserved device memory is unused", percent(worst.value));
   finding.evidence =
-      format("{}: {} of {} reserved, and even then no more than {} of it allocated{}", name_of(memory),
+      format("{}: {} of {} reserved, of which at most {} was allocated at that time{}", name_of(memory),
              bytes_text(*memory.reserved.bytes), bytes_text(*memory.total_bytes),
              bytes_text(std::llround((1 - worst.value) * static_cast<double>(*memory.reserved.bytes))), worst.others());
   finding.advice =
       "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; avoid sizes that change from step to step (pad to a few "
-      "lengths); call torch.cuda.empty_cache() after evaluation or other phases with larger needs.";
+      "lengths); call torch.cuda.empty_cache() after evaluation or other phases that need more memory.";
 }
 
 void add_imbalance(const Report& report, const ReportOptions& options, std::vector<Finding>& findings) {
@@ -140,12 +143,12 @@ void add_imbalance(const Report& report, const ReportOptions& options, std::vect
   finding.rank = worst->most;
   finding.title =
       format("rank {} needs {:.2f} times the memory of its peers", worst->most.value, *worst->imbalance.value);
-  finding.evidence = format("at most {} allocated, {} is the median of {} ranks ({}{}{})",
+  finding.evidence = format("at most {} allocated; the median is {} over {} ranks ({}{}{})",
                             bytes_text(worst->most_bytes), bytes_text(worst->median_bytes), worst->ranks, worst->name,
                             worst->caveat.empty() ? "" : "; ", worst->caveat);
   finding.advice =
-      "The rank that needs most decides the batch size of all: even out layers per stage, sequence lengths and what "
-      "only one rank keeps (logging, evaluation, gathered states).";
+      "The rank that needs the most memory limits the batch size of all ranks: even out layers per stage and sequence "
+      "lengths, and look for data that only one rank keeps (logging, evaluation, gathered states).";
   finding.why_no_gain = no_gain;
   findings.push_back(std::move(finding));
 }
@@ -158,8 +161,9 @@ bool leaks(const MemoryGrowth& growth, double least) {
 
 std::string growth_words(const MemoryGrowth& growth) {
   const std::string p = growth.p < 1e-4 ? "< 0.0001" : format("= {:.4f}", growth.p);
-  std::string text = format("{} per step over {} steps (Theil-Sen; Mann-Kendall p {}), and it does not level off",
-                            bytes_text(std::llround(*growth.bytes_per_step)), growth.steps, p);
+  std::string text =
+      format("{} per step over {} steps (Theil-Sen; Mann-Kendall p {}), and the growth does not level off",
+             bytes_text(std::llround(*growth.bytes_per_step)), growth.steps, p);
   if (growth.steps_to_limit) text += format("; the device is full after {} more steps", *growth.steps_to_limit);
   return text;
 }
@@ -177,10 +181,10 @@ void add_growth(const std::vector<const DeviceMemory*>& devices, std::vector<Fin
   finding.evidence = format("{}: {}{}", name_of(*worst.memory), growth_words(worst.memory->growth), worst.others());
   finding.advice =
       worst.memory->kind == MemoryKind::host
-          ? "Look for tensors of the host that outlive their step: batches, labels and outputs (.cpu()) kept in lists, "
-            "losses summed without .item(); tracemalloc and the places under ALLOCATIONS show where they come from."
+          ? "Look for host tensors that outlive their step: batches, labels and outputs (.cpu()) kept in lists, losses "
+            "summed without .item(); tracemalloc and the places under ALLOCATIONS show where they come from."
           : "Look for tensors that outlive their step: losses summed without .item() or .detach(), lists of outputs, "
-            "hooks, retain_graph=True; torch.cuda.memory._snapshot() shows where blocks that stay were allocated.";
+            "hooks, retain_graph=True; torch.cuda.memory._snapshot() shows where the remaining blocks were allocated.";
 }
 
 void add_host_growth(const Report& report, const ReportOptions& options, std::vector<Finding>& findings) {

@@ -50,7 +50,7 @@ std::vector<Cell> peak_cells(const MemoryPeak& peak) {
 NotedTable peak_table(const MemorySection& section, std::size_t most) {
   NotedTable noted;
   noted.title = "Memory";
-  noted.what = "highest values; growth per step where chance cannot explain it";
+  noted.what = "highest values; growth per step unless it may be due to chance";
   noted.table.columns = {{"rank"},
                          {"memory", Align::left},
                          {"allocated"},
@@ -97,23 +97,24 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
   const auto any = [&](auto is) { return std::ranges::any_of(section.devices, is); };
   if (any([](const auto& memory) { return memory.reserved.bytes.has_value(); }))
     notes.emplace_back(
-        "Reserved is held by the framework; what the CUDA context, libraries and other processes hold comes on top. "
-        "Unused: the share of the highest reserved memory that is not allocated even when most of it is.");
+        "Reserved: memory held by the framework; memory of the CUDA context, libraries and other processes is not "
+        "included. Unused: the smallest share of reserved memory that was not allocated while reserved memory was at "
+        "its highest.");
   if (any([](const auto& memory) { return memory.changes_only; }))
     notes.emplace_back("Only changes were recorded, no totals: allocated is the growth since the recording began.");
   if (!section.hosts.empty())
-    notes.emplace_back("Whole process: resident memory of the host, sampled; it is not that of an accelerator.");
+    notes.emplace_back("Whole process: sampled resident memory on the host, not memory of an accelerator.");
   const auto sum = [&](std::int64_t DeviceMemory::*field) {
     return std::transform_reduce(section.devices.begin(), section.devices.end(), std::int64_t{0}, std::plus{},
                                  [field](const DeviceMemory& memory) { return memory.*field; });
   };
   if (const std::int64_t ignored = sum(&DeviceMemory::ignored); ignored > 0)
-    notes.push_back(format("{} with impossible numbers left out.", counted(ignored, "event")));
+    notes.push_back(format("Left out: {} with impossible numbers.", counted(ignored, "event")));
   if (section.hosts.size() > most)
     notes.push_back(
-        format("The {} processes that held the most host memory, of {}; --json has all.", most, section.hosts.size()));
+        format("The {} of {} processes that held the most host memory; --json has all.", most, section.hosts.size()));
   if (section.devices.size() > most)
-    notes.push_back(format("The {} with the highest peaks of {}; --json has all.", most, section.devices.size()));
+    notes.push_back(format("The {} with the highest peaks, out of {}; --json has all.", most, section.devices.size()));
   for (const MemoryPeers& peers : section.peers) {
     if (!peers.imbalance.value || *peers.imbalance.value < noticeable) continue;
     notes.push_back(format("Rank {} needs the most: {:.2f} times the median of {} ({}{}{}).", peers.most.value,
@@ -132,9 +133,10 @@ void add_allocator_calls(const Report& report, std::vector<std::string>& notes) 
     ns += row.ns;
   }
   if (count > 0)
-    notes.push_back(format(
-        "After the first step {} took {} of the host's time to get memory from the device or return it (HOST HELD UP).",
-        counted(count, "call"), duration_text(ns)));
+    notes.push_back(
+        format("After the first step, {} took {} of host time to get memory from the device or to return it (see HOST "
+               "HELD UP).",
+               counted(count, "call"), duration_text(ns)));
 }
 
 std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t most) {
@@ -170,7 +172,7 @@ std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t 
       rest += holder.bytes;
     }
   }
-  add(format("rest ({} places)", holders.rows.size() - shown), format("{}", blocks), rest);
+  add(format("rest ({})", counted(holders.rows.size() - shown, "place")), format("{}", blocks), rest);
   add("(unknown)", std::string{empty_cell}, holders.unknown_bytes);
   if (largest->released_unknown + largest->reused > 0)
     noted.notes.push_back(format("{} of blocks from before the recording; {} whose release was not recorded.",
@@ -205,9 +207,9 @@ std::vector<NotedTable> allocation_tables(const MemorySection& section, std::siz
     else
       rest += row;
   }
-  if (count > most) add(format("rest ({} places)", count - most), rest);
+  if (count > most) add(format("rest ({})", counted(count - most, "place")), rest);
   noted.notes.emplace_back(
-      "Most memory is released elsewhere than it was allocated: at the end of a backward pass, or where the last "
+      "Most memory is not released where it was allocated, but at the end of a backward pass or where the last "
       "reference is dropped.");
   return {std::move(noted)};
 }

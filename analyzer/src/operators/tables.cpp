@@ -60,11 +60,11 @@ class OperatorTableText {
       rest.self_ns += in_.rows[i].times.self_ns;
       rest.device_ns += in_.rows[i].times.device_ns;
     }
-    add(format("rest ({} names)", in_.rows.size() - shown), rest, Totals::left_out);
+    add(format("rest ({})", counted(in_.rows.size() - shown, "name")), rest, Totals::left_out);
   }
 
   void add_outside() {
-    out_.rows.push_back({{"(none of them)"},
+    out_.rows.push_back({{"(outside these)"},
                          {""},
                          {""},
                          {""},
@@ -134,11 +134,12 @@ void add_by_host_time(const OperatorsSection& section, std::size_t most, std::ve
   by_host.rows = section.operators.rows;
   std::ranges::stable_sort(by_host.rows, std::ranges::greater{},
                            [](const OperatorRow& row) { return row.times.self_ns; });
-  tables.push_back({"Operators by host time",
-                    means_of(section).words(),
-                    OperatorTableText(section, by_host).of_top(most),
-                    left_out(by_host.rows.size(), most),
-                    {"The device has nothing to do while the host prepares its work: these take the most host time."}});
+  tables.push_back(
+      {"Operators by host time",
+       means_of(section).words(),
+       OperatorTableText(section, by_host).of_top(most),
+       left_out(by_host.rows.size(), most),
+       {"The device has nothing to do while the host prepares its work: these operators take the most host time."}});
 }
 
 }  // namespace
@@ -153,7 +154,7 @@ std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) 
   if (!report.operators) return {};
   const OperatorsSection& section = *report.operators;
   const std::string means =
-      means_of(section).words() + (section.accelerators > 0 ? "; device ms: of what it launched" : "");
+      means_of(section).words() + (section.accelerators > 0 ? "; device ms: of the work it launched" : "");
   std::vector<NotedTable> tables;
   if (!section.operators.rows.empty()) {
     NotedTable& noted =

@@ -116,7 +116,7 @@ Result<PackSummary> pack_recording(const fs::path& recording, const fs::path& ou
     if (progress && !progress(static_cast<double>(i) / static_cast<double>(segments.size())))
       return fail(ErrorKind::cannot_write,
                   format("{}: packing was cancelled; {}", is_stdout(out) ? "stdout" : out.string(),
-                         is_stdout(out) ? "what was written is incomplete" : "nothing was written"));
+                         is_stdout(out) ? "the output is incomplete" : "nothing was written"));
     RS_TRY_VOID(packer.segment(segments[i], scratch.path()));
   }
   RS_TRY_VOID(packer.finish());

@@ -61,7 +61,7 @@ void draw_action(Writer& page, Chart& chart, const TimeScale& scale, const Drawn
   const double y = top + row_height * drawn.place + 3;
   const double width = scale.length(drawn.end_ns - drawn.begin_ns);
   write_bar(page, {x, y, width, row_height - 6}, colour_of(action.part),
-            format("place {}, micro-batch {}{}: {}, {} from {} on", drawn.place, action.micro_batch,
+            format("place {}, micro-batch {}{}: {}, {}, starting at {}", drawn.place, action.micro_batch,
                    action.chunk > 0 ? format(" of chunk {}", action.chunk) : std::string{}, words_of(action.part),
                    duration_text(drawn.end_ns - drawn.begin_ns), duration_text(drawn.begin_ns)));
   const std::string label = std::to_string(action.micro_batch);
@@ -74,8 +74,8 @@ void draw(Writer& page, const DrawnPipeline& drawn) {
   const TimeScale scale = time_scale(drawn.length_ns, chart_width - left - right);
   Chart chart{page,
               {"pipeline-step", format("Step {} of one pipeline, as it ran", drawn.step),
-               "A row for each place of the pipeline, a bar for each forward and backward of a micro-batch with its "
-               "number, hatched where the rank is idle. The table below says how much that is."},
+               "A row for each place of the pipeline, and a bar for each forward and backward, labelled with the "
+               "number of its micro-batch. Hatched parts show when the rank is idle; the table below has the numbers."},
               base + bottom};
   draw_axis(chart, scale, base);
   for (std::size_t place = 0; place < drawn.ranks.size(); ++place) {

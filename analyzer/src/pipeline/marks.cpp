@@ -137,13 +137,14 @@ bool may_hold_actions(const Run& run, const Lane& lane) {
 
 std::string why_no_marks(const Run& run, bool on_host) {
   if (on_host)
-    return "forward and backward of micro-batches are marked on the host only: when their devices worked on them was "
-           "not recorded (trace the GPU's annotations, too)";
+    return "forward and backward of micro-batches are marked on the host only, and it was not recorded when the "
+           "devices ran them (trace GPU annotations, too)";
   const bool sends = std::ranges::any_of(run.collectives(),
                                          [&](const Collective& row) { return is_point_to_point(run.text(row.op)); });
-  return sends ? "ranks send to one another, as stages of a pipeline do, but forward and backward are not marked per "
-                 "micro-batch (ranges named PP:0F1, or with the numbers stage and micro_batch)"
-               : no_pipeline;
+  return sends
+             ? "ranks send to one another, as stages of a pipeline do, but forward and backward are not marked for "
+               "each micro-batch (by ranges named like PP:0F1, or by ranges with the attributes stage and micro_batch)"
+             : no_pipeline;
 }
 
 /// Sets of ranks that are linked by a send or receive.
@@ -210,8 +211,8 @@ std::string why_not_in_line(std::span<const RankActions> ranks) {
       const auto [other, added] = held.try_emplace(stage, own.rank);
       if (!added)
         return format(
-            "ranks {} and {} both have stage {} and are linked by sends: which pipeline each belongs to is not "
-            "known",
+            "ranks {} and {} both have stage {} and are linked by sends, so it is not known which pipeline each "
+            "belongs to",
             other->second.value, own.rank.value, stage);
     }
   return {};
@@ -276,8 +277,8 @@ Section<std::vector<MarkedPipeline>> pipelines_of(const Run& run, std::vector<Ra
       pipeline.chunks = std::max(pipeline.chunks, static_cast<std::int32_t>(pipeline.stages.back().size()));
       if (links.absent[i] && pipeline.why_not_whole.empty())
         pipeline.why_not_whole = format(
-            "rank {} sends to or receives from rank {}, of which no forwards and backwards were recorded: stages "
-            "may be missing",
+            "rank {} sends to or receives from rank {}, for which no forwards and backwards were recorded: stages may "
+            "be missing",
             ranks[i].rank.value, links.absent[i]->value);
       pipeline.places.push_back(std::move(ranks[i]));
     }
@@ -291,7 +292,8 @@ Section<std::vector<MarkedPipeline>> pipelines_of(const Run& run, std::vector<Ra
   if (longest < 2 && cut != pipelines.end()) return unavailable(cut->why_not_whole);
   if (longest < 2)
     return unavailable(
-        "micro-batches are marked, but no rank sends to another: there is one stage, or the sends were not recorded");
+        "micro-batches are marked, but no rank sends to another: there is only one stage, or the sends were not "
+        "recorded");
   if (shortest != longest)
     return unavailable(format("ranks are missing: one pipeline has {} ranks, another {}", shortest, longest));
   return pipelines;

@@ -8,14 +8,14 @@ namespace rankscope::analyzer {
 namespace {
 
 std::string advice_for(const PipelineSection& section) {
-  if (!section.owner) return "Look at the drawn schedule: something came late where the hatched parts begin.";
+  if (!section.owner) return "Look at the chart of the schedule: where a hatched part begins, something was late.";
   const AboveTheory& above = section.owner->above;
   if (above.longer_work_ns >= above.transfer_ns && above.longer_work_ns >= above.host_ns)
     return "Give that stage fewer layers, or find out why its rank is slow; other stages wait for it.";
   if (above.transfer_ns >= above.host_ns)
     return "Post receives before the work that precedes them, put stages that send to one another on devices close to "
            "each other, or send less.";
-  return "Find out what its host does between two micro-batches: Python, logging, synchronizations.";
+  return "Find out what the host of that rank does between two micro-batches: Python, logging, synchronizations.";
 }
 
 }  // namespace
@@ -31,7 +31,8 @@ void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings) 
   Finding finding;
   finding.id = "pipeline.bubble";
   finding.severity = severity;
-  finding.title = format("the pipeline is idle for {:.0f} points more than its schedule requires", above * 100);
+  finding.title =
+      format("the pipeline is idle for {:.0f} percentage points more than its schedule requires", above * 100);
   finding.evidence = format("{}: {} idle, {} needed; {} per step = {}", name_of(*section->schedule),
                             percent_of(*section->bubble_measured.value), percent_of(*section->bubble_theory.value),
                             duration_text(parts.length_ns), parts_text(parts));

@@ -114,7 +114,7 @@ std::optional<PipelineSchedule> schedule_of(const PipelineStep& step, const Pipe
 }
 
 std::string why_no_schedule(const PipelineStep& step, const PipelineShape& shape) {
-  std::string why = "no known schedule fits its numbers of ranks, micro-batches and chunks";
+  std::string why = "no known schedule fits the numbers of ranks, micro-batches and chunks";
   std::size_t longest = 0;
   for (const PipelineSchedule schedule : all_pipeline_schedules) {
     if (!fits(schedule, shape)) continue;
@@ -127,7 +127,7 @@ std::string why_no_schedule(const PipelineStep& step, const PipelineShape& shape
       if (followed(ran, order)) continue;
       if (same < longest || (same == longest && longest > 0)) break;
       longest = same;
-      why = format("place {} left {} at its action {}: {} instead of {}", place, name_of(schedule), same + 1,
+      why = format("place {} departs from {} at its action {}: {} instead of {}", place, name_of(schedule), same + 1,
                    same < ran.size() ? text_of(ran[same].action, shape.chunks) : "nothing",
                    same < order.size() ? text_of(order[same], shape.chunks) : "nothing");
       break;

@@ -17,7 +17,7 @@ std::string ms_text(std::int64_t ns) { return format("{:.2f}", static_cast<doubl
 
 std::string shape_text(const PipelineSection& section) {
   std::string text = format(
-      "{} of {}", format("{} micro-batch{}", section.shape.micro_batches, section.shape.micro_batches == 1 ? "" : "es"),
+      "{} on {}", format("{} micro-batch{}", section.shape.micro_batches, section.shape.micro_batches == 1 ? "" : "es"),
       counted(section.shape.ranks, "rank"));
   if (section.shape.chunks > 1) text += format(", {} chunks of the model on each", section.shape.chunks);
   if (section.pipelines > 1) text += format("; {} pipelines side by side", section.pipelines);
@@ -25,7 +25,7 @@ std::string shape_text(const PipelineSection& section) {
 }
 
 std::string bubble_text(const PipelineSection& section) {
-  if (!section.bubble_measured.value) return "Idle share: not known, " + section.bubble_measured.why + ".";
+  if (!section.bubble_measured.value) return "Idle share not known: " + section.bubble_measured.why + ".";
   const std::string measured = format("Idle: {} of the time", percent_text(*section.bubble_measured.value));
   if (!section.bubble_theory.value)
     return format("{}. What the schedule requires is not known: {}.", measured, section.bubble_theory.why);
@@ -37,8 +37,8 @@ std::string owner_text(const PipelineSection& section) {
   if (!section.owner) return {};
   const auto& [rank, place, above] = *section.owner;
   return format(
-      "Most of the time above theory comes from rank {} (place {}), per step: {} ms of longer work, {} ms until its "
-      "inputs had arrived, {} ms before it began.",
+      "Most of the time above theory comes from rank {} (place {}). Per step: {} ms of longer work, {} ms until its "
+      "inputs had arrived, and {} ms from then until it started.",
       rank.value, place, ms_text(above.longer_work_ns), ms_text(above.transfer_ns), ms_text(above.host_ns));
 }
 
@@ -72,7 +72,7 @@ std::vector<std::string> pipeline_lines(const PipelineSection& section) {
 }
 
 NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
-  NotedTable noted{"Pipeline", "ms; forward and backward of one micro-batch (medians), above theory per step",
+  NotedTable noted{"Pipeline", "ms; forward and backward: medians per micro-batch; time above theory: per step",
                    Table{{{"place"}, {"stages"}, {"ranks", Align::left, 30}, {"forward"}, {"backward"}, {"idle"}}, {}},
                    left_out(section.places.size(), most)};
   if (section.parts)
@@ -91,8 +91,9 @@ NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
   }
   if (section.parts)
     noted.notes.emplace_back(
-        "Theory: equal stages, nothing ever late. Above it, on the chain of work that determined the length of the "
-        "step: work longer than the mean of the places, time until the inputs had arrived, time before it began.");
+        "Theory: equal stages, and nothing is ever late. The last columns show the time above theory, on the chain of "
+        "work that determined the length of the step. Longer work: than the mean of the places; transfers: time until "
+        "the inputs had arrived; host: time from then until the work started.");
   return noted;
 }
 
@@ -110,7 +111,8 @@ void add_pipeline(Page& page, const Report& report, const ReportOptions& options
   page.paragraph("Work of each rank in ms per step, pipelines side by side (rows) × places:", Tone::faint);
   page.table(table_of(grid));
   if (grid.pipelines_left_out > 0)
-    page.paragraph(format("{} more, nearer to the median.", counted(grid.pipelines_left_out, "pipeline")), Tone::faint);
+    page.paragraph(format("Left out: {}, nearer to the median.", counted(grid.pipelines_left_out, "pipeline")),
+                   Tone::faint);
 }
 
 }  // namespace rankscope::analyzer

@@ -66,11 +66,11 @@ void write_worker_map(Writer& page, const PipelineSection& section) {
   const WorkerGrid grid = worker_grid(section, most_pipelines);
   if (grid.ranks.empty()) return;
   page.element("p",
-               "Shares are of a step. A column that is orange is a place with too much of the model, a row a pipeline "
-               "with more to do, a single cell a slow rank.",
+               "Shares are of a step. An orange column shows a place with too much of the model, an orange row a "
+               "pipeline with more work, and a single orange cell a slow rank.",
                {{"class", "faint"}});
   if (grid.pipelines_left_out > 0)
-    page.element("p", format("{} more pipelines, nearer to the median, are not drawn.", grid.pipelines_left_out));
+    page.element("p", format("Not drawn: {}, nearer to the median.", counted(grid.pipelines_left_out, "pipeline")));
   write_legend(page, shade_legend());
   draw(page, grid);
   write_folded_table(page, table_of(grid), "Work of each rank per step, in milliseconds");

@@ -36,7 +36,7 @@ std::vector<NotedTable> predicted_tables(const Report& report, std::size_t most)
   std::vector<PredictedRow> rows = report.predicted->rows;
   std::ranges::stable_sort(rows, std::ranges::greater{}, distance);
   NotedTable noted{
-      "Predicted and measured", "of each rank",
+      "Predicted and measured", "for each rank",
       Table{{{"rank"}, {"held between steps"}, {"measured"}, {"off"}, {"sent in a step"}, {"measured"}, {"off"}}, {}},
       left_out(rows.size(), most)};
   rows.resize(rows.size() - noted.left_out.rows);
@@ -50,8 +50,8 @@ std::vector<NotedTable> predicted_tables(const Report& report, std::size_t most)
                                 {off(row.sent)}});
   noted.notes.emplace_back(
       "Predicted by the trainer's formulas (rankscope train --explain). Held: parameters, buffers and the optimizer's "
-      "state; gradients and activations are gone between steps. Sent: what a rank sends to others, in the median "
-      "step.");
+      "state; gradients and activations are freed between steps. Sent: the bytes that a rank sends to others in the "
+      "median step.");
   return {std::move(noted)};
 }
 

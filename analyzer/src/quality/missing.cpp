@@ -18,11 +18,11 @@ constexpr std::string_view let_it_run_or_mark =
     "The command was ended by a signal, perhaps before its first step: record again and let it run longer. If it does "
     "not mark its steps at all, mark each with an NVTX range or with the annotation API.";
 constexpr std::string_view longer_duration =
-    "The recording ended, as --duration asked for, before a step was complete: record again with a longer --duration, "
-    "or without.";
+    "The recording ended after the time given by --duration, before a step was complete: record again with a longer "
+    "--duration, or without it.";
 constexpr std::string_view collect_marks =
-    "Steps are marked by NVTX ranges or the annotation API, and --collect left both out: record again with annotate or "
-    "nvtx among its sources, or without --collect.";
+    "Steps are marked by NVTX ranges or the annotation API, but --collect left out both: record again with annotate or "
+    "nvtx in --collect, or without --collect.";
 constexpr std::string_view one_job_at_a_time = "Run `rankscope report` on the files of each job separately.";
 
 std::string_view fact(const Report& report, std::string_view name) {
@@ -78,11 +78,11 @@ void add_own_details(const Report& report, std::vector<MissingSection>& missing)
     list += format("{}{} (--{})", list.empty() ? "" : ", ", detail.what, detail.id);
   }
   if (!off.empty())
-    missing.push_back(
-        {std::string{details_name}, "not asked for: " + off, "They cost time; see rankscope record --help."});
+    missing.push_back({std::string{details_name}, "not asked for: " + off,
+                       "Recording them costs time; see rankscope record --help."});
   if (!without_source.empty())
     missing.push_back(
-        {std::string{details_name}, "asked for, but no source in the program acted on it: " + without_source, ""});
+        {std::string{details_name}, "asked for, but nothing in the program recorded them: " + without_source, ""});
 }
 
 /// True if the recording holds such details, whatever it says of them.
@@ -109,7 +109,7 @@ void add_details_of_torch(const Report& report, std::vector<MissingSection>& mis
   }
   if (!off.empty())
     missing.push_back({std::string{details_name}, "the traces do not say that these were asked for: " + off,
-                       "They cost time; they are arguments of torch.profiler.profile."});
+                       "Recording them costs time; they are arguments of torch.profiler.profile."});
 }
 
 /// Nobody misses what only an accelerator, our own trainer or a program in Python has, what was not asked for, and how

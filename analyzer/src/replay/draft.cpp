@@ -139,7 +139,7 @@ void Draft::index_edges() {
 Result<Graph> Draft::finish() && {
   const std::vector<std::uint32_t> order = topological_order();
   if (order.size() != graph_.nodes.size())
-    return fail(ErrorKind::unreadable, "its operations wait for one another in a circle, so some are matched wrongly");
+    return fail(ErrorKind::unreadable, "its operations wait for each other in a cycle, so some are matched wrongly");
   renumber(order);
   index_edges();
   return std::move(graph_);

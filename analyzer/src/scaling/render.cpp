@@ -36,12 +36,12 @@ NotedTable measured_table(const ScaleAnswer& answer) {
                             ? format("{} of the work is not shortened by more ranks, so the speedup over one rank can "
                                      "never exceed {:.1f} (Amdahl).",
                                      share(fit.fixed_share), 1 / std::max(1e-9, fit.fixed_share))
-                            : format("A step becomes {} {} with each doubling of the ranks.",
+                            : format("A step becomes {} {} with each doubling of the number of ranks.",
                                      duration_text(std::abs(static_cast<std::int64_t>(fit.per_doubling_ns))),
                                      fit.per_doubling_ns >= 0 ? "longer" : "shorter"));
   noted.notes.push_back(answer.measured.size() > 2
-                            ? format("Measured steps differ from that by {} at most.", share(fit.largest_error))
-                            : "Any two runs fit such a line: a third one would show whether it holds.");
+                            ? format("Measured steps differ from this fit by at most {}.", share(fit.largest_error))
+                            : "Two runs always fit exactly; a third run would show whether the fit holds.");
   return noted;
 }
 
@@ -67,7 +67,9 @@ NotedTable predicted_table(const ScaleAnswer& answer) {
          {share(step.lost_to_comm)},
          {share(step.lost_to_noise)},
          {step.low_confidence ? "low" : "usual", step.low_confidence ? Tone::warning : Tone::plain}});
-  noted.notes.emplace_back("Low and high: 5 of 100 draws are below, 5 above; both at least 5 % from the median.");
+  noted.notes.emplace_back(
+      "Low and high: 5 % of the random draws are below low, and 5 % are above high; both are at least 5 % from the "
+      "median.");
   noted.notes.insert(noted.notes.end(), answer.notes.begin(), answer.notes.end());
   if (std::ranges::any_of(answer.predicted, &ScaledStep::low_confidence))
     noted.notes.emplace_back("Low confidence: more than 4 times the measured ranks.");
@@ -114,7 +116,7 @@ void draw(html::Writer& page, const ScaleAnswer& answer) {
   html::Chart chart{
       page,
       {"scale-chart", "Efficiency over the number of ranks",
-       "Dots are measured runs, bars are predictions with their bands. The tables below have the numbers."},
+       "Dots are measured runs, and bars are the ranges of predictions. The tables below have the numbers."},
       top + height + bottom};
   for (int tenth = 0; tenth <= 10; tenth += 2) {
     const double y = plot.y(tenth / 10.0);
@@ -145,11 +147,11 @@ void draw(html::Writer& page, const ScaleAnswer& answer) {
 std::string headline(const ScaleAnswer& answer) {
   if (answer.predicted.empty()) {
     const ScalePoint& last = answer.measured.back();
-    return format("{} take {} per step, {} of the efficiency of {}.", counted(last.ranks, "rank"),
+    return format("A step of {} takes {}, with {} of the efficiency of {}.", counted(last.ranks, "rank"),
                   duration_text(last.step_ns), share(last.efficiency), counted(answer.measured.front().ranks, "rank"));
   }
   const ScaledStep& last = answer.predicted.back();
-  return format("{} would take {} per step ({} to {}): {} of the efficiency of {}.", counted(last.ranks, "rank"),
+  return format("A step of {} would take {} ({} to {}), with {} of the efficiency of {}.", counted(last.ranks, "rank"),
                 duration_text(last.step_ns), duration_text(last.low_ns), duration_text(last.high_ns),
                 share(last.efficiency), counted(answer.measured.front().ranks, "rank"));
 }

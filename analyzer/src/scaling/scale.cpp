@@ -73,16 +73,17 @@ void choose_scaling(ScaleAnswer& answer, const ScaleOptions& options) {
       answer.scaling = Scaling::strong;
       answer.why_scaling = "all runs have the same batch";
     } else if (all([&](const ScalePoint& run) { return same_per_rank(run, first); })) {
-      answer.why_scaling = "the batch grows with the ranks";
+      answer.why_scaling = "the batch grows with the number of ranks";
     } else {
       answer.why_scaling = format(
-          "assumed: a batch of {} on {} and of {} on {} is neither the same for each rank nor for all together; give "
-          "--strong or --weak",
+          "assumed, since batches of {} on {} and of {} on {} are equal neither per rank nor in total; give --strong "
+          "or --weak",
           *first.batch, counted(first.ranks, "rank"), *last.batch, counted(last.ranks, "rank"));
     }
     return;
   }
-  answer.why_scaling = "assumed: each rank keeps its work; give --strong if all ranks together do";
+  answer.why_scaling =
+      "assumed: the work of each rank stays the same; give --strong if the work of all ranks together does";
 }
 
 double efficiency(Scaling scaling, const ScalePoint& base, std::int64_t ranks, std::int64_t step_ns) {
@@ -134,13 +135,13 @@ class Prediction {
     answer_.replay_error = replay::replay_error(total_ns(*graph, as_measured(*graph)), measured_ns(*graph));
     if (std::string why = replay::why_refused(answer_.replay_error); !why.empty()) return refuse(std::move(why));
     if (std::ssize(graph->steps) < least_steps)
-      return refuse(format("it needs {} steps in a row, and there are {}", least_steps, graph->steps.size()));
+      return refuse(format("a prediction needs {} steps in a row, and there are {}", least_steps, graph->steps.size()));
     auto systems = scaling::step_systems(*graph, matching);
     if (!systems) return refuse(systems.error().why);
     if (systems->steps < least_alike) return refuse(why_too_few(*systems));
     add_left_out(*systems);
     const Pool pool = pool_of(*graph, std::move(systems->systems), base_.ranks);
-    if (pool.ops.empty()) return refuse("no communication was recorded, so nothing ties the ranks together");
+    if (pool.ops.empty()) return refuse("no communication was recorded, so the ranks do not depend on each other");
     const std::int64_t modelled = median_of(drawn(pool, {.ranks = base_.ranks}));
     answer_.model_error = static_cast<double>(modelled) / static_cast<double>(base_.step_ns) - 1;
     if (std::abs(answer_.model_error) >= refused_model_error) return refuse(why_misfit());
@@ -182,8 +183,8 @@ class Prediction {
     return text;
   }
   static std::string why_too_few(const scaling::StepSystems& systems) {
-    return format("it needs {} steps that run the same collectives, and there are {}, besides {}", least_alike,
-                  systems.steps, left_out_of(systems));
+    return format("a prediction needs {} steps that run the same collectives, and there are {}, not counting {}",
+                  least_alike, systems.steps, left_out_of(systems));
   }
   void add_left_out(const scaling::StepSystems& systems) const {
     if (systems.uneven + systems.other > 0) answer_.notes.push_back(format("Left out: {}.", left_out_of(systems)));
@@ -195,8 +196,8 @@ class Prediction {
   }
   [[nodiscard]] std::string why_misfit() const {
     return format(
-        "steps put together from steps of single ranks become {}, as happens when all ranks are slow in the same "
-        "steps, so more ranks cannot be predicted",
+        "steps combined from steps of single ranks are {}, as happens if all ranks are slow in the same steps, so more "
+        "ranks cannot be predicted",
         misfit());
   }
 
@@ -208,8 +209,8 @@ class Prediction {
     const bool network = options_.latency_us && options_.bandwidth_gbps;
     const auto leaves_host = [&](std::int64_t ranks) { return ranks > ranks_per_host(); };
     if (ranks_by_host().size() == 1 && !network && std::ranges::any_of(sizes(), leaves_host))
-      return "all ranks were on one host, which says nothing about a network between hosts: give --latency-us and "
-             "--bandwidth-gbps of it, or --ranks-per-host if more ranks fit on one";
+      return "all ranks were on one host, which shows nothing about a network between hosts: give --latency-us and "
+             "--bandwidth-gbps of that network, or --ranks-per-host if more ranks fit on one host";
     return {};
   }
 
@@ -232,9 +233,11 @@ class Prediction {
   }
   [[nodiscard]] std::string about_work() const {
     if (answer_.fit)
-      return format("Own time shrinks as in the measured runs: {:.1f} % of that of one rank remains.",
-                    100 * answer_.fit->fixed_share);
-    return "All own time is assumed to be divided by the ranks; a run of another size would show which part is not.";
+      return format(
+          "Own time shrinks as in the measured runs: {:.1f} % of the own time of a single rank does not shrink.",
+          100 * answer_.fit->fixed_share);
+    return "All own time is assumed to be divided by the number of ranks; a run of another size would show which part "
+           "is not divided.";
   }
 
   [[nodiscard]] std::vector<std::int64_t> drawn(const Pool& pool, const Draw& draw) const {
@@ -268,28 +271,28 @@ class Prediction {
 
   void add_notes(const Pool& pool) const {
     answer_.notes.push_back(
-        format("Predicted from {} random draws out of {} of {} ranks; transfer times assume ring algorithms; own time "
-               "differs by "
-               "{:.1f} % between ranks and by {:.1f} % from step to step.",
+        format("Predicted from {} random draws out of {} of {} ranks. Transfer times assume ring algorithms. Own time "
+               "differs by {:.1f} % between ranks and by {:.1f} % from step to step.",
                scaling::draws, counted(static_cast<std::int64_t>(pool.systems.size()), "step"), base_.ranks,
                100 * pool.between_ranks, 100 * pool.within_ranks));
     if (answer_.scaling == Scaling::strong) answer_.notes.push_back(about_work());
-    answer_.notes.push_back(format(
-        "The replay misses the measured steps by {:.1f} %. Put together for the measured ranks, steps become {}; "
-        "predictions are corrected by that.",
-        100 * answer_.replay_error, misfit()));
+    answer_.notes.push_back(
+        format("The replay differs from the measured steps by {:.1f} %. Steps combined for the measured number of "
+               "ranks are {}; predictions are corrected for this error.",
+               100 * answer_.replay_error, misfit()));
     if (!pool.spikes.empty())
-      answer_.notes.push_back(format(
-          "{:.2g} % of the steps of a rank are spikes, far longer than its others: on more ranks, more steps have "
-          "one.",
-          100 * pool.spike_chance));
+      answer_.notes.push_back(
+          format("{:.2g} % of the steps of a rank are spikes, far longer than its other steps. With more ranks, more "
+                 "steps contain a spike.",
+                 100 * pool.spike_chance));
     if (const auto kept = std::ranges::count_if(pool.systems, [](const auto& own) { return !own.ways_ns.empty(); });
         kept < std::ssize(pool.systems))
-      answer_.notes.push_back(format("Of these, {} were kept as samples, evenly over ranks and steps.", kept));
+      answer_.notes.push_back(
+          format("Of the recorded steps, {} were kept as samples, spread evenly over ranks and steps.", kept));
     if (std::ranges::any_of(pool.links, [](const scaling::LinkModel& link) { return !link.latency_known; }))
       answer_.notes.emplace_back(
-          "Some operations were seen with one size only: their time is taken for bandwidth, so latency on many ranks "
-          "may be more than predicted.");
+          "Some operations were seen with one size only. All of their time is attributed to bandwidth, so latency on "
+          "many ranks may be higher than predicted.");
     answer_.notes.emplace_back("Not modelled: congestion, topology, effects of the batch size, memory limits.");
   }
 
@@ -330,7 +333,7 @@ std::string differing_work(std::span<const std::pair<ScalePoint, const Run*>> po
     for (const auto& [point, run] : points) {
       const std::string_view value = run->metadata(fact);
       one +=
-          format("{}{} of {}", one.empty() ? "" : ", ", value.empty() ? "none" : value, counted(point.ranks, "rank"));
+          format("{}{} on {}", one.empty() ? "" : ", ", value.empty() ? "none" : value, counted(point.ranks, "rank"));
     }
     list += format("{}{} ({})", list.empty() ? "" : "; ", fact, one);
   }

@@ -273,7 +273,8 @@ std::string why_too_many(const Graph& graph) {
     if (node.kind == NodeKind::arrive) ++operations[node.rank];
   const std::size_t in_a_step = std::ranges::max(operations) / graph.steps.size();
   if (in_a_step <= most_operations) return {};
-  return format("a step has about {} collectives; only steps of up to {} can be predicted", in_a_step, most_operations);
+  return format("a step has about {} collectives; only steps with up to {} can be predicted", in_a_step,
+                most_operations);
 }
 
 /// Why nothing tells how this member's operation goes on more ranks; empty if something does.
@@ -282,24 +283,24 @@ std::string why_not_scaled(const Graph& graph, const Matching& matching, const N
   const std::uint32_t row = run.span(node.span).collective;
   if (row == Span::no_collective) return "some communication was not matched between the ranks";
   const Collective& collective = run.collectives()[row];
-  const std::string_view op = collective.op.is_set() ? run.text(collective.op) : "operation without a name";
+  const std::string_view op = collective.op.is_set() ? run.text(collective.op) : "an operation without a name";
   if (is_point_to_point(op))
     return format(
         "{} connects only two ranks (a pipeline); only jobs whose collectives include all ranks can be predicted", op);
-  if (!collective.group.is_set()) return format("some of {} do not say which ranks took part", op);
+  if (!collective.group.is_set()) return format("some calls of {} do not show which ranks took part", op);
   if (run.groups()[collective.group.index()].members.size() != graph.ranks.size())
     return format("{} includes only some of the ranks; only jobs whose collectives include all ranks can be predicted",
                   op);
   if (!ring_of(op, 2)) return format("nothing is known about how long {} takes on more ranks", op);
-  if (!matching.parts[row].split) return format("some of {} were not matched between the ranks", op);
+  if (!matching.parts[row].split) return format("some calls of {} were not matched between the ranks", op);
   if (ring_of(op, 2)->share > 0 && collective.bytes < 0)
-    return format("the sizes of some of {} were not recorded, so how their time grows is not known", op);
+    return format("the sizes of some calls of {} were not recorded, so it is not known how their time grows", op);
   return {};
 }
 
 std::string why_not_scaled(const Graph& graph, const Matching& matching) {
   if (std::ranges::find(graph.boundaries, no_row) != graph.boundaries.end())
-    return "the steps of some rank are not on any of its threads";
+    return "the steps of at least one rank are not on any of its threads";
   for (const Node& node : graph.nodes) {
     if (node.kind != NodeKind::arrive) continue;
     if (std::string why = why_not_scaled(graph, matching, node); !why.empty()) return why;

@@ -61,7 +61,7 @@ TEST(Hta, ThePageHasTheSameTablesAsTheText) {
   for (const char* const title : {"Time of each rank", "Launches", "What ran", "Kernels", "Idle time of streams"})
     EXPECT_THAT(page, HasSubstr(format("<caption>HTA: {}</caption>", title)));
   EXPECT_THAT(page, HasSubstr(std::string(50, 'k') + "…" + std::string(49, 'k') + "<")) << "a name of a template";
-  EXPECT_THAT(page, HasSubstr("HTA goes by name: a kernel whose name contains Sync"));
+  EXPECT_THAT(page, HasSubstr("HTA decides by name: a kernel whose name contains Sync"));
   EXPECT_THAT(render_html(analyze(*run, {}), *run, {}), Not(HasSubstr("id=\"hta\"")));
 }
 
@@ -207,7 +207,7 @@ TEST(Hta, WhoIsLastIsFoundUnderNcclsOldNamesOnly) {
   EXPECT_FALSE(now.hta.value()->stragglers);
   ASSERT_TRUE(now.collectives);
   for (const Operation& operation : now.collectives->operations)
-    EXPECT_EQ(operation.last_rank, RankId{1}) << "ours needs no name";
+    EXPECT_EQ(operation.last_rank, RankId{1}) << "rankscope needs no name";
 }
 
 TEST(Hta, ANameDecidesTheClass) {
@@ -233,14 +233,14 @@ TEST(Hta, IsShownOnlyIfAskedFor) {
   const Report asked = analyze(*run, options);
   EXPECT_THAT(render_json(asked, *run, options), HasSubstr("\"kernel_us\": 10"));
   EXPECT_THAT(render_text(asked, *run, options, Colour::no),
-              HasSubstr("HTA formula: µs rounding, last step dropped; differs from rankscope's ns values by design."));
+              HasSubstr("These numbers follow HTA's formulas: times are rounded to µs, and the last step is dropped."));
 }
 
 TEST(Hta, OtherSourcesAndUnknownFileTimesAreRefused) {
   const Report other = report_of("@run source=rankscope\n0 step 0 10 step index=0\n");
   EXPECT_EQ(other.hta.value().error().why, "HTA reads Kineto traces only; this recording was made by rankscope");
   const Report unknown = report_of("@run source=kineto\n0 compute 0 10 gemm\n");
-  EXPECT_THAT(unknown.hta.value().error().why, HasSubstr("the original times of rank 0 in its file"));
+  EXPECT_THAT(unknown.hta.value().error().why, HasSubstr("the original times in the file of rank 0"));
 }
 
 }  // namespace

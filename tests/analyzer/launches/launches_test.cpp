@@ -92,7 +92,7 @@ TEST(Launches, APartWithoutAnyIsNotARecordingWithoutAny) {
   const Report report = analyze(*run, second);
   ASSERT_TRUE(report.steps) << report.steps.error().why;
   ASSERT_FALSE(report.launches);
-  EXPECT_EQ(report.launches.error().why, "no work with a recorded launch began in the counted part");
+  EXPECT_EQ(report.launches.error().why, "no work with a recorded launch started in the counted part of the recording");
   EXPECT_TRUE(analyze(*run, {}).launches);
 }
 

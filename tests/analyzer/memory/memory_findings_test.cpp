@@ -48,7 +48,7 @@ TEST(MemoryFindings, ADeviceThatIsNearlyFullIsOne) {
   EXPECT_EQ(worst.step, 1);
   EXPECT_THAT(worst.title, HasSubstr("1.00 GB of 80.0 GB is left"));
   EXPECT_THAT(worst.evidence, HasSubstr("rank 0, device 0: at most 79.0 GB reserved"));
-  EXPECT_THAT(worst.evidence, HasSubstr("in step 1, allocating for aten::mm"));
+  EXPECT_THAT(worst.evidence, HasSubstr("in step 1, during an allocation for aten::mm"));
   EXPECT_THAT(worst.advice, HasSubstr("gradient accumulation"));
 }
 
@@ -124,7 +124,8 @@ TEST(MemoryFindings, GainNoTimeThatCanBeTold) {
   for (const auto& finding : json.at("findings")) {
     if (finding.at("id") != "memory_near_limit") continue;
     EXPECT_TRUE(finding.at("gain_ns_per_step").is_null());
-    EXPECT_THAT(finding.at("why").at("gain_ns_per_step").get<std::string>(), HasSubstr("memory is not time"));
+    EXPECT_THAT(finding.at("why").at("gain_ns_per_step").get<std::string>(),
+                HasSubstr("memory does not change the step time"));
     return;
   }
   FAIL() << "no finding";

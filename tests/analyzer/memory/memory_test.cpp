@@ -90,7 +90,8 @@ TEST(Memory, BlocksThatContradictTheTotalsHaveNoHolders) {
   const DeviceMemory memory = device_of(std::string{operators} + heap.text());
   EXPECT_EQ(memory.allocated.bytes, 4'500);
   EXPECT_EQ(memory.holders.error().why,
-            "releases are missing: the blocks that were not released hold 8.50 kB, the allocator 4.50 kB");
+            "releases are missing: the blocks without a recorded release add up to 8.50 kB, but the allocator reports "
+            "4.50 kB");
 }
 
 TEST(Memory, ImpossibleNumbersAreLeftOutAndCounted) {
@@ -132,7 +133,7 @@ TEST(Memory, ChangesWithoutTotalsAreGrowthSinceTheRecordingBegan) {
   EXPECT_EQ(memory.holders.error().why, "the totals of the allocator were not recorded");
   EXPECT_FALSE(report.rank_rows->at(0).peak_allocated_bytes);
   EXPECT_EQ(report.rank_rows->at(0).why_no_memory, "no totals were recorded, only changes");
-  EXPECT_EQ(report.rank_rows->at(0).why_no_reserved, "what is reserved was not recorded");
+  EXPECT_EQ(report.rank_rows->at(0).why_no_reserved, "reserved memory was not recorded");
 }
 
 TEST(Memory, UnusedIsTakenWhereMostOfTheReservedIsAllocated) {
@@ -152,10 +153,10 @@ TEST(Memory, WhatIsLeftIsUnknownWithoutTheSizeOfTheDevice) {
   const std::string lanes = "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n";
   const DeviceMemory unnamed = memory_in(lanes + events).devices.at(0);
   EXPECT_FALSE(unnamed.left_bytes);
-  EXPECT_EQ(unnamed.why_none_left, "how much memory the device has was not recorded");
+  EXPECT_EQ(unnamed.why_none_left, "the memory size of the device was not recorded");
   const DeviceMemory small = memory_in(gpu_rank(0, 999) + events).devices.at(0);
   EXPECT_FALSE(small.left_bytes);
-  EXPECT_EQ(small.why_none_left, "more was reserved than the device has, by its recorded size");
+  EXPECT_EQ(small.why_none_left, "more memory was reserved than the recorded size of the device");
 }
 
 TEST(Memory, AThinnedTimelineKeepsTheHighestAndTheLowest) {
@@ -216,7 +217,7 @@ TEST(Memory, WhatIsTakenFromTheDeviceAloneIsNotWhatIsAllocated) {
       {});
   EXPECT_FALSE(report.memory->devices.at(0).allocated.bytes);
   EXPECT_EQ(report.rank_rows->at(0).peak_reserved_bytes, 700);
-  EXPECT_EQ(report.rank_rows->at(0).why_no_memory, "only the memory taken from the device was recorded");
+  EXPECT_EQ(report.rank_rows->at(0).why_no_memory, "only memory taken from the device was recorded");
   EXPECT_TRUE(report.memory->places.empty());
 }
 

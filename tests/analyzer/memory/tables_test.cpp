@@ -36,7 +36,7 @@ TEST(MemoryTables, ShowPeaksAndWhoHeldThem) {
   EXPECT_THAT(text, HasSubstr("aten::mm in aten::linear"));
   EXPECT_THAT(text, HasSubstr("(before the recording)"));
   EXPECT_THAT(text, HasSubstr("(unknown)"));
-  EXPECT_THAT(text, HasSubstr("Reserved is held by the framework"));
+  EXPECT_THAT(text, HasSubstr("Reserved: memory held by the framework"));
 }
 
 /// Twelve devices and processes, of which the last ones hold most.
@@ -63,7 +63,7 @@ TEST(MemoryPage, DrawsThoseWithTheHighestPeaksAndSaysHowMany) {
   const std::string page = render_html(many_memories(), *run, {});
   EXPECT_THAT(page, Not(HasSubstr("Memory over time: rank 3,")));
   for (const int rank : {4, 11}) EXPECT_THAT(page, HasSubstr("Memory over time: rank " + std::to_string(rank) + ","));
-  EXPECT_THAT(page, HasSubstr("Drawn: the 8 with the highest peaks of 12."));
+  EXPECT_THAT(page, HasSubstr("Drawn: the 8 with the highest peaks, out of 12."));
 }
 
 TEST(MemoryTables, KeepTheProcessesThatHeldMostAndSaySo) {
@@ -73,7 +73,7 @@ TEST(MemoryTables, KeepTheProcessesThatHeldMostAndSaySo) {
   const std::string text = render_text(many_memories(), *run, options, Colour::no);
   EXPECT_THAT(text, HasSubstr("24.0 MB"));
   EXPECT_THAT(text, Not(HasSubstr("2.00 MB")));
-  EXPECT_THAT(text, HasSubstr("The 3 processes that held the most host memory, of 12; --json has all."));
+  EXPECT_THAT(text, HasSubstr("The 3 of 12 processes that held the most host memory; --json has all."));
 }
 
 TEST(MemoryTables, AddUpInJson) {
@@ -90,7 +90,8 @@ TEST(MemoryTables, AddUpInJson) {
   EXPECT_EQ(sum, 19'500'000);
   EXPECT_EQ(device.at("timeline").at("allocated").at("bytes"), (Json{9'000'000, 9'500'000, 19'500'000, 11'500'000}));
   EXPECT_TRUE(device.at("growth").at("bytes_per_step").is_null());
-  EXPECT_EQ(device.at("growth").at("why").at("bytes_per_step"), "it needs 20 steps after the warm-up, there are 2");
+  EXPECT_EQ(device.at("growth").at("why").at("bytes_per_step"),
+            "a trend needs at least 20 steps after the warm-up, and there are 2");
   const Json& places = memory.at("allocations").at("device");
   std::int64_t allocated = places.at("rest").at("allocated_bytes");
   for (const Json& row : places.at("rows")) allocated += row.at("allocated_bytes").get<std::int64_t>();
@@ -104,8 +105,8 @@ TEST(MemoryTables, AreDrawnOnThePage) {
   const std::string page = render_html(analyze(*run, {}), *run, {});
   EXPECT_THAT(page, HasSubstr("Memory over time: rank 0, device 0"));
   EXPECT_THAT(page, HasSubstr("memory-line memory-allocated"));
-  EXPECT_THAT(page, HasSubstr("all of the device"));
-  EXPECT_THAT(page, HasSubstr("most allocated: 19.5 MB"));
+  EXPECT_THAT(page, HasSubstr("memory of the device"));
+  EXPECT_THAT(page, HasSubstr("peak allocated: 19.5 MB"));
   EXPECT_THAT(page, Not(HasSubstr("<b>loss")));
 }
 

@@ -218,7 +218,7 @@ TEST(Pipeline, SaysWhyThereIsNone) {
     return section ? std::string{} : section.error().why;
   };
   EXPECT_NE(why("0 forward 0 10 f\n1 forward 0 10 f\n").find("no pipeline"), std::string::npos);
-  EXPECT_NE(why(two_sends).find("not marked per micro-batch"), std::string::npos);
+  EXPECT_NE(why(two_sends).find("not marked for each micro-batch"), std::string::npos);
   EXPECT_NE(why("0 forward 0 10 f stage=0 mb=0\n1 forward 0 10 f stage=1 mb=0\n").find("no rank sends"),
             std::string::npos);
   EXPECT_NE(why("0 user 0 10 PP:0F0 lane=main\n0 compute 2 20 gemm\n").find("host only"), std::string::npos);

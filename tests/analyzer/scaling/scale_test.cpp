@@ -170,7 +170,7 @@ TEST(Scale, SaysWhenOnlyOneOfTheRunsWasPaced) {
   };
   const auto answer = scale(std::vector{of(2, " meta.pace_ms=100"), of(4, "")}, {.to = {8}});
   ASSERT_TRUE(answer) << answer.error().message;
-  EXPECT_THAT(answer->differing_work, HasSubstr("pace_ms (100 of 2 ranks, none of 4 ranks)"));
+  EXPECT_THAT(answer->differing_work, HasSubstr("pace_ms (100 on 2 ranks, none on 4 ranks)"));
   EXPECT_THAT(render_scale_text(*answer, Colour::no), HasSubstr("do not do the same work"));
   EXPECT_THAT(render_scale_json(*answer), HasSubstr("differing_work"));
   EXPECT_EQ(scale(std::vector{of(2, ""), of(4, "")}, {.to = {8}})->differing_work, "");
@@ -178,7 +178,8 @@ TEST(Scale, SaysWhenOnlyOneOfTheRunsWasPaced) {
 
 TEST(Scale, OfFewStepsIsRefused) {
   const auto few = testing::make({.ranks = 4, .steps = 6});
-  EXPECT_THAT(answer_of({few}, {.to = {8}, .ranks_per_host = 8}).why_not_predicted, HasSubstr("it needs 10 steps"));
+  EXPECT_THAT(answer_of({few}, {.to = {8}, .ranks_per_host = 8}).why_not_predicted,
+              HasSubstr("a prediction needs 10 steps"));
 }
 
 TEST(Scale, IsRefusedWhereSingleRanksDoNotMakeTheMeasuredSteps) {
@@ -198,7 +199,7 @@ TEST(Scale, SaysByHowMuchItMissesWhatWasMeasured) {
   const ScaleAnswer answer = answer_of({run_of(4)}, {.to = {8}, .ranks_per_host = 8});
   EXPECT_LT(std::abs(answer.model_error), 0.05);
   EXPECT_LT(answer.replay_error, 0.01);
-  EXPECT_THAT(render_scale_text(answer, Colour::no), HasSubstr("The replay misses the measured steps by"));
+  EXPECT_THAT(render_scale_text(answer, Colour::no), HasSubstr("The replay differs from the measured steps by"));
   EXPECT_TRUE(nlohmann::json::parse(render_scale_json(answer)).contains("model_error"));
 }
 
@@ -279,7 +280,8 @@ TEST(Scale, TakesTheWholePayloadOverTheNetwork) {
 }
 
 TEST(Scale, NeedsTheSizesOfWhatItScales) {
-  EXPECT_THAT(why_refused({.op = "allreduce group=dp"}), HasSubstr("the sizes of some of allreduce were not recorded"));
+  EXPECT_THAT(why_refused({.op = "allreduce group=dp"}),
+              HasSubstr("the sizes of some calls of allreduce were not recorded"));
 }
 
 TEST(Scale, ExpectsASpikeInNearlyEveryStepOfManyRanks) {
@@ -364,7 +366,7 @@ TEST(Scale, DividesOwnTimeAsItsFitSays) {
   const auto share = [&](double ranks) { return fitted.fit->fixed_share + (1 - fitted.fit->fixed_share) / ranks; };
   EXPECT_GE(static_cast<double>(fitted.predicted.front().step_ns),
             static_cast<double>(fitted.measured.back().step_ns) * share(64) / share(4));
-  EXPECT_THAT(fitted.notes, Contains(HasSubstr("of that of one rank remains")));
+  EXPECT_THAT(fitted.notes, Contains(HasSubstr("of the own time of a single rank does not shrink")));
   const ScaleAnswer alone = answer_of({run_of(4, 0.001, 30, 32)}, options);
   EXPECT_LT(alone.predicted.front().step_ns, fitted.predicted.front().step_ns);
   EXPECT_THAT(alone.notes, Contains(HasSubstr("All own time is assumed to be divided")));
@@ -372,7 +374,7 @@ TEST(Scale, DividesOwnTimeAsItsFitSays) {
 
 TEST(Scale, TellsABatchThatNeitherGrowsNorStays) {
   const ScaleAnswer shrinks = answer_of({run_of(2, 0.001, 30, 64), run_of(4, 0.001, 30, 32)}, {});
-  EXPECT_THAT(shrinks.why_scaling, HasSubstr("a batch of 64 on 2 ranks and of 32 on 4 ranks is neither"));
+  EXPECT_THAT(shrinks.why_scaling, HasSubstr("batches of 64 on 2 ranks and of 32 on 4 ranks are equal neither"));
   const ScaleAnswer middle =
       answer_of({run_of(2, 0.001, 30, 32), run_of(4, 0.001, 30, 48), run_of(8, 0.001, 30, 32)}, {});
   EXPECT_EQ(middle.scaling, Scaling::weak) << "the first and the last one are alike only";

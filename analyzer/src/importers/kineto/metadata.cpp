@@ -142,7 +142,7 @@ void Metadata::take(std::string_view key, const Value& value, Quality& quality) 
     trace_name = text_from(value);
   } else if (key == "rankscope") {
     own = own_block_from(value.raw);
-    if (!own) drop({Counter::blocks_dropped, 1, format("rankscope, which is not of schema {}", own_schema)}, quality);
+    if (!own) drop({Counter::blocks_dropped, 1, format("rankscope, whose schema is not {}", own_schema)}, quality);
   } else if (holds(kept, key)) {
     facts.emplace_back(key, text_from(value));
   } else if (!holds(known, key)) {

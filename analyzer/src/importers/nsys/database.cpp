@@ -93,14 +93,15 @@ Result<void> check_file(const fs::path& path) {
   }
   const auto size = fs::file_size(path, error);
   if (read.size() < head.size() || (!error && size < stated_size(read)))
-    return refuse(path, format("is damaged: it holds {} of {} bytes; copy or export it again", size,
+    return refuse(path, format("is damaged: it has only {} of {} bytes; copy or export it again", size,
                                std::max<std::uint64_t>(stated_size({head.data(), head.size()}), head.size())));
   for (const std::string_view suffix : {"-wal", "-journal"})
     if (holds_bytes(path.string() + std::string{suffix}))
-      return refuse(path, format("has unfinished changes beside it ({}{}): the export is still running or was killed; "
-                                 "export the report again",
+      return refuse(path, format("has a file with unfinished changes next to it ({}{}): the export is still running or "
+                                 "was killed; export the report again",
                                  path.filename().string(), suffix));
-  if (is_being_written(path)) return refuse(path, "is locked by a program that writes it: wait until the export ends");
+  if (is_being_written(path))
+    return refuse(path, "is locked by a program that is writing it: wait until the export ends");
   return {};
 }
 

@@ -184,7 +184,7 @@ Result<File> open_file(const std::filesystem::path& path) {
   RS_TRY(Census census, take_census(database));
   if (!census.first)
     return fail(ErrorKind::unreadable,
-                format("{} holds no events: record with nsys profile -t cuda,nvtx", path.string()));
+                format("{} contains no events: record with nsys profile -t cuda,nvtx", path.string()));
   RS_TRY(PayloadSchemas schemas, PayloadSchemas::read(database));
   RS_TRY(std::vector<Joined> joined, read_communicators(database, schemas));
   return File{std::move(database), std::move(session), std::move(census), std::move(schemas), std::move(joined)};

@@ -152,10 +152,9 @@ Result<Session> read_session(const Database& database) {
   session.schema = export_setting(database, "EXPORT_SCHEMA_VERSION");
   session.product = export_setting(database, "EXPORT_PRODUCT_VERSION");
   if (leading_number<std::int64_t>(session.schema).value_or(0) > newest_major_schema)
-    return fail(ErrorKind::unreadable,
-                format("{} has schema {}, which is newer than this version of rankscope knows (2 and 3): export the "
-                       "report with an older nsys, or use a newer rankscope",
-                       database.path().string(), session.schema));
+    return fail(ErrorKind::unreadable, format("{} has schema {}, but this version of rankscope reads only schemas 2 "
+                                              "and 3: export the report with an older nsys, or use a newer rankscope",
+                                              database.path().string(), session.schema));
   session.host = database.setting(environment, "Hostname");
   session.shifted = is_set(export_setting(database, "EXPORT_CONFIG_TIME_SHIFT")) ||
                     is_set(export_setting(database, "EXPORT_PARAM_TIME_SHIFT")) ||

@@ -101,12 +101,12 @@ Result<std::size_t> row_of(const InputIndex& index, const std::string& entry) {
   if (rows.empty()) rows = rows_of_process(index, entry);
   if (rows.empty())
     return wrong_map(
-        format("none of the opened files is called {}; there is {}", entry, index.names_of(all_rows(inputs))));
+        format("no opened file is called {}; the opened files are: {}", entry, index.names_of(all_rows(inputs))));
   if (rows.size() == 1) return rows.front();
   const bool one_file =
       std::ranges::all_of(rows, [&](std::size_t row) { return inputs[row].path == inputs[rows.front()].path; });
   if (one_file)
-    return wrong_map(format("{} holds {} processes; give the rank of each as FILE:PID=RANK: {}", entry, rows.size(),
+    return wrong_map(format("{} contains {} processes; give the rank of each as FILE:PID=RANK: {}", entry, rows.size(),
                             index.names_of(rows)));
   return wrong_map(format("{} matches {} files; give their paths: {}", entry, rows.size(), index.names_of(rows)));
 }
@@ -145,9 +145,9 @@ Result<void> check_claims(std::span<const RankInput> inputs, std::span<const Ran
     if (rows.size() < 2) continue;
     const bool by_map = std::ranges::any_of(rows, [&](std::size_t row) { return claims[row].by_map; });
     if (by_map)
-      return wrong_map(
-          format("rank {} is given to one of {}, and the others claim to be the same rank; give the ranks of all", rank,
-                 InputIndex{inputs}.names_of(rows)));
+      return wrong_map(format(
+          "rank {} is given to one input, but other inputs claim the same rank; give the ranks of all of them: {}",
+          rank, InputIndex{inputs}.names_of(rows)));
     return fail(
         ErrorKind::unreadable,
         format("{} inputs claim to be rank {}: {}; open one of them, or give their ranks with --rank-map FILE=RANK,...",

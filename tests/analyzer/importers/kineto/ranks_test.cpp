@@ -99,8 +99,8 @@ TEST(TraceRanks, AMapThatDoesNotFitIsRefusedInOneSentence) {
   folder.write("a.json", without_rank(op("x", 1, 2)));
   folder.write("b.json", without_rank(op("y", 1, 2)));
   EXPECT_THAT(refusal_of(folder, {{"c.json", 1}}),
-              HasSubstr("none of the opened files is called c.json; there is a.json, b.json"));
-  EXPECT_THAT(refusal_of(folder, {{":5", 0}}), HasSubstr("none of the opened files is called :5"));
+              HasSubstr("no opened file is called c.json; the opened files are: a.json, b.json"));
+  EXPECT_THAT(refusal_of(folder, {{":5", 0}}), HasSubstr("no opened file is called :5"));
   EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {"b.json", 1}}), HasSubstr("a.json and b.json both have rank 1"));
   const std::string path = (folder.path() / "a.json").string();
   EXPECT_THAT(refusal_of(folder, {{"a.json", 1}, {path, 2}}), HasSubstr("are the same file"));

@@ -49,7 +49,7 @@ TEST(NsysRefusals, AnExportWithoutEvents) {
   run_sql(folder / "none.sqlite", "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);");
   EXPECT_THAT(refusal(folder / "none.sqlite"), HasSubstr("without any event table"));
   run_sql(folder / "hollow.sqlite", modern_tables);
-  EXPECT_THAT(refusal(folder / "hollow.sqlite"), HasSubstr("holds no event"));
+  EXPECT_THAT(refusal(folder / "hollow.sqlite"), HasSubstr("contains no events"));
 }
 
 TEST(NsysRefusals, ASchemaOfANewerMajorVersion) {
