@@ -7,6 +7,7 @@
 #include "alignment/align.h"
 #include "collectives/asked_for.h"
 #include "facts/run_facts.h"
+#include "rankscope/core/model/run.h"
 #include "sections.h"
 
 namespace rankscope::analyzer {

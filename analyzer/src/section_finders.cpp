@@ -15,6 +15,7 @@
 #include "hta/find.h"
 #include "memory/parts.h"
 #include "pipeline/parts.h"
+#include "rankscope/core/model/run.h"
 #include "replay/build.h"
 #include "rules.h"
 #include "split/rank_rows.h"

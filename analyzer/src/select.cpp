@@ -4,6 +4,7 @@
 #include <map>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 #include "steps/find.h"
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

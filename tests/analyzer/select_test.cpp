@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 
 namespace rankscope::analyzer {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::testing {
 

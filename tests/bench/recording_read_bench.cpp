@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/large_recording.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/recording/recording.h"
 
 namespace rankscope::recording {

@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/gui/models/search/search_model.h"
 #include "rankscope/gui/models/statistics/range_statistics.h"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/demo.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/segment_writer.h"
 #include "support/run_program.h"

@@ -5,6 +5,7 @@
 
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "shared_data.h"
 
 namespace rankscope {

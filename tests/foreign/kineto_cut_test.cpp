@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "rankscope/analyzer/open.h"
+#include "rankscope/core/model/run.h"
 #include "shared_data.h"
 #include "support/temporary_folder.h"
 

@@ -12,6 +12,7 @@
 #include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/summary.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "shared_data.h"
 #include "support/temporary_folder.h"

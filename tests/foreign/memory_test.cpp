@@ -3,6 +3,7 @@
 
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "shared_data.h"
 

@@ -11,6 +11,7 @@
 #include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/summary.h"
+#include "rankscope/core/model/run.h"
 #include "shared_data.h"
 #include "support/changed_run.h"
 #include "support/temporary_folder.h"

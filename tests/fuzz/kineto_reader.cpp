@@ -9,6 +9,7 @@
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/summary.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/numbers.h"
 

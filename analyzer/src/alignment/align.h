@@ -6,7 +6,7 @@
 
 #include "clocks/model.h"
 #include "rankscope/analyzer/clocks/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

@@ -11,6 +11,7 @@
 
 #include "collectives/comm_ops.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 
 namespace rankscope::analyzer {

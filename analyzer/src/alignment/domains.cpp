@@ -4,6 +4,7 @@
 
 #include "clocks/clock_trust.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::clocks {
 namespace {

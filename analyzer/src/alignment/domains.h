@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer::clocks {
 

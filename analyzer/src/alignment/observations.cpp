@@ -5,6 +5,7 @@
 #include "collectives/comm_ops.h"
 #include "collectives/find.h"
 #include "collectives/matching.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::clocks {
 namespace {

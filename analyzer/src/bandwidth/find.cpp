@@ -9,6 +9,7 @@
 #include "collectives/comm_ops.h"
 #include "collectives/operation_speed.h"
 #include "math/checked_product.h"
+#include "rankscope/core/model/run.h"
 #include "steps/parts.h"
 
 namespace rankscope::analyzer {

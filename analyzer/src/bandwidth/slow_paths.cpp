@@ -8,6 +8,7 @@
 #include "collectives/comm_ops.h"
 #include "collectives/operation_speed.h"
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {

@@ -8,6 +8,7 @@
 #include "alignment/aligned_run.h"
 #include "collectives/comm_ops.h"
 #include "collectives/last_to_arrive.h"
+#include "rankscope/core/model/run.h"
 #include "split/layers.h"
 #include "split/rank_rows.h"
 

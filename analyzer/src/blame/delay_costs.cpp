@@ -5,6 +5,7 @@
 
 #include "blame/member_times.h"
 #include "math/apportion.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

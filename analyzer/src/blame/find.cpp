@@ -6,6 +6,7 @@
 
 #include "blame/delay_costs.h"
 #include "math/checked_product.h"
+#include "rankscope/core/model/run.h"
 #include "split/row_sums.h"
 #include "steps/counted_windows.h"
 

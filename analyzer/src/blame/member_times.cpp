@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankscope/core/model/run.h"
 #include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {

@@ -1,4 +1,5 @@
 #include "clocks/clock_trust.h"
+#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 #include <optional>

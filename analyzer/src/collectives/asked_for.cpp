@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "rankscope/core/model/run.h"
 #include "steps/parts.h"
 
 namespace rankscope::analyzer {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "collectives/comm_ops.h"
+#include "rankscope/core/model/run.h"
 #include "steps/step_marks.h"
 
 namespace rankscope::analyzer {

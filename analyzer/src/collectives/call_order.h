@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "clocks/clock_trust.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

@@ -9,6 +9,7 @@
 #include "collectives/operation_times.h"
 #include "math/checked_product.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

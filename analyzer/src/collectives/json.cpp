@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include <nlohmann/json.hpp>
+#include "rankscope/core/model/run.h"
 #include "render/json_parts.h"
 
 namespace rankscope::analyzer {

@@ -7,6 +7,7 @@
 #include "collectives/comm_ops.h"
 #include "collectives/find.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

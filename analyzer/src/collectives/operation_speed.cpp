@@ -3,6 +3,7 @@
 #include "collectives/comm_ops.h"
 #include "collectives/operation_times.h"
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

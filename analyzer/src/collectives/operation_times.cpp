@@ -4,6 +4,7 @@
 
 #include "collectives/comm_ops.h"
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,4 +1,5 @@
 #include "collectives/same_job.h"
+#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 

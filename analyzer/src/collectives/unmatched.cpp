@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "collectives/comm_ops.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

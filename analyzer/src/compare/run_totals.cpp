@@ -11,6 +11,7 @@
 #include "operators/range_walk.h"
 #include "rankscope/analyzer/compare/compare.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "split/peers.h"
 #include "steps/find.h"
 #include "steps/parts.h"

@@ -9,6 +9,7 @@
 
 #include "copies/host_calls.h"
 #include "math/checked_product.h"
+#include "rankscope/core/model/run.h"
 #include "split/device_record.h"
 #include "split/device_work.h"
 #include "split/host_timeline.h"

@@ -4,6 +4,7 @@
 #include <array>
 #include <tuple>
 
+#include "rankscope/core/model/run.h"
 #include "split/host_timeline.h"
 #include "steps/range_kinds.h"
 #include "words/text_of.h"

@@ -7,6 +7,7 @@
 
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "render/html/elements.h"
 #include "render/words.h"
 

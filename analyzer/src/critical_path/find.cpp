@@ -5,6 +5,7 @@
 
 #include "critical_path/path_walk.h"
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::replay {
 namespace {

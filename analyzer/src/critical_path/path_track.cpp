@@ -2,6 +2,7 @@
 
 #include "critical_path/path_walk.h"
 #include "rankscope/analyzer/critical_path/section.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 #include "replay/prepared.h"
 

@@ -1,4 +1,5 @@
 #include "critical_path/path_walk.h"
+#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankscope/core/model/run.h"
 #include "replay/simulate.h"
 
 namespace rankscope::analyzer::replay {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "math/interval_set.h"
+#include "rankscope/core/model/run.h"
 #include "steps/counted_windows.h"
 #include "steps/parts.h"
 #include "steps/window_time.h"

@@ -11,6 +11,7 @@
 #include "devices/parts.h"
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "steps/sample_windows.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rankscope/analyzer/split/device_row.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

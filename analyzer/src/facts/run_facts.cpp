@@ -7,6 +7,7 @@
 
 #include "math/statistics.h"
 #include "predicted/parts.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "steps/find.h"
 #include "steps/sample_windows.h"

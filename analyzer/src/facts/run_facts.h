@@ -8,7 +8,7 @@
 
 #include "rankscope/analyzer/split/section.h"
 #include "rankscope/analyzer/steps/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

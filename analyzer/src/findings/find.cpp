@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "rules/severity.h"
 #include "split/row_sums.h"
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kernels/kernel_names.h"
+#include "rankscope/core/model/run.h"
 #include "steps/window_time.h"
 #include "words/keys.h"
 

@@ -11,7 +11,7 @@
 
 #include "flops/count.h"
 #include "rankscope/analyzer/kernels/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "split/device_work.h"
 
 namespace rankscope::analyzer {

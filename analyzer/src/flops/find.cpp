@@ -10,6 +10,7 @@
 #include "flops/loss_ladder.h"
 #include "math/checked_product.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "split/row_sums.h"
 #include "steps/parts.h"

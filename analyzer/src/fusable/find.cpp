@@ -6,6 +6,7 @@
 #include "kernels/kernel_names.h"
 #include "math/interval_set.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "split/device_record.h"
 #include "split/device_work.h"
 #include "steps/counted_windows.h"

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "words/keys.h"
 

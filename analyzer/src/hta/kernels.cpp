@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "hta/find.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

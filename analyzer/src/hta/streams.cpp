@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "hta/find.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -6,6 +6,7 @@
 #include "kernels/kernel_names.h"
 #include "math/key_numbers.h"
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 #include "split/device_record.h"
 #include "split/device_work.h"
 #include "steps/parts.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "rankscope/core/model/run.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {

@@ -6,6 +6,7 @@
 #include "launches/queue_depth.h"
 #include "math/interval_set.h"
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 #include "split/device_record.h"
 #include "split/device_work.h"
 #include "steps/counted_windows.h"

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {

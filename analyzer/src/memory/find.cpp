@@ -5,6 +5,7 @@
 #include "math/statistics.h"
 #include "memory/blocks.h"
 #include "memory/curve.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "split/peers.h"
 #include "steps/counted_windows.h"

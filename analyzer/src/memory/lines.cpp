@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "memory/curve.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "words/keys.h"
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "rankscope/core/model/run.h"
 #include "steps/range_kinds.h"
 #include "words/keys.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rankscope/analyzer/memory/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "operators/range_walk.h"
+#include "rankscope/core/model/run.h"
 #include "split/device_work.h"
 #include "steps/parts.h"
 

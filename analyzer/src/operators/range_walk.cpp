@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "rankscope/core/model/run.h"
 #include "steps/range_kinds.h"
 #include "words/keys.h"
 #include "words/text_of.h"

@@ -9,6 +9,7 @@
 #include "kernels/kernel_names.h"
 #include "math/statistics.h"
 #include "rankscope/analyzer/overlap/section.h"
+#include "rankscope/core/model/run.h"
 #include "split/device_work.h"
 #include "split/layers.h"
 #include "split/row_sums.h"

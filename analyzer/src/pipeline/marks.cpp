@@ -13,6 +13,7 @@
 #include "collectives/comm_ops.h"
 #include "rankscope/analyzer/pipeline/section.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer {

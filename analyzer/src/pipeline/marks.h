@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "rankscope/analyzer/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/pipeline_orders.h"
 
 namespace rankscope::analyzer {

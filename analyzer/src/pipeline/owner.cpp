@@ -5,6 +5,7 @@
 
 #include "collectives/comm_ops.h"
 #include "math/checked_product.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

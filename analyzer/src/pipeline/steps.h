@@ -9,7 +9,7 @@
 #include "pipeline/marks.h"
 #include "rankscope/analyzer/pipeline/section.h"
 #include "rankscope/analyzer/steps/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {

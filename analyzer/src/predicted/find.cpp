@@ -6,6 +6,7 @@
 
 #include "math/statistics.h"
 #include "memory/series.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "steps/find.h"
 #include "steps/parts.h"

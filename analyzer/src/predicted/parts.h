@@ -9,7 +9,7 @@
 #include "rankscope/analyzer/predicted/section.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/steps/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "render/noted_table.h"
 
 namespace rankscope::analyzer {

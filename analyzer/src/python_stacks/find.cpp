@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "python_stacks/samples.h"
+#include "rankscope/core/model/run.h"
 #include "steps/counted_windows.h"
 #include "steps/parts.h"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rankscope/core/model/host_work.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "split/host_timeline.h"
 #include "split/layers.h"

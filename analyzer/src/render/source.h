@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "rankscope/analyzer/options.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

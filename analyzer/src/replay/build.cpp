@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankscope/core/model/run.h"
 #include "replay/draft.h"
 #include "replay/rank_graph.h"
 #include "split/host_timeline.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "collectives/comm_ops.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::replay {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "collectives/comm_ops.h"
+#include "rankscope/core/model/run.h"
 #include "replay/rank_graph.h"
 
 namespace rankscope::analyzer::replay {

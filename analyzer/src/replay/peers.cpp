@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer::replay {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rankscope/core/model/run.h"
 #include "replay/draft.h"
 #include "replay/rank_plan.h"
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "rankscope/core/model/run.h"
 #include "split/device_work.h"
 #include "split/host_timeline.h"
 #include "split/layers.h"

@@ -1,5 +1,6 @@
 #include "replay/stages.h"
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer::replay {

@@ -7,7 +7,7 @@
 
 #include "rankscope/analyzer/options.h"
 #include "rankscope/analyzer/rules/finding.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::scaling {
 namespace {

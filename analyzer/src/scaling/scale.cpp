@@ -11,6 +11,7 @@
 #include "collectives/same_job.h"
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "replay/build.h"
 #include "scaling/monte_carlo.h"

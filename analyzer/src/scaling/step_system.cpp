@@ -7,6 +7,7 @@
 
 #include "collectives/comm_ops.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "scaling/transfer_fit.h"
 
 namespace rankscope::analyzer::scaling {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "rankscope/core/model/run.h"
 #include "split/device_work.h"
 #include "split/host_timeline.h"
 #include "split/layers.h"

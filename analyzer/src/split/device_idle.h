@@ -6,7 +6,7 @@
 
 #include "math/interval_set.h"
 #include "rankscope/analyzer/split/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

@@ -4,6 +4,7 @@
 
 #include "rankscope/analyzer/split/activity.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

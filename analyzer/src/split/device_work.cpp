@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "collectives/find.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,4 +1,5 @@
 #include "split/host_timeline.h"
+#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 #include <array>

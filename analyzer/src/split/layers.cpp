@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/core/model/host_work.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

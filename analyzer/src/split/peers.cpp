@@ -1,4 +1,5 @@
 #include "split/peers.h"
+#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 #include <array>

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 #include "split/device_record.h"
 #include "steps/counted_windows.h"
 #include "steps/sample_windows.h"

@@ -4,6 +4,7 @@
 
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rules/severity.h"
 #include "split/row_sums.h"
 #include "words/units.h"

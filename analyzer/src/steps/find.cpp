@@ -6,6 +6,7 @@
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "steps/leftovers.h"
 #include "steps/step_marks.h"
 

@@ -1,4 +1,5 @@
 #include "steps/leftovers.h"
+#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 

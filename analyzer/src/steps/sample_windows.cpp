@@ -1,4 +1,5 @@
 #include "steps/sample_windows.h"
+#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 #include <iterator>

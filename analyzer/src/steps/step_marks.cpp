@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/step_names.h"
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "collectives/comm_ops.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "math/statistics.h"
 #include "python_stacks/slow_code.h"
+#include "rankscope/core/model/run.h"
 #include "stragglers/parts.h"
 
 namespace rankscope::analyzer {

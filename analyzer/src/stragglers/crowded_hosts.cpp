@@ -4,6 +4,7 @@
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "steps/sample_windows.h"
 
 namespace rankscope::analyzer {

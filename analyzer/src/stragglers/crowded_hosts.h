@@ -6,7 +6,7 @@
 #include <string>
 
 #include "rankscope/analyzer/stragglers/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "stragglers/class_verdict.h"
 #include "stragglers/crowded_hosts.h"
 #include "tcp_links/parts.h"

@@ -8,6 +8,7 @@
 
 #include "math/statistics.h"
 #include "operators/range_walk.h"
+#include "rankscope/core/model/run.h"
 #include "split/peers.h"
 #include "steps/counted_windows.h"
 

@@ -6,6 +6,7 @@
 #include "math/statistics.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rules/severity.h"
 #include "stragglers/arrivals.h"
 #include "stragglers/kind.h"

@@ -9,6 +9,7 @@
 #include "devices/sampled_gpus.h"
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "steps/sample_windows.h"
 
 namespace rankscope::analyzer {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/tcp_counters.h"
 #include "split/row_sums.h"
 #include "steps/counted_windows.h"

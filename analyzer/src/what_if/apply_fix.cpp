@@ -5,6 +5,7 @@
 #include <map>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "replay/stages.h"
 #include "what_if/fix.h"
 #include "words/letters.h"

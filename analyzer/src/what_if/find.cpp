@@ -9,6 +9,7 @@
 #include <span>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/side_by_side.h"
 #include "replay/stages.h"
 #include "what_if/fix.h"

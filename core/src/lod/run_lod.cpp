@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "lod/row_lod_build.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::lod {
 namespace {

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "rankscope/core/model/run.h"
 #include "span_order.h"
 
 namespace rankscope {

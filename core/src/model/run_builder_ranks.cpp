@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "run_builder_pending.h"
 
 namespace rankscope {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankscope/core/model/run.h"
 #include "run_builder_pending.h"
 
 namespace rankscope {

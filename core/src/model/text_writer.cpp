@@ -3,6 +3,7 @@
 #include <string>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/numbers.h"
 #include "text_words.h"

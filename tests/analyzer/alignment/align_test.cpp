@@ -13,6 +13,7 @@
 #include "clocks/clock_trust.h"
 #include "collectives/find.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -9,6 +9,7 @@
 #include "analyzer/synthetic_run.h"
 #include "collectives/find.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

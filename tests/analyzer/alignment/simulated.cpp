@@ -7,6 +7,7 @@
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::testing {
 namespace {

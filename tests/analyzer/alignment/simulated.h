@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::testing {
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "support/synthetic_recording.h"
 

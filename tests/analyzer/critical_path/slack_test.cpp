@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/replay/replayed.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::replay {
 namespace {

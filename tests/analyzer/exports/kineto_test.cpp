@@ -7,6 +7,7 @@
 
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/open.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "support/temporary_folder.h"
 

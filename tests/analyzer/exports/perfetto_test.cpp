@@ -6,6 +6,7 @@
 
 #include "rankscope/analyzer/export.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "support/perfetto_trace.h"
 #include "support/temporary_folder.h"

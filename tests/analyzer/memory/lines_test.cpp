@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/memory/memory_text.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 
 namespace rankscope::analyzer {

@@ -6,6 +6,7 @@
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "split/host_timeline.h"
 
 namespace rankscope::analyzer {

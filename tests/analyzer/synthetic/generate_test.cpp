@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "support/synthetic_recording.h"
 
 namespace rankscope::analyzer {

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 
 namespace rankscope {

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/model/text.h"
 

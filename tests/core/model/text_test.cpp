@@ -1,4 +1,5 @@
 #include "rankscope/core/model/text.h"
+#include "rankscope/core/model/run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

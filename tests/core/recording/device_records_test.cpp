@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"

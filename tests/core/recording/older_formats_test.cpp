@@ -1,6 +1,7 @@
 // A recording of each released minor version is read for ever; the samples are never made anew.
 #include <gtest/gtest.h>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/recording/recording.h"
 
 namespace rankscope::recording {

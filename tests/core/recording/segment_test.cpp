@@ -6,6 +6,7 @@
 #include <fstream>
 #include <thread>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/process_stat.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "support/temporary_folder.h"

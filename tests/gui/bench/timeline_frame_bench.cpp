@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 #include "timeline/scene.h"
 

@@ -16,6 +16,7 @@
 #include <random>
 
 #include "gui/waiting.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"
 #include "support/temporary_folder.h"

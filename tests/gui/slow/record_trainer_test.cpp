@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/record/live_table.h"

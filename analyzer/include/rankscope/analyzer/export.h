@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "rankscope/analyzer/progress.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "rankscope/analyzer/progress.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {

@@ -39,7 +39,7 @@
 #include "rankscope/analyzer/tcp_links/section.h"
 #include "rankscope/analyzer/trend/section.h"
 #include "rankscope/analyzer/what_if/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

@@ -13,6 +13,7 @@
 #include "exports/shared/output_target.h"
 #include "exports/shared/text_writer.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/json_text.h"
 
 namespace rankscope::analyzer {

@@ -1,6 +1,7 @@
 #include "exports/kineto/rows.h"
 
 #include "importers/kineto/categories.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 

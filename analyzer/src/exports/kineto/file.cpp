@@ -9,6 +9,7 @@
 #include "exports/kineto/own_block.h"
 #include "exports/kineto/rows.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/element_type.h"
 #include "words/json_text.h"
 #include "words/keys.h"

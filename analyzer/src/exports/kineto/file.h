@@ -8,7 +8,7 @@
 #include "exports/kineto/rows.h"
 #include "exports/shared/text_writer.h"
 #include "rankscope/analyzer/progress.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

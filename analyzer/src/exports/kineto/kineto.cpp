@@ -5,6 +5,7 @@
 #include "exports/kineto/file.h"
 #include "exports/shared/output_place.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

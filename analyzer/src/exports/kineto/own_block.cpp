@@ -7,6 +7,7 @@
 #include "exports/kineto/file.h"
 #include "importers/kineto/input.h"
 #include "importers/kineto/own_block.h"
+#include "rankscope/core/model/run.h"
 #include "words/json_text.h"
 #include "words/keys.h"
 

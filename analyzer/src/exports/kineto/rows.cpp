@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "exports/kineto/free_numbers.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 

@@ -10,6 +10,7 @@
 #include "exports/perfetto/fields.h"
 #include "exports/shared/chrome_ids.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/json_text.h"
 
 namespace rankscope::analyzer::perfetto {

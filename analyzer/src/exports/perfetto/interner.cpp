@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "rankscope/core/model/run.h"
 #include "words/json_text.h"
 
 namespace rankscope::analyzer::perfetto {

@@ -18,6 +18,7 @@
 #include "exports/perfetto/sequence.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "exports/perfetto/descriptors.h"
 #include "exports/shared/nesting.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::perfetto {
 

@@ -7,7 +7,7 @@
 #include "collectives/find.h"
 #include "exports/shared/flows.h"
 #include "exports/shared/links_drawn.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer::perfetto {
 

@@ -7,6 +7,7 @@
 #include <protozero/varint.hpp>
 
 #include "exports/perfetto/fields.h"
+#include "rankscope/core/model/run.h"
 #include "words/json_text.h"
 
 namespace rankscope::analyzer::perfetto {

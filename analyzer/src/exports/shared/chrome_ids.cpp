@@ -1,6 +1,7 @@
 #include "exports/shared/chrome_ids.h"
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "collectives/comm_ops.h"
 #include "collectives/matching.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,4 +1,5 @@
 #include "exports/shared/links_drawn.h"
+#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 #include <numeric>

@@ -8,6 +8,7 @@
 #include "exports/shared/output_place.h"
 #include "exports/sqlite/database.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "steps/find.h"
 #include "words/json_text.h"
 #include "words/source_advice.h"

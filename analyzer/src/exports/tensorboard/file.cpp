@@ -11,6 +11,7 @@
 #include "exports/tensorboard/memory.h"
 #include "exports/tensorboard/words.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/json_text.h"
 
 namespace rankscope::analyzer {

@@ -10,7 +10,7 @@
 #include "exports/shared/text_writer.h"
 #include "exports/tensorboard/nodes.h"
 #include "rankscope/analyzer/steps/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

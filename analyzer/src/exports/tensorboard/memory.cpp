@@ -6,6 +6,7 @@
 
 #include "exports/shared/json_repair.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/json_text.h"
 
 namespace rankscope::analyzer {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "collectives/find.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "rankscope/analyzer/steps/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

@@ -8,6 +8,7 @@
 #include "exports/tensorboard/file.h"
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "steps/find.h"
 
 namespace rankscope::analyzer {

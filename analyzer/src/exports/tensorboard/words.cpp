@@ -1,6 +1,7 @@
 #include "exports/tensorboard/words.h"
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer {

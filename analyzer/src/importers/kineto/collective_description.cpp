@@ -4,6 +4,7 @@
 
 #include "importers/kineto/param_comms.h"
 #include "importers/shared/comm_kernels.h"
+#include "rankscope/core/model/run.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {

@@ -10,6 +10,7 @@
 #include "importers/kineto/decimal.h"
 #include "importers/shared/comm_kernels.h"
 #include "rankscope/analyzer/open.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

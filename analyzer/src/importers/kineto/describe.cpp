@@ -7,6 +7,7 @@
 #include "importers/kineto/trace_file.h"
 #include "importers/shared/comm_kernels.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {

@@ -20,6 +20,7 @@
 #include "importers/shared/importer.h"
 #include "importers/shared/jobs.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "math/statistics.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {

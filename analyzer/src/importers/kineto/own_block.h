@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer::kineto {
 

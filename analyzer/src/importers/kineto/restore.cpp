@@ -11,6 +11,7 @@
 #include "importers/kineto/decimal.h"
 #include "importers/shared/importer.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {

@@ -6,6 +6,7 @@
 
 #include "importers/shared/rank_claims.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {

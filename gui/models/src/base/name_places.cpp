@@ -1,4 +1,5 @@
 #include "rankscope/gui/models/base/name_places.h"
+#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 #include <map>

@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {

@@ -10,6 +10,7 @@
 
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
 
 namespace rankscope::gui {

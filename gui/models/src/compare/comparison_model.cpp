@@ -4,6 +4,7 @@
 
 #include "rankscope/analyzer/compare/render_comparison.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {

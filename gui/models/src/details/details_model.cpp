@@ -8,6 +8,7 @@
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/median.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/session/moments.h"
 #include "rankscope/gui/models/timeline/neighbours.h"

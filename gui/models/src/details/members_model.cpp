@@ -5,6 +5,7 @@
 #include "rankscope/analyzer/blame/closer_look.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/details/details_model.h"
 

@@ -1,6 +1,7 @@
 #include "rankscope/gui/models/details/selection_text.h"
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/table_model.h"
 #include "rankscope/gui/models/base/words.h"
 

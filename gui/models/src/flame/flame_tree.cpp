@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "rankscope/core/model/run.h"
 #include "statistics/nesting.h"
 
 namespace rankscope::gui {

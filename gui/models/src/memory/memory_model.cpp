@@ -6,6 +6,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/session/moments.h"
 

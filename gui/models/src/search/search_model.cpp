@@ -8,6 +8,7 @@
 
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/side_by_side.h"
 #include "rankscope/gui/models/base/words.h"
 

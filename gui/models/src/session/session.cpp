@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/session/loader.h"
 
 namespace rankscope::gui {

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "rankscope/core/model/run.h"
 #include "statistics/nesting.h"
 
 namespace rankscope::gui {

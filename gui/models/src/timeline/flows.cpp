@@ -6,6 +6,7 @@
 
 #include "rankscope/analyzer/blame/closer_look.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::gui {
 namespace {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/report/findings_model.h"
 #include "rankscope/gui/models/timeline/flows.h"

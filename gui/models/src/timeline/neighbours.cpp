@@ -4,6 +4,7 @@
 #include <map>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/session/moments.h"
 
 namespace rankscope::gui {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {

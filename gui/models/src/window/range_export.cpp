@@ -6,6 +6,7 @@
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {

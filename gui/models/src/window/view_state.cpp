@@ -7,6 +7,7 @@
 #include <array>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/gui/models/base/words.h"
 

@@ -15,6 +15,7 @@
 #include "base/panel_parts.h"
 #include "base/shades.h"
 #include "rankscope/analyzer/select.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"

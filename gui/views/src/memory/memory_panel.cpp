@@ -21,6 +21,7 @@
 #include "memory/memory_scene.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/words.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/memory/memory_model.h"
 #include "timeline/ruler.h"

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/dialogs.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/record/previous_recording.h"
 #include "record/record_form_page.h"
 #include "record/record_run_page.h"

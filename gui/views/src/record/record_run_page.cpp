@@ -12,6 +12,7 @@
 
 #include "base/panel_parts.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 #include "record/live_chart.h"
 

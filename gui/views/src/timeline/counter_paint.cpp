@@ -1,4 +1,5 @@
 #include "timeline/counter_paint.h"
+#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 #include <cmath>

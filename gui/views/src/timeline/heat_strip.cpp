@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "rankscope/core/model/run.h"
 #include "timeline/overlay.h"
 
 namespace rankscope::gui {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
 
 namespace rankscope::gui {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 #include "timeline/overlay.h"
 #include "timeline/ruler.h"

@@ -13,6 +13,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/lod/row_lod.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
 #include "timeline/counter_paint.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
 #include "timeline/timeline_state.h"
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
 #include "rankscope/gui/models/base/words.h"
 #include "timeline/timeline_state.h"

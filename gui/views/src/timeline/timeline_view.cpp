@@ -8,6 +8,7 @@
 #include <QSettings>
 #include <algorithm>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/details/selection_text.h"
 #include "timeline/commands.h"

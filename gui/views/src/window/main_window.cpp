@@ -20,6 +20,7 @@
 #include "base/shades.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/core/time_text.h"
 #include "rankscope/gui/models/base/words.h"

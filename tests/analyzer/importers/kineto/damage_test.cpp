@@ -1,6 +1,7 @@
 // Input that is malformed: what is whole is kept, what is lost is counted.
 #include <gmock/gmock.h>
 
+#include "rankscope/core/model/run.h"
 #include "support/gzip.h"
 #include "trace_text.h"
 

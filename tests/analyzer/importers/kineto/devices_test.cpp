@@ -3,6 +3,7 @@
 
 #include "importers/kineto/categories.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "trace_text.h"
 
 namespace rankscope {

@@ -4,6 +4,7 @@
 #include "analyzer/importers/kineto/trace_text.h"
 #include "rankscope/analyzer/export.h"
 #include "rankscope/analyzer/select.h"
+#include "rankscope/core/model/run.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer {

@@ -1,6 +1,7 @@
 // What a trace of Kineto becomes.
 #include <gmock/gmock.h>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "trace_text.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "trace_text.h"
 
 namespace rankscope {

@@ -1,6 +1,7 @@
 // The block "rankscope" of traces that our own export did not write, or that were changed since.
 #include <gmock/gmock.h>
 
+#include "rankscope/core/model/run.h"
 #include "trace_text.h"
 #include "words/keys.h"
 

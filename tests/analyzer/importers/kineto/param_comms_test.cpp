@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "rankscope/core/model/run.h"
 #include "trace_text.h"
 
 namespace rankscope::analyzer::kineto {

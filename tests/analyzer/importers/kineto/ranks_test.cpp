@@ -5,6 +5,7 @@
 #include <array>
 
 #include "importers/shared/rank_claims.h"
+#include "rankscope/core/model/run.h"
 #include "trace_text.h"
 
 namespace rankscope::analyzer {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "importers/nsys/nsys_export.h"
+#include "rankscope/core/model/run.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::analyzer {

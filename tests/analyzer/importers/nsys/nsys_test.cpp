@@ -4,6 +4,7 @@
 
 #include "alignment/align.h"
 #include "importers/nsys/nsys_export.h"
+#include "rankscope/core/model/run.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::analyzer {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "importers/nsys/nsys_export.h"
+#include "rankscope/core/model/run.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::analyzer {

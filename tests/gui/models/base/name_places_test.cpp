@@ -1,6 +1,7 @@
 // Names by the time that a run spends in them.
 #include <gtest/gtest.h>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/base/name_places.h"
 

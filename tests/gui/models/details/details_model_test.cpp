@@ -4,6 +4,7 @@
 #include "gui/model_tester.h"
 #include "gui/runs.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/details/details_model.h"
 

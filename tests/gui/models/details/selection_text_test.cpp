@@ -4,6 +4,7 @@
 #include <QSignalSpy>
 
 #include "gui/runs.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/details/selection_text.h"
 

@@ -4,6 +4,7 @@
 #include "gui/model_tester.h"
 #include "gui/runs.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/flame/flame_model.h"
 #include "rankscope/gui/models/flame/flame_tree.h"

@@ -5,6 +5,7 @@
 
 #include "gui/model_tester.h"
 #include "gui/runs.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/memory/memory_model.h"
 

@@ -5,6 +5,7 @@
 #include "gui/runs.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/pipeline/pipeline_model.h"
 

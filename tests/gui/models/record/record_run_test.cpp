@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "gui/waiting.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/gui/models/record/record_run.h"
 #include "support/temporary_folder.h"

@@ -3,6 +3,7 @@
 
 #include "gui/model_tester.h"
 #include "gui/runs.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/search/search_model.h"

@@ -3,6 +3,7 @@
 
 #include "gui/runs.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/session/moments.h"
 

@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 
 #include "gui/waiting.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/session/session.h"
 

@@ -6,6 +6,7 @@
 #include "gui/model_tester.h"
 #include "gui/runs.h"
 #include "rankscope/analyzer/blame/closer_look.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/statistics/range_statistics.h"
 #include "rankscope/gui/models/statistics/statistics_model.h"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "gui/waiting.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/timeline/flows.h"
 #include "rankscope/gui/models/timeline/navigator.h"

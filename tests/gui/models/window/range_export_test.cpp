@@ -5,6 +5,7 @@
 
 #include "gui/runs.h"
 #include "rankscope/analyzer/open.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/window/range_export.h"
 #include "support/temporary_folder.h"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "gui/runs.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/window/view_file.h"

@@ -9,6 +9,7 @@
 #include "gui/model_tester.h"
 #include "gui/runs.h"
 #include "gui/views/pictures.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/views/compare/compare_window.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "timeline/commands.h"

@@ -12,6 +12,7 @@
 #include "gui/views/pictures.h"
 #include "memory/memory_scene.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/memory/memory_model.h"
 #include "rankscope/gui/views/registry.h"

@@ -11,6 +11,7 @@
 #include "gui/views/golden.h"
 #include "gui/views/pictures.h"
 #include "pipeline/pipeline_scene.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/pipeline/pipeline_model.h"
 #include "rankscope/gui/views/registry.h"
 

@@ -18,6 +18,7 @@
 #include <fstream>
 
 #include "gui/waiting.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/views/record/record_dialog.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"

@@ -6,6 +6,7 @@
 #include "gui/views/golden.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "timeline/scene.h"
 

@@ -5,6 +5,7 @@
 #include "gui/views/pictures.h"
 #include "gui/views/shown_timeline.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::gui {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "base/shades.h"
 #include "gui/waiting.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"

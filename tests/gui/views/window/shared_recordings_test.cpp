@@ -8,6 +8,7 @@
 
 #include "foreign/shared_data.h"
 #include "gui/waiting.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"
 #include "support/temporary_folder.h"

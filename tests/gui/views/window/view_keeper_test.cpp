@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "gui/waiting.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"
 #include "support/temporary_folder.h"

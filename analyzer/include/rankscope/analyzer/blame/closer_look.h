@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "rankscope/analyzer/split/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {

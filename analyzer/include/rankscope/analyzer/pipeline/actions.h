@@ -6,7 +6,7 @@
 
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/steps/section.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/pipeline_orders.h"
 
 namespace rankscope::analyzer {

@@ -10,7 +10,7 @@
 
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/split/device_row.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 

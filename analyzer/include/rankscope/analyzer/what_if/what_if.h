@@ -9,7 +9,7 @@
 
 #include "rankscope/analyzer/colour.h"
 #include "rankscope/analyzer/options.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {

@@ -9,31 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "rankscope/core/model/attributes.h"
-#include "rankscope/core/model/collective.h"
-#include "rankscope/core/model/process.h"
-#include "rankscope/core/model/quality.h"
-#include "rankscope/core/model/span.h"
-#include "rankscope/core/string_table.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope {
-
-/// How the clocks of the ranks were brought together (metrics.md 7); claims between ranks below `error` are refused.
-struct ClockInfo {
-  std::string method = "none";  ///< "same_host", "wall_clock", "none", ...
-  nanoseconds error{0};
-  bool operator==(const ClockInfo&) const = default;
-};
-
-/// Facts about the whole run.
-struct RunInfo {
-  std::string source = "rankscope";  ///< "rankscope", "kineto", "nsys"
-  std::int64_t world_size = 0;       ///< 0 = not recorded
-  std::int64_t origin_unix_ns = 0;   ///< wall-clock time of run time 0; 0 = not recorded
-  ClockInfo clock;
-  std::vector<std::pair<std::string, std::string>> metadata;  ///< sorted by key; never what was injected as a fault
-  std::vector<QualityPlace> places;  ///< of counts in Run::quality() whose place is known; the rest has none
-};
 
 /// Immutable. Sorted: processes by (rank, pid), lanes by (process, kind, number, name), spans by (lane, begin, -end),
 /// marks by (time, lane), devices by (process, ordinal), links by (kind, to, from), collectives by (rank, group,

@@ -28,7 +28,7 @@
 #include <ostream>
 #include <string_view>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope {

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::gui {
 

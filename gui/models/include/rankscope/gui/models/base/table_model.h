@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::gui {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 #include "rankscope/gui/models/base/latest_job.h"
 #include "rankscope/gui/models/base/table_model.h"

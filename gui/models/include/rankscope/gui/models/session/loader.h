@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 #include "rankscope/gui/models/base/mailbox.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/gui/models/session/loader.h"
 
 namespace rankscope::analyzer {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankscope/core/lod/run_lod.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::gui {
 
