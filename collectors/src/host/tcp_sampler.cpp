@@ -1,148 +1,149 @@
 #include "host/tcp_sampler.h"
 
-#include <arpa/inet.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cstddef>
-#include <cstring>
-#include <optional>
-#include <string_view>
-
-#include "rankscope/core/format.h"
-#include "rankscope/core/numbers.h"
+#include <functional>
+#include <utility>
 
 namespace rankscope::collectors {
 namespace {
 
 constexpr std::int64_t search_period_ns = 1'000'000'000;
-constexpr double longest_look_seconds = 0.1;  // after a longer pause nobody knows what waited
+constexpr double longest_look_seconds = 0.1;   // after a longer pause nobody knows what waited
+constexpr double longest_tick_seconds = 0.01;  // of a kernel, in which it counts peer_limited_us
 constexpr std::uint64_t least_bytes = 100'000;
-constexpr std::uint8_t established = 1;  // TCP_ESTABLISHED, which only the header of libc has
+constexpr std::uint64_t advantage = 2;  // of those that have a place: others with as much traffic do not take turns
 
-/// Nothing of what is not a TCP connection, or of a kernel before 4.6.
-std::optional<tcp_info> info_of(int file) {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (getsockopt(file, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
-  constexpr std::size_t needed = offsetof(tcp_info, tcpi_notsent_bytes) + sizeof info.tcpi_notsent_bytes;
-  if (size < needed || info.tcpi_state != established) return std::nullopt;
-  return info;
-}
-
-std::string text_of(const sockaddr_storage& address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (address.ss_family == AF_INET) {
-    sockaddr_in four{};
-    std::memcpy(&four, &address, sizeof four);
-    inet_ntop(AF_INET, &four.sin_addr, text.data(), text.size());
-    return format("{}:{}", text.data(), ntohs(four.sin_port));
-  }
-  if (address.ss_family != AF_INET6) return {};
-  sockaddr_in6 six{};
-  std::memcpy(&six, &address, sizeof six);
-  inet_ntop(AF_INET6, &six.sin6_addr, text.data(), text.size());
-  // The other end may have an IPv4 socket.
-  std::string_view host{text.data()};
-  constexpr std::string_view mapped = "::ffff:";
-  if (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr) && host.starts_with(mapped))
-    return format("{}:{}", host.substr(mapped.size()), ntohs(six.sin6_port));
-  return format("[{}]:{}", host, ntohs(six.sin6_port));
-}
-
-using NameFunction = int (*)(int, sockaddr*, socklen_t*);
-std::string end_of(int file, NameFunction name) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  return name(file, reinterpret_cast<sockaddr*>(&address), &size) == 0 ? text_of(address) : std::string{};
-}
-std::string local_end(int file) {
-  return end_of(file, [](int of, sockaddr* to, socklen_t* size) { return getsockname(of, to, size); });
-}
-std::string remote_end(int file) {
-  return end_of(file, [](int of, sockaddr* to, socklen_t* size) { return getpeername(of, to, size); });
-}
+/// Where it is less than before, the connection is another one between the same ends.
+std::uint64_t growth(std::uint64_t before, std::uint64_t now) { return now >= before ? now - before : now; }
 
 }  // namespace
 
-TcpSampler::TcpSampler() : files_(opendir("/proc/self/fd")) {}
-
 void TcpSampler::look(std::int64_t now_ns) {
-  if (files_ == nullptr) return;
-  if (last_search_ns_ == 0 || now_ns - last_search_ns_ >= search_period_ns) {
-    last_search_ns_ = now_ns;
-    search();
-  }
+  if (ended_) return;
   const double seconds = last_look_ns_ == 0 ? 0 : static_cast<double>(now_ns - last_look_ns_) * 1e-9;
   last_look_ns_ = now_ns;
-  for (Connection& connection : connections_)
-    if (const auto info = info_of(connection.file)) add(connection, *info, seconds);
+  for (Connection* const connection : watched_)
+    if (const auto state = source_.state_of(connection->file)) add(*connection, *state, seconds);
+  if (last_search_ns_ != 0 && now_ns - last_search_ns_ < search_period_ns) return;
+  last_search_ns_ = now_ns;
+  search();
 }
 
-/// Where data waits at one end of this time only, half of it counts.
-void TcpSampler::add(Connection& connection, const tcp_info& info, double seconds) {
-  if (info.tcpi_bytes_acked < connection.acknowledged) return;  // another connection by now, until the next search
-  const std::uint64_t sent = info.tcpi_bytes_acked - connection.acknowledged;
-  const bool waits = info.tcpi_notsent_bytes > 0;
+/// What happened before is not in its totals.
+void TcpSampler::begin(Connection& connection, const TcpState& state) {
+  connection.acknowledged = state.acknowledged_bytes;
+  connection.peer_limited_us = state.peer_limited_us;
+  connection.peer_seconds = 0;
+  connection.waits = state.unsent_bytes > 0;
+}
+
+/// Where data waits at one end of this time only, half of it counts; less the time in which it waited for the other end
+/// to read. This is known to a tick, so that more of it than of the time is taken off the next time.
+void TcpSampler::add(Connection& connection, const TcpState& state, double seconds) {
+  if (state.acknowledged_bytes < connection.acknowledged) return;  // another connection by now, until the next search
+  const auto sent = static_cast<double>(state.acknowledged_bytes - connection.acknowledged);
+  const bool waits = state.unsent_bytes > 0;
   const bool seen = seconds <= longest_look_seconds;
-  const double part = seen ? (waits ? 0.5 : 0) + (connection.waits ? 0.5 : 0) : 0;
+  const double waited = seen ? ((waits ? 0.5 : 0) + (connection.waits ? 0.5 : 0)) * seconds : 0;
+  connection.peer_seconds += static_cast<double>(growth(connection.peer_limited_us, state.peer_limited_us)) * 1e-6;
+  const double backlog = std::max(0.0, waited - connection.peer_seconds);
   const auto total = [&](TcpTotal which) -> double& {
     return connection.totals[static_cast<std::size_t>(which)].value;
   };
-  total(TcpTotal::sent_bytes) += static_cast<double>(sent);
-  total(TcpTotal::backlog_seconds) += part * seconds;
-  total(TcpTotal::backlog_bytes) += part * static_cast<double>(sent);
-  connection.acknowledged = info.tcpi_bytes_acked;
-  connection.recent += sent;
+  total(TcpTotal::sent_bytes) += sent;
+  total(TcpTotal::backlog_seconds) += backlog;
+  if (backlog > 0) total(TcpTotal::backlog_bytes) += sent * backlog / seconds;
+  connection.acknowledged = state.acknowledged_bytes;
+  connection.peer_limited_us = state.peer_limited_us;
+  connection.peer_seconds = waits ? std::clamp(connection.peer_seconds - waited, 0.0, longest_tick_seconds) : 0;
   connection.waits = waits;
 }
 
 void TcpSampler::search() {
-  known_ = std::move(connections_);
-  connections_.clear();
-  rewinddir(files_.get());
-  while (const dirent* const entry = readdir(files_.get()))  // NOLINT(concurrency-mt-unsafe): a folder of our own
-    if (const auto file = number_from<int>(entry->d_name)) consider(*file);
-  known_.clear();
-  std::ranges::stable_sort(connections_, std::greater{}, &Connection::recent);
-  const auto silent = std::ranges::find(connections_, std::uint64_t{0}, &Connection::recent);
-  const auto busy = static_cast<std::size_t>(silent - connections_.begin());
-  left_out_ = busy - std::min(busy, most_connections);
-  if (connections_.size() > most_connections) connections_.resize(most_connections);
-  for (Connection& connection : connections_) connection.recent = 0;
+  const auto files = source_.files();
+  if (!files) {
+    end();
+    return;
+  }
+  ++search_;
+  unknown_ = 0;
+  for (const int file : *files) consider(file);
+  std::erase_if(connections_, [this](const auto& known) { return known.second.search != search_; });
+  rank();
 }
 
 void TcpSampler::consider(int file) {
-  const auto info = info_of(file);
-  // What only receives is watched, too: its ends are those of a sender elsewhere.
-  if (!info || info->tcpi_bytes_acked + info->tcpi_bytes_received < least_bytes) return;
-  Connection connection{.file = file, .local = local_end(file), .remote = remote_end(file)};
-  if (connection.local.empty() || connection.remote.empty()) return;
-  const auto before = std::ranges::find_if(known_, [&](const Connection& known) {
-    return known.file == file && known.local == connection.local && known.remote == connection.remote;
-  });
-  if (before != known_.end()) {
-    connections_.push_back(std::move(*before));
-    before->file = -1;
+  const auto state = source_.state_of(file);
+  // What only receives is known, too: its ends are those of a sender elsewhere.
+  if (!state || state->acknowledged_bytes + state->received_bytes < least_bytes) return;
+  const auto ends = source_.ends_of(file);
+  if (!ends) return;
+  if (connections_.size() >= most_known && !connections_.contains(*ends)) {
+    ++unknown_;
     return;
   }
-  connection.acknowledged = connection.recent = info->tcpi_bytes_acked;
-  for (std::size_t i = 0; i < tcp_total_count; ++i)
-    connection.totals[i].name = counter_name_of({connection.local, connection.remote, static_cast<TcpTotal>(i)});
-  connections_.push_back(std::move(connection));
+  Connection& connection = connections_[*ends];
+  if (connection.search == search_) return;  // a second descriptor of the same connection
+  connection.search = search_;
+  connection.file = file;
+  connection.sent_lately = growth(connection.carried_sent, state->acknowledged_bytes);
+  connection.received_lately = growth(connection.carried_received, state->received_bytes);
+  connection.carried_sent = state->acknowledged_bytes;
+  connection.carried_received = state->received_bytes;
+  if (connection.place != Place::watched || state->acknowledged_bytes < connection.acknowledged)
+    begin(connection, *state);
+}
+
+void TcpSampler::rank() {
+  ranked_.clear();
+  for (auto& [ends, connection] : connections_) ranked_.push_back(&connection);
+  const auto sort = [](std::span<Connection*> all, Place place, std::uint64_t Connection::*lately) {
+    std::ranges::stable_sort(all, std::greater{}, [=](const Connection* one) {
+      const bool has_place = one->place == place;
+      return std::pair{(has_place ? advantage : 1) * (one->*lately), has_place};
+    });
+  };
+  const std::span<Connection*> all{ranked_};
+  sort(all, Place::watched, &Connection::sent_lately);
+  const auto watched = all.first(std::min(all.size(), most_watched));
+  const auto others = all.subspan(watched.size());
+  sort(others, Place::receiving, &Connection::received_lately);
+  const auto receiving = others.first(std::min(others.size(), most_receiving));
+  for (Connection* const connection : watched) put(*connection, Place::watched);
+  for (Connection* const connection : receiving) put(*connection, Place::receiving);
+  for (Connection* const connection : others.subspan(receiving.size())) put(*connection, Place::apart);
+  watched_.assign(watched.begin(), watched.end());
+  left_out_ = unknown_ + static_cast<std::size_t>(
+                             std::ranges::count_if(others, [](const Connection* one) { return one->sent_lately > 0; }));
+}
+
+void TcpSampler::put(Connection& connection, Place place) {
+  if (connection.place == place) return;
+  connection.place = place == Place::apart ? Place::leaving : place;
+  for (Total& total : connection.totals) total.has_changed = true;
+}
+
+/// Those that were known are the ones that are not watched from now on.
+void TcpSampler::end() {
+  ended_ = true;
+  watched_.clear();
+  for (auto& [ends, connection] : connections_) put(connection, Place::apart);
+  left_out_ = connections_.size();
 }
 
 std::span<const HostSample> TcpSampler::sample() {
   samples_.clear();
-  for (Connection& connection : connections_) {
-    for (Total& total : connection.totals) {
+  for (auto& [ends, connection] : connections_) {
+    if (connection.place == Place::apart) continue;
+    for (std::size_t i = 0; i < tcp_total_count; ++i) {
+      Total& total = connection.totals[i];
+      if (total.name.empty()) total.name = counter_name_of({ends.local, ends.remote, static_cast<TcpTotal>(i)});
       const bool changed = total.value != total.written;
       if (changed || total.has_changed) samples_.push_back({total.name, total.value});
       total.has_changed = changed;
       total.written = total.value;
     }
+    if (connection.place == Place::leaving) connection.place = Place::apart;
   }
   if (left_out_ > 0) samples_.push_back({tcp_unwatched_name, static_cast<double>(left_out_)});
   return samples_;

@@ -1,28 +1,31 @@
 // Watches the TCP connections on which the own process sends: how much, and how long its data waits for the network.
 #pragma once
 
-#include <dirent.h>
-
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "host/sampler.h"
+#include "host/tcp_source.h"
 #include "rankscope/core/model/tcp_counters.h"
-
-struct tcp_info;
 
 namespace rankscope::collectors {
 
-/// Asks the kernel (TCP_INFO) and changes nothing. Connections that carried less than 100 kB are left alone.
+/// Connections that carried less than 100 kB are left alone.
 class TcpSampler {
  public:
-  static constexpr std::size_t most_connections = 16;  ///< that are watched: those that send most
+  /// Those that send most: they are looked at. Who was watched gives way only to one that sent twice as much.
+  static constexpr std::size_t most_watched = 16;
+  /// Of the others those that receive most: their totals are written as they are, since the analyzer finds the rank
+  /// that a connection leads to by the ends that this rank has written.
+  static constexpr std::size_t most_receiving = 16;
+  static constexpr std::size_t most_known = 1024;  ///< those that were seen first
 
-  TcpSampler();
+  explicit TcpSampler(TcpSource& source) : source_(source) {}
 
   /// Looks whether data waits; to be called every few milliseconds with the time of a monotonic clock.
   void look(std::int64_t now_ns);
@@ -31,36 +34,54 @@ class TcpSampler {
   [[nodiscard]] std::span<const HostSample> sample();
 
  private:
+  enum class Place : std::uint8_t {
+    apart,    ///< only known
+    leaving,  ///< the next sample is its last
+    receiving,
+    watched,
+  };
   struct Total {
-    std::string name;
+    std::string name{};
     double value = 0;
     double written = -1;      ///< by the last sample
     bool has_changed = true;  ///< before the last sample, so that what follows begins there
   };
   struct Connection {
     int file = -1;
-    std::string local{};
-    std::string remote{};
+    Place place = Place::apart;
+    std::uint32_t search = 0;  ///< that saw it last
+    // What it had carried at this search, and how much of that since the one before.
+    std::uint64_t carried_sent = 0;
+    std::uint64_t carried_received = 0;
+    std::uint64_t sent_lately = 0;
+    std::uint64_t received_lately = 0;
+    // At the last look.
     std::uint64_t acknowledged = 0;
-    std::uint64_t recent = 0;  ///< bytes since the last search
+    std::uint64_t peer_limited_us = 0;
     bool waits = false;
+    double peer_seconds = 0;  ///< in which the other end had no room, not taken off the backlog yet
     std::array<Total, tcp_total_count> totals{};
   };
-  struct CloseFolder {
-    void operator()(DIR* folder) const { closedir(folder); }
-  };
 
+  static void begin(Connection& connection, const TcpState& state);
+  static void add(Connection& connection, const TcpState& state, double seconds);
+  static void put(Connection& connection, Place place);
   void search();
   void consider(int file);
-  static void add(Connection& connection, const tcp_info& info, double seconds);
+  void rank();
+  void end();
 
-  std::unique_ptr<DIR, CloseFolder> files_;  ///< stays open: a program may rely on the number of its next file
-  std::vector<Connection> connections_{};
-  std::vector<Connection> known_{};  ///< during a search
+  TcpSource& source_;
+  std::map<TcpEnds, Connection> connections_{};
+  std::vector<Connection*> ranked_{};  ///< during a search
+  std::vector<Connection*> watched_{};
   std::vector<HostSample> samples_{};
   std::int64_t last_search_ns_ = 0;
   std::int64_t last_look_ns_ = 0;
+  std::uint32_t search_ = 0;
+  std::size_t unknown_ = 0;  ///< connections of the last search
   std::size_t left_out_ = 0;
+  bool ended_ = false;
 };
 
 }  // namespace rankscope::collectors

@@ -294,6 +294,27 @@ TEST(Launcher, APythonProgramWithoutNvtxLeavesHostSamples) {
   EXPECT_FALSE(recorded.run->samples().empty());
 }
 
+TEST(Launcher, AProgramHasADescriptorMoreForItsConnectionsOnlyWhereTheHostIsSampled) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  if (!fs::exists("/usr/bin/python3")) GTEST_SKIP() << "no /usr/bin/python3";
+  constexpr const char* look_for_it =  // status 7: it is there before the seconds are over
+      "import os, sys, time\n"
+      "end = time.monotonic() + float(sys.argv[1])\n"
+      "while time.monotonic() < end:\n"
+      "    for file in os.listdir('/proc/self/fd'):\n"
+      "        link = f'/proc/self/fd/{file}'\n"
+      "        if os.path.lexists(link) and os.readlink(link) == f'/proc/{os.getpid()}/fd':\n"
+      "            sys.exit(7)\n"
+      "    time.sleep(0.01)\n";
+  const auto status = [&](double sample_hz, const char* seconds) {
+    const Folder folder;
+    const Variable rank{"RANK", "0"};  // recorded without an event, too
+    return record(folder, {.command = {"/usr/bin/python3", "-c", look_for_it, seconds}, .sample_hz = sample_hz}).status;
+  };
+  EXPECT_EQ(status(10, "60"), 7);
+  EXPECT_EQ(status(0, "1"), 0);
+}
+
 TEST(Launcher, SettingsThatALauncherScrubsComeBackWithThePreload) {
   const Folder folder;
   const Recorded recorded = record(folder, {"/usr/bin/env", "-u", "NVTX_INJECTION64_PATH", program("annotate_actor")});

@@ -3,9 +3,11 @@
 #include <time.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "host/sampler.h"
 #include "host/tcp_sampler.h"
+#include "host/tcp_source.h"
 #include "inject/recorder/quiet_thread.h"
 #include "inject/recorder/recorder_state.h"
 
@@ -78,14 +80,20 @@ void write_samples(recording::ThreadWriter& pen, std::span<const collectors::Hos
   for (const collectors::HostSample& value : samples) pen.counter(value.name, value.value);
 }
 
+struct Connections {
+  collectors::KernelTcpSource source;
+  collectors::TcpSampler sampler{source};
+};
+
 [[noreturn]] void keep_house(RecorderState& state, recording::SegmentWriter& segment) {
   const auto pen = make_pen(state);
   collectors::HostSampler sampler{collectors::HostSampler::own_process, pressure_of(segment)};
-  collectors::TcpSampler connections;
   std::array<std::uint64_t, trouble_count> troubles{};
   Every clock_pair{clock_pair_ns};
   const std::int64_t period_ns = sample_period(state.settings);
   Every sample{period_ns};
+  std::optional<Connections> connections;
+  if (period_ns > 0) connections.emplace();
   const std::int64_t until = state.settings.until_ns;
   bool stopped = false;
   for (std::int64_t next = now_ns();; next = std::max(next + tick_ns, now_ns())) {
@@ -98,10 +106,10 @@ void write_samples(recording::ThreadWriter& pen, std::span<const collectors::Hos
       write_troubles(*pen, troubles);
     }
     const bool records = gate.open.load(std::memory_order_relaxed);
-    if (period_ns > 0 && records) connections.look(now);
+    if (connections && records) connections->sampler.look(now);
     if (sample.due(now) && records) {
       write_samples(*pen, sampler.sample());
-      write_samples(*pen, connections.sample());
+      if (connections) write_samples(*pen, connections->sampler.sample());
     }
     if (until != 0 && now >= until && !stopped) {
       window_control.finish();

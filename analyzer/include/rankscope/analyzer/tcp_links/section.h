@@ -41,7 +41,7 @@ inline constexpr std::string_view no_tcp_traffic = "no TCP connection was record
 struct TcpLinksSection {
   std::vector<TcpLink> links;     ///< by sender and receiver
   std::vector<SlowTcpLink> slow;  ///< what costs most first
-  std::int64_t unwatched = 0;     ///< connections with less traffic, of one rank at one time
+  std::int64_t unwatched = 0;     ///< connections that were not sampled, of one rank at one time
 };
 
 }  // namespace rankscope::analyzer

@@ -8,10 +8,10 @@
 
 namespace rankscope {
 
-/// What is summed up for one direction of a connection, from when it was first seen.
+/// What is summed up for one direction of a connection, while its recorder watches it.
 enum class TcpTotal : std::uint8_t {
   sent_bytes,       ///< that the other end has acknowledged
-  backlog_seconds,  ///< in which data waited on this host because the network did not take it yet
+  backlog_seconds,  ///< in which data waited on this host for the network, not for the other end to read
   backlog_bytes,    ///< that were acknowledged in this time
 };
 inline constexpr std::size_t tcp_total_count = 3;
@@ -23,7 +23,7 @@ struct TcpCounter {
   TcpTotal total{};
 };
 
-/// Counter of the connections of a process that its recorder did not watch, for they sent less than others.
+/// Counter of the connections of a process that its recorder did not watch; those that send most are watched first.
 inline constexpr std::string_view tcp_unwatched_name = "tcp_connections_unwatched";
 
 /// "tcp 10.0.0.1:40543 to 10.0.0.2:51100 sent_bytes"
