@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 
 namespace rankscope::analyzer {

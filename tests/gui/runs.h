@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "gui/waiting.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/session/closer_looks.h"
 #include "support/synthetic_recording.h"
 

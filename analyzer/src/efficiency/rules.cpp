@@ -12,7 +12,6 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::size_t fewest_steps = 5;  // as of slow ranks (metrics.md 9.1)
-constexpr std::int64_t ranks_for_critical = 4;
 
 /// True if an earlier rule has a finding whose id begins so.
 bool said(const std::vector<Finding>& findings, std::span<const std::string_view> ids) {

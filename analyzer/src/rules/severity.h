@@ -2,10 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "rankscope/analyzer/rules/finding.h"
 
 namespace rankscope::analyzer {
+
+/// With fewer ranks, no finding that compares them is critical (metrics.md C7).
+inline constexpr std::int64_t ranks_for_critical = 4;
 
 /// From where on a number is minor, major, critical.
 struct SeverityLimits {

@@ -11,8 +11,6 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::int64_t ranks_for_critical = 4;  // C7
-
 std::string title_of(const SlowTcpLink& slow) {
   std::string what = format("the connections to rank {} are slow", slow.to.value);
   if (slow.from.is_set())
