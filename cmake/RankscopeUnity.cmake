@@ -1,17 +1,17 @@
 # Large units: most of the time of a small file is spent on reading headers and on instantiating the same templates again.
 # So the files of neighbouring folders below src (of tests: of one folder) are compiled together, up to RANKSCOPE_UNITY_SIZE
-# of them, unless RANKSCOPE_UNITY is off, which is quicker to rebuild after a change of one file. json.cpp, tables.cpp and rules.cpp of all
-# subjects use the same templates each, and are compiled together. Names in the anonymous namespaces of such a unit must
-# differ; scripts/check_unity.py, which knows these rules too, checks that.
-set(RANKSCOPE_UNITY ON CACHE STRING "Compile the files of a folder together: ON, OFF (except what includes libtorch), or NEVER")
-set_property(CACHE RANKSCOPE_UNITY PROPERTY STRINGS ON OFF NEVER)
+# of them, if RANKSCOPE_UNITY is on. json.cpp, tables.cpp and rules.cpp of all subjects use the same templates each, and are
+# compiled together. Names in the anonymous namespaces of such a unit must differ; scripts/check_unity.py, which knows these
+# rules too, checks that. RANKSCOPE_UNITY_BYTES splits such a unit, so that a change of one file compiles no more than that.
+option(RANKSCOPE_UNITY "Compile the files of a folder together" ON)
 set(RANKSCOPE_UNITY_SIZE 32 CACHE STRING "The most files that are compiled together, but for folders that have more")
+set(RANKSCOPE_UNITY_BYTES 0 CACHE STRING "About how much text is compiled together at most; 0: any")
 
 # rankscope_unity(<target> [UNITS n]) does so with the sources that the target has so far; main.cpp, and what has compiler
-# options of its own, stay apart. UNITS: also where RANKSCOPE_UNITY is off, and all of them as n units of about the same size.
+# options of its own, stay apart. UNITS: all of them as n units of about the same size, whatever the size.
 function(rankscope_unity target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "UNITS" "")
-  if(RANKSCOPE_UNITY STREQUAL "NEVER" OR NOT (RANKSCOPE_UNITY OR arg_UNITS))
+  if(NOT RANKSCOPE_UNITY)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
@@ -41,6 +41,7 @@ function(rankscope_unity target)
   endforeach()
   list(REMOVE_DUPLICATES folders)
   set(room 0)
+  set(units "")
   foreach(folder IN LISTS folders)
     list(LENGTH of_${folder} files)
     if(arg_UNITS)
@@ -51,18 +52,45 @@ function(rankscope_unity target)
         set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${unit})
         math(EXPR index "${index} + 1")
       endforeach()
-    elseif(folder MATCHES "^kind_")
-      set_source_files_properties(${of_${folder}} PROPERTIES UNITY_GROUP ${folder})
-    else()
-      if(files GREATER room OR NOT of_${folder} MATCHES "^src/") # tests: a folder is enough
-        set(unit ${folder})
-        set(room ${RANKSCOPE_UNITY_SIZE})
-      endif()
-      math(EXPR room "${room} - ${files}")
-      set_source_files_properties(${of_${folder}} PROPERTIES UNITY_GROUP ${unit})
+      continue()
     endif()
+    if(folder MATCHES "^kind_")
+      list(APPEND units ${folder})
+      set(in_${folder} ${of_${folder}})
+      continue()
+    endif()
+    if(files GREATER room OR NOT of_${folder} MATCHES "^src/") # tests: a folder is enough
+      set(unit ${folder})
+      set(room ${RANKSCOPE_UNITY_SIZE})
+      list(APPEND units ${unit})
+    endif()
+    math(EXPR room "${room} - ${files}")
+    list(APPEND in_${unit} ${of_${folder}})
+  endforeach()
+  foreach(unit IN LISTS units)
+    rankscope_split_unit(${unit} ${in_${unit}})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # In such a unit a class of a header may have a member of an anonymous namespace.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
+
+# Makes a unit of these files, or several of about the same size, none much larger than RANKSCOPE_UNITY_BYTES.
+function(rankscope_split_unit unit)
+  set(bytes 0)
+  foreach(source IN LISTS ARGN)
+    file(SIZE ${CMAKE_CURRENT_SOURCE_DIR}/${source} size_of_${source})
+    math(EXPR bytes "${bytes} + ${size_of_${source}}")
+  endforeach()
+  if(RANKSCOPE_UNITY_BYTES EQUAL 0 OR bytes LESS_EQUAL RANKSCOPE_UNITY_BYTES)
+    set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${unit})
+    return()
+  endif()
+  math(EXPR parts "(${bytes} + ${RANKSCOPE_UNITY_BYTES} - 1) / ${RANKSCOPE_UNITY_BYTES}")
+  set(before 0)
+  foreach(source IN LISTS ARGN)
+    math(EXPR part "(${before} + ${size_of_${source}} / 2) * ${parts} / ${bytes}")
+    math(EXPR before "${before} + ${size_of_${source}}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${unit}_${part})
+  endforeach()
 endfunction()

@@ -3,7 +3,7 @@
 
 scripts/check_unity.py [ROOT]
 
-cmake/RankscopeUnity.cmake compiles neighbouring folders as one, except in dev. There, a type, constant or function that two
+cmake/RankscopeUnity.cmake compiles neighbouring folders as one (in dev: parts of them). There, a type, constant or function that two
 files define in an anonymous namespace (or as static) is an error; this script finds it without compiling. Functions with the same
 name and different parameters are overloads; only the compiler knows whether a call is still unambiguous. If two headers of a module
 give one name to different types or constants, the linker uses either of them without a warning. Prints the name and the files.
