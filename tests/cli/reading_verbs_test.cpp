@@ -104,7 +104,7 @@ TEST_F(ReadingVerbs, AFolderOfRecordingsIsNotReadAsAFolderOfTraces) {
   write("rank0.json", R"({"traceEvents":[{"ph":"X","name":"a","ts":0,"dur":1,"pid":1,"tid":1}]})");
   const auto result = rankscope({"report", folder_.string()});
   EXPECT_EQ(result.status, 2);
-  EXPECT_THAT(result.err, HasSubstr("holds 1 recording: name the one to open, as in " + path("demo.rankscope")));
+  EXPECT_THAT(result.err, HasSubstr("contains 1 recording: name the one to open, as in " + path("demo.rankscope")));
 }
 
 TEST_F(ReadingVerbs, AReportHasAVerdictAndItsJsonAddsUp) {
@@ -338,7 +338,7 @@ TEST_F(ReadingVerbs, AFolderOfOthersIsNeverReplacedAndOneOfOursIs) {
   for (const char* format : {"kineto", "tensorboard"}) {
     const auto refused = rankscope({"export", run, "--to", format, path("own")});
     EXPECT_EQ(refused.status, 5) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("holds worker0.1.pt.trace.json, which no rankscope export wrote"));
+    EXPECT_THAT(refused.err, HasSubstr("contains worker0.1.pt.trace.json, which no rankscope export wrote"));
     EXPECT_EQ(testing::read_file(path("own/worker0.1.pt.trace.json")), "{}");
     EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0);
     EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0) << "again";

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "fuzz/fuzz_target.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"

@@ -46,7 +46,7 @@ void write_findings(Writer& page, const Source& source) {
   if (report.findings->empty()) {
     page.element("p", cannot_tell(report).empty()
                           ? "None."
-                          : "No problem was found in the data that could be judged; see the verdict.");
+                          : "Nothing was found in the data that could be judged; see the verdict.");
     return;
   }
   constexpr std::size_t most = 100;

@@ -223,7 +223,7 @@ NotedTable ladder_table(const FlopsSection& section) {
   const std::int64_t parts = rank_steps_of(section);
   NotedTable noted;
   noted.title = "Losses";
-  noted.what = format("from the total time of the devices down to the model at peak speed; ms: mean per {}",
+  noted.what = format("from the total time down to the model at peak speed; ms: mean per {}",
                       section.step_ns > 0 ? "step and rank" : "rank");
   noted.table.columns = {{"loss", Align::left}, {"points"}, {"left"}, {"ms"}, {"from 0 to 100", Align::left}};
   const auto points = points_of(ladder);

@@ -125,7 +125,8 @@ TEST(DeviceTables, SayThatStreamsOfSeveralRanksAreLeftOut) {
         "{0} runtime 0 10 cudaLaunchKernel lane=main\n{0} compute 15 16 a lane=s7\n@link launch {1} {2}\n",
         rank, 2 * rank, 2 * rank + 1);
   const auto run = rankscope::testing::run_of(text);
-  EXPECT_THAT(tables_text(*run), HasSubstr("Streams: 2 more rows; --ranks with one rank shows its streams"));
+  EXPECT_THAT(tables_text(*run),
+              HasSubstr("Streams: 2 more rows; --ranks with one rank shows the streams of that rank"));
   ReportOptions one;
   one.ranks = {RankId{1}};
   EXPECT_THAT(tables_text(*run, one), HasSubstr("   1  0:7            1"));

@@ -271,7 +271,7 @@ TEST(Tensorboard, AFolderOfOtherTracesIsNotReplaced) {
   std::ofstream{folder / "out/mine_0.1.pt.trace.json"} << "{}";
   const auto written = export_tensorboard(**run, folder / "out");
   ASSERT_FALSE(written);
-  EXPECT_NE(written.error().message.find("holds mine_0.1.pt.trace.json, which no rankscope export wrote"),
+  EXPECT_NE(written.error().message.find("contains mine_0.1.pt.trace.json, which no rankscope export wrote"),
             std::string::npos)
       << written.error().message;
   EXPECT_EQ(read_file(folder / "out/mine_0.1.pt.trace.json"), "{}");
@@ -284,7 +284,7 @@ TEST(Tensorboard, AFolderOfOursIsNotReplacedOnceSomebodyPutAFileIntoIt) {
   std::ofstream{folder / "out/notes.txt"} << "mine";
   const auto again = export_tensorboard(**run, folder / "out");
   ASSERT_FALSE(again);
-  EXPECT_NE(again.error().message.find("holds notes.txt"), std::string::npos) << again.error().message;
+  EXPECT_NE(again.error().message.find("contains notes.txt"), std::string::npos) << again.error().message;
   EXPECT_EQ(read_file(folder / "out/notes.txt"), "mine");
   std::filesystem::remove(folder / "out/notes.txt");
   EXPECT_TRUE(export_tensorboard(**run, folder / "out"));
