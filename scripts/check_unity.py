@@ -19,7 +19,7 @@ MOST_FILES = 32
 SAME_KIND = re.compile(r"(.*)/src/[^/]+/(json|tables|rules)\.cpp")
 ENGINE = ("trainer/src/modes", "trainer/src/engine")  # with torch: all of it together
 TARGETS = ("collectors/src/inject", "trainer/src/cuda")  # of a library of their own
-ALONE = ("tests/collectors", "tests/trainer", "tests/gui", "tests/bench", "tests/fuzz")  # compiled file by file
+ALONE = ("tests/collectors/programs", "tests/trainer", "tests/gui/slow", "tests/bench", "tests/fuzz")  # compiled file by file
 NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/|'
                    r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.S | re.M)
 TEMPLATE = re.compile(r"^template ?<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*> ?")

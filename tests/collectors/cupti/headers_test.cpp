@@ -12,7 +12,7 @@ namespace {
 
 using rankscope::testing::activity_bytes;
 
-Texts plain_texts() {
+Texts plain_header_texts() {
   const auto text = [](void*, std::uint64_t address) {
     return std::string_view{reinterpret_cast<const char*>(static_cast<std::uintptr_t>(address))};
   };
@@ -30,7 +30,7 @@ class FromStructure {
 
  private:
   Contexts contexts_;
-  RecordDecoder decoder_{130001, 1, plain_texts(), contexts_};
+  RecordDecoder decoder_{130001, 1, plain_header_texts(), contexts_};
 };
 
 template <class Structure>
@@ -65,7 +65,7 @@ void expect_head(const Decoded& decoded, std::uint32_t device = 3) {
   EXPECT_EQ(head.correlation, 6U);
 }
 
-std::vector<std::string> texts_of(const Decoded& decoded) {
+std::vector<std::string> header_texts_of(const Decoded& decoded) {
   std::vector<std::string> texts;
   for (const recording::Item& item : decoded.items())
     texts.push_back(std::string{item.key} + "=" +
@@ -84,7 +84,7 @@ TEST(CuptiHeaders, Kernel) {
   const Decoded& decoded = decode(kernel);
   expect_head(decoded);
   EXPECT_EQ(decoded.name, "gemm");
-  EXPECT_THAT(texts_of(decoded),
+  EXPECT_THAT(header_texts_of(decoded),
               ::testing::ElementsAre("grid=[7,8,9]", "block=[10,11,12]", "registers per thread=40", "shared memory=123",
                                      "graph node id=77", "graph id=78", "channel=5", "cluster=[2,3,4]"));
 }
@@ -97,13 +97,13 @@ TEST(CuptiHeaders, Copies) {
   const Decoded& decoded = decode(copy);
   expect_head(decoded);
   EXPECT_EQ(decoded.name, "Memcpy DtoH (Device -> Pinned)");
-  EXPECT_THAT(texts_of(decoded), ::testing::ElementsAre("bytes=4096", "graph node id=7", "graph id=8"));
+  EXPECT_THAT(header_texts_of(decoded), ::testing::ElementsAre("bytes=4096", "graph node id=7", "graph id=8"));
   auto peer = on_stream<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2);
   peer.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, peer.bytes = 12, peer.srcDeviceId = 1, peer.dstDeviceId = 2;
   peer.graphNodeId = 7, peer.graphId = 8;
   const Decoded& between = decode(peer);
   expect_head(between);
-  EXPECT_THAT(texts_of(between),
+  EXPECT_THAT(header_texts_of(between),
               ::testing::ElementsAre("bytes=12", "fromDevice=1", "toDevice=2", "graph node id=7", "graph id=8"));
 }
 
@@ -114,7 +114,7 @@ TEST(CuptiHeaders, Memset) {
   const Decoded& decoded = decode(set);
   expect_head(decoded);
   EXPECT_EQ(decoded.name, "Memset (Managed)");
-  EXPECT_THAT(texts_of(decoded), ::testing::ElementsAre("bytes=64", "graph node id=7", "graph id=8"));
+  EXPECT_THAT(header_texts_of(decoded), ::testing::ElementsAre("bytes=64", "graph node id=7", "graph id=8"));
 }
 
 TEST(CuptiHeaders, Call) {
@@ -127,7 +127,7 @@ TEST(CuptiHeaders, Call) {
   EXPECT_EQ(decoded.call.end, 2);
   EXPECT_EQ(decoded.call.thread, 33);
   EXPECT_EQ(decoded.call.correlation, 44U);
-  EXPECT_THAT(texts_of(decoded), ::testing::ElementsAre("cat=cuda_driver", "return value=55"));
+  EXPECT_THAT(header_texts_of(decoded), ::testing::ElementsAre("cat=cuda_driver", "return value=55"));
 }
 
 TEST(CuptiHeaders, WaitsAndEvents) {
@@ -142,7 +142,7 @@ TEST(CuptiHeaders, WaitsAndEvents) {
   const Decoded& decoded = decode(wait);
   expect_head(decoded, 2);
   EXPECT_EQ(decoded.name, "Event Sync");
-  EXPECT_THAT(texts_of(decoded),
+  EXPECT_THAT(header_texts_of(decoded),
               ::testing::ElementsAre("wait_on_cuda_event_id=8", "event_sync_id=9", "return value=10"));
   auto event = blank<CUpti_ActivityCudaEvent2>(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
   event.correlationId = 6, event.contextId = 4, event.streamId = 5, event.eventId = 8, event.deviceTimestamp = 77;
@@ -152,7 +152,7 @@ TEST(CuptiHeaders, WaitsAndEvents) {
   EXPECT_EQ(recorded.activity.correlation, 6U);
   EXPECT_EQ(recorded.activity.stream, 5U);
   EXPECT_EQ(recorded.activity.device, 2U);
-  EXPECT_THAT(texts_of(recorded), ::testing::ElementsAre("event_id=8", "event_sync_id=9"));
+  EXPECT_THAT(header_texts_of(recorded), ::testing::ElementsAre("event_id=8", "event_sync_id=9"));
 }
 
 TEST(CuptiHeaders, Overhead) {
@@ -177,16 +177,16 @@ TEST(CuptiHeaders, Memory) {
   const Decoded& decoded = decode(memory);
   EXPECT_EQ(decoded.activity.begin, 9);
   EXPECT_EQ(decoded.activity.correlation, 6U);
-  EXPECT_THAT(texts_of(decoded), ::testing::ElementsAre("Device Type=1", "Device Id=3", "Addr=7", "Bytes=-8",
-                                                        "memory kind=Device", "async=1"));
+  EXPECT_THAT(header_texts_of(decoded), ::testing::ElementsAre("Device Type=1", "Device Id=3", "Addr=7", "Bytes=-8",
+                                                               "memory kind=Device", "async=1"));
   auto pool = blank<CUpti_ActivityMemoryPool3>(CUPTI_ACTIVITY_KIND_MEMORY_POOL);
   pool.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
   pool.correlationId = 6, pool.deviceId = 3, pool.address = 7, pool.size = 8, pool.releaseThreshold = 9;
   pool.timestamp = 10;
   const Decoded& trimmed = decode(pool);
   EXPECT_EQ(trimmed.activity.begin, 10);
-  EXPECT_THAT(texts_of(trimmed), ::testing::ElementsAre("operation=trimmed", "Device Id=3", "Addr=7", "pool bytes=8",
-                                                        "release threshold=9"));
+  EXPECT_THAT(header_texts_of(trimmed), ::testing::ElementsAre("operation=trimmed", "Device Id=3", "Addr=7",
+                                                               "pool bytes=8", "release threshold=9"));
 }
 
 TEST(CuptiHeaders, Device) {
@@ -201,11 +201,11 @@ TEST(CuptiHeaders, Device) {
   EXPECT_EQ(decoded.ordinal, 3U);
   EXPECT_EQ(decoded.name, "NVIDIA X");
   EXPECT_EQ(decoded.uuid, "GPU-1f000000-0000-0000-0000-00000000002e");
-  EXPECT_THAT(texts_of(decoded),
+  EXPECT_THAT(header_texts_of(decoded),
               ::testing::ElementsAre("computeCapability=9.1", "numSms=8", "totalGlobalMem=5", "memoryBandwidthKBps=6",
                                      "coreClockKHz=7", "warpSize=32", "eccEnabled=1"));
   device.isCudaVisible = 0;
-  EXPECT_THAT(texts_of(decode(device)), ::testing::Contains("cudaVisible=0"));
+  EXPECT_THAT(header_texts_of(decode(device)), ::testing::Contains("cudaVisible=0"));
 }
 
 TEST(CuptiHeaders, Graph) {

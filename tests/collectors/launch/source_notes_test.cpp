@@ -74,7 +74,7 @@ TEST(SourceNotes, AnNcclThatDoesNotTakeThePluginIsToldWithItsVersion) {
 }
 
 TEST(HostDevices, AreKnownByTheirFiles) {
-  const testing::TemporaryFolder folder;
+  const rankscope::testing::TemporaryFolder folder;
   const auto has = [&] { return host_devices(folder.path()); };
   EXPECT_FALSE(has().nvidia || has().amd);
   std::filesystem::create_directory(folder / "dev");

@@ -10,7 +10,7 @@ namespace {
 using namespace testing;
 using ::testing::UnorderedElementsAre;
 
-Recorded play(const Folder& folder, const std::vector<std::string>& words) {
+Recorded play_payloads(const Folder& folder, const std::vector<std::string>& words) {
   std::vector<std::string> command{program("nvtx_actor")};
   command.insert(command.end(), words.begin(), words.end());
   return record(folder, command);
@@ -18,7 +18,7 @@ Recorded play(const Folder& folder, const std::vector<std::string>& words) {
 
 TEST(NvtxPayload, FieldsOfASchemaAreAttributes) {
   const Folder folder;
-  const Recorded recorded = play(folder, {"payloads"});
+  const Recorded recorded = play_payloads(folder, {"payloads"});
   EXPECT_EQ(recorded.status, 0) << "ids are handed out above 2^32, and the domain is enabled";
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -33,7 +33,7 @@ TEST(NvtxPayload, FieldsOfASchemaAreAttributes) {
 
 TEST(NvtxPayload, MarksAndStartedRangesHaveThemToo) {
   const Folder folder;
-  const Recorded recorded = play(folder, {"described_by_payload"});
+  const Recorded recorded = play_payloads(folder, {"described_by_payload"});
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
   const auto counted = UnorderedElementsAre("domain=app", "number=7");
@@ -48,7 +48,7 @@ TEST(NvtxPayload, MarksAndStartedRangesHaveThemToo) {
 
 TEST(NvtxPayload, ADeferredEventIsAMarkOfItsSubmission) {
   const Folder folder;
-  const Recorded recorded = play(folder, {"deferred"});
+  const Recorded recorded = play_payloads(folder, {"deferred"});
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
   ASSERT_THAT(marks_of(run), ::testing::ElementsAre("late news"));
@@ -58,7 +58,7 @@ TEST(NvtxPayload, ADeferredEventIsAMarkOfItsSubmission) {
 
 TEST(NvtxPayload, AnEnumerationMayBeRegisteredAfterItsSchema) {
   const Folder folder;
-  const Recorded recorded = play(folder, {"late_enum"});
+  const Recorded recorded = play_payloads(folder, {"late_enum"});
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
   EXPECT_THAT(attributes_of(run, *span_named(run, "before")), UnorderedElementsAre("domain=app", "mode=1"));
@@ -67,7 +67,7 @@ TEST(NvtxPayload, AnEnumerationMayBeRegisteredAfterItsSchema) {
 
 TEST(NvtxPayload, WhatCannotBeDecodedIsCounted) {
   const Folder folder;
-  const Recorded recorded = play(folder, {"undecodable"});
+  const Recorded recorded = play_payloads(folder, {"undecodable"});
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(spans_named(*recorded.run, "undecodable"), 2U);
   EXPECT_EQ(recorded.run->quality().of(Counter::payloads_undecoded), 2U) << "an unknown schema, and one that is cut";
@@ -75,7 +75,7 @@ TEST(NvtxPayload, WhatCannotBeDecodedIsCounted) {
 
 TEST(NvtxPayload, ACommunicatorTellsTheRankIfNoVariableDoes) {
   const Folder folder;
-  const Recorded recorded = play(folder, {"communicator"});
+  const Recorded recorded = play_payloads(folder, {"communicator"});
   EXPECT_EQ(recorded.status, 0) << "NCCL's ids are kept";
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -92,7 +92,7 @@ TEST(NvtxPayload, AVariableOverrulesTheCommunicator) {
   const Folder folder;
   const Variable rank{"RANK", "1"};
   const Variable world{"WORLD_SIZE", "2"};
-  const Recorded recorded = play(folder, {"communicator"});
+  const Recorded recorded = play_payloads(folder, {"communicator"});
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(recorded.run->processes()[0].rank, RankId{1});
 }
@@ -103,7 +103,7 @@ TEST(NvtxPayload, RealNcclTellsOperationBytesAndReduction) {
   const std::string library = nccl_library();
   if (library.empty()) GTEST_SKIP() << no_nccl;
   const Folder folder;
-  const Recorded recorded = play(folder, {"nccl", library});
+  const Recorded recorded = play_payloads(folder, {"nccl", library});
   if (recorded.status == 77) GTEST_SKIP() << library << " cannot be loaded here";
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;

@@ -125,12 +125,12 @@ TEST(FlameBoxes, SumUpWhatIsTooNarrow) {
   EXPECT_NEAR(boxes.back().width, 20, 0.01);
 }
 
-struct Shown {
+struct ShownTree {
   Session session;
   FlameModel model{session};
   QAbstractItemModelTester tester{&model, fatal};
 
-  explicit Shown(std::shared_ptr<const Run> run) {
+  explicit ShownTree(std::shared_ptr<const Run> run) {
     model.set_active(true);
     EXPECT_TRUE(testing::shows(session, std::move(run)));
     EXPECT_TRUE(settled());
@@ -141,7 +141,7 @@ struct Shown {
 };
 
 TEST(FlameModel, FollowsTheRangeTheAreaAndTheRankOfTheSelection) {
-  Shown shown{testing::run_with_slow_rank()};
+  ShownTree shown{testing::run_with_slow_rank()};
   EXPECT_EQ(shown.model.tree()->question.range, shown.session.extent());
   shown.session.set_visible({shown.session.extent().begin, shown.session.extent().begin + nanoseconds{10'000'000}});
   ASSERT_TRUE(shown.settled());
@@ -159,7 +159,7 @@ TEST(FlameModel, FollowsTheRangeTheAreaAndTheRankOfTheSelection) {
 }
 
 TEST(FlameModel, KeepsItsZoomInAnotherRange) {
-  Shown shown{*run_from_text("0 forward 0 1000 layer\n0 op 10 300 mm\n0 op 500 900 mm\n0 op 910 950 relu\n")};
+  ShownTree shown{*run_from_text("0 forward 0 1000 layer\n0 op 10 300 mm\n0 op 500 900 mm\n0 op 910 950 relu\n")};
   const auto mm = *shown.model.tree()->frame_of(*shown.session.run(), SpanId{1});
   shown.model.zoom_to(mm);
   shown.session.set_visible({at(400), at(960)});
@@ -172,7 +172,7 @@ TEST(FlameModel, KeepsItsZoomInAnotherRange) {
 }
 
 TEST(FlameModel, IsATreeOfTheSameNumbers) {
-  Shown shown{*run_from_text("0 forward 0 1000 layer\n0 op 10 300 mm\n0 op 500 900 mm\n")};
+  ShownTree shown{*run_from_text("0 forward 0 1000 layer\n0 op 10 300 mm\n0 op 500 900 mm\n")};
   const QModelIndex rank = shown.model.index(0, 0);
   EXPECT_EQ(rank.data().toString(), QStringLiteral("rank 0"));
   const QModelIndex layer = shown.model.index(0, 0, shown.model.index(0, 0, rank));
@@ -183,7 +183,7 @@ TEST(FlameModel, IsATreeOfTheSameNumbers) {
 }
 
 TEST(FlameModel, LeadsToTheLongestCallAndLightsTheNameInTheTimeline) {
-  Shown shown{*run_from_text("0 op 10 300 mm\n0 op 500 900 mm\n")};
+  ShownTree shown{*run_from_text("0 op 10 300 mm\n0 op 500 900 mm\n")};
   const auto mm = *shown.model.tree()->frame_of(*shown.session.run(), SpanId{0});
   shown.model.go_to_longest(mm);
   EXPECT_EQ(shown.session.selection(), SpanId{1});

@@ -12,7 +12,7 @@
 namespace rankscope::gui {
 namespace {
 
-constexpr const char* two_ranks =
+constexpr const char* memory_of_two_ranks =
     "@lane 0 main kind=thread number=1\n@lane 1 main kind=thread number=1\n"
     "0 step 0 1000 step index=0\n0 step 1000 2000 step index=1\n0 op 100 900 aten::mm\n0 op 1200 1300 aten::cat\n"
     "1 step 0 1000 step index=0\n1 step 1000 2000 step index=1\n1 op 100 900 aten::mm\n"
@@ -22,12 +22,12 @@ constexpr const char* two_ranks =
     "1 mark 300 [memory] bytes=3000 address=1 allocated_bytes=3000 \"Device Type\"=0 lane=main\n"
     "0 counter 100 70000 rss_bytes\n0 counter 1500 90000 rss_bytes\n";
 
-struct Shown {
+struct ShownMemory {
   Session session;
   MemoryModel model{session};
   QAbstractItemModelTester tester{&model, fatal};
 
-  explicit Shown(std::shared_ptr<const Run> run = *run_from_text(two_ranks)) {
+  explicit ShownMemory(std::shared_ptr<const Run> run = *run_from_text(memory_of_two_ranks)) {
     model.set_active(true);
     EXPECT_TRUE(testing::shows(session, std::move(run)));
     EXPECT_TRUE(testing::comes_true([this] { return !model.busy(); }));
@@ -36,7 +36,7 @@ struct Shown {
 };
 
 TEST(MemoryModel, HasARowPerRankWithItsPeakInSight) {
-  Shown shown;
+  ShownMemory shown;
   EXPECT_EQ(shown.model.choices(),
             (QStringList{QStringLiteral("allocated on the host"), QStringLiteral("resident on the host")}));
   ASSERT_EQ(shown.model.rowCount(), 2);
@@ -53,7 +53,7 @@ TEST(MemoryModel, HasARowPerRankWithItsPeakInSight) {
 }
 
 TEST(MemoryModel, CountsWhatWasThereWhenTheRangeBeganUnlessItIsSampled) {
-  Shown shown;
+  ShownMemory shown;
   shown.session.set_visible({at(1600), at(1900)});
   EXPECT_EQ(shown.text(0, MemoryModel::peak), QStringLiteral("5.00 kB"));
   shown.model.set_choice(1);
@@ -63,7 +63,7 @@ TEST(MemoryModel, CountsWhatWasThereWhenTheRangeBeganUnlessItIsSampled) {
 }
 
 TEST(MemoryModel, GoesToThePeakAndSelectsWhatAllocatedThere) {
-  Shown shown;
+  ShownMemory shown;
   const QSignalSpy revealed{&shown.session, &Session::revealRequested};
   shown.model.go_to_peak(0);
   ASSERT_TRUE(shown.session.selection());
@@ -75,7 +75,7 @@ TEST(MemoryModel, GoesToThePeakAndSelectsWhatAllocatedThere) {
 }
 
 TEST(MemoryModel, HonoursTheFilterOfRanksAndFollowsTheSelection) {
-  Shown shown;
+  ShownMemory shown;
   shown.session.select(testing::nth_span(*shown.session.run(), RankId{1}, SpanKind::op));
   EXPECT_EQ(shown.model.selected_row(), 1);
   shown.session.set_filter({.ranks = {RankId{1}}});
@@ -85,7 +85,7 @@ TEST(MemoryModel, HonoursTheFilterOfRanksAndFollowsTheSelection) {
 }
 
 TEST(MemoryModel, TellsWhatThereWasAtAMoment) {
-  Shown shown;
+  ShownMemory shown;
   EXPECT_EQ(shown.model.sentence(0, at(1300)), QStringLiteral("rank 0: 9.00 kB at 1.300 µs, step 1, since aten::cat"));
   EXPECT_EQ(shown.model.sentence(1, at(10)), QStringLiteral("rank 1: nothing was recorded before 10 ns"));
 }
@@ -103,7 +103,7 @@ TEST(MemoryModel, SaysWhyThereIsNothing) {
 TEST(MemoryModel, ReadsNothingWhileNobodySeesIt) {
   Session session;
   MemoryModel model{session};
-  ASSERT_TRUE(testing::shows(session, *run_from_text(two_ranks)));
+  ASSERT_TRUE(testing::shows(session, *run_from_text(memory_of_two_ranks)));
   EXPECT_FALSE(model.busy());
   EXPECT_TRUE(model.choices().isEmpty());
 }

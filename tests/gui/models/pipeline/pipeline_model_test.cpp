@@ -12,12 +12,12 @@
 namespace rankscope::gui {
 namespace {
 
-struct Shown {
+struct ShownPipeline {
   Session session;
   PipelineModel model{session};
   QAbstractItemModelTester tester{&model, fatal};
 
-  explicit Shown(const synthetic::Plan& plan) {
+  explicit ShownPipeline(const synthetic::Plan& plan) {
     model.set_active(true);
     EXPECT_TRUE(testing::shows(session, testing::recorded(plan)));
     EXPECT_TRUE(testing::comes_true([this] { return !model.busy(); }));
@@ -27,7 +27,7 @@ struct Shown {
 synthetic::Plan four_stages() { return {.ranks = 8, .steps = 5, .pp = 4, .micro_batches = 4, .noise = 0}; }
 
 TEST(PipelineModel, ListsTheActionsOfAStepStageByStageInTheirOrder) {
-  Shown shown{four_stages()};
+  ShownPipeline shown{four_stages()};
   ASSERT_EQ(shown.model.rowCount(), 4 * 4 * 2);
   EXPECT_EQ(shown.model.pipelines().size(), 2);
   QStringList first;
@@ -42,7 +42,7 @@ TEST(PipelineModel, ListsTheActionsOfAStepStageByStageInTheirOrder) {
 }
 
 TEST(PipelineModel, HoldsTheMeasuredBubbleBesideTheoreticalOne) {
-  Shown shown{four_stages()};
+  ShownPipeline shown{four_stages()};
   const QString caption = shown.model.caption();
   EXPECT_TRUE(caption.startsWith(QStringLiteral("1f1b, 4 ranks, 4 micro-batches."))) << caption.toStdString();
   EXPECT_TRUE(caption.endsWith(QStringLiteral("in theory: 42.9 %."))) << caption.toStdString();  // 3 / 7
@@ -50,7 +50,7 @@ TEST(PipelineModel, HoldsTheMeasuredBubbleBesideTheoreticalOne) {
 }
 
 TEST(PipelineModel, FollowsTheRangeAndShowsTheStepThatIsChosen) {
-  Shown shown{four_stages()};
+  ShownPipeline shown{four_stages()};
   const int before = shown.model.step();
   const int other = before == 0 ? 1 : 0;
   shown.model.set_step(other);
@@ -69,7 +69,7 @@ TEST(PipelineModel, FollowsTheRangeAndShowsTheStepThatIsChosen) {
 }
 
 TEST(PipelineModel, GoesToAnActionInTheTimelineAndKnowsTheSelectedOne) {
-  Shown shown{four_stages()};
+  ShownPipeline shown{four_stages()};
   shown.model.go_to(9);
   ASSERT_TRUE(shown.session.selection());
   const Span& span = shown.session.run()->span(*shown.session.selection());
@@ -79,7 +79,7 @@ TEST(PipelineModel, GoesToAnActionInTheTimelineAndKnowsTheSelectedOne) {
 }
 
 TEST(PipelineModel, ShowsTheOtherPipelineOnDemand) {
-  Shown shown{four_stages()};
+  ShownPipeline shown{four_stages()};
   const QString before = shown.model.place_name(0);
   shown.model.set_pipeline(1 - shown.model.pipeline());
   EXPECT_NE(shown.model.place_name(0), before);
@@ -105,7 +105,7 @@ TEST(PipelineModel, DrawsNothingWhereClocksCannotBeCompared) {
 }
 
 TEST(PipelineModel, SaysThatARunHasNoPipeline) {
-  Shown shown{{.ranks = 2, .steps = 3}};
+  ShownPipeline shown{{.ranks = 2, .steps = 3}};
   EXPECT_EQ(shown.model.rowCount(), 0);
   EXPECT_TRUE(shown.model.why_empty().startsWith(QStringLiteral("There is no schedule to show.")))
       << shown.model.why_empty().toStdString();

@@ -14,7 +14,7 @@ namespace rankscope::gui {
 namespace {
 
 /// Of two ranks; in a step of 200 ms they work 90 and 190 ms, and one step is twice as long.
-std::string two_ranks() {
+std::string late_one_of_two() {
   std::string text = "@run world_size=2 clock=same_host clock_error=1\n@group dp 0,1\n";
   constexpr std::array lengths{200, 400, 200};
   int begin = 0;
@@ -34,7 +34,7 @@ std::string two_ranks() {
 
 TEST(Lateness, OfTwoRanksIsTheDistanceFromTheMiddleBetweenThem) {
   Session session;
-  ASSERT_TRUE(testing::shows(session, *run_from_text(two_ranks())));
+  ASSERT_TRUE(testing::shows(session, *run_from_text(late_one_of_two())));
   const Lateness lateness = lateness_of(*session.report());
   ASSERT_EQ(lateness.ranks.size(), 2U);
   ASSERT_EQ(lateness.steps.size(), 3U);
@@ -50,7 +50,7 @@ TEST(Lateness, OfTwoRanksIsTheDistanceFromTheMiddleBetweenThem) {
 TEST(Lateness, IsTheSameInTheStripAndInTheMapOfSteps) {
   Session session;
   const StepMapModel map{session};
-  ASSERT_TRUE(testing::shows(session, *run_from_text(two_ranks())));
+  ASSERT_TRUE(testing::shows(session, *run_from_text(late_one_of_two())));
   const Lateness lateness = lateness_of(*session.report());
   ASSERT_EQ(map.rowCount(), 2);
   ASSERT_EQ(map.columnCount(), 3);
@@ -64,7 +64,7 @@ TEST(Lateness, IsTheSameInTheStripAndInTheMapOfSteps) {
 TEST(Lateness, ARankWithoutStepsHasARowWithoutCells) {
   Session session;
   const StepMapModel map{session};
-  ASSERT_TRUE(testing::shows(session, *run_from_text(two_ranks() + "2 compute 0 800000000 gemm\n")));
+  ASSERT_TRUE(testing::shows(session, *run_from_text(late_one_of_two() + "2 compute 0 800000000 gemm\n")));
   const Lateness lateness = lateness_of(*session.report());
   ASSERT_EQ(lateness.ranks.size(), 3U);
   EXPECT_FALSE(lateness.share_of(2, 0));

@@ -12,7 +12,7 @@ namespace {
 
 /// Two ranks with two steps; rank 1 comes late to the allreduce. Rows of spans by lane: rank 0 main 0-1, comm 2-3,
 /// stream 4-6; rank 1 the same from 7 on.
-constexpr const char* two_ranks =
+constexpr const char* events_of_two_ranks =
     "@run world_size=2 clock=same_host clock_error=1\n"
     "@group dp 0,1\n"
     "0 step 0 1000 step index=0\n"
@@ -35,7 +35,7 @@ struct Viewer {
   TimelineModel model{session};
   Navigator navigator{session, model};
 
-  explicit Viewer(const char* text = two_ranks) {
+  explicit Viewer(const char* text = events_of_two_ranks) {
     session.show(*run_from_text(text));
     const bool there = testing::comes_true([this] {
       return session.state() == LoadState::ready && model.facts() != nullptr && model.facts()->waits_known;

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::shared_ptr<const Run> two_ranks() {
+std::shared_ptr<const Run> view_of_two_ranks() {
   return *run_from_text("0 compute 0 1000 gemm\n1 compute 0 400 gemm\n1 comm 500 1000 allreduce\n");
 }
 
@@ -23,12 +23,12 @@ struct Looked {
   TimelineModel model{session};
   Navigator navigator{session, model};
 
-  explicit Looked(std::shared_ptr<const Run> run = two_ranks()) { session.show(std::move(run)); }
+  explicit Looked(std::shared_ptr<const Run> run = view_of_two_ranks()) { session.show(std::move(run)); }
 };
 
 ViewState full_state() {
   ViewState state;
-  state.recording = recording_of(*two_ranks());
+  state.recording = recording_of(*view_of_two_ranks());
   state.visible = {at(100), at(900)};
   state.pinned = {{1, 17, "stream 7", PinnedLane::Which{"stream", 7, 0}}, {std::nullopt, 9, "main", std::nullopt}};
   state.marks = {{{at(200), at(300)}, true, "late \"here\" ä\n"},
@@ -52,14 +52,14 @@ TEST(ViewFile, StandsBesideTheRecording) {
 TEST(ViewFile, ComesBackAsItWasWritten) {
   const testing::TemporaryFolder folder;
   ASSERT_TRUE(write_view(folder / "run.rankscope-view", full_state()));
-  const auto read = read_view(folder / "run.rankscope-view", *two_ranks());
+  const auto read = read_view(folder / "run.rankscope-view", *view_of_two_ranks());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, full_state());
   EXPECT_EQ(folder.file_count(), 1U);
 }
 
 TEST(ViewFile, MayBeAbsent) {
-  const auto read = read_view("no/such.rankscope-view", *two_ranks());
+  const auto read = read_view("no/such.rankscope-view", *view_of_two_ranks());
   ASSERT_TRUE(read);
   EXPECT_EQ(*read, std::nullopt);
 }
@@ -130,7 +130,7 @@ TEST(ViewFile, SaysInOneSentenceWhatIsWrongWithIt) {
   const testing::TemporaryFolder folder;
   const auto why = [&](const std::string& text) {
     std::ofstream{folder / "v"} << text;
-    const auto read = read_view(folder / "v", *two_ranks());
+    const auto read = read_view(folder / "v", *view_of_two_ranks());
     return read ? std::string{"nothing"} : read.error().message;
   };
   const std::string good = to_json(full_state());

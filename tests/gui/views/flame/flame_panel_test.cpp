@@ -31,7 +31,7 @@ std::shared_ptr<const Run> run_with_layers() {
   return *run_from_text(text);
 }
 
-QImage painted(double ratio, Theme theme) {
+QImage painted_flames(double ratio, Theme theme) {
   const auto run = run_with_layers();
   const FlameTree tree = *flame_tree(*run, LaneBlocks{*run}, {RankId{0}, run->extent(), {}}, {});
   const auto boxes = flame_boxes(tree, 0, 200);
@@ -43,18 +43,18 @@ QImage painted(double ratio, Theme theme) {
   return paint(scene);
 }
 
-TEST(FlameScene, LooksAsItDidAtScale1) { testing::expect_painted("flame_light_1", painted(1, Theme::light)); }
-TEST(FlameScene, LooksAsItDidAtScale2) { testing::expect_painted("flame_light_2", painted(2, Theme::light)); }
-TEST(FlameScene, LooksAsItDidInTheDark) { testing::expect_painted("flame_dark_1", painted(1, Theme::dark)); }
+TEST(FlameScene, LooksAsItDidAtScale1) { testing::expect_painted("flame_light_1", painted_flames(1, Theme::light)); }
+TEST(FlameScene, LooksAsItDidAtScale2) { testing::expect_painted("flame_light_2", painted_flames(2, Theme::light)); }
+TEST(FlameScene, LooksAsItDidInTheDark) { testing::expect_painted("flame_dark_1", painted_flames(1, Theme::dark)); }
 
-struct Shown {
+struct ShownFlames {
   Session session;
   std::unique_ptr<QWidget> panel{make_flame_panel(session, nullptr)};
   QAbstractScrollArea* view = panel->findChild<QAbstractScrollArea*>(QStringLiteral("flame_view"));
   QTreeView* tree = panel->findChild<QTreeView*>(QStringLiteral("flame_tree"));
   const FlameModel* model = qobject_cast<const FlameModel*>(tree->model());
 
-  Shown() {
+  ShownFlames() {
     panel->resize(900, 300);
     panel->show();
     EXPECT_TRUE(testing::shows(session, run_with_layers()));
@@ -73,7 +73,7 @@ struct Shown {
 };
 
 TEST(FlamePanel, ZoomsIntoTheFrameThatIsClickedAndOutAgain) {
-  const Shown shown;
+  const ShownFlames shown;
   QTest::mouseClick(shown.view->viewport(), Qt::LeftButton, {}, shown.place(2, 0.2));
   EXPECT_EQ(shown.top(), QStringLiteral("second")) << "the longer one is the first";
   shown.press("flame_out");
@@ -85,7 +85,7 @@ TEST(FlamePanel, ZoomsIntoTheFrameThatIsClickedAndOutAgain) {
 }
 
 TEST(FlamePanel, IsReachedByKeys) {
-  const Shown shown;
+  const ShownFlames shown;
   shown.panel->setFocus();
   for (const Qt::Key key : {Qt::Key_Down, Qt::Key_Down, Qt::Key_Right, Qt::Key_Down}) QTest::keyClick(shown.view, key);
   EXPECT_TRUE(shown.view->accessibleDescription().startsWith(QStringLiteral("linear: 250.000 µs")))
@@ -99,7 +99,7 @@ TEST(FlamePanel, IsReachedByKeys) {
 }
 
 TEST(FlamePanel, FindsTheFrameInTheTimeline) {
-  const Shown shown;
+  const ShownFlames shown;
   QTest::mouseClick(shown.view->viewport(), Qt::LeftButton, {}, shown.place(2, 0.2));
   shown.press("flame_longest");
   ASSERT_TRUE(shown.session.selection());
@@ -109,7 +109,7 @@ TEST(FlamePanel, FindsTheFrameInTheTimeline) {
 }
 
 TEST(FlamePanel, ShowsTheSameAsATree) {
-  const Shown shown;
+  const ShownFlames shown;
   shown.panel->findChild<QTabWidget*>(QStringLiteral("flame_tabs"))->setCurrentIndex(1);
   testing::paint(*shown.panel, {900, 300}, QStringLiteral("flame_tree"));
   EXPECT_EQ(shown.tree->model()->index(0, 0).data().toString(), QStringLiteral("rank 0"));
@@ -117,7 +117,7 @@ TEST(FlamePanel, ShowsTheSameAsATree) {
 }
 
 TEST(FlamePanel, ShowsTheRankThatIsChosen) {
-  const Shown shown;
+  const ShownFlames shown;
   auto* const rank = shown.panel->findChild<QComboBox*>(QStringLiteral("flame_rank"));
   QTest::keyClick(rank, Qt::Key_Down);
   ASSERT_TRUE(testing::comes_true([&] { return !shown.model->busy() && shown.model->rank_row() == 1; }));

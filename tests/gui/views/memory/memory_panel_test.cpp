@@ -41,7 +41,7 @@ std::shared_ptr<const Run> run_with_memory() {
   return *run_from_text(text);
 }
 
-QImage painted(double ratio, Theme theme) {
+QImage painted_memory(double ratio, Theme theme) {
   const auto run = run_with_memory();
   const auto lines = analyzer::memory_lines(*run);
   MemoryScene scene{.time = run->extent(), .width = 200, .row_height = 50, .ratio = ratio, .top = 1, .rows = {}};
@@ -55,17 +55,17 @@ QImage painted(double ratio, Theme theme) {
   return paint(scene);
 }
 
-TEST(MemoryScene, LooksAsItDidAtScale1) { testing::expect_painted("memory_light_1", painted(1, Theme::light)); }
-TEST(MemoryScene, LooksAsItDidAtScale2) { testing::expect_painted("memory_light_2", painted(2, Theme::light)); }
-TEST(MemoryScene, LooksAsItDidInTheDark) { testing::expect_painted("memory_dark_1", painted(1, Theme::dark)); }
+TEST(MemoryScene, LooksAsItDidAtScale1) { testing::expect_painted("memory_light_1", painted_memory(1, Theme::light)); }
+TEST(MemoryScene, LooksAsItDidAtScale2) { testing::expect_painted("memory_light_2", painted_memory(2, Theme::light)); }
+TEST(MemoryScene, LooksAsItDidInTheDark) { testing::expect_painted("memory_dark_1", painted_memory(1, Theme::dark)); }
 
-struct Shown {
+struct ShownMemoryPanel {
   Session session;
   std::unique_ptr<QWidget> panel{make_memory_panel(session, nullptr)};
   QTableView* table = panel->findChild<QTableView*>(QStringLiteral("memory_table"));
   QAbstractScrollArea* chart = panel->findChild<QAbstractScrollArea*>(QStringLiteral("memory_chart"));
 
-  Shown() {
+  ShownMemoryPanel() {
     panel->show();
     EXPECT_TRUE(testing::shows(session, run_with_memory()));
     EXPECT_TRUE(testing::comes_true([this] { return table->model()->rowCount() == 2; }));
@@ -77,7 +77,7 @@ struct Shown {
 };
 
 TEST(MemoryPanel, SaysWhatIsShownAndInWhichUnit) {
-  const Shown shown;
+  const ShownMemoryPanel shown;
   EXPECT_EQ(shown.panel->findChild<QComboBox*>(QStringLiteral("memory_choice"))->currentText(),
             QStringLiteral("allocated on the host"));
   EXPECT_TRUE(
@@ -85,7 +85,7 @@ TEST(MemoryPanel, SaysWhatIsShownAndInWhichUnit) {
 }
 
 TEST(MemoryPanel, GoesToTheMomentThatIsClicked) {
-  const Shown shown;
+  const ShownMemoryPanel shown;
   QSignalSpy revealed{&shown.session, &Session::revealRequested};
   QTest::mouseClick(shown.chart->viewport(), Qt::LeftButton, {}, {400, shown.chart->viewport()->height() - 20});
   ASSERT_GE(revealed.count(), 1);
@@ -94,7 +94,7 @@ TEST(MemoryPanel, GoesToTheMomentThatIsClicked) {
 }
 
 TEST(MemoryPanel, GoesToThePeakOfARowByItsName) {
-  const Shown shown;
+  const ShownMemoryPanel shown;
   QTest::mouseClick(shown.chart->viewport(), Qt::LeftButton, {}, {20, 50});
   EXPECT_EQ(shown.selected(), "aten::mm");
   EXPECT_TRUE(shown.session.visible().contains(at(3'380'000))) << "where the fourth step has most";
@@ -102,7 +102,7 @@ TEST(MemoryPanel, GoesToThePeakOfARowByItsName) {
 }
 
 TEST(MemoryPanel, IsReachedByKeys) {
-  const Shown shown;
+  const ShownMemoryPanel shown;
   shown.panel->setFocus();
   QSignalSpy revealed{&shown.session, &Session::revealRequested};
   QTest::keyClick(shown.chart, Qt::Key_Down);

@@ -30,7 +30,7 @@ std::vector<PlacedAction> small_step() {
           {{backward_weight, 0, 0}, 1, 1, {at(600), at(700)}}, {{backward_weight, 0, 1}, 1, 1, {at(700), at(800)}}};
 }
 
-QImage painted(double ratio, Theme theme) {
+QImage painted_pipeline(double ratio, Theme theme) {
   const auto actions = small_step();
   PipelineScene scene{.actions = actions, .step = {at(0), at(900)}, .time = {at(0), at(900)}, .places = 2};
   scene.width = 200;
@@ -41,9 +41,15 @@ QImage painted(double ratio, Theme theme) {
   return paint(scene);
 }
 
-TEST(PipelineScene, LooksAsItDidAtScale1) { testing::expect_painted("pipeline_light_1", painted(1, Theme::light)); }
-TEST(PipelineScene, LooksAsItDidAtScale2) { testing::expect_painted("pipeline_light_2", painted(2, Theme::light)); }
-TEST(PipelineScene, LooksAsItDidInTheDark) { testing::expect_painted("pipeline_dark_1", painted(1, Theme::dark)); }
+TEST(PipelineScene, LooksAsItDidAtScale1) {
+  testing::expect_painted("pipeline_light_1", painted_pipeline(1, Theme::light));
+}
+TEST(PipelineScene, LooksAsItDidAtScale2) {
+  testing::expect_painted("pipeline_light_2", painted_pipeline(2, Theme::light));
+}
+TEST(PipelineScene, LooksAsItDidInTheDark) {
+  testing::expect_painted("pipeline_dark_1", painted_pipeline(1, Theme::dark));
+}
 
 TEST(PipelineScene, RowsInSightLookAsInThePictureOfAll) {
   const auto actions = small_step();
@@ -65,14 +71,14 @@ TEST(PipelineScene, BubblesAreWhereAStageDoesNothing) {
   EXPECT_EQ(bubbles_of(actions, step, 1), (std::vector<TimeRange>{{at(0), at(100)}, {at(800), at(900)}}));
 }
 
-struct Shown {
+struct ShownPipelinePanel {
   Session session;
   std::unique_ptr<QWidget> panel{make_pipeline_panel(session, nullptr)};
   QAbstractScrollArea* chart = panel->findChild<QAbstractScrollArea*>(QStringLiteral("pipeline_chart"));
   QTableView* table = panel->findChild<QTableView*>(QStringLiteral("pipeline_table"));
   const PipelineModel* model = qobject_cast<const PipelineModel*>(table->model());
 
-  explicit Shown(const synthetic::Plan& plan) {
+  explicit ShownPipelinePanel(const synthetic::Plan& plan) {
     panel->resize(900, 280);
     panel->show();
     EXPECT_TRUE(testing::shows(session, testing::recorded(plan)));
@@ -84,7 +90,7 @@ struct Shown {
 synthetic::Plan four_stages() { return {.ranks = 4, .steps = 5, .pp = 4, .micro_batches = 6}; }
 
 TEST(PipelinePanel, GoesToTheActionThatIsClickedOrChosenByKeys) {
-  const Shown shown{four_stages()};
+  const ShownPipelinePanel shown{four_stages()};
   QTest::mouseClick(shown.chart->viewport(), Qt::LeftButton, {}, {160, 22 + 10});
   ASSERT_TRUE(shown.session.selection());
   const auto begin = [&] { return shown.session.run()->span(*shown.session.selection()).time.begin; };
@@ -100,7 +106,7 @@ TEST(PipelinePanel, GoesToTheActionThatIsClickedOrChosenByKeys) {
 }
 
 TEST(PipelinePanel, ShowsTheStepThatIsChosen) {
-  const Shown shown{four_stages()};
+  const ShownPipelinePanel shown{four_stages()};
   auto* const step = shown.panel->findChild<QComboBox*>(QStringLiteral("pipeline_step"));
   ASSERT_GE(step->count(), 3);
   const int before = step->currentIndex();
@@ -111,7 +117,7 @@ TEST(PipelinePanel, ShowsTheStepThatIsChosen) {
 }
 
 TEST(PipelinePanel, SaysThatARunHasNoPipeline) {
-  const Shown shown{{.ranks = 2, .steps = 3}};
+  const ShownPipelinePanel shown{{.ranks = 2, .steps = 3}};
   const auto* const empty = shown.panel->findChild<QLabel*>(QStringLiteral("pipeline_empty"));
   EXPECT_TRUE(empty->isVisible());
   EXPECT_TRUE(empty->text().startsWith(QStringLiteral("There is no schedule to show.")));

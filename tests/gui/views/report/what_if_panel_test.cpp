@@ -14,14 +14,14 @@
 namespace rankscope::gui {
 namespace {
 
-struct Shown {
+struct ShownWhatIf {
   Session session;
   std::unique_ptr<QWidget> panel{make_what_if_panel(session, nullptr)};
   QLineEdit* other = panel->findChild<QLineEdit*>(QStringLiteral("what_if_other"));
   QLabel* wrong = panel->findChild<QLabel*>(QStringLiteral("what_if_wrong"));
   QTableView* table = panel->findChild<QTableView*>(QStringLiteral("what_if_table"));
 
-  Shown() {
+  ShownWhatIf() {
     panel->resize(260, 420);
     panel->show();
     EXPECT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
@@ -29,7 +29,7 @@ struct Shown {
 };
 
 TEST(WhatIfPanel, KeepsWhatItDoesNotUnderstandAndSaysWhatIsWrong) {
-  Shown shown;
+  ShownWhatIf shown;
   QTest::keyClicks(shown.other, QStringLiteral("rnak:2"));
   QTest::keyClick(shown.other, Qt::Key_Return);
   ASSERT_TRUE(testing::comes_true([&] { return shown.wrong->isVisible(); }));
@@ -43,7 +43,7 @@ TEST(WhatIfPanel, KeepsWhatItDoesNotUnderstandAndSaysWhatIsWrong) {
 }
 
 TEST(WhatIfPanel, CanBeReadInANarrowDock) {
-  Shown shown;
+  ShownWhatIf shown;
   shown.table->model()->setData(shown.table->model()->index(0, WhatIfModel::fix), Qt::Checked, Qt::CheckStateRole);
   ASSERT_TRUE(testing::comes_true(
       [&] { return !shown.table->model()->index(0, WhatIfModel::gain).data().toString().isEmpty(); }));

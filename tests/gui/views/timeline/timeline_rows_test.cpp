@@ -10,7 +10,7 @@
 namespace rankscope::gui {
 namespace {
 
-using Shown = testing::ShownTimeline;
+using ShownRows = testing::ShownTimeline;
 
 /// So many calls inside each other on one lane, and what runs in the innermost.
 std::string nested(int depth) {
@@ -20,7 +20,7 @@ std::string nested(int depth) {
 }
 
 TEST(TimelineRows, SaysHowManyRowsAreTooDeepToBeDrawn) {
-  Shown shown{nested(70).c_str()};
+  ShownRows shown{nested(70).c_str()};
   const Track* lane = nullptr;
   for (const Track& track : shown.view.model().tracks().tracks)
     if (track.kind == TrackKind::lane) lane = &track;
@@ -32,7 +32,7 @@ TEST(TimelineRows, SaysHowManyRowsAreTooDeepToBeDrawn) {
 }
 
 TEST(TimelineRows, StreamsStandInTheOrderOfTheirNumbers) {
-  Shown shown{
+  ShownRows shown{
       "@rank 0\n@lane 0 s10 kind=stream number=10 device=0\n@lane 0 s2 kind=stream number=2 device=0\n"
       "0 compute 0 10 gemm lane=s10\n0 compute 0 10 gemm lane=s2\n"};
   std::vector<std::string> names;
@@ -42,7 +42,7 @@ TEST(TimelineRows, StreamsStandInTheOrderOfTheirNumbers) {
 }
 
 TEST(TimelineRows, GoesToTheNearestDrawnEventAroundOneThatIsTooDeep) {
-  Shown shown{nested(70).c_str()};
+  ShownRows shown{nested(70).c_str()};
   const SpanId deepest = shown.find(RankId{0}, "f69");
   shown.session.go_to(deepest);
   EXPECT_EQ(shown.session.selection(), deepest);
@@ -62,7 +62,7 @@ TEST(TimelineRows, GoesToTheNearestDrawnEventAroundOneThatIsTooDeep) {
 }
 
 TEST(TimelineRows, TheNameOfATallLaneStaysInSight) {
-  Shown shown{nested(70).c_str()};
+  ShownRows shown{nested(70).c_str()};
   const auto letters_at_the_top = [&shown] {
     const QImage names = shown.view.grab(QRect{10, 68, 150, 30}).toImage();
     int dark = 0;
@@ -75,7 +75,7 @@ TEST(TimelineRows, TheNameOfATallLaneStaysInSight) {
 }
 
 TEST(TimelineRows, WhatAFoldedRankDoesNotDrawHasNoBox) {
-  Shown shown;
+  ShownRows shown;
   const SpanId kernel = shown.find(RankId{0}, "gemm");
   const SpanId comm = shown.find(RankId{0}, "allreduce");
   shown.view.model().fold_all(true);
@@ -92,7 +92,7 @@ constexpr const char* two_hosts =
     "0 compute 0 300000 gemm\n1 compute 0 300000 gemm\n2 compute 0 300000 gemm\n";
 
 TEST(TimelineRows, KeysFoldARankAndAHost) {
-  Shown shown{two_hosts};
+  ShownRows shown{two_hosts};
   const auto names = [&shown] {
     std::string all;
     for (const Track& track : shown.view.model().tracks().tracks)
@@ -117,7 +117,7 @@ TEST(TimelineRows, KeysFoldARankAndAHost) {
 }
 
 TEST(TimelineRows, TellsAssistiveTechnologyWhatItTellsOthers) {
-  Shown shown;
+  ShownRows shown;
   const auto said = [&shown] { return shown.view.accessibleDescription(); };
   EXPECT_EQ(said(), QStringLiteral("All ranks on one time axis. Press F1 for the keys."));
   shown.press("next_header");

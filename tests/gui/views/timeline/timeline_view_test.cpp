@@ -23,10 +23,10 @@
 namespace rankscope::gui {
 namespace {
 
-using Shown = testing::ShownTimeline;
+using ShownView = testing::ShownTimeline;
 
 TEST(TimelineView, AClickSelectsTheEventUnderTheMouse) {
-  Shown shown;
+  ShownView shown;
   const SpanId relu = shown.find(RankId{1}, "relu");
   QTest::mouseClick(&shown.view, Qt::LeftButton, {}, shown.middle(relu));
   EXPECT_EQ(shown.session.selection(), relu);
@@ -35,7 +35,7 @@ TEST(TimelineView, AClickSelectsTheEventUnderTheMouse) {
 }
 
 TEST(TimelineView, TheTooltipOfABroadcastTellsWhoWaitedForItsRoot) {
-  Shown shown{
+  ShownView shown{
       "@run clock=same_host\n@group dp 0,1,2\n"
       "0 comm 30000 60000 broadcast group=dp peer=0\n"
       "1 comm 0 60000 broadcast group=dp peer=0\n"
@@ -48,7 +48,7 @@ TEST(TimelineView, TheTooltipOfABroadcastTellsWhoWaitedForItsRoot) {
 }
 
 TEST(TimelineView, ADoubleClickZoomsToTheEvent) {
-  Shown shown;
+  ShownView shown;
   const SpanId relu = shown.find(RankId{1}, "relu");
   QTest::mouseDClick(&shown.view, Qt::LeftButton, {}, shown.middle(relu));
   EXPECT_EQ(shown.session.visible(), (TimeRange{at(589'999), at(710'001)}));
@@ -57,7 +57,7 @@ TEST(TimelineView, ADoubleClickZoomsToTheEvent) {
 }
 
 TEST(TimelineView, ADragSelectsTimeAndLanes) {
-  Shown shown;
+  ShownView shown;
   const QPoint from = shown.middle(shown.find(RankId{0}, "gemm"));
   const QPoint to = shown.middle(shown.find(RankId{1}, "allreduce"));
   shown.drag(from, to);
@@ -70,7 +70,7 @@ TEST(TimelineView, ADragSelectsTimeAndLanes) {
 }
 
 TEST(TimelineView, ShiftDragAndShiftWheelMoveInTime) {
-  Shown shown;
+  ShownView shown;
   shown.session.set_visible({at(500'000), at(1'500'000)});
   const TimeRange before = shown.session.visible();
   shown.drag({700, 300}, {600, 300}, Qt::ShiftModifier);
@@ -82,7 +82,7 @@ TEST(TimelineView, ShiftDragAndShiftWheelMoveInTime) {
 }
 
 TEST(TimelineView, CtrlWheelZoomsAndKeepsTheTimeUnderTheMouse) {
-  Shown shown;
+  ShownView shown;
   const SpanId relu = shown.find(RankId{1}, "relu");
   const QPoint at = shown.middle(relu);
   shown.wheel(at, {0, 240}, Qt::ControlModifier);
@@ -91,14 +91,14 @@ TEST(TimelineView, CtrlWheelZoomsAndKeepsTheTimeUnderTheMouse) {
 }
 
 TEST(TimelineView, CtrlShiftWheelChangesTheHeightOfRows) {
-  Shown shown;
+  ShownView shown;
   const double before = shown.view.model().row_height();
   shown.wheel({700, 300}, {0, 120}, Qt::ControlModifier | Qt::ShiftModifier);
   EXPECT_GT(shown.view.model().row_height(), before);
 }
 
 TEST(TimelineView, TheMinimapGoesWhereItIsClicked) {
-  Shown shown;
+  ShownView shown;
   shown.session.set_visible({at(0), at(100'000)});
   QTest::mouseClick(&shown.view, Qt::LeftButton, {}, {1000, 20});
   EXPECT_GT(shown.session.visible().begin, at(1'400'000));
@@ -106,7 +106,7 @@ TEST(TimelineView, TheMinimapGoesWhereItIsClicked) {
 }
 
 TEST(TimelineView, AClickOnARankFoldsIt) {
-  Shown shown;
+  ShownView shown;
   const std::size_t before = shown.view.model().tracks().tracks.size();
   QTest::mouseClick(&shown.view, Qt::LeftButton, {}, {30, 76});
   EXPECT_LT(shown.view.model().tracks().tracks.size(), before);
@@ -115,7 +115,7 @@ TEST(TimelineView, AClickOnARankFoldsIt) {
 }
 
 TEST(TimelineView, KeysMoveInTime) {
-  Shown shown;
+  ShownView shown;
   shown.session.set_visible({at(500'000), at(1'500'000)});
   const TimeRange before = shown.session.visible();
   shown.press("later");
@@ -133,7 +133,7 @@ TEST(TimelineView, KeysMoveInTime) {
 }
 
 TEST(TimelineView, KeysGoFromEventToEvent) {
-  Shown shown;
+  ShownView shown;
   shown.session.select(shown.find(RankId{0}, "gemm"));
   shown.press("next");
   EXPECT_EQ(shown.session.selection(), shown.find(RankId{0}, "relu"));
@@ -151,7 +151,7 @@ TEST(TimelineView, KeysGoFromEventToEvent) {
 }
 
 TEST(TimelineView, KeysForTheWindowAsk) {
-  Shown shown;
+  ShownView shown;
   const QSignalSpy searched{&shown.view, &TimelineView::searchRequested};
   const QSignalSpy helped{&shown.view, &TimelineView::helpRequested};
   const QSignalSpy toggled{&shown.view, &TimelineView::panelsToggled};
@@ -164,7 +164,7 @@ TEST(TimelineView, KeysForTheWindowAsk) {
 }
 
 TEST(TimelineView, CopiesTheSelectionAsText) {
-  Shown shown;
+  ShownView shown;
   shown.session.select(shown.find(RankId{1}, "relu"));
   shown.press("copy");
   EXPECT_TRUE(QApplication::clipboard()->text().startsWith(QStringLiteral("relu\trank 1\t")));
@@ -184,7 +184,7 @@ TEST(TimelineView, TheDocumentationHasItsTableOfKeys) {
 
 /// A fixed seed, so that what fails can be repeated.
 TEST(TimelineView, TenThousandRandomGesturesDoNoHarm) {
-  Shown shown;
+  ShownView shown;
   std::mt19937 random{20260101};
   const auto below = [&random](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
   const auto place = [&] { return QPoint{below(shown.view.width()), below(shown.view.height())}; };

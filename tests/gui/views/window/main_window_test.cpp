@@ -19,11 +19,11 @@
 namespace rankscope::gui {
 namespace {
 
-struct Shown {
+struct ShownWindow {
   Session session;
   MainWindow window{session};
 
-  explicit Shown(const char* text) {
+  explicit ShownWindow(const char* text) {
     window.show();
     session.show(*run_from_text(text));
     EXPECT_TRUE(testing::becomes_ready(session));
@@ -35,7 +35,7 @@ struct Shown {
 };
 
 TEST(MainWindow, SaysWhatIsMissingAsLongAsTheRunIsShown) {
-  Shown shown{"@quality events_dropped 7\n0 compute 0 100 gemm\n"};
+  ShownWindow shown{"@quality events_dropped 7\n0 compute 0 100 gemm\n"};
   const QString missing = QStringLiteral(
       "This recording is incomplete. Events dropped: 7. The ring buffer was full: idle time is overstated where events "
       "are "
@@ -54,7 +54,7 @@ TEST(MainWindow, SaysWhatIsMissingAsLongAsTheRunIsShown) {
 }
 
 TEST(MainWindow, AClosedWarningStaysClosedUntilThereIsAnother) {
-  Shown shown{"@quality events_dropped 7\n@quality ranks_missing 2\n0 compute 0 100 gemm\n"};
+  ShownWindow shown{"@quality events_dropped 7\n@quality ranks_missing 2\n0 compute 0 100 gemm\n"};
   EXPECT_TRUE(shown.banner().contains(QStringLiteral("\nRanks missing: 2. Some ranks of the job are not in")))
       << shown.banner().toStdString();
   shown.window.findChild<QToolButton*>(QStringLiteral("banner_close"))->click();
@@ -98,7 +98,7 @@ TEST(MainWindow, StaysAsItIsWhenAFindingAndThenAnEventIsShown) {
 }
 
 TEST(MainWindow, SaysHowOftenTheRunHasWhatIsSearchedFor) {
-  Shown shown{"0 compute 0 100 gemm\n0 compute 200 300 gemm\n0 compute 400 500 relu\n"};
+  ShownWindow shown{"0 compute 0 100 gemm\n0 compute 200 300 gemm\n0 compute 400 500 relu\n"};
   const auto* const count = shown.window.findChild<QLabel*>(QStringLiteral("search_count"));
   auto* const search = shown.window.findChild<QLineEdit*>(QStringLiteral("search"));
   EXPECT_TRUE(count->text().isEmpty());
@@ -116,7 +116,7 @@ TEST(MainWindow, SaysHowOftenTheRunHasWhatIsSearchedFor) {
 }
 
 TEST(MainWindow, SaysWhichRankTheRunDoesNotHave) {
-  Shown shown{"0 compute 0 100 gemm\n1 compute 0 400 gemm\n"};
+  ShownWindow shown{"0 compute 0 100 gemm\n1 compute 0 400 gemm\n"};
   const auto says = [&shown](const char* sentence) {
     const auto labels = shown.window.findChildren<QLabel*>();
     return std::ranges::any_of(labels, [sentence](const QLabel* label) {
@@ -136,7 +136,7 @@ TEST(MainWindow, SaysWhichRankTheRunDoesNotHave) {
 }
 
 TEST(MainWindow, GoesOnWhileAFolderIsChosenAndOpensIt) {
-  Shown shown{"0 compute 0 100 gemm\n"};
+  ShownWindow shown{"0 compute 0 100 gemm\n"};
   const auto actions = shown.window.findChildren<QAction*>();
   const auto open = std::ranges::find_if(
       actions, [](const QAction* one) { return one->shortcut() == QKeySequence{QStringLiteral("Ctrl+Shift+O")}; });
