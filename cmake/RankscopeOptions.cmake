@@ -62,6 +62,8 @@ target_compile_options(rankscope_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERT
 add_library(rankscope_tests_flags INTERFACE)
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(rankscope_tests_flags INTERFACE -O1)
+elseif(CMAKE_BUILD_TYPE STREQUAL "Debug" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(rankscope_tests_flags INTERFACE -g1) # lines, but no variables, of the tests alone
 endif()
 # Not -Wnull-dereference: at -O2 GCC 12 reports it inside the standard library's own headers.
 if(RANKSCOPE_WERROR)

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "gui/waiting.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/gui/models/session/closer_looks.h"
 #include "support/synthetic_recording.h"
 
@@ -23,10 +23,6 @@ namespace rankscope::testing {
 }
 
 /// The n-th span of a kind on a rank, in the order of the run.
-[[nodiscard]] inline SpanId nth_span(const Run& run, RankId rank, SpanKind kind, int n = 0) {
-  for (const Span& span : run.spans())
-    if (span.kind == kind && run.lane(span.lane).rank == rank && n-- == 0) return run.id_of(span);
-  return SpanId::none();
-}
+[[nodiscard]] SpanId nth_span(const Run& run, RankId rank, SpanKind kind, int n = 0);
 
 }  // namespace rankscope::testing

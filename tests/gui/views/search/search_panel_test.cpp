@@ -9,6 +9,7 @@
 
 #include "gui/runs.h"
 #include "gui/views/pictures.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/search/search_model.h"
 #include "rankscope/gui/views/registry.h"
 
