@@ -89,7 +89,8 @@ constexpr std::array all_rules{
     Rule{"allocations",
          "accelerators that run out of work while the host allocates or frees device memory after the first step",
          "the gain", judge_allocations, true},
-    Rule{"tensor_cores", "matrix products and convolutions that do not use the device's tensor cores, by their names",
+    Rule{"tensor_cores",
+         "matrix products and convolutions that do not use the device's tensor cores, judging by their names",
          "10 % / 25 % / - of the time", judge_tensor_cores, true},
     Rule{"gpu_throttled",
          "a GPU that NVML reports as slowed down by heat or its server's power brake, unless a slow rank explains it; "

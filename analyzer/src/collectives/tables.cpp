@@ -71,8 +71,8 @@ std::vector<std::string> unmatched_notes(const CollectivesSection& section) {
   std::vector<std::string> notes;
   for (const UnmatchedParts& parts : section.unmatched_parts) {
     if (notes.size() == most) {
-      notes.push_back(format("{} more reasons or operations without partners are in the JSON report.",
-                             section.unmatched_parts.size() - most));
+      notes.push_back(
+          format("Without a partner: {} more, listed in the JSON report.", section.unmatched_parts.size() - most));
       break;
     }
     notes.push_back(format("Without a partner: {} {} of {}, the first on rank {} at {:.3f} s: {}.", parts.count,
@@ -88,7 +88,7 @@ std::vector<NotedTable> collective_tables(const Report& report, std::size_t most
   if (!report.collectives) return {};
   const CollectivesSection& section = *report.collectives;
   NotedTable noted{
-      "Collectives", "sums; waiting = of all ranks for the last one; transfer = from then to the median end", {}};
+      "Collectives", "sums; waiting = for the last rank to start; transfer = from then to the median end", {}};
   if (section.groups.empty()) {
     noted.notes.emplace_back("None was recorded.");
     return {std::move(noted)};

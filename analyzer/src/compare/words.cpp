@@ -294,8 +294,8 @@ std::vector<std::string> caveats_of(const Comparison& comparison) {
 std::vector<std::string> unlisted_keys(const KeyComparison& keys) {
   std::vector<std::string> sentences;
   if (keys.maybe_chance > 0)
-    sentences.push_back(
-        format("{} more changed by 1 % of a step or more, but by no more than chance explains.", keys.maybe_chance));
+    sentences.push_back(format("Not listed: {} that changed by at least 1 % of a step, which may be due to chance.",
+                               keys.maybe_chance));
   if (keys.small_appeared + keys.small_gone > 0)
     sentences.push_back(format("Below 1 % of a step each: {} new, {} gone.", keys.small_appeared, keys.small_gone));
   return sentences;

@@ -91,7 +91,9 @@ std::string legend(const std::vector<Part>& parts) {
   };
   std::string text;
   if (has("busy"))
-    text += "Busy: device busy (NVML), which includes waiting in NCCL; the part beyond compute is waiting. ";
+    text +=
+        "Busy: device busy (NVML), which includes waiting in NCCL; the time beyond the compute time of the rank is "
+        "waiting. ";
   std::string own;
   for (const char* const title : {"SM", "tensor", "read", "write"})
     if (has(title)) own += (own.empty() ? "" : ", ") + std::string{title};

@@ -202,7 +202,7 @@ void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
   if (section.mfu.value && *section.mfu.value > 1)
     notes.emplace_back(
         "MFU is above 100 %: the peak is too low (--peak-tflops, clocks above the data sheet's), or the kernels "
-        "multiply less than is counted (Winograd convolutions).");
+        "do fewer multiplications than are counted (Winograd convolutions).");
   if (!section.mfu.value && !section.mfu.why.empty()) notes.push_back(format("MFU is not known: {}.", section.mfu.why));
   if (!section.ladder) notes.push_back(format("No table of losses: {}.", section.ladder.error().why));
 }
@@ -270,7 +270,7 @@ std::string above_peak_note(const FlopsSection& section, const Means& means) {
   }
   if (fastest == nullptr) return {};
   return format(
-      "Not listed: {} above the peak, at up to {} of it ({}), by {} ms in total. The method needs fewer "
+      "Not listed: {} above the peak (at up to {} of it: {}), which saved {} ms in total. The method needs fewer "
       "multiplications than are counted (Winograd, FFT), or the peak is too low. The losses above are smaller by that "
       "amount.",
       rows == 1 ? "one row" : format("{} rows", rows), percent_text(ratio(*fastest)), printable(fastest->name),

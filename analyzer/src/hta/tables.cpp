@@ -257,10 +257,10 @@ std::string_view hta_note(HtaLastStep last_step) {
   switch (last_step) {
     case HtaLastStep::dropped:
       return "These numbers follow HTA's formulas: times are rounded to µs, and the last step is dropped. rankscope's "
-             "own values, in the columns named ours, differ by design.";
+             "own values, in the columns headed \"ours\", differ by design.";
     case HtaLastStep::kept:
       return "These numbers follow HTA's formulas: times are rounded to µs, and the last step is kept. rankscope's own "
-             "values, in the columns named ours, differ by design.";
+             "values, in the columns headed \"ours\", differ by design.";
   }
   return {};
 }

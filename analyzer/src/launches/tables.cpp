@@ -72,10 +72,10 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
       "time.");
   if (std::string note = graphs_note(*report.launches); !note.empty()) noted.notes.push_back(std::move(note));
   if (rows.size() < report.launches->rows.size())
-    noted.notes.push_back(
-        format("Streams: {} more rows; --ranks with one rank shows the streams of that rank, the JSON report shows all "
-               "streams.",
-               report.launches->rows.size() - rows.size()));
+    noted.notes.push_back(format(
+        "Rows of streams left out: {}. --ranks with one rank shows the streams of that rank; the JSON report shows "
+        "all.",
+        report.launches->rows.size() - rows.size()));
   return {std::move(noted)};
 }
 

@@ -92,7 +92,8 @@ NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
   if (section.parts)
     noted.notes.emplace_back(
         "Theory: equal stages, and nothing is ever late. The last columns show the time above theory, on the chain of "
-        "work that determined the length of the step. Longer work: than the mean of the places; transfers: time until "
+        "work that determined the length of the step. Longer work: work beyond the mean of the places; transfers: time "
+        "until "
         "the inputs had arrived; host: time from then until the work started.");
   return noted;
 }

@@ -39,11 +39,12 @@ void draw_labels(Chart& chart, const WorkerGrid& grid, double base) {
 
 void draw(Writer& page, const WorkerGrid& grid) {
   const double base = grid_top + cell_height(grid) * static_cast<double>(grid.ranks.size());
-  Chart chart{page,
-              {"worker-map", "Work of each rank: pipelines side by side × places",
-               "A cell for each rank, coloured by how much longer than the median rank it works in a step; the table "
-               "below has the numbers."},
-              base + grid_bottom};
+  Chart chart{
+      page,
+      {"worker-map", "Work of each rank: pipelines side by side × places",
+       "A cell for each rank, coloured by how much longer the rank works in a step than the median rank; the table "
+       "below has the numbers."},
+      base + grid_bottom};
   draw_labels(chart, grid, base);
   const double width = cell_width(grid);
   for (std::size_t row = 0; row < grid.ranks.size(); ++row)

@@ -197,8 +197,9 @@ class Prediction {
   }
   [[nodiscard]] std::string why_misfit() const {
     return format(
-        "steps combined from steps of single ranks are {}, as happens if all ranks are slow in the same steps, so more "
-        "ranks cannot be predicted",
+        "steps combined at random from the steps of single ranks are {}. This happens if all ranks are slow in the "
+        "same "
+        "steps; steps of more ranks cannot be predicted then",
         misfit());
   }
 

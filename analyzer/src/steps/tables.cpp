@@ -37,7 +37,8 @@ std::string steps_source(const StepsSection& steps) {
                      static_cast<std::int64_t>(steps.steps.size()) - complete, warm_up);
   if (steps.leftovers_ns > 0 && !steps.steps.empty())
     text += format(
-        " Step {} begins {} after its mark: until then, work that was launched before the recording was running.",
+        " Step {} begins {} after its mark: until then, the device was still running work launched before the "
+        "recording.",
         steps.steps.front().index, duration_text(steps.leftovers_ns));
   return text;
 }

@@ -75,7 +75,9 @@ class WhatIf {
       return format("rank {} does work that none of its peers does, {:.0f} % of a step", most->rank.value, 100 * share);
     if (graph_.whole_recording && ideal_total_ == replayed_)
       return "without steps the work of one rank cannot be compared with that of another";
-    return ideal_total_ > replayed_ ? "the ideal is longer than what was recorded" : "";
+    return ideal_total_ > replayed_
+               ? "with all ranks equally fast, the replayed steps would be longer than the recorded ones"
+               : "";
   }
 
   void add_slowdowns(WhatIfSection& section, std::span<const std::int64_t> walls) const {

@@ -101,7 +101,7 @@ TEST(Comparison, WhatIsNotListedIsSaidInTextAndPage) {
   comparison.asked_for.steps = {5, to_the_end};
   const ComparisonView view{comparison, std::nullopt};
   for (const std::string& shown : {render_text(view, Colour::no), render_html(view)}) {
-    EXPECT_THAT(shown, HasSubstr("3 more changed by 1 % of a step or more, but by no more than chance explains."));
+    EXPECT_THAT(shown, HasSubstr("Not listed: 3 that changed by at least 1 % of a step, which may be due to chance."));
     EXPECT_THAT(shown, HasSubstr("Below 1 % of a step each: 4 new, 0 gone."));
     EXPECT_THAT(shown, HasSubstr("Findings were not compared: A: it needs the time of each rank."));
     EXPECT_THAT(shown, HasSubstr("only steps 5 and later"));

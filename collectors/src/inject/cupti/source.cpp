@@ -327,7 +327,7 @@ std::string subscribe(Source& own) {
   }
   if (status == result::success) return {};
   if (status != result::several_subscribers)
-    return "CUPTI refused: " + call.text_of(status) + "; `rankscope doctor` shows what this host has";
+    return "CUPTI refused: " + call.text_of(status) + "; `rankscope doctor` shows what can be recorded on this host";
   const std::string who =
       other[0] == '\0' ? "another profiler (torch.profiler, Nsight, a debugger)" : std::string{other.data()};
   return format(
