@@ -4,7 +4,7 @@ option(RANKSCOPE_PRECOMPILE "Parse common headers once; without it GCC warns of 
 set(rankscope_headers_base <algorithm> <array> <charconv> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <numeric>
   <optional> <set> <span> <string> <string_view> <tuple> <utility> <vector> <rankscope/core/format.h> <rankscope/core/result.h>)
 set(rankscope_headers_model <rankscope/core/model/run_parts.h>)
-if(NOT RANKSCOPE_UNITY_BYTES) # where units are small, a change of a section is to rebuild only what shows it
+if(RANKSCOPE_UNITY AND NOT RANKSCOPE_UNITY_BYTES) # where units are small, a change of a section is to rebuild only what shows it
   list(APPEND rankscope_headers_model <rankscope/core/model/run.h> <rankscope/analyzer/report.h>)
 endif()
 set(rankscope_headers_tests <gmock/gmock.h> <gtest/gtest.h>)

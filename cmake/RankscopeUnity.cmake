@@ -76,7 +76,7 @@ function(rankscope_unity target)
 endfunction()
 
 # Makes a unit of these files. With RANKSCOPE_UNITY_BYTES several, none much larger; what includes run.h then stays apart from
-# what does not, so that a change of run.h compiles only the former.
+# what does not, so that a change of run.h compiles mostly the former (and what reads it through other headers).
 function(rankscope_split_unit unit)
   if(RANKSCOPE_UNITY_BYTES EQUAL 0)
     set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${unit})
@@ -110,6 +110,9 @@ function(rankscope_units_of_bytes unit)
     endif()
     math(EXPR bytes "${bytes} + ${size_of_${source}}")
   endforeach()
+  if(bytes EQUAL 0)
+    return()
+  endif()
   math(EXPR parts "(${bytes} + ${RANKSCOPE_UNITY_BYTES} - 1) / ${RANKSCOPE_UNITY_BYTES}")
   set(before 0)
   foreach(source IN LISTS ARGN)

@@ -62,7 +62,7 @@ constexpr std::array all_rules{
     Rule{"step_time.odd", "single steps that are much longer than their neighbours and that no slow rank explains",
          "the gain", judge_odd_steps},
     Rule{"exposed_communication",
-         "time in which only communication runs; waiting for a slow rank is left to its finding",
+         "time in which only communication runs; waiting for a slow rank or connection is left to its finding",
          "10 % / 20 % / 35 % of the time", judge_exposed_communication, true},
     Rule{"slow_group, slow_link",
          "a group, link, sender or receiver whose bus bandwidth is below that of comparable ones, or below its own "

@@ -136,10 +136,10 @@ TEST(RenderText, ACutInputIsSaidFirst) {
 
 TEST(RenderText, NoiseThatHidesSlowRanksIsNoCleanBill) {
   auto report = clean_report(*sample_run());
-  report.stragglers->cannot_tell = "cannot tell below 31 %";
+  report.stragglers->cannot_tell = "slowdowns below 31 % cannot be detected";
   const auto text = rendered(report);
   EXPECT_THAT(text, StartsWith("VERDICT\n  Cannot tell: slow ranks could be hidden"));
-  EXPECT_THAT(text, HasSubstr("SLOW RANKS\n  Cannot tell below 31 %.\n"));
+  EXPECT_THAT(text, HasSubstr("SLOW RANKS\n  Slowdowns below 31 % cannot be detected.\n"));
   EXPECT_THAT(text, HasSubstr("Nothing was found in the data that could be judged"));
   EXPECT_THAT(text, Not(HasSubstr("None found")));
   EXPECT_THAT(text, Not(HasSubstr("None.")));

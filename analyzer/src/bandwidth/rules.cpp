@@ -20,14 +20,26 @@ bool explained_by_straggler(const Report& report, const SlowPath& path) {
          });
 }
 
-/// Said with how long data waited for it.
+/// A slow connection on the same path is reported with how long data waited for it.
+bool is_on_path(const SlowTcpLink& slow, const SlowPath& path) {
+  const auto is_at = [](RankId end, RankId rank) { return !end.is_set() || end == rank; };
+  switch (path.kind) {
+    case SlowPath::Kind::link:
+      return is_at(slow.from, path.ranks[0]) && is_at(slow.to, path.ranks[1]);
+    case SlowPath::Kind::sender:
+      return slow.from == path.ranks[0] && !slow.to.is_set();
+    case SlowPath::Kind::receiver:
+      return slow.to == path.ranks[0] && !slow.from.is_set();
+    case SlowPath::Kind::group:
+      return path.ranks.size() == 2 && (!slow.from.is_set() || has(path, slow.from)) &&
+             (!slow.to.is_set() || has(path, slow.to));
+  }
+  return false;
+}
+
 bool explained_by_tcp_link(const Report& report, const SlowPath& path) {
-  return path.ranks.size() <= 2 && report.tcp_links &&
-         std::ranges::any_of(report.tcp_links->slow, [&](const SlowTcpLink& slow) {
-           const bool from = slow.from.is_set() && has(path, slow.from);
-           const bool to = slow.to.is_set() && has(path, slow.to);
-           return slow.from.is_set() && slow.to.is_set() && path.ranks.size() == 2 ? from && to : from || to;
-         });
+  return report.tcp_links &&
+         std::ranges::any_of(report.tcp_links->slow, [&](const SlowTcpLink& slow) { return is_on_path(slow, path); });
 }
 
 /// By its ranks: names of groups may differ from run to run.

@@ -65,6 +65,14 @@ std::string most_blamed(const Report& report) {
                 name_of(row.largest_part()));
 }
 
+/// True if what slow connections cost is a good part of the waiting.
+bool is_due_to_slow_connection(const Report& report, const Usual& usual) {
+  if (!report.tcp_links) return false;
+  std::int64_t cost_ns = 0;
+  for (const SlowTcpLink& slow : report.tcp_links->slow) cost_ns = std::max(cost_ns, slow.cost_ns.value_or(0));
+  return cost_ns > 0 && 4 * cost_ns >= usual.per_step(usual.total.exposed_wait_ns);
+}
+
 }  // namespace
 
 void judge_exposed_communication(const RuleContext& context, std::vector<Finding>& findings) {
@@ -75,7 +83,7 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   const double share = usual.share(total.exposed_comm_ns);
   // What the others wait for a slow rank, or for ranks with more work, is a finding of its own: said once.
   const bool straggler = report.stragglers && !report.stragglers->rows.empty();
-  const bool slow_connection = report.tcp_links && !report.tcp_links->slow.empty();
+  const bool slow_connection = is_due_to_slow_connection(report, usual);
   const bool explained = straggler || slow_connection || imbalance_of(context) != FindingSeverity::info;
   Finding finding;
   finding.severity =

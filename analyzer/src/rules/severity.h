@@ -8,7 +8,7 @@
 
 namespace rankscope::analyzer {
 
-/// With fewer ranks, no finding that compares them is critical (metrics.md C7).
+/// With fewer ranks, findings on load balance and on connections are at most major (metrics.md C7).
 inline constexpr std::int64_t ranks_for_critical = 4;
 
 /// From where on a number is minor, major, critical.

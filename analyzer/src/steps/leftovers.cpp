@@ -1,7 +1,8 @@
 #include "steps/leftovers.h"
-#include "rankscope/core/model/run.h"
 
 #include <algorithm>
+
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -1,8 +1,9 @@
 #include "steps/sample_windows.h"
-#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 #include <iterator>
+
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 namespace {

@@ -52,15 +52,19 @@ std::string doubt_text(const StragglersSection& section, const CrowdedHosts& cro
                   least_steps, few_steps);
   }
   if (!others) return {};
-  if (section.chance_slowdown > 1)
-    return format("{}: slowdowns below {:.0f} % cannot be detected", crowded.text(), (crowded_slowdown - 1) * 100);
-  if (crowded.any())
-    return format("{}: less than {:.0f} % lost on the host or waiting for data cannot be detected", crowded.text(),
-                  (crowded_slowdown - 1) * 100);
   const double smallest = section.smallest_detectable.value_or(1);
-  if (smallest <= hides_too_much) return {};
-  return format("equal ranks differ too much in this run: slowdowns below {:.0f} % cannot be detected",
-                (smallest - 1) * 100);
+  if (section.chance_slowdown > 1) {
+    return format("{}: slowdowns below {:.0f} % cannot be detected", crowded.text(),
+                  (std::max(smallest, section.chance_slowdown) - 1) * 100);
+  }
+  std::string doubt;
+  if (crowded.any()) {
+    doubt = format("{}: less than {:.0f} % lost on the host or waiting for data cannot be detected", crowded.text(),
+                   (crowded_slowdown - 1) * 100);
+  }
+  if (smallest <= hides_too_much) return doubt;
+  return format("{}{}equal ranks differ too much in this run: slowdowns below {:.0f} % cannot be detected", doubt,
+                doubt.empty() ? "" : "; ", (smallest - 1) * 100);
 }
 
 /// True if it has ranks beside those that were named: of two of which one is slow, the other one is the measure.

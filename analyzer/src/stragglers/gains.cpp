@@ -28,7 +28,7 @@ std::string why_no_gain(const Section<WhatIfSection>& replay, const Straggler& r
   if (found == replay->ranks.end()) return "only the ranks that exceed their peers the most were replayed";
   if (!found->without_rank_ns) return "less than half of its work has a counterpart on its peers";
   if (2 * found->kept_ns > row.lag_ns_per_step)
-    return format("{} of its work per step has no counterpart on its peers", duration_text(found->kept_ns));
+    return format("{} of its work per step has no counterpart on its only peer", duration_text(found->kept_ns));
   return {};
 }
 

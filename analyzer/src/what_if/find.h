@@ -23,7 +23,7 @@ inline constexpr double refused_error = 0.05;  // metrics.md 12.3
 
 /// |replayed - measured| / measured.
 [[nodiscard]] double replay_error(std::int64_t replayed_ns, std::int64_t measured_ns);
-/// "replaying the recording misses its measured time by 7 % ..."; empty where it may be used.
+/// "the replayed time differs from the measured one by 7 % ..."; empty where it may be used.
 [[nodiscard]] std::string why_refused(double error);
 /// What a prediction does not know, in sentences.
 [[nodiscard]] std::vector<std::string> doubts_of(const Graph& graph);

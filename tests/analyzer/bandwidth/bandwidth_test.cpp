@@ -4,6 +4,7 @@
 
 #include "analyzer/synthetic_run.h"
 #include "collectives/operation_speed.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "split/rank_rows.h"
 
@@ -181,6 +182,36 @@ TEST(Bandwidth, ASlowCellIsALinkARowItsSenderAndAColumnItsReceiver) {
   const auto receiver = bandwidth_of(all_pairs([](int, int to) { return to == 4 ? 400'000 : 100'000; }));
   ASSERT_EQ(receiver->slow.size(), 1U);
   EXPECT_EQ(receiver->slow[0].kind, SlowPath::Kind::receiver);
+}
+
+/// Whether the rule reports the path although this connection is slow.
+bool is_reported(SlowPath::Kind kind, std::vector<RankId> ranks, const SlowTcpLink& connection) {
+  const auto run = run_of("0 op 0 1000 work\n");
+  Report report;
+  report.bandwidth = BandwidthSection{};
+  report.bandwidth->slow.push_back({.kind = kind, .ranks = std::move(ranks), .ratio = 0.3, .since_step = {}});
+  report.tcp_links = TcpLinksSection{};
+  report.tcp_links->slow.push_back(connection);
+  Usual everybody;
+  everybody.total.window_ns = 1'000;
+  everybody.steps = everybody.ranks = 1;
+  const ReportOptions options;
+  const RuleContext context{*run, report, options, everybody, everybody, {}, {}};
+  std::vector<Finding> findings;
+  judge_slow_paths(context, findings);
+  return !findings.empty();
+}
+
+TEST(Bandwidth, APathIsLeftToTheSlowConnectionOnItAndToNoOther) {
+  const SlowTcpLink one_to_three{.from = RankId{1}, .to = RankId{3}};
+  const SlowTcpLink all_to_three{.to = RankId{3}};
+  EXPECT_FALSE(is_reported(SlowPath::Kind::link, {RankId{1}, RankId{3}}, one_to_three));
+  EXPECT_FALSE(is_reported(SlowPath::Kind::link, {RankId{0}, RankId{3}}, all_to_three));
+  EXPECT_FALSE(is_reported(SlowPath::Kind::receiver, {RankId{3}}, all_to_three));
+  EXPECT_TRUE(is_reported(SlowPath::Kind::link, {RankId{3}, RankId{1}}, one_to_three)) << "the other direction";
+  EXPECT_TRUE(is_reported(SlowPath::Kind::link, {RankId{3}, RankId{5}}, all_to_three));
+  EXPECT_TRUE(is_reported(SlowPath::Kind::sender, {RankId{1}}, one_to_three)) << "more than that connection is slow";
+  EXPECT_TRUE(is_reported(SlowPath::Kind::sender, {RankId{3}}, one_to_three));
 }
 
 }  // namespace

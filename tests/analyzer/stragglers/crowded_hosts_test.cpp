@@ -51,6 +51,20 @@ TEST(CrowdedHosts, SayNothingOfWhatAcceleratorsCompute) {
   EXPECT_THAT(report.stragglers->cannot_tell, HasSubstr("less than 50 % lost on the host or waiting for data"));
 }
 
+TEST(CrowdedHosts, NoiseOfAcceleratorsIsStillSaid) {
+  SyntheticRun plan;
+  plan.noise = 0.3;
+  std::string text = text_of(plan);
+  for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) text += format("{} compute 1000 2000 gemm lane=s7\n", rank);
+  for (std::int64_t time_ns = 0; time_ns < 2'000'000'000; time_ns += 100'000'000)
+    text += format("0 counter {} 97 pressure_cpu_percent\n", time_ns);
+  const Report report = analyze(*testing::run_of(text), {});
+  ASSERT_TRUE(report.stragglers);
+  ASSERT_GT(report.stragglers->smallest_detectable.value_or(1), 1.25);
+  EXPECT_THAT(report.stragglers->cannot_tell, HasSubstr("less than 50 % lost on the host or waiting for data"));
+  EXPECT_THAT(report.stragglers->cannot_tell, HasSubstr("; equal ranks differ too much in this run"));
+}
+
 TEST(CrowdedHosts, ARankThatIsMuchSlowerIsNamed) {
   const Report report = report_on(4, 2, 97);
   ASSERT_EQ(report.stragglers->rows.size(), 1U);

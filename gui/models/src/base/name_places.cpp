@@ -1,10 +1,11 @@
 #include "rankscope/gui/models/base/name_places.h"
-#include "rankscope/core/model/run.h"
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
+
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::gui {
 namespace {

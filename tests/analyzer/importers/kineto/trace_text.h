@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rankscope/analyzer/open.h"
+#include "rankscope/core/model/run.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope::testing {
