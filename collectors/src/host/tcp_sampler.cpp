@@ -68,7 +68,10 @@ void TcpSampler::search() {
   ++search_;
   unknown_ = 0;
   for (const int file : *files) consider(file);
-  std::erase_if(connections_, [this](const auto& known) { return known.second.search != search_; });
+  // What is closed by now is forgotten once its last totals were written.
+  std::erase_if(connections_, [this](const auto& known) {
+    return known.second.search != search_ && known.second.place == Place::apart;
+  });
   rank();
 }
 
@@ -96,7 +99,12 @@ void TcpSampler::consider(int file) {
 
 void TcpSampler::rank() {
   ranked_.clear();
-  for (auto& [ends, connection] : connections_) ranked_.push_back(&connection);
+  for (auto& [ends, connection] : connections_) {
+    if (connection.search == search_)
+      ranked_.push_back(&connection);
+    else
+      put(connection, Place::apart);
+  }
   const auto sort = [](std::span<Connection*> all, Place place, std::uint64_t Connection::*lately) {
     std::ranges::stable_sort(all, std::greater{}, [=](const Connection* one) {
       const bool has_place = one->place == place;

@@ -98,6 +98,20 @@ TEST(TcpSampler, TellsHowMuchWasSentSinceItWasFirstSeenAndThatNothingWaited) {
   EXPECT_EQ(watch.total(1, TcpTotal::backlog_bytes), 0);
 }
 
+TEST(TcpSampler, WritesTheLastTotalsOfAConnectionThatWasClosed) {
+  Watch watch;
+  watch.open(1, {.acknowledged_bytes = 200'000});
+  watch.look();
+  watch.written();
+  watch.send(1, 300'000);
+  watch.look();
+  watch.source.open.clear();
+  watch.search();
+  EXPECT_EQ(watch.total(1, TcpTotal::sent_bytes), 300'000);
+  watch.search();
+  EXPECT_THAT(watch.written(), IsEmpty());
+}
+
 TEST(TcpSampler, TellsHowLongDataWaitedAndHowMuchLeftMeanwhile) {
   Watch watch;
   TcpState& state = watch.open(1, {.acknowledged_bytes = 200'000, .unsent_bytes = 90'000});
