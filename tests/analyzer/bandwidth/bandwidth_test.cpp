@@ -7,6 +7,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "split/rank_rows.h"
+#include "split/row_sums.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -189,7 +190,11 @@ bool is_reported(SlowPath::Kind kind, std::vector<RankId> ranks, const SlowTcpLi
   const auto run = run_of("0 op 0 1000 work\n");
   Report report;
   report.bandwidth = BandwidthSection{};
-  report.bandwidth->slow.push_back({.kind = kind, .ranks = std::move(ranks), .ratio = 0.3, .since_step = {}});
+  SlowPath path;
+  path.kind = kind;
+  path.ranks = std::move(ranks);
+  path.ratio = 0.3;
+  report.bandwidth->slow.push_back(std::move(path));
   report.tcp_links = TcpLinksSection{};
   report.tcp_links->slow.push_back(connection);
   Usual everybody;
