@@ -1,4 +1,4 @@
-// The TCP connections among the open files of the own process, as the kernel tells of them.
+// The TCP connections among the open files of the own process, as the kernel reports them.
 #pragma once
 
 #include <array>
@@ -34,9 +34,9 @@ struct TcpEnds {
 class TcpSource {
  public:
   virtual ~TcpSource() = default;
-  /// Numbers of the files that are open, valid until the next call; nothing from when they cannot be listed any more.
+  /// Numbers of the files that are open, valid until the next call; nothing once they can no longer be listed.
   [[nodiscard]] virtual std::optional<std::span<const int>> files() = 0;
-  /// Nothing of what is no established TCP connection.
+  /// Nothing if the file is not an established TCP connection.
   [[nodiscard]] virtual std::optional<TcpState> state_of(int file) = 0;
   [[nodiscard]] virtual std::optional<TcpEnds> ends_of(int file) = 0;
 };

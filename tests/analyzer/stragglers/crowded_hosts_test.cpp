@@ -27,6 +27,17 @@ Report report_on(std::uint32_t ranks, double factor, int percent) {
   return analyze(*testing::run_of(text), {});
 }
 
+/// The same of equal ranks with an accelerator each, on a host whose CPUs are all taken.
+Report report_on_accelerators(double noise) {
+  SyntheticRun plan;
+  plan.noise = noise;
+  std::string text = text_of(plan);
+  for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) text += format("{} compute 1000 2000 gemm lane=s7\n", rank);
+  for (std::int64_t time_ns = 0; time_ns < 2'000'000'000; time_ns += 100'000'000)
+    text += format("0 counter {} 97 pressure_cpu_percent\n", time_ns);
+  return analyze(*testing::run_of(text), {});
+}
+
 TEST(CrowdedHosts, NoRankIsNamedThatTheWantOfCpusExplains) {
   for (const std::uint32_t ranks : {2U, 4U}) {
     const Report report = report_on(ranks, 1.3, 97);
@@ -40,25 +51,14 @@ TEST(CrowdedHosts, NoRankIsNamedThatTheWantOfCpusExplains) {
 }
 
 TEST(CrowdedHosts, SayNothingOfWhatAcceleratorsCompute) {
-  SyntheticRun plan;
-  std::string text = text_of(plan);
-  for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) text += format("{} compute 1000 2000 gemm lane=s7\n", rank);
-  for (std::int64_t time_ns = 0; time_ns < 2'000'000'000; time_ns += 100'000'000)
-    text += format("0 counter {} 97 pressure_cpu_percent\n", time_ns);
-  const Report report = analyze(*testing::run_of(text), {});
+  const Report report = report_on_accelerators(0.005);
   ASSERT_TRUE(report.stragglers);
   EXPECT_EQ(report.stragglers->chance_slowdown, 1);
   EXPECT_THAT(report.stragglers->cannot_tell, HasSubstr("less than 50 % lost on the host or waiting for data"));
 }
 
 TEST(CrowdedHosts, NoiseOfAcceleratorsIsStillSaid) {
-  SyntheticRun plan;
-  plan.noise = 0.3;
-  std::string text = text_of(plan);
-  for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) text += format("{} compute 1000 2000 gemm lane=s7\n", rank);
-  for (std::int64_t time_ns = 0; time_ns < 2'000'000'000; time_ns += 100'000'000)
-    text += format("0 counter {} 97 pressure_cpu_percent\n", time_ns);
-  const Report report = analyze(*testing::run_of(text), {});
+  const Report report = report_on_accelerators(0.3);
   ASSERT_TRUE(report.stragglers);
   ASSERT_GT(report.stragglers->smallest_detectable.value_or(1), 1.25);
   EXPECT_THAT(report.stragglers->cannot_tell, HasSubstr("less than 50 % lost on the host or waiting for data"));
