@@ -75,8 +75,11 @@ function(rankscope_unity target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
-# Makes a unit of these files. With RANKSCOPE_UNITY_BYTES several, none much larger; what includes run.h then stays apart from
-# what does not, so that a change of run.h compiles mostly the former (and what reads it through other headers).
+# The includes by which a file reads run.h.
+set(rankscope_reads_run "^#include \"(.*/)?(run|run_builder|lane_blocks|hta/find|recorded|shown_timeline|trace_text)\\.h\"")
+
+# Makes a unit of these files. With RANKSCOPE_UNITY_BYTES several, none much larger; what reads run.h then stays apart from
+# what does not, so that a change of it compiles only the former.
 function(rankscope_split_unit unit)
   if(RANKSCOPE_UNITY_BYTES EQUAL 0)
     set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${unit})
@@ -88,7 +91,7 @@ function(rankscope_split_unit unit)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE file)
     set(reads_run "")
     if(EXISTS ${file}) # not yet where the build makes it
-      file(STRINGS ${file} reads_run REGEX "^#include \"rankscope/core/model/run.h\"" LIMIT_COUNT 1)
+      file(STRINGS ${file} reads_run REGEX "${rankscope_reads_run}" LIMIT_COUNT 1)
     endif()
     if(reads_run)
       list(APPEND with_run ${source})

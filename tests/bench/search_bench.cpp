@@ -5,6 +5,7 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/gui/models/search/search_model.h"
+#include "rankscope/gui/models/statistics/lane_blocks.h"
 #include "rankscope/gui/models/statistics/range_statistics.h"
 
 namespace rankscope::gui {

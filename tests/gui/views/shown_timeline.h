@@ -10,6 +10,7 @@
 #include <QWheelEvent>
 
 #include "gui/waiting.h"
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 

@@ -8,6 +8,7 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/table_model.h"
 #include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/statistics/lane_blocks.h"
 
 namespace rankscope::gui {
 namespace {

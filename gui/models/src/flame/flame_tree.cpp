@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "rankscope/core/model/run.h"
+#include "rankscope/gui/models/statistics/lane_blocks.h"
 #include "statistics/nesting.h"
 
 namespace rankscope::gui {

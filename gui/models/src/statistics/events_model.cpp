@@ -6,6 +6,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/statistics/lane_blocks.h"
 
 namespace rankscope::gui {
 

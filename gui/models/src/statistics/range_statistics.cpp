@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "rankscope/core/model/run.h"
+#include "rankscope/gui/models/statistics/lane_blocks.h"
 #include "statistics/nesting.h"
 
 namespace rankscope::gui {
@@ -64,17 +65,6 @@ bool is_wanted(const Run& run, const Lane& lane, const RangeQuestion& question) 
 
 std::span<const RankId> RangeQuestion::ranks_of(const Run& run) const {
   return ranks.empty() && lanes.empty() ? run.ranks() : std::span<const RankId>{ranks};
-}
-
-LaneBlocks::LaneBlocks(const Run& run) {
-  for (const Lane& lane : run.lanes()) {
-    first_of_lane_.push_back(latest_end_.size());
-    const std::span<const Span> spans = run.spans_of(lane);
-    for (std::size_t begin = 0; begin < spans.size(); begin += block) {
-      const auto part = spans.subspan(begin, std::min(block, spans.size() - begin));
-      latest_end_.push_back(std::ranges::max(part, {}, [](const Span& span) { return span.time.end; }).time.end);
-    }
-  }
 }
 
 std::optional<RangeAnswer> answer(const RangeSource& source, const RangeQuestion& question,

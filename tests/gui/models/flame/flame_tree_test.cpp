@@ -8,6 +8,7 @@
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/flame/flame_model.h"
 #include "rankscope/gui/models/flame/flame_tree.h"
+#include "rankscope/gui/models/statistics/lane_blocks.h"
 
 namespace rankscope::gui {
 namespace {

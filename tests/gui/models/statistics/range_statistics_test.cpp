@@ -8,6 +8,7 @@
 #include "rankscope/analyzer/blame/closer_look.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
+#include "rankscope/gui/models/statistics/lane_blocks.h"
 #include "rankscope/gui/models/statistics/range_statistics.h"
 #include "rankscope/gui/models/statistics/statistics_model.h"
 #include "rankscope/gui/models/timeline/navigator.h"

@@ -15,6 +15,7 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/flame/flame_model.h"
+#include "rankscope/gui/models/statistics/lane_blocks.h"
 #include "rankscope/gui/views/registry.h"
 
 namespace rankscope::gui {

@@ -9,7 +9,7 @@
 
 #include "rankscope/core/lod/row_lod.h"
 #include "rankscope/core/lod/value_lod.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::lod {
