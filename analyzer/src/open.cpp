@@ -128,11 +128,13 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
   std::error_code error;
   Files files;
   Files recordings;
+  bool has_folders = false;
   for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
     std::error_code of_entry;  // a dangling link is no file, and no reason to refuse the others
     if (entry->is_regular_file(of_entry)) files.push_back(entry->path());
-    if (entry->is_directory(of_entry) && recording::looks_like_recording(entry->path()))
-      recordings.push_back(entry->path());
+    if (!entry->is_directory(of_entry)) continue;
+    has_folders = true;
+    if (recording::looks_like_recording(entry->path())) recordings.push_back(entry->path());
   }
   if (error) return fail(ErrorKind::unreadable, format("cannot read {}: {}", folder.string(), error.message()));
   std::ranges::sort(files);
@@ -161,7 +163,9 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
     if (file.extension() == nsight_report) return tl::make_unexpected(not_readable("-", file));
   return fail(ErrorKind::unreadable,
               format("{} contains nothing that rankscope reads: no recording and no trace{}", folder.string(),
-                     fs::is_empty(folder, error) ? "; it is empty" : "; folders inside it are not searched"));
+                     fs::is_empty(folder, error) ? "; it is empty"
+                     : has_folders               ? "; folders inside it are not searched"
+                                                 : ""));
 }
 
 using RunResult = Result<std::shared_ptr<const Run>>;

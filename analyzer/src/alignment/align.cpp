@@ -292,7 +292,7 @@ class Aligner {
       if (!row.why_apart.empty()) ++reasons[row.why_apart];
     for (const auto& [why, count] : reasons) {
       result_.section.clocks_apart += static_cast<std::int64_t>(count);
-      result_.section.notes.push_back(format("The times of {} of {} are not compared with those of {}: {}.", count,
+      result_.section.notes.push_back(format("Times of {} of {} cannot be compared with those of {}: {}.", count,
                                              counted(positions_.size(), "clock"), domains_.clocks.front().name, why));
     }
   }

@@ -189,8 +189,8 @@ class EndGrouping {
   EndGrouping(const Run& run, std::span<const End> all) : run_(run), all_(all) {}
 
   void add(const Found& found) {
-    note_ = format(" by ends that agree within {}", found.tolerance.text);
-    if (found.tolerance.by_order) note_ += ", in the same order on all ranks";
+    note_ = format(" (within {}", found.tolerance.text);
+    note_ += found.tolerance.by_order ? ", in the same order on all ranks)" : ")";
     by_chance_ = 100 * found.by_chance / found.pairs;
     std::map<std::vector<RankId>, Operations> by_ranks;
     for (const auto& parts : found.operations) by_ranks[ranks_in(parts)].push_back(parts);
@@ -207,8 +207,9 @@ class EndGrouping {
   [[nodiscard]] EndMatching result() && {
     if (groups_.empty()) return {};
     return {RunBuilder::regrouped(run_, groups_, memberships_),
-            format("The recording does not say which parts of the ranks form one operation. {} operations were "
-                   "found{}; they contain {} of {} parts. Chance would explain {:.1f} % of the matches.",
+            format("The recording does not say which calls of the ranks belong to the same collective. {} "
+                   "collectives were matched by the times at which they end{}; they contain {} of {} calls. "
+                   "About {:.1f} % of such matches would be chance.",
                    operations_, note_, matched_, all_.size(), by_chance_)};
   }
 

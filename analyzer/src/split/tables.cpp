@@ -95,7 +95,7 @@ RankRows rows_to_show(const Report& report, std::size_t limit) {
 }
 
 Table share_table(const RankRows& rows) {
-  Table table{{{"rank"}, {"device", Align::left, 16}, {"ms"}, {compute_heading(rows)}, {"comm"}, {"copies"}, {"idle"}},
+  Table table{{{"rank"}, {"device", Align::left, 21}, {"ms"}, {compute_heading(rows)}, {"comm"}, {"copies"}, {"idle"}},
               {}};
   for (const auto* row : rows) {
     const auto shares = apportioned(parts_of(row->total), 1000);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include "rankscope/core/format.h"
 #include "render/words.h"
@@ -15,6 +16,17 @@ std::int64_t size_of(const auto& list) { return static_cast<std::int64_t>(list.s
 
 }  // namespace
 
+std::string range_of_steps(const StepsSection& steps) {
+  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t longest = 0;
+  for (const Step& step : steps.steps) {
+    if (!step.complete || step.warm_up) continue;
+    shortest = std::min(shortest, step.wall_ns);
+    longest = std::max(longest, step.wall_ns);
+  }
+  return longest == 0 ? std::string{} : format("{} to {}", duration_text(shortest), duration_text(longest));
+}
+
 std::string steps_text(const StepsSection& steps) {
   auto text = format(" · {}", counted(size_of(steps.steps), "step"));
   if (steps.median_ns <= 0) return text;
@@ -25,9 +37,8 @@ std::string steps_text(const StepsSection& steps) {
   // A few long steps are in the mean only, which other sections use.
   const bool skewed = std::abs(steps.mean_ns - steps.median_ns) * 20 > steps.median_ns;
   const std::string mean = skewed ? format("median; mean {}, ", duration_text(steps.mean_ns)) : std::string{};
-  text += format(" ({}90 % within {}", mean, duration_text(steps.p90_ns));
-  if (in_sums >= least_for_jitter) text += format(", jitter {}", percent_text(steps.jitter));
-  return text + ")";
+  if (in_sums < least_for_spread) return text + format(" ({}{})", mean, range_of_steps(steps));
+  return text + format(" ({}90 % within {}, jitter {})", mean, duration_text(steps.p90_ns), percent_text(steps.jitter));
 }
 
 std::string steps_source(const StepsSection& steps) {

@@ -20,10 +20,12 @@ void write_figures(Writer& page, const Report& report) {
     write_fact(page, "Steps", format("{}", report.steps->steps.size()));
     if (report.steps->median_ns > 0) {
       write_fact(page, "Median step", duration_text(report.steps->median_ns));
-      write_fact(page, "90 % within", duration_text(report.steps->p90_ns));
-      write_fact(page, "Jitter",
-                 std::ssize(counted_steps(*report.steps)) < least_for_jitter ? std::string{"–"}
-                                                                             : percent_text(report.steps->jitter));
+      if (std::ssize(counted_steps(*report.steps)) < least_for_spread) {
+        write_fact(page, "Steps from", range_of_steps(*report.steps));
+      } else {
+        write_fact(page, "90 % within", duration_text(report.steps->p90_ns));
+        write_fact(page, "Jitter", percent_text(report.steps->jitter));
+      }
     }
   }
   write_fact(page, "Recorded", format("{} by {}", duration_text(report.duration_ns), report.source));

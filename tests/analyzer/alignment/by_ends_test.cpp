@@ -162,8 +162,8 @@ TEST(OperationsFoundByEnds, MayFollowEachOtherCloselyWhereEndsAgreeWithinMicrose
   EXPECT_EQ(matching.section->matched, 16);
   EXPECT_EQ(matching.section->key, "ends that agree within 7.00 µs (the recording names no groups)");
   EXPECT_THAT(match_by_ends(*run).note,
-              HasSubstr("8 operations were found by ends that agree within 50 µs, in the same "
-                        "order on all ranks; they contain 16 of 16 parts. Chance would explain"));
+              HasSubstr("8 collectives were matched by the times at which they end (within 50 µs, in the same order on "
+                        "all ranks); they contain 16 of 16 calls. About "));
 }
 
 TEST(OperationsFoundByEnds, AreRefusedWhereCloseEndsDisagree) {

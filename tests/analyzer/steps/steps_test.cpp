@@ -6,6 +6,7 @@
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"
+#include "steps/parts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -178,6 +179,17 @@ TEST(Steps, WarmUpStaysWhenAskedFor) {
   ReportOptions options;
   options.include_warm_up = true;
   EXPECT_TRUE(steps_of(slow_start, options).section->counted(0));
+}
+
+TEST(Steps, OfFewTheShortestAndTheLongestAreShown) {
+  StepsSection section;
+  for (const std::int64_t ms : {346, 365, 346, 344, 336})
+    section.steps.push_back({std::ssize(section.steps), {}, ms * 1'000'000, true, false});
+  section.median_ns = section.mean_ns = 346'000'000;
+  EXPECT_EQ(steps_text(section), " · 5 steps of 346 ms (336 ms to 365 ms)");
+  while (section.steps.size() < 10) section.steps.push_back({std::ssize(section.steps), {}, 346'000'000, true, false});
+  section.p90_ns = 348'000'000;
+  EXPECT_EQ(steps_text(section), " · 10 steps of 346 ms (90 % within 348 ms, jitter 0.0 %)");
 }
 
 TEST(Steps, ARangeOfStepsCanBeAskedFor) {

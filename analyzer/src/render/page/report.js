@@ -3,7 +3,8 @@
 (() => {
   "use strict";
 
-  const units = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
+  const units = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12,
+    kFLOP: 1e3, MFLOP: 1e6, GFLOP: 1e9, TFLOP: 1e12, PFLOP: 1e15, EFLOP: 1e18 };  // each also per second
 
   function make(tag, className, text) {
     const element = document.createElement(tag);
@@ -12,12 +13,12 @@
     return element;
   }
 
-  // "1.5 ms" as a number of ns; what is no number is text, and what is missing comes last.
+  // "1.5 ms" as a number of ns; what is not a number is text, and what is missing comes last.
   function keyOf(cell) {
     const text = cell ? cell.textContent.trim() : "";
     const match = /^[<+]?\s*([-−]?[\d.]+)\s*(\S*)/.exec(text);
     if (!match) return { missing: text === "" || text === "–", text };
-    return { number: Number(match[1].replace("−", "-")) * (units[match[2]] || 1), text };
+    return { number: Number(match[1].replace("−", "-")) * (units[match[2].replace(/\/s$/, "")] || 1), text };
   }
 
   function compare(a, b, sign) {

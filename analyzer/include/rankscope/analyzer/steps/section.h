@@ -12,6 +12,8 @@ namespace rankscope::analyzer {
 
 /// Fewer counted steps have no jitter worth a number (metrics.md 1.7).
 inline constexpr std::int64_t least_for_jitter = 5;
+/// Counted steps from which texts show p90 and jitter instead of the shortest and the longest step.
+inline constexpr std::int64_t least_for_spread = 10;
 
 /// One step of one rank: metrics.md 1.2. The windows of a rank tile its recording from the first to the last mark.
 struct StepWindow {
