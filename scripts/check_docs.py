@@ -6,7 +6,7 @@ scripts/check_docs.py [ROOT]
 Every id of docs/metrics.md that source, tests or docs cite ("metrics.md 6.2", "(6.2)" in a comment) is defined there; links
 lead to files and headings that exist; if there is a README, every page of docs is linked from somewhere; files that docs mention
 exist; each page of docs/evidence says at which commit it was measured, each row of docs/adding.md names an example commit, and these
-commits exist; docs/dependencies.md lists every package that scripts/setup installs; README.md fits two screens. Prints each fault
+commits exist; docs/dependencies.md lists every package that scripts/setup installs; README.md fits on two screens. Prints each fault
 as FILE:LINE: why.
 """
 import bisect
@@ -165,12 +165,12 @@ class Check:
         named = []
         for page in self.docs:
             if page.name.startswith("docs/evidence/") and not MEASURED_AT.search(page.text):
-                self.fault(page, 1, 'a page of evidence says "at commit ..."')
+                self.fault(page, 1, 'a page of evidence must say "at commit ..."')
             for number, line in enumerate(page.lines, 1):
                 named += [(page, number, found) for found in HASH.findall(line)]
                 row = page.name == "docs/adding.md" and line.startswith("| ") and not line.startswith("| add a")
                 if row and not HASH.search(line):
-                    self.fault(page, number, "this row names no commit that did it")
+                    self.fault(page, number, "this row names no example commit")
         if not (self.root / ".git").exists() or self.git("rev-parse", "--is-shallow-repository") != "false":
             return  # a copy or a shallow clone, which lacks them
         for page, number, commit in named:
@@ -189,7 +189,7 @@ class Check:
     def readme(self):
         page = self.pages.get("README.md")
         if page and len(page.lines) > LONGEST_README:
-            self.fault(page, LONGEST_README, f"README has {len(page.lines)} lines; {LONGEST_README} fit two screens")
+            self.fault(page, LONGEST_README, f"README has {len(page.lines)} lines; {LONGEST_README} fit on two screens")
 
 
 def main(arguments):

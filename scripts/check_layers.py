@@ -96,7 +96,7 @@ def crowded_folders(root, modules):
         for folder in sorted(p for p in (root / module).rglob("*") if p.is_dir()):
             files = sum(p.suffix in SUFFIXES for p in folder.iterdir())
             if files > MOST_FILES and module != "tests":
-                yield f"{folder.relative_to(root)}: {files} files, more than {MOST_FILES}: which subjects are these?"
+                yield f"{folder.relative_to(root)}: {files} files, more than {MOST_FILES}: divide them by subject"
 
 
 def long_headers(root, modules):
@@ -104,7 +104,7 @@ def long_headers(root, modules):
         for header in sorted((root / module).glob("**/include/**/*.h")):
             lines = len(header.read_text(errors="replace").splitlines())
             if lines > MOST_LINES:
-                yield f"{header.relative_to(root)}: {lines} lines, more than {MOST_LINES} of a public header"
+                yield f"{header.relative_to(root)}: {lines} lines, more than the {MOST_LINES} that a public header may have"
 
 
 def allowed_arrows(root):

@@ -58,17 +58,17 @@ def check(root):
                 continue
             parser = PARSER.search(line) or TEXT_METHOD.search(line)
             if parser and name.as_posix() not in PARSERS:
-                yield f"{name}:{number}: {parser[0]}: take a function of rankscope/core/numbers.h"
+                yield f"{name}:{number}: {parser[0]}: use a function of rankscope/core/numbers.h"
             middle = MIDDLE.search(line)
             if middle and name.as_posix() not in MEDIANS:
-                yield f"{name}:{number}: {middle[0]}: take median() or median_row() of rankscope/core/median.h"
+                yield f"{name}:{number}: {middle[0]}: use median() or median_row() of rankscope/core/median.h"
 
 
 def main(argv):
     if argv[:1] in (["-h"], ["--help"]):
         return print(__doc__.strip())
     problems = list(check(pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]))
-    print("\n".join(problems) or "names: nothing of one machine, all sources in snake_case, one parser of numbers, one median")
+    print("\n".join(problems) or "names: no path of one machine, all sources in snake_case, one parser of numbers, one median")
     return 1 if problems else 0
 
 

@@ -132,7 +132,7 @@ def check(root):
                 users[key].append((name, kind))
         for (_, name), files in sorted(users.items()):
             if len(files) > 1 and clash([kind for _, kind in files]):
-                yield f"{name} is in {', '.join(file for file, _ in files)}, which are compiled together"
+                yield f"{name} is defined in {', '.join(file for file, _ in files)}, which are compiled together"
 
 
 def check_headers(root):
@@ -145,7 +145,7 @@ def check_headers(root):
                 places[namespace and namespace[1], match[1] or match[2]].append(path.relative_to(root).as_posix())
         for (namespace, name), files in sorted(places.items(), key=str):
             if len(set(files)) > 1:
-                yield f"{namespace}::{name} is defined in {', '.join(files)}: the linker takes either"
+                yield f"{namespace}::{name} is defined in {', '.join(files)}: the linker may take either"
 
 
 def main(argv):
@@ -153,7 +153,7 @@ def main(argv):
         return print(__doc__.strip())
     root = pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]
     problems = [*check(root), *check_headers(root)]
-    print("\n".join(problems) or "units: what is compiled together has different names")
+    print("\n".join(problems) or "units: files that are compiled together define different names")
     return 1 if problems else 0
 
 

@@ -1,4 +1,4 @@
-"""Sections of scripts/gpu-check that record the CUDA program whose every launch is known (samples/gpu/kernels.cu)."""
+"""Sections of scripts/gpu-check that record the CUDA program whose launches are all known (samples/gpu/kernels.cu)."""
 import collections
 import pathlib
 import shutil

@@ -32,7 +32,7 @@ def verdict(sections):
     """Whether all is well, and a sentence."""
     checks = [check for section in sections for check in section.checks]
     bad, open_ = (sum(check.passed is value for check in checks) for value in (False, None))
-    said = f"{len(checks) - bad - open_} checks passed, {bad} failed, {open_} could not be tried"
+    said = f"{len(checks) - bad - open_} check{'' if len(checks) - bad - open_ == 1 else 's'} passed, {bad} failed, {open_} could not be tried"
     empty = [section.title for section in sections if section.proves_nothing]
     if empty:
         said += "; nothing passed in: " + ", ".join(empty)

@@ -100,7 +100,7 @@ def check_window(session):
     steps, kernels = session.report(recording).get("steps", []), len(session.database(recording).spans("compute"))
     count = len(steps) if isinstance(steps, list) else 0
     yield Check(what, 1 <= count <= 4 and kernels > 0, f"{count} steps in the report, {kernels} kernels")
-    yield Check("and the program makes all of its steps", len(json_of(what, outcome)["step_ns"]["256"]) == 20, "20 steps")
+    yield Check("and the program runs all of its steps", len(json_of(what, outcome)["step_ns"]["256"]) == 20, "20 steps")
 
 
 def check_torch_profiler_inside(session):

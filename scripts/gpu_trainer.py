@@ -61,7 +61,7 @@ def trainer_of(session):
 
 def check_device(session, references, words, shared=(), is_must=False):
     """Trains on the GPU: in double precision its losses must agree with those of the CPU."""
-    what = f"train {' '.join(words)} has the losses of the CPU"
+    what = f"train {' '.join(words)} gives the same losses as on the CPU"
     name = name_of(words)
     recording = session.machine.folder / f"gpu-{name}.rankscope"
     losses, outcome = train(session, f"gpu-{name}", *words, *shared, "--device", "cuda", "--out", recording)
@@ -98,7 +98,7 @@ def check_together(session, references):
     refused = ""
     for words in TOGETHER:
         if refused:
-            yield Check(f"train {' '.join(words)} has the losses of the CPU", None, f"not tried, since {refused}")
+            yield Check(f"train {' '.join(words)} gives the same losses as on the CPU", None, f"not tried, since {refused}")
             continue
         check = check_device(session, references, words, SHARING)
         yield check

@@ -30,7 +30,7 @@ struct Line {
 Line library_line() {
   const auto path = find_program_file(inject_library_name);
   return {path.has_value(), "recorder library", path ? path->string() : "not found",
-          "it must be in the folder of the program, or RANKSCOPE_INJECT_LIB must be its path"};
+          "put librankscope_inject.so in the folder of the program, or set RANKSCOPE_INJECT_LIB to its path"};
 }
 
 Line trainer_line() {
@@ -49,7 +49,7 @@ Line viewer_line() {
 Line clock_line() {
   const bool tsc = recording::TickClock::detect().source() == recording::ClockSource::tsc;
   return {tsc, "event clock", tsc ? "time-stamp counter" : "CLOCK_MONOTONIC",
-          "each event costs about 20 ns more; the kernel does not trust the processor's counter"};
+          "the kernel does not trust the processor's counter, so each event costs about 20 ns more"};
 }
 
 Line spool_line() {
@@ -92,12 +92,12 @@ std::string left_lines() {
     for (const std::string& word : left.command) command += (command.empty() ? "" : " ") + word;
     text += format("note {:<20} {}: {}, {:.1f} MB on disk{}{}\n", "left recording", left.path.string(),
                    counted(left.segments, "segment"), static_cast<double>(left.bytes) / 1e6,
-                   command.empty() ? "" : ", of ", command);
+                   command.empty() ? "" : ", command: ", command);
     const std::string out = left.out.empty() ? " --out NAME.rankscope" : "";
     const auto advice = [&text](std::string_view what, const std::string& line) {
       text += format("     {:<20} -> {} {}\n", "", what, line);
     };
-    if (left.written > 0) advice("processes still recorded in it:", std::to_string(left.written));
+    if (left.written > 0) advice("still being written by", counted(left.written, "process"));
     advice("read:  ", "rankscope report " + left.path.string());
     advice("keep:  ", "rankscope record --recover " + left.path.string() + out);
     advice("delete:", "rm -r " + left.path.string());
@@ -108,7 +108,7 @@ std::string left_lines() {
 }  // namespace
 
 Action declare_doctor(CLI::App& app, const Words&) {
-  app.footer("Exit status: 0 programs can be recorded here, 5 the recorder's library is missing.");
+  app.footer("Exit status: 0 if programs can be recorded here, 5 if the recorder's library is missing.");
   return [] {
     std::string text = "rankscope " RANKSCOPE_VERSION "\n";
     const Line library = library_line();

@@ -76,7 +76,7 @@ Action declare_export(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ExportArguments>();
   std::vector<std::string> ids;
   std::string footer =
-      "OUT is the file or folder to write, - for stdout; it is replaced only when the export is "
+      "OUT is the file or folder to write, or - for stdout; an existing OUT is replaced only when the export is "
       "complete.\n\nFormats:\n";
   for (const analyzer::ExportInfo& info : analyzer::exports()) {
     ids.emplace_back(info.id);
@@ -85,8 +85,8 @@ Action declare_export(CLI::App& app, const Words&) {
   add_run(app, arguments->run)->option_text("... OUT");
   app.add_option("--to", arguments->to, "format")->capture_default_str()->check(CLI::IsMember(ids));
   app.add_flag("--critical-path", arguments->critical_path,
-               "add a track with the critical path of the steps (perfetto, chrome); all times are then those of the "
-               "aligned clocks");
+               "add a track with the critical path of the steps (perfetto, chrome); all times then use the aligned "
+               "clocks");
   add_limits(app, arguments->limits);
   app.footer(footer);
   return [arguments] {

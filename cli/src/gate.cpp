@@ -27,7 +27,8 @@ Result<double> share_from(std::string_view text) {
   };
   std::string_view unit = text;
   const auto percent = take_number<double>(unit);
-  if (percent && unit.empty()) return wrong(format("has no unit; write {}% for percent of the baseline's step", text));
+  if (percent && unit.empty())
+    return wrong(format("has no unit; write {}% for a percentage of the baseline's step", text));
   if (!percent || (unit != "%" && unit != " %")) return wrong("is not a percentage; write a value such as 3%");
   if (*percent < 0 || *percent > most_percent)
     return wrong(format("is out of range; write a value from 0% to {:g}%", most_percent));
@@ -67,11 +68,12 @@ Action declare_gate(CLI::App& app, const Words&) {
   app.add_option("--baseline", runs.a, "the run to compare it with")->required();
   app.add_option("--max-regression", arguments->limit, "how much longer a step may be, e.g. 3%")->required();
   app.add_flag("--allow-different", arguments->allow_different,
-               "also judge runs of different world size, batch or dtype");
+               "also judge runs with a different world size, batch or dtype");
   add_comparison(app, runs);
   app.footer(
       "Exit status: 0 pass, 1 the step became longer by more than the limit, 2 wrong options, 3 nothing readable, 4 "
-      "cannot tell (it says why), 5 cannot write.\ndocs/compare.md explains the rule. Options apply to both runs.");
+      "cannot tell (the reason is printed), 5 cannot write.\ndocs/compare.md explains the rule. Options apply to both "
+      "runs.");
   return [arguments] {
     const auto status = judge_run(*arguments);
     return status ? *status : say(status.error());

@@ -17,9 +17,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "rankscope " RANKSCOPE_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "RUN is a .rankscope folder or pack, Kineto JSON, or .sqlite of Nsight Systems. Results go to stdout, progress "
-      "and errors to stderr.\n"
-      "Exit status: 0 done, 1 gate: slower, 2 wrong options, 3 nothing readable, 4 cannot tell, 5 cannot write.");
+      "RUN is a .rankscope folder or pack, Kineto JSON, or a .sqlite export of Nsight Systems. Results go to stdout, "
+      "progress and errors to stderr.\n"
+      "Exit status: 0 done, 1 slower (gate), 2 wrong options, 3 nothing readable, 4 cannot tell, 5 cannot write.");
   char** const dashes =
       std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
   const Words behind_dashes(dashes == argv + argc ? dashes : dashes + 1, argv + argc);
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     return say_usage_error(message, argc > 1 ? argv[1] : "");
   }
   if (!behind_dashes.empty() && !chosen->takes_words)
-    return say_usage_error("this verb takes nothing after --", chosen->name);
+    return say_usage_error("this verb takes no arguments after --", chosen->name);
   // `rankscope dump RUN | head` ends quietly. A recorded command keeps the usual signal, which it would inherit.
   if (!chosen->takes_words) std::signal(SIGPIPE, SIG_IGN);
   return action();

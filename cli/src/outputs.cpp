@@ -37,7 +37,7 @@ void add_outputs(CLI::App& app, Outputs& outputs, const std::string& what) {
 
 void add_json_output(CLI::App& app, Outputs& outputs, const std::string& what) {
   app.add_option("--json", outputs.json, "write " + what + " as JSON to this file; - for stdout instead of the text");
-  app.add_option("--colour,--color", outputs.colour, "auto, always or never")
+  app.add_option("--colour,--color", outputs.colour, "colour the text: auto, always or never")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }

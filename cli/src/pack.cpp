@@ -36,7 +36,7 @@ Action declare_pack(CLI::App& app, const Words&) {
   app.add_option("OUT", arguments->out,
                  "file to write (default: RUN.tar.zst); replaced only when the pack is complete");
   app.add_flag("--keep-secrets", arguments->keep_secrets,
-               "keep what looks like a credential in strings and in the command line");
+               "do not hide likely credentials in strings and in the command line");
   return [arguments] {
     const std::string out = arguments->out.empty() ? default_out(arguments->run) : arguments->out;
     const auto secrets = arguments->keep_secrets ? recording::Secrets::keep : recording::Secrets::hide;
@@ -50,8 +50,9 @@ Action declare_pack(CLI::App& app, const Words&) {
     if (analyzer::is_stdout(out)) return 0;
     std::error_code no_size;
     const auto bytes = fs::file_size(out, no_size);
-    say(format("wrote {} ({:.1f} MB of {:.1f} MB in {}; {})", out, no_size ? 0.0 : static_cast<double>(bytes) / 1e6,
-               static_cast<double>(packed->bytes_in) / 1e6, counted(packed->files, "file"),
+    say(format("wrote {} ({:.1f} MB, packed from {:.1f} MB in {}; {})", out,
+               no_size ? 0.0 : static_cast<double>(bytes) / 1e6, static_cast<double>(packed->bytes_in) / 1e6,
+               counted(packed->files, "file"),
                arguments->keep_secrets ? "secrets were kept"
                                        : format("{} hidden", counted(packed->secrets_hidden, "secret"))));
     return 0;

@@ -10,8 +10,8 @@ namespace rankscope::cli {
 namespace {
 
 int recover(const collectors::RecordOptions& options, const std::string& spool) {
-  if (!options.command.empty()) return say_usage_error("--recover runs no command", "record");
-  if (spool.empty()) return say_usage_error("--recover needs the folder that the recorder left", "record");
+  if (!options.command.empty()) return say_usage_error("--recover takes no command", "record");
+  if (spool.empty()) return say_usage_error("--recover needs the folder that a killed recorder left", "record");
   const auto summary = collectors::recover({.spool = spool, .out = options.out, .talk = options.talk});
   return summary ? 0 : say(summary.error());
 }
@@ -33,8 +33,8 @@ Action declare_record(CLI::App& app, const Words& behind_dashes) {
   const auto spool = std::make_shared<std::string>();
   app.add_option(
          "--recover", *spool,
-         "gather FOLDER, which a killed recorder left (rankscope doctor lists these folders), into --out or its own "
-         "recording; runs no command")
+         "gather FOLDER, which a killed recorder left (rankscope doctor lists such folders), into --out or into the "
+         "recording that it belongs to; runs no command")
       ->type_name("FOLDER");
   app.prefix_command();  // everything from the command's name on belongs to the command
   app.footer(

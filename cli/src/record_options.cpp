@@ -19,7 +19,7 @@ void add_sources(CLI::App& app, RecordOptions& options) {
   for (const collectors::SourceInfo& source : collectors::sources())
     if (source.built) ids += (ids.empty() ? "" : ",") + std::string{source.id};
   app.add_option("--collect", options.collect,
-                 "sources to record, from " + ids + " (default: all, which means every source except pm)")
+                 "sources to record: any of " + ids + " (default: all, which means every source except pm)")
       ->check(not_empty);
   app.add_option("--nccl", options.nccl,
                  "what to record about NCCL: coll (collectives), p2p (also sends and receives), proxy (also its "
@@ -32,7 +32,7 @@ void add_sources(CLI::App& app, RecordOptions& options) {
       ->check(not_empty);
   app.add_flag("--pm-sampling{200}", options.pm_sampling,
                "sample SM, tensor, DRAM, NVLink and PCIe activity with the GPUs' own counters, 200 times a second or, "
-               "with =HZ, HZ times; needs permission and may fix the GPUs' clocks (docs/gpu.md)");
+               "with =HZ, HZ times; needs permission and may lock the GPUs' clocks (docs/gpu.md)");
   app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")
       ->capture_default_str()
       ->check(within<double>({}));
@@ -40,7 +40,7 @@ void add_sources(CLI::App& app, RecordOptions& options) {
 
 void add_limits(CLI::App& app, RecordOptions& options) {
   app.add_option("--ring-kib", options.ring_kib,
-                 "size of each process's buffer; events are dropped and counted while it is full")
+                 "size of each process's buffer in KiB; while it is full, events are dropped and counted")
       ->capture_default_str()
       ->check(within<std::uint32_t>({}));
   app.add_option("--rank-env", options.rank_env,
@@ -48,8 +48,8 @@ void add_limits(CLI::App& app, RecordOptions& options) {
   app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
   app.add_option(
          "--toggle", options.toggle,
-         "start with recording off. USR1, USR2: this signal to rankscope turns recording on, the next signal off, "
-         "and so on. cuda: record from cudaProfilerStart to cudaProfilerStop")
+         "start with recording off. USR1 or USR2: this signal to rankscope turns recording on, the same signal again "
+         "turns it off, and so on. cuda: record from cudaProfilerStart to cudaProfilerStop")
       ->check(not_empty);
   app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
       ->capture_default_str()

@@ -90,13 +90,13 @@ Action declare_report(CLI::App& app, const Words&) {
   std::string footer = "Sections:\n";
   for (const analyzer::SectionInfo& info : analyzer::sections())
     footer += format("  {:<14}{}\n", info.id, info.question);
-  app.add_option("--only", arguments->only, "only these sections, separated by commas (no spaces): kernels,copies")
+  app.add_option("--only", arguments->only, "only these sections, separated by commas (no spaces), e.g. kernels,copies")
       ->delimiter(',')
       ->allow_extra_args(false)  // what follows is RUN
       ->option_text("SECTION[,SECTION...]")
       ->check(is_no_section);
   app.footer(footer);
-  app.add_flag("--full", arguments->full, "all sections in the text, not only what fits on one screen");
+  app.add_flag("--full", arguments->full, "print all sections in the text, not only those that fit on one screen");
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
   auto* const hta =
       app.add_flag("--hta-compat", arguments->hta, "add the numbers of Holistic Trace Analysis (Kineto traces)");
@@ -109,7 +109,7 @@ Action declare_report(CLI::App& app, const Words&) {
   add_selection(app, arguments->selection);
   // Tables that are asked for are not on the one screen.
   app.get_option("--top")
-      ->description("length of the lists in the text, which is then shown in full")
+      ->description("length of the lists in the text; implies --full")
       ->each([arguments](const std::string&) { arguments->full = true; });
   return [arguments] {
     const auto status = report(*arguments);

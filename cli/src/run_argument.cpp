@@ -18,7 +18,7 @@ CLI::Option* add_run(CLI::App& app, RunArgument& argument) {
   add_rank_map(app, argument.rank_map);
   return app
       .add_option("RUN", argument.paths,
-                  "a .rankscope folder or pack, Kineto JSON, .sqlite of Nsight Systems, or a folder of these")
+                  "a .rankscope folder or pack, Kineto JSON, a .sqlite export of Nsight Systems, or a folder of these")
       ->required();
 }
 
@@ -51,8 +51,7 @@ Result<void> check_not_read(const std::vector<std::string>& runs, const std::str
     const fs::path source = fs::weakly_canonical(run, failed);
     const auto [end, ignored] = std::ranges::mismatch(source, target);
     if (!failed && end == source.end())  // it is the source, or lies in it
-      return fail(ErrorKind::usage,
-                  format("{} is the input, or part of the input; give another name to write to", out));
+      return fail(ErrorKind::usage, format("{} is the input or part of it; choose another name for the output", out));
   }
   return {};
 }
@@ -60,8 +59,8 @@ Result<void> check_not_read(const std::vector<std::string>& runs, const std::str
 Result<void> check_output(const std::vector<std::string>& runs, const std::string& out) {
   RS_TRY_VOID(check_not_read(runs, out));
   if (analyzer::is_stdout(out) || !analyzer::holds_original(out)) return {};
-  return fail(ErrorKind::usage, format("{} is a recording or a trace, which would be overwritten; give another file to "
-                                       "write, or remove this one first",
+  return fail(ErrorKind::usage, format("{} is a recording or a trace and would be overwritten; choose another name for "
+                                       "the output, or remove it first",
                                        out));
 }
 

@@ -58,8 +58,8 @@ Action declare_scale(CLI::App& app, const Words&) {
                  "numbers of ranks to predict, e.g. 64,128 (default: 2, 4 and 8 times as many)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  auto* const strong = app.add_flag("--strong", arguments->strong, "the total work stays the same");
-  app.add_flag("--weak", arguments->weak, "the work of each rank stays the same")->excludes(strong);
+  auto* const strong = app.add_flag("--strong", arguments->strong, "assume that the total work stays the same");
+  app.add_flag("--weak", arguments->weak, "assume that the work of each rank stays the same")->excludes(strong);
   app.add_option("--latency-us", arguments->options.latency_us, "latency of the network between hosts, in µs per hop")
       ->check(within<double>({.least = 0, .most = 1e6}));
   app.add_option("--bandwidth-gbps", arguments->options.bandwidth_gbps,

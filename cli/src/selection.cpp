@@ -22,7 +22,8 @@ Result<std::pair<std::int64_t, std::int64_t>> step_range(std::string_view text) 
   if (text == ":" || !first || !last)
     return fail(ErrorKind::usage,
                 format("--steps must be A:B, A: or :B with whole numbers, as in 5:15 (is \"{}\")", text));
-  if (*last < *first) return fail(ErrorKind::usage, format("--steps: {} is before {}", *last, *first));
+  if (*last < *first)
+    return fail(ErrorKind::usage, format("--steps: the last step, {}, is before the first, {}", *last, *first));
   return std::pair{*first, *last};
 }
 

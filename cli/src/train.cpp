@@ -83,7 +83,7 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
 Action declare_train(CLI::App& app, const Words& after_dashes) {
   const auto arguments = std::make_shared<TrainArguments>();
   app.set_help_flag();
-  app.add_flag("-h,--help", arguments->help, "print this, and the options of the trainer");
+  app.add_flag("-h,--help", arguments->help, "print this help and the options of the trainer");
   add_record_options(app, arguments->record);
   app.add_flag("--no-record", arguments->no_record, "train without recording");
   app.allow_extras();

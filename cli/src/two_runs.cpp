@@ -21,7 +21,7 @@ void add_comparison(CLI::App& app, TwoRuns& runs) {
   add_outputs(app, runs.outputs, "the comparison");
   add_rank_map(app, runs.rank_map);
   add_selection(app, runs.selection);
-  app.footer("docs/compare.md explains what is shown and every number. Options apply to both runs.");
+  app.footer("docs/compare.md explains the output and every number. Options apply to both runs.");
 }
 
 Result<analyzer::Comparison> compare(const TwoRuns& runs) {

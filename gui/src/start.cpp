@@ -44,7 +44,7 @@ void end_in_words(QtMsgType type, const QMessageLogContext&, const QString& mess
   }
   std::fputs(
       "rankscope: the viewer did not find a display. Log in with `ssh -X`, set QT_QPA_PLATFORM=vnc (or offscreen), or "
-      "make a page of the run: rankscope report RUN --html page.html\n",
+      "write the report as a page: rankscope report RUN --html page.html\n",
       stderr);
   std::_Exit(exit_status(ErrorKind::cannot_write));
 }
@@ -61,7 +61,7 @@ Result<StartOptions> start_options() {
   const QCommandLineOption ranks{QStringLiteral("ranks"), QStringLiteral("show only these ranks, e.g. 0,2,4-7"),
                                  QStringLiteral("LIST")};
   const QCommandLineOption map{QStringLiteral("rank-map"),
-                               QStringLiteral("ranks of trace files that do not contain them"),
+                               QStringLiteral("ranks of trace files that do not state their rank"),
                                QStringLiteral("FILE=RANK,...")};
   // Not --session, which QApplication takes for itself.
   const QCommandLineOption session{QStringLiteral("view-file"),

@@ -314,7 +314,7 @@ TEST_F(ReadingVerbs, ATraceOfSomebodyIsNotReplacedWhenTheFileToWriteWasForgotten
                               {"report", run, "--json", original}}) {
       const auto result = rankscope(words);
       EXPECT_EQ(result.status, 2) << original << result.err;
-      EXPECT_THAT(result.err, HasSubstr("which would be overwritten"));
+      EXPECT_THAT(result.err, HasSubstr("and would be overwritten"));
     }
     EXPECT_EQ(testing::read_file(original), before);
   }

@@ -129,7 +129,7 @@ TEST_F(RecordingVerbs, DetailsThatNothingActsOnAreSaid) {
       run_program({RANKSCOPE_PROGRAM, "record", "--shapes", "--memory", "--out", out(), "--", "sleep", "0.4"},
                   {"RANK=0", "WORLD_SIZE=1"});
   EXPECT_EQ(result.status, 0);
-  EXPECT_THAT(result.err, HasSubstr("--shapes: no source in the recorded program supports it"));
+  EXPECT_THAT(result.err, HasSubstr("--shapes: no source in the recorded program supports this option"));
   EXPECT_THAT(result.err, HasSubstr("--memory: no source"));
   EXPECT_THAT(result.err, Not(HasSubstr("--stack")));
   const auto report = run_program({RANKSCOPE_PROGRAM, "report", out(), "--full"});

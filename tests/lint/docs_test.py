@@ -78,10 +78,10 @@ class Docs(unittest.TestCase):
 
     def test_evidence_and_rows_of_adding_name_a_commit(self):
         self.assertEqual(faults({"docs/evidence/a.md": "Measured at commit 0bd42bb.\n"}), "")
-        self.assertIn('says "at commit', faults({"docs/evidence/a.md": "Measured today.\n"}))
+        self.assertIn('must say "at commit', faults({"docs/evidence/a.md": "Measured today.\n"}))
         table = "| add a… | file |\n|---|---|\n| verb | `cli/src/<x>.cpp` | %s |\n"
         self.assertEqual(faults({"cli/src/main.cpp": "", "docs/adding.md": table % "`0bd42bb`"}), "")
-        self.assertIn("docs/adding.md:3: this row names no commit", faults({"docs/adding.md": table % "soon"}))
+        self.assertIn("docs/adding.md:3: this row names no example commit", faults({"docs/adding.md": table % "soon"}))
 
     def test_packages_are_listed_with_their_reasons(self):
         packages = "# Packages\n[build]\ncmake  # why\ng++  # why\n"

@@ -95,8 +95,8 @@ class WholeCheck(unittest.TestCase):
         for sentence in ("Verdict: passed.", "| the same number of each kernel as in Kineto's trace | passed | 2 in both |", "| torch | 2.11.0+cu130, CUDA 13.0 |",
                          "| SMs are active while kernels occupy all of them, and idle otherwise | passed | median 98.5 % while busy, 0.5 % while idle |",
                          "| all of NCCL's collectives are matched | passed | 40 matched, 0 not |",
-                         "| train --ranks 2 --parallel ddp has the losses of the CPU | passed | 1 of 1 steps, at most 0.0e+00 apart |",
-                         "| train --parallel ddp+mp --ranks 1 --devices 1 has the losses of the CPU | passed |"):
+                         "| train --ranks 2 --parallel ddp gives the same losses as on the CPU | passed | 1 of 1 steps, at most 0.0e+00 apart |",
+                         "| train --parallel ddp+mp --ranks 1 --devices 1 gives the same losses as on the CPU | passed |"):
             self.assertIn(sentence, result.page)
         self.assertRegex(result.page, r"\| time \| \d+ s of at most 450 s \|")
         self.assertRegex(result.page, r"## Two ranks with NCCL\n\nTook \d+ s of at most 90 s\.")
@@ -122,7 +122,7 @@ class WholeCheck(unittest.TestCase):
         self.assertEqual(result.status, 1, result.said)
         self.assertEqual(result.failed(), ["its loop takes at most 10 % longer", "a step of a training run bound by the GPU takes at most 1 % longer recorded",
                                            "a step of a training run bound by the GPU takes at most 1 % longer with --pytorch",
-                                           "train --ranks 2 --parallel tp has the losses of the CPU"])
+                                           "train --ranks 2 --parallel tp gives the same losses as on the CPU"])
 
 
 class HangsAndCrashes(unittest.TestCase):
@@ -137,7 +137,7 @@ class HangsAndCrashes(unittest.TestCase):
         result = check("recorder crashes ranks", "recorder breaks training", only=(GLOO, NCCL, TOGETHER))
         self.assertEqual(result.status, 1, result.said)
         self.assertEqual(result.failed(), ["two ranks on one GPU train with gloo under the recorder", "two ranks on one GPU train with nccl under the recorder",
-                                           "train --ranks 2 --parallel tp has the losses of the CPU"])
+                                           "train --ranks 2 --parallel tp gives the same losses as on the CPU"])
         self.assertIn("it runs without the recorder, but not with it: status -11", result.page)
 
     def test_what_does_not_run_alone_either_is_not_tried(self):
@@ -146,7 +146,7 @@ class HangsAndCrashes(unittest.TestCase):
         self.assertIn("| two ranks on one GPU train with nccl | not tried | it does not run without the recorder, either: [rank1] RuntimeError: NCCL error: Duplicate GPU detected |",
                       result.page)
         self.assertIn("ranks-gloo.rankscope.tar.zst", result.files)
-        self.assertIn("| train --ranks 2 --parallel zero3 has the losses of the CPU | not tried | not tried, since ddp does not run on this machine, recorded or not |",
+        self.assertIn("| train --ranks 2 --parallel zero3 gives the same losses as on the CPU | not tried | not tried, since ddp does not run on this machine, recorded or not |",
                       result.page)
         self.assertLessEqual(result.log.count("--parallel zero3"), 1, "its reference on the CPU at most, where that was begun")
 
@@ -157,7 +157,7 @@ class HangsAndCrashes(unittest.TestCase):
     def test_nothing_passed_is_no_success(self):
         result = check(words=("--minutes", "0.02"))
         self.assertEqual((result.status, result.failed()), (1, []), result.said)
-        self.assertIn("nothing passed in: A CUDA program whose every launch is known, A PyTorch program, compared with torch.profiler", result.said)
+        self.assertIn("nothing passed in: A CUDA program whose launches are all known, A PyTorch program, compared with torch.profiler", result.said)
         self.assertIn("Verdict: **failed**.", result.page)
 
     def test_programs_that_do_not_run_at_all_fail(self):

@@ -164,7 +164,7 @@ class Forgiven(unittest.TestCase):
         self.assertEqual(gpu_compare.forgiven(self.held, "", "", doctor), "rankscope doctor names nv-hostengine (process 12)")
         self.assertEqual(gpu_compare.forgiven(self.held, "", "", "ok   other profilers      none running\n"), "")
         self.assertEqual(gpu_compare.forgiven(self.held, self.kept, self.unprivileged, ""), "")
-        self.assertEqual(gpu_compare.forgiven("CUPTI refused reading the counters: CUPTI_ERROR_UNKNOWN", self.kept, self.unprivileged, doctor), "")
+        self.assertEqual(gpu_compare.forgiven("CUPTI failed when reading the counters: CUPTI_ERROR_UNKNOWN", self.kept, self.unprivileged, doctor), "")
 
 
 class Told(unittest.TestCase):
@@ -254,7 +254,7 @@ class Page(unittest.TestCase):
     def test_it_tells_what_failed_and_what_could_not_be_tried(self):
         page = gpu_page.page_of([("device", "NVIDIA H100"), ("commit", "abc123")], self.sections)
         self.assertIn("# On NVIDIA H100\n", page)
-        self.assertIn("at commit abc123: 1 checks passed, 1 failed, 1 could not be tried. Verdict: **failed**.", page)
+        self.assertIn("at commit abc123: 1 check passed, 1 failed, 1 could not be tried. Verdict: **failed**.", page)
         self.assertIn("Took 12 s of at most 45 s.", page)
         self.assertIn("| a | passed | 3 \\| 3 |\n| b | **failed** | gone |\n| c | not tried | no time |", page)
 

@@ -125,7 +125,7 @@ std::string Functions::text_of(int status) const {
 
 std::string refusal_of(std::uint32_t number) {
   if (number < version::v12_4)
-    return format("CUPTI {} is older than that of CUDA 12.4; use a newer CUDA toolkit", number);
+    return format("CUPTI {} is older than the one in CUDA 12.4; use a newer CUDA toolkit", number);
   // No synchronization records, crashes and a deadlock (NVIDIA's release notes of 13.0 Update 1).
   if (number == v13_0_general)
     return "the CUPTI of CUDA 13.0 without updates crashes programs; use that of CUDA 13.0 Update 1 or newer";
@@ -171,8 +171,10 @@ Library load_first(std::span<const std::string> paths) {
   none.problem =
       !refused.empty()
           ? refused
-          : format("no libcupti could be loaded ({}); install the CUDA toolkit or set RANKSCOPE_CUPTI to a libcupti",
-                   not_loaded);
+          : format(
+                "no libcupti could be loaded ({}); install the CUDA toolkit, or set RANKSCOPE_CUPTI to the path of a "
+                "libcupti",
+                not_loaded);
   return none;
 }
 

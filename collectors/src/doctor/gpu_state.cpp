@@ -81,12 +81,12 @@ GpuState counter_state(const fs::path& root, const cupti::Library& library) {
   const std::string own = privilege(root);
   state.good = *admin_only == "0" || !own.empty();
   state.found = *admin_only == "0" ? "allowed for every user"
-                : state.good       ? "only for the administrator (RmProfilingAdminOnly), and here by " + own
+                : state.good       ? "only for the administrator (RmProfilingAdminOnly); allowed here by " + own
                                    : "only for the administrator (RmProfilingAdminOnly)";
   state.advice =
-      "only --pm-sampling needs them: an administrator can set options nvidia NVreg_RestrictProfilingToAdminUsers=0 in "
-      "/etc/modprobe.d and reload the driver, or give the job CAP_SYS_ADMIN (driver R565 and later: CAP_PERFMON; in a "
-      "container: --cap-add=SYS_ADMIN)";
+      "only --pm-sampling needs them: an administrator can write `options nvidia "
+      "NVreg_RestrictProfilingToAdminUsers=0` into a file in /etc/modprobe.d and reload the driver, or give the job "
+      "CAP_SYS_ADMIN (driver R565 and later: CAP_PERFMON; in a container: --cap-add=SYS_ADMIN)";
   if (!state.good || !library.problem.empty()) return state;
   const std::string problem = sampling_problem(library.path);
   if (problem.empty()) return state;
@@ -156,7 +156,8 @@ GpuState device_state(const fs::path& root) {
   if (closed.empty()) return state;
   state.good = false;
   state.found += "; cannot be opened:" + closed;
-  state.advice = "CUDA cannot use them: join their group (ls -l /dev/nvidia0), or allocate them with the job";
+  state.advice =
+      "CUDA cannot use them: join the group that owns them (ls -l /dev/nvidia0), or allocate them with the job";
   return state;
 }
 
@@ -295,7 +296,7 @@ std::vector<std::string> nccl_paths() {
 }
 
 GpuState nccl_state() {
-  GpuState state{false, "NCCL", "no libnccl.so.2 is found",
+  GpuState state{false, "NCCL", "no libnccl.so.2 was found",
                  "programs that bring their own NCCL are recorded anyway, if it is 2.23 or newer"};
   for (const std::string& path : nccl_paths()) {
     void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
@@ -317,7 +318,7 @@ GpuState hook_state(const char* variable, std::string_view what, std::string_vie
   const char* const value = std::getenv(variable);
   const bool foreign = value != nullptr && std::filesystem::path{value}.filename() != inject_library_name;
   return {!foreign, std::string{what},
-          foreign ? format("{} names {}", variable, value) : format("{} is free", variable),
+          foreign ? format("{} is set to {}", variable, value) : format("{} is free", variable),
           format("unset it to record {}", lost)};
 }
 

@@ -16,7 +16,7 @@ GpuState clock_state() {
   if (state == -1) return {true, "host clock", "cannot be queried here", "nothing to do"};
   const bool synchronised = state != TIME_ERROR && (time.status & STA_UNSYNC) == 0;
   return {synchronised, "host clock",
-          synchronised ? format("synchronized by a time service, to {} µs", time.maxerror)
+          synchronised ? format("synchronized by a time service, to within {} µs", time.maxerror)
                        : "not synchronized by a time service",
           "only needed for recordings of several hosts: run chrony or ntpd on each host; rankscope also aligns their "
           "clocks by collectives"};

@@ -27,8 +27,8 @@ Result<fs::path> write_pytorch_hook(const fs::path& spool, Stacks stacks) {
   const fs::path folder = spool / "python";
   if (folder.string().find(':') != std::string::npos)
     return fail(ErrorKind::cannot_write,
-                format("PyTorch cannot be observed: {} has a colon in its path, and PYTHONPATH is split at colons; set "
-                       "RANKSCOPE_SPOOL to a folder without one",
+                format("PyTorch cannot be observed: {} contains a colon, and PYTHONPATH is split at colons; set "
+                       "RANKSCOPE_SPOOL to a folder without colons",
                        spool.string()));
   std::error_code error;
   fs::create_directory(folder, error);
@@ -82,8 +82,8 @@ std::string pytorch_container_warning(const std::string& runtime, const Lookup& 
   for (const std::string_view prefix : container_prefixes)
     if (lookup((std::string{prefix} + python_path).c_str()) != nullptr) return {};
   return format(
-      "PyTorch: in the {} container, PYTHONPATH has the recorder's hook and what is set here, not what the image sets; "
-      "if programs there do not find their modules, give the image's folders in APPTAINERENV_PYTHONPATH",
+      "PyTorch: in the {} container, PYTHONPATH contains the recorder's hook and the folders set outside, not those of "
+      "the image; if programs in it do not find their modules, set APPTAINERENV_PYTHONPATH to the image's folders",
       runtime);
 }
 
@@ -109,8 +109,8 @@ void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string
     notes.emplace_back("PyTorch reported no operators to the recorder; only steps were recorded");
   if (!seen.steps) {
     notes.emplace_back(
-        "PyTorch: no optimizer of torch.optim took three steps outside of torch.compile, so the report only knows "
-        "steps that the program names itself, by an NVTX range or record_function \"step 1\", \"step 2\", ...");
+        "PyTorch: no optimizer of torch.optim took three steps outside of torch.compile, so the report knows only "
+        "steps that the program marks itself, with NVTX ranges or record_function: \"step 1\", \"step 2\", ...");
   }
 }
 

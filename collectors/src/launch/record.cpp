@@ -136,7 +136,7 @@ Result<Toggle> make_toggle(const RecordOptions& options, const fs::path& spool) 
   RS_TRY(toggle.signal, signal_from(options.toggle));
   if (toggle.signal == 0) return toggle;
   RS_TRY(toggle.recording, RecordingSwitch::make(spool));
-  say(options.talk, format("rankscope: not recording until kill -{} {}\n", options.toggle, getpid()));
+  say(options.talk, format("rankscope: not recording yet; kill -{} {} turns recording on\n", options.toggle, getpid()));
   return toggle;
 }
 
@@ -194,8 +194,8 @@ void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcom
   }
   outcome.summary.notes.push_back(error.message);
   outcome.summary.notes.push_back(
-      format("the recording is incomplete; what could not be copied is kept in {}; `rankscope record --recover {}` "
-             "copies it once there is free space",
+      format("the recording is incomplete; the rest is kept in {}: free some space, then run `rankscope record "
+             "--recover {}`",
              spool.string(), spool.string()));
   if (outcome.status == 0) outcome.status = status_recorder_failed;
 }
@@ -213,8 +213,8 @@ void note_details(DetailSet asked, RecordSummary& summary) {
   for (const DetailInfo& info : details()) {
     if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
     summary.notes.push_back(
-        format("--{}: no source in the recorded program supports it, so no {} were recorded (the reference trainer "
-               "does; in other programs only --memory works, on CUDA GPUs and with the source cupti)",
+        format("--{}: no source in the recorded program supports this option, so no {} were recorded (the reference "
+               "trainer supports it; in other programs only --memory works, on CUDA GPUs with the source cupti)",
                info.id, info.what));
   }
 }
@@ -272,7 +272,8 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   note_absence(settings, outcome.summary);
   if (settings.toggled == ToggledBy::cuda && outcome.summary.sources.started == 0)
     outcome.summary.notes.emplace_back(
-        "--toggle: cudaProfilerStart was not seen (the source cupti reports it), so no events were recorded");
+        "--toggle cuda: no call of cudaProfilerStart was seen, so no events were recorded; only the source cupti can "
+        "see that call");
   note_container(options, conditions, outcome.summary);
   note_sources(options, conditions, outcome.summary);
   note_details(settings.details, outcome.summary);
@@ -291,9 +292,10 @@ Result<fs::path> preloadable(const fs::path& library, const fs::path& spool) {
   if (error)
     return fail(ErrorKind::cannot_write, format("cannot create the link {}: {}", link.string(), error.message()));
   if (link.string().find_first_of(" :") == std::string::npos) return link;
-  return fail(ErrorKind::cannot_write,
-              format("{} has a space or colon in its path, and so has {}; set RANKSCOPE_SPOOL to a folder without them",
-                     library.string(), spool.string()));
+  return fail(
+      ErrorKind::cannot_write,
+      format("the paths {} and {} both contain a space or a colon; set RANKSCOPE_SPOOL to a folder without them",
+             library.string(), spool.string()));
 }
 
 }  // namespace
@@ -387,7 +389,7 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   outcome.summary.notes = environment.warnings;
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(
-        format("--toggle: SIG{} was never received, so no events were recorded", options.toggle));
+        format("--toggle {0}: SIG{0} was never received, so no events were recorded", options.toggle));
   return finish(
       options,
       {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(), signals.stopped_at_unix_ns()},

@@ -63,8 +63,8 @@ Result<recording::Manifest> check_spool(const fs::path& spool) {
                        name, manifest->spooled->recorder.host));
   if (manifest && is_running(manifest->spooled->recorder))
     return fail(ErrorKind::cannot_write,
-                format("--recover: the recorder of {} (process {}) is still running and will gather it itself", name,
-                       manifest->spooled->recorder.pid));
+                format("--recover: the recorder of {} (process {}) is still running and will gather this folder itself",
+                       name, manifest->spooled->recorder.pid));
   wait_for_stragglers(spool);  // those that are just ending
   if (const auto running = count_written(recording::segments_of(spool)); running > 0)
     return fail(ErrorKind::cannot_write, format("--recover: {} is still being written by {}; wait until {}", name,
@@ -114,7 +114,7 @@ Result<RecordSummary> recover(const RecoverOptions& given) {
   RS_TRY_VOID(describe(manifest, static_cast<int>(manifest.exit_status), summary));
   untie(options.spool, summary.out);
   if (summary.unreadable > 0)
-    summary.notes.push_back(format("what could not be read is kept in {}", options.spool.string()));
+    summary.notes.push_back(format("segments that could not be read are kept in {}", options.spool.string()));
   else
     remove_folder(options.spool);
   say(options.talk, summary_text(summary));

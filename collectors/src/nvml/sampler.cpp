@@ -90,7 +90,7 @@ std::string NvmlSampler::load(const std::string& library) {
   find("nvmlDeviceGetTotalEccErrors", call_->ecc_errors);
   *gpm_call_ = nvml::find_gpm_functions(handle);
   if (const int status = call_->init(); status != nvml::success)
-    return format("NVML refuses: {}", call_->error_text(status));
+    return format("NVML cannot be initialized: {}", call_->error_text(status));
   call_->shutdown = shutdown;  // it was initialised
   return {};
 }

@@ -82,8 +82,8 @@ PmLibrary find_pm_functions(const std::string& library) {
     found.problem = format("{} cannot be loaded: {}", library, why == nullptr ? "no reason was given" : why);
   } else if (const std::string missing = find_all(handle, found.call); !missing.empty()) {
     found.problem =
-        format("{} lacks {}: CUPTI samples the GPU's counters in CUDA 12.6 and later; use a newer CUDA toolkit",
-               library, missing);
+        format("{} lacks {}: sampling the GPU's counters needs CUDA 12.6 or later; use a newer CUDA toolkit", library,
+               missing);
   } else {
     const auto folders = folders_of(reinterpret_cast<const void*>(found.call.host_initialize));
     found.call.folder = folders[0].string();
@@ -117,7 +117,7 @@ std::string pm_refusal(const PmFunctions& call, int status, const std::string& d
         "this GPU does not offer these counters, or not in its current mode (vGPU, MIG, WSL, confidential computing): "
         "{} when {}",
         text, doing);
-  return format("CUPTI refused {}: {}; another profiler may be using the GPU's counters", doing, text);
+  return format("CUPTI failed when {}: {}; another profiler may be using the GPU's counters", doing, text);
 }
 
 }  // namespace rankscope::collectors::cupti

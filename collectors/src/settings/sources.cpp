@@ -20,7 +20,7 @@ constexpr std::array<SourceInfo, source_count> source_table{{
     {Source::nvml, "nvml", "busy time, memory, power, clocks and links of the GPUs, sampled", "libnvidia-ml", true},
     {Source::pm, "pm",
      "SM, tensor, DRAM, NVLink and PCIe activity of the GPUs, from their own counters (--pm-sampling)",
-     "libcupti of CUDA 12.6 and permission", true, false},
+     "libcupti of CUDA 12.6 or newer, and permission", true, false},
 }};
 
 enum class Built : std::uint8_t { no, yes };

@@ -50,7 +50,7 @@ TEST(GpuState, AHookOfAnotherToolIsNamed) {
   const Variable hook{"NCCL_PROFILER_PLUGIN", "/opt/inspector.so"};
   const GpuState state = state_of("NCCL hook");
   EXPECT_FALSE(state.good);
-  EXPECT_EQ(state.found, "NCCL_PROFILER_PLUGIN names /opt/inspector.so");
+  EXPECT_EQ(state.found, "NCCL_PROFILER_PLUGIN is set to /opt/inspector.so");
 }
 
 // A libcupti that was loaded once stays, and is then the one of the process.

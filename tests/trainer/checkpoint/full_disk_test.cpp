@@ -29,7 +29,7 @@ TEST(FullDisk, IsOneSentenceWithPathAndBytesAndNothingIsLost) {
   EXPECT_EQ(saved.error().message, "cannot write " +
                                        (folder / "step-00000020.tmp" / "rank-00000.safetensors").string() + " (" +
                                        std::to_string(file_bytes) +
-                                       " bytes): File too large; make room, keep fewer checkpoints or choose "
+                                       " bytes): File too large; free some space, keep fewer checkpoints, or choose "
                                        "another folder; earlier checkpoints are unchanged");
   EXPECT_EQ(folder.file_count(), 2u) << "what was written in part is removed";
   auto checkpoint = Checkpoint::open(folder.path()).value();

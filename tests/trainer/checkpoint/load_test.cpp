@@ -67,9 +67,9 @@ TEST(Loading, TakesTheStepThatIsNamed) {
   EXPECT_THAT(saved_steps(folder.path()), ElementsAre(10, 20));
   EXPECT_EQ(Checkpoint::open(folder.path()).value().manifest().facts.step, 20);
   EXPECT_EQ(Checkpoint::open(folder.path(), 10).value().manifest().facts.step, 10);
-  EXPECT_EQ(
-      message_of(Checkpoint::open(folder.path(), 15)),
-      (folder / "step-00000015").string() + ": is not a checkpoint: it has no manifest.json; there are steps 10, 20");
+  EXPECT_EQ(message_of(Checkpoint::open(folder.path(), 15)),
+            (folder / "step-00000015").string() +
+                ": is not a checkpoint: it has no manifest.json; there are checkpoints of steps 10, 20");
 }
 
 TEST(Loading, WithoutLatestSaysWhatThereIs) {
@@ -192,7 +192,7 @@ TEST(Loading, APartIsOnlyReadAsItWasSplit) {
   auto checkpoint = Checkpoint::open(folder.path()).value();
   EXPECT_EQ(checkpoint.read("w@tp1of2", {0, 4}).value(), state[1].bytes);
   EXPECT_THAT(message_of(checkpoint.read("w@tp1of4", {0, 2})),
-              HasSubstr("it has no w@tp1of4, but w@tp0of2: a split tensor can be read only with the same split"));
+              HasSubstr("it has w@tp0of2, but no w@tp1of4: a split tensor can be read only with the same split"));
   EXPECT_THAT(message_of(checkpoint.read("w", {0, 8})), HasSubstr("it has no w, but w@tp0of2"));
   EXPECT_THAT(message_of(checkpoint.read("v", {0, 8})), HasSubstr("it has no tensor v"));
 }

@@ -130,7 +130,7 @@ TEST(Manifest, HostileOnesAreRefusedWithTheReason) {
       {set("/files/0/ranges/0", Json{"w", 6, 6}), "a range must be [name, begin, end]"},
       {set("/files/0/ranges/0", Json{"w", -1, 6}), "a range must be [name, begin, end]"},
       {set("/files/0/ranges/0", Json{"v", 0, 6}), "contains \"v\", which is not in the list of tensors"},
-      {set("/files/0/ranges/0", Json{"w", 0, 13}), "contains w up to element 13, but the tensor has 12"},
+      {set("/files/0/ranges/0", Json{"w", 0, 13}), "contains w up to element 13, but the tensor has only 12"},
       {set("/files/0/ranges/0", Json{"w", 0, 7}), "element 6 of w is stored twice"},
   };
   for (const auto& [change, reason] : table) {

@@ -58,7 +58,8 @@ TEST(GpuPlan, WithTooFewGpusItIsTheCpuAndThatIsSaid) {
   const auto choice = choose_gpu(wanting(DeviceWish::automatic), place(0, 4), {.devices = 1}).value();
   EXPECT_EQ(choice.first, std::nullopt);
   EXPECT_EQ(choice.reason,
-            "4 ranks with 1 GPU each need 4 GPUs here, but there is 1; use fewer ranks, or --share-gpu for a test");
+            "4 ranks with 1 GPU per rank: 4 GPUs are needed here, but there is 1; use fewer ranks, or --share-gpu for "
+            "a test");
   EXPECT_EQ(choose_gpu(wanting(DeviceWish::automatic), place(0, 1), {.problem = "it is broken"}).value().reason,
             "it is broken");
 }
@@ -73,9 +74,11 @@ TEST(GpuPlan, GpusThatWereAskedForAreNotReplaced) {
   const TrainOptions options = wanting(DeviceWish::cuda);
   EXPECT_EQ(refusal(options, place(0, 1), {}), "--device cuda: this process sees no NVIDIA GPU");
   EXPECT_EQ(refusal(options, place(0, 1), {.problem = "it is broken"}), "--device cuda: it is broken");
-  EXPECT_THAT(refusal(options, place(0, 3), {.devices = 2}), HasSubstr("3 ranks with 1 GPU each need 3 GPUs"));
-  EXPECT_THAT(refusal(wanting(DeviceWish::cuda, "mp", 2), place(0, 1), {.devices = 1}),
-              HasSubstr("1 rank with 2 GPUs each need 2 GPUs here, but there is 1; use fewer ranks or devices"));
+  EXPECT_THAT(refusal(options, place(0, 3), {.devices = 2}),
+              HasSubstr("3 ranks with 1 GPU per rank: 3 GPUs are needed"));
+  EXPECT_THAT(
+      refusal(wanting(DeviceWish::cuda, "mp", 2), place(0, 1), {.devices = 1}),
+      HasSubstr("1 rank with 2 GPUs per rank: 2 GPUs are needed here, but there is 1; use fewer ranks or devices"));
   EXPECT_EQ(choose_gpu(options, place(0, 1), {}).error().kind, ErrorKind::usage);
 }
 

@@ -58,9 +58,10 @@ TEST(Tiling, TakesLayersWhoseTilesAreTheTilesOfTheirOutput) {
 TEST(Tiling, RefusesOthersWithTheNumbers) {
   EXPECT_THAT(refusal({"layer", "rows", {3, 1, 0}, 32, 4}), HasSubstr("does not keep the image's size"));
   EXPECT_THAT(refusal({"layer", "rows", {3, 1, 2}, 32, 4}), HasSubstr("does not keep the image's size"));
-  EXPECT_THAT(refusal({"layer", "rows", {3, 2, 1}, 28, 4}), HasSubstr("28 rows, not a multiple of 4 tiles x stride 2"));
+  EXPECT_THAT(refusal({"layer", "rows", {3, 2, 1}, 28, 4}),
+              HasSubstr("28 rows, which is not a multiple of 4 tiles x stride 2"));
   EXPECT_THAT(refusal({"layer", "columns", {7, 1, 3}, 8, 4}),
-              HasSubstr("a tile of 2 columns is smaller than the halo of 3"));
+              HasSubstr("a tile would have size 2, less than the halo of 3"));
   EXPECT_THAT(refusal({"stem.conv", "rows", {3, 1, 1}, 7, 2}), HasSubstr("--tiles: stem.conv cannot be cut into 2"));
 }
 

@@ -22,8 +22,8 @@ TEST(DeviceUse, OnesThatDidNothingAreNamed) {
 
 TEST(DeviceUse, TheMedianOfAnEvenCountIsBetweenTheTwoInTheMiddle) {
   const std::vector<DeviceTime> devices{{0, 0, 3}, {0, 1, 1}, {1, 0, 4}, {1, 1, 0}};
-  EXPECT_TRUE(
-      unused_text(devices).starts_with("device 1 of rank 1 had nothing to compute (the median is 2.00 s of CPU time)"))
+  EXPECT_TRUE(unused_text(devices).starts_with(
+      "device 1 of rank 1 had nothing to compute (the median of all devices is 2.00 s of CPU time)"))
       << unused_text(devices);
 }
 

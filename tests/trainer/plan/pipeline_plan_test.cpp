@@ -188,7 +188,7 @@ TEST(PipelinePlan, SaysWhatAScheduleTakes) {
   EXPECT_EQ(refused(options_of("interleaved", 0, 1), 2),
             "--schedule interleaved needs at least 2 chunks per rank, not --chunks 1");
   EXPECT_EQ(refused(options_of("interleaved", 9), 4),
-            "--schedule interleaved on 4 ranks does not support 9 micro-batches; use 8 or 10");
+            "--schedule interleaved on 4 ranks does not support --micro-batches 9; use 8 or 10");
   EXPECT_THAT(refused(options_of("2f2b"), 2),
               HasSubstr("neither a file nor the name of a schedule; choose from: gpipe, 1f1b,"));
 }
@@ -212,9 +212,9 @@ TEST(ScheduleFile, MayHaveEmptyCellsAndBlanks) {
 TEST(ScheduleFile, ErrorsNameTheLineAndWhatIsWrongInIt) {
   EXPECT_EQ(wrong("\n \n"),
             "--schedule s.csv: it contains no schedule; write one line per rank with actions such as 0F0,0F1,0B0,0B1");
-  EXPECT_EQ(
-      wrong("0F0,0B0\n1F0,1X0\n"),
-      "--schedule s.csv: line 2: '1X0' is not an action; write stage, F, B, I or W, and micro-batch, such as 1F0");
+  EXPECT_EQ(wrong("0F0,0B0\n1F0,1X0\n"),
+            "--schedule s.csv: line 2: '1X0' is not an action; write a stage, one of F, B, I and W, and a micro-batch, "
+            "such as 1F0");
   EXPECT_THAT(wrong("0F0,0B99999999\n"), HasSubstr("line 1: '0B99999999' is not an action"));
   EXPECT_THAT(wrong("0F0,-1B0\n"), HasSubstr("line 1: '-1B0' is not an action"));
   EXPECT_THAT(wrong("0F0,0B0\n\n1F0,1B0\n"), HasSubstr("line 2: it has no action"));

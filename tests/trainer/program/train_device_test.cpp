@@ -71,7 +71,8 @@ TEST(TrainDevice, MoreRanksThanGpusTrainOnTheCpuAndThatIsSaid) {
   NEEDS_A_MACHINE_WITHOUT_GPU();
   const ProgramResult result = train("--ranks 3 --steps 1 --pace off", {driver_double});
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("training on the CPU: 3 ranks with 1 GPU each need 3 GPUs here, but there are 2"));
+  EXPECT_THAT(result.out,
+              HasSubstr("training on the CPU: 3 ranks with 1 GPU per rank: 3 GPUs are needed here, but there are 2"));
 }
 
 #ifdef RANKSCOPE_TRAIN_CUDA
@@ -82,7 +83,7 @@ TEST(TrainDevice, AGpuThatPyTorchCannotUseIsSaidAndTheCpuTaken) {
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("training on the CPU: "));
   EXPECT_THAT(result.out, Not(HasSubstr("cannot be loaded")));
-  EXPECT_THAT(result.out, HasSubstr("done: 1 steps"));
+  EXPECT_THAT(result.out, HasSubstr("done: 1 step in"));
   EXPECT_THAT(libraries_of("--parallel single --steps 1 --pace off", {driver_double}),
               HasSubstr("librankscope_train_cuda.so"));
 }
@@ -98,7 +99,7 @@ TEST(TrainDevice, APyTorchWithoutItsGpuLibrariesIsSaidAndTheCpuTaken) {
   for (const std::string& library : missing) named.emplace_back(HasSubstr(library));
   EXPECT_THAT(result.out, AnyOfArray(named));
   EXPECT_THAT(result.out, HasSubstr("install all of PyTorch with scripts/setup --with-pytorch"));
-  EXPECT_THAT(result.out, HasSubstr("done: 1 steps"));
+  EXPECT_THAT(result.out, HasSubstr("done: 1 step in"));
 }
 #endif
 

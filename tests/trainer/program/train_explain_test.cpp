@@ -171,8 +171,7 @@ TEST(TrainExplainText, OfPipelinesHasAllStages) {
   const ProgramResult result = train("--parallel pp --ranks 3 --explain");
   EXPECT_EQ(result.status, 0) << result.err;
   for (const char* stage : {"stage 0", "stage 1", "stage 2"}) EXPECT_THAT(result.out, HasSubstr(stage));
-  EXPECT_THAT(result.out,
-              HasSubstr("Activations, samples and what libraries allocate for themselves are not predicted"));
+  EXPECT_THAT(result.out, HasSubstr("Activations, samples and the libraries' own allocations are not predicted"));
 }
 
 TEST(TrainExplainText, RefusesWhatTrainingRefuses) {

@@ -175,14 +175,15 @@ TEST_P(TrainPipelineBadInput, IsRefusedInOneSentence) {
 
 INSTANTIATE_TEST_SUITE_P(
     Options, TrainPipelineBadInput,
-    ::testing::Values(
-        Refused{"--ranks 4 --layers 2", "4 stages cannot share the 3 blocks of the mlp"},
-        Refused{"--ranks 2 --split 2,9", "its parts do not add up to the 5 blocks of the mlp"},
-        Refused{"--ranks 4 --schedule interleaved --micro-batches 9", "does not support 9 micro-batches; use 8 or 10"},
-        Refused{"--ranks 2 --global-batch 10", "a batch of 10 samples cannot be cut into 4 micro-batches; use 8 or 12"},
-        Refused{"--ranks 2 --schedule nowhere.csv", "neither a file nor the name of a schedule"},
-        Refused{"--ranks 3 --fault data:rank=1,ms=5", "rank 1 loads no data"},
-        Refused{"--ranks 2 --accumulate 2", "a pipeline accumulates over its micro-batches"}));
+    ::testing::Values(Refused{"--ranks 4 --layers 2", "4 stages cannot share the 3 blocks of the mlp"},
+                      Refused{"--ranks 2 --split 2,9", "its parts do not add up to the 5 blocks of the mlp"},
+                      Refused{"--ranks 4 --schedule interleaved --micro-batches 9",
+                              "does not support --micro-batches 9; use 8 or 10"},
+                      Refused{"--ranks 2 --global-batch 10",
+                              "a batch of 10 samples cannot be cut into 4 micro-batches; use a batch of 8 or 12"},
+                      Refused{"--ranks 2 --schedule nowhere.csv", "neither a file nor the name of a schedule"},
+                      Refused{"--ranks 3 --fault data:rank=1,ms=5", "rank 1 loads no data"},
+                      Refused{"--ranks 2 --accumulate 2", "a pipeline accumulates over its micro-batches"}));
 
 TEST(TrainPipelineRefuses, ItsOptionsInOtherModes) {
   const ProgramResult result = train("--parallel ddp --ranks 2 --schedule gpipe");

@@ -118,7 +118,7 @@ TEST(TrainRestart, ALostRankCostsOnlyWhatWasNotSaved) {
       train(mlp + "--ranks 2 --checkpoints " + folder.path("saved") + " --save-every 2 --restarts 1 " +
             with_steps(steps) + "--fault kill:rank=1,step=5 --dump-gradients " + folder.path("gradients"));
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("restarting all ranks (1 of 1)"));
+  EXPECT_THAT(result.err, HasSubstr("restarting all ranks (restart 1 of 1)"));
   EXPECT_THAT(result.out + result.err, HasSubstr("resumed after 4 steps"));
   EXPECT_EQ(largest_difference(read_gradients(folder.path("gradients")), tail(whole, 4)), 0);
 }
@@ -126,7 +126,7 @@ TEST(TrainRestart, ALostRankCostsOnlyWhatWasNotSaved) {
 TEST(TrainRestart, HappensNoMoreOftenThanAsked) {
   const ProgramResult result = train(mlp + "--ranks 2 --restarts 2 --steps 4 --dump-gradients /nowhere/gradients");
   EXPECT_NE(result.status, 0);
-  EXPECT_THAT(result.err, HasSubstr("restarting all ranks (2 of 2)"));
+  EXPECT_THAT(result.err, HasSubstr("restarting all ranks (restart 2 of 2)"));
   EXPECT_EQ(result.err.find("3 of"), std::string::npos);
   EXPECT_EQ(train(mlp + "--ranks 2 --steps 4 --fault exit:rank=1,step=2").err.find("again"), std::string::npos);
 }

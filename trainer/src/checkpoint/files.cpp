@@ -87,7 +87,7 @@ tl::unexpected<Error> cannot_write(const std::filesystem::path& path, std::strin
   const bool is_full = code == ENOSPC || code == EDQUOT || code == EFBIG;
   return fail(ErrorKind::cannot_write,
               format("cannot write {} ({}): {}{}; earlier checkpoints are unchanged", path.string(), what, reason(code),
-                     is_full ? "; make room, keep fewer checkpoints or choose another folder" : ""));
+                     is_full ? "; free some space, keep fewer checkpoints, or choose another folder" : ""));
 }
 
 Result<void> sync_folder(const std::filesystem::path& folder) {

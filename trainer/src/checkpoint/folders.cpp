@@ -89,7 +89,9 @@ std::string other_steps(const fs::path& folder, std::int64_t but) {
     list += format("{}{}", list.empty() ? "" : ", ", step);
     ++count;
   }
-  return count == 0 ? "" : format("; there {} {} {}", count == 1 ? "is" : "are", count == 1 ? "step" : "steps", list);
+  return count == 0
+             ? ""
+             : format("; there {} {}", count == 1 ? "is a checkpoint of step" : "are checkpoints of steps", list);
 }
 
 std::vector<std::int64_t> saved_steps(const fs::path& folder) {

@@ -38,7 +38,7 @@ struct StepFolder {
 /// Which step `latest` names.
 [[nodiscard]] Result<std::int64_t> read_latest(const std::filesystem::path& folder);
 
-/// "; there are steps 80, 100" for errors, or nothing.
+/// "; there are checkpoints of steps 80, 100" for errors, or nothing.
 [[nodiscard]] std::string other_steps(const std::filesystem::path& folder, std::int64_t but);
 
 }  // namespace rankscope::trainer

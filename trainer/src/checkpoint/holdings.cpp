@@ -117,7 +117,7 @@ Result<void> check_ranges(const Holdings& holdings, const std::string& where) {
                                                   in_quotes(file.name), in_quotes(entry.tensor)));
       if (entry.range.end > known->second)
         return fail(ErrorKind::unreadable,
-                    format("{}: file {} contains {} up to element {}, but the tensor has {}", where,
+                    format("{}: file {} contains {} up to element {}, but the tensor has only {}", where,
                            in_quotes(file.name), entry.tensor, entry.range.end, known->second));
       all.push_back(&entry);
     }

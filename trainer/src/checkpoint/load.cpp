@@ -67,8 +67,8 @@ std::string why_missing(const CheckpointManifest& manifest, const std::string& t
   const ModeSizes& sizes = manifest.facts.sizes;
   for (const TensorInfo& other : manifest.tensors)
     if (without_part(other.name) == without_part(tensor))
-      return format("it has no {}, but {}: a split tensor can be read only with the same split; train with {}", tensor,
-                    other.name,
+      return format("it has {}, but no {}: a split tensor can be read only with the same split; train with {}",
+                    other.name, tensor,
                     sizes.mode == "3d"
                         ? format("--parallel 3d --dp {} --tp {} --pp {}", sizes.dp, sizes.tp, sizes.pp)
                         : format("--parallel {} on {}", sizes.mode,

@@ -123,7 +123,7 @@ Result<SafetensorsHeader> read_safetensors_header(int descriptor, const std::str
                        path, bytes, largest_safetensors_header));
   if (bytes > size - length_bytes)
     return fail(ErrorKind::unreadable,
-                format("{}: is truncated within its header: {} bytes of {}", path, size - length_bytes, bytes));
+                format("{}: is truncated within its header: it has {} of {} bytes", path, size - length_bytes, bytes));
   RS_TRY(const std::string json, read_text(descriptor, length_bytes, bytes, path));
   return parse_safetensors_header(json, size - length_bytes - bytes, path);
 }

@@ -81,8 +81,8 @@ std::string ranks_text(const std::vector<RankCost>& ranks) {
 }
 
 std::string what_is_shown(const RankCost& rank, std::size_t kinds, int ranks) {
-  if (kinds > 1) return format("what rank {} ({}) needs, the rank that holds the most", rank.rank, rank.has);
-  return ranks == 1 ? "what it needs" : "what each rank needs";
+  if (kinds > 1) return format("what rank {} ({}), which holds the most, needs", rank.rank, rank.has);
+  return ranks == 1 ? "what the rank needs" : "what each rank needs";
 }
 
 }  // namespace
@@ -94,9 +94,7 @@ std::string cost_text(const CostQuestion& question, const std::vector<RankCost>&
                             name_of(question.options.dtype), what_is_shown(shown, ranks.size(), question.ranks));
   text += memory_text(shown) + '\n' + traffic_text(shown);
   if (ranks.size() > 1) text += '\n' + ranks_text(ranks);
-  text +=
-      "\nActivations, samples and what libraries allocate for themselves are not predicted; they need additional "
-      "memory.\n";
+  text += "\nActivations, samples and the libraries' own allocations are not predicted; they need additional memory.\n";
   return text;
 }
 

@@ -48,7 +48,7 @@ std::string obstacle_of(const TrainOptions& options, const Placement& place, con
   const int each = devices_of(options);
   const int needed = each * place.local_world_size;
   if (driver.devices >= needed || sees_only_its_own(options, place, driver)) return {};
-  return format("{} with {} each need {} GPUs here, but there {}; use fewer {}",
+  return format("{} with {} per rank: {} GPUs are needed here, but there {}; use fewer {}",
                 counted(place.local_world_size, "rank"), counted(each, "GPU"), needed,
                 driver.devices == 1 ? "is 1" : format("are {}", driver.devices),
                 each == 1 ? "ranks, or --share-gpu for a test" : "ranks or devices");

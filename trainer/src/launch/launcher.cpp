@@ -253,8 +253,9 @@ Result<int> launch_ranks(const std::string& program, const std::vector<std::stri
   for (int restarts = 0;; ++restarts) {
     RS_TRY(const int status, launch_once(program, arguments, options, restarts));
     if (restarts == options.restarts || !is_worth_another_try(status)) return status;
-    std::fputs(format("rankscope-train: restarting all ranks ({} of {})\n", restarts + 1, options.restarts).c_str(),
-               stderr);
+    std::fputs(
+        format("rankscope-train: restarting all ranks (restart {} of {})\n", restarts + 1, options.restarts).c_str(),
+        stderr);
   }
 }
 

@@ -107,9 +107,10 @@ Result<Placement> with_master(Placement place, const Environment& environment) {
   RS_TRY(place.store_fd, integer(environment, "RANKSCOPE_STORE_FD"));
   if (environment("RANKSCOPE_LAUNCHER")) place.source = "rankscope";
   if (place.world_size > 1 && place.master_port == 0) {
-    return fail(ErrorKind::usage, format("{} says rank {} of {}, but MASTER_PORT is not set; set MASTER_ADDR and "
-                                         "MASTER_PORT to the address and port of rank 0",
-                                         place.source, place.rank, place.world_size));
+    return fail(ErrorKind::usage,
+                format("{} reports that this process is rank {} of {}, but MASTER_PORT is not set; set "
+                       "MASTER_ADDR and MASTER_PORT to the address and port of rank 0",
+                       place.source, place.rank, place.world_size));
   }
   return place;
 }

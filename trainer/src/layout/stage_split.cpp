@@ -57,20 +57,20 @@ std::vector<std::size_t> balanced_split(std::span<const double> costs, std::size
 Result<std::vector<std::size_t>> split_blocks(const std::string& split, std::span<const double> costs,
                                               std::size_t parts, const SplitWords& words) {
   if (costs.size() < parts) {
-    return fail(ErrorKind::usage, format("{} {} cannot share the {} blocks of the {}; use fewer {}, or more --layers",
-                                         parts, words.parts, costs.size(), words.model, words.fewer));
+    return fail(ErrorKind::usage, format("{} {} cannot share the {} of the {}; use fewer {}, or more --layers", parts,
+                                         words.parts, counted(costs.size(), "block"), words.model, words.fewer));
   }
   if (split.empty()) return balanced_split(costs, parts);
   RS_TRY(const auto sizes, numbers_of(split));
   if (sizes.size() != parts) {
-    return fail(ErrorKind::usage,
-                format("--split {}: it has {} parts, but there are {} {}", split, sizes.size(), parts, words.parts));
+    return fail(ErrorKind::usage, format("--split {}: it has {}, but the number of {} is {}", split,
+                                         counted(sizes.size(), "part"), words.parts, parts));
   }
   std::size_t total = 0;
   for (const std::size_t size : sizes) total += std::min(size, costs.size() + 1);  // no sum of damage overflows
   if (total != costs.size()) {
-    return fail(ErrorKind::usage, format("--split {}: its parts do not add up to the {} blocks of the {}", split,
-                                         costs.size(), words.model));
+    return fail(ErrorKind::usage, format("--split {}: its parts do not add up to the {} of the {}", split,
+                                         counted(costs.size(), "block"), words.model));
   }
   return sizes;
 }

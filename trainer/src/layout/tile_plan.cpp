@@ -36,20 +36,20 @@ Result<void> check_tiling(const TiledLayer& layer) {
                                          layer.tiles, layer.direction, why));
   };
   if (window.reach() - window.stride > 2 * window.padding || 2 * window.padding >= window.reach()) {
-    return refused(format("a kernel of {} with stride {} and padding {} does not keep the image's size", window.kernel,
-                          window.stride, window.padding));
+    return refused(format("a kernel of size {} with stride {} and padding {} does not keep the image's size",
+                          window.kernel, window.stride, window.padding));
   }
   if (layer.extent % (layer.tiles * window.stride) != 0) {
     return refused(
-        format("its input has {}, not a multiple of {} tiles x stride {}; use fewer tiles or "
+        format("its input has {}, which is not a multiple of {} tiles x stride {}; use fewer tiles or "
                "another image size",
                format("{} {}", layer.extent, layer.direction), layer.tiles, window.stride));
   }
   const Halo halo = halo_of(window);
   const std::int64_t tile = layer.extent / layer.tiles;
   if (const std::int64_t needed = std::max(halo.before, halo.after); tile < needed) {
-    return refused(format("a tile of {} {} is smaller than the halo of {} that its neighbour needs; use fewer tiles",
-                          tile, layer.direction, needed));
+    return refused(format(
+        "a tile would have size {}, less than the halo of {} that its neighbour needs; use fewer tiles", tile, needed));
   }
   return {};
 }

@@ -92,7 +92,7 @@ Result<void> check_checkpoints(const TrainOptions& o) {
   }
   if (!checkpoints.folder.empty() && o.model.unused_head) {
     return fail(ErrorKind::usage,
-                "--checkpoints cannot be used with --unused-head, whose parameters are not updated in each step");
+                "--checkpoints cannot be used with --unused-head, whose parameters are not updated in every step");
   }
   if (!checkpoints.folder.empty() && !o.ddp.broadcast_buffers) {
     return fail(ErrorKind::usage,

@@ -35,8 +35,8 @@ std::string unused_text(std::span<const DeviceTime> devices) {
   }
   if (unused.empty()) return {};
   return format(
-      "{} had nothing to compute (the median is {:.2f} s of CPU time): use fewer devices, or give each a share of the "
-      "batch or of the layers",
+      "{} had nothing to compute (the median of all devices is {:.2f} s of CPU time): use fewer devices, or give each "
+      "a share of the batch or of the layers",
       unused, median);
 }
 

@@ -14,7 +14,7 @@ namespace {
 using enum PipelinePart;
 
 constexpr Bounds<std::int32_t> bounds{.least = 0, .most = 65535};  // of a stage or micro-batch
-constexpr std::string_view form = "write stage, F, B, I or W, and micro-batch, such as 1F0";
+constexpr std::string_view form = "write a stage, one of F, B, I and W, and a micro-batch, such as 1F0";
 
 std::optional<StageAction> action_from(std::string_view text) {
   const auto stage = take_number(text, bounds);

@@ -45,7 +45,7 @@ std::string why_it_does_not_fit(PipelineSchedule schedule, const PipelineShape& 
   if (schedule == PipelineSchedule::zb_v)
     return format("--schedule {} needs exactly 2 chunks per rank, not --chunks {}", name, shape.chunks);
   if (shape.chunks < 2) return format("--schedule {} needs at least 2 chunks per rank, not --chunks 1", name);
-  return format("--schedule {} on {} ranks does not support {} micro-batches; use {}", name, shape.ranks,
+  return format("--schedule {} on {} does not support --micro-batches {}; use {}", name, counted(shape.ranks, "rank"),
                 shape.micro_batches, fitting_micro_batches(schedule, shape));
 }
 
@@ -77,8 +77,8 @@ Result<PipelinePlan> plan_from_file(const PipelineOptions& options, int ranks) {
   text << file.rdbuf();
   RS_TRY(auto plan, read_schedule(text.str(), path));
   if (plan.ranks.size() != static_cast<std::size_t>(ranks)) {
-    return fail(ErrorKind::usage, format("--schedule {}: it has {} lines, one per rank, but there are {} ranks", path,
-                                         plan.ranks.size(), ranks));
+    return fail(ErrorKind::usage, format("--schedule {}: it has {} for {}; there must be one line per rank", path,
+                                         counted(plan.ranks.size(), "line"), counted(ranks, "rank")));
   }
   if (options.micro_batches > 0 && options.micro_batches != plan.micro_batches) {
     return fail(ErrorKind::usage, format("--micro-batches {}: the schedule in {} has {}", options.micro_batches, path,

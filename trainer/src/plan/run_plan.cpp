@@ -77,7 +77,8 @@ Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan, in
   if (const std::int64_t batch = plan.batch.per_device; batch % micro_batches != 0) {
     const std::int64_t below = batch / micro_batches * micro_batches;
     return fail(ErrorKind::usage,
-                format("a batch of {} samples cannot be cut into {} micro-batches; use {}", batch, micro_batches,
+                format("a batch of {} cannot be cut into {} micro-batches; use a batch of {}", counted(batch, "sample"),
+                       micro_batches,
                        below > 0 ? format("{} or {}", below, below + micro_batches) : format("{}", micro_batches)));
   }
   for (const auto& fault : options.faults) {
@@ -138,8 +139,8 @@ Result<RunPlan> plan_run(const TrainOptions& options, const Placement& place, st
   RS_TRY_VOID(check_copies(options, mesh ? mesh->shape().data : place.world_size));
   const Sharing sharing = sharing_of(options, place, mesh);
   if (samples < sharing.loaders) {
-    return fail(ErrorKind::usage,
-                format("{} ranks cannot share {} samples; use fewer ranks or more data", place.world_size, samples));
+    return fail(ErrorKind::usage, format("{} cannot share {}; use fewer ranks or more data",
+                                         counted(place.world_size, "rank"), counted(samples, "sample")));
   }
   RunPlan plan{.shares = sharing.shares(), .mesh = mesh};
   if (options.mode->has_stages()) {

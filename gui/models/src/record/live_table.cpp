@@ -20,7 +20,7 @@ std::vector<TableColumn> live_columns() {
       {LiveTable::tr("Process")},
       number(LiveTable::tr("Steps"), LiveTable::tr("Steps that have ended")),
       number(LiveTable::tr("Last"), LiveTable::tr("Duration of the last step")),
-      number(LiveTable::tr("Median"), LiveTable::tr("Median duration of the last 256 steps or fewer")),
+      number(LiveTable::tr("Median"), LiveTable::tr("Median duration of the last steps (at most 256)")),
       number(LiveTable::tr("Compute"), LiveTable::tr("Share of the last steps")),
       number(LiveTable::tr("Communication"), LiveTable::tr("Not hidden by compute; includes waiting for other ranks")),
       number(LiveTable::tr("Copies"), LiveTable::tr("On the device, not hidden by anything")),

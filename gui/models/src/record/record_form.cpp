@@ -103,7 +103,7 @@ QString why_no_command(const RecordForm& form) {
   if (words->isEmpty()) return nothing;
   static const QRegularExpression variable{QStringLiteral("^[A-Za-z_][A-Za-z0-9_]*=")};
   if (variable.match(words->front()).hasMatch())
-    return tr("Only a shell sets variables with '%1'; run the line in a shell, or start it with env.")
+    return tr("'%1' sets a variable, which only a shell does; run the line in a shell, or start it with env.")
         .arg(words->front());
   return why_no_program(words->front(), form.folder);
 }
@@ -175,7 +175,7 @@ QString why_no_out(const RecordForm& form) {
 QString why_no_window(const QString& text) {
   static const QRegularExpression numbers{QStringLiteral("^\\d{1,9},\\d{1,9},0*[1-9]\\d{0,8}(,\\d{1,9})?$")};
   if (text.isEmpty() || numbers.match(text).hasMatch()) return {};
-  return tr("Write wait,warmup,active,repeat in steps, as in 10,2,5,1; active must be at least 1.");
+  return tr("Write wait,warmup,active,repeat as numbers of steps, such as 10,2,5,1; active must be at least 1.");
 }
 
 /// Options that have a field of their own, or after which nothing is recorded.

@@ -186,7 +186,7 @@ void RecordRun::stop() {
 void RecordRun::ask_harder() {
   if (stage_ != RunStage::stopping || process_.processId() == 0) return;
   patience_.stop();
-  sentence_ = tr("The job was asked to end by SIGTERM.");
+  sentence_ = tr("SIGTERM was sent to the job.");
   Q_EMIT stageChanged();
   signal_job(static_cast<pid_t>(process_.processId()), SIGTERM);
 }
@@ -220,7 +220,7 @@ void RecordRun::take_end(int status, QProcess::ExitStatus how) {
   read();
   const bool was_stopped = stage_ == RunStage::stopping;
   if (how == QProcess::CrashExit)
-    return end(tr("rankscope itself was ended by %1; `rankscope doctor` lists what it could not gather.")
+    return end(tr("rankscope itself was ended by %1; `rankscope doctor` lists recordings that it could not gather.")
                    .arg(signal_text(status)));
   is_good_ = status == 0 && !was_stopped;
   end(was_stopped ? tr("Stopped. %1").arg(sentence_of(status)) : sentence_of(status));

@@ -14,8 +14,8 @@ namespace {
 
 Result<void> write(std::shared_ptr<const Run> run, const ExportWish& wish, const std::stop_token& stop) {
   if (analyzer::holds_original(wish.out))
-    return fail(ErrorKind::usage,
-                format("{} is a recording or a trace, which would be lost; choose another name", wish.out.string()));
+    return fail(ErrorKind::usage, format("{} is a recording or a trace and would be overwritten; choose another name",
+                                         wish.out.string()));
   RS_TRY(const auto part, analyzer::select(std::move(run), {.steps = {}, .ranks = wish.ranks, .time = wish.time}));
   for (const analyzer::ExportInfo& info : analyzer::exports())
     if (info.id == wish.format) return info.write(*part, wish.out, [&stop](double) { return !stop.stop_requested(); });

@@ -119,7 +119,7 @@ bool RecordDialog::let_close() {
   if (findChild<QMessageBox*>(QStringLiteral("stop_job")) != nullptr) return false;  // the user is asked already
   show();
   raise();
-  ask(this, {"stop_job", tr("The job is still running. Stop it? What it has recorded is kept."), tr("Stop it")},
+  ask(this, {"stop_job", tr("The job is still running. Stop it? The events recorded so far are kept."), tr("Stop it")},
       [this](bool yes) {
         if (!yes) return Q_EMIT staysOpen();
         closes_at_end_ = true;

@@ -90,7 +90,7 @@ QWidget* RecordFormPage::make_what() {
   auto* const form = new QFormLayout(part);
   what_ = new QComboBox(part);
   what_->setObjectName(QStringLiteral("what"));
-  what_->setAccessibleName(tr("What is run"));
+  what_->setAccessibleName(tr("What to run"));
   what_->addItems({tr("A program with its arguments"), tr("A shell command line"), tr("The reference trainer")});
   connect(what_, &QComboBox::currentIndexChanged, this, &RecordFormPage::take_change);
   add_row(*form, tr("&Run"), what_);

@@ -100,7 +100,7 @@ QWidget* RecordRunPage::make_buttons() {
   };
   stop_ = button("stop", tr("&Stop"));
   kill_ = button("kill", tr("&Kill"));
-  kill_->setToolTip(tr("Ends all processes of the job at once; what they recorded is kept."));
+  kill_->setToolTip(tr("Ends all processes of the job at once; the events recorded so far are kept."));
   open_ = button("open_recorded", tr("&Open the recording"));
   back_ = button("back", tr("&Back to the form"));
   QPushButton* const close = button("close_run", tr("Close"));
@@ -116,7 +116,7 @@ void RecordRunPage::show_stage() {
   const RunStage stage = run_.stage();
   sentence_->setText(run_.sentence());
   stop_->setVisible(run_.is_running());
-  stop_->setToolTip(stage == RunStage::stopping ? tr("Ask the job to end by SIGTERM")
+  stop_->setToolTip(stage == RunStage::stopping ? tr("Send SIGTERM to the job")
                                                 : tr("Ask the job to end, as Ctrl-C does"));
   kill_->setVisible(stage == RunStage::stopping);
   open_->setVisible(run_.has_recording());

@@ -57,7 +57,7 @@ class Legend {
     row(colour_of_name("other"), false, legend_text("all other names share paler colours"));
     head({});
     text(legend_text("A pixel is filled in proportion to the share of its time that events cover."));
-    text(legend_text("A zigzag at its bottom means that several events begin in it."));
+    text(legend_text("A zigzag at the bottom of a pixel means that several events begin in it."));
   }
 
  private:

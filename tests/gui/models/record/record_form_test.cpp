@@ -101,7 +101,7 @@ TEST(RecordForm, SaysWhatIsWrongBesideTheField) {
   EXPECT_EQ(problem(form, RecordField::command), "");
   form.command = QStringLiteral("N=4 python x.py");
   EXPECT_EQ(problem(form, RecordField::command),
-            "Only a shell sets variables with 'N=4'; run the line in a shell, or start it with env.");
+            "'N=4' sets a variable, which only a shell does; run the line in a shell, or start it with env.");
   form.window = QStringLiteral("10,2,0,1");
   EXPECT_TRUE(problem(form, RecordField::window).starts_with("Write wait,warmup,active,repeat"));
   form.more = QStringLiteral("--out other");
@@ -239,7 +239,7 @@ TEST(RecordForm, OffersTheSourcesOfTheProgramButForOne) {
   ASSERT_TRUE(listed.hasMatch()) << flat.toStdString();
   QStringList sources;
   for (const RecordFlag& source : record_sources()) sources.push_back(qt_text(source.id));
-  sources.push_back(QStringLiteral("pm"));  // needs permission and may fix clocks: --pm-sampling asks for it
+  sources.push_back(QStringLiteral("pm"));  // needs permission and may lock clocks: --pm-sampling asks for it
   EXPECT_EQ(sources.join(QLatin1Char{','}).toStdString(), listed.captured(1).toStdString());
 }
 

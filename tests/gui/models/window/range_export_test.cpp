@@ -81,7 +81,7 @@ TEST(RangeExport, WritesOverNoRecording) {
   QSignalSpy failed{&writer, &RangeExport::failed};
   writer.start(three_ranks(), {"chrome", folder / "trace.json", {at(0), at(6000)}, {}});
   ASSERT_TRUE(testing::comes_true([&] { return failed.count() == 1; }));
-  EXPECT_TRUE(failed.front().front().toString().contains(QStringLiteral("would be lost")));
+  EXPECT_TRUE(failed.front().front().toString().contains(QStringLiteral("would be overwritten")));
   EXPECT_EQ(testing::read_file(folder / "trace.json"), before);
 }
 

@@ -52,8 +52,8 @@ Result<Peer> peer_of(int rank, const std::string& card) {
   const auto pid = number_from<pid_t>(words[1]);
   const auto started = number_from<std::uint64_t>(words[2]);
   if (!pid || !started || words[3].empty())
-    return fail(ErrorKind::usage, format("rank {} introduces itself as \"{}\", which this rankscope-train cannot read; "
-                                         "start the same version on all machines",
+    return fail(ErrorKind::usage, format("rank {} identifies itself as \"{}\", which this rankscope-train cannot read; "
+                                         "use the same version on all machines",
                                          rank, card));
   return Peer{
       .rank = rank, .host = std::string{words[0]}, .pid = *pid, .started = *started, .device = std::string{words[3]}};
@@ -249,7 +249,7 @@ Result<std::unique_ptr<Rendezvous>> Rendezvous::meet(const Placement& place, std
       return fail(ErrorKind::cannot_write,
                   format("port {} is in use; give a free one with --master-port or MASTER_PORT", place.master_port));
     }
-    return fail(ErrorKind::cannot_write, format("rank {} could not connect to {} at {}:{}: {}", place.rank,
+    return fail(ErrorKind::cannot_write, format("rank {} could not connect to {} through {}:{}: {}", place.rank,
                                                 counted(place.world_size - 1, "other rank"), place.master_address,
                                                 place.master_port, what.substr(0, what.find('\n'))));
   }
@@ -299,7 +299,7 @@ void Rendezvous::mark_reported(const std::string& reason) {
   try {
     parts_->store->set("reported/" + reason, bytes_of("yes"));
   } catch (const std::exception& error) {
-    log_progress(format("cannot notify the other ranks that this rank ends: {}", error.what()));
+    log_progress(format("cannot notify the other ranks that this rank is exiting: {}", error.what()));
   }
 }
 

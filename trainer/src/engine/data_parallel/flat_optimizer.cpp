@@ -76,8 +76,9 @@ Result<void> FlatOptimizer::restore(std::size_t index, std::int64_t steps, const
   for (std::size_t i = 0; fits && i < names.size(); ++i)
     fits = state[i].name == names[i] && state[i].tensor.sizes() == shard.values.sizes();
   if (!fits) {
-    return fail(ErrorKind::unreadable, format("the optimizer state of shard {} must be {} tensors of {} elements each",
-                                              index, names.size(), shard.values.numel()));
+    return fail(ErrorKind::unreadable,
+                format("the optimizer state of shard {} must be {} with {} each", index,
+                       counted(names.size(), "tensor"), counted(shard.values.numel(), "element")));
   }
   std::unique_ptr<torch::optim::OptimizerParamState> restored;
   switch (options_.kind) {

@@ -118,7 +118,7 @@ Result<std::shared_ptr<Model>> build_gpt(const ModelOptions& options, const Samp
                                          const TensorSplit& split) {
   const GptSize size = gpt_size(options);
   if (size.hidden % size.heads != 0) {
-    return fail(ErrorKind::usage, format("--hidden {} cannot be divided over --heads {}", size.hidden, size.heads));
+    return fail(ErrorKind::usage, format("--hidden {} is not a multiple of --heads {}", size.hidden, size.heads));
   }
   auto model = std::make_shared<Model>();
   model->add("embedding", std::make_shared<TokenEmbedding>(shape.classes, size, split));

@@ -379,9 +379,10 @@ WorkerDescription StageWorker::describe() const {
   if (setting_.plan.mesh) describe_mesh();
   return {.parameters = parameter_count_,
           .pace_ms = pace_ms_,
-          .batch = format("{}{} micro-batches of {}; schedule {}, {} stages with {} blocks",
+          .batch = format("{}{} {} of {}; schedule {}, {} with {} blocks",
                           setting_.plan.shares > 1 ? format("{} copies x ", setting_.plan.shares) : "",
-                          pipeline_.micro_batches, samples_of_micro_batch(), pipeline_.schedule, pipeline_.stages(),
+                          pipeline_.micro_batches, pipeline_.micro_batches == 1 ? "micro-batch" : "micro-batches",
+                          samples_of_micro_batch(), pipeline_.schedule, counted(pipeline_.stages(), "stage"),
                           joined(sizes_))};
 }
 

@@ -44,8 +44,8 @@ Result<void> check_finite(const Totals& totals, std::int64_t step, int rank) {
   if (std::isfinite(totals.loss)) return {};
   return fail(
       ErrorKind::not_computable,
-      format("step {}: the loss of rank {} is {}, so training ends here; try a smaller --lr or --warmup-steps, or "
-             "check the data; earlier checkpoints are intact",
+      format("step {}: the loss of rank {} is {}, so training ends here; try a smaller --lr, add --warmup-steps, "
+             "or check the data; earlier checkpoints are intact",
              step, rank, std::isnan(totals.loss) ? "nan" : "infinite"));
 }
 
@@ -78,11 +78,12 @@ void Progress::report(std::int64_t index, const Totals& totals, std::int64_t glo
 void Progress::end(std::int64_t steps, const Pacer& pacer) const {
   note("pace_overruns", std::to_string(pacer.overruns()));
   note("pace_longest_overrun_ns", std::to_string(pacer.longest_overrun().count()));
-  log_progress(
-      format("done: {} steps in {:.2f} s{}", steps, std::chrono::duration<double>(Clock::now() - begun_).count(),
-             pacer.overruns() > 0 ? format("; {} blocks took longer than their nominal time, by up to {:.1f} ms",
-                                           pacer.overruns(), static_cast<double>(pacer.longest_overrun().count()) / 1e6)
-                                  : ""));
+  log_progress(format(
+      "done: {} in {:.2f} s{}", counted(steps, "step"), std::chrono::duration<double>(Clock::now() - begun_).count(),
+      pacer.overruns() > 0
+          ? format("; {} exceeded the nominal time by up to {:.1f} ms", counted(pacer.overruns(), "block"),
+                   static_cast<double>(pacer.longest_overrun().count()) / 1e6)
+          : ""));
 }
 
 }  // namespace rankscope::trainer

@@ -65,7 +65,7 @@ Result<std::unique_ptr<Validation>> Validation::plan(const WorkerPlan& plan) {
   RS_TRY(auto source, open_validation_samples(plan.options));
   if (source->shape() != plan.source.shape()) {
     return fail(ErrorKind::unreadable,
-                format("{}: the images of the test set have a different shape than those of the training set",
+                format("{}: the shape of the images in the test set is different from that in the training set",
                        plan.source.name()));
   }
   const std::int64_t there = source->samples();
