@@ -207,8 +207,8 @@ class EndGrouping {
   [[nodiscard]] EndMatching result() && {
     if (groups_.empty()) return {};
     return {RunBuilder::regrouped(run_, groups_, memberships_),
-            format("The recording does not say which parts of the ranks form one operation. {} operations were "
-                   "found{}; they contain {} of {} parts. Chance would explain {:.1f} % of the matches.",
+            format("The recording does not say which calls of different ranks form one operation. {} operations were "
+                   "found{}; they contain {} of {} calls. Chance would explain {:.1f} % of the matches.",
                    operations_, note_, matched_, all_.size(), by_chance_)};
   }
 
@@ -261,8 +261,8 @@ EndMatching match_by_ends(const Run& run) {
   EndMatching found = std::move(grouping).result();
   if (!found.run)
     found.note =
-        "The recording does not say which parts of the ranks form one operation, and too few of their ends agree to "
-        "infer it.";
+        "The recording does not say which calls of different ranks form one operation, and too few of their ends agree "
+        "to infer it.";
   return found;
 }
 
