@@ -29,10 +29,10 @@ namespace {
 
 constexpr std::array all_rules{
     Rule{"rank_lost, lost_at_start, job_stopped, ranks_missing",
-         "ranks that died, never joined or were not recorded; who was first, and in which step",
+         "ranks that died, never joined or were not recorded; which was first, and in which step",
          "asked to end / not recorded, or all stopped together / lost", judge_lost_ranks},
     Rule{"straggler.*",
-         "a rank whose own work takes longer than that of its peers: all the time, since a certain step, or now and "
+         "a rank whose own work takes longer than that of its peers: all the time, from a certain step on, or now and "
          "then",
          "slowdown 1.05 / 1.10 / 1.25, with two or three ranks 1.15 / 1.25 / -; or the gain", judge_stragglers},
     Rule{"unequal.data_wait",
@@ -40,10 +40,10 @@ constexpr std::array all_rules{
          "steps",
          "5 % / 10 % / - of a step", judge_unequal_ranks, true},
     Rule{"unequal.host_time",
-         "the same for time outside its work; at most minor with two or three ranks, since it may be waiting for "
-         "another rank",
+         "the same for time outside its work; at most minor with two or three ranks, since the rank may be waiting for "
+         "another",
          "5 % / 10 % / - of a step", nullptr},
-    Rule{"unequal.step_time", "the same for the length of its steps, unless one of the two above explains it",
+    Rule{"unequal.step_time", "the same for the length of its steps, unless one of the two rules above explains it",
          "5 % / 10 % / - of a step", nullptr},
     Rule{"unequal.cpu_use",
          "without recorded collectives: a rank that uses more CPU than its peers, or, with four or more ranks, less",
@@ -57,16 +57,16 @@ constexpr std::array all_rules{
     Rule{"imbalance.rotating", "in every step a different rank is the slow one",
          "the gain, if the imbalance is at least 5 %", judge_rotation},
     Rule{"step_time.change",
-         "steps that take longer from a certain step onward, if no later change undoes it and no slow rank explains it",
+         "steps that take longer from a certain step on, unless a later change undoes this or a slow rank explains it",
          "longer by 5 % / 10 % / 25 %", judge_step_change},
     Rule{"step_time.odd", "single steps that are much longer than their neighbours and that no slow rank explains",
          "the gain", judge_odd_steps},
     Rule{"exposed_communication",
-         "time in which only communication runs; waiting for a slow rank or connection is left to its finding",
+         "time in which only communication runs; waiting for a slow rank or connection is left to the finding about it",
          "10 % / 20 % / 35 % of the time", judge_exposed_communication, true},
     Rule{"slow_group, slow_link",
-         "a group, link, sender or receiver whose bus bandwidth is below that of comparable ones, or below its own "
-         "earlier one, and costs its ranks 2 % of their time",
+         "a group, link, sender or receiver with a lower bus bandwidth than comparable ones, or than it had earlier, "
+         "if this costs its ranks 2 % of their time",
          "0.8 / 0.6 / 0.4 of the usual speed", judge_slow_paths, true},
     Rule{"slow_tcp_link",
          "a TCP connection between two ranks on which data waits for the network longer than on the others", "the gain",
@@ -93,8 +93,8 @@ constexpr std::array all_rules{
          "matrix products and convolutions that do not use the device's tensor cores, judging by their names",
          "10 % / 25 % / - of the time", judge_tensor_cores, true},
     Rule{"gpu_throttled",
-         "a GPU that NVML reports as slowed down by heat or its server's power brake, unless a slow rank explains it; "
-         "power caps are left out",
+         "a GPU that NVML reports as slowed down by heat or by the power brake of its server, unless a slow rank "
+         "explains it; power caps are left out",
          "10 % / 50 % / - of the samples", judge_throttling, true},
     Rule{"fusable", "pointwise kernels in a row", "the gain, or 20 % / - / - of the time in such kernels",
          judge_fusable, true},
@@ -105,10 +105,10 @@ constexpr std::array all_rules{
          "the factor 90 % / 80 % / 65 %", nullptr},
     Rule{"efficiency", "ranks that compute only a small part of the time, when no other finding says why",
          "parallel efficiency 80 % / 65 % / 50 %", nullptr},
-    Rule{"memory_near_limit", "a device whose memory is nearly full: what is left of it at the peak",
-         "10 % / 5 % / 2 % left", judge_memory},
+    Rule{"memory_near_limit", "a device whose memory is nearly full at the peak", "10 % / 5 % / 2 % left",
+         judge_memory},
     Rule{"memory_fragmentation",
-         "memory that the framework holds unused, where more than half of the device is reserved",
+         "memory that the framework reserves but does not use, if more than half of the device's memory is reserved",
          "15 % / 25 % / 40 % unused", nullptr},
     Rule{"memory_imbalance",
          "a rank that needs at least 64 MiB more memory than its peers; at most minor if the layout is unknown",
@@ -117,7 +117,7 @@ constexpr std::array all_rules{
          "any / device full within ten times the recorded steps / -", nullptr},
     Rule{"memory_growth.host", "the same for the resident memory of a process, by 10 % in total", "any / - / -",
          nullptr},
-    Rule{"profiler_overhead", "the profiler itself slowed down the job: without it the numbers would be different",
+    Rule{"profiler_overhead", "the profiler itself slowed down the job: without it, the numbers would be different",
          "2 % / 10 % / - of the time", judge_profiler_overhead, true},
 };
 

@@ -39,8 +39,8 @@ Result<Windows> windows_of_steps(const Run& run, const StepRange& wanted) {
   if (windows.of_job) return windows;
   const auto& all = found.section->windows;
   const auto [first, last] = std::ranges::minmax_element(all, {}, &StepWindow::index);
-  return fail(ErrorKind::usage, format("--steps: the recording does not have {}, only steps {} to {}",
-                                       step_range_text(wanted), first->index, last->index));
+  return fail(ErrorKind::usage, format("--steps: the recording does not have {}, only {}", step_range_text(wanted),
+                                       step_range_text({first->index, last->index})));
 }
 
 /// Copies the chosen rows of a run into a builder.

@@ -73,10 +73,10 @@ TEST(RenderJson, UnknownWaitsHaveTheReasonOfTheirOwn) {
   auto report = clean_report(*sample_run());
   GroupRow& group = report.collectives->groups.front();
   group.without_wait = group.count;
-  group.why_no_wait = "its root was not recorded";
+  group.why_no_wait = "the root was not recorded";
   const auto row = json_of(report).at("collectives").at("groups").at(0);
   EXPECT_TRUE(row.at("wait_ns").is_null());
-  EXPECT_EQ(row.at("why").at("wait_ns"), "its root was not recorded");
+  EXPECT_EQ(row.at("why").at("wait_ns"), "the root was not recorded");
   EXPECT_EQ(row.at("transfer_ns"), 38'000'000);
 }
 

@@ -45,7 +45,7 @@ std::vector<double> bar_widths(const std::string& page, const std::string& chart
 
 TEST(RenderHtml, TheVerdictComesFirstThenTheFindings) {
   const auto page = page_of(slow_report(*sample_run()));
-  const auto verdict = page.find(">Rank 2 is slow: it computes slower than its peers.<");
+  const auto verdict = page.find(">Rank 2 is slow: it computes more slowly than its peers.<");
   ASSERT_NE(verdict, std::string::npos);
   EXPECT_LT(page.find("<h2 id=\"verdict-title\">"), verdict);
   EXPECT_LT(verdict, page.find("<h2 id=\"findings-title\">"));
@@ -148,7 +148,7 @@ TEST(RenderHtml, ThePageOfManyRanksAndStepsStaysBelowTwoMegabytes) {
   for (RankRow& row : *report.rank_rows) row.per_step.assign(999, row.total);
   const auto page = page_of(report);
   EXPECT_LT(page.size(), 2'000'000U);
-  EXPECT_THAT(page, HasSubstr("32 of 512 ranks, those that differ most from the others"));
+  EXPECT_THAT(page, HasSubstr("Shown: the 32 of 512 ranks that differ most from the others"));
 }
 
 TEST(RenderHtml, AStepThatIsNotCountedIsDrawnApartAndSaid) {
@@ -197,7 +197,7 @@ TEST(RenderHtml, TheStepsChartSaysWhatItShows) {
     report.rank_rows->push_back(sample_rank(rank, 25'000'000));
     report.rank_rows->back().per_step.assign(19, report.rank_rows->back().total);
   }
-  EXPECT_THAT(page_of(report), HasSubstr("and lines of 16 of 20 ranks with their own time. The table"));
+  EXPECT_THAT(page_of(report), HasSubstr("and lines with the own times of 16 of 20 ranks. The table"));
   report.steps = sample_steps(1000);
   EXPECT_THAT(page_of(report), HasSubstr("Columns of up to 9 steps each for 1000 steps with a median of 45.6 ms. "
                                          "The table"));
@@ -215,7 +215,7 @@ TEST(RenderHtml, RanksThatTheMapsLeaveOutAreCountedWithTheWayToThem) {
   const auto maps = page.substr(page.find("id=\"rank-steps\""));
   EXPECT_THAT(
       maps,
-      HasSubstr("32 of 40 ranks, those that differ most from the others; a page made with --ranks shows others."));
+      HasSubstr("Shown: the 32 of 40 ranks that differ most from the others; a page made with --ranks shows others."));
 }
 
 TEST(RenderHtml, WhatIsMissingOfTheAcceleratorIsNamed) {

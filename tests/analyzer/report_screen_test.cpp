@@ -83,7 +83,7 @@ Report crowded_report(std::uint32_t ranks) {
 
 TEST(OneScreen, HasVerdictRunFindingsAndOneBarPerRankInThisOrder) {
   const auto text = screen(slow_report(*sample_run()));
-  EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2 is slow: it computes slower than its peers.\n"));
+  EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2 is slow: it computes more slowly than its peers.\n"));
   EXPECT_THAT(headings_of(text),
               ElementsAre("VERDICT", "RUN", "FINDINGS", "WHERE THE TIME WENT", "NOT AVAILABLE", "All sections"));
   EXPECT_THAT(text, HasSubstr("Look at the clock, the power limit and the neighbours of that device."));

@@ -162,7 +162,7 @@ inline Report slow_report(const Run& run) {
   report.findings =
       std::vector<Finding>{{.id = "straggler.compute",
                             .severity = FindingSeverity::critical,
-                            .title = "Rank 2 computes slower than its peers",
+                            .title = "Rank 2 computes more slowly than its peers",
                             .evidence = "37.3 ms of compute per step, 25.0 ms on its peers",
                             .advice = "Look at the clock, the power limit and the neighbours of that device.",
                             .gain_ns_per_step = 12'000'000,

@@ -35,7 +35,7 @@ TEST(Sample, TheReportNamesTheSlowRank) {
 TEST(Sample, TheTextBeginsWithTheVerdict) {
   const auto result = run_program({RANKSCOPE_PROGRAM, "report", sample});
   EXPECT_EQ(result.status, 0);
-  EXPECT_THAT(result.out, HasSubstr("Rank 2 is slow: it computes slower than its peers."));
+  EXPECT_THAT(result.out, HasSubstr("Rank 2 is slow: it computes more slowly than its peers."));
 }
 
 TEST(Sample, TwoStepsAreAHintAndCalledSoEverywhere) {

@@ -260,7 +260,7 @@ class Aligner {
       return "operations have no sequence numbers, so it can only be guessed which ends on different ranks belong "
              "together";
     if (positions_[clock].too_far || too_inexact_[clock])
-      return format("could not be aligned with {} to within 10 ms", first);
+      return format("no alignment with {} to within 10 ms was found", first);
     return format("fewer than {} operations are shared with {}, directly or through other clocks", least_operations,
                   first);
   }

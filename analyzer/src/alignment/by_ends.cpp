@@ -262,8 +262,8 @@ EndMatching match_by_ends(const Run& run) {
   EndMatching found = std::move(grouping).result();
   if (!found.run)
     found.note =
-        "The recording does not say which parts of the ranks form one operation, and too few of their ends agree to "
-        "infer it.";
+        "The recording does not say which calls of different ranks form one operation, and too few of their ends agree "
+        "to infer it.";
   return found;
 }
 

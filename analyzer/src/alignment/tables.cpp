@@ -33,7 +33,7 @@ std::string apart_text(const ClocksSection& section) {
                             counted(std::ranges::count_if(section.clocks, &ClockRow::aligned), "clock"),
                             printable(first.name), moved.size() > 1 ? ", with the largest offset," : "",
                             ahead_text(first), first.ahead_ns < 0 ? "" : " of", printable(first.reference));
-  if (first.drift_known) text += format(" and gained {:+.2f} ppm", first.drift_ppm);
+  if (first.drift_known) text += format(" and drifted by {:+.2f} ppm", first.drift_ppm);
   return text + format(" ({}).", counted(first.operations, "operation"));
 }
 
@@ -44,10 +44,10 @@ std::vector<ClockLine> clock_lines(const Report& report) {
   const ClocksSection& section = report.clocks;
   if (auto apart = apart_text(section); !apart.empty()) {
     lines.push_back({std::move(apart)});
-    lines.push_back({format(
-        "If the ranks always leave operations in the same order, the alignment cannot detect it; {} of the error "
-        "allows for that.",
-        duration_text(section.allowance_ns))});
+    lines.push_back(
+        {format("If the ranks always leave operations in the same order, the alignment cannot detect this; {} of the "
+                "error allows for that.",
+                duration_text(section.allowance_ns))});
   }
   std::size_t doubts = 0;
   for (const ClockRow& clock : section.clocks) {

@@ -24,7 +24,7 @@ void write_traffic(Writer& page, const BandwidthSection& section, std::size_t mo
                   tooltip});
   if (matrix.left_out > 0)
     page.element("p",
-                 format("Only the ranks with the most bytes are drawn; {} between others is left out.",
+                 format("Only the ranks with the most bytes are drawn; {} sent between other ranks is left out.",
                         bytes_text(matrix.left_out)),
                  {{"class", "faint"}});
   write_table(page, traffic_table(section, most), "Sends from rank to rank, most bytes first");

@@ -56,7 +56,7 @@ void write_bandwidth(Writer& page, const Source& source);
 
 /// "30 kB to 100 kB", "below 1 kB", "from 100 GB on"
 [[nodiscard]] std::string size_text(const SizeClass& size);
-/// "group tp (ranks 0–3) moves data at 0.51 of the usual speed"
+/// "group tp (ranks 0–3) moves data at 0.51 times the usual speed"
 [[nodiscard]] std::string title_of(const SlowPath& path);
 /// "allreduce of 1 MB to 3 MB at 4.1 GB/s, 3 like it at 8.2 GB/s (median)"
 [[nodiscard]] std::string evidence_of(const SlowPath& path);

@@ -31,13 +31,13 @@ std::string size_text(const SizeClass& size) {
 }
 
 std::string title_of(const SlowPath& path) {
-  if (path.compared > 0) return format("{} at {:.2f} of the usual speed", subject_of(path), path.ratio);
-  const std::string since = path.since_step ? format(" since step {}", *path.since_step) : " towards the end";
-  return format("{} at {:.2f} of its former speed{}", subject_of(path), path.ratio, since);
+  if (path.compared > 0) return format("{} at {:.2f} times the usual speed", subject_of(path), path.ratio);
+  const std::string since = path.since_step ? format(" from step {} on", *path.since_step) : " towards the end";
+  return format("{} at {:.2f} times its former speed{}", subject_of(path), path.ratio, since);
 }
 
 std::string evidence_of(const SlowPath& path) {
-  const std::string beside = path.compared > 0 ? format("{} comparable paths", path.compared) : "previously";
+  const std::string beside = path.compared > 0 ? counted(path.compared, "comparable path") : "previously";
   return format("{} of {} at {}, {} at {} (medians of the bus bandwidth); costs {:.0f} % of the ranks' time", path.op,
                 size_text(path.size), speed_text(path.gbps), beside, speed_text(path.usual_gbps), path.share * 100);
 }

@@ -23,7 +23,7 @@ std::string reasons(const BandwidthSection& section) {
   for (const BandwidthRow& row : section.rows) {
     if (row.why_none.empty() || std::ranges::find(unique, row.why_none) != unique.end()) continue;
     unique.push_back(row.why_none);
-    text += format("{}{}", text.empty() ? "No bandwidth for some rows: " : "; ", printable(row.why_none));
+    text += format("{}{}", text.empty() ? "No bandwidth is shown for some rows: " : "; ", printable(row.why_none));
   }
   return text.empty() ? text : text + ".";
 }
@@ -100,10 +100,10 @@ std::vector<std::string> bandwidth_notes(const BandwidthSection& section) {
   }
   std::string left_out;
   if (setting_up > 0) left_out += counted(setting_up, "first operation") + ", which set up connections";
-  if (too_short_rows > 0) left_out += format("{}{} too short to measure", left_out.empty() ? "" : ", ", too_short_rows);
+  if (too_short_rows > 0) left_out += format("{}{} too short to measure", left_out.empty() ? "" : "; ", too_short_rows);
   std::vector<std::string> notes{
-      "Algorithm: bytes / transfer time. Bus: the same, scaled to be comparable between operations and numbers of "
-      "ranks (as in nccl-tests). With waiting: what a tool that looks at only one rank sees."};
+      "Algorithm: bytes / transfer time. Bus: the same, scaled to be comparable across operations and numbers of ranks "
+      "(as in nccl-tests). With waiting: as seen by a tool that looks at only one rank."};
   if (!left_out.empty()) notes.push_back(format("Left out: {}.", left_out));
   if (std::string why = reasons(section); !why.empty()) notes.push_back(std::move(why));
   return notes;

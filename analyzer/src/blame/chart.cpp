@@ -29,10 +29,11 @@ void write_waiting(Writer& page, const BlameSection& section) {
                   "rank it waited for",
                   delay_tooltip});
   if (matrix.left_out > 0)
-    page.element("p",
-                 format("Only the ranks with the most waiting are drawn; {} between others is left out.",
-                        duration_text(matrix.left_out)),
-                 {{"class", "faint"}});
+    page.element(
+        "p",
+        format("Only the ranks with the most waiting are drawn; {} of waiting between other ranks is left out.",
+               duration_text(matrix.left_out)),
+        {{"class", "faint"}});
   write_folded_table(page, table_of(matrix, "waiting rank", duration_text), "Who waited (rows) for whom (columns)");
 }
 

@@ -13,7 +13,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr const char* too_long = "its times are too long to be added up";
+constexpr const char* too_long = "the times are too long to be added up";
 
 /// Direct waits, without asking what was behind them.
 class DirectWaits {
@@ -192,7 +192,7 @@ BlameResult find_blame(const Run& run, const ClockTrust& clocks, const Section<S
   if (!rows) return none(rows.error().why);
   const std::span<const Operation> operations = matching.section->operations;
   const auto shows = [&run](const Operation& operation) { return shows_waits(run, operation); };
-  if (std::ranges::none_of(operations, shows)) return none("who waited for whom is not known for any operation");
+  if (std::ranges::none_of(operations, shows)) return none("it is not known for any operation who waited for whom");
   const EarlierOperations earlier{run, operations};
   const MemberTimes times{run, steps, matching, options};
   BlameSection section;

@@ -134,7 +134,7 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
                share_text(section.unknown_ns, section.total_ns)));
   if (section.partial_ns > 0)
     notes.push_back(
-        format("In addition, {} was spent in operations with ranks that were not recorded and may have been later.",
+        format("In addition, {} was spent in operations with ranks that were not recorded and may have arrived later.",
                duration_text(section.partial_ns)));
   if (section.with_slack_ns && *section.with_slack_ns > 0)
     notes.push_back(
@@ -143,7 +143,7 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
                share_text(*section.with_slack_ns, section.total_ns)));
   if (section.method != "run time")
     notes.emplace_back(
-        "If clocks cannot be compared, the rank with the shortest part is treated as the last to arrive.");
+        "If clocks cannot be compared, the rank with the shortest call is treated as the last to arrive.");
   return notes;
 }
 

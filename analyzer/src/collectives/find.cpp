@@ -34,12 +34,12 @@ std::vector<std::size_t> count_present(const Run& run) {
 /// its part. Ranks that are absent from the whole run make waits lower bounds (C7); one that only lacks this operation
 /// stands at an edge of the recording or was lost.
 std::string_view why_not_timed(const Run& run, const Operation& operation, const std::vector<std::size_t>& present) {
-  if (!all_finished(run, operation)) return "not finished on all of its ranks";
+  if (!all_finished(run, operation)) return "not finished on all ranks of the group";
   if (!operation.complete) {
-    if (comm_op(run.text(operation.op)).wait == WaitRule::pair) return "its partner was not found";
-    if (present[operation.group.index()] != operation.members.size()) return "not found on all of its ranks";
+    if (comm_op(run.text(operation.op)).wait == WaitRule::pair) return "no partner was found";
+    if (present[operation.group.index()] != operation.members.size()) return "not found on all ranks of the group";
   }
-  return operation.members.size() < 2 ? "only one rank of its group was recorded" : std::string_view{};
+  return operation.members.size() < 2 ? "only one rank of the group was recorded" : std::string_view{};
 }
 
 /// True if a rank that the run does not hold may have been the one for which the others waited.
@@ -186,7 +186,7 @@ void time_operations(const Run& run, const ClockTrust& clocks, const std::vector
     if (!operation.why_no_wait.empty()) continue;
     violations += time_operation(run, clocks, operation, matching.parts);
     if (!may_have_waited_for_absent(run, operation)) continue;
-    operation.why_no_transfer = "a rank of its group was not recorded, and may have been the last to arrive";
+    operation.why_no_transfer = "a rank of the group was not recorded, and may have been the last to arrive";
     for (const std::uint32_t row : operation.members) matching.parts[row].rest_is_transfer = false;
   }
   if (violations > 0) matching.quality.add(Counter::clock_violations, violations);

@@ -82,7 +82,7 @@ MemberPart waited(std::int64_t wait_ns, RankId rank) {
 
 /// Why it cannot be told who waits for whom; empty if it can.
 std::string_view why_not_split(WaitRule rule, std::span<const Member> members) {
-  constexpr std::string_view no_root = "its root was not recorded";
+  constexpr std::string_view no_root = "the root was not recorded";
   switch (rule) {
     case WaitRule::all:
     case WaitRule::pair:
@@ -93,7 +93,7 @@ std::string_view why_not_split(WaitRule rule, std::span<const Member> members) {
     case WaitRule::unknown:
       break;
   }
-  return "who waits for whom in this operation is not defined";
+  return "it is not defined who waits for whom in this operation";
 }
 
 /// metrics.md 6.1 to 6.3.
@@ -111,7 +111,7 @@ void by_run_time(const ClockTrust& clocks, std::span<const Member> members, Wait
   operation.first_rank = leading_rank(members, claim, [](const Member& member) { return -member.start; });
   operation.why_no_wait = why_not_split(rule, members);
   if (rule != WaitRule::all && error > coarse_error_ns && operation.spread_ns <= claim)
-    operation.why_no_wait = operation.why_no_transfer = "its ranks start closer together than their clocks can resolve";
+    operation.why_no_wait = operation.why_no_transfer = "the ranks start closer together than their clocks can resolve";
   if (!operation.why_no_wait.empty()) return;
   for (const Member& member : members) {
     const WaitedFor other = waited_for(rule, members, member, {last, operation.last_rank});
@@ -124,7 +124,7 @@ void by_run_time(const ClockTrust& clocks, std::span<const Member> members, Wait
 /// metrics.md 6.9: members of an all-wait operation end together, so the late rank has the shortest one.
 void by_duration(std::span<const Member> members, WaitRule rule, Operation& operation, std::vector<MemberPart>& parts) {
   if (rule != WaitRule::all) {
-    operation.why_no_wait = operation.why_no_transfer = "the clocks of its ranks cannot be compared";
+    operation.why_no_wait = operation.why_no_transfer = "the clocks of the ranks cannot be compared";
     return;
   }
   const auto duration = [](const Member& member) { return member.duration(); };

@@ -35,7 +35,7 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
   return table;
 }
 
-/// "No bandwidth for some operations: too short; bytes not recorded."; empty without reasons.
+/// "No bandwidth is shown for some operations: too short; bytes not recorded."; empty without reasons.
 std::string none_where(std::string_view what, std::span<const std::string> reasons) {
   std::vector<std::string> unique;
   for (const auto& reason : reasons)
@@ -43,7 +43,7 @@ std::string none_where(std::string_view what, std::span<const std::string> reaso
       unique.push_back(printable(reason));
   std::string note;
   for (const auto& reason : unique)
-    note += (note.empty() ? format("No {} for some operations: ", what) : "; ") + reason;
+    note += (note.empty() ? format("No {} is shown for some operations: ", what) : "; ") + reason;
   return note.empty() ? note : note + ".";
 }
 
@@ -63,7 +63,7 @@ std::string unknown_note(const std::vector<GroupRow>& groups) {
 
 std::string matching_note(const CollectivesSection& section) {
   const auto all = section.matched + section.unmatched;
-  return format("Matched by {}: {} of {} members found their partners.", printable(section.key), section.matched, all);
+  return format("Matched by {}: {} of {} calls.", printable(section.key), section.matched, all);
 }
 
 std::vector<std::string> unmatched_notes(const CollectivesSection& section) {

@@ -149,8 +149,8 @@ NotedTable changed_table(const ComparisonView& view) {
   note_details(view, keys.changed, noted);
   if (keys.not_tested.empty()) {
     noted.notes.push_back(format(
-        "False discovery rate 5 %: on average at most 5 % of the entries in this list are due to chance ({} that take "
-        "1 % of a step or more were tested, Mann-Whitney over the steps, Benjamini-Hochberg over the list).",
+        "False discovery rate 5 %: on average at most 5 % of the entries in this list are due to chance (tested: all "
+        "{} of at least 1 % of a step; Mann-Whitney over the steps, Benjamini-Hochberg over the list).",
         keys.tested));
   } else {
     noted.notes.push_back(format("Not tested: {}. The changes may be due to chance.", printable(keys.not_tested)));
@@ -164,8 +164,8 @@ NotedTable below_table(const ComparisonView& view) {
   NotedTable noted{"Largest changes below 1 % of a step", "ms per step and rank", key_table(view, keys), {}};
   noted.left_out = left_out(keys.size(), view.top);
   noted.notes.emplace_back(
-      "A part of the step changed by 1 % or more, but no single name did. These changed most. They were not tested: "
-      "any of the changes may be due to chance.");
+      "A part of the step changed by 1 % or more, but no single name did. These names changed most. They were not "
+      "tested: any of the changes may be due to chance.");
   return noted;
 }
 
@@ -206,7 +206,7 @@ NotedTable single_table(const ComparisonView& view, std::string title, const std
   }
   const KeyComparison& all = view.comparison.keys;
   if (all.calls_a != all.calls_b)
-    noted.notes.push_back(format("The numbers of calls differ: {} in {}, {} in {}.", all.calls_a, a, all.calls_b, b));
+    noted.notes.push_back(format("Calls are counted over {} in {} and over {} in {}.", all.calls_a, a, all.calls_b, b));
   noted.left_out = left_out(keys.size(), view.top);
   return noted;
 }

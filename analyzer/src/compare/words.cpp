@@ -125,7 +125,7 @@ Verdict on_steps(const Comparison& comparison) {
     case StepVerdict::unchanged: {
       const double hidden = std::max(-*steps.low, *steps.high);
       return {hidden < wide_interval ? Tone::good : Tone::warning,
-              format("No change in the step time found between {} and {}{}.", a, comparison.b.name.label,
+              format("No change in the step time was found between {} and {}{}.", a, comparison.b.name.label,
                      hidden < wide_interval ? "" : ", but the steps vary too much to exclude a large change"),
               {format("The median step takes {} ({}); {}: a change within this interval is not excluded.",
                       medians_text(comparison), signed_percent(*steps.change), interval_text(steps))}};
@@ -178,7 +178,7 @@ std::string unknown_sentence(const Likeness& likeness) {
   for (const std::string& what : likeness.unknown) list += (list.empty() ? "" : " and ") + what;
   return list.empty()
              ? list
-             : format("It is not known whether the runs have the same {}: one of them does not state it.", list);
+             : format("It is not known whether the runs have the same {}: one of them does not state this.", list);
 }
 
 std::string loss_sentence(const ComparedRun& run) {
@@ -324,7 +324,7 @@ std::string scaling_text(const Comparison& comparison) {
   if (!comparison.scaling) return {};
   const std::string& a = comparison.a.name.label;
   const std::string& b = comparison.b.name.label;
-  if (!*comparison.scaling) return format("How the job scales is not known: {}.", comparison.scaling->error().why);
+  if (!*comparison.scaling) return format("It is not known how the job scales: {}.", comparison.scaling->error().why);
   const RankScaling& scaling = **comparison.scaling;
   return format(
       "{} ranks against {}: together, the ranks of {} compute {:.2f} times as long per step as those of {}. "

@@ -80,7 +80,7 @@ void judge_calls(const RuleContext& context, const HeldUp& what, const std::vect
   const FindingSeverity severity = severity_of(usual.share(idle), gain_limits);
   if (severity == FindingSeverity::info || rows.empty()) return;
   findings.push_back({std::string{what.id}, severity,
-                      format("{} of the time {}", percent_of(usual.share(idle)), what.title), calls_text(usual, rows),
+                      format("{} of the time, {}", percent_of(usual.share(idle)), what.title), calls_text(usual, rows),
                       std::string{what.advice}, usual.per_step(idle), std::nullopt, std::nullopt});
 }
 
@@ -100,8 +100,8 @@ std::string advice_for_copies(const CopyRow* most) {
   if (kind == "PtoP")
     return "Copies between devices: move less data, or put the copies on a separate stream, so that they overlap with "
            "compute.";
-  return "Copy from pinned memory (pin_memory=True, non_blocking=True) one batch ahead, on a separate stream; leave "
-         "data on the device that would be copied repeatedly.";
+  return "Copy from pinned memory (pin_memory=True, non_blocking=True) one batch ahead, on a separate stream; keep "
+         "data on the device if it would be copied repeatedly.";
 }
 
 /// "; most of it HtoD (Pageable -> Device): 5.20 ms at 3.1 GB/s"
@@ -126,7 +126,7 @@ void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& find
   Finding finding;
   finding.id = "exposed_copies";
   finding.severity = severity;
-  finding.title = format("{} of the time only copies run", percent_of(usual.share(exposed)));
+  finding.title = format("{} of the time, only copies run", percent_of(usual.share(exposed)));
   finding.evidence =
       format("{} {} while neither compute nor communication runs{}", duration_text(usual.mean(exposed)),
              usual.steps > 0 ? "per step and rank" : "per rank over the whole recording", most_copied(usual, most));
@@ -139,7 +139,7 @@ void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& find
 void judge_synchronizations(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
   judge_calls(context,
-              {"synchronizations", "devices have nothing to do because the host waited for them", Call::other,
+              {"synchronizations", "devices have nothing to do because the host waits for them", Call::other,
                "Read results from the device (.item(), .cpu(), print) only once in many steps, and remove explicit "
                "synchronizations: the host then runs ahead."},
               context.report.copies->synchronizations, findings);
@@ -148,7 +148,7 @@ void judge_synchronizations(const RuleContext& context, std::vector<Finding>& fi
 void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
   judge_calls(context,
-              {"blocking_copies", "devices have nothing to do because a copy held up the host", Call::copy,
+              {"blocking_copies", "devices have nothing to do because a copy holds up the host", Call::copy,
                "Copy from pinned memory (pin_memory=True) and without blocking (non_blocking=True), one batch ahead."},
               context.report.copies->blocking_copies, findings);
 }

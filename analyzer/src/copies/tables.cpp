@@ -83,7 +83,7 @@ std::vector<NotedTable> copy_tables(const Report& report, std::size_t most) {
     for (const CopyRow& row : section.copies) too_large += row.too_large;
     if (too_large > 0)
       tables.back().notes.push_back(
-          format("Not in the byte totals: {} with an impossible size, or with which the sum would be too large.",
+          format("Not in the byte totals: {} with an impossible size, or too large to be added.",
                  counted(too_large, "copy record")));
   }
   if (NotedTable calls = call_table(section, means, most); !calls.table.rows.empty())

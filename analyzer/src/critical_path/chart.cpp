@@ -80,7 +80,7 @@ void draw(Writer& page, const Source& source, const CriticalPathSection& path) {
     chart.line(x, path_top, x, base, ns == 0 ? "axis" : "grid");
     chart.text(x, base + 18, time.label(ns), "tick middle");
   }
-  chart.text((path_left + chart_width - path_right) / 2, base + 36, format("{} since its start", time.unit),
+  chart.text((path_left + chart_width - path_right) / 2, base + 36, format("{} since the start", time.unit),
              "tick middle");
   for (const auto& [rank, row] : rows)
     chart.text(path_left - 10, path_top + path_row_height * (static_cast<double>(row) + 0.5) + 4,

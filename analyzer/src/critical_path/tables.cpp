@@ -45,7 +45,7 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
     noted.notes.push_back("By rank: " + rank_words(path, std::min<std::size_t>(most, 8)) + ".");
   if (path.incomplete())
     noted.notes.emplace_back(
-        "Incomplete: more than a tenth of it is waiting for unknown partners or has no recorded reason.");
+        "Incomplete: more than a tenth of the path is waiting for unknown partners or has no recorded reason.");
   noted.notes.push_back(
       format("The critical path is the work that determined how long steps are. There may be many such paths ({} of "
              "the ranks' steps have almost no slack), so shortening this one saves less than its length.",

@@ -36,10 +36,10 @@ const RankRow* who_waits(const RuleContext& context, const Usual& usual) {
 
 std::string title_for(const RankRow* row, const Usual& usual) {
   if (row == nullptr || row->total.window_ns <= 0)
-    return format("{} of the time the ranks wait for data",
+    return format("{} of the time, the ranks wait for data",
                   percent_of(usual.share(usual.total.idle_ns_of(IdleCause::data))));
   const auto own = static_cast<double>(row->total.idle_ns_of(IdleCause::data));
-  return format("rank {} waits for data {} of its time", row->rank.value,
+  return format("rank {} waits for data for {} of its time", row->rank.value,
                 percent_of(own / static_cast<double>(row->total.window_ns)));
 }
 
@@ -50,7 +50,7 @@ std::string evidence_for(const RankRow* row, const Usual& usual) {
                   usual.steps > 0 ? "per step and rank" : "per rank in the whole recording");
   const std::int64_t own = row->total.idle_ns_of(IdleCause::data);
   const std::int64_t steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(row->per_step.size()));
-  return format("{} {} inside data-loading spans (on {} in total: {})", duration_text(own / steps),
+  return format("{} {} inside data-loading spans ({}: {} in total)", duration_text(own / steps),
                 row->per_step.empty() ? "in the whole recording" : "per step", counted(usual.ranks - 1, "other rank"),
                 duration_text((data - own) / steps));
 }
@@ -83,8 +83,8 @@ std::string advice_for_data(const LoaderSums& sums) {
     return "The workers were idle meanwhile, so adding workers does not help: look at what the training thread itself "
            "does with a batch (collating, pinning, copying), and prefetch deeper.";
   if (sums.waiting_ns > 0)
-    return "Some workers were idle while others held the loop up: prefetch deeper, and even out how long batches take "
-           "to load.";
+    return "Some workers were idle while others held the loop up: prefetch deeper, and even out the loading times of "
+           "batches.";
   if (sums.own_thread)
     return "The training thread loads its batches itself: set num_workers=4 or more and pin_memory=True for the "
            "DataLoader.";

@@ -35,7 +35,7 @@ std::string advice_for(Exposed exposed) {
     case Exposed::ranks_missing:
       return "Record all ranks of the job: then the report shows how much of this is waiting, and for whom.";
     case Exposed::unmatched:
-      return "How much of this is waiting is not known: operations were not matched (--only collectives says why).";
+      return "It is not known how much of this is waiting: operations were not matched (--only collectives says why).";
   }
   return {};
 }
@@ -44,7 +44,7 @@ std::string advice_for(Exposed exposed) {
 std::string parts_of_exposed(const Usual& usual) {
   const TimeSplit& total = usual.total;
   const std::int64_t known = total.exposed_wait_ns + total.exposed_transfer_ns;
-  if (known == 0) return " (how much of it is waiting and how much is transfer is not known)";
+  if (known == 0) return " (it is not known how much of it is waiting and how much is transfer)";
   return format(": {} waiting, {} transfer, {} not split", duration_text(usual.per_step(total.exposed_wait_ns)),
                 duration_text(usual.per_step(total.exposed_transfer_ns)),
                 duration_text(usual.per_step(total.exposed_comm_ns - known)));
@@ -93,7 +93,7 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   const bool unmatched = report.collectives && report.collectives->unmatched * 20 > report.collectives->matched;
   if (unmatched) finding.severity = capped(finding.severity, FindingSeverity::minor);
   finding.id = "exposed_communication";
-  finding.title = format("{} of the time only communication runs{}", percent_of(share),
+  finding.title = format("{} of the time, only communication runs{}", percent_of(share),
                          waiting ? ", mostly waiting for other ranks" : "");
   finding.evidence = format("per step and rank {} exposed{}; {}", duration_text(usual.per_step(total.exposed_comm_ns)),
                             parts_of_exposed(usual), hidden_part(usual));

@@ -9,7 +9,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr const char* too_long = "its times are too long to be added up";
+constexpr const char* too_long = "the times are too long to be added up";
 
 /// One rank's U, A and window, of the run or of a step.
 struct Share {

@@ -60,7 +60,7 @@ std::string_view words_of(LedgerPart part) {
     case LedgerPart::idle_kernel_gap:
       return "gaps between kernels";
     case LedgerPart::idle_other:
-      return "idle for other causes";
+      return "idle for other reasons";
     case LedgerPart::tail:
       return "after the rank's own window";
   }
@@ -89,7 +89,7 @@ std::vector<TreeLine> tree_lines(const EfficiencySection& section) {
 }
 
 Table tree_table(const EfficiencySection& section) {
-  Table table{{{"factor", Align::left}, {"value"}, {"what it is", Align::left, 70}}, {}};
+  Table table{{{"factor", Align::left}, {"value"}, {"meaning", Align::left, 70}}, {}};
   bool first = true;
   for (const TreeLine& line : tree_lines(section)) {
     const std::string_view sign = line.depth == 1 ? (first ? "= " : "× ") : line.depth == 0 ? "" : "    ";

@@ -242,7 +242,7 @@ NotedTable ladder_table(const FlopsSection& section) {
     left -= part.ns;
   }
   if (!ladder.why_at_compute.empty())
-    noted.notes.push_back(format("It ends at the compute time: {}.", ladder.why_at_compute));
+    noted.notes.push_back(format("The table ends at the compute time: {}.", ladder.why_at_compute));
   return noted;
 }
 

@@ -23,7 +23,7 @@ void judge_fusable(const RuleContext& context, std::vector<Finding>& findings) {
   if (severity == FindingSeverity::info) return;
   const FusableSequence& first = section.sequences.front();
   findings.push_back(
-      {"fusable", severity, format("{} of the time pointwise kernels run in a row", percent_of(share)),
+      {"fusable", severity, format("{} of the time, pointwise kernels run in a row", percent_of(share)),
        format("{} {} in gaps between them; longest sequence: {} ({})", duration_text(usual.mean(section.gap_ns)),
               usual.steps > 0 ? "per step and rank" : "per rank", first.kernels,
               duration_text(usual.mean(first.kernel_ns + first.gap_ns))),

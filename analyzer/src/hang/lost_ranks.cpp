@@ -177,7 +177,7 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
     text += format("; rank {} started an operation that rank {} never joined ({} missed)",
                    lost.frontier->first->peer.value, lost.process->rank.value, lost.frontier->missed);
   } else if (lost.frontier->unfinished > 0) {
-    text += format("; {} of its operations were never finished", lost.frontier->unfinished);
+    text += format("; it never finished {}", counted(lost.frontier->unfinished, "operation"));
   }
   if (lost.steps_behind > 0)
     text += format("; it finished {} fewer than its peers", counted(lost.steps_behind, "step"));
@@ -253,7 +253,7 @@ Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Susp
   finding.step = step_of_loss(steps, first);
   finding.title = "all ranks stopped without an orderly exit";
   finding.evidence =
-      format("{} of {} recordings just stop at the same point of the program; rank {} recorded its last event first",
+      format("{} of {} recordings just stop at the same point of the program; the recording of rank {} ends first",
              suspects.size(), suspects.size(), first.process->rank.value);
   finding.advice = "Look for a time limit, a cancelled job or a signal from the launcher in the scheduler's log.";
   return finding;
@@ -267,8 +267,8 @@ Finding asked_finding(const Run& run, const Section<StepsSection>& steps, std::s
   finding.severity = FindingSeverity::minor;
   finding.step = step_of_loss(steps, root_cause(suspects, Ends::comparable));
   finding.title = format("the job was stopped by {}", signal);
-  finding.evidence = format("the recorder got {} and passed it on; {} ended with it", signal,
-                            suspects.size() == 1 ? "its rank" : format("all {} ranks", suspects.size()));
+  finding.evidence = format("the recorder received {} and passed it on; {} then ended", signal,
+                            suspects.size() == 1 ? "its only rank" : format("all {} ranks", suspects.size()));
   finding.advice = "If nobody stopped it, look for a time limit or a cancelled job in the scheduler's log.";
   return finding;
 }
@@ -337,7 +337,7 @@ Finding missing_finding(const Run& run, const Absent& absent) {
   finding.id = "ranks_missing";
   finding.severity = FindingSeverity::major;
   finding.title =
-      format("{} of {} {} not recorded", ranks_text(absent.ranges), world, absent.count == 1 ? "was" : "were");
+      format("{} (of {} ranks) {} not recorded", ranks_text(absent.ranges), world, absent.count == 1 ? "was" : "were");
   finding.evidence =
       format("{} of {} ranks left a recording; waits are lower bounds, and an absent rank may be the late one",
              run.ranks().size(), world);

@@ -114,9 +114,8 @@ NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
   }
   noted.notes.push_back(
       format("The column ms counts overlapped time twice; alone ms counts it once: for compute rather than comm, for "
-             "comm rather "
-             "than copies, and otherwise for the kernel or copy that started first. {}, or {} if different grids and "
-             "blocks are counted separately.",
+             "comm rather than copies, and otherwise for the kernel or copy that started first. {}, or {} if different "
+             "grids and blocks are counted separately.",
              counted(section.names.size(), "name"), section.keys.size()));
   if (names.numbered)
     noted.notes.emplace_back(

@@ -60,7 +60,7 @@ MemoryGrowth growth_of(std::span<const StepPeak> peaks, std::optional<std::int64
   growth.steps = static_cast<std::int64_t>(peaks.size());
   if (peaks.size() < fewest_steps) {
     growth.why = growth.why_no_limit =
-        format("a trend needs at least {} steps after the warm-up, and there are {}", fewest_steps, peaks.size());
+        format("a trend needs at least {} steps after the warm-up (found: {})", fewest_steps, peaks.size());
     return growth;
   }
   const std::vector<TrendPoint> points = points_of(peaks);

@@ -164,7 +164,8 @@ std::string growth_words(const MemoryGrowth& growth) {
   std::string text =
       format("{} per step over {} steps (Theil-Sen; Mann-Kendall p {}), and the growth does not level off",
              bytes_text(std::llround(*growth.bytes_per_step)), growth.steps, p);
-  if (growth.steps_to_limit) text += format("; the device is full after {} more steps", *growth.steps_to_limit);
+  if (growth.steps_to_limit)
+    text += format("; the device is full after {}", counted(*growth.steps_to_limit, "more step"));
   return text;
 }
 

@@ -111,10 +111,11 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
   if (const std::int64_t ignored = sum(&DeviceMemory::ignored); ignored > 0)
     notes.push_back(format("Left out: {} with impossible numbers.", counted(ignored, "event")));
   if (section.hosts.size() > most)
-    notes.push_back(
-        format("The {} of {} processes that held the most host memory; --json has all.", most, section.hosts.size()));
+    notes.push_back(format("Shown: the {} of {} processes that held the most host memory; --json has all.", most,
+                           section.hosts.size()));
   if (section.devices.size() > most)
-    notes.push_back(format("The {} with the highest peaks, out of {}; --json has all.", most, section.devices.size()));
+    notes.push_back(
+        format("Shown: the {} with the highest peaks, out of {}; --json has all.", most, section.devices.size()));
   for (const MemoryPeers& peers : section.peers) {
     if (!peers.imbalance.value || *peers.imbalance.value < noticeable) continue;
     notes.push_back(format("Rank {} needs the most: {:.2f} times the median of {} ({}{}{}).", peers.most.value,

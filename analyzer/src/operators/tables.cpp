@@ -154,7 +154,7 @@ std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) 
   if (!report.operators) return {};
   const OperatorsSection& section = *report.operators;
   const std::string means =
-      means_of(section).words() + (section.accelerators > 0 ? "; device ms: of the work it launched" : "");
+      means_of(section).words() + (section.accelerators > 0 ? "; device ms: of the launched work" : "");
   std::vector<NotedTable> tables;
   if (!section.operators.rows.empty()) {
     NotedTable& noted =
@@ -162,7 +162,7 @@ std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) 
                                        left_out(section.operators.rows.size(), most)});
     if (more_than_the_windows(section.operators, report)) noted.notes.emplace_back(threads_overlap);
     if (section.operators.outside_unlaunched_ns > 0)
-      noted.notes.push_back(format("{} ms of device time have no launch record.",
+      noted.notes.push_back(format("{} ms of device time has no launch record.",
                                    means_of(section).ms(section.operators.outside_unlaunched_ns)));
     add_shapes(section.operators, noted.notes);
     add_backward(section.operators, section, noted.notes);

@@ -172,7 +172,7 @@ void measure_bubble(PipelineSection& section) {
   if (span > 0)
     section.bubble_measured.value = 1 - busy / span;
   else
-    section.bubble_measured.why = "its forwards and backwards take no time";
+    section.bubble_measured.why = "the forwards and backwards take no time";
   std::ranges::sort(section.ranks, {}, &PipelineRank::rank);
 }
 
@@ -289,7 +289,7 @@ void recognize(PipelineSection& section, std::vector<Measured>& all) {
   }
   section.schedule = static_cast<PipelineSchedule>(most);
   if (votes[most] == steps) return;
-  section.note = format("{} of {} steps ran in a different order and are left out here", steps - votes[most], steps);
+  section.note = format("Left out: {} of {} steps, which ran in a different order", steps - votes[most], steps);
   for (Measured& measured : all)
     std::erase_if(measured.steps,
                   [&](const PipelineStep& step) { return schedule_in(measured, step) != section.schedule; });
@@ -326,12 +326,12 @@ void fill_head(PipelineSection& section, std::span<const Measured> all, const Se
 /// Set where theory cannot be held against the measurement.
 std::string why_no_theory(const PipelineSection& section, std::span<const Measured> all, Clocks clocks) {
   if (clocks == Clocks::refused)
-    return "the clocks of its ranks cannot be compared, so idle time is counted only between the first and last action "
+    return "the clocks of the ranks cannot be compared, so idle time is counted only between the first and last action "
            "of each rank";
   for (const Measured& measured : all)
     if (!measured.pipeline->why_not_whole.empty()) return measured.pipeline->why_not_whole;
-  if (!section.schedule) return "its schedule is unknown";
-  return can_be_added(all) ? std::string{} : "its times are too long to be added up";
+  if (!section.schedule) return "the schedule is unknown";
+  return can_be_added(all) ? std::string{} : "the times are too long to be added up";
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings) 
   finding.id = "pipeline.bubble";
   finding.severity = severity;
   finding.title =
-      format("the pipeline is idle for {:.0f} percentage points more than its schedule requires", above * 100);
+      format("the pipeline's idle share is {:.0f} percentage points higher than its schedule requires", above * 100);
   finding.evidence = format("{}: {} idle, {} needed; {} per step = {}", name_of(*section->schedule),
                             percent_of(*section->bubble_measured.value), percent_of(*section->bubble_theory.value),
                             duration_text(parts.length_ns), parts_text(parts));

@@ -25,10 +25,10 @@ std::string shape_text(const PipelineSection& section) {
 }
 
 std::string bubble_text(const PipelineSection& section) {
-  if (!section.bubble_measured.value) return "Idle share not known: " + section.bubble_measured.why + ".";
+  if (!section.bubble_measured.value) return "The idle share is not known: " + section.bubble_measured.why + ".";
   const std::string measured = format("Idle: {} of the time", percent_text(*section.bubble_measured.value));
   if (!section.bubble_theory.value)
-    return format("{}. What the schedule requires is not known: {}.", measured, section.bubble_theory.why);
+    return format("{}. It is not known what the schedule requires: {}.", measured, section.bubble_theory.why);
   return format("{}; the schedule needs {} ({:+.1f} points).", measured, percent_text(*section.bubble_theory.value),
                 100 * *section.above_theory());
 }
@@ -37,8 +37,8 @@ std::string owner_text(const PipelineSection& section) {
   if (!section.owner) return {};
   const auto& [rank, place, above] = *section.owner;
   return format(
-      "Most of the time above theory comes from rank {} (place {}). Per step: {} ms of longer work, {} ms until its "
-      "inputs had arrived, and {} ms from then until it started.",
+      "Most of the time above theory comes from rank {} (place {}). Per step: {} ms of longer work, {} ms until the "
+      "inputs had arrived, and {} ms from then until the work started.",
       rank.value, place, ms_text(above.longer_work_ns), ms_text(above.transfer_ns), ms_text(above.host_ns));
 }
 
@@ -93,8 +93,7 @@ NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
     noted.notes.emplace_back(
         "Theory: equal stages, and nothing is ever late. The last columns show the time above theory, on the chain of "
         "work that determined the length of the step. Longer work: work beyond the mean of the places; transfers: time "
-        "until "
-        "the inputs had arrived; host: time from then until the work started.");
+        "until the inputs had arrived; host: time from then until the work started.");
   return noted;
 }
 
@@ -112,7 +111,7 @@ void add_pipeline(Page& page, const Report& report, const ReportOptions& options
   page.paragraph("Work of each rank in ms per step, pipelines side by side (rows) × places:", Tone::faint);
   page.table(table_of(grid));
   if (grid.pipelines_left_out > 0)
-    page.paragraph(format("Left out: {}, nearer to the median.", counted(grid.pipelines_left_out, "pipeline")),
+    page.paragraph(format("Left out: {} closer to the median.", counted(grid.pipelines_left_out, "pipeline")),
                    Tone::faint);
 }
 

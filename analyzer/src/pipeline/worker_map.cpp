@@ -71,7 +71,7 @@ void write_worker_map(Writer& page, const PipelineSection& section) {
                "pipeline with more work, and a single orange cell a slow rank.",
                {{"class", "faint"}});
   if (grid.pipelines_left_out > 0)
-    page.element("p", format("Not drawn: {}, nearer to the median.", counted(grid.pipelines_left_out, "pipeline")));
+    page.element("p", format("Not drawn: {} closer to the median.", counted(grid.pipelines_left_out, "pipeline")));
   write_legend(page, shade_legend());
   draw(page, grid);
   write_folded_table(page, table_of(grid), "Work of each rank per step, in milliseconds");

@@ -83,8 +83,8 @@ std::vector<NotedTable> python_stacks_tables(const Report& report, std::size_t m
                                 {one.ms(row.code.ns_per_step)},
                                 {one.ms(row.code.peers_ns_per_step)}});
   noted.notes.emplace_back(
-      "From about 20 stack samples per second. Time in which the rank waits for others is left out. Times of loader "
-      "workers are summed over all workers of the rank.");
+      "Based on about 20 stack samples per second. Time in which the rank waits for others is left out. Times of "
+      "loader workers are summed over all workers of the rank.");
   return {std::move(noted)};
 }
 

@@ -140,7 +140,7 @@ void Draft::index_edges() {
 Result<Graph> Draft::finish() && {
   const std::vector<std::uint32_t> order = topological_order();
   if (order.size() != graph_.nodes.size())
-    return fail(ErrorKind::unreadable, "its operations wait for each other in a cycle, so some are matched wrongly");
+    return fail(ErrorKind::unreadable, "the operations wait for each other in a cycle, so some are matched wrongly");
   renumber(order);
   index_edges();
   return std::move(graph_);

@@ -84,7 +84,7 @@ void choose_scaling(ScaleAnswer& answer, const ScaleOptions& options) {
     return;
   }
   answer.why_scaling =
-      "assumed: the work of each rank stays the same; give --strong if the work of all ranks together does";
+      "assumed, with the same work for each rank; give --strong if the work of all ranks together stays the same";
 }
 
 double efficiency(Scaling scaling, const ScalePoint& base, std::int64_t ranks, std::int64_t step_ns) {
@@ -136,7 +136,7 @@ class Prediction {
     answer_.replay_error = replay::replay_error(total_ns(*graph, as_measured(*graph)), measured_ns(*graph));
     if (std::string why = replay::why_refused(answer_.replay_error); !why.empty()) return refuse(std::move(why));
     if (std::ssize(graph->steps) < least_steps)
-      return refuse(format("a prediction needs {} steps in a row, and there are {}", least_steps, graph->steps.size()));
+      return refuse(format("a prediction needs {} steps in a row (found: {})", least_steps, graph->steps.size()));
     auto systems = scaling::step_systems(*graph, matching);
     if (!systems) return refuse(systems.error().why);
     if (systems->steps < least_alike) return refuse(why_too_few(*systems));
@@ -184,8 +184,8 @@ class Prediction {
     return text;
   }
   static std::string why_too_few(const scaling::StepSystems& systems) {
-    return format("a prediction needs {} steps that run the same collectives, and there are {}, not counting {}",
-                  least_alike, systems.steps, left_out_of(systems));
+    return format("a prediction needs {} steps that run the same collectives (found: {}, not counting {})", least_alike,
+                  systems.steps, left_out_of(systems));
   }
   void add_left_out(const scaling::StepSystems& systems) const {
     if (systems.uneven + systems.other > 0) answer_.notes.push_back(format("Left out: {}.", left_out_of(systems)));
@@ -198,8 +198,7 @@ class Prediction {
   [[nodiscard]] std::string why_misfit() const {
     return format(
         "steps combined at random from the steps of single ranks are {}. This happens if all ranks are slow in the "
-        "same "
-        "steps; steps of more ranks cannot be predicted then",
+        "same steps; steps of more ranks cannot be predicted then",
         misfit());
   }
 

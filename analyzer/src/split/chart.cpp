@@ -99,8 +99,8 @@ void write_split(Writer& page, const Source& source) {
   if (const std::string note = without_steps_text(report); !note.empty()) page.element("p", note);
   if (rows.size() < report.rank_rows->size()) {
     page.element("p",
-                 format("{} of {} ranks, those that differ most from the others; the JSON report has all.", rows.size(),
-                        report.rank_rows->size()),
+                 format("Shown: the {} of {} ranks that differ most from the others; the JSON report has all.",
+                        rows.size(), report.rank_rows->size()),
                  {{"class", "faint"}});
   }
 }

@@ -135,8 +135,9 @@ void write_heat_maps(Writer& page, const Source& source) {
                {{"class", "faint"}});
   if (rows.size() < report.rank_rows->size())
     page.element(
-        "p", format("{} of {} ranks, those that differ most from the others; a page made with --ranks shows others.",
-                    rows.size(), report.rank_rows->size()));
+        "p",
+        format("Shown: the {} of {} ranks that differ most from the others; a page made with --ranks shows others.",
+               rows.size(), report.rank_rows->size()));
   write_legend(page, shade_legend());
   if (several) {
     const auto map = lateness(report, rows, columns);

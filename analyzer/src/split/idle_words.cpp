@@ -23,7 +23,7 @@ std::string_view words_of(const IdleShare& share) {
     case IdleDetail::launching:
       return "launch under way";
     case IdleDetail::nothing_followed:
-      return share.cause == IdleCause::data ? "host waited for data" : "nothing was launched any more";
+      return share.cause == IdleCause::data ? "host waited for data" : "nothing more was launched";
     case IdleDetail::waits_for_event:
       return "waited for another stream";
     case IdleDetail::profiler_overhead:
@@ -45,7 +45,7 @@ std::string_view words_of(const IdleShare& share) {
     case IdleCause::kernel_gap:
       return "gap between kernels";
     case IdleCause::other:
-      return "queued, but began late";
+      return "queued, but started late";
   }
   return "";
 }

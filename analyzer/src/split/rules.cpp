@@ -39,8 +39,8 @@ std::string advice_for_late_host(const Run& run, const TimeSplit& split, const s
     return "Graphs start long after they were launched: the first launch of a graph uploads it (cudaGraphUpload does "
            "that ahead of time), and a graph that is instantiated again is uploaded again.";
   return format(
-      "The host launches too late: see in which operators (WHY NOTHING RAN); larger batches, {}fewer small "
-      "operations help.",
+      "The host launches too late (WHY NOTHING RAN shows in which operators): larger batches, {}fewer small operations "
+      "help.",
       uses_graphs(run) ? "graphs of more of the step or " : "CUDA graphs, torch.compile or ");
 }
 
@@ -54,7 +54,7 @@ std::string advice_for_idle(const Run& run, const TimeSplit& split, const std::v
            "before the profiler stopped.";
   if (most(IdleCause::sync)) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
   if (most(IdleCause::kernel_gap))
-    return format("Kernels are short and many: {}fused kernels or larger batches close the gaps.",
+    return format("There are many short kernels: {}fused kernels or larger batches close the gaps.",
                   uses_graphs(run) ? "" : "CUDA graphs, ");
   if (most(IdleCause::host) && !shares.empty()) return advice_for_late_host(run, split, shares);
   if (most(IdleCause::other) && !shares.empty()) {
@@ -66,8 +66,8 @@ std::string advice_for_idle(const Run& run, const TimeSplit& split, const std::v
       return "The gaps lie inside launches of graphs: their kernels wait for each other, for copies or for host nodes, "
              "or not all of them were recorded.";
     if (first->detail == IdleDetail::waits_for_event)
-      return "Streams wait for each other: look at what the other stream does at that time, and whether that order is "
-             "needed.";
+      return "Streams wait for each other: look at what the other stream does at that time, and check whether that "
+             "order is needed.";
     return "The work was launched in time but started late: look at these gaps in the timeline.";
   }
   return "Look at what the host does between operations in the timeline; larger batches or fewer small operations "
@@ -93,16 +93,15 @@ void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
   std::string causes;
   for (const IdleCause cause : {IdleCause::host, IdleCause::sync, IdleCause::kernel_gap, IdleCause::other}) {
     if (total.idle_ns_of(cause) == 0) continue;
-    causes += format("{}{} for {}", causes.empty() ? "" : ", ", duration_text(usual.mean(total.idle_ns_of(cause))),
+    causes += format("{}{} due to {}", causes.empty() ? "" : ", ", duration_text(usual.mean(total.idle_ns_of(cause))),
                      words_of(cause));
   }
   const auto most =
       std::ranges::find_if(usual.idle_shares, [](const IdleShare& share) { return share.cause != IdleCause::data; });
   if (most != usual.idle_shares.end())
-    causes +=
-        format("; most of one kind: {}{}{}, {}{}", words_of(*most), most->range.empty() ? "" : " in ", most->range,
-               duration_text(usual.mean(most->ns)), usual.steps > usual.ranks ? once_text(*most) : "");
-  findings.push_back({"idle", severity, format("{} of the time nothing runs", percent_of(usual.share(rest))),
+    causes += format("; largest part: {}{}{}, {}{}", words_of(*most), most->range.empty() ? "" : " in ", most->range,
+                     duration_text(usual.mean(most->ns)), usual.steps > usual.ranks ? once_text(*most) : "");
+  findings.push_back({"idle", severity, format("{} of the time, nothing runs", percent_of(usual.share(rest))),
                       usual.steps > 0 ? "per step and rank: " + causes
                                       : "over the whole recording, start-up and shut-down included: " + causes,
                       advice_for_idle(context.run, total, usual.idle_shares), usual.per_step(rest), std::nullopt,
@@ -120,7 +119,7 @@ void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& f
   findings.push_back(
       {"profiler_overhead", severity,
        format("{} of the time, the profiler held the job up", percent_of(usual.share(ns))),
-       format("nothing ran for {} {}, inside the profiler's own overhead", duration_text(usual.mean(ns)),
+       format("nothing ran for {} {} during the profiler's own work", duration_text(usual.mean(ns)),
               usual.steps > 0 ? "per step and rank" : "per rank"),
        "Profile fewer steps, after one warm-up step of the profiler, with fewer details (stacks, memory).", 0,
        std::nullopt, std::nullopt});

@@ -170,7 +170,7 @@ std::string description_of(const Report& report, const Columns& columns, const R
   if (rows.size() == 1) lines = ", and a line with the own time of the only rank";
   if (rows.size() > 1) lines = format(", and a line for each of {} ranks with its own time", rows.size());
   if (rows.size() > most_lines)
-    lines = format(", and lines of {} of {} ranks with their own time", most_lines, rows.size());
+    lines = format(", and lines with the own times of {} of {} ranks", most_lines, rows.size());
   return columns_text(report, columns) + lines + ". The table below has the numbers.";
 }
 
@@ -215,9 +215,8 @@ void write_steps(Writer& page, const Source& source) {
   if (rows.size() > most_lines)
     page.element(
         "p",
-        format(
-            "Lines of {} of {} ranks, those that differ most from the others; a page made with --ranks shows others.",
-            most_lines, rows.size()),
+        format("Lines: the {} of {} ranks that differ most from the others; a page made with --ranks shows others.",
+               most_lines, rows.size()),
         {{"class", "faint"}});
   write_folded_table(page, table_of(columns, rows), "Steps as a table");
 }

@@ -62,7 +62,7 @@ std::string without_steps_text(const Report& report) {
     for (const RankRow& row : *report.rank_rows)
       if (row.per_step.empty()) without.push_back(row.rank);
   if (without.empty() || without.size() == report.rank_rows->size()) return {};
-  return format("Without steps: {}. Their numbers cover the whole recording and are left out of sums over ranks.",
+  return format("No steps on {}: the numbers there cover the whole recording and are left out of sums over ranks.",
                 ranks_text(without));
 }
 
@@ -173,8 +173,8 @@ void add_shares(Page& page, const RankRows& rows) {
 void add_ranks_left_out(Page& page, const Report& report, const RankRows& rows) {
   if (const std::string note = without_steps_text(report); !note.empty()) page.paragraph(note);
   if (rows.size() < report.rank_rows->size()) {
-    page.paragraph(format("{} of {} ranks, those that differ most from the others; --top {} shows all.", rows.size(),
-                          report.rank_rows->size(), report.rank_rows->size()));
+    page.paragraph(format("Shown: the {} of {} ranks that differ most from the others; --top {} shows all.",
+                          rows.size(), report.rank_rows->size(), report.rank_rows->size()));
   }
 }
 

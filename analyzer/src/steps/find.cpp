@@ -200,8 +200,8 @@ Section<StepsSection> in_range(const StepsSection& all, const ReportOptions& opt
   std::erase_if(section.windows, [&](const StepWindow& window) { return outside(window.index); });
   if (outside(all.steps.front().index)) section.leftovers_ns = 0;
   if (section.steps.empty()) {
-    return unavailable(format("the ranks do not have {} in common, only steps {} to {}",
-                              step_range_text(*options.steps), all.steps.front().index, all.steps.back().index));
+    return unavailable(format("the ranks do not have {} in common, only {}", step_range_text(*options.steps),
+                              step_range_text({all.steps.front().index, all.steps.back().index})));
   }
   return section;
 }

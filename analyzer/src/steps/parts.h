@@ -11,7 +11,7 @@
 
 namespace rankscope::analyzer {
 
-/// "Steps from step spans; 20 complete, 0 partial, 1 warm-up left out." (metrics.md 1)
+/// "Steps taken from step spans: 20 complete, 0 partial; 1 warm-up step left out." (metrics.md 1)
 [[nodiscard]] std::string steps_source(const StepsSection& steps);
 [[nodiscard]] std::string steps_text(const StepsSection& steps);
 /// The shortest and the longest counted step, "336 ms to 365 ms"; empty if none is counted.

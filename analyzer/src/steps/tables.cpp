@@ -44,8 +44,8 @@ std::string steps_text(const StepsSection& steps) {
 std::string steps_source(const StepsSection& steps) {
   const auto complete = std::ranges::count_if(steps.steps, &Step::complete);
   const auto warm_up = std::ranges::count_if(steps.steps, &Step::warm_up);
-  auto text = format("Steps from {}; {} complete, {} partial, {} warm-up left out.", printable(steps.source), complete,
-                     static_cast<std::int64_t>(steps.steps.size()) - complete, warm_up);
+  auto text = format("Steps taken from {}: {} complete, {} partial; {} left out.", printable(steps.source), complete,
+                     static_cast<std::int64_t>(steps.steps.size()) - complete, counted(warm_up, "warm-up step"));
   if (steps.leftovers_ns > 0 && !steps.steps.empty())
     text += format(
         " Step {} begins {} after its mark: until then, the device was still running work launched before the "

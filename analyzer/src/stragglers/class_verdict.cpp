@@ -278,7 +278,7 @@ std::optional<Straggler> ClassVerdict::persistent_since(std::size_t peer) const 
   std::vector<std::size_t> steps(part->count);
   std::iota(steps.begin(), steps.end(), part->first);
   Straggler row = row_over(peer, steps, size,
-                           format("since step {}, in the last {} of {}", counted_[part->first], part->count,
+                           format("from step {} on, in the last {} of {}", counted_[part->first], part->count,
                                   counted(counted_.size(), "step")));
   limit(row, *part);
   grade(row, row.slowdown);

@@ -59,12 +59,12 @@ std::string doubt_text(const StragglersSection& section, const CrowdedHosts& cro
   }
   std::string doubt;
   if (crowded.any()) {
-    doubt = format("{}: less than {:.0f} % lost on the host or waiting for data cannot be detected", crowded.text(),
+    doubt = format("{}: losses below {:.0f} % on the host or in waiting for data cannot be detected", crowded.text(),
                    (crowded_slowdown - 1) * 100);
   }
   if (smallest <= hides_too_much) return doubt;
-  return format("{}{}equal ranks differ too much in this run: slowdowns below {:.0f} % cannot be detected", doubt,
-                doubt.empty() ? "" : "; ", (smallest - 1) * 100);
+  return format("{}{}ranks that do equal work differ too much in this run: slowdowns below {:.0f} % cannot be detected",
+                doubt, doubt.empty() ? "" : "; ", (smallest - 1) * 100);
 }
 
 /// True if it has ranks beside those that were named: of two of which one is slow, the other one is the measure.

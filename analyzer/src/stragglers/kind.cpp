@@ -17,13 +17,13 @@ std::string_view verb_of(Component component) {
     case Component::compute:
       return "computes";
     case Component::host:
-      return "idles, waiting for the host,";
+      return "is idle because of its host for";
     case Component::data:
       return "waits for data";
     case Component::memory:
       return "copies";
     case Component::network:
-      return "delays its communication";
+      return "delays its communication by";
   }
   return "spends";
 }

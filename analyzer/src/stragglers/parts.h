@@ -39,8 +39,8 @@ void sort_worst_first(StragglersSection& section);
 [[nodiscard]] Table straggler_table(const StragglersSection& section);
 /// What the list of slow ranks rests on.
 [[nodiscard]] std::string basis_of(const StragglersSection& section);
-/// "Rank 3, which is not shown, is slow since step 9 (1.50 x): it computes slower than its peers."; empty if no slow
-/// rank is left out.
+/// "Rank 3, which is not shown, is slow from step 9 on (1.50 x): it computes more slowly than its peers."; empty if no
+/// slow rank is left out.
 [[nodiscard]] std::string left_out_text(const AskedFor& part);
 void add_stragglers(Page& page, const Report& report, const ReportOptions& options);
 
@@ -64,7 +64,7 @@ void add_device_evidence(const Run& run, const StepsSection& steps, StragglersSe
 
 // Slow ranks in words that findings, tables and the verdict share.
 
-/// "since step 12", "in steps 5 to 9", "now and then"; "" = all the time.
+/// "from step 12 on", "in steps 5 to 9", "now and then"; "" = all the time.
 [[nodiscard]] std::string when_text(const Straggler& row);
 
 /// "; in f, a.py:31: 80.0 ms per step, none on its peers; ..."; empty where no code is known.
@@ -77,7 +77,7 @@ void add_device_evidence(const Run& run, const StepsSection& steps, StragglersSe
 /// more than the rank saves alone.
 [[nodiscard]] std::string together_text(const Straggler& row);
 
-/// What a straggler does, after "rank 3": "computes slower than its peers".
+/// What a straggler does, after "rank 3": "computes more slowly than its peers".
 [[nodiscard]] std::string_view behaviour_of(const Straggler& row);
 
 /// "aten::flip 2400 times per step (12.0 ms), its peers never"

@@ -84,7 +84,7 @@ std::string_view doubt_about(Certainty certainty) {
     case Certainty::fact:
       return "";
     case Certainty::of_two:
-      return "; slower of two: which one is abnormal is not known";
+      return "; slower of two: it is not known which one is abnormal";
     case Certainty::of_three:
       return "; slowest of three: no proof that it is abnormal";
     case Certainty::few_steps:
@@ -176,8 +176,7 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
   finding.title = "in every step a different rank is the slow one";
   finding.evidence = format(
-      "the slowest rank of a step takes {} longer than the mean; which rank is last to arrive changes (evenness "
-      "{:.2f})",
+      "the slowest rank of a step takes {} longer than the mean; the last rank to arrive changes (evenness {:.2f})",
       duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
   finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
   findings.push_back(std::move(finding));

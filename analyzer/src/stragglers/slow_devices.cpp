@@ -88,10 +88,10 @@ std::optional<ReasonShare> reason_of(const Sampled& own) {
   return ReasonShare{ClockReason::applications_clocks_setting, set};
 }
 
-/// "power cap in 83 % of its samples, 5 % of theirs"
+/// "power cap in 83 % of its samples (peers: 5 %)"
 std::string reason_text(const ReasonShare& reason, std::optional<double> others) {
   std::string text = format("{} in {:.0f} % of its samples", words_of(reason.reason), 100 * reason.share);
-  if (others) text += format(", {:.0f} % of theirs", 100 * *others);
+  if (others) text += format(" (peers: {:.0f} %)", 100 * *others);
   return text;
 }
 
@@ -117,7 +117,7 @@ std::optional<Evidence> compare(const Sampled& own, std::span<const Sampled> oth
   if (others_share)
     evidence.proves = true;
   else
-    evidence.words += "; whether the GPUs of the other ranks were throttled is not known";
+    evidence.words += "; it is not known whether the GPUs of the other ranks were throttled";
   return evidence;
 }
 

@@ -77,7 +77,7 @@ std::string_view doubt_of(Certainty certainty) {
     case Certainty::fact:
       return "";
     case Certainty::of_two:
-      return "; one of two ranks is always ahead: which one is abnormal is not known";
+      return "; one of two ranks is always ahead: it is not known which one is abnormal";
     case Certainty::of_three:
       return "; one of three ranks: no proof that it is abnormal";
     case Certainty::few_steps:
@@ -156,7 +156,7 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
   finding.evidence = format("medians of {} and of {}; clearly more than its peers in {} of these steps",
                             counted(steps, "step"), counted(times.size() - 1, "peer"), above);
   if (few && quantity.may_be_waiting)
-    finding.evidence += "; either it is slower there, or it waits there for a rank that is slower elsewhere";
+    finding.evidence += "; in that time it is either slow itself, or waits for a rank that is slower elsewhere";
   finding.evidence += code_of(unequal, quantity, rank, excess);
   finding.advice = quantity.advice;
   if (few && !quantity.may_be_waiting && usual == 0 && unequal.steps >= least_steps)

@@ -9,7 +9,7 @@ namespace rankscope::analyzer {
 
 std::string when_text(const Straggler& row) {
   if (row.until_step) return format("in steps {} to {}", row.since_step.value_or(0), *row.until_step);
-  if (row.since_step) return format("since step {}", *row.since_step);
+  if (row.since_step) return format("from step {} on", *row.since_step);
   return row.persistence == Persistence::transient ? "now and then" : std::string{};
 }
 
@@ -48,13 +48,13 @@ std::string_view behaviour_of(const Straggler& row) {
   if (row.more_work && row.kind == StragglerKind::compute) return "has more to compute than its peers";
   switch (row.kind) {
     case StragglerKind::compute:
-      return "computes slower than its peers";
+      return "computes more slowly than its peers";
     case StragglerKind::host:
-      return "spends more time on its host, without computing, than its peers";
+      return "spends more time than its peers on its host without computing";
     case StragglerKind::data:
       return "waits longer for its training data than its peers";
     case StragglerKind::network:
-      return "is late in its communication";
+      return "takes longer than its peers to start or transfer its communication";
     case StragglerKind::memory:
       return "spends more time in memory copies than its peers";
     case StragglerKind::mixed:

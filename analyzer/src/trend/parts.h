@@ -46,7 +46,7 @@ void write_trend(Writer& page, const Source& source);
 /// "ranks 1, 3: compute, own time 100 ms to 150 ms"; without ranks that it is the communication, or
 /// why they are not known.
 [[nodiscard]] std::string grown_text(std::span<const GrownPart> ranks, std::string_view why_none);
-/// "since step 60 steps take 1.40 times as long, 100 ms to 140 ms; rank 1: ..."
+/// "from step 60 on, steps take 1.40 times as long, 100 ms to 140 ms; rank 1: ..."
 [[nodiscard]] std::string change_text(const StepChange& change);
 /// "step 17 took 145 ms, 45.0 ms more than usual; rank 2: ..."
 [[nodiscard]] std::string odd_text(const OddStep& odd);

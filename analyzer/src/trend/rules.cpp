@@ -35,7 +35,7 @@ std::int64_t usual_before(const StepsSection& steps, const StepChange& change) {
 std::string before_text(std::int64_t usual_ns, std::int64_t stretch_ns) {
   if (static_cast<double>(usual_ns) < one_level * static_cast<double>(stretch_ns))
     return format("{} before", duration_text(usual_ns));
-  return format("{} before, but {} just before", duration_text(usual_ns), duration_text(stretch_ns));
+  return format("{} before, but {} just before the change", duration_text(usual_ns), duration_text(stretch_ns));
 }
 
 FindingSeverity one_worse(FindingSeverity severity) {
@@ -129,16 +129,16 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
   const double at_first = static_cast<double>(change->after_ns) / static_cast<double>(usual_ns);
   const bool partly_undone = at_first >= one_level * ratio;
   finding.title = partly_undone
-                      ? format("since step {}, steps take {:.2f} times as long, and still {:.2f} times at the end",
+                      ? format("from step {} on, steps take {:.2f} times as long; at the end, still {:.2f} times",
                                change->step, at_first, ratio)
-                      : format("since step {}, steps take {:.2f} times as long", change->step, ratio);
+                      : format("from step {} on, steps take {:.2f} times as long", change->step, ratio);
   finding.evidence =
       format("{}, {}{} {}; {}", before_text(usual_ns, change->before_ns),
              partly_undone ? format("{} since then, ", duration_text(change->after_ns)) : "", duration_text(last_ns),
              change == &report.trend->changes.back() ? "since then" : "at the end",
              grown_text(change->ranks, change->why_no_ranks));
   finding.advice =
-      "Look at what begins at that step: evaluation, checkpoints, another phase of the data, falling clocks, other "
+      "Look at what begins at that step: evaluation, checkpoints, a new phase of the data, lower clock rates, other "
       "jobs on the hosts.";
   findings.push_back(std::move(finding));
 }

@@ -28,8 +28,8 @@ std::string_view words_of(StragglerKind kind) {
 }  // namespace
 
 std::string grown_text(std::span<const GrownPart> ranks, std::string_view why_none) {
-  if (ranks.empty() && !why_none.empty()) return format("which rank caused it is not known ({})", why_none);
-  if (ranks.empty()) return "no rank's own time changed with it: the time is in communication";
+  if (ranks.empty() && !why_none.empty()) return format("it is not known which rank caused it ({})", why_none);
+  if (ranks.empty()) return "no rank's own time changed: the difference is in communication";
   std::string text;
   for (const StragglerKind kind : {StragglerKind::compute, StragglerKind::host, StragglerKind::data,
                                    StragglerKind::network, StragglerKind::memory, StragglerKind::mixed}) {
@@ -50,7 +50,7 @@ std::string grown_text(std::span<const GrownPart> ranks, std::string_view why_no
 }
 
 std::string change_text(const StepChange& change) {
-  return format("since step {}, steps take {:.2f} times as long, {} instead of {}; {}", change.step, change.ratio(),
+  return format("from step {} on, steps take {:.2f} times as long, {} instead of {}; {}", change.step, change.ratio(),
                 duration_text(change.after_ns), duration_text(change.before_ns),
                 grown_text(change.ranks, change.why_no_ranks));
 }

@@ -48,7 +48,7 @@ std::string sentence_on(const Straggler& row) {
 /// How much longer it takes in the steps meant.
 std::string growth_of(const Straggler& row, bool partly) {
   const auto lag = duration_text(row.lag_ns_per_step);
-  if (row.persistence == Persistence::transient) return format("A step with a stall takes the rank {} longer", lag);
+  if (row.persistence == Persistence::transient) return format("In a step with a stall, the rank takes {} longer", lag);
   if (row.on_average)
     return format("On average its own work takes {:.2f} times as long, {} more per step", row.slowdown, lag);
   return format("Its own work takes {:.2f} times as long, {} more in each {}", row.slowdown, lag,
@@ -165,7 +165,7 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
   }
   if (!others.empty()) return {tone_of(others.front()->severity), sentence(others.front()->title), {}};
   if (!report.why_not_compared.empty()) return {Tone::warning, doubt, {}};
-  if (!doubt.empty()) return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get what is missing."}};
+  if (!doubt.empty()) return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get the missing data."}};
   return no_problem(report);
 }
 

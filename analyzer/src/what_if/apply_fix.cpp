@@ -149,7 +149,7 @@ class Application {
     if (meant == 0) return nothing(fix, "no such rank or host with these steps");
     if (meant == std::ssize(ranks)) return nothing(fix, "no other ranks to compare with");
     if (set_as_others(graph_, peers_, ranks, fixed_.scenario).compared < enough_compared)
-      return nothing(fix, "no other rank that does the same work, so its usual time is not known");
+      return nothing(fix, "no other rank that does the same work, so the usual time of that work is not known");
     return {};
   }
 

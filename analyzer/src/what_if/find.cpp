@@ -60,7 +60,7 @@ class WhatIf {
     if (section.why_no_ideal.empty()) add_slowdowns(section, walls);
     std::ranges::sort(section.ranks, {}, &RankReplay::rank);
     if (!section.why_no_ideal.empty())
-      section.doubts.push_back(format("What unevenness costs is not known: {}.", section.why_no_ideal));
+      section.doubts.push_back(format("The cost of unevenness is not known: {}.", section.why_no_ideal));
     return section;
   }
 
@@ -296,17 +296,17 @@ std::vector<std::string> doubts_of(const Graph& graph) {
   if (graph.whole_recording)
     doubts.emplace_back("No steps were recorded, so the whole recording is treated as one step.");
   if (known.absent_partners > 0)
-    doubts.push_back(format("{} whose partners were not recorded: each keeps its measured end, so gains may be larger.",
-                            counted(known.absent_partners, "operation")));
+    doubts.push_back(
+        format("The partners of {} were not recorded, so the measured ends are kept and gains may be larger.",
+               counted(known.absent_partners, "operation")));
   if (const std::int64_t not_found = known.unsplit_members - known.absent_partners; not_found > 0)
-    doubts.push_back(format("{} whose partners were not found: each keeps its measured end, so gains may be larger.",
+    doubts.push_back(format("The partners of {} were not found, so the measured ends are kept and gains may be larger.",
                             counted(not_found, "operation")));
   if (known.has_streams)
-    doubts.emplace_back(
-        "Which stream waits for which is inferred from times: gains may be too high if a wait was missed.");
+    doubts.emplace_back("Waits between streams are inferred from times: gains may be too high if a wait was missed.");
   if (known.late_causes > 0)
     doubts.push_back(
-        format("{} left out, since the cause ended after its effect had begun.", counted(known.late_causes, "wait")));
+        format("Left out: {}, since the cause ended after its effect had begun.", counted(known.late_causes, "wait")));
   return doubts;
 }
 

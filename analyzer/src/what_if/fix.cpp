@@ -27,7 +27,7 @@ constexpr std::array forms{
     FixForm{"host", FixKind::host, Subject::name, Factor::none, "host:NAME",
             "the ranks of a host take as long as those of other hosts"},
     FixForm{"op", FixKind::op, Subject::name, Factor::optional, "op:GLOB[*F]",
-            "operators, ranges and kernels by name, with what they launch"},
+            "operators, ranges and kernels by name, with the work that they launch"},
     FixForm{"group", FixKind::group, Subject::name, Factor::optional, "group:NAME[*F]",
             "transfers of a group of ranks"},
     FixForm{"link", FixKind::link, Subject::pair, Factor::optional, "link:A-B[*F]",

@@ -29,7 +29,7 @@ void add_slowdowns(const WhatIfSection& section, Json& out, Why& why) {
 
 std::string_view why_no_few_ranks(const WhatIfSection& section) {
   if (!section.why_no_ideal.empty()) return section.why_no_ideal;
-  return section.ranks.empty() ? "there is one rank" : "unevenness costs less than 3 %";
+  return section.ranks.empty() ? "there is only one rank" : "unevenness costs less than 3 %";
 }
 
 }  // namespace

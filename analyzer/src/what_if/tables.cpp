@@ -103,7 +103,7 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
     noted.notes.push_back(format("{} explain{} {} of the unevenness.", counted(section.few, "rank"),
                                  section.few == 1 ? "s" : "", percent_text(std::min(1.0, *section.few_ranks))));
   noted.notes.push_back(
-      format("Replayed from the recording, error {:.1f} %. {}", 100 * section.replay_error, not_modelled));
+      format("Replayed from the recording (error {:.1f} %). {}", 100 * section.replay_error, not_modelled));
   for (const std::string& doubt : section.doubts) noted.notes.push_back(doubt);
   noted.notes.emplace_back("rankscope whatif RUN --fix ... predicts the effect of other changes.");
   return {noted};

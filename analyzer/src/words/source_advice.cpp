@@ -22,15 +22,15 @@ constexpr std::array counters{
                   "profile --output=report.%q{RANK}) and give all exports, or the folder that contains them."},
     CounterAdvice{
         rank_unknown,
-        "The traces do not contain their rank, or it was guessed. Give --rank-map FILE=RANK, or name the files rank0, "
-        "rank1 and so on.",
-        "The exports do not contain the ranks of their processes, or they were guessed. Give --rank-map FILE=RANK "
+        "The traces do not contain their ranks, or the ranks were guessed. Give --rank-map FILE=RANK, or name the "
+        "files rank0, rank1 and so on.",
+        "The exports do not contain the ranks of their processes, or the ranks were guessed. Give --rank-map FILE=RANK "
         "(FILE:PID=RANK if a file contains several processes), or name the files rank0, rank1 and so on."},
     CounterAdvice{collectives_alone,
-                  "The partners of these collectives are ranks whose traces were not given: how much of their time is "
-                  "waiting is not known. Give the files of all ranks.",
-                  "The partners of these collectives are ranks whose exports were not given: how much of their time is "
-                  "waiting is not known. Give the exports of all ranks."},
+                  "The partners of these collectives are ranks whose traces were not given, so it is not known how "
+                  "much of the collectives' time is waiting. Give the files of all ranks.",
+                  "The partners of these collectives are ranks whose exports were not given, so it is not known how "
+                  "much of the collectives' time is waiting. Give the exports of all ranks."},
     CounterAdvice{
         collectives_unmatched,
         "Collectives have no partner on other ranks: a file is missing, the ranks did not trace the same steps (give "
@@ -43,11 +43,11 @@ constexpr std::array counters{
     CounterAdvice{
         no_comm_args,
         "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
-        "PyTorch 2.4 and later writes them for NCCL (record_param_comms) if activities=[CPU, CUDA] is given.",
+        "PyTorch 2.4 or later writes them for NCCL (record_param_comms) if activities=[CPU, CUDA] is given.",
         "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
         "Profile with --trace=cuda,nvtx and export with nsys export --type sqlite --include-blobs=true."},
     CounterAdvice{truncated_input, "",
-                  "An export ends early (it was copied while it was being written, or only in part): what followed is "
+                  "An export ends early (it was copied while it was being written, or only in part): the rest is "
                   "missing. Export the report again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     CounterAdvice{secrets_dropped, "",
                   "Values that can contain secrets or personal data (environments, command lines, output of programs, "
@@ -83,7 +83,7 @@ constexpr std::array advice_table{
     WantedAdvice{Wanted::collectives,
                  "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the "
                  "annotation API.",
-                 "Give the files of all ranks. PyTorch 2.4 and later writes the group of each NCCL collective.",
+                 "Give the files of all ranks. PyTorch 2.4 or later writes the group of each NCCL collective.",
                  "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
                  "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
@@ -96,7 +96,7 @@ constexpr std::array advice_table{
         "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
     WantedAdvice{Wanted::comparison,
                  "Record without --no-pytorch (at its end, `record` says why PyTorch's collectives were not recorded); "
-                 "mark those of other programs with the annotation API.",
+                 "mark the collectives of other programs with the annotation API.",
                  "Profile all ranks with activities=[CPU, CUDA] and the NCCL backend; with other backends, record the "
                  "job with `rankscope record`.",
                  "Profile all ranks with --trace=cuda,nvtx and the NCCL backend; with other backends, record the job "

@@ -35,8 +35,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Collectives have no end in the recording: the job was stopped, a rank was lost or hung there, or a file is cut "
      "off."},
     {collectives_unmatched, "collectives_unmatched", error,
-     "Collectives have no partner on other ranks: a rank is missing, the window was cut, or the ranks called different "
-     "collectives."},
+     "Collectives have no partner on other ranks: a rank is missing, the recorded window cuts them off, or the ranks "
+     "called different collectives."},
     {desync, "desync", error,
      "Ranks of one group called different operations at the same position: probably a bug in the training program."},
     {clock_violations, "clock_violations", error,
@@ -75,10 +75,10 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Processes without events were not sampled either: there were more than 64 at a time, or no segment could be "
      "created for them."},
     {chunks_missing, "chunks_missing", data_loss,
-     "Chunks are missing in the middle of a thread: what it did in between is lost, and ranges that were open there "
+     "Chunks are missing in the middle of a thread: the events in between are lost, and ranges that were open there "
      "are cut off. Copy the recording again or check the disk."},
     {truncated_input, "truncated_input", data_loss,
-     "A trace file ends early (the profiled program died, or the copy is incomplete): what followed is missing."},
+     "A trace file ends early (the profiled program died, or the copy is incomplete): the rest is missing."},
     {events_malformed, "events_malformed", data_loss,
      "Events of a trace are not valid JSON and were left out. Record again with a newer profiler if they matter."},
     {events_repaired, "events_repaired", info,
@@ -121,8 +121,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {source_warnings, "source_warnings", info,
      "The tool that recorded this reported problems; rankscope dump shows them as metadata nsys.message."},
     {collectives_alone, "collectives_alone", info,
-     "The partners of these collectives are ranks that were not recorded, so how much of their time is waiting is "
-     "unknown. Record every rank into one folder."},
+     "The partners of these collectives are ranks that were not recorded, so it is not known how much of the "
+     "collectives' time is waiting. Record every rank into one folder."},
     {jobs_mixed, "jobs_mixed", error,
      "Files of different jobs were opened together, so their ranks are not compared. Open the files of one job at a "
      "time."},
@@ -141,14 +141,14 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {activities_unknown, "activities_unknown", info,
      "Records of the CUDA profiler with an unknown kind or length were left out. Use a newer rankscope."},
     {sources_failed, "sources_failed", error,
-     "Sources that were asked for could not record. The reason is in what `rankscope record` printed at its end, and "
-     "in the metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},
+     "Sources that were asked for could not record. `rankscope record` printed the reason at its end; the metadata of "
+     "the processes has it, too (cupti_problem, nvml_problem, pm_problem)."},
     {comm_times_unknown, "comm_times_unknown", info,
      "Only the enqueue times of NCCL's collectives were recorded, not when they ran, so they are not part of the "
      "breakdown of a rank's time. Record kernels too (--collect with cupti), or use --nccl kernel."},
     {comm_events_dropped, "comm_events_dropped", data_loss,
-     "NCCL had more events open at a time than can be followed: the rest was left out. Record with a lower --nccl "
-     "level."},
+     "NCCL had more events open at the same time than can be followed: the others were left out. Record with a lower "
+     "--nccl level."},
     {pm_samples_dropped, "pm_samples_dropped", data_loss,
      "Samples of the GPUs' counters were lost before they could be read, or had no usable value. Record with a lower "
      "--pm-sampling rate."},
@@ -163,20 +163,20 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "operations are both counted, so the number of bytes may be too high. Announce each operation before NCCL is "
      "called, on the thread that calls it."},
     {comm_announced_only, "comm_announced_only", info,
-     "The program announced collectives that NCCL did not report, though it reported others of their group: their "
+     "The program announced collectives that NCCL did not report, although it reported others of the same group: their "
      "times are host times."},
     {comm_groups_unknown, "comm_groups_unknown", data_loss,
      "Collectives of process groups that torch.distributed did not make were left out: time in them counts as compute "
      "or idle. Create the groups with init_process_group or new_group."},
     {comm_without_groups, "comm_without_groups", info,
-     "Communication of libraries whose traces name no group (Gloo, MPI, DeepEP, NVSHMEM and others): across ranks it "
-     "is matched by its end time, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
+     "Communication of libraries whose traces name no group (Gloo, MPI, DeepEP, NVSHMEM and others) is matched across "
+     "ranks by its end time, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
     {tails_lost, "tails_lost", data_loss,
      "The events of these ranks end long before those of the other ranks, although their files are complete: the "
      "profiler lost the rest. Steps that reach into the gap are left out. Record fewer steps at a time."},
     {devices_not_read, "devices_not_read", error,
-     "Ranks called an accelerator whose work is not in the recording, so what it did is unknown: the time of these "
-     "ranks is not broken down. Record with a profiler that knows the device."},
+     "Ranks called an accelerator whose work is not in the recording: the time of these ranks is not broken down. "
+     "Record with a profiler that knows the device."},
 }};
 
 constexpr bool in_order() {

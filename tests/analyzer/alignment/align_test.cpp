@@ -220,7 +220,7 @@ TEST(AlignedClocks, AreRefusedWhereErrorsAddUpToTenMilliseconds) {
   }
   const Aligned result = aligned(run_of(text));
   EXPECT_EQ(result.clocks()[1].why_apart, "") << "one jump is within 10 ms";
-  EXPECT_EQ(result.clocks()[4].why_apart, "could not be aligned with h0 to within 10 ms");
+  EXPECT_EQ(result.clocks()[4].why_apart, "no alignment with h0 to within 10 ms was found");
   EXPECT_FALSE(result.trust().comparable(std::vector{RankId{0}, RankId{4}}));
   EXPECT_LT(result.error(), 20'000'000 + allowance);
 }

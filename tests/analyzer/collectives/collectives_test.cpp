@@ -43,8 +43,8 @@ TEST(Collectives, WhatFoundNoPartnersHasNoKnownWaitOrTransfer) {
   const GroupRow& row = matched.section().groups[0];
   EXPECT_EQ(row.without_wait, row.count);
   EXPECT_EQ(row.without_transfer, row.count);
-  EXPECT_EQ(row.why_no_wait, "not found on all of its ranks");
-  EXPECT_EQ(row.why_no_transfer, "not found on all of its ranks");
+  EXPECT_EQ(row.why_no_wait, "not found on all ranks of the group");
+  EXPECT_EQ(row.why_no_transfer, "not found on all ranks of the group");
   EXPECT_EQ(match(three_ranks).section().groups[0].without_wait, 0);
 }
 
@@ -56,13 +56,13 @@ TEST(Collectives, EveryUnknownWaitHasItsOwnReason) {
         .groups.at(0);
   };
   const GroupRow no_root = row_of("@run clock=same_host\n", "broadcast", "broadcast");
-  EXPECT_EQ(no_root.why_no_wait, "its root was not recorded");
+  EXPECT_EQ(no_root.why_no_wait, "the root was not recorded");
   EXPECT_EQ(no_root.why_no_transfer, "");
   EXPECT_EQ(no_root.without_transfer, 0);
   const GroupRow unknown = row_of("@run clock=same_host\n", "strange", "strange");
-  EXPECT_EQ(unknown.why_no_wait, "who waits for whom in this operation is not defined");
+  EXPECT_EQ(unknown.why_no_wait, "it is not defined who waits for whom in this operation");
   const GroupRow no_clock = row_of("@rank 0 host=a\n@rank 1 host=b\n", "broadcast peer=0", "broadcast peer=0");
-  EXPECT_EQ(no_clock.why_no_wait, "the clocks of its ranks cannot be compared");
+  EXPECT_EQ(no_clock.why_no_wait, "the clocks of the ranks cannot be compared");
   EXPECT_EQ(no_clock.why_no_transfer, no_clock.why_no_wait);
 }
 
@@ -75,7 +75,7 @@ TEST(Collectives, WhatClocksCannotShowIsNullAndNotZero) {
   const auto instance = collectives_json(matched.section(), *matched.run, options).at("instances").at(0);
   for (const char* const name : {"spread_ns", "transfer_ns", "last_rank"}) {
     EXPECT_TRUE(instance.at(name).is_null()) << name;
-    EXPECT_EQ(instance.at("why").at(name), "the clocks of its ranks cannot be compared");
+    EXPECT_EQ(instance.at("why").at(name), "the clocks of the ranks cannot be compared");
   }
 }
 
@@ -154,7 +154,7 @@ TEST(Collectives, WhyThereIsNoBandwidthIsTheRealReason) {
       "peer=0\n"
       "0 comm 20000 90000 broadcast group=dp seq=1 bytes=4096 peer=0\n"
       "1 comm 20000 90000 broadcast group=dp seq=1 bytes=4096 peer=0\n");
-  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "the clocks of its ranks cannot be compared");
+  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "the clocks of the ranks cannot be compared");
 }
 
 TEST(Collectives, AllReasonsForNoBandwidthAreSaid) {

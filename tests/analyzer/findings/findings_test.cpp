@@ -78,7 +78,7 @@ TEST(Findings, TimeInWhichOnlyCopiesRunIsOne) {
   const Finding& finding = report.findings->front();
   EXPECT_EQ(finding.id, "exposed_copies");
   EXPECT_EQ(finding.severity, FindingSeverity::critical);
-  EXPECT_EQ(finding.title, "97 % of the time only copies run");
+  EXPECT_EQ(finding.title, "97 % of the time, only copies run");
   EXPECT_NE(finding.evidence.find("HtoD (Pageable -> Device): 970 µs at 1.0 GB/s"), finding.evidence.npos)
       << finding.evidence;
   EXPECT_EQ(finding.gain_ns_per_step, 30'000) << "no more hides behind compute";

@@ -134,7 +134,7 @@ TEST(Rules, RowsOfPointwiseKernelsAreFound) {
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->gain_ns_per_step, 50);
   EXPECT_EQ(finding->severity, FindingSeverity::minor);
-  EXPECT_EQ(finding->title, "25 % of the time pointwise kernels run in a row");
+  EXPECT_EQ(finding->title, "25 % of the time, pointwise kernels run in a row");
 }
 
 TEST(Rules, OddStepsAreFoundUnlessARankStalls) {
@@ -200,7 +200,7 @@ TEST(Rules, SharesOfStepsAreNotMixedWithWholeRecordings) {
   const Finding* const finding = find(report, "fusable");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->gain_ns_per_step, 50);
-  EXPECT_EQ(finding->title, "25 % of the time pointwise kernels run in a row");
+  EXPECT_EQ(finding->title, "25 % of the time, pointwise kernels run in a row");
 }
 
 TEST(Rules, EachIsInTheTableOnceAndEndsInItsLimits) {
@@ -270,7 +270,7 @@ TEST(Rules, ASlowGroupIsAFindingWithItsRanks) {
   const Finding* const finding = find(report, "slow_group");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity, FindingSeverity::critical);
-  EXPECT_EQ(finding->title, "group b (ranks 2, 3) moves data at 0.33 of the usual speed");
+  EXPECT_EQ(finding->title, "group b (ranks 2, 3) moves data at 0.33 times the usual speed");
   EXPECT_EQ(finding->gain_ns_per_step, 20'000'000);
 }
 

@@ -65,7 +65,7 @@ TEST(Growth, ThatLevelsOffDoesNotLast) {
 TEST(Growth, NeedsTwentySteps) {
   const MemoryGrowth growth = growth_of(peaks(19, [](std::int64_t step) { return step; }), 500, "unused");
   EXPECT_FALSE(growth.bytes_per_step);
-  EXPECT_EQ(growth.why, "a trend needs at least 20 steps after the warm-up, and there are 19");
+  EXPECT_EQ(growth.why, "a trend needs at least 20 steps after the warm-up (found: 19)");
 }
 
 TEST(Growth, OfManyStepsIsThatOfTheirHighest) {

@@ -73,7 +73,7 @@ TEST(MemoryTables, KeepTheProcessesThatHeldMostAndSaySo) {
   const std::string text = render_text(many_memories(), *run, options, Colour::no);
   EXPECT_THAT(text, HasSubstr("24.0 MB"));
   EXPECT_THAT(text, Not(HasSubstr("2.00 MB")));
-  EXPECT_THAT(text, HasSubstr("The 3 of 12 processes that held the most host memory; --json has all."));
+  EXPECT_THAT(text, HasSubstr("Shown: the 3 of 12 processes that held the most host memory; --json has all."));
 }
 
 TEST(MemoryTables, AddUpInJson) {
@@ -91,7 +91,7 @@ TEST(MemoryTables, AddUpInJson) {
   EXPECT_EQ(device.at("timeline").at("allocated").at("bytes"), (Json{9'000'000, 9'500'000, 19'500'000, 11'500'000}));
   EXPECT_TRUE(device.at("growth").at("bytes_per_step").is_null());
   EXPECT_EQ(device.at("growth").at("why").at("bytes_per_step"),
-            "a trend needs at least 20 steps after the warm-up, and there are 2");
+            "a trend needs at least 20 steps after the warm-up (found: 2)");
   const Json& places = memory.at("allocations").at("device");
   std::int64_t allocated = places.at("rest").at("allocated_bytes");
   for (const Json& row : places.at("rows")) allocated += row.at("allocated_bytes").get<std::int64_t>();

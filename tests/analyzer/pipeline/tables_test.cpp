@@ -43,7 +43,7 @@ TEST(RenderPipeline, APerfectOneIsToldInFewLinesAndIsNoFinding) {
   EXPECT_NEAR(out.json["pipeline"]["bubble_measured"].get<double>(), 9.0 / 33, 1e-5);
   EXPECT_NEAR(out.json["pipeline"]["bubble_theory"].get<double>(), 9.0 / 33, 1e-5);
   EXPECT_EQ(out.json["pipeline"]["drawn"]["actions"].size(), 64U);
-  EXPECT_THAT(out.text, Not(HasSubstr("more than its schedule needs")));
+  EXPECT_THAT(out.text, Not(HasSubstr("higher than its schedule requires")));
 }
 
 TEST(RenderPipeline, IsDrawnWithItsMicroBatches) {
@@ -68,7 +68,7 @@ TEST(RenderPipeline, SideBySideShowsTheWorkOfEachRank) {
 
 TEST(RenderPipeline, SlowTransfersAreAFindingWithAdvice) {
   const Rendered out = rendered(pipeline(6));
-  EXPECT_THAT(out.text, HasSubstr("points more than its schedule"));
+  EXPECT_THAT(out.text, HasSubstr("points higher than its schedule"));
   EXPECT_THAT(out.text, HasSubstr("put stages that send to one another"));
   const auto& parts = out.json["pipeline"]["parts"];
   EXPECT_EQ(parts["length_ns"].get<std::int64_t>(),

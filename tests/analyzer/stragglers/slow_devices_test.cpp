@@ -77,9 +77,10 @@ TEST(SlowDevices, AClockBelowThatOfTheOthersIsTheSecondProof) {
   EXPECT_EQ(row.kind, StragglerKind::compute);
   EXPECT_EQ(row.certainty, Certainty::fact);
   EXPECT_EQ(row.device, SlowDevice::power_limit);
-  EXPECT_THAT(row.evidence,
-              HasSubstr("; its GPU ran at 1095 MHz, the other at 1755 MHz (medians): power cap in 80 % of its samples, "
-                        "5 % of theirs"));
+  EXPECT_THAT(
+      row.evidence,
+      HasSubstr(
+          "; its GPU ran at 1095 MHz, the other at 1755 MHz (medians): power cap in 80 % of its samples (peers: 5 %)"));
   const Straggler of_four = straggler_of({.ranks = 4, .samples = power_capped});
   EXPECT_THAT(of_four.evidence, HasSubstr("its GPU ran at 1095 MHz, the others at 1755 MHz (medians)"));
 }
@@ -117,7 +118,7 @@ TEST(SlowDevices, WithoutClocksMoreThrottlingThanTheOthersIsTheProof) {
   const Straggler row = straggler_of({.samples = hot, .with = "throttle_reasons"});
   EXPECT_EQ(row.certainty, Certainty::fact);
   EXPECT_EQ(row.device, SlowDevice::too_hot);
-  EXPECT_THAT(row.evidence, HasSubstr("its GPU was throttled: thermal slowdown in 50 % of its samples, 0 % of theirs"));
+  EXPECT_THAT(row.evidence, HasSubstr("its GPU was throttled: thermal slowdown in 50 % of its samples (peers: 0 %)"));
   const auto all_hot = [](std::uint32_t, int index) -> Sample { return {0, index % 2 == 0 ? 0x20U : 0U}; };
   EXPECT_EQ(straggler_of({.samples = all_hot, .with = "throttle_reasons"}).certainty, Certainty::of_two);
 }

@@ -107,7 +107,7 @@ TEST(Trend, PartOfTheWayBackUndoesNoSlowDown) {
   const Finding* const finding = change_in(report);
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->step, 30);
-  EXPECT_THAT(finding->title, ::testing::HasSubstr("times as long, and still "));
+  EXPECT_THAT(finding->title, ::testing::HasSubstr("times as long; at the end, still "));
   EXPECT_THAT(finding->evidence, ::testing::HasSubstr(" since then, "));
   EXPECT_EQ(finding->severity, FindingSeverity::critical);
   const StepChange& first = report.trend->changes.front();
@@ -157,7 +157,7 @@ TEST(Trend, AStepThatStandsOutIsNamedWithItsCause) {
   const OddStep& comm = report.trend->odd_steps[1];
   EXPECT_EQ(comm.step, 30);
   EXPECT_TRUE(comm.ranks.empty());
-  EXPECT_NE(odd_text(comm).find("the time is in communication"), std::string::npos);
+  EXPECT_NE(odd_text(comm).find("the difference is in communication"), std::string::npos);
 }
 
 TEST(Trend, ARankWithoutStepMarksIsLeftOut) {

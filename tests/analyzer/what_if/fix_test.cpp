@@ -75,7 +75,8 @@ TEST(Fix, OfARankWithoutPeersIsRefused) {
                                  std::vector<Fix>{*parse_fix("rank:1")});
   ASSERT_FALSE(fixed);
   EXPECT_EQ(fixed.error().message,
-            "--fix rank:1: the recording has no other rank that does the same work, so its usual time is not known");
+            "--fix rank:1: the recording has no other rank that does the same work, so the usual time of that work is "
+            "not known");
 }
 
 TEST(Fix, ToBalanceNeedsRanksThatDoTheSame) {

@@ -80,7 +80,7 @@ TEST(WhatIf, PartnersThatWereRecordedAreNotCalledMissing) {
   ASSERT_TRUE(section) << section.error().why;
   ASSERT_FALSE(section->doubts.empty());
   EXPECT_EQ(section->doubts[0],
-            "2 operations whose partners were not found: each keeps its measured end, so gains may be larger.");
+            "The partners of 2 operations were not found, so the measured ends are kept and gains may be larger.");
 }
 
 // Kernels follow their launches after 20, 10 and 20 ns: the median of the delays is above their mean.

@@ -138,8 +138,8 @@ Result<void> check_claims(std::span<const RankInput> inputs, std::span<const Ran
     if (!claims[row].rank) continue;
     owners[*claims[row].rank].push_back(row);
     if (claims[row].by_map && world_size > 0 && *claims[row].rank >= world_size)
-      return wrong_map(format("{} is given rank {}, but the job has {} ranks (0 to {})",
-                              InputIndex{inputs}.name_of(row), *claims[row].rank, world_size, world_size - 1));
+      return wrong_map(format("{} is given rank {}, but the job has {} (0 to {})", InputIndex{inputs}.name_of(row),
+                              *claims[row].rank, counted(world_size, "rank"), world_size - 1));
   }
   for (const auto& [rank, rows] : owners) {
     if (rows.size() < 2) continue;

@@ -98,7 +98,7 @@
   // Titles are taken out of the tree, so that the browser's own late tooltips do not come on top of ours.
   function addTooltips(chart) {
     const title = chart.querySelector(":scope > title");
-    chart.setAttribute("aria-label", `${title.textContent}. The arrow keys read its marks.`);
+    chart.setAttribute("aria-label", `${title.textContent}. Use the arrow keys to read its marks.`);
     chart.setAttribute("aria-describedby", chart.querySelector(":scope > desc").id);
     chart.removeAttribute("aria-labelledby");
     title.remove();

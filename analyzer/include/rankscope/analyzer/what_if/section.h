@@ -33,7 +33,7 @@ struct RankReplay {
 };
 
 /// Why nothing is predicted of a network that takes no time.
-inline constexpr std::string_view transfer_unknown = "how much of the communication is transfer is not known";
+inline constexpr std::string_view transfer_unknown = "it is not known how much of the communication is transfer";
 
 /// Mean lengths of a step, in ns; what is predicted is compared with `replayed_ns`, never with `measured_ns`.
 struct WhatIfSection {
