@@ -172,7 +172,7 @@ void measure_bubble(PipelineSection& section) {
   if (span > 0)
     section.bubble_measured.value = 1 - busy / span;
   else
-    section.bubble_measured.why = "the forwards and backwards take no time";
+    section.bubble_measured.why = "the forward and backward passes take no time";
   std::ranges::sort(section.ranks, {}, &PipelineRank::rank);
 }
 

@@ -278,7 +278,8 @@ Section<std::vector<MarkedPipeline>> pipelines_of(const Run& run, std::vector<Ra
       pipeline.chunks = std::max(pipeline.chunks, static_cast<std::int32_t>(pipeline.stages.back().size()));
       if (links.absent[i] && pipeline.why_not_whole.empty())
         pipeline.why_not_whole = format(
-            "rank {} sends to or receives from rank {}, for which no forwards and backwards were recorded: stages may "
+            "rank {} sends to or receives from rank {}, for which no forward and backward passes were recorded: stages "
+            "may "
             "be missing",
             ranks[i].rank.value, links.absent[i]->value);
       pipeline.places.push_back(std::move(ranks[i]));

@@ -25,7 +25,8 @@ struct PipelineStep {
 };
 
 /// Why there are none.
-inline constexpr const char* no_whole_step = "no counted step has forwards and backwards on all stages of a pipeline";
+inline constexpr const char* no_whole_step =
+    "no counted step has both forward and backward passes on all stages of a pipeline";
 /// The counted steps in which every place has actions; without steps all of the recording as one.
 [[nodiscard]] std::vector<PipelineStep> steps_of(const MarkedPipeline& pipeline, const Section<StepsSection>& steps);
 

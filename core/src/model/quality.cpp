@@ -32,8 +32,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Ranges have only an end: they began before the recording, or their beginning was lost."},
     {negative_duration, "negative_duration", error, "Events ended before they began; they are kept with length 0."},
     {collectives_open, "collectives_open", error,
-     "Collectives have no end in the recording: the job was stopped, a rank was lost or hung there, or a file is cut "
-     "off."},
+     "Some collectives have no end in the recording: the job was stopped, a rank was lost or hung in them, or a file "
+     "is "
+     "cut off."},
     {collectives_unmatched, "collectives_unmatched", error,
      "Collectives have no partner on other ranks: a rank is missing, the recorded window cuts them off, or the ranks "
      "called different collectives."},
