@@ -9,6 +9,7 @@
 #include "facts/run_facts.h"
 #include "rankscope/core/model/run.h"
 #include "sections.h"
+#include "words/framework.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -43,6 +44,7 @@ void fill_head(Work& work) {
   report.world_size = std::max(info.world_size, static_cast<std::int64_t>(report.ranks.size()));
   report.duration_ns = work.run.extent().length().count();
   if (info.origin_unix_ns != 0) report.began_unix_ns = info.origin_unix_ns + ns_of(work.run.extent().begin);
+  report.uses_pytorch = uses_pytorch(work.run);
   report.facts = facts_of(work.run);
   report.asked_for = {work.options.steps, work.options.ranks};
 }

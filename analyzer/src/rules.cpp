@@ -79,15 +79,20 @@ constexpr std::array all_rules{
          judge_pipeline},
     Rule{"data_loading", "ranks that wait for their training data", "3 % / 10 % / 25 % of the time", judge_data_loading,
          true},
-    Rule{"idle", "time in which nothing runs, except waiting for data (in runs without steps: on accelerators only)",
-         "10 % / 25 % / 50 % of the time", judge_idle, true},
+    Rule{
+        "idle",
+        "time in which nothing runs, except waiting for data (in runs without steps: on accelerators only, between the "
+        "first and the last device work)",
+        "10 % / 25 % / 50 % of the time", judge_idle, true},
     Rule{"synchronizations", "accelerators that run out of work because the host waits for them (.item(), synchronize)",
          "the gain", judge_synchronizations, true},
     Rule{"blocking_copies",
          "accelerators that run out of work while a copy blocks the host or reads from pageable memory", "the gain",
          judge_blocking_copies, true},
     Rule{"allocations",
-         "accelerators that run out of work while the host allocates or frees device memory after the first step",
+         "accelerators that run out of work while the host allocates or frees device memory after the first step (in "
+         "runs "
+         "without steps: after the first device work)",
          "the gain", judge_allocations, true},
     Rule{"tensor_cores",
          "matrix products and convolutions that do not use the device's tensor cores, judging by their names",

@@ -116,6 +116,10 @@ TEST(RenderText, WithoutStepsItCannotTellAndSaysHowToGetThem) {
   EXPECT_THAT(text, StartsWith("VERDICT\n  Cannot tell: the steps are unknown (the recording has no step marks)"));
   EXPECT_THAT(text, Not(HasSubstr("No problem")));
   EXPECT_THAT(text, HasSubstr("Mark each step with an NVTX range"));
+  EXPECT_THAT(text, HasSubstr("nvtxRangePush"));
+  EXPECT_THAT(text, Not(HasSubstr("torch.cuda.nvtx")));
+  report.uses_pytorch = true;
+  EXPECT_THAT(rendered(report), HasSubstr("torch.cuda.nvtx.range"));
 }
 
 TEST(RenderText, WithoutStepsTheAdviceNamesTheOptionThatLeftThemOut) {

@@ -55,7 +55,7 @@ class Tabulation {
   explicit Tabulation(const Run& run)
       : run_(run), bytes_(run.strings().find(keys::bytes)), by_name_(run.strings().size()), calls_(run) {}
 
-  void add(RankId rank, const CountedWindows& windows, RunTime first_step_end) {
+  void add(RankId rank, const CountedWindows& windows, std::optional<RunTime> first_step_end) {
     ++ranks_;
     rank_steps_ += windows.steps;
     std::vector<SpanId> waits;
@@ -71,7 +71,7 @@ class Tabulation {
     const auto process = run_.process_row_of(rank);
     for (const Lane& lane : run_.lanes())
       if (lane.process == process && lane.kind == LaneKind::thread)
-        calls_.over(lane, window_time, waits, first_step_end);
+        calls_.over(lane, window_time, waits, first_step_end.value_or(first_work(work)));
   }
 
   Section<CopiesSection> finish() && {
@@ -91,6 +91,11 @@ class Tabulation {
   }
 
  private:
+  /// Before it the program starts up.
+  static RunTime first_work(const DeviceWork& work) {
+    return work.activities.empty() ? RunTime::max() : work.activities.front().time.begin;
+  }
+
   void add_copy(const Activity& activity) {
     const StringId name = run_.span(activity.span).name;
     std::optional<Sums>& sums = by_name_[name.index()];
@@ -157,7 +162,7 @@ Section<CopiesSection> tabulate_copies(const Run& run, const Section<StepsSectio
   for (const RankId rank : ranks_to_sum(run, steps, options, Among::accelerators)) {
     const auto windows = all_steps ? windows_of(*all_steps, rank) : std::span<const StepWindow>{};
     tabulation.add(rank, counted_windows(run, rank, steps),
-                   windows.empty() ? RunTime::min() : windows.front().window.end);
+                   windows.empty() ? std::nullopt : std::optional{windows.front().window.end});
   }
   return std::move(tabulation).finish();
 }

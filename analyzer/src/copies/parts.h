@@ -16,7 +16,7 @@ namespace rankscope::analyzer {
 struct Report;
 
 /// Over the ranks asked for that have an accelerator, in the counted windows. `all_steps` are those of the recording,
-/// of which the first one allocates what later ones use again.
+/// of which the first one allocates what later ones use again; without steps, that is what comes before device work.
 [[nodiscard]] Section<CopiesSection> tabulate_copies(const Run& run, const Section<StepsSection>& steps,
                                                      const Section<StepsSection>& all_steps,
                                                      const ReportOptions& options);

@@ -39,7 +39,7 @@ std::int64_t idle_in(const Usual& usual, Call kind, const std::vector<HostCallRo
     if (share.call.empty() || kind_of(share.call) != kind) continue;
     const bool held_up = share.cause == IdleCause::sync || kind == Call::allocation ||
                          (kind == Call::copy && share.cause == IdleCause::host && is_among(rows, share));
-    if (held_up) ns += share.ns;
+    if (held_up) ns += share.ns - share.outside_ns;
   }
   return ns;
 }
@@ -54,14 +54,15 @@ std::int64_t time_of(const std::vector<HostCallRow>& rows) {
                          [](std::int64_t sum, const HostCallRow& row) { return sum + row.ns; });
 }
 
-/// "3.10 ms in 412 calls per step and rank; most time in cudaStreamSynchronize in aten::item (2.90 ms)"
-std::string calls_text(const Usual& usual, const std::vector<HostCallRow>& rows) {
+/// "2.80 ms idle per step and rank; the host spent 3.10 ms in 412 calls, most in cudaStreamSynchronize in aten::item
+/// (2.90 ms)"
+std::string calls_text(const Usual& usual, const std::vector<HostCallRow>& rows, std::int64_t idle) {
   std::int64_t calls = 0;
   for (const HostCallRow& row : rows) calls += row.count;
   const auto most = std::ranges::max_element(rows, {}, &HostCallRow::ns);
-  return format("{} in {} {}; most time in {} ({})", duration_text(usual.mean(time_of(rows))),
-                counted(usual.mean(calls), "call"), usual.steps > 0 ? "per step and rank" : "per rank", place_of(*most),
-                duration_text(usual.mean(most->ns)));
+  return format("{} idle {}; the host spent {} in {}, most in {} ({})", duration_text(usual.mean(idle)),
+                usual.steps > 0 ? "per step and rank" : "per rank", duration_text(usual.mean(time_of(rows))),
+                counted(usual.mean(calls), "call"), place_of(*most), duration_text(usual.mean(most->ns)));
 }
 
 struct HeldUp {
@@ -77,11 +78,13 @@ void judge_calls(const RuleContext& context, const HeldUp& what, const std::vect
                  std::vector<Finding>& findings) {
   const Usual& usual = context.everybody;
   const std::int64_t idle = std::min(idle_in(usual, what.calls, rows), time_of(rows));
-  const FindingSeverity severity = severity_of(usual.share(idle), gain_limits);
+  const FindingSeverity severity = severity_of(usual.share_of_work(idle), gain_limits);
   if (severity == FindingSeverity::info || rows.empty()) return;
   findings.push_back({std::string{what.id}, severity,
-                      format("{} of the time, {}", percent_of(usual.share(idle)), what.title), calls_text(usual, rows),
-                      std::string{what.advice}, usual.per_step(idle), std::nullopt, std::nullopt});
+                      format("{} of the time{}, the device is idle {}", percent_of(usual.share_of_work(idle)),
+                             usual.which_time(), what.title),
+                      calls_text(usual, rows, idle), std::string{what.advice}, usual.per_step(idle), std::nullopt,
+                      std::nullopt});
 }
 
 /// The copies that are exposed for longest; null where that is not known.
@@ -92,16 +95,22 @@ const CopyRow* most_exposed(const Section<CopiesSection>& copies) {
 }
 
 /// What helps depends on where the longest copies go.
-std::string advice_for_copies(const CopyRow* most) {
+std::string advice_for_copies(const Report& report, const CopyRow* most) {
+  const bool pytorch = report.uses_pytorch;
   const std::string_view kind = most == nullptr ? std::string_view{} : std::string_view{most->kind};
   if (kind == "DtoD" || kind == "memset")
-    return "Copies inside the device: avoid clone(), contiguous(), cat() and zero_() on large tensors, or fuse them "
-           "with the operations that follow (torch.compile).";
+    return pytorch
+               ? "Copies inside the device: avoid clone(), contiguous(), cat() and zero_() on large tensors, or fuse "
+                 "them with the operations that follow (torch.compile)."
+               : "Copies inside the device: avoid them for large buffers, or let the kernels that follow do them.";
   if (kind == "PtoP")
     return "Copies between devices: move less data, or put the copies on a separate stream, so that they overlap with "
            "compute.";
-  return "Copy from pinned memory (pin_memory=True, non_blocking=True) one batch ahead, on a separate stream; keep "
-         "data on the device if it would be copied repeatedly.";
+  return pytorch
+             ? "Copy from pinned memory (pin_memory=True, non_blocking=True) one batch ahead, on a separate stream; "
+               "keep data on the device if it would be copied repeatedly."
+             : "Copy from pinned memory (cudaMallocHost) ahead of time, on a separate stream; keep data on the "
+               "device if it would be copied repeatedly.";
 }
 
 /// "; most of it HtoD (Pageable -> Device): 5.20 ms at 3.1 GB/s"
@@ -130,7 +139,7 @@ void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& find
   finding.evidence =
       format("{} {} while neither compute nor communication runs{}", duration_text(usual.mean(exposed)),
              usual.steps > 0 ? "per step and rank" : "per rank over the whole recording", most_copied(usual, most));
-  finding.advice = advice_for_copies(most);
+  finding.advice = advice_for_copies(context.report, most);
   // No copy hides behind more than there is.
   finding.gain_ns_per_step = usual.per_step(std::min(exposed, usual.total.compute_ns));
   findings.push_back(std::move(finding));
@@ -138,27 +147,36 @@ void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& find
 
 void judge_synchronizations(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
-  judge_calls(context,
-              {"synchronizations", "devices have nothing to do because the host waits for them", Call::other,
-               "Read results from the device (.item(), .cpu(), print) only once in many steps, and remove explicit "
-               "synchronizations: the host then runs ahead."},
-              context.report.copies->synchronizations, findings);
+  judge_calls(
+      context,
+      {"synchronizations", "because the host waited for it", Call::other,
+       context.report.uses_pytorch
+           ? "Read results from the device (.item(), .cpu(), print) only once in many steps, and remove explicit "
+             "synchronizations: the host then runs ahead."
+           : "Read results from the device only once in many steps, and remove explicit synchronizations: the "
+             "host then runs ahead."},
+      context.report.copies->synchronizations, findings);
 }
 
 void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
   judge_calls(context,
-              {"blocking_copies", "devices have nothing to do because a copy holds up the host", Call::copy,
-               "Copy from pinned memory (pin_memory=True) and without blocking (non_blocking=True), one batch ahead."},
+              {"blocking_copies", "because a copy held up the host", Call::copy,
+               context.report.uses_pytorch
+                   ? "Copy from pinned memory (pin_memory=True) and without blocking (non_blocking=True), one batch "
+                     "ahead."
+                   : "Copy from pinned memory (cudaMallocHost) and without blocking (cudaMemcpyAsync), ahead of time."},
               context.report.copies->blocking_copies, findings);
 }
 
 void judge_allocations(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
   judge_calls(context,
-              {"allocations", "devices have nothing to do because the host allocates or frees memory", Call::allocation,
-               "The caching allocator frees memory and allocates it again: remove calls of empty_cache(), keep shapes "
-               "constant, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."},
+              {"allocations", "while the host allocates or frees memory", Call::allocation,
+               context.report.uses_pytorch
+                   ? "The caching allocator frees memory and allocates it again: remove calls of empty_cache(), keep "
+                     "shapes constant, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."
+                   : "Allocate once and reuse the buffers, or use cudaMallocAsync."},
               context.report.copies->allocations, findings);
 }
 

@@ -63,9 +63,10 @@ NotedTable call_table(const CopiesSection& section, const Means& means, std::siz
                                   {means.count(row.count)},
                                   {means.ms(row.ns)}});
   }
-  noted.notes.emplace_back(
-      "sync: waits for the device; copy: returns only when the copy is done, or copies pageable memory; memory: "
-      "allocates or frees after the first step.");
+  noted.notes.push_back(
+      format("sync: waits for the device; copy: returns only when the copy is done, or copies pageable memory; memory: "
+             "allocates or frees after the first {}.",
+             section.rank_steps > 0 ? "step" : "device work"));
   return noted;
 }
 

@@ -51,9 +51,10 @@ std::vector<NotedTable> fusable_tables(const Report& report, std::size_t most) {
         "(1), (2): sequences that differ only in the part that is cut off here; the JSON report has them in full.");
   noted.notes.push_back(format("All these sequences: {} of the time.",
                                share_text(section.kernel_ns + section.gap_ns, section.window_ns)));
-  noted.notes.emplace_back(
-      "torch.compile, a fused operator or a fused optimizer turns a sequence into one kernel. That saves the gaps, and "
-      "the time in which the kernels read and write intermediate results.");
+  noted.notes.push_back(format(
+      "{} turns a sequence into one kernel. That saves the gaps, and the time in which the kernels read and write "
+      "intermediate results.",
+      report.uses_pytorch ? "torch.compile, a fused operator or a fused optimizer" : "A fused operator"));
   return {std::move(noted)};
 }
 

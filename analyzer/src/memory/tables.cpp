@@ -124,7 +124,8 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
   }
 }
 
-/// Calls that take memory from the device or give it back, behind the first step.
+/// Calls that take memory from the device or give it back, after the first step or, without steps, the first device
+/// work.
 void add_allocator_calls(const Report& report, std::vector<std::string>& notes) {
   if (!report.copies) return;
   std::int64_t count = 0;
@@ -135,9 +136,9 @@ void add_allocator_calls(const Report& report, std::vector<std::string>& notes) 
   }
   if (count > 0)
     notes.push_back(
-        format("After the first step, {} took {} of host time to get memory from the device or to return it (see HOST "
+        format("After the first {}, {} took {} of host time to get memory from the device or to return it (see HOST "
                "HELD UP).",
-               counted(count, "call"), duration_text(ns)));
+               report.copies->rank_steps > 0 ? "step" : "device work", counted(count, "call"), duration_text(ns)));
 }
 
 std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t most) {

@@ -50,7 +50,8 @@ std::string_view remedy_for_steps(const Report& report) {
   if (fact(report, "stopped_by") == "duration") return longer_duration;
   const std::int64_t status = number_from<std::int64_t>(fact(report, "exit_status")).value_or(0);
   constexpr std::int64_t first_signal = 128;
-  if (status <= first_signal) return advice_for(Wanted::steps, report.source);
+  if (status <= first_signal)
+    return advice_for(report.uses_pytorch ? Wanted::steps_of_pytorch : Wanted::steps, report.source);
   return fact(report, "role") == "trainer" ? let_it_run : let_it_run_or_mark;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "words/keys.h"
+
 namespace rankscope::analyzer {
 namespace {
 
@@ -39,22 +41,30 @@ Part part_of(SpanKind kind) {
   return Part::nothing;
 }
 
-/// What its name makes of a span; looked up once per name.
-class BlockingNames {
+/// What is so of all spans of one name; looked up once per name.
+class ByName {
  public:
-  explicit BlockingNames(const Run& run) : run_(run), known_(run.strings().size(), unknown) {}
-  bool operator()(StringId name) {
+  explicit ByName(const Run& run) : known_(run.strings().size(), unknown) {}
+  bool operator()(StringId name, auto look_up) {
     if (!name.is_set()) return false;
     std::uint8_t& known = known_[name.index()];
-    if (known == unknown) known = blocks_host(run_.text(name)) ? 1 : 0;
+    if (known == unknown) known = look_up() ? 1 : 0;
     return known == 1;
   }
 
  private:
   static constexpr std::uint8_t unknown = 2;
-  const Run& run_;
   std::vector<std::uint8_t> known_;
 };
+
+/// True for calls into the operating system, as Nsight Systems records them: they are inside the call into CUDA that
+/// makes them.
+bool is_system_call(const Run& run, const Span& span) {
+  const StringId key = run.strings().find(keys::category);
+  if (!key.is_set()) return false;
+  const auto category = run.attributes_of(run.id_of(span)).find(key);
+  return category && category->kind == AttributeKind::text && run.text(category->text) == keys::os_runtime;
+}
 
 struct Open {
   RunTime end;
@@ -115,7 +125,8 @@ RunTime end_of_host(const Run& run, RankId rank) {
 }
 
 HostTimeline::HostTimeline(const Run& run, const Lane& lane) {
-  BlockingNames blocking{run};
+  ByName blocking{run};
+  ByName system{run};
   std::vector<Open> open;
   HostPlace now;
   const auto set = [this](RunTime begin, const HostPlace& place) {
@@ -138,9 +149,11 @@ HostTimeline::HostTimeline(const Run& run, const Lane& lane) {
     close_until(span.time.begin);
     open.push_back({span.time.end, now});
     if (part == Part::range) now.range = span.name;
-    if (part == Part::call || part == Part::sync) now.call = span.name;
+    const bool is_call = part == Part::call || part == Part::sync;
+    const bool inside = now.call.is_set() && system(span.name, [&] { return is_system_call(run, span); });
+    if (is_call && !inside) now.call = span.name;
     now.loads_data = now.loads_data || part == Part::data;
-    const bool blocks = part == Part::sync || blocking(span.name);
+    const bool blocks = part == Part::sync || blocking(span.name, [&] { return blocks_host(run.text(span.name)); });
     now.blocks = now.blocks || blocks;
     now.waits = now.waits || (blocks && part != Part::range);
     set(span.time.begin, now);

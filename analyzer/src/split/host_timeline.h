@@ -12,7 +12,8 @@ namespace rankscope::analyzer {
 /// Where a host thread was. Unset ids: in no range; in no call into CUDA.
 struct HostPlace {
   StringId range{};  ///< innermost operator or annotation; a step is none
-  StringId call{};   ///< innermost call into CUDA's runtime or driver, or synchronization
+  StringId call{};  ///< innermost call into CUDA's runtime or driver, or synchronization; of the system only outside of
+                    ///< these
   bool loads_data = false;
   bool blocks = false;  ///< in a call or operator that waits for the device
   bool waits = false;   ///< in the call itself, or in a synchronization

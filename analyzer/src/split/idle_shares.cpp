@@ -20,6 +20,7 @@ std::vector<IdleShare> by_reason(std::vector<IdleShare> shares) {
     }
     IdleShare& sum = sums.back();
     sum.ns += share.ns;
+    sum.outside_ns += share.outside_ns;
     if (share.most_ns > sum.most_ns) {
       sum.most_ns = share.most_ns;
       sum.most_in_step = share.most_in_step;

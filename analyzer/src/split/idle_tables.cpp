@@ -10,6 +10,7 @@
 #include "render/words.h"
 #include "split/row_sums.h"
 #include "steps/counted_windows.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -21,6 +22,8 @@ constexpr std::size_t widest_call = 24;
 struct Reasons {
   std::vector<IdleShare> shares;
   std::int64_t total_ns = 0;
+  std::int64_t before_work_ns = 0;
+  std::int64_t after_work_ns = 0;
   Means means;
   bool any_range = false;  ///< some operator or annotation is known
 };
@@ -33,6 +36,8 @@ Reasons reasons_of(const Report& report) {
     if (row.idle_shares.empty()) continue;
     reasons.shares.insert(reasons.shares.end(), row.idle_shares.begin(), row.idle_shares.end());
     reasons.total_ns += row.total.idle_ns;
+    reasons.before_work_ns += row.before_work_ns;
+    reasons.after_work_ns += row.after_work_ns;
     reasons.means.rank_steps += static_cast<std::int64_t>(row.per_step.size());
     ++reasons.means.ranks;
   }
@@ -70,6 +75,11 @@ std::string legend(const Reasons& reasons) {
     add("Part of the time in a synchronization may be due to late launches instead.");
   if (any([](const IdleShare& share) { return share.cause == IdleCause::other && share.detail == IdleDetail::none; }))
     add("Queued: launched in time, but no record shows what it waited for.");
+  if (reasons.before_work_ns > 0 || reasons.after_work_ns > 0) {
+    const auto mean = [&reasons](std::int64_t ns) { return duration_text(ns / reasons.means.parts()); };
+    add(format("Of this time, {} pass before the first device work and {} after the last.",
+               mean(reasons.before_work_ns), mean(reasons.after_work_ns)));
+  }
   return text;
 }
 

@@ -2,22 +2,6 @@
 
 namespace rankscope::analyzer {
 
-std::string_view words_of(IdleCause cause) {
-  switch (cause) {
-    case IdleCause::host:
-      return "the host";
-    case IdleCause::sync:
-      return "synchronization";
-    case IdleCause::data:
-      return "data";
-    case IdleCause::kernel_gap:
-      return "gaps between kernels";
-    case IdleCause::other:
-      return "other causes";
-  }
-  return "";
-}
-
 std::string_view words_of(const IdleShare& share) {
   switch (share.detail) {
     case IdleDetail::launching:

@@ -36,6 +36,7 @@ Json idle_details_json(const RankRow& row) {
     if (!share.range.empty()) one["range"] = share.range;
     if (!share.call.empty()) one["call"] = share.call;
     one["ns"] = share.ns;
+    if (share.outside_ns > 0) one["outside_ns"] = share.outside_ns;
     if (share.most_in_step && 2 * share.most_ns > share.ns && row.per_step.size() > 1) {
       one["most_ns"] = share.most_ns;
       one["most_in_step"] = *share.most_in_step;
@@ -81,6 +82,10 @@ Json rank_json(const RankRow& row, Steps steps, DevicesJson devices_json) {
   out["utilization"] = utilization_json(row, why);
   out["devices"] = devices_json(row.devices);
   out["idle_causes"] = idle_causes_json(split);
+  if (row.per_step.empty() && !row.idle_shares.empty()) {
+    out["before_first_work_ns"] = row.before_work_ns;
+    out["after_last_work_ns"] = row.after_work_ns;
+  }
   doubt_split(row.why_no_comm, out, why);
   if (!row.idle_shares.empty()) out["idle_details"] = idle_details_json(row);
   const auto bytes = [&](const std::string& name, const std::optional<std::int64_t>& value, std::string_view reason) {

@@ -57,8 +57,6 @@ void write_steps(Writer& page, const Source& source);
 
 // Reasons of idle time in words.
 
-/// What nothing ran for: "the host", "gaps between kernels", ...
-[[nodiscard]] std::string_view words_of(IdleCause cause);
 /// "host was late", "gap between kernels", ...
 [[nodiscard]] std::string_view words_of(const IdleShare& share);
 

@@ -36,21 +36,41 @@ std::string device_of(const Run& run, RankId rank) {
 /// Idle time of one reason.
 struct IdleSum {
   std::int64_t ns = 0;
-  std::int64_t most_ns = 0;  // in one window
+  std::int64_t outside_ns = 0;  // of the time in which devices worked
+  std::int64_t most_ns = 0;     // in one window
   std::size_t most_in = 0;
 };
 
+constexpr TimeRange always{RunTime::min(), RunTime::max()};
+
+/// From the first work of the devices until the end of the last; at the end of the window if there is none.
+TimeRange working_time(std::span<const IdleStretch> stretches, TimeRange window) {
+  TimeRange working = window;
+  for (const IdleStretch& stretch : stretches) {
+    if (stretch.time.begin > working.begin) break;
+    working.begin = std::max(working.begin, stretch.time.end);
+  }
+  if (working.begin >= window.end) return {window.end, window.end};
+  for (auto stretch = stretches.rbegin(); stretch != stretches.rend() && stretch->time.end >= working.end; ++stretch)
+    working.end = std::min(working.end, stretch->time.begin);
+  return working;
+}
+
 /// Idle time of the windows by reason, the longest first. `steps`: their indices, or empty.
 std::vector<IdleShare> idle_shares(const Run& run, std::span<const IdleStretch> stretches,
-                                   std::span<const TimeRange> windows, std::span<const std::int64_t> steps) {
+                                   std::span<const TimeRange> windows, std::span<const std::int64_t> steps,
+                                   TimeRange working) {
   std::map<IdleReason, IdleSum> sums;
   auto first = stretches.begin();
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const TimeRange window = windows[i];
     std::map<IdleReason, std::int64_t> here;
     while (first != stretches.end() && first->time.end <= window.begin) ++first;
-    for (auto at = first; at != stretches.end() && at->time.begin < window.end; ++at)
-      here[at->reason] += (std::min(at->time.end, window.end) - std::max(at->time.begin, window.begin)).count();
+    for (auto at = first; at != stretches.end() && at->time.begin < window.end; ++at) {
+      const TimeRange part = intersect(at->time, window);
+      here[at->reason] += part.length().count();
+      sums[at->reason].outside_ns += (part.length() - intersect(part, working).length()).count();
+    }
     for (const auto& [reason, ns] : here) {
       IdleSum& sum = sums[reason];
       sum.ns += ns;
@@ -63,6 +83,7 @@ std::vector<IdleShare> idle_shares(const Run& run, std::span<const IdleStretch> 
   std::vector<IdleShare> shares;
   for (const auto& [reason, sum] : sums) {
     shares.push_back({reason.cause, reason.detail, text_of(run, reason.range), text_of(run, reason.call), sum.ns});
+    shares.back().outside_ns = sum.outside_ns;
     if (steps.empty()) continue;
     shares.back().most_ns = sum.most_ns;
     shares.back().most_in_step = steps[sum.most_in];
@@ -87,7 +108,14 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   row.device = device_of(run, rank);
   const CountedWindows windows = counted_windows(run, rank, steps);
   std::vector<TimeSplit> splits = split_windows(layers.layers, windows.ranges);
-  row.idle_shares = idle_shares(run, layers.idle, windows.ranges, counted_indices(steps, rank));
+  const TimeRange whole = windows.ranges.front();
+  const bool has_ends = windows.steps == 0 && run.has_accelerator(rank);
+  const TimeRange working = has_ends ? working_time(layers.idle, whole) : always;
+  if (has_ends) {
+    row.before_work_ns = (working.begin - whole.begin).count();
+    row.after_work_ns = (whole.end - working.end).count();
+  }
+  row.idle_shares = idle_shares(run, layers.idle, windows.ranges, counted_indices(steps, rank), working);
   for (const TimeSplit& split : splits) row.total += split;
   if (windows.steps > 0) row.per_step = std::move(splits);
   row.overlap_ratio = share(row.total.overlapped_comm_ns, row.total.comm_ns, "no communication");

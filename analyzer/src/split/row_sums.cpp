@@ -30,6 +30,8 @@ Usual sum_ranks(const Section<std::vector<RankRow>>& rows, const ReportOptions& 
     usual.idle_shares.insert(usual.idle_shares.end(), row.idle_shares.begin(), row.idle_shares.end());
     usual.steps += static_cast<std::int64_t>(row.per_step.size());
     usual.on_accelerators = usual.on_accelerators && row.device != "cpu";
+    usual.before_work_ns += row.before_work_ns;
+    usual.after_work_ns += row.after_work_ns;
     ++usual.ranks;
   }
   usual.idle_shares = by_reason(std::move(usual.idle_shares));

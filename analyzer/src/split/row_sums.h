@@ -25,12 +25,23 @@ struct Usual {
   std::vector<IdleShare> idle_shares;  ///< the longest first
   std::int64_t steps = 0;              ///< of all these ranks together; 0 = their whole recordings were split
   std::int64_t ranks = 0;
+  std::int64_t before_work_ns = 0;  ///< of whole recordings: before the first device work, and after the last
+  std::int64_t after_work_ns = 0;
   bool on_accelerators = true;  ///< all of them
 
   /// Without steps nobody knows which part of a host's time was meant to be work.
   [[nodiscard]] bool shows_idle_time() const { return steps > 0 || on_accelerators; }
   [[nodiscard]] double share(std::int64_t part) const {
     return total.window_ns > 0 ? static_cast<double>(part) / static_cast<double>(total.window_ns) : 0;
+  }
+  /// Like share(), but start-up and the end of whole recordings are left out of the time.
+  [[nodiscard]] double share_of_work(std::int64_t part) const {
+    const std::int64_t working_ns = total.window_ns - before_work_ns - after_work_ns;
+    return working_ns > 0 ? static_cast<double>(part) / static_cast<double>(working_ns) : 0;
+  }
+  /// Which time that is, after "of the time"; empty with steps.
+  [[nodiscard]] std::string_view which_time() const {
+    return steps > 0 ? std::string_view{} : " between the first and the last device work";
   }
   /// Mean over ranks and steps; 0 without steps.
   [[nodiscard]] std::int64_t per_step(std::int64_t part) const { return steps > 0 ? part / steps : 0; }

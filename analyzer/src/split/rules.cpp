@@ -6,6 +6,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rules/severity.h"
+#include "split/idle_parts.h"
 #include "split/row_sums.h"
 #include "words/units.h"
 
@@ -23,55 +24,76 @@ bool uses_graphs(const Run& run) {
   });
 }
 
-std::int64_t sum_of(const std::vector<IdleShare>& shares, auto is_meant) {
+/// Where most of this time is the launch of graphs, another advice holds.
+bool waits_for_graphs(const Usual& usual, std::int64_t late_ns) {
   std::int64_t ns = 0;
-  for (const IdleShare& share : shares)
-    if (is_meant(share)) ns += share.ns;
-  return ns;
+  for (const IdleShare& share : usual.idle_shares)
+    if (share.detail == IdleDetail::launching && is_graph_launch(share.call)) ns += share.ns - share.outside_ns;
+  return 2 * ns > late_ns;
 }
 
-/// Where most of it is the time of a host that is late.
-std::string advice_for_late_host(const Run& run, const TimeSplit& split, const std::vector<IdleShare>& shares) {
-  const auto starts_graph = [](const IdleShare& share) {
-    return share.detail == IdleDetail::launching && is_graph_launch(share.call);
-  };
-  if (2 * sum_of(shares, starts_graph) > split.idle_ns_of(IdleCause::host))
+std::string advice_for_late_host(const RuleContext& context, const Usual& usual, std::int64_t late_ns) {
+  if (waits_for_graphs(usual, late_ns))
     return "Graphs start long after they were launched: the first launch of a graph uploads it (cudaGraphUpload does "
            "that ahead of time), and a graph that is instantiated again is uploaded again.";
+  const bool graphs = uses_graphs(context.run);
+  if (!context.report.uses_pytorch)
+    return format("The host launches too late (--only ranks shows where): {} or fewer, larger kernels help.",
+                  graphs ? "graphs of more of the program" : "CUDA graphs");
   return format(
-      "The host launches too late (WHY NOTHING RAN shows in which operators): larger batches, {}fewer small operations "
+      "The host launches too late (--only ranks shows in which operators): larger batches, {}fewer small operations "
       "help.",
-      uses_graphs(run) ? "graphs of more of the step or " : "CUDA graphs, torch.compile or ");
+      graphs ? "graphs of more of the step or " : "CUDA graphs, torch.compile or ");
 }
 
-std::string advice_for_idle(const Run& run, const TimeSplit& split, const std::vector<IdleShare>& shares) {
-  const auto most = [&split](IdleCause cause) {
-    return 2 * split.idle_ns_of(cause) > split.idle_ns - split.idle_ns_of(IdleCause::data);
-  };
-  const auto nothing_followed = [](const IdleShare& share) { return share.detail == IdleDetail::nothing_followed; };
-  if (2 * sum_of(shares, nothing_followed) > split.idle_ns)
-    return "Most of it is time in which nothing more was launched: the program did something else, or had finished "
-           "before the profiler stopped.";
-  if (most(IdleCause::sync)) return "Remove blocking synchronizations from the step (.item(), barriers, joins).";
-  if (most(IdleCause::kernel_gap))
-    return format("There are many short kernels: {}fused kernels or larger batches close the gaps.",
-                  uses_graphs(run) ? "" : "CUDA graphs, ");
-  if (most(IdleCause::host) && !shares.empty()) return advice_for_late_host(run, split, shares);
-  if (most(IdleCause::other) && !shares.empty()) {
-    const auto first = std::ranges::find(shares, IdleCause::other, &IdleShare::cause);
-    if (first->detail == IdleDetail::no_launch_record)
-      return "Record launch calls to see what the host did during this time: torch.profiler with activities=[CPU, "
-             "CUDA], nsys with --trace=cuda,nvtx.";
-    if (first->detail == IdleDetail::inside_graph)
+std::string advice_for(const RuleContext& context, const Usual& usual, const IdlePartSum& largest) {
+  switch (largest.part) {
+    case IdlePart::late_launch:
+      return advice_for_late_host(context, usual, largest.ns);
+    case IdlePart::sync:
+      return format("Remove blocking synchronizations from the step ({}barriers, joins).",
+                    context.report.uses_pytorch ? ".item(), " : "");
+    case IdlePart::short_gaps:
+      return format("There are many short kernels: {}fused kernels or larger batches close the gaps.",
+                    uses_graphs(context.run) ? "" : "CUDA graphs, ");
+    case IdlePart::outside_spans:
+      return "Look at what the host does between operations in the timeline; larger batches or fewer small operations "
+             "help.";
+    case IdlePart::other_stream:
+      return "Streams wait for each other: look at what the other stream does at that time, and whether that order is "
+             "needed.";
+    case IdlePart::inside_graph:
       return "The gaps lie inside launches of graphs: their kernels wait for each other, for copies or for host nodes, "
              "or not all of them were recorded.";
-    if (first->detail == IdleDetail::waits_for_event)
-      return "Streams wait for each other: look at what the other stream does at that time, and check whether that "
-             "order is needed.";
-    return "The work was launched in time but started late: look at these gaps in the timeline.";
+    case IdlePart::profiler:
+      return "Profile fewer steps, after one warm-up step of the profiler, with fewer details (stacks, memory).";
+    case IdlePart::nothing_launched:
+      return "Nothing more was launched: the program did something else, or had finished before the profiler stopped.";
+    case IdlePart::no_launch_record:
+      return "Record launch calls to see what the host did during this time: torch.profiler with activities=[CPU, "
+             "CUDA], nsys with --trace=cuda,nvtx.";
+    case IdlePart::began_late:
+      return "The work was queued in time but started late: look at these gaps in the timeline. Kernels may be missing "
+             "from the trace, or the device was busy with something that was not recorded.";
   }
-  return "Look at what the host does between operations in the timeline; larger batches or fewer small operations "
-         "help.";
+  return {};
+}
+
+/// The advice on the largest part, and how much that is if it is not nearly all.
+std::string advice_for_idle(const RuleContext& context, const Usual& usual, const std::vector<IdlePartSum>& parts,
+                            std::int64_t rest) {
+  const IdlePartSum& largest = parts.front();
+  std::string text = advice_for(context, usual, largest);
+  if (10 * largest.ns < 9 * rest)
+    text +=
+        format(" It concerns {} of the {}.", duration_text(usual.mean(largest.ns)), duration_text(usual.mean(rest)));
+  const auto late = std::ranges::find(parts, IdlePart::began_late, &IdlePartSum::part);
+  if (late != parts.end() && late != parts.begin() && 10 * late->ns >= rest)
+    text += format(
+        " In the {} before queued work, kernels may be missing from the trace, or the device was busy with something "
+        "that was not recorded.",
+        duration_text(usual.mean(late->ns)));
+  return text;
 }
 
 /// What happened once is no habit: ", 97 % of it in step 5 alone".
@@ -81,31 +103,56 @@ std::string once_text(const IdleShare& share) {
                 percent_of(static_cast<double>(share.most_ns) / static_cast<double>(share.ns)), *share.most_in_step);
 }
 
+/// "; largest single cause: the host was late in aten::mm, 29.6 ms"; empty where the parts say as much.
+std::string largest_cause(const Usual& usual) {
+  const IdleShare* largest = nullptr;
+  const auto length = [](const IdleShare& share) { return share.ns - share.outside_ns; };
+  for (const IdleShare& share : usual.idle_shares)
+    if (share.cause != IdleCause::data && (largest == nullptr || length(share) > length(*largest))) largest = &share;
+  if (largest == nullptr) return {};
+  const std::string& where = largest->range.empty() ? largest->call : largest->range;
+  const std::string once = usual.steps > usual.ranks ? once_text(*largest) : std::string{};
+  if (where.empty() && once.empty()) return {};
+  const std::string_view what = words_of(*largest);
+  return format("; largest single cause: {}{}{}{}, {}{}", what.starts_with("host") ? "the " : "", what,
+                where.empty() ? "" : " in ", where, duration_text(usual.mean(length(*largest))), once);
+}
+
+/// "147 ms idle per step and rank: 143 ms because the host launched late, 4.33 ms in short gaps (≤ 10 µs)"
+std::string idle_text(const Usual& usual, const std::vector<IdlePartSum>& parts, std::int64_t rest) {
+  std::string text =
+      format("{} idle per {}:", duration_text(usual.mean(rest)), usual.steps > 0 ? "step and rank" : "rank");
+  for (const IdlePartSum& sum : parts)
+    text +=
+        format("{}{} {}", &sum == &parts.front() ? " " : ", ", duration_text(usual.mean(sum.ns)), words_of(sum.part));
+  text += largest_cause(usual);
+  if (usual.steps == 0)
+    text += format("; not counted: {} before the first device work and {} after the last",
+                   duration_text(usual.mean(usual.before_work_ns)), duration_text(usual.mean(usual.after_work_ns)));
+  return text;
+}
+
 }  // namespace
 
 void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
   const Usual usual = all_but_named(context, findings, "unequal.host_time");
   if (!usual.shows_idle_time()) return;
-  const TimeSplit& total = usual.total;
-  const std::int64_t rest = total.idle_ns - total.idle_ns_of(IdleCause::data);
-  const FindingSeverity severity = severity_of(usual.share(rest), idle_limits);
+  const std::vector<IdlePartSum> parts = idle_parts(usual);
+  std::int64_t rest = 0;
+  for (const IdlePartSum& sum : parts) rest += sum.ns;
+  const FindingSeverity severity = severity_of(usual.share_of_work(rest), idle_limits);
   if (severity == FindingSeverity::info) return;
-  std::string causes;
-  for (const IdleCause cause : {IdleCause::host, IdleCause::sync, IdleCause::kernel_gap, IdleCause::other}) {
-    if (total.idle_ns_of(cause) == 0) continue;
-    causes += format("{}{} due to {}", causes.empty() ? "" : ", ", duration_text(usual.mean(total.idle_ns_of(cause))),
-                     words_of(cause));
-  }
-  const auto most =
-      std::ranges::find_if(usual.idle_shares, [](const IdleShare& share) { return share.cause != IdleCause::data; });
-  if (most != usual.idle_shares.end())
-    causes += format("; largest part: {}{}{}, {}{}", words_of(*most), most->range.empty() ? "" : " in ", most->range,
-                     duration_text(usual.mean(most->ns)), usual.steps > usual.ranks ? once_text(*most) : "");
-  findings.push_back({"idle", severity, format("{} of the time, nothing runs", percent_of(usual.share(rest))),
-                      usual.steps > 0 ? "per step and rank: " + causes
-                                      : "over the whole recording, start-up and shut-down included: " + causes,
-                      advice_for_idle(context.run, total, usual.idle_shares), usual.per_step(rest), std::nullopt,
-                      std::nullopt});
+  Finding finding{"idle",
+                  severity,
+                  format("{} of the time{}, nothing runs", percent_of(usual.share_of_work(rest)), usual.which_time()),
+                  idle_text(usual, parts, rest),
+                  advice_for_idle(context, usual, parts, rest),
+                  usual.per_step(parts.front().ns),
+                  std::nullopt,
+                  std::nullopt};
+  finding.why_no_gain = why_no_gain(parts.front().part);
+  if (!finding.why_no_gain.empty()) finding.gain_ns_per_step = 0;
+  findings.push_back(std::move(finding));
 }
 
 /// Inside the cause `other`.

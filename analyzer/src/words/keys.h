@@ -7,6 +7,7 @@ namespace rankscope::analyzer::keys {
 
 inline constexpr std::string_view index = "index";   ///< of a step
 inline constexpr std::string_view category = "cat";  ///< Kineto category, where the kind of span does not tell it
+inline constexpr std::string_view os_runtime = "os_runtime";    ///< value of category: calls into the operating system
 inline constexpr std::string_view correlation = "correlation";  ///< number that a launch and its work share
 inline constexpr std::string_view external_id = "External id";
 inline constexpr std::string_view event_index = "Ev Idx";

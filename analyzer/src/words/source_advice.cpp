@@ -62,7 +62,15 @@ struct WantedAdvice {
 };
 
 constexpr std::array advice_table{
-    WantedAdvice{Wanted::steps,
+    WantedAdvice{
+        Wanted::steps,
+        "Mark each step with an NVTX range (nvtxRangePush(\"step 7\") before it, nvtxRangePop() after it) or "
+        "with the annotation API (rankscope/collectors/annotate.h, Kind::step), and record again; in PyTorch "
+        "programs each optimizer step marks one automatically.",
+        "Call prof.step() after each training step and trace again.",
+        "Mark each step with an NVTX range (nvtxRangePush(\"step 7\") before it, nvtxRangePop() after it), and "
+        "profile again with --trace=cuda,nvtx."},
+    WantedAdvice{Wanted::steps_of_pytorch,
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation "
                  "API (rankscope/collectors/annotate.h, Kind::step), and record again; in PyTorch programs each "
                  "optimizer step marks one automatically.",

@@ -8,8 +8,17 @@
 
 namespace rankscope::analyzer {
 
-/// How the next recording gets a section of the report.
-enum class Wanted : std::uint8_t { steps, time_of_ranks, all_ranks, collectives, absent_ranks, memory, comparison };
+/// How the next recording gets a section of the report. `steps_of_pytorch`: of programs that use PyTorch.
+enum class Wanted : std::uint8_t {
+  steps,
+  steps_of_pytorch,
+  time_of_ranks,
+  all_ranks,
+  collectives,
+  absent_ranks,
+  memory,
+  comparison
+};
 [[nodiscard]] std::string_view advice_for(Wanted wanted, std::string_view source);
 
 }  // namespace rankscope::analyzer

@@ -101,6 +101,14 @@ TEST(Copies, AllocationsOfTheFirstStepAreExpected) {
             (Lines{"cudaMalloc in aten::empty/: 1 20", "cudaFree_v3020 in /: 1 10"}));
 }
 
+TEST(Copies, WithoutStepsAllocationsBeforeTheFirstWorkAreStartUp) {
+  EXPECT_EQ(lines_of(copies_of("0 runtime 0 40 cudaMalloc lane=main\n"
+                               "0 runtime 60 70 cudaMalloc lane=main\n"
+                               "0 compute 50 200 gemm lane=s7\n")
+                         .allocations),
+            (Lines{"cudaMalloc in /: 1 10"}));
+}
+
 TEST(Copies, CpuRanksHaveNone) {
   const auto run = run_of("0 op 0 10 aten::mm\n");
   EXPECT_EQ(analyze(*run, {}).copies.error().why, no_accelerator);

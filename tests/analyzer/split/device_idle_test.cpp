@@ -101,6 +101,29 @@ TEST(DeviceIdle, AHostThatWaitsForNothingThatWasRecordedStillWaits) {
                    "34000-36000 host:launching -/cudaLaunchKernel"}));
 }
 
+TEST(DeviceIdle, ACallIntoTheSystemDoesNotReplaceTheCallThatMadeIt) {
+  EXPECT_EQ(idle_with_lanes("0 compute 0 10000 a lane=s7\n"
+                            "0 runtime 10000 60000 cudaMalloc lane=main\n"
+                            "0 runtime 20000 40000 ioctl lane=main cat=os_runtime\n"
+                            "0 runtime 62000 68000 fopen lane=main cat=os_runtime\n"
+                            "0 runtime 70000 71000 cudaLaunchKernel lane=main\n"
+                            "0 compute 71000 80000 b lane=s7\n"
+                            "@link launch 4 5\n"),
+            (Lines{"10000-60000 host -/cudaMalloc", "60000-62000 host -/-", "62000-68000 host -/fopen",
+                   "68000-70000 host -/-", "70000-71000 host:launching -/cudaLaunchKernel"}));
+}
+
+TEST(DeviceIdle, AWaitInTheSystemIsThatOfTheSynchronizationAroundIt) {
+  EXPECT_EQ(idle_with_lanes("0 compute 0 10000 a lane=s7\n"
+                            "0 runtime 20000 30000 cudaDeviceSynchronize lane=main\n"
+                            "0 runtime 21000 29000 poll lane=main cat=os_runtime\n"
+                            "0 runtime 34000 36000 cudaLaunchKernel lane=main\n"
+                            "0 compute 36000 50000 b lane=s7\n"
+                            "@link launch 3 4\n"),
+            (Lines{"10000-20000 host -/-", "20000-30000 sync -/cudaDeviceSynchronize", "30000-34000 host -/-",
+                   "34000-36000 host:launching -/cudaLaunchKernel"}));
+}
+
 TEST(DeviceIdle, DataLoadingIsData) {
   EXPECT_EQ(idle_with_lanes("0 compute 0 10000 a lane=s7\n"
                             "0 data 8000 60000 loader lane=main\n"

@@ -39,7 +39,7 @@ struct CallTable {
 };
 
 constexpr std::array other_tables{
-    CallTable{"OSRT_API", SpanKind::runtime, "os_runtime"},
+    CallTable{"OSRT_API", SpanKind::runtime, keys::os_runtime},
     CallTable{"CUPTI_ACTIVITY_KIND_OVERHEAD", SpanKind::overhead, {}, "nameId", "CUPTI overhead"},
     CallTable{"PROFILER_OVERHEAD", SpanKind::overhead, {}, "nameId", "Profiler overhead"},
     CallTable{"MPI_P2P_EVENTS", SpanKind::api, "mpi", "textId"},

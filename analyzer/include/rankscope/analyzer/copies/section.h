@@ -36,7 +36,8 @@ struct CopiesSection {
   std::vector<CopyRow> copies;                ///< the longest first
   std::vector<HostCallRow> blocking_copies;   ///< calls that return only when the copy is done, or copy pageable memory
   std::vector<HostCallRow> synchronizations;  ///< the host waits for the device
-  std::vector<HostCallRow> allocations;  ///< cudaMalloc, cudaFree, ... in the counted windows behind the first step
+  std::vector<HostCallRow> allocations;  ///< cudaMalloc, cudaFree, ... in the counted windows after the first step, of
+                                         ///< ranks without steps after their first device work
   std::int64_t ranks = 0;
   std::int64_t rank_steps = 0;  ///< steps of all ranks together; 0 where there are none
 };

@@ -48,6 +48,7 @@ struct IdleShare {
   std::int64_t ns = 0;
   std::int64_t most_ns = 0;  ///< of `ns`: in the one step that has most of it; 0 without steps
   std::optional<std::int64_t> most_in_step{};
+  std::int64_t outside_ns = 0;  ///< of `ns`: before the first device work or after the last; 0 with steps
 };
 
 /// One row per reason, the longest first.
@@ -89,6 +90,8 @@ struct RankRow {
   TimeSplit total;                     ///< over the counted steps; the whole recording where there are none
   std::vector<TimeSplit> per_step;     ///< parallel to the counted steps
   std::vector<IdleShare> idle_shares;  ///< of accelerators, the longest first; they add up to total.idle_ns
+  std::int64_t before_work_ns = 0;     ///< without steps: part of total.idle_ns before the first device work,
+  std::int64_t after_work_ns = 0;      ///< and after the last
   Ratio overlap_ratio;
   Ratio busy;
   Ratio compute;

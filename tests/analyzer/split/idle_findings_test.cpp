@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using testing::run_of;
+
+constexpr std::string_view program_lanes =
+    "@lane 0 main kind=thread number=1\n"
+    "@lane 0 s7 kind=stream number=7 device=0\n";
+
+Report report_of(const std::string& text) { return analyze(*run_of(std::string{program_lanes} + text), {}); }
+
+const Finding* found(const Report& report, std::string_view id) {
+  const auto finding = std::ranges::find(*report.findings, id, &Finding::id);
+  return finding == report.findings->end() ? nullptr : &*finding;
+}
+
+bool holds(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+/// A program without steps: it allocates until 800 µs, computes from 800 to 900 and, after `pause` µs in which it
+/// allocates again, once more for 100; then nothing follows for 100.
+std::string program(int pause, std::string_view more = "") {
+  const int second = 900 + pause;
+  return format(
+      "0 runtime 0 780000 cudaMalloc lane=main\n"
+      "0 runtime 10000 700000 ioctl lane=main cat=os_runtime\n"
+      "0 runtime 790000 800000 cudaLaunchKernel lane=main\n"
+      "0 runtime 890000 {2}000 cudaMalloc lane=main\n"
+      "0 runtime 900000 {2}000 ioctl lane=main cat=os_runtime\n"
+      "0 runtime {2}000 {0}000 cudaLaunchKernel lane=main\n"
+      "0 runtime {1}000 {3}000 cudaGetDevice lane=main\n"
+      "0 compute 800000 900000 a lane=s7\n"
+      "0 compute {0}000 {1}000 b lane=s7\n"
+      "@link launch 2 7\n@link launch 5 8\n{4}",
+      second, second + 100, second - 5, second + 200, more);
+}
+
+TEST(IdleFindings, WithoutStepsStartUpAndTheEndAreNotJudged) {
+  const Report report = report_of(program(50));
+  const Finding* const idle = found(report, "idle");
+  ASSERT_NE(idle, nullptr);
+  EXPECT_EQ(idle->title, "20 % of the time between the first and the last device work, nothing runs");
+  EXPECT_EQ(idle->evidence,
+            "50.0 µs idle per rank: 50.0 µs because the host launched late; largest single cause: the host was late in "
+            "cudaMalloc, 45.0 µs; not counted: 800 µs before the first device work and 100 µs after the last");
+  EXPECT_EQ(report.rank_rows->front().before_work_ns, 800'000);
+  EXPECT_EQ(report.rank_rows->front().after_work_ns, 100'000);
+  EXPECT_EQ(found(report_of(program(5)), "idle"), nullptr) << "a long start-up alone is none";
+}
+
+TEST(IdleFindings, AdviceNamesOnlyTheFrameworkThatWasSeen) {
+  const Report plain = report_of(program(50));
+  EXPECT_EQ(found(plain, "idle")->advice,
+            "The host launches too late (--only ranks shows where): CUDA graphs or fewer, larger kernels help.");
+  const Report torch = report_of(program(50, "0 op 0 10000 aten::empty lane=main\n"));
+  EXPECT_TRUE(holds(found(torch, "idle")->advice, "(--only ranks shows in which operators)"));
+  EXPECT_TRUE(holds(found(torch, "idle")->advice, "torch.compile"));
+  EXPECT_TRUE(holds(found(torch, "allocations")->advice, "empty_cache"));
+}
+
+TEST(IdleFindings, AllocationsCountWhileTheSystemWorksInThem) {
+  const Report report = report_of(program(50));
+  const Finding* const finding = found(report, "allocations");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->title,
+            "18 % of the time between the first and the last device work, the device is idle while the host allocates "
+            "or frees memory");
+  EXPECT_EQ(finding->evidence, "45.0 µs idle per rank; the host spent 55.0 µs in 1 call, most in cudaMalloc (55.0 µs)");
+  EXPECT_EQ(finding->advice, "Allocate once and reuse the buffers, or use cudaMallocAsync.");
+}
+
+/// Six steps of 1 ms. The first kernel is launched `late` µs after the start of the step, the second one in time, but
+/// it begins `queued` µs after the end of the first.
+Report late_and_queued(int late, int queued) {
+  std::string text;
+  for (int step = 0; step < 6; ++step) {
+    const int at = step * 1'000'000;
+    text += format("0 step {} {} step index={} lane=main\n", at, at + 1'000'000, step);
+    text += format("0 op {} {} aten::mm lane=main\n", at, at + late * 1000 + 2000);
+    text += format("0 runtime {} {} cudaLaunchKernel lane=main\n", at + late * 1000, at + late * 1000 + 1000);
+    text += format("0 runtime {} {} cudaLaunchKernel lane=main\n", at + late * 1000 + 1000, at + late * 1000 + 2000);
+    text += format("0 compute {} {} a lane=s7\n", at + late * 1000, at + late * 1000 + 10'000);
+    text += format("0 compute {} {} b lane=s7\n", at + (late + queued) * 1000 + 10'000, at + 1'000'000);
+  }
+  for (int step = 0; step < 6; ++step)
+    text += format("@link launch {} {}\n@link launch {} {}\n", step * 6 + 2, step * 6 + 4, step * 6 + 3, step * 6 + 5);
+  return report_of(text);
+}
+
+TEST(IdleFindings, AdviceAndSavingAreThoseOfTheLargestCause) {
+  const Report report = late_and_queued(300, 200);
+  const Finding* const idle = found(report, "idle");
+  ASSERT_NE(idle, nullptr);
+  EXPECT_EQ(idle->title, "50 % of the time, nothing runs");
+  EXPECT_EQ(idle->evidence,
+            "500 µs idle per step and rank: 300 µs because the host launched late, 200 µs before work that was queued "
+            "in time but began late; largest single cause: the host was late in aten::mm, 300 µs");
+  EXPECT_TRUE(holds(idle->advice, "The host launches too late")) << idle->advice;
+  EXPECT_TRUE(holds(idle->advice, "It concerns 300 µs of the 500 µs.")) << idle->advice;
+  EXPECT_TRUE(holds(idle->advice, "In the 200 µs before queued work, kernels may be missing from the trace"));
+  EXPECT_EQ(idle->gain_ns_per_step, 300'000);
+}
+
+TEST(IdleFindings, WorkThatWasQueuedIsNotTheHostsFault) {
+  const Report report = late_and_queued(100, 400);
+  const Finding* const idle = found(report, "idle");
+  ASSERT_NE(idle, nullptr);
+  EXPECT_TRUE(holds(idle->advice, "Kernels may be missing from the trace")) << idle->advice;
+  EXPECT_FALSE(holds(idle->advice, "The host launches")) << idle->advice;
+  EXPECT_EQ(idle->gain_ns_per_step, 0);
+  EXPECT_EQ(idle->why_no_gain, "why the queued work began late was not recorded");
+}
+
+TEST(IdleFindings, StepsAreMarkedWithTheCallsOfTheProgram) {
+  EXPECT_FALSE(report_of(program(50)).uses_pytorch);
+  EXPECT_TRUE(report_of(program(50, "0 op 0 10000 aten::empty lane=main\n")).uses_pytorch);
+  EXPECT_TRUE(
+      report_of(program(50, "0 compute 1000000 1000001 \"void at::native::fill<int>(int)\" lane=s7\n")).uses_pytorch);
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
