@@ -9,7 +9,16 @@
 namespace rankscope::analyzer {
 
 /// How the next recording gets a section of the report.
-enum class Wanted : std::uint8_t { steps, time_of_ranks, all_ranks, collectives, absent_ranks, memory, comparison };
+enum class Wanted : std::uint8_t {
+  steps,
+  time_of_ranks,
+  all_ranks,
+  collectives,
+  groups_of_nccl,  ///< may be empty
+  absent_ranks,
+  memory,
+  comparison
+};
 [[nodiscard]] std::string_view advice_for(Wanted wanted, std::string_view source);
 
 }  // namespace rankscope::analyzer
